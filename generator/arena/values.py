@@ -1,0 +1,173 @@
+"""What the Arena passes around. Times are wall UTC ms; probabilities 0..1; unknown is None."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from generator.catalog.words import Consensus, PatternType, Prediction, RoundPhase
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One Arena round.
+
+    `opens_ms` is when votes open (while the round before is live), `start_ms` when it goes live and votes close,
+    `end_ms` when it settles. The forecast is sealed at opening by `sealed_digest` and shown from `start_ms` on.
+    """
+
+    round_id: str  # <ASSET>-<YYYYMMDD>-<HHMMSS> of start_ms
+    asset: str
+    opens_ms: int
+    start_ms: int
+    end_ms: int
+    phase: RoundPhase
+    band_bps: float | None
+    sealed_digest: str | None  # SHA-256 hex of the canonical forecast and salt
+    salt: str | None
+    prediction: Prediction | None  # the brain's; hidden from every body while phase is open
+    probabilities: tuple[float, float, float] | None  # down, neutral, up; as published, 4 decimals
+    confidence_percent: float | None  # as published, 1 decimal
+    regime_mode: str | None  # at sealing
+    start_price: float | None = None
+    end_price: float | None = None
+    change_bps: float | None = None
+    outcome: Prediction | None = None
+    void_reason: str | None = None
+    price_basis: str | None = None
+    warm_up: bool = False
+    simulated_crowd: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Counted ballots of one round, one per voter, the last before the close."""
+
+    bullish: int = 0
+    bearish: int = 0
+    neutral: int = 0
+
+    @property
+    def total(self) -> int:
+        """All counted ballots."""
+        return self.bullish + self.bearish + self.neutral
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What a resolved round teaches (TeacherLesson of service.md)."""
+
+    lesson_id: str
+    round_id: str
+    asset: str
+    brain_prediction: Prediction
+    human_consensus: Consensus
+    actual_outcome: Prediction
+    brain_correct: int
+    crowd_correct: int
+    agreement: int
+    shared_intelligence_score: float
+    learning_score: float
+    pattern_type: PatternType
+    summary: str
+    created_ms: int
+    warm_up: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One transition worth telling: a round opened, went live, settled or was voided; a regime changed."""
+
+    at_ms: int
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A share with its count and Wilson 95 % interval, all in percent; None below one case."""
+
+    n: int
+    percent: float | None
+    low_percent: float | None
+    high_percent: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """One bin of published confidence against what came true; rate None below 30 cases."""
+
+    low_percent: float
+    high_percent: float
+    n: int
+    hit: Rate | None
+
+
+@dataclass(frozen=True, slots=True)
+class TrackRecord:
+    """Scores of resolved forecasts of one kind (`hourly`: one per asset an hour; `arena`: the rounds).
+
+    Brier is three-class, 0..2, uniform 0.667. Skill is 1 - Brier / Brier(baseline), in percent, None without cases.
+    """
+
+    kind: str
+    predictions: int
+    resolved: int
+    void: int
+    warm_up: int  # of `resolved`, how many were made at the simulated start
+    hit: Rate
+    brier: float | None
+    log_score: float | None
+    baselines: dict[str, float | None]  # uniform, base_rate, persistence -> Brier
+    skill_percent: dict[str, float | None]  # the same keys
+    bins: tuple[Bin, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionMade:
+    """One hourly prediction, stored before its horizon starts."""
+
+    asset: str
+    start_ms: int
+    end_ms: int
+    probabilities: tuple[float, float, float]
+    base_rate: tuple[float, float, float]
+    prediction: Prediction
+    band_bps: float
+    start_price: float | None = None
+    end_price: float | None = None
+    outcome: Prediction | None = None
+    void_reason: str | None = None
+    warm_up: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TeacherMetrics:
+    """Counts and rates over all resolved rounds."""
+
+    lessons_total: int
+    warm_up: int
+    brain: Rate
+    crowd: Rate  # over rounds with a crowd
+    agreement: Rate
+    patterns: dict[PatternType, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaView:
+    """Everything the bodies need of the Arena after a tick."""
+
+    live: Round | None
+    live_tally: Tally
+    open: Round | None
+    lessons: tuple[Lesson, ...]  # newest first, at most 20
+    events: tuple[Event, ...]  # newest first, at most 10
+    teacher: TeacherMetrics
+    arena_record: TrackRecord
+    hourly_record: TrackRecord
+    rounds: dict[RoundPhase, int] = field(default_factory=dict)
+    rounds_warm_up: int = 0
+    ballots_counted: int = 0
+    ballots_rejected: int = 0
+    void_rate_percent: float | None = None
+    log_size: int = 0
+    checkpoint_digest: str | None = None

@@ -1,0 +1,1 @@
+"""The brain: pure functions from bars to a reading. No clock, no disk, no network."""

@@ -1,0 +1,1 @@
+"""Facts of the service, written once: assets, words, endpoints, products, sentences."""

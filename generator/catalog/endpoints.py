@@ -1,0 +1,197 @@
+"""The nine free endpoints: path, identity, version, limits and the richer resource each points to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+CACHE_SECONDS: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One free resource.
+
+    Args:
+        id: the `endpoint` of its answer.
+        path: request path at the origin.
+        model: name of the 200 body's model in OpenAPI.
+        name: for people.
+        purpose: what it is for, one sentence.
+        when_to_use: one sentence.
+        when_not_to_use: one sentence.
+        provides: what its answer carries.
+        does_not_provide: its limits (service.md section 4.1, rule 4).
+        truth_statement: what a reader must not conclude from it.
+        next_resource: id of the suggested richer resource (an endpoint or a product).
+        version: `v1` or `v1.3`.
+        product_id: catalogue id where there is one.
+        schema_version: semantic version where there is one.
+        type: value of the answer's `type` where there is one.
+    """
+
+    id: str
+    path: str
+    model: str
+    name: str
+    purpose: str
+    when_to_use: str
+    when_not_to_use: str
+    provides: tuple[str, ...]
+    does_not_provide: tuple[str, ...]
+    truth_statement: str
+    next_resource: str
+    version: str = "v1"
+    product_id: str | None = None
+    schema_version: str | None = None
+    type: str | None = None
+
+
+ENDPOINTS: Final[tuple[Endpoint, ...]] = (
+    Endpoint(
+        id="market-regime",
+        path="/api/market-regime.php",
+        model="MarketRegimeResponse",
+        name="Market Regime",
+        product_id="SVC-API-002",
+        version="v1.3",
+        schema_version="1.3.0",
+        purpose="Compact public context: which regime the market is in now and how sure the reading is.",
+        when_to_use="First, to learn what kind of market it is before reading anything else.",
+        when_not_to_use="Not as a signal to buy or sell, and not to predict a return.",
+        provides=("regime label, mode and state", "trend, volatility, breadth", "confidence and risk score"),
+        does_not_provide=("internal evidence layers", "per-asset regimes", "any forecast of gains"),
+        truth_statement=(
+            "The regime describes the market now. No regime, mode or state, OPPORTUNITY included, predicts a gain: "
+            "in our measurements returns after each label did not differ."
+        ),
+        next_resource="x402-market-regime",
+    ),
+    Endpoint(
+        id="main-brain",
+        path="/api/main-brain.php",
+        model="MainBrainResponse",
+        name="Main Brain Snapshot",
+        product_id="SVC-API-001",
+        version="v1.3",
+        schema_version="1.3.0",
+        purpose="The brain's public state: its overall direction, each asset's bias and the aggregate track record.",
+        when_to_use="After the regime, to see each asset's bias beside what such readings were worth so far.",
+        when_not_to_use="Not for internal evidence layers or trade records: there are none here.",
+        provides=("overall direction and confidence", "a snapshot per asset", "aggregate public performance"),
+        does_not_provide=("internal evidence layers", "trade records", "weights or scores"),
+        truth_statement=(
+            "A bias is the likeliest of three outcomes by a small margin at most. None of these words predicts a gain."
+        ),
+        next_resource="x402-main-brain",
+    ),
+    Endpoint(
+        id="liquidity-lite",
+        path="/api/liquidity-lite.php",
+        model="LiquidityLiteResponse",
+        name="Liquidity Lite",
+        product_id="SVC-API-003",
+        purpose="Lightweight liquidity and market-structure context for each asset.",
+        when_to_use="To learn whether little or much can change hands near the price now.",
+        when_not_to_use="Not to reconstruct an order book or to plan an order.",
+        provides=("liquidity word", "market structure", "spread, depth within 1 % and imbalance where known"),
+        does_not_provide=("full order-book reconstruction", "execution guidance", "per-venue books"),
+        truth_statement="Liquidity is read from public order books at one moment and can vanish in the next.",
+        next_resource="x402-atlas",
+    ),
+    Endpoint(
+        id="derivatives",
+        path="/api/derivatives.php",
+        model="DerivativesResponse",
+        name="Derivatives Intelligence",
+        product_id="SVC-API-004",
+        purpose="Aggregate funding, open-interest and liquidation context from perpetual futures.",
+        when_to_use="To learn which side of the futures market is crowded.",
+        when_not_to_use="Not as guidance for entering, sizing or leaving a position.",
+        provides=("state and vote per asset", "funding", "open interest", "liquidations where venues publish them"),
+        does_not_provide=("execution guidance", "per-account positions", "liquidation price levels"),
+        truth_statement="Crowding tells who pays to hold a position now. It does not tell which way the price goes.",
+        next_resource="x402-atlas",
+    ),
+    Endpoint(
+        id="human-consensus",
+        path="/api/human-consensus.php",
+        model="HumanConsensusResponse",
+        name="Human Consensus",
+        type="human_consensus",
+        purpose="What the people who voted in the live Arena round expect.",
+        when_to_use="To compare people with the brain on the same question.",
+        when_not_to_use="Not as a poll: voters are few, unverified and self-selected. It may be sparse.",
+        provides=("the live round", "vote counts and shares", "the round that takes votes now"),
+        does_not_provide=("who voted", "the split of the round that still takes votes", "a representative sample"),
+        truth_statement="A count of votes by whoever came. It may be sparse or empty, and one person may hold many addresses.",
+        next_resource="shared-intelligence",
+    ),
+    Endpoint(
+        id="teacher-lessons",
+        path="/api/teacher-lessons.php",
+        model="TeacherLessonsResponse",
+        name="Teacher Lessons",
+        type="teacher_lessons",
+        purpose="Lessons from finished Arena rounds: who was right, and what there is to learn.",
+        when_to_use="To study how forecasts turned out.",
+        when_not_to_use="Not as a live signal: every lesson is historical.",
+        provides=("the last 20 lessons", "teacher metrics with their counts"),
+        does_not_provide=("a live signal", "a forecast", "who voted"),
+        truth_statement="Lessons are historical. What was right in one round says little about the next.",
+        next_resource="statistics",
+    ),
+    Endpoint(
+        id="reasoning",
+        path="/api/reasoning.php",
+        model="ReasoningResponse",
+        name="Brain Reasoning",
+        type="brain_reasoning",
+        purpose="Why the brain leans the way it does for one asset, in words.",
+        when_to_use="To read the evidence behind one asset's prediction.",
+        when_not_to_use="Not as a recommendation: the reasons describe evidence, not what to do.",
+        provides=("prediction and its probability", "reasons in words", "what is missing"),
+        does_not_provide=("weights, features or thresholds", "targets, entries or exits"),
+        truth_statement="Reasons describe the evidence at one moment. Most of the time the honest answer is NEUTRAL.",
+        next_resource="x402-atlas",
+    ),
+    Endpoint(
+        id="statistics",
+        path="/api/statistics.php",
+        model="StatisticsResponse",
+        name="Network Statistics",
+        type="network_statistics",
+        purpose="How much was predicted and how it turned out, each score with its count.",
+        when_to_use="To judge what the service's readings have been worth.",
+        when_not_to_use="Not a market signal.",
+        provides=("scores with n and intervals", "Arena and teacher counts", "the API's own state"),
+        does_not_provide=("a market signal", "sales figures", "personal data"),
+        truth_statement="Statistics look back. They are not a market signal, and a small n proves nothing.",
+        next_resource="main-brain",
+    ),
+    Endpoint(
+        id="shared-intelligence",
+        path="/arena/get_shared_intelligence.php",
+        model="SharedIntelligenceResponse",
+        name="Arena Shared Intelligence",
+        type="arena_shared_intelligence",
+        purpose="The live Arena round in one document: people, brain, teacher, price and events.",
+        when_to_use="To follow a round with one request a minute.",
+        when_not_to_use="Not for betting: nothing can be won or lost here.",
+        provides=("round state", "human consensus", "the brain's revealed forecast", "price context", "recent events"),
+        does_not_provide=("the brain's forecast while it is sealed", "who voted", "stakes or prizes"),
+        truth_statement="People and brain agreeing is not evidence that they are right.",
+        next_resource="x402-atlas",
+    ),
+)
+ENDPOINT_BY_ID: Final[dict[str, Endpoint]] = {endpoint.id: endpoint for endpoint in ENDPOINTS}
+
+# The order an agent should read them in (service.md section 1).
+RECOMMENDED_ORDER: Final[tuple[str, ...]] = (
+    "market-regime",
+    "main-brain",
+    "liquidity-lite",
+    "derivatives",
+    "reasoning",
+    "statistics",
+)

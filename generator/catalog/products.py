@@ -1,0 +1,104 @@
+"""The four paid products: price, path, identity, cache window. Money is integer atomic units of USDC."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+USDC_DECIMALS: Final = 6
+X402_VERSION: Final = 2
+QUOTE_GRACE_S: Final = 900
+VAULT_SNAPSHOTS: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """One paid resource.
+
+    Args:
+        id: endpoint identity, e.g. `x402-atlas`; also the key in the vault manifest.
+        path: request path at the origin.
+        product_id: catalogue id, None for the human report.
+        title: for people.
+        type: the `type` of the 402 body and of the paid body.
+        model: name of the 200 body's model in OpenAPI.
+        price_atomic: USDC atomic units (6 decimals).
+        cache_seconds: cache window of the paid answer, 60 or 0.
+        stability: `stable` or `evolving`.
+        buy_name: what `emi buy` calls it.
+        what_this_is: one sentence for the 402 body.
+    """
+
+    id: str
+    path: str
+    product_id: str | None
+    title: str
+    type: str
+    model: str
+    price_atomic: int
+    cache_seconds: int
+    stability: str
+    buy_name: str
+    what_this_is: str
+
+    @property
+    def price_display(self) -> str:
+        """The price in words for people, e.g. `0.02 USDC`."""
+        return f"{self.price_atomic / 10**USDC_DECIMALS:.2f} USDC"
+
+
+PRODUCTS: Final[tuple[Product, ...]] = (
+    Product(
+        id="x402-market-regime",
+        path="/api/x402-market-regime.php",
+        product_id="SVC-X402-001",
+        title="x402 Market Regime",
+        type="paid_educational_market_regime",
+        model="X402PaidResponse",
+        price_atomic=10_000,
+        cache_seconds=60,
+        stability="stable",
+        buy_name="market-regime",
+        what_this_is="The market regime in full: each asset's own regime, what changed in 24 hours and the risk drivers.",
+    ),
+    Product(
+        id="x402-main-brain",
+        path="/api/x402-main-brain.php",
+        product_id="SVC-X402-003",
+        title="x402 Main Brain",
+        type="paid_educational_main_brain",
+        model="X402MainBrainPaidResponse",
+        price_atomic=10_000,
+        cache_seconds=60,
+        stability="stable",
+        buy_name="main-brain",
+        what_this_is="The brain's direction for each asset with three probabilities and the evidence in words.",
+    ),
+    Product(
+        id="x402-atlas",
+        path="/api/x402-atlas.php",
+        product_id="SVC-X402-002",
+        title="x402 ATLAS (structured)",
+        type="paid_educational_atlas",
+        model="X402AtlasPaidResponse",
+        price_atomic=20_000,
+        cache_seconds=0,
+        stability="evolving",
+        buy_name="atlas",
+        what_this_is="Everything the brain reads in one structured document: regime, assets, derivatives, liquidity, scenarios and track record.",
+    ),
+    Product(
+        id="x402-atlas-human-report",
+        path="/api/x402-atlas-human-report.php",
+        product_id=None,
+        title="ATLAS Human Report",
+        type="paid_educational_human_report",
+        model="X402HumanReportPaidResponse",
+        price_atomic=100_000,
+        cache_seconds=0,
+        stability="evolving",
+        buy_name="atlas-human-report",
+        what_this_is="A plain-English report of the market now, with scenarios, what would prove them wrong, and the track record with its losses.",
+    ),
+)
+PRODUCT_BY_ID: Final[dict[str, Product]] = {product.id: product for product in PRODUCTS}

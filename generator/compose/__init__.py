@@ -1,0 +1,1 @@
+"""Readings to contract bodies, one file per endpoint."""

@@ -1,0 +1,70 @@
+"""What one tick hands to the composers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from generator.arena.values import ArenaView
+from generator.brain.values import BrainReading
+from generator.catalog.words import RegimeLabel
+from generator.market.values import Observation
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Settings that stand in bodies and pages."""
+
+    project: str
+    base_url: str  # no trailing slash
+    contact: str
+    network: str  # mainnet | testnet | devnet
+    asset_id: int  # USDC on that network
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """The tick's wall times and numbers."""
+
+    tick_id: str  # 20261120T095300Z
+    generation: str  # 12 digits
+    generated_ms: int
+    next_update_ms: int
+    valid_until_ms: int
+    offset_ms: int | None = None  # recorded only: wall minus market
+
+
+@dataclass(frozen=True, slots=True)
+class DayBefore:
+    """What was said about 24 hours ago, for `what changed`; None where not known."""
+
+    regime: RegimeLabel | None = None
+    confidence: float | None = None
+    risk_score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ticks:
+    """Ticks published and failed in the last 24 hours, this one not counted."""
+
+    published_24h: int
+    failed_24h: int
+    last_tick_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TickContext:
+    """All inputs of the composers. `reading` is None where the brain has nothing (e.g. 60-minute bars).
+
+    `closes` holds recent closes per asset for sparklines: (open time in ms, close), oldest first.
+    """
+
+    site: Site
+    freshness: Freshness
+    observation: Observation
+    reading: BrainReading | None
+    arena: ArenaView
+    day_before: DayBefore
+    ticks: Ticks
+    closes: Mapping[str, tuple[tuple[int, float], ...]] = field(default_factory=dict)
+    trends: Mapping[str, str] = field(default_factory=dict)

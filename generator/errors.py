@@ -1,0 +1,32 @@
+"""Failures of the generator.
+
+    GeneratorError
+    ├── SourceError        the market source cannot be used at all
+    ├── WeightsError       the brain's weights file is not the one expected
+    ├── MemoryUnreadable   the memory cannot be opened or is of another schema
+    └── PublishError       a release could not be written; the last one stands
+
+Caller mistakes are ValueError.
+"""
+
+from __future__ import annotations
+
+
+class GeneratorError(Exception):
+    """Root of the generator's failures; its text is one clear line for the operator."""
+
+
+class SourceError(GeneratorError):
+    """The market source cannot be used at all."""
+
+
+class WeightsError(GeneratorError):
+    """The brain's weights file is not the one expected."""
+
+
+class MemoryUnreadable(GeneratorError):
+    """The memory cannot be opened, is corrupt, or is of another schema."""
+
+
+class PublishError(GeneratorError):
+    """A release could not be written; the last one stands."""

@@ -1,0 +1,1 @@
+"""Market data: value types, sources, consensus and the history ring."""

@@ -1,0 +1,167 @@
+"""What the market rooms pass around: closed bars, quotes and one tick's observation.
+
+Times are integer UTC milliseconds on the *market* clock, except where a name says `wall`. Unknown is None
+(NaN inside arrays), never 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from generator.catalog.words import SourceMode, SourceStatus
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+BAR_MS: Final = 300_000
+BAR_FIELDS: Final[tuple[str, ...]] = (
+    "open",
+    "high",
+    "low",
+    "close",
+    "volume",  # base units
+    "depth_usd",  # resting within 1 % of mid, both sides
+    "spread_bps",
+    "imbalance",  # -1 (all asks) .. 1 (all bids) within 1 % of mid
+    "funding",  # rate per 8 hours, as a fraction
+    "open_interest",  # USD
+    "liq_long_usd",  # long positions liquidated in the bar, USD
+    "liq_short_usd",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BarFrame:
+    """Closed bars of all assets on one time grid.
+
+    Args:
+        assets: column order of every field.
+        t: bar open times in ms, shape (n,), strictly ascending, multiples of `interval_ms`; gaps allowed.
+        fields: one float64 array of shape (n, len(assets)) for each of `BAR_FIELDS`; NaN where unknown.
+        interval_ms: bar length.
+    """
+
+    assets: tuple[str, ...]
+    t: IntArray
+    fields: dict[str, FloatArray]
+    interval_ms: int = BAR_MS
+
+    def __len__(self) -> int:
+        """Number of bars."""
+        return int(self.t.size)
+
+    @classmethod
+    def empty(cls, assets: tuple[str, ...], interval_ms: int = BAR_MS) -> BarFrame:
+        """Make a frame with no bars."""
+        fields = {name: np.empty((0, len(assets))) for name in BAR_FIELDS}
+        return cls(assets, np.empty(0, dtype=np.int64), fields, interval_ms)
+
+    def rows(self, start: int = 0, stop: int | None = None) -> BarFrame:
+        """Return bars `start:stop` (views, not copies)."""
+        cut = {name: values[start:stop] for name, values in self.fields.items()}
+        return BarFrame(self.assets, self.t[start:stop], cut, self.interval_ms)
+
+    def after(self, t_ms: int) -> BarFrame:
+        """Return the bars that opened after `t_ms`."""
+        return self.rows(int(np.searchsorted(self.t, t_ms, side="right")))
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """Order-book context near the mid, over the venues that agree."""
+
+    spread_bps: float
+    depth_1pct_usd: float
+    imbalance_percent: float  # -100 (asks only) .. 100 (bids only)
+    venues: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Funding:
+    """Perpetual funding, mean over venues."""
+
+    rate_8h: float  # fraction per 8 hours
+    venues: tuple[str, ...]
+    as_of_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpenInterest:
+    """Perpetual open interest, summed over venues."""
+
+    usd: float
+    change_24h_percent: float | None
+    venues: tuple[str, ...]
+    as_of_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Liquidations:
+    """Liquidated positions in the last 24 hours, USD."""
+
+    long_usd_24h: float
+    short_usd_24h: float
+    venues: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AssetObservation:
+    """What one tick knows of one asset. Every None has its reason in `limitations`."""
+
+    asset: str
+    price: float | None = None  # USD, median mid of the agreeing venues
+    price_as_of_ms: int | None = None
+    venues: tuple[str, ...] = ()  # venues that agree with the price
+    change_24h_percent: float | None = None
+    book: Book | None = None
+    funding: Funding | None = None
+    open_interest: OpenInterest | None = None
+    liquidations: Liquidations | None = None
+    limitations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceHealth:
+    """How one source answered; becomes a row of `freshness.sources`."""
+
+    name: str
+    kind: str  # e.g. spot, perpetual, candles, funding, open_interest
+    status: SourceStatus
+    as_of_ms: int | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """Everything the market said in one tick.
+
+    Args:
+        mode: where it came from.
+        market_ms: market time of the tick.
+        assets: one entry for every asset, also those without data.
+        sources: health of every source asked.
+        new_bars: bars that closed since the last observation (at the first: since `since_ms`), ascending.
+        bar_interval_ms: 300,000, or 3,600,000 for hourly recordings; the brain reads only 5-minute bars.
+        price_basis: `venue_mid`, or `recorded_close` for recordings.
+        venues_needed: venues that must agree before an Arena round may settle (live 2, simulated 2, recorded 1).
+        offset_ms: wall minus market time; 0 unless recorded.
+        ended: True once a recording has no more bars.
+        dropped_bars: invalid bars dropped and counted (non-finite, non-positive, high < low, off grid).
+    """
+
+    mode: SourceMode
+    market_ms: int
+    assets: dict[str, AssetObservation]
+    sources: tuple[SourceHealth, ...]
+    new_bars: BarFrame
+    bar_interval_ms: int = BAR_MS
+    price_basis: str = "venue_mid"
+    venues_needed: int = 1
+    offset_ms: int = 0
+    ended: bool = False
+    dropped_bars: int = 0
+    limitations: tuple[str, ...] = field(default=())
