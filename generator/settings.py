@@ -1,0 +1,160 @@
+"""Settings of the generator: `EMI_` environment, then `emi.yaml` (given by the command line), then defaults."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from generator.catalog.assets import ASSETS
+from generator.catalog.sentences import DEFAULT_PROJECT
+from generator.catalog.venues import VENUES
+from generator.catalog.words import SourceMode
+
+LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
+
+
+class ArenaSettings(BaseModel):
+    """The Arena's part: `EMI_ARENA__ROUND_MINUTES` and so on."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    round_minutes: int = Field(60, ge=15, le=90, description="Length of a round; a divisor of 1440.")
+    assets: tuple[str, ...] = Field(("BTC",), description="Assets of the rounds; a longer list rotates.")
+    inbox_url: str | None = Field(None, description="Folder of ballots; default STATE_DIR/inbox.")
+    address: str | None = Field(None, description="Algorand address that ballots are sent to; default: nobody's.")
+
+    @field_validator("round_minutes")
+    @classmethod
+    def _divides_the_day(cls, value: int) -> int:
+        if 1440 % value:
+            msg = "must divide 1440, e.g. 15, 20, 30, 45, 60 or 90"
+            raise ValueError(msg)
+        return value
+
+    @field_validator("assets", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return split_list(value)
+
+    @field_validator("assets")
+    @classmethod
+    def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        unknown = [asset for asset in value if asset not in ASSETS]
+        if unknown or not value:
+            msg = f"must be some of {', '.join(ASSETS)}"
+            raise ValueError(msg)
+        return value
+
+
+class GeneratorSettings(BaseSettings):
+    """What `emi tick` and `emi schedule` need. Unknown names are refused by the command line, which knows both programs."""
+
+    model_config = SettingsConfigDict(env_prefix="EMI_", env_nested_delimiter="__", extra="ignore", frozen=True)
+
+    state_dir: Path = Field(Path("emi-state"), description="Everything that is written lives here.")
+    site_dir: Path | None = Field(None, description="Published site; default STATE_DIR/site.")
+    vault_url: str | None = Field(None, description="Where the gateway reads quotes; default file STATE_DIR/vault.")
+    memory_url: str | None = Field(None, description="Database of the memory; default SQLite in STATE_DIR.")
+    base_url: str | None = Field(None, description="Public origin; default http://127.0.0.1:PORT.")
+    project: str = Field(DEFAULT_PROJECT, min_length=1, max_length=80, description="Name in every answer.")
+    contact: str = Field("https://example.invalid/contact", description="Contact URL or mailto: in OpenAPI.")
+    host: str = Field("127.0.0.1", description="Address the gateway listens on.")
+    port: int = Field(8402, ge=1, le=65535, description="Port the gateway listens on.")
+    seed: int = Field(2026, ge=0, description="Seed of the simulated market and crowd.")
+    source: SourceMode | None = Field(None, description="simulated, recorded or live.")
+    data_dir: Annotated[tuple[Path, ...], NoDecode] = Field((), description="Folders of a recording.")
+    venues: Annotated[tuple[str, ...], NoDecode] = Field((), description="Venues of the live source; default all.")
+    network: Literal["mainnet", "testnet", "devnet"] | None = Field(None, description="Network of the payments.")
+    arena: ArenaSettings = ArenaSettings()
+    log_format: Literal["console", "json"] = Field("console", description="Form of the log lines.")
+
+    @field_validator("data_dir", "venues", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return split_list(value)
+
+    @field_validator("venues")
+    @classmethod
+    def _known_venues(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        unknown = [venue for venue in value if venue not in VENUES]
+        if unknown:
+            msg = f"{', '.join(unknown)}: must be some of {', '.join(VENUES)}"
+            raise ValueError(msg)
+        return value
+
+    @field_validator("base_url")
+    @classmethod
+    def _origin(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        parts = urlsplit(value)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+            msg = "must be an origin such as https://example.org"
+            raise ValueError(msg)
+        return value.rstrip("/")
+
+    @field_validator("vault_url")
+    @classmethod
+    def _vault_form(cls, value: str | None) -> str | None:
+        if value is not None and not re.match(r"^file:///", value):
+            msg = "must be file:///a/folder (an object store comes with a later version)"
+            raise ValueError(msg)
+        return value
+
+    @property
+    def origin(self) -> str:
+        """The public origin without a trailing slash."""
+        return self.base_url or f"http://127.0.0.1:{self.port}"
+
+    @property
+    def site_path(self) -> Path:
+        """Folder of the published site."""
+        return self.site_dir or self.state_dir / "site"
+
+    @property
+    def vault_path(self) -> Path:
+        """Folder of the vault."""
+        return Path(urlsplit(self.vault_url).path) if self.vault_url else self.state_dir / "vault"
+
+    @property
+    def memory(self) -> str:
+        """SQLAlchemy URL of the memory."""
+        return self.memory_url or f"sqlite:///{self.state_dir / 'memory.sqlite3'}"
+
+    @property
+    def inbox_path(self) -> Path:
+        """Folder of the ballots."""
+        url = self.arena.inbox_url
+        return Path(urlsplit(url).path if url.startswith("file://") else url) if url else self.state_dir / "inbox"
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether the public origin is this machine only."""
+        return urlsplit(self.origin).hostname in LOOPBACK_HOSTS
+
+    def complaint(self) -> str | None:
+        """Return what is wrong between settings, or None.
+
+        A vault inside the published folder would publish what is for sale; demo data on a public origin would be
+        mistaken for live.
+        """
+        site, vault = self.site_path.resolve(), self.vault_path.resolve()
+        if site == vault or site in vault.parents or vault in site.parents:
+            return f"VAULT_URL {vault} and SITE_DIR {site} must lie apart: what is sold would be published"
+        if not self.is_loopback and (self.source is None or self.network is None):
+            return f"BASE_URL {self.origin} is public: set SOURCE and NETWORK as well"
+        if self.source == SourceMode.RECORDED and not self.data_dir:
+            return "SOURCE is recorded: name the folder with --data DIR or DATA_DIR"
+        return None
+
+
+def split_list(value: object) -> object:
+    """Split a comma-separated text into a tuple; anything else is returned as it is."""
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return value
