@@ -1,4 +1,4 @@
-"""The Algorand networks a payment or ballot can be on."""
+"""The payment networks: both written forms, asset and genesis."""
 
 from __future__ import annotations
 
@@ -8,28 +8,31 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """One ledger: its genesis hash (base64) and its USDC asset id."""
+    """One Algorand network.
+
+    Args:
+        name: the setting's word.
+        genesis_hash: standard base64, 44 characters.
+        asset_id: USDC on it.
+    """
 
     name: str
     genesis_hash: str
-    usdc_asset_id: int
+    asset_id: int
 
     @property
-    def caip2_full(self) -> str:
-        """The network id with the whole genesis hash."""
+    def long_form(self) -> str:
+        """The form with the full genesis hash, offered first."""
         return f"algorand:{self.genesis_hash}"
 
     @property
     def caip2(self) -> str:
-        """The network id in CAIP-2 length."""
+        """The CAIP-2 form: the first 32 characters of the genesis hash."""
         return f"algorand:{self.genesis_hash[:32]}"
 
 
 NETWORKS: Final[dict[str, Network]] = {
-    network.name: network
-    for network in (
-        Network("mainnet", "wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=", 31566704),
-        Network("testnet", "SGO1GKSzyE7IEPItTxCByw9x8FmnrCDexi9/cOUJOiI=", 10458941),
-        Network("devnet", "TA6hMJpGMyeuoRsjXWbXw3Wgjcb9IvNqXTEKFE9h2FI=", 31566704),
-    )
+    "mainnet": Network("mainnet", "wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=", 31_566_704),
+    "testnet": Network("testnet", "SGO1GKSzyE7IEPItTxCByw9x8FmnrCDexi9/cOUJOiI=", 10_458_941),
+    "devnet": Network("devnet", "TA6hMJpGMyeuoRsjXWbXw3Wgjcb9IvNqXTEKFE9h2FI=", 31_566_704),
 }

@@ -35,3 +35,26 @@ VERSION_ADVICE: Final = (
     "Read the returned version and update time of every answer, treat the version fields in the answers as "
     "authoritative, and do not assume field sets."
 )
+
+PURPOSE_NOTICE: Final = "Educational market context, read from public data once a minute."
+BARS_MISSING: Final = "too little 5-minute history for a reading"
+SIMULATED_NOTICE: Final = "simulated market: no price here is real"
+RECORDED_NOTICE: Final = "recorded market: prices are those of the replayed time, not of today"
+
+DEVELOPER_NOTE: Final = (
+    "Read updated_utc and freshness.valid_until before use; past valid_until the answer is stale. "
+    "Unknown values are null and named in limitations."
+)
+PRIVACY_NOTE: Final = "Lessons count votes only. No voter, address or account is stored in them or shown."
+TEACHER_ROLE: Final = "Compares each finished Arena round with what the brain and the people had said."
+REGIME_RELIABILITY: Final = "simulated"
+
+PAYMENT_NEEDED: Final = (
+    "This resource is paid for per request. Sign the exact payment in accepts, send it in the "
+    "PAYMENT-SIGNATURE header, and the quoted body is returned once the payment is settled."
+)
+WHAT_THIS_IS_NOT: Final = (
+    "Not financial, investment or trading advice, not a signal, and not a promise of any outcome. "
+    "It gives no prices at which to act."
+)
+ECOSYSTEM: Final = "Educational Market Intelligence API: free public context, and four answers paid per request by x402."

@@ -143,6 +143,33 @@ class DerivativesVote(StrEnum):
     NO_VOTE = "no_vote"
 
 
+class OverallState(StrEnum):
+    """The derivatives state of most assets; `mixed` on a tie."""
+
+    CROWDED_LONGS = "crowded_longs"
+    CROWDED_SHORTS = "crowded_shorts"
+    BALANCED = "balanced"
+    DELEVERAGING = "deleveraging"
+    LEVERAGING_UP = "leveraging_up"
+    MIXED = "mixed"
+
+
+class OverallVote(StrEnum):
+    """The derivatives vote of most assets; `mixed` on a tie."""
+
+    BULLISH = "bullish"
+    BEARISH = "bearish"
+    NEUTRAL = "neutral"
+    MIXED = "mixed"
+
+
+class TeacherStatus(StrEnum):
+    """Whether resolved rounds have given the teacher anything yet."""
+
+    LEARNING = "learning"
+    IDLE = "idle"
+
+
 class PatternType(StrEnum):
     """Who was right in a resolved round."""
 

@@ -1,0 +1,135 @@
+"""What people and crawlers can open beside the endpoints: pages, discovery files, statuses, the query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from generator.catalog.assets import ASSETS, DEFAULT_ASSET
+
+CATALOG_VERSION: Final = "1.3.0"
+BUYER_PATH: Final = "/x402-buyer/"
+BUYER_AGENT_PATH: Final = "/x402-buyer/?product=agent"
+
+
+@dataclass(frozen=True, slots=True)
+class SitePage:
+    """One page for people.
+
+    Args:
+        path: with trailing slash, as linked; the file is `<path>index.html`.
+        template: below templates/.
+        label: in the navigation.
+        title: of the document.
+        description: one sentence for search engines.
+    """
+
+    path: str
+    template: str
+    label: str
+    title: str
+    description: str
+
+    @property
+    def file(self) -> str:
+        """The path of the published file."""
+        return f"{self.path}index.html"
+
+
+PAGES: Final[tuple[SitePage, ...]] = (
+    SitePage(
+        "/",
+        "pages/index.html",
+        "Now",
+        "The crypto market now, in words",
+        "The regime of the crypto market now, seven assets, futures pressure and a prediction game, for learning only.",
+    ),
+    SitePage(
+        "/docs/",
+        "pages/docs.html",
+        "Docs",
+        "API documentation",
+        "Every free and paid endpoint: fields, today's answer, curl, cache, errors and when not to use it.",
+    ),
+    SitePage(
+        "/methodology/",
+        "pages/methodology.html",
+        "Methodology",
+        "How it reads, predicts and scores",
+        "What a regime, a confidence, a prediction and a score mean here, and what they do not.",
+    ),
+    SitePage(
+        "/glossary/",
+        "pages/glossary.html",
+        "Glossary",
+        "The words used here",
+        "Plain-English meanings of every word that the pages and answers use.",
+    ),
+    SitePage(
+        "/status/",
+        "pages/status.html",
+        "Status",
+        "How fresh the data is",
+        "Sources, their age, ticks published and failed, and what is missing now.",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveryFile:
+    """One file for crawlers and agents."""
+
+    path: str
+    media_type: str
+    purpose: str
+
+
+DISCOVERY_FILES: Final[tuple[DiscoveryFile, ...]] = (
+    DiscoveryFile("/openapi.json", "application/json", "OpenAPI 3.1 description of every endpoint"),
+    DiscoveryFile("/openapi.yaml", "application/yaml", "The same description as YAML"),
+    DiscoveryFile("/llms.txt", "text/plain; charset=utf-8", "Short guide for language models and agents"),
+    DiscoveryFile("/llms-full.txt", "text/plain; charset=utf-8", "The guide with every endpoint in full"),
+    DiscoveryFile("/robots.txt", "text/plain; charset=utf-8", "What crawlers may fetch"),
+    DiscoveryFile("/sitemap.xml", "application/xml", "Pages and free endpoints with their last change"),
+    DiscoveryFile(
+        "/.well-known/api-catalog",
+        'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+        "API catalog (RFC 9727)",
+    ),
+    DiscoveryFile("/.well-known/x402", "application/json", "The paid resources with price, network and asset"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StatusRow:
+    """What one HTTP status means here and what a client does about it."""
+
+    status: int
+    condition: str
+    advice: str
+
+
+STATUSES: Final[tuple[StatusRow, ...]] = (
+    StatusRow(200, "The answer. On a paid path: the payment is settled.", "Read `freshness.valid_until` before use."),
+    StatusRow(304, "Nothing changed since the ETag you sent.", "Keep using your copy."),
+    StatusRow(400, "A query that is not supported, such as an unknown `asset`.", "Use one of `supported_assets`."),
+    StatusRow(402, "Paid path without a valid payment. The terms are in the header PAYMENT-REQUIRED.", "Pay, or stop."),
+    StatusRow(404, "No such path.", "See the list of endpoints."),
+    StatusRow(405, "A method other than GET, HEAD or OPTIONS.", "Use GET."),
+    StatusRow(413, "A request body. No endpoint takes one.", "Send none."),
+    StatusRow(429, "Too many requests from one address.", "Wait for the seconds in Retry-After."),
+    StatusRow(431, "Request headers over 16 KiB.", "Send a smaller payment header."),
+    StatusRow(500, "A fault on our side.", "Try once more later; report it if it stays."),
+    StatusRow(
+        503,
+        "No honest quote can be made now, or the outcome of a payment you sent is not known yet.",
+        "Wait for Retry-After and send the same signed payment again. Never sign a second one.",
+    ),
+)
+
+QUERY_NOTES: Final[dict[str, str]] = {
+    "reasoning": (
+        f"`asset`, optional: one of {', '.join(ASSETS)}, upper or lower case. Without it the answer is for "
+        f"{DEFAULT_ASSET}. Another value is answered with 400."
+    ),
+}

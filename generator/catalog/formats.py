@@ -1,0 +1,69 @@
+"""How numbers and times are written in public. The one place that rounds."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+
+
+def _known(value: float | None) -> float | None:
+    if value is None or not math.isfinite(value):
+        return None
+    return float(value)
+
+
+def fixed(value: float | None, decimals: int) -> float | None:
+    """Round to `decimals`; None, NaN and infinities become None, -0.0 becomes 0.0."""
+    known = _known(value)
+    return None if known is None else round(known, decimals) + 0.0
+
+
+def significant(value: float | None, digits: int = 6) -> float | None:
+    """Round to significant digits: prices and US dollar amounts."""
+    known = _known(value)
+    return None if known is None else float(f"{known:.{digits}g}") + 0.0
+
+
+def price(value: float | None) -> float | None:
+    """Round a price to 6 significant digits."""
+    return significant(value, 6)
+
+
+def percent(value: float | None) -> float | None:
+    """Round a figure on 0..100 to one decimal."""
+    return fixed(value, 1)
+
+
+def share(value: float | None) -> float | None:
+    """Turn a fraction 0..1 into percent with one decimal."""
+    return None if value is None else fixed(value * 100, 1)
+
+
+def change(value: float | None) -> float | None:
+    """Round a change in percent to two decimals."""
+    return fixed(value, 2)
+
+
+def probability(value: float | None) -> float | None:
+    """Round a chance on 0..1 to four decimals."""
+    return fixed(value, 4)
+
+
+def score(value: float | None) -> float | None:
+    """Round a Brier or log score to four decimals."""
+    return fixed(value, 4)
+
+
+def basis_points(value: float | None) -> float | None:
+    """Round basis points to two decimals."""
+    return fixed(value, 2)
+
+
+def iso(ms: int) -> str:
+    """Write UTC milliseconds as ISO 8601 with `Z`, whole seconds."""
+    return datetime.fromtimestamp(ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def iso_or_none(ms: int | None) -> str | None:
+    """Write a time that may be unknown."""
+    return None if ms is None else iso(ms)

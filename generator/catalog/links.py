@@ -1,0 +1,20 @@
+"""Paths of everything at the origin that is neither a free endpoint nor a product."""
+
+from __future__ import annotations
+
+from typing import Final
+
+OPENAPI_JSON: Final = "/openapi.json"
+OPENAPI_YAML: Final = "/openapi.yaml"
+LLMS_TXT: Final = "/llms.txt"
+STATUS_JSON: Final = "/status.json"
+DOCS: Final = "/docs/"
+METHODOLOGY: Final = "/docs/methodology/"
+BUYER: Final = "/x402-buyer/"
+BUYER_AGENT: Final = "/x402-buyer/?product=agent"
+REASONING_ASSET: Final = "/api/reasoning/{asset}.json"
+
+
+def reasoning_path(asset: str) -> str:
+    """Return the static path of one asset's reasoning."""
+    return REASONING_ASSET.format(asset=asset)
