@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
+from generator.catalog.links import DOCS, LLMS_TXT, METHODOLOGY, OPENAPI_JSON, OPENAPI_YAML
 
 CATALOG_VERSION: Final = "1.3.0"
-BUYER_PATH: Final = "/x402-buyer/"
-BUYER_AGENT_PATH: Final = "/x402-buyer/?product=agent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +44,14 @@ PAGES: Final[tuple[SitePage, ...]] = (
         "The regime of the crypto market now, seven assets, futures pressure and a prediction game, for learning only.",
     ),
     SitePage(
-        "/docs/",
+        DOCS,
         "pages/docs.html",
         "Docs",
         "API documentation",
         "Every free and paid endpoint: fields, today's answer, curl, cache, errors and when not to use it.",
     ),
     SitePage(
-        "/methodology/",
+        METHODOLOGY,
         "pages/methodology.html",
         "Methodology",
         "How it reads, predicts and scores",
@@ -85,9 +84,9 @@ class DiscoveryFile:
 
 
 DISCOVERY_FILES: Final[tuple[DiscoveryFile, ...]] = (
-    DiscoveryFile("/openapi.json", "application/json", "OpenAPI 3.1 description of every endpoint"),
-    DiscoveryFile("/openapi.yaml", "application/yaml", "The same description as YAML"),
-    DiscoveryFile("/llms.txt", "text/plain; charset=utf-8", "Short guide for language models and agents"),
+    DiscoveryFile(OPENAPI_JSON, "application/json", "OpenAPI 3.1 description of every endpoint"),
+    DiscoveryFile(OPENAPI_YAML, "application/yaml", "The same description as YAML"),
+    DiscoveryFile(LLMS_TXT, "text/plain; charset=utf-8", "Short guide for language models and agents"),
     DiscoveryFile("/llms-full.txt", "text/plain; charset=utf-8", "The guide with every endpoint in full"),
     DiscoveryFile("/robots.txt", "text/plain; charset=utf-8", "What crawlers may fetch"),
     DiscoveryFile("/sitemap.xml", "application/xml", "Pages and free endpoints with their last change"),

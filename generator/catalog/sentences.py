@@ -57,4 +57,6 @@ WHAT_THIS_IS_NOT: Final = (
     "Not financial, investment or trading advice, not a signal, and not a promise of any outcome. "
     "It gives no prices at which to act."
 )
-ECOSYSTEM: Final = "Educational Market Intelligence API: free public context, and four answers paid per request by x402."
+ECOSYSTEM: Final = (
+    "Educational Market Intelligence API: free public context, and four answers paid per request by x402."
+)

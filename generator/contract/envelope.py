@@ -1,0 +1,127 @@
+"""What stands in every free answer."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from generator.catalog.words import SourceMode, SourceStatus
+from generator.contract.base import Body, absent
+
+
+class SourceRow(Body):
+    """How one market source answered in this tick."""
+
+    name: str = Field(description="Name of the source.")
+    kind: str = Field(description="What it gives, e.g. spot, candles, funding, open_interest.")
+    status: SourceStatus = Field(description="ok, stale or failed.")
+    as_of: str | None = Field(description="Market time of its newest datum, ISO 8601 UTC; null when it gave none.")
+    age_seconds: int | None = Field(description="Market time now minus as_of, seconds.")
+    reason: str | None = Field(description="Why it is stale or failed; null when ok.")
+
+
+class Freshness(Body):
+    """When this answer was made and until when it may be used."""
+
+    tick_id: str = Field(description="Minute of the tick, e.g. 20261120T095300Z.")
+    generation: str = Field(description="12-digit release counter, never reused.")
+    generated_at: str = Field(description="Wall time of the tick, ISO 8601 UTC.")
+    next_update_at: str = Field(description="When the next tick is due, ISO 8601 UTC.")
+    valid_until: str = Field(description="Past this time (180 s after generated_at) the answer is stale.")
+    source_mode: SourceMode = Field(description="live, recorded or simulated.")
+    sources: tuple[SourceRow, ...] = Field(description="Every market source that was asked.")
+
+
+class Replay(Body):
+    """Where a recorded market stands; only while one is replayed."""
+
+    offset_seconds: int = Field(description="Wall time minus market time, seconds.")
+    market_time: str = Field(description="Market time of this tick, ISO 8601 UTC.")
+
+
+class CapabilityBoundary(Body):
+    """What the answer carries and what it does not."""
+
+    provides: tuple[str, ...] = Field(description="What it carries.")
+    does_not_provide: tuple[str, ...] = Field(description="What it does not carry.")
+
+
+class NextResource(Body):
+    """The suggested next, richer resource."""
+
+    endpoint: str = Field(description="Its endpoint identity.")
+    path: str = Field(description="Its path at this origin.")
+    access: str = Field(description="public or paid.")
+    price_display: str | None = Field(description="Its price for people; null when free.")
+
+
+class ExpandedAccess(Body):
+    """The paid counterpart and its price."""
+
+    path: str = Field(description="Path of the paid resource.")
+    price_display: str = Field(description="Price for people, in USDC.")
+    price_atomic: int = Field(description="Price in atomic units of USDC (6 decimals).")
+    network: str = Field(description="Payment network, CAIP-2.")
+    asset_id: int = Field(description="Asset id of USDC on that network.")
+    buyer_page: str = Field(description="The page on which a person can buy it.")
+
+
+class DeveloperResources(Body):
+    """Machine-readable descriptions and documentation, absolute addresses."""
+
+    openapi_json: str = Field(description="OpenAPI 3.1 as JSON.")
+    openapi_yaml: str = Field(description="The same as YAML.")
+    llms_txt: str = Field(description="Guide for language models.")
+    docs: str = Field(description="Documentation for people.")
+
+
+class EndpointRole(Body):
+    """What part the resource plays in the service."""
+
+    role: str = Field(description="Its part in one or two words.")
+    tier: str = Field(description="free or paid.")
+    position: int | None = Field(description="Place in the recommended reading order, from 1; null when not in it.")
+
+
+class AgentGuidance(Body):
+    """When an agent should read the resource."""
+
+    recommended_for: tuple[str, ...] = Field(description="What it is good for.")
+    when_to_use: str = Field(description="When to read it.")
+    when_not_to_use: str = Field(description="When not to rely on it.")
+    next_step: str = Field(description="What to read next.")
+
+
+class UsageCharacteristics(Body):
+    """How the resource behaves for a client."""
+
+    machine_readable: bool = Field(description="Always true.")
+    stable_schema: bool = Field(description="True when fields are not renamed or dropped within a major version.")
+    cache_seconds: int = Field(description="Cache window, seconds.")
+    authentication: str = Field(description="Credential needed; none.")
+    payment_required: bool = Field(description="Whether a payment is needed.")
+    response_format: str = Field(description="Media type.")
+
+
+class FreeResponse(Body):
+    """The envelope of the nine free answers."""
+
+    success: bool = Field(description="True on every 200.")
+    project: str = Field(description="Name of the service.")
+    endpoint: str = Field(description="Identity of the resource, e.g. market-regime.")
+    name: str = Field(description="Name of the resource for people.")
+    version: str = Field(description="Version of the answer, v<major> or v<major>.<minor>.")
+    access: str = Field(description="Access tier: public.")
+    capability_boundary: CapabilityBoundary = Field(description="What the answer carries and what it does not.")
+    next_resource: NextResource = Field(description="The suggested next, richer resource.")
+    freshness: Freshness = Field(description="When it was made, from what, and until when it may be used.")
+    replay: Replay | None = Field(
+        default=None, exclude_if=absent, description="Only while a recorded market is replayed: where it stands."
+    )
+
+
+UPDATED = "Wall time of the tick that made this answer, ISO 8601 UTC."
+LIMITATIONS = "What is unknown or restricted in this answer, and why."
+STATUS = "available: every input is fresh; degraded: some are stale or missing; unavailable: no asset can be read."
+EDUCATIONAL = "Educational notice: what this answer is not."
+MODE = "Where the market data come from: live, recorded or simulated."
+TRUTH = "What a reader must not conclude from this answer."

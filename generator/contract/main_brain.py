@@ -1,0 +1,55 @@
+"""GET /api/main-brain.php."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from generator.catalog.words import Bias, MarketMode, MarketState
+from generator.contract.base import Body
+from generator.contract.market_regime import RichResponse
+from generator.contract.regime import MarketContext
+from generator.contract.scores import TrackRecord
+
+
+class Brain(Body):
+    """The brain's overall state."""
+
+    direction: Bias | None = Field(description="The word of most assets, FLAT on a tie; null without a reading.")
+    confidence: float | None = Field(description="Mean chance of the shown class over the assets, percent 0..100.")
+    agreement_percent: float | None = Field(description="Agreement between families of evidence, percent 0..100.")
+    coverage_percent: float | None = Field(description="Families of evidence present, percent 0..100.")
+    evidence_for: int | None = Field(description="Pieces of evidence that support the assets' biases, all assets.")
+    evidence_against: int | None = Field(description="Pieces of evidence that speak against them.")
+    evidence_missing: int | None = Field(description="Pieces of evidence that could not be read.")
+
+
+class MarketStateSummary(Body):
+    """Mode and state of the market in words."""
+
+    mode: MarketMode = Field(description="The regime in one word.")
+    state: MarketState = Field(description="How calm conditions are. No state predicts a gain.")
+    summary: str = Field(description="The same in one sentence.")
+
+
+class CoinSnapshot(Body):
+    """One asset in short."""
+
+    asset: str = Field(description="Asset symbol.")
+    bias: Bias | None = Field(description="UP, DOWN or FLAT; null without a forecast.")
+    confidence: float | None = Field(description="Chance of the shown class over 60 minutes, percent 0..100.")
+    summary: str | None = Field(description="The reading in words.")
+    price: float | None = Field(description="Price in US dollars, 6 significant digits.")
+    change_24h: float | None = Field(description="Change over 24 hours, percent.")
+    price_source: str | None = Field(description="Venues whose median mid is the price.")
+    limitations: tuple[str, ...] = Field(description="What is unknown of this asset, and why.")
+
+
+class MainBrainResponse(RichResponse):
+    """The brain's public state and aggregate performance."""
+
+    brain: Brain = Field(description="The brain's overall state.")
+    market_context: MarketContext = Field(description="The regime in short.")
+    market_state: MarketStateSummary = Field(description="Mode and state in words.")
+    coins: dict[str, CoinSnapshot] = Field(description="Asset symbol to its snapshot.")
+    public_performance: TrackRecord = Field(description="How resolved hourly forecasts turned out.")
+    educational_only: bool = Field(description="Always true.")

@@ -1,0 +1,37 @@
+"""GET /api/reasoning.php and /api/reasoning/<ASSET>.json."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from generator.catalog.words import Prediction
+from generator.contract.base import Body
+from generator.contract.rounds import NoticeResponse
+from generator.contract.scores import Probabilities
+
+
+class Reasoning(Body):
+    """Why the brain leans the way it does for one asset."""
+
+    prediction: Prediction = Field(
+        description="The likeliest class if it clearly exceeds its base rate, else NEUTRAL; "
+        "NEUTRAL with confidence null means that no forecast is made."
+    )
+    confidence: float | None = Field(description="Chance of the shown class, percent 0..100; null without a forecast.")
+    summary: str = Field(description="The reading in words.")
+    reason_points: tuple[str, ...] = Field(description="The evidence in words.")
+    horizon_minutes: int | None = Field(description="How far ahead the forecast looks, minutes.")
+    probabilities: Probabilities | None = Field(description="Chances of the three outcomes.")
+    base_rates: Probabilities | None = Field(description="How often each outcome came up before; the comparison.")
+    band_bps: float | None = Field(description="A move within this many basis points counts as neutral.")
+    agreement_percent: float | None = Field(description="Agreement between families of evidence, percent 0..100.")
+    coverage_percent: float | None = Field(description="Families of evidence present, percent 0..100.")
+
+
+class ReasoningResponse(NoticeResponse):
+    """The evidence behind one asset's prediction."""
+
+    asset: str = Field(description="Asset symbol.")
+    reasoning: Reasoning = Field(description="Prediction, chances and reasons.")
+    supported_assets: tuple[str, ...] = Field(description="Assets that the asset parameter accepts.")
+    developer_note: str = Field(description="Advice for clients.")

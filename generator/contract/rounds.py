@@ -1,0 +1,61 @@
+"""Arena rounds and votes, shared by the Arena answers."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from generator.catalog.words import Consensus, RoundPhase, Status
+from generator.contract import envelope
+from generator.contract.base import Body
+
+
+class RoundInfo(Body):
+    """One Arena round; its clock is as of updated_utc."""
+
+    round_id: str = Field(description="<ASSET>-<YYYYMMDD>-<HHMMSS> of its start.")
+    asset: str = Field(description="Asset symbol.")
+    phase: RoundPhase = Field(description="Where the round is in its life.")
+    start: str = Field(description="When it goes live, ISO 8601 UTC, wall time.")
+    end: str = Field(description="When it settles, ISO 8601 UTC, wall time.")
+    seconds_left: int = Field(description="Seconds until end.")
+    timer: str = Field(description="The same as MM:SS.")
+    band_bps: float | None = Field(description="Half-width of the neutral band, basis points; a rule of the game.")
+
+
+class OpenRound(Body):
+    """The round that takes votes now."""
+
+    round_id: str = Field(description="<ASSET>-<YYYYMMDD>-<HHMMSS> of its start.")
+    asset: str = Field(description="Asset symbol.")
+    opens: str = Field(description="When votes opened, ISO 8601 UTC.")
+    closes: str = Field(description="When votes close and the round goes live, ISO 8601 UTC.")
+    band_bps: float | None = Field(description="Half-width of the neutral band, basis points, frozen at opening.")
+    commitment: str | None = Field(description="SHA-256 of the brain's sealed forecast and salt; null without one.")
+
+
+class HumanConsensus(Body):
+    """Counted votes of one round."""
+
+    total: int = Field(description="Votes counted, one a voter.")
+    bullish: int = Field(description="Votes for BULLISH.")
+    bearish: int = Field(description="Votes for BEARISH.")
+    neutral: int = Field(description="Votes for NEUTRAL.")
+    bullish_percent: float = Field(description="Share of BULLISH, percent; 0 with no votes.")
+    bearish_percent: float = Field(description="Share of BEARISH, percent; 0 with no votes.")
+    neutral_percent: float = Field(description="Share of NEUTRAL, percent; 0 with no votes.")
+    consensus: Consensus = Field(description="What most said; NEUTRAL on a tie at the top; NONE with no votes.")
+    disagreement_score: float = Field(
+        description="100 x entropy of the shares / ln 3; 0 all agree .. 100 split evenly."
+    )
+
+
+class NoticeResponse(envelope.FreeResponse):
+    """The envelope of the answers that carry `type` and an educational notice."""
+
+    type: str = Field(description="Kind of the answer.")
+    mode: str = Field(description=envelope.MODE)
+    status: Status = Field(description=envelope.STATUS)
+    limitations: tuple[str, ...] = Field(description=envelope.LIMITATIONS)
+    truth_statement: str = Field(description=envelope.TRUTH)
+    educational_notice: str = Field(description=envelope.EDUCATIONAL)
+    updated_utc: str = Field(description=envelope.UPDATED)

@@ -1,0 +1,58 @@
+"""GET /api/teacher-lessons.php."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from generator.catalog.words import Consensus, PatternType, Prediction, TeacherStatus
+from generator.contract.base import Body
+from generator.contract.rounds import NoticeResponse
+from generator.contract.scores import Rate
+
+
+class TeacherMetrics(Body):
+    """Counts and rates over all resolved rounds."""
+
+    lessons_total: int = Field(description="Lessons so far.")
+    warm_up: int = Field(description="How many of them were made at the simulated start.")
+    brain: Rate = Field(description="How often the brain was right.")
+    crowd: Rate = Field(description="How often the crowd was right, over rounds with votes.")
+    agreement: Rate = Field(description="How often brain and crowd said the same, over rounds with votes.")
+    patterns: dict[str, int] = Field(description="Pattern type to its count.")
+
+
+class TeacherBrain(Body):
+    """The teacher's state."""
+
+    status: TeacherStatus = Field(description="learning once there are lessons, else idle.")
+    role: str = Field(description="What the teacher does.")
+    metrics: TeacherMetrics = Field(description="Counts and rates over all resolved rounds.")
+
+
+class TeacherLesson(Body):
+    """What one resolved round teaches."""
+
+    lesson_id: str = Field(description="Identity of the lesson.")
+    round_id: str = Field(description="The round that it is about.")
+    asset: str = Field(description="Asset symbol.")
+    brain_prediction: Prediction = Field(description="What the brain had said.")
+    human_consensus: Consensus = Field(description="What most voters had said.")
+    actual_outcome: Prediction = Field(description="What happened.")
+    brain_correct: int = Field(description="1 or 0.")
+    crowd_correct: int = Field(description="1 or 0; 0 without votes.")
+    agreement: int = Field(description="1 when brain and crowd said the same, else 0.")
+    shared_intelligence_score: float = Field(description="How well both together did, 0..100; see the methodology.")
+    learning_score: float = Field(description="How much there was to learn, 0..100; see the methodology.")
+    pattern_type: PatternType = Field(description="Who was right.")
+    summary: str = Field(description="The lesson in words.")
+    created_at: str = Field(description="When the round was resolved, ISO 8601 UTC.")
+    warm_up: bool = Field(description="True when made at the simulated start.")
+
+
+class TeacherLessonsResponse(NoticeResponse):
+    """Lessons from finished rounds; historical, not a live signal."""
+
+    teacher_brain: TeacherBrain = Field(description="The teacher's state.")
+    latest_lessons: tuple[TeacherLesson, ...] = Field(description="The last 20 lessons, newest first.")
+    developer_note: str = Field(description="Advice for clients.")
+    privacy_note: str = Field(description="What is not stored or shown.")
