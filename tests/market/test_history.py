@@ -1,0 +1,116 @@
+"""The history ring keeps the newest bars, once each, in order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from generator.market.history import History
+from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame
+
+ASSETS = ("BTC", "ETH")
+
+
+def _frame(*opens: int, interval_ms: int = BAR_MS) -> BarFrame:
+    """Bars whose close is their number, 0.5 more for the second asset."""
+    t = np.array(opens, dtype=np.int64) * interval_ms
+    values = np.column_stack([np.array(opens, dtype=np.float64), np.array(opens) + 0.5])
+    return BarFrame(ASSETS, t, {name: values.copy() for name in BAR_FIELDS}, interval_ms)
+
+
+def test_bars_come_back_in_order_and_only_the_newest_are_kept() -> None:
+    history = History(ASSETS, capacity_bars=3)
+
+    for number in range(10):
+        history.append(_frame(number))
+
+    assert (history.frame().t // BAR_MS).tolist() == [7, 8, 9]
+    assert history.frame().fields["close"][:, 1].tolist() == [7.5, 8.5, 9.5]
+    assert len(history) == 3
+
+
+def test_late_and_repeated_bars_are_ignored_and_counted() -> None:
+    history = History(ASSETS, capacity_bars=8)
+    history.append(_frame(1, 2, 3))
+
+    history.append(_frame(2, 3, 4, 4, 1, 6))
+
+    assert (history.frame().t // BAR_MS).tolist() == [1, 2, 3, 4, 6]
+    assert history.ignored_bars == 4
+
+
+def test_one_append_longer_than_the_capacity_keeps_its_end() -> None:
+    history = History(ASSETS, capacity_bars=4)
+
+    history.append(_frame(*range(100)))
+
+    assert (history.frame().t // BAR_MS).tolist() == [96, 97, 98, 99]
+    assert history.ignored_bars == 0
+
+
+def test_a_frame_given_out_does_not_change_when_bars_follow() -> None:
+    history = History(ASSETS, capacity_bars=3)
+    history.append(_frame(1, 2, 3))
+    given = history.frame()
+
+    for number in range(4, 30):
+        history.append(_frame(number))
+
+    assert given.fields["close"][:, 0].tolist() == [1.0, 2.0, 3.0]
+    with pytest.raises(ValueError, match="read-only"):
+        given.fields["close"][0, 0] = 0.0
+
+
+def test_memory_does_not_grow_with_the_number_of_bars() -> None:
+    history = History(ASSETS, capacity_bars=5)
+
+    for number in range(1000):
+        history.append(_frame(number))
+
+    base = history.frame().fields["close"].base
+    assert base is not None
+    assert base.shape == (10, 2)
+
+
+def test_closes_name_their_bar_and_leave_out_unknown_ones() -> None:
+    history = History(ASSETS, capacity_bars=8)
+    frame = _frame(1, 2, 3, 4)
+    frame.fields["close"][2, 1] = np.nan
+    history.append(frame)
+
+    closes = history.closes("ETH", 3)
+
+    assert closes == ((2 * BAR_MS, 2.5), (4 * BAR_MS, 4.5))
+    assert history.closes("ETH", 0) == ()
+
+
+def test_an_empty_history_and_an_empty_frame_are_no_trouble() -> None:
+    history = History(ASSETS)
+
+    history.append(BarFrame.empty(ASSETS))
+
+    assert len(history.frame()) == 0
+    assert history.last_t_ms is None
+    assert history.closes("BTC", 5) == ()
+
+
+def test_hourly_bars_are_held_as_such_and_not_mixed_with_5_minute_bars() -> None:
+    history = History(ASSETS)
+    history.append(_frame(1, 2, interval_ms=3_600_000))
+
+    with pytest.raises(ValueError, match="3600000 ms bars got bars of 300000 ms"):
+        history.append(_frame(100))
+
+    assert history.frame().interval_ms == 3_600_000
+
+
+def test_bars_of_other_assets_are_a_callers_mistake() -> None:
+    history = History(("BTC",))
+
+    with pytest.raises(ValueError, match="got bars of"):
+        history.append(_frame(1))
+
+
+def test_a_history_without_room_is_a_callers_mistake() -> None:
+    with pytest.raises(ValueError, match="at least one bar"):
+        History(ASSETS, capacity_bars=0)

@@ -1,0 +1,186 @@
+"""The simulated market is a pure function of seed and minute, and looks like the market it claims to be."""
+
+from __future__ import annotations
+
+import asyncio
+from statistics import median
+
+import numpy as np
+import pytest
+
+from generator.catalog.assets import ASSETS
+from generator.catalog.words import RegimeLabel, SourceMode, SourceStatus
+from generator.market.simulated import DAY_MS, VENUES, SimulatedSource
+from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame, Observation
+
+NOW_MS = 1_795_172_400_000 + 7 * 60_000  # 2026-11-20 11:07 UTC
+BLOCK_MS = 35 * DAY_MS
+SEAM_MS = (NOW_MS // BLOCK_MS) * BLOCK_MS
+
+
+def _silent(done: int, total: int, what: str) -> None:
+    """Take progress and say nothing."""
+
+
+def _backfill(source: SimulatedSource, now_ms: int, days: int) -> BarFrame:
+    return asyncio.run(source.backfill(now_ms, days, _silent))
+
+
+def _observe(source: SimulatedSource, now_ms: int, since_ms: int | None = None) -> Observation:
+    return asyncio.run(source.observe(now_ms, now_ms - DAY_MS if since_ms is None else since_ms))
+
+
+def test_a_restart_sees_the_same_market_whatever_was_asked_before() -> None:
+    wanderer = SimulatedSource(5)
+    for days_off in (0, 400, 3, 90, 200):
+        _observe(wanderer, NOW_MS - days_off * DAY_MS)
+
+    again = _observe(wanderer, NOW_MS)
+
+    fresh = _observe(SimulatedSource(5), NOW_MS)
+    assert again.assets == fresh.assets
+    for name in BAR_FIELDS:
+        np.testing.assert_array_equal(again.new_bars.fields[name], fresh.new_bars.fields[name])
+
+
+def test_another_seed_is_another_market() -> None:
+    assert SimulatedSource(5).price("BTC", NOW_MS) != SimulatedSource(6).price("BTC", NOW_MS)
+
+
+def test_the_assets_shown_do_not_change_the_market() -> None:
+    few = _observe(SimulatedSource(5, ("SOL", "BTC")), NOW_MS)
+
+    every = _observe(SimulatedSource(5), NOW_MS)
+    assert list(few.assets) == ["SOL", "BTC"]
+    assert few.assets["SOL"] == every.assets["SOL"]
+    assert few.new_bars.fields["close"][-1, 1] == every.new_bars.fields["close"][-1, 0]
+
+
+def test_only_bars_that_closed_after_since_are_new() -> None:
+    observation = _observe(SimulatedSource(5), NOW_MS, since_ms=NOW_MS // BAR_MS * BAR_MS - 3 * BAR_MS)
+
+    last_open = NOW_MS // BAR_MS * BAR_MS - BAR_MS
+    assert observation.new_bars.t.tolist() == [last_open - BAR_MS, last_open]
+
+
+def test_history_meets_the_bars_of_the_tick_without_gap_or_change() -> None:
+    source = SimulatedSource(5)
+    history = _backfill(source, NOW_MS, 40)
+
+    earlier = _observe(source, NOW_MS - 2 * DAY_MS, NOW_MS - 3 * DAY_MS).new_bars
+
+    assert len(history) == 40 * 288
+    assert set(np.diff(history.t).tolist()) == {BAR_MS}
+    rows = np.searchsorted(history.t, earlier.t)
+    np.testing.assert_array_equal(history.fields["close"][rows], earlier.fields["close"])
+
+
+def test_a_bar_closes_at_the_mid_of_that_minute_and_holds_its_minutes() -> None:
+    source = SimulatedSource(5)
+    frame = _backfill(source, SEAM_MS + 3 * DAY_MS, 6)  # across a block boundary
+
+    for row in range(0, len(frame), 97):
+        opened = int(frame.t[row])
+        minutes = [source.price("ETH", opened + step * 60_000) for step in range(6)]
+        assert minutes[5] == pytest.approx(frame.fields["close"][row, 1], rel=1e-12)
+        assert minutes[0] == pytest.approx(frame.fields["open"][row, 1], rel=1e-12)
+        assert max(minutes) <= frame.fields["high"][row, 1] * (1 + 1e-12)
+        assert min(minutes) >= frame.fields["low"][row, 1] * (1 - 1e-12)
+
+
+def test_every_candle_is_possible_and_every_field_known() -> None:
+    fields = _backfill(SimulatedSource(5), NOW_MS, 40).fields
+
+    assert all(np.isfinite(values).all() for values in fields.values())
+    assert (fields["high"] >= np.maximum(fields["open"], fields["close"])).all()
+    assert (fields["low"] <= np.minimum(fields["open"], fields["close"])).all()
+    assert all((fields[name] > 0).all() for name in ("low", "volume", "depth_usd", "spread_bps", "open_interest"))
+    assert (np.abs(fields["imbalance"]) < 1).all()
+
+
+def test_each_block_joins_its_neighbour_without_a_step() -> None:
+    frame = _backfill(SimulatedSource(5), SEAM_MS + 2 * DAY_MS, 4)
+    seam = int(np.searchsorted(frame.t, SEAM_MS))
+
+    for name in ("open_interest", "funding", "depth_usd", "spread_bps"):
+        steps = np.abs(np.diff(frame.fields[name], axis=0))
+        assert (steps[seam - 1] <= steps.max(axis=0) * 1.001).all()
+        assert (steps[seam - 1] < np.quantile(steps, 0.999, axis=0)).all(), name
+
+
+def test_three_venues_differ_by_a_little_and_the_price_is_their_median() -> None:
+    source = SimulatedSource(5)
+
+    observation = _observe(source, NOW_MS)
+
+    for asset, seen in observation.assets.items():
+        mids = source.venue_mids(NOW_MS)[asset]
+        assert tuple(sorted(mids)) == VENUES == seen.venues
+        assert seen.price == median(mids.values()) == pytest.approx(source.price(asset, NOW_MS), rel=1e-12)
+        assert 0 < (max(mids.values()) / min(mids.values()) - 1) * 1e4 < 4.1
+
+
+def test_an_observation_says_what_it_is() -> None:
+    observation = _observe(SimulatedSource(5), NOW_MS)
+
+    assert observation.mode is SourceMode.SIMULATED
+    assert (observation.market_ms, observation.offset_ms) == (NOW_MS, 0)
+    assert (observation.price_basis, observation.venues_needed) == ("venue_mid", 2)
+    assert {health.status for health in observation.sources} == {SourceStatus.OK}
+    assert {health.as_of_ms for health in observation.sources} == {NOW_MS // 60_000 * 60_000}
+    assert not observation.ended
+
+
+def test_the_price_moves_within_a_bar_and_the_change_is_against_the_day_before() -> None:
+    source = SimulatedSource(5)
+
+    first, second = _observe(source, NOW_MS).assets["XRP"], _observe(source, NOW_MS + 60_000).assets["XRP"]
+
+    assert first.price != second.price
+    assert first.price is not None
+    before = source.price("XRP", NOW_MS - DAY_MS)
+    assert first.change_24h_percent == pytest.approx(100 * (first.price / before - 1))
+
+
+def test_all_four_regimes_rule_and_every_switch_takes_its_time() -> None:
+    source = SimulatedSource(5)
+    times = range(NOW_MS - 60 * DAY_MS, NOW_MS, 15 * 60_000)
+
+    truth = [source.truth(t) for t in times]
+
+    switches = [t for t, a, b in zip(times[1:], truth[:-1], truth[1:], strict=True) if a is not b]
+    assert set(truth) == {
+        RegimeLabel.RISK_ON,
+        RegimeLabel.RISK_OFF,
+        RegimeLabel.RANGE,
+        RegimeLabel.HIGH_VOLATILITY,
+    }
+    assert 10 < 60 * 24 / (len(switches) + 1) < 24  # mean dwell in hours, stated 16
+    assert all(source.passing(t) for t in switches)
+    assert not any(source.passing(t + 110 * 60_000) for t in switches)
+
+
+def test_a_seed_out_of_range_and_an_unknown_asset_are_named() -> None:
+    with pytest.raises(ValueError, match="seed must be from 0"):
+        SimulatedSource(-1)
+    with pytest.raises(ValueError, match="has no DOGE"):
+        SimulatedSource(1, ("BTC", "DOGE"))
+
+
+def test_a_clock_that_fell_back_to_1970_gives_nulls_with_a_reason() -> None:
+    observation = _observe(SimulatedSource(1), 60_000, since_ms=0)
+
+    assert observation.assets["BTC"].price is None
+    assert observation.assets["BTC"].limitations == ("the simulated market has no day before this minute",)
+
+
+def test_progress_is_told_to_the_end() -> None:
+    told: list[tuple[int, int]] = []
+
+    asyncio.run(SimulatedSource(5).backfill(NOW_MS, 30, lambda done, total, _what: told.append((done, total))))
+
+    assert told == [(day, 30) for day in range(1, 31)]
+
+
+def test_assets_are_in_the_catalogs_order_by_default() -> None:
+    assert tuple(_observe(SimulatedSource(5), NOW_MS).assets) == ASSETS
