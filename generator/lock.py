@@ -28,19 +28,25 @@ class StateLock:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
-            raise GeneratorError(f"state folder {self._path.parent}: cannot write: {error.strerror or error}") from error
+            raise GeneratorError(
+                f"state folder {self._path.parent}: cannot write: {error.strerror or error}"
+            ) from error
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             pid = os.read(descriptor, 32).decode(errors="replace").strip() or "unknown"
             os.close(descriptor)
-            raise GeneratorError(f"state folder {self._path.parent} is in use by process {pid}; stop it first") from error
+            raise GeneratorError(
+                f"state folder {self._path.parent} is in use by process {pid}; stop it first"
+            ) from error
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"{os.getpid()}\n".encode())
         self._descriptor = descriptor
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """Give the lock back."""
         if self._descriptor is not None:
             os.close(self._descriptor)

@@ -71,6 +71,7 @@ class GeneratorSettings(BaseSettings):
     venues: Annotated[tuple[str, ...], NoDecode] = Field((), description="Venues of the live source; default all.")
     network: Literal["mainnet", "testnet", "devnet"] | None = Field(None, description="Network of the payments.")
     arena: ArenaSettings = ArenaSettings()
+    log_key_file: Path | None = Field(None, description="Key of the transparency log; for a later version.")
     log_format: Literal["console", "json"] = Field("console", description="Form of the log lines.")
 
     @field_validator("data_dir", "venues", mode="before")

@@ -1,0 +1,46 @@
+"""The `emi` command: the one place that knows both programs."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from generator.errors import GeneratorError
+
+HELP = """Educational crypto market context as JSON, with four endpoints paid per call.
+
+Start with:  emi up          (everything on this machine, simulated market, play money)
+
+Then:        curl http://127.0.0.1:8402/api/market-regime.php
+"""
+
+
+def application() -> typer.Typer:
+    """Build the command line; command modules import what they need when they run."""
+    from generator.cli import buy, devnet, doctor, gateway, read, schedule, tick, up, verify, vote
+
+    app = typer.Typer(name="emi", help=HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+    for command in (
+        up.up,
+        tick.tick,
+        schedule.schedule,
+        gateway.gateway,
+        devnet.devnet,
+        buy.buy,
+        vote.vote,
+        read.read,
+        verify.verify,
+        doctor.doctor,
+    ):
+        app.command()(command)
+    return app
+
+
+def main() -> None:
+    """Run `emi`; a failure is one clear line and exit code 1."""
+    try:
+        application()()
+    except GeneratorError as error:
+        print(f"emi: {error}", file=sys.stderr)
+        sys.exit(1)

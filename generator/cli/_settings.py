@@ -1,0 +1,139 @@
+"""Settings of both programs from flags, environment, `emi.yaml` and defaults, with one line for what is wrong."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import BaseModel, ValidationError
+
+from generator.errors import GeneratorError
+from generator.settings import GeneratorSettings
+
+if TYPE_CHECKING:
+    from gateway.settings import GatewaySettings
+
+PREFIX: Final = "EMI_"
+FILE: Final = "emi.yaml"
+
+
+class SettingsError(GeneratorError):
+    """A setting is wrong; the text names it, its value and what is allowed."""
+
+
+def generator_settings(**flags: Any) -> GeneratorSettings:
+    """Return the generator's settings; `flags` that are not None win.
+
+    Raises:
+        SettingsError: a value is wrong, or a name is known to neither program.
+    """
+    settings = _load(GeneratorSettings, flags)
+    complaint = settings.complaint()
+    if complaint:
+        raise SettingsError(complaint)
+    return settings
+
+
+def gateway_settings(**flags: Any) -> GatewaySettings:
+    """Return the gateway's settings; `flags` that are not None win.
+
+    Raises:
+        SettingsError: a value is wrong, or a name is known to neither program.
+    """
+    from gateway.settings import GatewaySettings
+
+    return _load(GatewaySettings, flags)
+
+
+def _load(kind: Any, flags: Mapping[str, Any]) -> Any:
+    given = {name: value for name, value in flags.items() if value is not None}
+    known = known_names()
+    _refuse_unknown(known, (name for name in os.environ if name.startswith(PREFIX)), "environment")
+    values = _file_values(known) | given
+    try:
+        return kind(**values)
+    except ValidationError as error:
+        raise SettingsError(_one_line(error, values)) from error
+
+
+def known_names() -> dict[str, bool]:
+    """Return every setting's environment name and whether it is a secret, over both programs."""
+    from gateway.settings import GatewaySettings
+
+    names: dict[str, bool] = {}
+    for kind in (GeneratorSettings, GatewaySettings):
+        for name, secret in _names(kind):
+            names[name] = names.get(name, False) or secret
+    return names
+
+
+def _names(kind: type[BaseModel], prefix: str = PREFIX) -> Iterator[tuple[str, bool]]:
+    for name, field in kind.model_fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            yield from _names(inner, f"{prefix}{name.upper()}__")
+        else:
+            yield prefix + name.upper(), "Secret" in str(inner)
+
+
+def _refuse_unknown(known: Mapping[str, bool], names: Iterator[str], where: str) -> None:
+    for name in names:
+        if name.upper() not in known:
+            allowed = ", ".join(sorted(known))
+            raise SettingsError(f"{where}: {name} is no setting; known are {allowed}")
+
+
+def _file_values(known: Mapping[str, bool]) -> dict[str, Any]:
+    """Read `emi.yaml` of the working folder; what the environment also sets is left to the environment."""
+    path = Path(FILE)
+    if not path.is_file():
+        return {}
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        data = YAML(typ="safe").load(path.read_text())
+    except (OSError, YAMLError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{FILE}: cannot be read: {' '.join(str(error).split())}") from error
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        raise SettingsError(f"{FILE}: must be a mapping such as 'port: 8402'")
+    flat = dict(_flatten(data))
+    _refuse_unknown(known, iter(PREFIX + name for name in flat), FILE)
+    return _nest({name: value for name, value in flat.items() if PREFIX + name not in os.environ})
+
+
+def _flatten(data: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in data.items():
+        name = prefix + str(key).upper()
+        if isinstance(value, dict):
+            yield from _flatten(value, f"{name}__")
+        elif isinstance(value, list):
+            yield name, ",".join(str(part) for part in value)
+        elif value is not None:
+            yield name, str(value) if not isinstance(value, int | float | bool) else value
+
+
+def _nest(flat: Mapping[str, Any]) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
+    for name, value in flat.items():
+        *parents, leaf = name.lower().split("__")
+        place = nested
+        for parent in parents:
+            place = place.setdefault(parent, {})
+        place[leaf] = value
+    return nested
+
+
+def _one_line(error: ValidationError, values: Mapping[str, Any]) -> str:
+    first = error.errors(include_url=False)[0]
+    place = [str(part) for part in first["loc"] if isinstance(part, str)]
+    name = PREFIX + "__".join(place).upper()
+    message = first["msg"].removeprefix("Value error, ")
+    secret = known_names().get(name, False)
+    shown = "" if secret else f" is {first['input']!r}"
+    where = f" (from {FILE} or a flag)" if place and place[0] in values else ""
+    return f"{name}{shown}{where}: {message[0].lower() + message[1:]}"

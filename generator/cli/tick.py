@@ -1,0 +1,60 @@
+"""`emi tick`: one release, now or at a time of a recording."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from generator.cli._times import parse_time
+
+if TYPE_CHECKING:
+    from generator.settings import GeneratorSettings
+
+
+def tick(
+    source: Annotated[str | None, typer.Option(help="simulated, recorded or live.")] = None,
+    data: Annotated[list[Path] | None, typer.Option(help="Folder of a recording; may be repeated.")] = None,
+    at: Annotated[str | None, typer.Option(help="Market time of a recording, e.g. 2022-10-20T12:00:00Z.")] = None,
+    hours: Annotated[int, typer.Option(min=0, max=744, help="Market hours to play first, marked warm_up.")] = 0,
+) -> None:
+    """Make one release and stop.
+
+    With --hours N the rounds of the N market hours before it are played first by a stepped clock.
+
+    Example: emi tick --source recorded --data candles --at 2022-10-20T12:00:00Z --hours 24
+    """
+    import asyncio
+
+    from generator.cli._logs import set_up_logs
+    from generator.cli._settings import generator_settings
+    from generator.lock import StateLock
+
+    settings = generator_settings(source=source, data_dir=tuple(data) if data else None)
+    set_up_logs(settings.log_format)
+    with StateLock(settings.state_dir, "generator"):
+        asyncio.run(_once(settings, parse_time(at), hours))
+
+
+async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) -> None:
+    import time
+
+    from generator.cli._progress import progress_bar
+    from generator.cli._report import line
+    from generator.clock import SystemClock
+    from generator.opening import open_market
+    from generator.service import build
+    from generator.tick import tick as make
+
+    clock = SystemClock()
+    service = build(settings, clock, at)
+    try:
+        now = clock.now()
+        with progress_bar() as progress:
+            await open_market(service, now, progress, hours or None)
+        began = time.perf_counter()
+        print(line(await make(service, now), time.perf_counter() - began))
+    finally:
+        await service.aclose()

@@ -1,0 +1,179 @@
+"""`emi up`: the whole service on one machine."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from generator.cli._times import parse_time
+
+if TYPE_CHECKING:
+    from generator.cli._children import Child
+    from generator.settings import GeneratorSettings
+
+READY_TIMEOUT_S: Final = 600  # a live backfill of 30 days takes minutes
+POLL_S: Final = 0.1
+
+
+def up(
+    source: Annotated[str | None, typer.Option(help="simulated (default), recorded or live.")] = None,
+    data: Annotated[list[Path] | None, typer.Option(help="Folder of a recording; may be repeated.")] = None,
+    at: Annotated[str | None, typer.Option(help="Market time to start a recording at.")] = None,
+    loop: Annotated[bool, typer.Option("--loop", help="Begin a recording again at its end.")] = False,
+    port: Annotated[int | None, typer.Option(help="Port of the one origin. Default 8402.")] = None,
+) -> None:
+    """Run everything: generator, gateway with the site, and a devnet with play money.
+
+    Example: emi up --source recorded --data candles --at 2022-10-20T12:00:00Z
+    """
+    from generator.cli._settings import gateway_settings, generator_settings
+    from generator.lock import StateLock
+
+    parse_time(at)
+    settings = generator_settings(source=source, data_dir=tuple(data) if data else None, port=port)
+    gateway_settings(port=settings.port)
+    with StateLock(settings.state_dir, "up"):
+        _refuse_busy(settings.host, settings.port)
+        raise typer.Exit(_supervise(settings, _market_flags(settings, at, loop=loop)))
+
+
+def _market_flags(settings: GeneratorSettings, at: str | None, *, loop: bool) -> list[str]:
+    from generator.catalog.words import SourceMode
+
+    flags = ["--source", (settings.source or SourceMode.SIMULATED).value]
+    for folder in settings.data_dir:
+        flags += ["--data", str(folder)]
+    return flags + (["--at", at] if at else []) + (["--loop"] if loop else [])
+
+
+def _supervise(settings: GeneratorSettings, market: list[str]) -> int:
+    """Start the children, tell the newcomer where to look, and end all when one ends or a signal comes."""
+    from generator.cli._children import Child
+
+    environment, devnet = _environment(settings)
+    stopping: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda got, _frame: stopping.append(got))
+    children: list[Child] = []
+    try:
+        if devnet:
+            children.append(Child("devnet", _devnet_arguments(settings, devnet), environment, shown=False))
+        children.append(Child("schedule", ["schedule", *market], environment, shown=True))
+        children.append(Child("gateway", ["gateway", "--preview"], environment, shown=False))
+        for child in children:
+            child.follow()
+        if _wait_ready(settings, children, stopping):
+            _welcome(settings, market[1])
+        return _watch(children, stopping)
+    finally:
+        for child in sorted(children, key=lambda child: child.name != "schedule"):  # the tick drains first
+            child.end()
+
+
+def _environment(settings: GeneratorSettings) -> tuple[dict[str, str], int | None]:
+    """Return what the children get beside our own environment, and the devnet's port unless a facilitator is set."""
+    from generator.cli._settings import gateway_settings
+
+    shared = {
+        "EMI_PORT": str(settings.port),
+        "EMI_STATE_DIR": str(settings.state_dir.resolve()),
+        "EMI_BASE_URL": settings.origin,
+    }
+    if gateway_settings().facilitator_url:
+        return shared, None
+    devnet = _free_port(settings.port + 1)
+    root = f"http://127.0.0.1:{devnet}"
+    return shared | {
+        "EMI_NETWORK": settings.network or "devnet",
+        "EMI_FACILITATOR_URL": f"{root}/facilitator",
+        "EMI_ALGOD_URL": f"{root}/algod",
+        "EMI_INDEXER_URL": f"{root}/indexer",
+    }, devnet
+
+
+def _devnet_arguments(settings: GeneratorSettings, port: int) -> list[str]:
+    return ["devnet", "--port", str(port), *(["--as", "testnet"] if settings.network == "testnet" else [])]
+
+
+def _wait_ready(settings: GeneratorSettings, children: list[Child], stopping: list[int]) -> bool:
+    """Wait until the origin answers a free path; False when a child ended or a signal came first."""
+    url = f"http://{settings.host}:{settings.port}/api/market-regime.php"
+    until = time.monotonic() + READY_TIMEOUT_S
+    while time.monotonic() < until and not stopping:
+        if any(child.exit_code() is not None for child in children):
+            return False
+        try:
+            with urllib.request.urlopen(url, timeout=2):
+                return True
+        except (urllib.error.URLError, OSError):
+            time.sleep(POLL_S)
+    return False
+
+
+def _watch(children: list[Child], stopping: list[int]) -> int:
+    """Return 0 after a signal, 1 after a child ended by itself (its last lines are told)."""
+    while not stopping:
+        for child in children:
+            code = child.exit_code()
+            if code is not None:
+                child.end()
+                print(f"emi: {child.name} ended with code {code}; stopping everything. Its last lines:", flush=True)
+                print("\n".join(f"  {line}" for line in child.last), flush=True)
+                return 1
+        time.sleep(POLL_S)
+    print("\nemi: stopping after the running tick ...", flush=True)
+    return 0
+
+
+def _welcome(settings: GeneratorSettings, source: str) -> None:
+    origin = f"http://{settings.host}:{settings.port}"
+    marks = {"simulated": "a SIMULATED market, not real prices", "recorded": "a RECORDED market, replayed"}
+    print(
+        f"""
+  {settings.project} is up: {marks.get(source, "live market data")}.
+
+  Look      {origin}/
+  Read      curl {origin}/api/market-regime.php
+            curl '{origin}/api/reasoning.php?asset=ETH'
+  Buy       emi buy market-regime        (play money on a local devnet; also main-brain, atlas, atlas-human-report)
+            {origin}/x402-buyer/
+  Vote      emi vote BULLISH
+  State     {settings.state_dir.resolve()}   (remove it for a full reset)
+
+  Educational only, never advice. One line per tick follows; Ctrl-C stops.
+""",
+        flush=True,
+    )
+
+
+def _refuse_busy(host: str, port: int) -> None:
+    from generator.errors import GeneratorError
+
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise GeneratorError(
+                f"port {port} on {host} cannot be used: {error.strerror}; choose another with --port"
+            ) from error
+
+
+def _free_port(wanted: int) -> int:
+    """Return `wanted` if it is free on loopback, else any free port."""
+    for port in (wanted, 0):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return int(probe.getsockname()[1])
+    raise OSError("no free port on loopback")

@@ -1,0 +1,126 @@
+"""The generator's composition root: every room of one process, built here and nowhere else."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from generator.arena.address import default_address
+from generator.arena.play import ArenaConfig
+from generator.brain.engine import Engine
+from generator.brain.weights import Weights
+from generator.catalog.assets import ASSETS
+from generator.catalog.networks import NETWORKS
+from generator.catalog.words import SourceMode
+from generator.clock import Clock
+from generator.compose.context import Site
+from generator.market.history import History
+from generator.market.source import Source
+from generator.memory.store import Memory
+from generator.publish.release import Releases
+from generator.publish.standing import Standing
+from generator.publish.vault import Vault
+from generator.settings import GeneratorSettings
+
+DAYS_OF_HISTORY = 30
+OFFSET_KEY = "replay_offset_ms"
+ORIGIN_KEY = "source"
+
+
+@dataclass
+class Service:
+    """What a tick works with. Only `engine` is ever replaced, at the start, by the one that memory restores."""
+
+    settings: GeneratorSettings
+    clock: Clock
+    site: Site
+    source: Source
+    arena: ArenaConfig
+    weights: Weights
+    engine: Engine
+    history: History
+    memory: Memory
+    releases: Releases
+    vault: Vault
+    standing: Standing
+    salt: Callable[[], str]
+
+    @property
+    def mode(self) -> SourceMode:
+        """Where the market data comes from."""
+        return self.source.mode
+
+    async def aclose(self) -> None:
+        """Release connections and files."""
+        await self.source.aclose()
+        self.memory.close()
+
+
+def build(settings: GeneratorSettings, clock: Clock, at: datetime | None = None, *, loop: bool = False) -> Service:
+    """Build every room.
+
+    Args:
+        settings: as checked by the command line.
+        clock: the process's clock.
+        at: market time to start a recording at; None goes on where the memory left off.
+        loop: begin a recording again at its end.
+
+    Raises:
+        GeneratorError: a room cannot be opened; nothing was changed.
+    """
+    memory = Memory.open(settings.memory)
+    try:
+        releases, vault = Releases(settings.site_path), Vault(settings.vault_path)
+        releases.open()
+        vault.open()
+        network = NETWORKS[settings.network or "devnet"]
+        weights = Weights.load(None)
+        return Service(
+            settings=settings,
+            clock=clock,
+            site=Site(settings.project, settings.origin, settings.contact, network.name, network.usdc_asset_id),
+            source=_source(settings, memory, at, loop=loop),
+            arena=_arena(settings, network.genesis_hash),
+            weights=weights,
+            engine=Engine(weights, ASSETS),
+            history=History(ASSETS),
+            memory=memory,
+            releases=releases,
+            vault=vault,
+            standing=Standing(),
+            salt=lambda: secrets.token_hex(16),
+        )
+    except BaseException:
+        memory.close()
+        raise
+
+
+def _source(settings: GeneratorSettings, memory: Memory, at: datetime | None, *, loop: bool) -> Source:
+    """Make the one source asked for; the others' libraries are not even imported."""
+    mode = settings.source or SourceMode.SIMULATED
+    if mode == SourceMode.LIVE:
+        from generator.market.exchanges import LiveSource  # noqa: PLC0415  ccxt costs a second and 100 MB
+
+        return LiveSource(settings.venues or None)
+    if mode == SourceMode.RECORDED:
+        from generator.market.recorded import RecordedSource  # noqa: PLC0415
+
+        kept = memory.meta(OFFSET_KEY)
+        offset = int(kept) if kept is not None and at is None else None
+        return RecordedSource(list(settings.data_dir), at, loop=loop, offset_ms=offset)
+    from generator.market.simulated import SimulatedSource  # noqa: PLC0415
+
+    return SimulatedSource(settings.seed)
+
+
+def _arena(settings: GeneratorSettings, genesis_hash: str) -> ArenaConfig:
+    return ArenaConfig(
+        round_minutes=settings.arena.round_minutes,
+        assets=settings.arena.assets,
+        address=settings.arena.address or default_address(),
+        genesis_hash=genesis_hash,
+        seed=settings.seed,
+        simulated_crowd=(settings.source or SourceMode.SIMULATED) == SourceMode.SIMULATED,
+    )
