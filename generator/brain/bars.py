@@ -1,0 +1,80 @@
+"""Clean bars: impossible cells become missing and are counted. Row by row, so nothing looks ahead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from generator.market.values import BAR_FIELDS, BarFrame, FloatArray
+
+_PARKINSON: Final = 1.0 / (4.0 * np.log(2.0))
+_BOUNDS: Final = {
+    "volume": (0.0, np.inf),
+    "depth_usd": (1e-9, np.inf),
+    "spread_bps": (1e-6, 1e5),
+    "imbalance": (-1.0, 1.0),
+    "funding": (-1.0, 1.0),
+    "open_interest": (1e-9, np.inf),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CleanBars:
+    """Bars in the engine's column order; NaN where unknown or impossible.
+
+    Args:
+        log_close: natural log of the close, shape (n, ..., assets).
+        range_variance: Parkinson's variance of the bar, (log high/low)^2 / (4 log 2).
+        extra: volume, depth_usd, spread_bps, imbalance, funding, open_interest.
+        dropped: impossible cells, per row.
+    """
+
+    log_close: FloatArray
+    range_variance: FloatArray
+    extra: dict[str, FloatArray]
+    dropped: FloatArray
+
+
+def clean(frame: BarFrame, assets: tuple[str, ...]) -> CleanBars:
+    """Clean a frame into the columns `assets`; assets it does not carry are missing throughout."""
+    where = {name: i for i, name in enumerate(frame.assets)}
+    picked = [where.get(name, -1) for name in assets]
+    columns = {name: _pick(frame.fields[name], picked) for name in BAR_FIELDS if name in frame.fields}
+    return clean_fields(columns)
+
+
+def _pick(values: FloatArray, picked: list[int]) -> FloatArray:
+    """Return the picked columns; -1 gives a missing one."""
+    padded = np.concatenate([values, np.full((len(values), 1), np.nan)], axis=1)
+    return padded[:, picked]
+
+
+def clean_fields(fields: dict[str, FloatArray]) -> CleanBars:
+    """Clean arrays of any shape (n, ..., assets), named as in `BAR_FIELDS`."""
+    close = np.asarray(fields["close"], dtype=np.float64)
+    nothing = np.full(close.shape, np.nan)
+    high, low, start = (fields.get(name, nothing) for name in ("high", "low", "open"))
+    possible = np.isfinite(close) & (close > 1e-12) & (close < 1e15)
+    broken = _outside(start) | _outside(high) | _outside(low) | (high < low)
+    broken |= (close > high * (1.0 + 1e-9)) | (close < low * (1.0 - 1e-9))
+    ok = possible & ~broken
+    log_close = np.log(np.where(ok, close, 1.0))
+    log_close[~ok] = np.nan
+    ranged = ok & np.isfinite(high) & np.isfinite(low)
+    span = np.log(np.where(ranged, high, 1.0)) - np.log(np.where(ranged, low, 1.0))
+    extra = {name: _inside(fields.get(name, nothing), bounds) for name, bounds in _BOUNDS.items()}
+    dropped = (~ok & ~np.isnan(close)).sum(axis=-1).astype(np.float64)
+    return CleanBars(log_close, np.where(ranged, _PARKINSON * span**2, np.nan), extra, dropped)
+
+
+def _outside(price: FloatArray) -> np.ndarray:
+    """Say where a known price is impossible; an unknown one is not."""
+    return ~np.isnan(price) & ((price <= 1e-12) | (price >= 1e15))
+
+
+def _inside(values: FloatArray, bounds: tuple[float, float]) -> FloatArray:
+    """Keep finite values within bounds; the rest is unknown."""
+    low, high = bounds
+    return np.where(np.isfinite(values) & (values >= low) & (values <= high), values, np.nan)

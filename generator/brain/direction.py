@@ -1,0 +1,176 @@
+"""Direction: a Bayes mixture of base rate, a frozen logit and an online logit, so that it does no harm.
+
+Where neither logit has an edge the mixture falls back to the base rate, and the shown word to NEUTRAL. Mixing over time
+follows fixed share (Herbster and Warmuth 1998). The online logit learns only from outcomes that the engine has seen.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from generator.brain.features import Features
+from generator.brain.smoothing import DAY_BARS
+from generator.market.values import BAR_MS, FloatArray
+
+BAND: Final = 0.4307  # half-width of the neutral band in sigmas: a third of a normal distribution (contract section 6)
+HORIZON_MINUTES: Final = (15, 60)
+ODD: Final = 8  # inputs that change sign with the market: they lean up or down
+INPUTS: Final = 11  # the rest say whether it will move
+MIN_BARS: Final = DAY_BARS // 2
+_SLOTS: Final = (0, 1, 1)  # horizon of each pending slot: one of 15 minutes, two of 60 that start half an hour apart
+_ROW: Final = INPUTS + 7  # inputs, log close, band, online lean and stillness, three base rates
+_PRIOR: Final = np.array([0.33, 0.34, 0.33])
+_EXPERTS: Final = np.array([0.9, 0.07, 0.03])  # base rate, frozen, online
+_SHRINK: Final = np.array([0.0, 0.5, 0.5])
+_POOL: Final = 200.0  # cases that the first guess of the base rate counts for
+_OWN: Final = 400.0  # cases before an asset's own base rate counts as much as the pool's
+_FORGET: Final = (0.5 ** (1.0 / (30 * 96)), 0.5 ** (1.0 / (30 * 48)))
+_INDEPENDENT: Final = (1.75, 1.0)  # how many independent cases one resolution of correlated, overlapping assets is worth
+_SHARE: Final = 0.002
+_RATE: Final = 0.01
+_DECAY: Final = 0.0005
+
+
+def direction_inputs(features: Features, tilt: FloatArray, imbalance: FloatArray) -> FloatArray:
+    """Return the inputs, (11, ..., assets).
+
+    Args:
+        features: after this bar.
+        tilt: posterior of risk_on minus risk_off, (..., assets + 1); the market's is used.
+        imbalance: of the book, -1..1, NaN where unknown.
+    """
+    now = features.current[..., :-1]
+    odd = (
+        now[4] / 3.0, now[5] / 3.0, now[6] / 3.0, now[7] / 3.0,
+        np.broadcast_to(features.current[6, ..., -1:] / 3.0, now[4].shape),
+        np.clip(features.last[..., :-1], -6.0, 6.0) / 3.0,
+        np.broadcast_to(tilt[..., -1:], now[4].shape),
+        np.nan_to_num(imbalance),
+    )  # fmt: skip
+    even = (np.clip(now[0] - now[3], -3.0, 3.0), now[17], np.ones_like(now[0]))
+    return np.stack((*odd, *even))
+
+
+def outcomes_of(moves: FloatArray, sigma: FloatArray) -> npt.NDArray[np.int64]:
+    """Return 0 down, 1 neutral, 2 up for log moves against the neutral band of `sigma`."""
+    return 1 + (moves > BAND * sigma).astype(np.int64) - (moves < -BAND * sigma).astype(np.int64)
+
+
+def tilted(base: FloatArray, lean: FloatArray, still: FloatArray) -> FloatArray:
+    """Return base rates (3, ...) moved by a lean up and a stillness, normalised."""
+    scores = np.log(base) + np.stack((-lean, still, lean))
+    chance = np.exp(scores - scores.max(axis=0))
+    out: FloatArray = chance / chance.sum(axis=0)
+    return out
+
+
+class Direction:
+    """Forecasts of each asset at 15 and 60 minutes that learn from the engine's own bars."""
+
+    def __init__(self, assets: int, frozen: FloatArray) -> None:
+        """Start with the first guess of the base rates.
+
+        Args:
+            assets: how many.
+            frozen: weights trained offline, (2, 11).
+        """
+        self.counts = np.zeros((2, 3, assets))
+        self.mixture = np.log(np.tile(_EXPERTS, (2, 1)))
+        self.online = np.zeros((2, INPUTS))
+        self.pending = np.full((len(_SLOTS), _ROW, assets), np.nan)
+        self.due = np.zeros(len(_SLOTS))
+        self.resolved = np.zeros(2)  # asset outcomes learned, per horizon
+        self._frozen = frozen
+
+    def base(self, horizon: int) -> FloatArray:
+        """Return the causal base rates, (3, assets)."""
+        counts = self.counts[horizon]
+        pool = counts.sum(axis=1) + _POOL * _PRIOR
+        pool = pool / pool.sum()
+        out: FloatArray = (counts + _OWN * pool[:, None]) / (counts.sum(axis=0) + _OWN)
+        return out
+
+    def mixed(self, horizon: int, inputs: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the mixture's probabilities and the base rates for a horizon index, both (3, assets)."""
+        base = self.base(horizon)
+        lean, still = _sides(self.online[horizon], inputs)
+        chances = self._experts(horizon, base, inputs, lean, still)
+        return np.tensordot(np.exp(self.mixture[horizon]), chances, 1), base
+
+    def _experts(self, horizon: int, base: FloatArray, inputs: FloatArray, lean: FloatArray, still: FloatArray) -> FloatArray:
+        """Return the three experts' probabilities, (3 experts, 3 classes, assets)."""
+        frozen = _sides(self._frozen[horizon], inputs)
+        return np.stack((
+            base,
+            tilted(base, _SHRINK[1] * frozen[0], _SHRINK[1] * frozen[1]),
+            tilted(base, _SHRINK[2] * lean, _SHRINK[2] * still),
+        ))
+
+    def update(self, t_ms: int, log_close: FloatArray, inputs: FloatArray, sigma: FloatArray, ready: FloatArray) -> None:
+        """Resolve what is due at this bar's close, then make the forecasts that start now.
+
+        Args:
+            t_ms: open time of the bar.
+            log_close: (assets,), NaN where there is no bar.
+            inputs: (11, assets).
+            sigma: expected over 15 and 60 minutes, (2 or more, assets).
+            ready: True where the asset has enough history.
+        """
+        close_ms = t_ms + BAR_MS
+        if close_ms % 900_000:
+            return
+        for slot, horizon in enumerate(_SLOTS):
+            if self.due[slot] == close_ms:
+                self._learn(horizon, self.pending[slot], log_close)
+        self._start(0, close_ms, log_close, inputs, sigma[0], ready)
+        if close_ms % 1_800_000 == 0:
+            self._start(1 + (close_ms // 1_800_000) % 2, close_ms, log_close, inputs, sigma[1], ready)
+
+    def _start(self, slot: int, close_ms: int, log_close: FloatArray, inputs: FloatArray, sigma: FloatArray, ready: FloatArray) -> None:
+        """Write down a forecast before its horizon starts."""
+        horizon = _SLOTS[slot]
+        lean, still = _sides(self.online[horizon], inputs)
+        row = self.pending[slot]
+        row[:INPUTS] = inputs
+        row[INPUTS] = np.where(ready, log_close, np.nan)
+        row[INPUTS + 1] = sigma
+        row[INPUTS + 2], row[INPUTS + 3] = lean, still
+        row[INPUTS + 4 :] = self.base(horizon)
+        self.due[slot] = close_ms + HORIZON_MINUTES[horizon] * 60_000
+
+    def _learn(self, horizon: int, row: FloatArray, log_close: FloatArray) -> None:
+        """Score the experts on what came true, then move the base rates and the online logit."""
+        moves = log_close - row[INPUTS]
+        known = np.isfinite(moves)
+        if not known.any():
+            return
+        came = outcomes_of(moves[known], row[INPUTS + 1, known])
+        inputs, base = row[:INPUTS, known], row[INPUTS + 4 :, known]
+        chances = self._experts(horizon, base, inputs, row[INPUTS + 2, known], row[INPUTS + 3, known])
+        hit = np.zeros((3, came.size))
+        hit[came, np.arange(came.size)] = 1.0
+        self._remix(horizon, np.log((chances * hit).sum(axis=1)).mean(axis=1))
+        self._descend(horizon, inputs, hit - tilted(base, row[INPUTS + 2, known], row[INPUTS + 3, known]))
+        self.counts[horizon] *= _FORGET[horizon]
+        self.counts[horizon][:, known] += hit
+        self.resolved[horizon] += came.size
+
+    def _remix(self, horizon: int, gain: FloatArray) -> None:
+        """Move the mixture towards the experts that did better, and share a little with all."""
+        raw = self.mixture[horizon] + _INDEPENDENT[horizon] * gain
+        share = np.exp(raw - raw.max())
+        self.mixture[horizon] = np.log((1.0 - _SHARE) * share / share.sum() + _SHARE * _EXPERTS)
+
+    def _descend(self, horizon: int, inputs: FloatArray, error: FloatArray) -> None:
+        """Take one step of the online logit along the gradient of the log score."""
+        lean, still = error[2] - error[0], error[1]
+        gradient = np.concatenate(((inputs[:ODD] * lean).mean(axis=1), (inputs[ODD:] * still).mean(axis=1)))
+        self.online[horizon] += _RATE * gradient - _DECAY * self.online[horizon]
+
+
+def _sides(weights: FloatArray, inputs: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return lean up and stillness."""
+    return np.tensordot(weights[:ODD], inputs[:ODD], 1), np.tensordot(weights[ODD:], inputs[ODD:], 1)

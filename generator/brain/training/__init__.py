@@ -1,0 +1,1 @@
+"""Offline training and evaluation on simulated markets; never imported by the service."""

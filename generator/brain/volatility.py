@@ -1,0 +1,104 @@
+"""Volatility: log-variance means and the HAR outlook with frozen coefficients.
+
+HAR: Corsi (2009), on log volatility. The coefficients come from a study on 393 days of 2022-23 and are never refitted.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from generator.brain.smoothing import DAY_BARS, HOUR_BARS, rates, step
+from generator.market.values import BAR_MS, FloatArray
+
+HORIZON_BARS: Final = (3, 12, 48)  # 15 minutes, 1 hour, 4 hours
+HALF_LIVES: Final = (6, 24, 72, 216)  # 30 minutes, 2, 6 and 18 hours
+SLOW_HALF_LIFE: Final = 7 * DAY_BARS
+HAR: Final = np.array([
+    [0.812, -0.539, 0.382, 0.075, 0.110, -0.037, -0.010, 0.011, 0.019, -0.032, -0.131],
+    [0.605, -0.322, 0.328, 0.115, 0.061, -0.061, -0.033, 0.013, 0.036, -0.064, -0.073],
+    [0.308, -0.027, 0.220, 0.181, 0.011, -0.068, -0.096, -0.022, 0.056, -0.098, -0.024],
+])
+_FLOOR: Final = 1e-12  # variance of a bar; constant prices must not give log 0
+_CAP: Final = 50.0  # a bar beyond this many slow sigmas is capped, so that one bad print does not rule for days
+_LOG_VOLUME_SPAN: Final = 3.0
+
+
+class Volatility:
+    """Volatility of each asset from its own bars; arrays are (k, ..., assets)."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        """Start empty.
+
+        Args:
+            shape: (..., assets).
+        """
+        self.variance = np.zeros((4, *shape))
+        self.slow = np.zeros((1, *shape))  # mean log of the 30-minute variance: a geometric mean
+        self.volume = np.zeros((1, *shape))
+        self.volume_slow = np.zeros((1, *shape))  # mean of the log of `volume`
+        self.count = np.zeros((2, *shape))  # returns seen, volumes seen
+        self.capped = np.zeros(shape)  # bars until a capped jump is forgotten
+        self._alpha = rates(HALF_LIVES, len(shape))
+        self._alpha_slow = rates((SLOW_HALF_LIFE,), len(shape))
+        self._alpha_volume = rates((HOUR_BARS,), len(shape))
+        self._alpha_volume_slow = rates((3 * DAY_BARS,), len(shape))
+
+    def update(self, returns: FloatArray, range_variance: FloatArray, volume: FloatArray) -> None:
+        """Take one bar; NaN returns or volumes leave the asset as it was."""
+        seen = np.isfinite(returns)
+        moved = np.where(seen, returns, 0.0) ** 2
+        raw = np.maximum(np.where(np.isfinite(range_variance), 0.5 * (moved + range_variance), moved), _FLOOR)
+        usual = np.maximum(np.exp(self.slow[0]), self.variance[1])  # so that a market that wakes up is not held down
+        limit = np.where(self.count[0] >= HOUR_BARS, _CAP**2 * usual, 1.0)
+        value = np.minimum(raw, np.maximum(limit, 100.0 * _FLOOR))
+        self.capped = np.where(seen & (raw > value), float(DAY_BARS), np.maximum(self.capped - 1.0, 0.0))
+        weight = seen.astype(np.float64)
+        self.count[0] += weight
+        count = np.maximum(self.count[0], 1.0)
+        step(self.variance, value[None], self._alpha, count, weight)
+        np.maximum(self.variance, _FLOOR, out=self.variance)
+        step(self.slow, np.log(self.variance[:1]), self._alpha_slow, count, weight)
+        self._take_volume(volume)
+
+    def _take_volume(self, volume: FloatArray) -> None:
+        """Follow the hourly volume and its three-day level."""
+        seen = np.isfinite(volume).astype(np.float64)
+        self.count[1] += seen
+        count = np.maximum(self.count[1], 1.0)
+        step(self.volume, np.nan_to_num(volume)[None], self._alpha_volume, count, seen)
+        step(self.volume_slow, np.log(self.volume + 1e-9), self._alpha_volume_slow, count, seen)
+
+    def slow_sigma(self) -> FloatArray:
+        """Return the geometric-mean sigma of a 5-minute bar over about a week, as a fraction."""
+        return np.exp(0.5 * self.slow[0])
+
+    def levels(self) -> FloatArray:
+        """Return half the log of the four variance means over the slow variance, (4, ..., assets)."""
+        return 0.5 * (np.log(np.maximum(self.variance, _FLOOR)) - self.slow)
+
+    def volume_level(self) -> FloatArray:
+        """Return the log of the hour's volume against three days; 0 while unknown."""
+        level = np.log(self.volume[0] + 1e-9) - self.volume_slow[0]
+        return np.clip(level, -_LOG_VOLUME_SPAN, _LOG_VOLUME_SPAN)
+
+    def outlook(self, t_ms: int) -> FloatArray:
+        """Return log(expected sigma per bar / slow sigma) over 15 minutes, 1 hour, 4 hours: (3, ..., assets)."""
+        flat = self.levels().reshape(4, -1)
+        fixed = HAR[:, 5:] @ calendar(t_ms)
+        out = HAR[:, :4] @ flat + HAR[:, 4:5] * self.volume_level().reshape(1, -1) + fixed[:, None]
+        return out.reshape((3, *self.slow.shape[1:]))
+
+    def sigma(self, t_ms: int) -> FloatArray:
+        """Return the expected sigma of log returns over 15 minutes, 1 hour, 4 hours: (3, ..., assets), a fraction."""
+        width = np.sqrt(np.asarray(HORIZON_BARS, dtype=np.float64)).reshape((3,) + (1,) * (self.slow.ndim - 1))
+        return width * self.slow_sigma() * np.exp(np.clip(self.outlook(t_ms), -6.0, 6.0))
+
+
+def calendar(t_ms: int) -> FloatArray:
+    """Return sin, cos of the day, sin, cos of the half day, weekend, 1 at the close of the bar opened at `t_ms`."""
+    close = t_ms + BAR_MS
+    angle = 2.0 * np.pi * (close % 86_400_000) / 86_400_000
+    weekend = float(((close // 86_400_000) + 3) % 7 >= 5)  # 1970-01-01 was a Thursday
+    return np.array([np.sin(angle), np.cos(angle), np.sin(2 * angle), np.cos(2 * angle), weekend, 1.0])

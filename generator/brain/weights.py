@@ -1,0 +1,92 @@
+"""The brain's weights: a versioned JSON with a digest, made by `python -m generator.brain.training train`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from generator.brain.direction import INPUTS
+from generator.brain.features import NAMES
+from generator.brain.regime import FilterSettings
+from generator.errors import WeightsError
+from generator.market.values import FloatArray
+
+FORMAT: Final = "emi-brain-weights"
+VERSION: Final = 1
+PACKAGED: Final = Path(__file__).with_name("weights.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What was learned offline.
+
+    Args:
+        market, asset: softmax of the regime, (4, features).
+        direction: frozen logits for 15 and 60 minutes, (2, 11).
+        filter: how evidence becomes a posterior and a label.
+        digest: SHA-256 hex of the canonical JSON without its digest.
+        recipe: how it was trained; figures: what it scored.
+    """
+
+    market: FloatArray
+    asset: FloatArray
+    direction: FloatArray
+    filter: FilterSettings
+    digest: str
+    recipe: dict[str, Any]
+    figures: dict[str, Any]
+
+    @classmethod
+    def load(cls, path: Path | str | None = None) -> Weights:
+        """Read and check a weights file; None is the packaged one.
+
+        Raises:
+            WeightsError: unreadable, of another format or version, tampered with, or of the wrong shape.
+        """
+        where = PACKAGED if path is None else Path(path)
+        try:
+            body = json.loads(where.read_bytes())
+        except (OSError, ValueError) as error:
+            raise WeightsError(f"cannot read the weights {where}: {error}") from error
+        if not isinstance(body, dict) or body.get("format") != FORMAT or body.get("version") != VERSION:
+            raise WeightsError(f"{where} is not a {FORMAT} file of version {VERSION}")
+        if body.get("digest") != digest_of(body):
+            raise WeightsError(f"{where} does not match its digest: it was changed after training")
+        try:
+            return cls._of(body)
+        except (KeyError, TypeError, ValueError) as error:
+            raise WeightsError(f"{where} has a missing or misshapen part: {error}") from error
+
+    @classmethod
+    def _of(cls, body: dict[str, Any]) -> Weights:
+        """Build the value from a checked body."""
+        if tuple(body["features"]) != NAMES:
+            raise ValueError("features differ from this program's")
+        return cls(
+            market=_matrix(body["market"], (4, len(NAMES))),
+            asset=_matrix(body["asset"], (4, len(NAMES))),
+            direction=_matrix(body["direction"], (2, INPUTS)),
+            filter=FilterSettings(**{name: float(value) for name, value in body["filter"].items()}),
+            digest=body["digest"],
+            recipe=body["recipe"],
+            figures=body["figures"],
+        )
+
+
+def digest_of(body: dict[str, Any]) -> str:
+    """Return the SHA-256 hex of the canonical JSON of a body without its digest."""
+    bare = {name: value for name, value in body.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(bare, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def _matrix(rows: Any, shape: tuple[int, int]) -> FloatArray:
+    """Return a finite matrix of the expected shape."""
+    out = np.array(rows, dtype=np.float64)
+    if out.shape != shape or not np.isfinite(out).all():
+        raise ValueError(f"expected finite numbers of shape {shape}, got {out.shape}")
+    return out
