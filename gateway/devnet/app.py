@@ -1,0 +1,131 @@
+"""One devnet as an application: facilitator, algod, indexer and wallet on one origin."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import BaseModel, ValidationError
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount, Route
+from x402.schemas import PaymentPayload, PaymentRequirements
+
+from gateway.devnet.algod import algod_routes
+from gateway.devnet.facilitator import Facilitator
+from gateway.devnet.faucet import wallet_routes
+from gateway.devnet.indexer import indexer_routes
+from gateway.devnet.keys import load_or_make
+from gateway.devnet.ledger import Ledger
+from gateway.devnet.settings import DevnetSettings
+from gateway.networks import DEVNET
+from gateway.settings import DEMO_PAYEE
+
+FEE_PAYER_MICRO_ALGOS: Final = 1_000_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """What a test may put into the path of requests; a devnet started by hand has none.
+
+    Args:
+        before: may wait, or return an answer that stands instead of the real one: then nothing was done.
+        after: may wait, or replace the real answer: what it says was already done.
+        networks: the network forms that the facilitator advertises, in place of the full one.
+    """
+
+    before: Callable[[Request], Awaitable[Response | None]] | None = None
+    after: Callable[[Request, Response], Awaitable[Response]] | None = None
+    networks: tuple[str, ...] = ()
+
+
+def build_devnet(
+    settings: DevnetSettings, *, now: Callable[[], float] = time.time, hooks: Hooks | None = None
+) -> Starlette:
+    """Open the ledger and the keys and return the application; its shutdown closes the ledger.
+
+    Args:
+        settings: where the state is and which network it says it is.
+        now: Unix time in seconds, from which rounds are counted.
+        hooks: faults, for tests only.
+
+    Raises:
+        DevnetError: the state or a key file cannot be used.
+    """
+    hooks = hooks or Hooks()
+    fee_key = load_or_make(settings.keys / "facilitator.key")
+    # With lent ids a signature would be one of the real test network: there is no page wallet then.
+    page_key = load_or_make(settings.keys / "page-wallet.key") if settings.identity == DEVNET else None
+    ledger = Ledger(settings.state_path, settings.identity, now)
+    ledger.fund(fee_key.address, FEE_PAYER_MICRO_ALGOS, 0)
+    for payee in (DEMO_PAYEE, *settings.payees):
+        ledger.fund(payee, 1_000_000, 0)
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        yield
+        ledger.close()
+
+    facilitator = facilitator_routes(Facilitator(ledger, fee_key, hooks.networks))
+    routes = [facilitator, algod_routes(ledger), indexer_routes(ledger), wallet_routes(ledger, page_key)]
+    app = Starlette(routes=routes, middleware=_middleware(hooks), lifespan=lifespan)
+    app.state.ledger = ledger
+    app.state.fee_payer = fee_key.address
+    return app
+
+
+def facilitator_routes(facilitator: Facilitator) -> Mount:
+    """Return the routes below /facilitator."""
+
+    async def supported(_request: Request) -> Response:
+        return JSONResponse(facilitator.supported())
+
+    async def verify(request: Request) -> Response:
+        return await _answer(request, facilitator.verify)
+
+    async def settle(request: Request) -> Response:
+        return await _answer(request, facilitator.settle)
+
+    posts = [Route("/verify", verify, methods=["POST"]), Route("/settle", settle, methods=["POST"])]
+    return Mount("/facilitator", routes=[Route("/supported", supported), *posts])
+
+
+class _Asked(BaseModel):
+    """What /verify and /settle are asked."""
+
+    x402Version: int  # noqa: N815  the wire's name
+    paymentPayload: PaymentPayload  # noqa: N815
+    paymentRequirements: PaymentRequirements  # noqa: N815
+
+
+async def _answer(
+    request: Request, judge: Callable[[PaymentPayload, PaymentRequirements], Mapping[str, Any]]
+) -> Response:
+    try:
+        asked = _Asked.model_validate(json.loads(await request.body()))
+    except (ValidationError, ValueError, RecursionError) as problem:
+        return JSONResponse({"error": "invalid_request", "message": str(problem)[:500]}, status_code=400)
+    if asked.x402Version != 2:
+        return JSONResponse({"error": "invalid_x402_version"}, status_code=400)
+    return JSONResponse(judge(asked.paymentPayload, asked.paymentRequirements))
+
+
+def _middleware(hooks: Hooks) -> list[Middleware]:
+    if hooks.before is None and hooks.after is None:
+        return []
+
+    async def dispatch(request: Request, call_next: RequestResponseEndpoint) -> Response:
+        instead = await hooks.before(request) if hooks.before else None
+        if instead is not None:
+            return instead
+        answer = await call_next(request)
+        return await hooks.after(request, answer) if hooks.after else answer
+
+    return [Middleware(BaseHTTPMiddleware, dispatch=dispatch)]

@@ -1,0 +1,55 @@
+"""What one devnet process is told; checked before anything starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from gateway.devnet.errors import DevnetError
+from gateway.devnet.network import IDENTITIES
+from gateway.networks import Network
+from gateway.settings import is_loopback
+
+
+@dataclass(frozen=True, slots=True)
+class DevnetSettings:
+    """Settings of one devnet.
+
+    Args:
+        state_path: the ledger's SQLite file; created with its folder.
+        keys_dir: where the facilitator's and the page wallet's keys are kept, 0600; default `keys` beside the ledger.
+        as_network: `devnet`, or `testnet` to lend the test network's ids.
+        host: a loopback address; anything else is refused.
+        port: TCP port, 1..65535.
+        payees: addresses that are opted in to the asset at start, so that they can be paid.
+    """
+
+    state_path: Path
+    keys_dir: Path | None = None
+    as_network: str = "devnet"
+    host: str = "127.0.0.1"
+    port: int = 8403
+    payees: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a wrong value with one line that says what is allowed.
+
+        Raises:
+            DevnetError: a network, host or port that a devnet cannot have.
+        """
+        if self.as_network not in IDENTITIES:
+            raise DevnetError(f"--as {self.as_network}: a devnet can be {' or '.join(IDENTITIES)}")
+        if not is_loopback(self.host.strip("[]")):
+            raise DevnetError(f"host {self.host}: the devnet listens on loopback only (127.0.0.1 or ::1)")
+        if not 0 < self.port < 65_536:
+            raise DevnetError(f"port {self.port}: a port is a number from 1 to 65535")
+
+    @property
+    def identity(self) -> Network:
+        """The network that this devnet says it is."""
+        return IDENTITIES[self.as_network]
+
+    @property
+    def keys(self) -> Path:
+        """The folder of the key files."""
+        return self.keys_dir or self.state_path.parent / "keys"

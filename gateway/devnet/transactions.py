@@ -1,0 +1,187 @@
+"""Read transactions from bytes: canonical form, txid, group id, ed25519 and multisig signatures."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgpack
+from algosdk import encoding
+from nacl.exceptions import BadSignatureError
+from nacl.signing import SigningKey, VerifyKey
+
+from gateway.devnet.errors import LedgerRefusal, Malformed
+
+HEADER_INTS: Final = frozenset({"fee", "fv", "lv"})
+HEADER_BYTES: Final = frozenset({"snd", "gh", "grp", "lx", "note", "rekey"})
+FIELDS: Final[dict[str, tuple[frozenset[str], frozenset[str]]]] = {
+    "pay": (HEADER_INTS | {"amt"}, HEADER_BYTES | {"rcv", "close"}),
+    "axfer": (HEADER_INTS | {"xaid", "aamt"}, HEADER_BYTES | {"arcv", "aclose", "asnd"}),
+}
+ADDRESS_FIELDS: Final = frozenset({"snd", "rcv", "close", "arcv", "aclose", "asnd", "rekey", "gh", "grp", "lx"})
+MAX_NOTE: Final = 1_024
+MAX_UINT64: Final = 2**64 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One transaction of a group.
+
+    Args:
+        fields: the transaction's own map, keys as on the wire (`snd`, `aamt`, ..).
+        envelope: what stands beside it (`sig`, `msig`, `lsig`, `sgnr`), empty when unsigned.
+        packed: the transaction's canonical bytes, what a signature covers after `TX`.
+        txid: its 52-character id.
+    """
+
+    fields: Mapping[str, Any]
+    envelope: Mapping[str, Any]
+    packed: bytes
+    txid: str
+
+    @property
+    def sender(self) -> str:
+        """The sender's address."""
+        return address_of(self.fields["snd"])
+
+    @property
+    def wire(self) -> bytes:
+        """The bytes that a node takes: the envelope with its transaction."""
+        return base64.b64decode(encoding.msgpack_encode({**self.envelope, "txn": dict(self.fields)}))
+
+
+def address_of(public_key: bytes) -> str:
+    """Return the address of 32 bytes."""
+    address: str = encoding.encode_address(public_key)
+    return address
+
+
+def parse_item(raw: bytes) -> Item:
+    """Read one signed or unsigned transaction.
+
+    Raises:
+        Malformed: not msgpack, not canonical, an unknown type, field or value.
+    """
+    items = parse_group(raw)
+    if len(items) != 1:
+        raise Malformed(f"expected one transaction, found {len(items)}")
+    return items[0]
+
+
+def parse_group(raw: bytes) -> list[Item]:
+    """Read transactions that stand one after the other, as POST /v2/transactions takes them.
+
+    Raises:
+        Malformed: as for `parse_item`.
+    """
+    try:
+        decoded = list(msgpack.Unpacker(io.BytesIO(raw), raw=False, strict_map_key=True))
+        items = [_to_item(value) for value in decoded]
+        canonical = b"".join(_canonical(value) for value in decoded)
+    except (ValueError, TypeError, AttributeError, RecursionError, OverflowError, msgpack.UnpackException) as problem:
+        raise Malformed(f"msgpack decode error: {problem}") from problem
+    if canonical != raw:
+        raise Malformed("msgpack decode error: not in canonical form")
+    return items
+
+
+def group_id(items: Sequence[Item]) -> bytes:
+    """Return the id that binds these transactions in this order (SHA-512/256 over `TG` and their hashes)."""
+    hashes = []
+    for item in items:
+        bare = {key: value for key, value in item.fields.items() if key != "grp"}
+        hashes.append(encoding.checksum(b"TX" + _canonical(bare)))
+    digest: bytes = encoding.checksum(b"TG" + _canonical({"txlist": hashes}))
+    return digest
+
+
+def sign_bytes(packed: bytes, secret: str) -> bytes:
+    """Return the ed25519 signature over a transaction's canonical bytes."""
+    # The SDK keeps seed and public key together; nacl signs with the seed alone.
+    return SigningKey(base64.b64decode(secret)[:32]).sign(b"TX" + packed).signature
+
+
+def signed(item: Item, secret: str) -> Item:
+    """Return the same transaction with a plain signature by this key."""
+    return Item(item.fields, {"sig": sign_bytes(item.packed, secret)}, item.packed, item.txid)
+
+
+def check_signature(item: Item) -> None:
+    """Check that the sender authorised a transaction by `sig` or `msig`.
+
+    Raises:
+        LedgerRefusal: no signature, a wrong one, or a kind that this ledger cannot check.
+    """
+    envelope = item.envelope
+    if set(envelope) == {"sig"}:
+        _check_ed25519(item.fields["snd"], item.packed, envelope["sig"], item.txid)
+    elif set(envelope) == {"msig"}:
+        _check_multisig(item, envelope["msig"])
+    elif not envelope:
+        raise LedgerRefusal(f"transaction {item.txid}: signedtxn has no sig")
+    else:
+        raise LedgerRefusal(f"transaction {item.txid}: the devnet checks sig and msig only, not {sorted(envelope)}")
+
+
+def _check_ed25519(public_key: object, packed: bytes, signature: object, txid: str) -> None:
+    if not isinstance(public_key, bytes) or not isinstance(signature, bytes):
+        raise LedgerRefusal(f"transaction {txid}: signature validation failed")
+    try:
+        VerifyKey(public_key).verify(b"TX" + packed, signature)
+    except (BadSignatureError, ValueError, TypeError) as problem:
+        raise LedgerRefusal(f"transaction {txid}: signature validation failed") from problem
+
+
+def _check_multisig(item: Item, multisig: object) -> None:
+    try:
+        parts = multisig["subsig"]  # type: ignore[index]
+        version, threshold = multisig["v"], multisig["thr"]  # type: ignore[index]
+        keys = [part["pk"] for part in parts]
+        signatures = [(part["pk"], part["s"]) for part in parts if "s" in part]
+        preimage = b"MultisigAddr" + bytes([version, threshold]) + b"".join(keys)
+    except (KeyError, TypeError, ValueError) as problem:
+        raise LedgerRefusal(f"transaction {item.txid}: multisig is malformed") from problem
+    if encoding.checksum(preimage) != item.fields["snd"] or version != 1 or not 0 < threshold <= len(keys):
+        raise LedgerRefusal(f"transaction {item.txid}: multisig does not belong to the sender")
+    for key, signature in signatures:
+        _check_ed25519(key, item.packed, signature, item.txid)
+    if len(signatures) < threshold:
+        raise LedgerRefusal(f"transaction {item.txid}: multisig has {len(signatures)} of {threshold} signatures")
+
+
+def _to_item(value: object) -> Item:
+    if not isinstance(value, dict):
+        raise Malformed("msgpack decode error: a transaction is a map")
+    fields = value if "type" in value else value.get("txn")
+    if not isinstance(fields, dict):
+        raise Malformed("msgpack decode error: no txn")
+    _check_fields(fields)
+    envelope = {} if fields is value else {key: part for key, part in value.items() if key != "txn"}
+    packed = _canonical(fields)
+    txid = base64.b32encode(encoding.checksum(b"TX" + packed)).decode().rstrip("=")
+    return Item(fields, envelope, packed, txid)
+
+
+def _check_fields(fields: dict[str, Any]) -> None:
+    kind = fields.get("type")
+    if not isinstance(kind, str) or kind not in FIELDS:
+        raise Malformed(f"transaction type {kind!r}: the devnet knows pay and axfer only")
+    ints, texts = FIELDS[kind]
+    for name, value in fields.items():
+        if name in ints:
+            good = type(value) is int and 0 <= value <= MAX_UINT64
+        elif name in texts:
+            good = isinstance(value, bytes) and (len(value) == 32 if name in ADDRESS_FIELDS else len(value) <= MAX_NOTE)
+        else:
+            good = name == "type" or (name == "gen" and isinstance(value, str))
+        if not good:
+            raise Malformed(f"msgpack decode error: field {name} is unknown or has a wrong value")
+    if "snd" not in fields:
+        raise Malformed("transaction has no sender")
+
+
+def _canonical(value: dict[str, Any]) -> bytes:
+    return base64.b64decode(encoding.msgpack_encode(value))

@@ -1,0 +1,185 @@
+"""The buyer's side of x402 over HTTP: ask, sign once, send until the outcome is known."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import aiohttp
+
+from gateway.devnet.errors import WalletError
+from gateway.devnet.network import IDENTITIES
+from gateway.devnet.wallet import choose_offer, read_challenge, sign_payment
+from generator.cli._purchases import Purchase, Purchases
+from generator.errors import GeneratorError
+
+if TYPE_CHECKING:
+    from gateway.devnet.keys import Key
+    from gateway.networks import Network
+
+ANSWER_TIMEOUT_S: Final = 30.0
+PATIENCE_S: Final = 60.0
+DEFAULT_WAIT_S: Final = 2.0
+LONGEST_WAIT_S: Final = 10.0
+MAX_BODY: Final = 8 * 1024 * 1024
+
+
+class BuyError(GeneratorError):
+    """A purchase did not end with the product; the text says what is known and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to buy and how far to go.
+
+    Args:
+        url: the paid resource.
+        devnet_url: origin of the devnet, from which play money comes.
+        max_amount_atomic: the most that is paid, atomic units.
+        patience_s: seconds to go on asking while the outcome is not known.
+    """
+
+    url: str
+    devnet_url: str
+    max_amount_atomic: int
+    patience_s: float = PATIENCE_S
+
+
+async def purchase(order: Order, purchases: Purchases, key: Callable[[], Key], say: Callable[[str], None]) -> Purchase:
+    """Buy once; a payment of an earlier run whose end is unknown is sent again instead of signing another.
+
+    Args:
+        order: what to buy.
+        purchases: where the signed payment is kept before it is sent.
+        key: gives the throwaway wallet's key when one is needed.
+        say: takes one line of progress.
+
+    Raises:
+        BuyError: nothing was bought, or the outcome is not known yet.
+    """
+    timeout = aiohttp.ClientTimeout(total=ANSWER_TIMEOUT_S, connect=5)
+    async with aiohttp.ClientSession(timeout=timeout, max_field_size=65_536) as http:
+        signed = purchases.unanswered(order.url)
+        if signed is None:
+            signed = purchases.keep(await _sign(http, order, key()))
+        else:
+            say(f"payment {signed.txid} of an earlier run has no answer yet: sending the same one again")
+        return await _send(http, order, purchases, signed, say)
+
+
+async def _sign(http: aiohttp.ClientSession, order: Order, key: Key) -> Purchase:
+    header = await _ask_price(http, order.url)
+    network, last_round = await _ask_node(http, order.devnet_url)
+    try:
+        challenge = read_challenge(header)
+        offer = choose_offer(challenge, network, order.max_amount_atomic)
+    except WalletError as refusal:
+        raise BuyError(f"nothing was paid: {refusal}") from refusal
+    await _get_json(http, f"{order.devnet_url}/wallet/fund?address={key.address}", "the devnet's faucet")
+    made = sign_payment(challenge, offer, key, network, last_round)
+    return Purchase(made.txid, order.url, made.header, made.network, made.payer, made.amount_atomic)
+
+
+async def _ask_price(http: aiohttp.ClientSession, url: str) -> str:
+    try:
+        async with http.get(url) as answer:
+            if answer.status != 402:
+                raise BuyError(f"{url} answered {answer.status} instead of a price: {await _reason(answer)}")
+            return answer.headers.get("PAYMENT-REQUIRED", "")
+    except (aiohttp.ClientError, TimeoutError) as problem:
+        raise BuyError(f"{url} cannot be reached ({_words(problem)}); is `emi up` running?") from problem
+
+
+async def _ask_node(http: aiohttp.ClientSession, devnet_url: str) -> tuple[Network, int]:
+    params = await _get_json(http, f"{devnet_url}/algod/v2/transactions/params", "the devnet")
+    for network in IDENTITIES.values():
+        if params.get("genesis-hash") == network.genesis_hash:
+            return network, int(params["last-round"])
+    raise BuyError(f"{devnet_url} is no devnet of this service: genesis {params.get('genesis-id')}")
+
+
+async def _get_json(http: aiohttp.ClientSession, url: str, what: str) -> dict[str, Any]:
+    try:
+        async with http.get(url) as answer:
+            answer.raise_for_status()
+            told: dict[str, Any] = await answer.json()
+            return told
+    except (aiohttp.ClientError, TimeoutError, ValueError) as problem:
+        line = f"nothing was paid: {what} at {url} does not answer ({_words(problem)}); tell it with --devnet-url"
+        raise BuyError(line) from problem
+
+
+async def _send(
+    http: aiohttp.ClientSession, order: Order, purchases: Purchases, signed: Purchase, say: Callable[[str], None]
+) -> Purchase:
+    """Present one signed payment until it is settled or refused, or patience ends."""
+    until = time.monotonic() + order.patience_s
+    while True:
+        wait, why = DEFAULT_WAIT_S, ""
+        try:
+            async with http.get(order.url, headers={"PAYMENT-SIGNATURE": signed.header}) as answer:
+                if answer.status == 200:
+                    return _delivered(purchases, signed, answer, await answer.read())
+                if answer.status == 402:
+                    raise _refused(purchases, signed, answer, await _reason(answer))
+                wait = _retry_after(answer)
+                why = f"the answer was {answer.status}: {await _reason(answer)}"
+        except (aiohttp.ClientError, TimeoutError) as problem:
+            why = f"no answer ({_words(problem)})"
+        if time.monotonic() + wait > until:
+            kept = purchases.path(signed.txid)
+            raise BuyError(
+                f"the outcome of payment {signed.txid} is not known yet: {why}. It is kept in {kept}; "
+                "run the same command again and the same payment is sent, none is signed anew"
+            )
+        say(f"{why}; the same payment again in {wait:g} s")
+        await asyncio.sleep(wait)
+
+
+def _delivered(purchases: Purchases, signed: Purchase, answer: aiohttp.ClientResponse, raw: bytes) -> Purchase:
+    try:
+        body = json.loads(raw)
+    except ValueError as problem:
+        raise BuyError(f"payment {signed.txid} was answered 200 with a body that is not JSON") from problem
+    return purchases.finish(signed, "settled", _receipt(answer), body)
+
+
+def _refused(purchases: Purchases, signed: Purchase, answer: aiohttp.ClientResponse, why: str) -> BuyError:
+    receipt = _receipt(answer)
+    purchases.finish(signed, "refused", receipt, None)
+    reason = (receipt or {}).get("errorReason") or why
+    return BuyError(f"payment {signed.txid} was refused and nothing was paid: {reason}")
+
+
+def _receipt(answer: aiohttp.ClientResponse) -> dict[str, Any] | None:
+    try:
+        told = json.loads(base64.b64decode(answer.headers["PAYMENT-RESPONSE"], validate=True))
+    except (KeyError, ValueError, binascii.Error):
+        return None
+    return told if isinstance(told, dict) else None
+
+
+async def _reason(answer: aiohttp.ClientResponse) -> str:
+    """Return the one line that an error body has for people."""
+    raw = await answer.content.read(MAX_BODY)
+    try:
+        told = json.loads(raw)
+        line = str(told.get("detail") or told.get("error") or told.get("message") or answer.reason)
+    except (ValueError, AttributeError):
+        line = str(answer.reason)
+    return " ".join(line.split())[:300]
+
+
+def _retry_after(answer: aiohttp.ClientResponse) -> float:
+    told = answer.headers.get("Retry-After", "")
+    return min(max(float(told), 0.1), LONGEST_WAIT_S) if told.isdigit() else DEFAULT_WAIT_S
+
+
+def _words(problem: BaseException) -> str:
+    return "timeout" if isinstance(problem, TimeoutError) else str(problem) or type(problem).__name__

@@ -1,0 +1,97 @@
+"""`emi buy`: pay for a product with play money and print it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from gateway.settings import GatewaySettings
+    from generator.catalog.products import Product
+    from generator.cli._purchases import Purchase
+
+
+def buy(
+    product: Annotated[str, typer.Argument(help="market-regime, main-brain, atlas or atlas-human-report.")],
+    url: Annotated[str | None, typer.Option(help="Origin of the service. Default: the configured one.")] = None,
+    max_price: Annotated[
+        int | None, typer.Option(help="Most to pay, atomic units of USDC. Default: its price.")
+    ] = None,
+    devnet_url: Annotated[str | None, typer.Option(help="Origin of the devnet. Default: found by itself.")] = None,
+    json_only: Annotated[bool, typer.Option("--json", help="Print the bought body alone.")] = False,
+) -> None:
+    """Buy a product with a throwaway devnet wallet: prints settled, txid, network, then the body.
+
+    Example: emi buy atlas --json
+    """
+    import asyncio
+
+    from gateway.devnet.errors import DevnetError
+    from gateway.devnet.keys import load_or_make
+    from generator.cli._buying import Order, purchase
+    from generator.cli._purchases import Purchases
+    from generator.cli._settings import gateway_settings
+    from generator.errors import GeneratorError
+
+    wanted = _product(product)
+    settings = gateway_settings()
+    order = Order(
+        url=(url or settings.origin).rstrip("/") + wanted.path,
+        devnet_url=_devnet_origin(devnet_url, settings),
+        max_amount_atomic=wanted.price_atomic if max_price is None else max_price,
+    )
+    state = settings.state_dir
+    try:
+        bought = asyncio.run(
+            purchase(
+                order,
+                Purchases(state / "purchases"),
+                lambda: load_or_make(state / "keys" / "buyer.key"),
+                lambda line: print(f"emi: {line}", file=sys.stderr, flush=True),
+            )
+        )
+    except DevnetError as error:
+        raise GeneratorError(str(error)) from error
+    _show(bought, json_only=json_only)
+
+
+def _product(name: str) -> Product:
+    from generator.catalog.products import PRODUCTS
+    from generator.errors import GeneratorError
+
+    for product in PRODUCTS:
+        if name in {product.buy_name, product.id}:
+            return product
+    raise GeneratorError(f"{name!r} is not for sale; products are {', '.join(one.buy_name for one in PRODUCTS)}")
+
+
+def _devnet_origin(told: str | None, settings: GatewaySettings) -> str:
+    """Return the devnet's origin: as told, else the facilitator's, the running one's, the port beside the gateway's."""
+    from urllib.parse import urlsplit
+
+    from gateway.devnet.running import running_devnet
+    from gateway.settings import is_loopback
+    from generator.errors import GeneratorError
+
+    facilitator = settings.facilitator_url
+    found = told or (facilitator.removesuffix("/facilitator") if facilitator else None)
+    found = found or running_devnet(settings.state_dir) or f"http://127.0.0.1:{settings.port + 1}"
+    parts = urlsplit(found)
+    if parts.scheme not in {"http", "https"} or not is_loopback(parts.hostname or ""):
+        raise GeneratorError(
+            f"{found} is not on this machine: `emi buy` pays with play money from a loopback devnet only"
+        )
+    return found.rstrip("/")
+
+
+def _show(bought: Purchase, *, json_only: bool) -> None:
+    import json
+
+    if not json_only:
+        print("settled")
+        print(f"txid     {bought.txid}")
+        print(f"network  {bought.network}")
+        print(f"paid     {bought.amount_atomic} atomic units of USDC by {bought.payer}\n")
+    print(json.dumps(bought.body, ensure_ascii=False, indent=2))
