@@ -1,0 +1,114 @@
+"""Settings: precedence, and one clear line for every wrong one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from generator.catalog.words import SourceMode
+from generator.cli._settings import SettingsError, gateway_settings, generator_settings
+
+
+@pytest.fixture(autouse=True)
+def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_defaults_are_a_loopback_origin() -> None:
+    settings = generator_settings()
+
+    assert settings.origin == "http://127.0.0.1:8402"
+    assert settings.is_loopback
+
+
+def test_a_flag_wins_over_the_environment_and_that_over_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("emi.yaml").write_text("port: 1111\nseed: 11\nproject: From file\n")
+    monkeypatch.setenv("EMI_PORT", "2222")
+    monkeypatch.setenv("EMI_SEED", "22")
+
+    settings = generator_settings(port=3333)
+
+    assert (settings.port, settings.seed, settings.project) == (3333, 22, "From file")
+
+
+def test_nested_settings_come_from_file_and_environment_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("emi.yaml").write_text("arena:\n  round_minutes: 15\n  assets: [BTC, ETH]\n")
+    monkeypatch.setenv("EMI_ARENA__ROUND_MINUTES", "30")
+
+    settings = generator_settings()
+
+    assert (settings.arena.round_minutes, settings.arena.assets) == (30, ("BTC", "ETH"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("EMI_PORT", "70000", "EMI_PORT is '70000'"),
+        ("EMI_PORTT", "8402", "EMI_PORTT is no setting"),
+        ("EMI_SOURCE", "magic", "EMI_SOURCE is 'magic'"),
+        ("EMI_ARENA__ROUND_MINUTES", "37", "EMI_ARENA__ROUND_MINUTES is 37|EMI_ARENA__ROUND_MINUTES is '37'"),
+        ("EMI_ARENA__ASSETS", "DOGE", "BTC, ETH, XRP"),
+        ("EMI_VENUES", "mtgox", "kraken"),
+        ("EMI_BASE_URL", "example", "must be an origin"),
+        ("EMI_VAULT_URL", "ftp://x", "EMI_VAULT_URL"),
+        ("EMI_NETWORK", "moon", "EMI_NETWORK is 'moon'"),
+    ],
+)
+def test_a_wrong_value_is_named_with_what_is_allowed(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+) -> None:
+    monkeypatch.setenv(name, value)
+
+    with pytest.raises(SettingsError, match=said):
+        generator_settings()
+
+
+@pytest.mark.parametrize("text", ["nonsense: 1", "- a list", "port: [unclosed", "arena:\n  colour: red\n"])
+def test_a_wrong_file_is_one_line(text: str) -> None:
+    Path("emi.yaml").write_text(text)
+
+    with pytest.raises(SettingsError) as caught:
+        generator_settings()
+
+    assert "emi.yaml" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_secret_is_never_in_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMI_FACILITATOR_TOKEN", "hunter2-very-secret")
+    monkeypatch.setenv("EMI_VERIFY_TIMEOUT_SECONDS", "-1")
+
+    with pytest.raises(SettingsError) as caught:
+        gateway_settings()
+
+    assert "hunter2" not in str(caught.value)
+    assert "hunter2" not in repr(caught.value.__cause__)
+
+
+def test_a_vault_inside_the_site_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("EMI_VAULT_URL", f"file://{tmp_path}/emi-state/site/vault")
+
+    with pytest.raises(SettingsError, match="would be published"):
+        generator_settings()
+
+
+def test_a_public_origin_must_say_source_and_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMI_BASE_URL", "https://api.example.org")
+
+    with pytest.raises(SettingsError, match="SOURCE and NETWORK"):
+        generator_settings()
+
+
+def test_a_recording_needs_a_folder() -> None:
+    with pytest.raises(SettingsError, match="--data"):
+        generator_settings(source=SourceMode.RECORDED)
+
+
+def test_the_example_file_names_every_setting_and_only_those(monkeypatch: pytest.MonkeyPatch) -> None:
+    from generator.cli._settings import known_names
+
+    text = (Path(__file__).parents[2] / "emi.example.yaml").read_text()
+
+    for name in known_names():
+        assert f"# {name.removeprefix('EMI_').split('__')[-1].lower()}:" in text.replace("#   ", "# "), name

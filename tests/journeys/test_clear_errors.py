@@ -1,0 +1,107 @@
+"""Everything a newcomer can get wrong gives one clear line, and loses nothing."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.processes import emi
+
+
+def one_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    assert len(lines) == 1, text
+    return lines[0]
+
+
+def test_a_wrong_setting_is_one_line_with_name_and_value(tmp_path: Path) -> None:
+    done = emi("up", cwd=tmp_path, EMI_PORT="banana")
+
+    assert done.returncode == 1
+    assert "EMI_PORT is 'banana'" in one_line(done.stderr)
+
+
+def test_a_port_in_use_is_one_line(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+
+        done = emi("up", "--port", str(port), cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert f"port {port}" in one_line(done.stderr)
+
+
+def test_an_unreadable_data_folder_is_one_line(tmp_path: Path) -> None:
+    done = emi("tick", "--source", "recorded", "--data", "nowhere", cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert "nowhere" in one_line(done.stderr)
+
+
+def test_a_corrupt_memory_is_one_line_and_left_alone(tmp_path: Path) -> None:
+    state = tmp_path / "emi-state"
+    state.mkdir()
+    (state / "memory.sqlite3").write_bytes(b"this is no database" * 100)
+
+    done = emi("tick", cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert "memory.sqlite3" in one_line(done.stderr)
+    assert (state / "memory.sqlite3").read_bytes() == b"this is no database" * 100
+
+
+def test_a_corrupt_payments_ledger_is_one_line_and_left_alone(tmp_path: Path) -> None:
+    state = tmp_path / "emi-state"
+    state.mkdir()
+    (state / "payments.sqlite3").write_bytes(b"this is no database" * 100)
+
+    done = emi("gateway", "--port", "1", cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert "payments.sqlite3" in done.stderr
+    assert (state / "payments.sqlite3").read_bytes() == b"this is no database" * 100
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes read-only folders; a file in the way is tested instead")
+def test_a_read_only_folder_is_one_line(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+
+    done = emi("tick", cwd=tmp_path)
+
+    tmp_path.chmod(0o700)
+    assert done.returncode == 1
+    assert "cannot write" in one_line(done.stderr)
+
+
+def test_a_state_folder_that_is_a_file_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "emi-state").write_text("in the way")
+
+    done = emi("tick", cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert "emi-state" in one_line(done.stderr)
+
+
+def test_a_memory_of_another_market_is_refused(tmp_path: Path) -> None:
+    assert emi("tick", cwd=tmp_path).returncode == 0
+
+    done = emi("tick", cwd=tmp_path, EMI_SEED="7")
+
+    assert done.returncode == 1
+    assert "seed 2026" in one_line(done.stderr)
+
+
+@pytest.mark.parametrize(
+    "command", ["up", "tick", "schedule", "gateway", "devnet", "buy", "vote", "read", "verify", "doctor"]
+)
+def test_every_command_has_help_with_an_example(tmp_path: Path, command: str) -> None:
+    done = emi(command, "--help", cwd=tmp_path)
+
+    assert done.returncode == 0
+    assert "Example" in done.stdout
+    assert "emi " + command in done.stdout

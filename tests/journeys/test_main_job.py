@@ -1,0 +1,171 @@
+"""As a newcomer: one command, everything answered, everything bought, nothing lost by a kill."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from ruamel.yaml import YAML
+
+from generator.catalog.assets import ASSETS
+from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.products import PRODUCTS
+from tests.processes import Running, emi, emi_up, get
+
+DISCOVERY = (
+    "/openapi.json",
+    "/openapi.yaml",
+    "/llms.txt",
+    "/llms-full.txt",
+    "/robots.txt",
+    "/sitemap.xml",
+    "/.well-known/api-catalog",
+    "/.well-known/x402",
+)
+PAGES = ("/", "/docs/", "/x402-buyer/", "/x402-buyer/?product=agent")
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp("up")
+    with emi_up(folder) as running:
+        running.wait_text("is up:")
+        yield running
+
+
+@pytest.fixture(scope="module")
+def openapi(up: Running) -> Any:
+    return json.loads(get(up.origin + "/openapi.json")[2])
+
+
+def schema_of(openapi: Any, path: str, status: str) -> Draft202012Validator:
+    answer = openapi["paths"][path]["get"]["responses"][status]
+    schema = answer["content"]["application/json"]["schema"]
+    return Draft202012Validator({**schema, "components": openapi["components"]})
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.id)
+def test_every_free_path_answers_what_openapi_promises(up: Running, openapi: Any, endpoint: Any) -> None:
+    status, headers, body = get(up.origin + endpoint.path)
+
+    assert status == 200
+    assert headers["content-type"] == "application/json"
+    assert headers["cache-control"] == "public, max-age=60, stale-while-revalidate=60, stale-if-error=600"
+    assert headers["access-control-allow-origin"] == "*"
+    schema_of(openapi, endpoint.path, "200").validate(json.loads(body))
+    assert json.loads(body)["freshness"]["source_mode"] == "simulated"
+
+
+@pytest.mark.parametrize("asset", [*ASSETS, "eth", ""])
+def test_reasoning_answers_for_every_asset_in_any_case(up: Running, asset: str) -> None:
+    status, _, body = get(f"{up.origin}/api/reasoning.php?asset={asset}")
+
+    assert status == 200
+    assert json.loads(body)["asset"] == (asset.upper() or "BTC")
+
+
+def test_an_unsupported_asset_is_a_problem_that_lists_the_supported(up: Running) -> None:
+    status, headers, body = get(f"{up.origin}/api/reasoning.php?asset=DOGE")
+
+    problem = json.loads(body)
+    assert (status, problem["status"]) == (400, 400)
+    assert headers["content-type"] == "application/problem+json"
+    assert headers["cache-control"] == "no-store"
+    assert sorted(problem["supported_assets"]) == sorted(ASSETS)
+
+
+@pytest.mark.parametrize("path", [*DISCOVERY, *PAGES])
+def test_every_discovery_file_and_page_is_there(up: Running, path: str) -> None:
+    status, _, body = get(up.origin + path)
+
+    assert status == 200
+    assert body
+
+
+def test_openapi_in_yaml_equals_the_json(up: Running, openapi: Any) -> None:
+    assert YAML(typ="safe").load(get(up.origin + "/openapi.yaml")[2].decode()) == openapi
+
+
+def test_a_64_kib_header_is_431_and_the_service_goes_on(up: Running) -> None:
+    status, headers, body = get(up.origin + PRODUCTS[0].path, {"PAYMENT-SIGNATURE": "A" * 65_536})
+
+    assert status == 431
+    assert headers["content-type"] == "application/problem+json"
+    assert json.loads(body)["status"] == 431
+    assert get(up.origin + ENDPOINTS[0].path)[0] == 200
+
+
+@pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.id)
+def test_every_product_can_be_bought(up: Running, openapi: Any, product: Any, tmp_path: Path) -> None:
+    status, _, challenge = get(up.origin + product.path)
+    assert status == 402
+    schema_of(openapi, product.path, "402").validate(json.loads(challenge))
+
+    bought = emi("buy", product.buy_name, "--url", up.origin, "--json", cwd=tmp_path)
+
+    assert bought.returncode == 0, bought.stderr
+    body = json.loads(bought.stdout)
+    schema_of(openapi, product.path, "200").validate(body)
+    assert (body["payment_status"], body["endpoint"]) == ("settled", product.id)
+
+
+def test_a_vote_is_counted_by_a_later_tick_and_doctor_is_content(up: Running) -> None:
+    folder = up.log.parent
+
+    voted = emi("vote", "BULLISH", "--url", up.origin, cwd=folder)
+    examined = emi("doctor", "--url", up.origin, cwd=folder)
+
+    assert voted.returncode == 0, voted.stderr
+    assert list((folder / "emi-state" / "inbox").iterdir())
+    assert examined.returncode == 0, examined.stdout
+
+
+def test_verify_recomputes_what_is_published(up: Running, tmp_path: Path) -> None:
+    verified = emi("verify", "--url", up.origin, cwd=tmp_path)
+
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+
+
+def test_a_second_one_on_the_same_state_is_refused_with_the_pid(up: Running) -> None:
+    second = emi("up", "--port", "1", cwd=up.log.parent)
+
+    assert second.returncode == 1
+    assert str(up.process.pid) in second.stderr
+
+
+def counts(state: Path) -> dict[str, int]:
+    """Count what must survive: rounds, lessons, predictions, payments."""
+    found = {}
+    for name, tables in (("memory", ("rounds", "lessons", "predictions")), ("payments", ("payments",))):
+        with sqlite3.connect(f"file:{state / name}.sqlite3?mode=ro", uri=True) as db:
+            for table in tables:
+                found[table] = db.execute(f"select count(*) from {table}").fetchone()[0]  # noqa: S608
+        db.close()
+    return found
+
+
+def test_a_kill_in_the_middle_loses_no_round_lesson_or_payment(tmp_path: Path) -> None:
+    with emi_up(tmp_path) as first:
+        first.wait_text("is up:")
+        assert emi("buy", "atlas", "--url", first.origin, "--json", cwd=tmp_path).returncode == 0
+        generation = json.loads(get(first.origin + "/status.json")[2])["generation"]
+        first.stop(signal.SIGKILL)
+    before = counts(tmp_path / "emi-state")
+
+    with emi_up(tmp_path) as second:
+        second.wait_text("is up:")
+        later = json.loads(get(second.origin + "/status.json")[2])["generation"]
+        stopped = second.stop()
+
+    after = counts(tmp_path / "emi-state")
+    assert before["lessons"] > 40
+    assert all(after[name] >= before[name] for name in before)
+    assert after["payments"] == before["payments"] == 1
+    assert later > generation
+    assert stopped == 0
