@@ -1,0 +1,310 @@
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from gateway.devnet.app import Hooks, build_devnet
+from gateway.devnet.errors import DevnetError
+from gateway.devnet.keys import load_or_make, new_key
+from gateway.devnet.server import _listen, serve
+from gateway.devnet.settings import DevnetSettings
+from gateway.devnet.transactions import Item, parse_item, signed
+from gateway.networks import DEVNET, TESTNET
+from gateway.settings import DEMO_PAYEE
+from tests.devnet.toy import PRICE, START_ROUND, Toy, pay, toy
+
+
+def payload_of(header: str) -> dict[str, Any]:
+    payload: dict[str, Any] = json.loads(base64.b64decode(header))
+    return payload
+
+
+def with_item(payload: dict[str, Any], place: int, item: Item) -> dict[str, Any]:
+    wires = list(payload["payload"]["paymentGroup"])
+    wires[place] = base64.b64encode(item.wire if item.envelope else item.packed).decode()
+    return {**payload, "payload": {**payload["payload"], "paymentGroup": wires}}
+
+
+def item_at(payload: dict[str, Any], place: int) -> Item:
+    return parse_item(base64.b64decode(payload["payload"]["paymentGroup"][place]))
+
+
+def usdc(devnet: Toy, address: str) -> int | None:
+    return devnet.ledger.holding(address)
+
+
+def test_supported_names_the_full_network_form_and_the_fee_payer(tmp_path: Path) -> None:
+    with toy(tmp_path) as devnet:
+        told = devnet.client.get("/facilitator/supported").json()
+
+        kind = {"x402Version": 2, "scheme": "exact", "network": DEVNET.full, "extra": {"feePayer": devnet.fee_payer}}
+        assert told == {"kinds": [kind], "extensions": [], "signers": {"algorand:*": [devnet.fee_payer]}}
+
+
+def test_verify_accepts_a_good_payment_and_moves_nothing(tmp_path: Path) -> None:
+    with toy(tmp_path) as devnet:
+        devnet.fund()
+
+        told = devnet.ask("verify", payload_of(devnet.payment().header))
+
+        assert told == {"isValid": True, "payer": devnet.buyer.address}
+        assert usdc(devnet, DEMO_PAYEE) == 0
+
+
+def test_settle_moves_the_price_once_and_the_facilitator_pays_the_fee(tmp_path: Path) -> None:
+    with toy(tmp_path) as devnet:
+        funded = devnet.fund()
+        payment = devnet.payment()
+        payload = payload_of(payment.header)
+        fee_payer_had = devnet.ledger.micro_algos(devnet.fee_payer)
+
+        told = devnet.ask("settle", payload)
+        again = devnet.ask("settle", payload)
+
+        first_txid = item_at(payload, 0).txid
+        assert told == {
+            "success": True,
+            "transaction": first_txid,
+            "network": DEVNET.full,
+            "payer": devnet.buyer.address,
+        }
+        assert (again["success"], again["transaction"]) == (False, "")
+        assert again["errorReason"] == "transaction_simulation_failed"
+        assert "already in ledger" in again["errorMessage"]
+        assert usdc(devnet, DEMO_PAYEE) == PRICE
+        assert usdc(devnet, devnet.buyer.address) == funded["usdc_atomic"] - PRICE
+        assert devnet.ledger.micro_algos(devnet.buyer.address) == funded["micro_algos"]
+        assert devnet.ledger.micro_algos(devnet.fee_payer) == fee_payer_had - 2_000
+
+
+@pytest.mark.parametrize(
+    ("terms", "reason"),
+    [
+        ({"amount": "10001"}, "invalid_exact_avm_payload_amount_insufficient"),
+        ({"asset": "31566705"}, "invalid_exact_avm_payload_asset_id_mismatch"),
+        ({"payTo": new_key().address}, "invalid_exact_avm_payload_recipient_mismatch"),
+        ({"network": DEVNET.caip2}, "network_mismatch"),
+        ({"scheme": "upto"}, "unsupported_scheme"),
+        ({"extra": {"feePayer": new_key().address}}, "fee_payer_not_managed_by_facilitator"),
+    ],
+)
+def test_a_payment_for_other_terms_is_refused_with_its_reason(
+    tmp_path: Path, terms: dict[str, Any], reason: str
+) -> None:
+    with toy(tmp_path) as devnet:
+        devnet.fund()
+        payload = payload_of(devnet.payment().header)
+
+        verified = devnet.ask("verify", payload, devnet.offer(**terms))
+        settled = devnet.ask("settle", payload, devnet.offer(**terms))
+
+        assert (verified["isValid"], verified["invalidReason"]) == (False, reason)
+        assert (settled["success"], settled["transaction"], settled["errorReason"]) == (False, "", reason)
+        assert usdc(devnet, DEMO_PAYEE) == 0
+
+
+def test_a_tampered_group_is_refused(tmp_path: Path) -> None:
+    with toy(tmp_path) as devnet:
+        devnet.fund()
+        payload = payload_of(devnet.payment().header)
+        fee, payment = item_at(payload, 0), item_at(payload, 1)
+        costly = Item({**fee.fields, "fee": 20_000}, {}, b"", "")
+        giving = Item({**fee.fields, "amt": 5}, {}, b"", "")
+        other_group = Item({**fee.fields, "grp": bytes(32)}, {}, b"", "")
+
+        def reason(place: int, item: Item) -> Any:
+            whole = parse_item(item.wire)
+            return devnet.ask("verify", with_item(payload, place, whole))["invalidReason"]
+
+        assert reason(1, signed(payment, new_key().secret)) == "invalid_exact_avm_payload_invalid_signature"
+        assert reason(0, costly) == "invalid_exact_avm_payload_fee_payer_transaction_invalid"
+        assert reason(0, giving) == "invalid_exact_avm_payload_fee_payer_has_amount"
+        assert reason(0, other_group) == "invalid_exact_avm_payload_group_id_mismatch"
+        assert reason(1, pay(devnet.buyer, 1, DEMO_PAYEE, START_ROUND)) == "invalid_exact_avm_payload_group_id_mismatch"
+
+
+@pytest.mark.parametrize(
+    ("inner", "reason"),
+    [
+        ({}, "invalid_exact_avm_payload_empty_group"),
+        ({"paymentGroup": [], "paymentIndex": 0}, "invalid_exact_avm_payload_empty_group"),
+        ({"paymentGroup": ["AA=="] * 17, "paymentIndex": 0}, "invalid_exact_avm_payload_group_too_large"),
+        ({"paymentGroup": ["AA=="], "paymentIndex": True}, "invalid_exact_avm_payload_payment_index"),
+        ({"paymentGroup": ["AA=="], "paymentIndex": 1}, "invalid_exact_avm_payload_payment_index"),
+        ({"paymentGroup": ["AA=="], "paymentIndex": 0}, "invalid_exact_avm_payload_group_decode_failed"),
+        ({"paymentGroup": ["*"], "paymentIndex": 0}, "invalid_exact_avm_payload_group_decode_failed"),
+        ({"paymentGroup": [7], "paymentIndex": 0}, "invalid_exact_avm_payload_group_decode_failed"),
+    ],
+)
+def test_an_unreadable_group_is_refused_with_its_reason(tmp_path: Path, inner: dict[str, Any], reason: str) -> None:
+    with toy(tmp_path) as devnet:
+        payload = {"x402Version": 2, "payload": inner, "accepted": devnet.offer()}
+
+        assert devnet.ask("verify", payload)["invalidReason"] == reason
+
+
+def test_an_unfunded_or_expired_payment_fails_its_simulation(tmp_path: Path) -> None:
+    with toy(tmp_path) as devnet:
+        poor = devnet.ask("settle", payload_of(devnet.payment().header))
+        devnet.fund()
+        late = payload_of(devnet.payment().header)
+        devnet.clock.pass_rounds(1_001)
+        expired = devnet.ask("settle", late)
+
+        for answer, words in ((poor, "missing from"), (expired, "txn dead")):
+            assert (answer["success"], answer["transaction"]) == (False, "")
+            assert answer["errorReason"] == "transaction_simulation_failed"
+            assert words in answer["errorMessage"]
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b"nope", b'{"x402Version":2}', b"[" * 100_000])
+def test_a_request_that_is_not_one_is_400(tmp_path: Path, body: bytes) -> None:
+    with toy(tmp_path) as devnet:
+        for what in ("verify", "settle"):
+            assert devnet.client.post(f"/facilitator/{what}", content=body).status_code == 400
+
+
+def test_the_node_shows_a_commit_for_a_thousand_rounds_and_the_indexer_for_ever(tmp_path: Path) -> None:
+    with toy(tmp_path) as devnet:
+        devnet.fund()
+        payment = devnet.payment()
+        node, indexer = f"/algod/v2/transactions/pending/{payment.txid}", f"/indexer/v2/transactions/{payment.txid}"
+        assert devnet.client.get(node).status_code == 404
+        assert devnet.client.get(indexer).status_code == 404
+        devnet.ask("settle", payload_of(payment.header))
+
+        shown = devnet.client.get(node).json()
+        assert shown["confirmed-round"] == START_ROUND
+        assert shown["txn"]["txn"]["aamt"] == PRICE
+        assert shown["txn"]["txn"]["arcv"] == DEMO_PAYEE
+        devnet.clock.pass_rounds(1_001)
+
+        assert devnet.client.get(node).status_code == 404
+        kept = devnet.client.get(indexer).json()["transaction"]
+        moved = {"amount": PRICE, "asset-id": DEVNET.asset_id, "receiver": DEMO_PAYEE, "close-amount": 0}
+        assert (kept["id"], kept["asset-transfer-transaction"]) == (payment.txid, moved)
+
+
+def test_the_node_takes_a_raw_group_and_tells_why_it_does_not(tmp_path: Path) -> None:
+    with toy(tmp_path) as devnet:
+        devnet.fund()
+        item = pay(devnet.buyer, 1_000_000, DEMO_PAYEE, START_ROUND)
+
+        sent = devnet.client.post("/algod/v2/transactions", content=item.wire)
+        twice = devnet.client.post("/algod/v2/transactions", content=item.wire)
+        garbage = devnet.client.post("/algod/v2/transactions", content=b"\xc1 no")
+
+        assert (sent.status_code, sent.json()) == (200, {"txId": item.txid})
+        assert (twice.status_code, garbage.status_code) == (400, 400)
+        assert "already in ledger" in twice.json()["message"]
+
+
+def test_the_node_tells_its_genesis_round_and_accounts(tmp_path: Path) -> None:
+    with toy(tmp_path) as devnet:
+        devnet.fund()
+        devnet.clock.pass_rounds(2)
+
+        params = devnet.client.get("/algod/v2/transactions/params").json()
+        account = devnet.client.get(f"/algod/v2/accounts/{devnet.buyer.address}").json()
+        holding = devnet.client.get(f"/algod/v2/accounts/{devnet.buyer.address}/assets/{DEVNET.asset_id}").json()
+
+        assert (params["genesis-hash"], params["genesis-id"]) == (DEVNET.genesis_hash, "emi-devnet-v1")
+        assert params["last-round"] == devnet.client.get("/algod/v2/status").json()["last-round"] == START_ROUND + 2
+        assert devnet.client.get("/indexer/health").json()["round"] == START_ROUND + 2
+        assert devnet.client.get("/algod/versions").json()["genesis_hash_b64"] == DEVNET.genesis_hash
+        assert account["assets"] == [holding["asset-holding"]]
+        assert devnet.client.get(f"/algod/v2/accounts/{new_key().address}/assets/5").status_code == 404
+        assert devnet.client.get("/algod/v2/accounts/nobody").status_code == 400
+        assert devnet.client.get(f"/indexer/v2/accounts/{new_key().address}").status_code == 404
+
+
+def test_the_page_wallet_signs_a_challenge_that_settles(tmp_path: Path) -> None:
+    with toy(tmp_path) as devnet:
+        challenge = base64.b64encode(json.dumps({"x402Version": 2, "accepts": [devnet.offer()]}).encode()).decode()
+
+        told = devnet.client.post("/wallet/sign", headers={"PAYMENT-REQUIRED": challenge}).json()
+
+        assert devnet.ask("settle", payload_of(told["payment_signature"]))["success"] is True
+        assert usdc(devnet, DEMO_PAYEE) == PRICE
+
+
+@pytest.mark.parametrize(
+    "changes", [{"network": TESTNET.full}, {"asset": "5"}, {"amount": "1000001"}, {"amount": "1e3"}, {"payTo": "X"}]
+)
+def test_the_page_wallet_signs_nothing_else(tmp_path: Path, changes: dict[str, Any]) -> None:
+    with toy(tmp_path) as devnet:
+        challenge = base64.b64encode(
+            json.dumps({"x402Version": 2, "accepts": [devnet.offer(**changes)]}).encode()
+        ).decode()
+
+        assert devnet.client.post("/wallet/sign", headers={"PAYMENT-REQUIRED": challenge}).status_code == 400
+        assert devnet.client.post("/wallet/sign", headers={"PAYMENT-REQUIRED": "{"}).status_code == 400
+
+
+def test_with_lent_ids_there_is_no_page_wallet(tmp_path: Path) -> None:
+    from starlette.testclient import TestClient
+
+    app = build_devnet(DevnetSettings(tmp_path / "devnet.sqlite3", as_network="testnet"))
+    with TestClient(app) as client:
+        params = client.get("/algod/v2/transactions/params").json()
+
+        assert (params["genesis-id"], params["genesis-hash"]) == ("testnet-v1.0", TESTNET.genesis_hash)
+        assert client.post("/wallet/sign").status_code == 404
+        assert client.get("/wallet/fund", params={"address": new_key().address}).json()["asset"] == 10_458_941
+
+
+def test_a_fault_hook_can_stand_before_or_after_the_work(tmp_path: Path) -> None:
+    async def before(request: Request) -> Response | None:
+        return JSONResponse({"down": True}, status_code=502) if request.url.path == "/facilitator/verify" else None
+
+    async def after(request: Request, answer: Response) -> Response:
+        return JSONResponse({}) if request.url.path == "/facilitator/settle" else answer
+
+    with toy(tmp_path, Hooks(before, after)) as devnet:
+        devnet.fund()
+        payload = payload_of(devnet.payment().header)
+
+        assert devnet.ask("verify", payload) == {"down": True}
+        assert devnet.ask("settle", payload) == {}
+        assert usdc(devnet, DEMO_PAYEE) == PRICE
+
+
+def test_keys_are_made_once_and_only_their_owner_can_read_them(tmp_path: Path) -> None:
+    path = tmp_path / "keys" / "facilitator.key"
+
+    key = load_or_make(path)
+
+    assert load_or_make(path) == key
+    assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert key.secret not in repr(key)
+    path.write_text("no key")
+    with pytest.raises(DevnetError, match="holds no key"):
+        load_or_make(path)
+
+
+def test_other_hosts_ports_and_networks_are_one_clear_line(tmp_path: Path) -> None:
+    for wrong, words in (
+        ({"host": "0.0.0.0"}, "loopback only"),
+        ({"port": 0}, "from 1 to"),
+        ({"as_network": "mainnet"}, "devnet or testnet"),
+    ):
+        with pytest.raises(DevnetError, match=words):
+            DevnetSettings(tmp_path / "devnet.sqlite3", **wrong)  # type: ignore[arg-type]
+
+
+def test_a_port_in_use_is_one_clear_line_and_touches_no_state(tmp_path: Path) -> None:
+    taken = _listen("127.0.0.1", 0)
+    taken.listen()
+    try:
+        with pytest.raises(DevnetError, match="is in use; choose another"):
+            serve(DevnetSettings(tmp_path / "devnet.sqlite3", port=taken.getsockname()[1]))
+    finally:
+        taken.close()
+
+    assert list(tmp_path.iterdir()) == []

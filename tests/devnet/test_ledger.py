@@ -1,0 +1,321 @@
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from algosdk import account, encoding, transaction
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.devnet.errors import DevnetError, LedgerRefusal
+from gateway.devnet.keys import new_key
+from gateway.devnet.rules import FEE_SINK
+from gateway.devnet.transactions import parse_group, parse_item, signed
+from gateway.networks import DEVNET, TESTNET
+from tests.devnet.toy import SteppedClock, group, ledger_at, pay, send_asset, sign
+
+ALGO = 1_000_000
+
+
+def params(first: int, fee: int = 1_000, **changes: Any) -> transaction.SuggestedParams:
+    told = {"gh": DEVNET.genesis_hash, "gen": DEVNET.genesis_id} | changes
+    return transaction.SuggestedParams(fee=fee, first=first, last=first + 1_000, flat_fee=True, **told)
+
+
+def test_a_signed_payment_moves_its_amount_and_its_fee(tmp_path: Path) -> None:
+    ann, bob = new_key(), new_key()
+    with ledger_at(tmp_path, SteppedClock()) as ledger:
+        ledger.fund(ann.address, 10 * ALGO, 0)
+
+        ledger.submit([pay(ann, 2 * ALGO, bob.address, ledger.rounds.current())])
+
+        assert ledger.micro_algos(ann.address) == 8 * ALGO - 1_000
+        assert ledger.micro_algos(bob.address) == 2 * ALGO
+        assert ledger.micro_algos(FEE_SINK) == 1_000
+
+
+def test_a_group_that_was_committed_is_refused_the_second_time(tmp_path: Path) -> None:
+    ann, bob = new_key(), new_key()
+    with ledger_at(tmp_path, SteppedClock()) as ledger:
+        ledger.fund(ann.address, 10 * ALGO, 0)
+        items = [pay(ann, ALGO, bob.address, ledger.rounds.current())]
+        ledger.submit(items)
+
+        with pytest.raises(LedgerRefusal, match="already in ledger"):
+            ledger.submit(items)
+
+        assert ledger.micro_algos(bob.address) == ALGO
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"gh": TESTNET.genesis_hash, "gen": TESTNET.genesis_id}, "GenesisHash"),
+        ({"gen": "mainnet-v1.0"}, "GenesisID"),
+        ({"fee": 999}, "less than the minimum"),
+        ({"rekey_to": new_key().address}, "does not do rekey"),
+        ({"close_remainder_to": new_key().address}, "does not do close"),
+    ],
+)
+def test_a_transaction_with_one_wrong_thing_is_refused_and_nothing_moves(
+    tmp_path: Path, changes: dict[str, Any], words: str
+) -> None:
+    ann, bob = new_key(), new_key()
+    with ledger_at(tmp_path, SteppedClock()) as ledger:
+        ledger.fund(ann.address, 10 * ALGO, 0)
+
+        with pytest.raises(LedgerRefusal, match=words):
+            ledger.submit([pay(ann, ALGO, bob.address, ledger.rounds.current(), **changes)])
+
+        assert ledger.micro_algos(ann.address) == 10 * ALGO
+        assert ledger.micro_algos(bob.address) == 0
+
+
+def test_a_signature_of_another_key_or_a_changed_bit_is_refused(tmp_path: Path) -> None:
+    ann, bob = new_key(), new_key()
+    with ledger_at(tmp_path, SteppedClock()) as ledger:
+        ledger.fund(ann.address, 10 * ALGO, 0)
+        good = pay(ann, ALGO, bob.address, ledger.rounds.current())
+        flipped = bytes([good.envelope["sig"][0] ^ 1]) + good.envelope["sig"][1:]
+
+        for bad in (signed(good, bob.secret), replace(good, envelope={"sig": flipped}), replace(good, envelope={})):
+            with pytest.raises(LedgerRefusal, match=r"signature validation failed|has no sig"):
+                ledger.submit([bad])
+
+        assert ledger.submit([good]) == ledger.rounds.current()
+
+
+def test_a_changed_amount_breaks_the_signature(tmp_path: Path) -> None:
+    ann, bob = new_key(), new_key()
+    with ledger_at(tmp_path, SteppedClock()) as ledger:
+        ledger.fund(ann.address, 10 * ALGO, 0)
+        good = pay(ann, ALGO, bob.address, ledger.rounds.current())
+        dearer = parse_item(replace(good, fields={**good.fields, "amt": 2 * ALGO}).wire)
+
+        with pytest.raises(LedgerRefusal, match="signature validation failed"):
+            ledger.submit([dearer])
+
+
+def test_a_transaction_is_valid_from_its_first_to_its_last_round_and_no_longer(tmp_path: Path) -> None:
+    ann, bob, clock = new_key(), new_key(), SteppedClock()
+    with ledger_at(tmp_path, clock) as ledger:
+        ledger.fund(ann.address, 10 * ALGO, 0)
+        early = pay(ann, 1, bob.address, ledger.rounds.current() + 1, last=ledger.rounds.current() + 3, note=b"early")
+        late = pay(ann, 1, bob.address, ledger.rounds.current(), last=ledger.rounds.current() + 3, note=b"late")
+        with pytest.raises(LedgerRefusal, match="txn dead"):
+            ledger.submit([early])
+        ledger.fund(bob.address, ALGO, 0)
+        clock.pass_rounds(3)
+        ledger.submit([early])
+        clock.pass_rounds(1)
+
+        with pytest.raises(LedgerRefusal, match="txn dead"):
+            ledger.submit([late])
+
+
+def test_a_validity_window_of_more_than_a_thousand_rounds_is_refused(tmp_path: Path) -> None:
+    ann = new_key()
+    with ledger_at(tmp_path, SteppedClock()) as ledger:
+        ledger.fund(ann.address, 10 * ALGO, 0)
+        now = ledger.rounds.current()
+
+        with pytest.raises(LedgerRefusal, match="window size excessive"):
+            ledger.submit([pay(ann, 1, ann.address, now, last=now + 1_001)])
+
+
+def test_too_little_algo_or_too_little_left_is_refused(tmp_path: Path) -> None:
+    ann, bob = new_key(), new_key()
+    with ledger_at(tmp_path, SteppedClock()) as ledger:
+        ledger.fund(ann.address, ALGO, 0)
+        now = ledger.rounds.current()
+
+        with pytest.raises(LedgerRefusal, match="overspend"):
+            ledger.submit([pay(ann, 2 * ALGO, bob.address, now)])
+        with pytest.raises(LedgerRefusal, match="below min 200000"):
+            ledger.submit([pay(ann, ALGO - 1_000, bob.address, now)])
+
+
+def test_an_asset_moves_only_between_accounts_that_opted_in(tmp_path: Path) -> None:
+    ann, bob = new_key(), new_key()
+    with ledger_at(tmp_path, SteppedClock()) as ledger:
+        ledger.fund(ann.address, 10 * ALGO, 500)
+        now = ledger.rounds.current()
+        ledger.submit([pay(ann, ALGO, bob.address, now)])
+
+        with pytest.raises(LedgerRefusal, match="must optin"):
+            ledger.submit([send_asset(ann, 100, bob.address, now)])
+        with pytest.raises(LedgerRefusal, match="missing from"):
+            ledger.submit([send_asset(bob, 1, ann.address, now)])
+        ledger.submit([send_asset(bob, 0, bob.address, now)])
+        ledger.submit([send_asset(ann, 100, bob.address, now)])
+        with pytest.raises(LedgerRefusal, match="underflow"):
+            ledger.submit([send_asset(ann, 401, bob.address, now)])
+        with pytest.raises(LedgerRefusal, match="does not exist"):
+            ledger.submit([send_asset(ann, 1, bob.address, now, asset=7)])
+
+        assert (ledger.holding(ann.address), ledger.holding(bob.address)) == (400, 100)
+
+
+def test_one_fee_can_pay_for_the_whole_group_and_a_group_is_all_or_nothing(tmp_path: Path) -> None:
+    ann, bob = new_key(), new_key()
+    with ledger_at(tmp_path, SteppedClock()) as ledger:
+        ledger.fund(ann.address, 10 * ALGO, 500)
+        ledger.fund(bob.address, 10 * ALGO, 0)
+        now = ledger.rounds.current()
+
+        def parts(amount: int) -> list[Any]:
+            fee = transaction.PaymentTxn(bob.address, params(now, 2_000), bob.address, 0)
+            return [
+                (fee, bob),
+                (transaction.AssetTransferTxn(ann.address, params(now, 0), bob.address, amount, DEVNET.asset_id), ann),
+            ]
+
+        with pytest.raises(LedgerRefusal, match="underflow"):
+            ledger.submit(group(*parts(501)))
+        assert ledger.micro_algos(bob.address) == 10 * ALGO
+        ledger.submit(group(*parts(500)))
+
+        assert (ledger.holding(ann.address), ledger.holding(bob.address)) == (0, 500)
+        assert (ledger.micro_algos(ann.address), ledger.micro_algos(bob.address)) == (10 * ALGO, 10 * ALGO - 2_000)
+
+
+def test_half_a_group_and_a_reordered_group_are_refused(tmp_path: Path) -> None:
+    ann = new_key()
+    with ledger_at(tmp_path, SteppedClock()) as ledger:
+        ledger.fund(ann.address, 10 * ALGO, 0)
+        now = ledger.rounds.current()
+        items = group(*((transaction.PaymentTxn(ann.address, params(now), ann.address, n), ann) for n in (1, 2)))
+
+        for wrong in (items[:1], items[::-1], [items[0], items[0]]):
+            with pytest.raises(LedgerRefusal, match="transactionGroup"):
+                ledger.submit(wrong)
+
+        ledger.submit(items)
+
+
+def test_a_lease_is_taken_until_its_last_round(tmp_path: Path) -> None:
+    ann, clock = new_key(), SteppedClock()
+    with ledger_at(tmp_path, clock) as ledger:
+        ledger.fund(ann.address, 10 * ALGO, 0)
+        now, lease = ledger.rounds.current(), bytes(31) + b"\x01"
+        ledger.submit([pay(ann, 1, ann.address, now, lease=lease, last=now + 5)])
+
+        with pytest.raises(LedgerRefusal, match="overlapping lease"):
+            ledger.submit([pay(ann, 2, ann.address, now, lease=lease)])
+        clock.pass_rounds(6)
+
+        ledger.submit([pay(ann, 2, ann.address, now, lease=lease)])
+
+
+@pytest.mark.filterwarnings("ignore:Use :DeprecationWarning")  # the SDK's own signing is the oracle
+def test_a_multisig_needs_its_threshold_of_true_signatures(tmp_path: Path) -> None:
+    keys = [new_key() for _ in range(3)]
+    shared = transaction.Multisig(1, 2, [key.address for key in keys])
+    with ledger_at(tmp_path, SteppedClock()) as ledger:
+        ledger.fund(shared.address(), 10 * ALGO, 0)
+        part = transaction.PaymentTxn(shared.address(), params(ledger.rounds.current()), keys[0].address, ALGO)
+        whole = transaction.MultisigTransaction(part, shared)
+        whole.sign(keys[0].secret)
+        with pytest.raises(LedgerRefusal, match="1 of 2"):
+            ledger.submit(parse_group(base64.b64decode(encoding.msgpack_encode(whole))))
+        whole.sign(keys[2].secret)
+
+        ledger.submit(parse_group(base64.b64decode(encoding.msgpack_encode(whole))))
+
+        assert ledger.micro_algos(keys[0].address) == ALGO
+
+
+def test_a_restart_keeps_balances_commits_and_rounds(tmp_path: Path) -> None:
+    ann, bob, clock = new_key(), new_key(), SteppedClock()
+    with ledger_at(tmp_path, clock) as ledger:
+        ledger.fund(ann.address, 10 * ALGO, 0)
+        items = [pay(ann, ALGO, bob.address, ledger.rounds.current())]
+        committed_in = ledger.submit(items)
+    clock.unix -= 3_600
+
+    with ledger_at(tmp_path, clock) as again:
+        assert again.micro_algos(bob.address) == ALGO
+        assert again.rounds.current() == committed_in
+        found = again.transaction(items[0].txid)
+        assert found is not None
+        assert found.item.wire == items[0].wire
+        with pytest.raises(LedgerRefusal, match="already in ledger"):
+            again.submit(items)
+
+
+def test_two_processes_on_one_file_commit_a_group_once(tmp_path: Path) -> None:
+    ann, bob, clock = new_key(), new_key(), SteppedClock()
+    with ledger_at(tmp_path, clock) as one, ledger_at(tmp_path, clock) as other:
+        one.fund(ann.address, 10 * ALGO, 0)
+        items = [pay(ann, ALGO, bob.address, one.rounds.current())]
+        one.submit(items)
+
+        with pytest.raises(LedgerRefusal, match="already in ledger"):
+            other.submit(items)
+
+
+def test_a_state_of_another_network_or_a_corrupt_file_is_one_clear_line(tmp_path: Path) -> None:
+    with ledger_at(tmp_path, SteppedClock()):
+        pass
+    with pytest.raises(DevnetError, match="genesis_hash"), ledger_at(tmp_path, SteppedClock(), TESTNET):
+        pass
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "devnet.sqlite3").write_bytes(b"not a database, but long enough to be looked at" * 40)
+
+    with pytest.raises(DevnetError, match="remove it to start anew"), ledger_at(tmp_path / "bad", SteppedClock()):
+        pass
+
+
+def test_rounds_follow_the_clock_and_never_go_back(tmp_path: Path) -> None:
+    clock = SteppedClock()
+    with ledger_at(tmp_path, clock) as ledger:
+        first = ledger.rounds.current()
+        clock.unix += 2.8 * 5
+        assert ledger.rounds.current() == first + 5
+        clock.unix -= 1_000
+
+        assert ledger.rounds.current() == first + 5
+
+
+@pytest.mark.filterwarnings("ignore:Use :DeprecationWarning")  # the SDK's own signing is the oracle
+def test_our_txid_and_group_id_are_the_sdks() -> None:
+    key = new_key()
+    part = transaction.PaymentTxn(key.address, params(5), key.address, 3, note=b"n")
+    transaction.assign_group_id([part])
+
+    item = sign(part, key)
+
+    assert item.txid == part.get_txid()
+    assert item.wire == base64.b64decode(encoding.msgpack_encode(part.sign(key.secret)))
+    assert account.address_from_private_key(key.secret) == item.sender
+
+
+@given(st.binary(max_size=200))
+def test_arbitrary_bytes_are_refused_and_never_crash(raw: bytes) -> None:
+    try:
+        items = parse_group(raw)
+    except LedgerRefusal:
+        return
+    assert items == []
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["type", "snd", "fee", "fv", "lv", "gh", "amt", "rcv", "zz", "grp", "note"]),
+        st.one_of(
+            st.binary(max_size=40), st.integers(-5, 2**64 - 1), st.just("pay"), st.floats(), st.none(), st.booleans()
+        ),
+    )
+)
+def test_arbitrary_fields_are_refused_or_read_canonically(fields: dict[str, Any]) -> None:
+    import msgpack
+
+    raw = msgpack.packb({"txn": fields})
+    try:
+        item = parse_item(raw)
+    except LedgerRefusal:
+        return
+    assert item.wire == raw
