@@ -1,0 +1,200 @@
+"""One venue behind ccxt: its markets, its requests, and when to leave it alone."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from generator.market._exchange_readings import Collector, Job, Unusable
+from generator.market._exchange_venues import STABLECOIN, VenueSpec
+
+ExchangeFactory = Callable[[str, dict[str, Any]], Any]
+
+IN_FLIGHT: Final = 4  # requests to one venue at once; ccxt's own limiter spaces them
+FIRST_PAUSE_MS: Final = 60_000
+LONGEST_PAUSE_MS: Final = 900_000
+
+# ccxt's class names, so that nothing of ccxt is imported before a venue is wanted.
+_REASONS: Final[dict[str, str]] = {
+    "RequestTimeout": "no answer in time",
+    "RateLimitExceeded": "asked to slow down (429)",
+    "DDoSProtection": "asked to slow down (429)",
+    "ExchangeNotAvailable": "not reachable",
+    "OnMaintenance": "under maintenance",
+    "BadSymbol": "does not know the market",
+    "AuthenticationError": "wants a key",
+    "PermissionDenied": "refuses this place",
+    "RestrictedLocation": "refuses this place",
+}
+
+
+def open_exchange(ccxt_id: str, config: dict[str, Any]) -> Any:
+    """Make the ccxt exchange; ccxt is first imported here (it is large)."""
+    return getattr(importlib.import_module(f"ccxt.async_support.{ccxt_id}"), ccxt_id)(config)
+
+
+class VenueClient:
+    """A venue that is asked politely and never raises at its caller."""
+
+    def __init__(
+        self,
+        spec: VenueSpec,
+        assets: tuple[str, ...],
+        factory: ExchangeFactory = open_exchange,
+        timeout_s: float = 8.0,
+    ) -> None:
+        """Remember how to read `spec`; nothing is opened before the first request."""
+        self.spec = spec
+        self.assets = assets
+        self.spot: dict[str, str] = {}  # asset -> symbol; the stablecoin too where it is quoted in USD
+        self.perpetual: dict[str, str] = {}
+        self.asked_at: dict[str, int] = {}  # kind -> when it last answered, for what is not asked every tick
+        self._factory = factory
+        self._timeout_s = timeout_s
+        self._exchange: Any = None
+        self._loaded = False
+        self._paused_until_ms = 0
+        self._strikes = 0
+
+    @property
+    def exchange(self) -> Any:
+        """The ccxt exchange, made at the first use."""
+        if self._exchange is None:
+            options = {"warnOnFetchOpenOrdersWithoutSymbol": False, **self.spec.options}
+            timeout_ms = max(1, round(1000 * self._timeout_s))
+            config = {"enableRateLimit": True, "timeout": timeout_ms, "options": options}
+            self._exchange = self._factory(self.spec.ccxt_id, config)
+            # The currency lists are large and nothing here reads them.
+            self._exchange.has["fetchCurrencies"] = False
+        return self._exchange
+
+    async def work(self, plan: Callable[[VenueClient], list[Job]], now_ms: int, collector: Collector) -> None:
+        """Load the markets once, then run every job of `plan`; each outcome goes to the collector."""
+        kinds = self.spec.kinds
+        collector.expect(self.spec.name, kinds)
+        reason = await self.load(now_ms)
+        if reason is not None:
+            for kind in kinds:
+                collector.settle(self.spec.name, kind, reason)
+            return
+        jobs = plan(self)
+        collector.expect(self.spec.name, [kind for job in jobs for kind in job.kinds])
+        for kind in kinds:  # the jobs stand for it now
+            collector.expected[self.spec.name, kind] -= 1
+        await self._run(jobs, now_ms, collector)
+
+    async def work_more(self, jobs: Sequence[Job], now_ms: int, collector: Collector) -> None:
+        """Run further jobs in a tick in which the venue has been planned already."""
+        collector.expect(self.spec.name, [kind for job in jobs for kind in job.kinds])
+        await self._run(jobs, now_ms, collector)
+
+    async def _run(self, jobs: Sequence[Job], now_ms: int, collector: Collector) -> None:
+        turn = asyncio.Semaphore(IN_FLIGHT)
+
+        async def one(job: Job) -> None:
+            async with turn:
+                reason = self.pause_reason(now_ms)
+                outcome = reason if reason is not None else await self.attempt(job, now_ms)
+                for number, kind in enumerate(job.kinds):
+                    collector.settle(self.spec.name, kind, outcome if number == 0 or isinstance(outcome, str) else ())
+
+        await asyncio.gather(*(one(job) for job in jobs))
+
+    async def attempt(self, job: Job, now_ms: int) -> Sequence[Any] | str:
+        """Run one job; return its readings, or why there are none."""
+        try:
+            readings = await job.run()
+        except Exception as error:  # noqa: BLE001 - ccxt leaks any error on an answer of another shape
+            return self._explain(error, now_ms)
+        self._strikes = 0
+        if not readings and not job.may_be_empty:
+            return "answered without the assets asked for"
+        return readings
+
+    def pause_reason(self, now_ms: int) -> str | None:
+        """Say why the venue is left alone at `now_ms`; None when it may be asked."""
+        if now_ms >= self._paused_until_ms:
+            return None
+        return "left alone after asking us to slow down (429)"
+
+    async def load(self, now_ms: int) -> str | None:
+        """Load the markets unless they are; return why the venue cannot be asked, or None."""
+        paused = self.pause_reason(now_ms)
+        if paused is not None or self._loaded:
+            return paused
+        try:
+            await self._load_markets()
+        except Exception as error:  # noqa: BLE001 - as above; the next tick tries again
+            return "markets: " + self._explain(error, now_ms)
+        if not self.spot and not self.perpetual:
+            return "markets: lists none of the assets"
+        self._loaded = True
+        return None
+
+    async def _load_markets(self) -> None:
+        exchange = self.exchange
+        narrowing = self.spec.load_params(self.assets)
+        try:
+            await exchange.load_markets(reload=True, params=narrowing)
+        except Exception as error:
+            if not narrowing or _name(error) != "BadSymbol":
+                raise
+            await exchange.load_markets(reload=True)  # one of the pairs is gone: take the whole list this once
+        markets = exchange.markets
+        self.spot = _spot_symbols(markets, self.spec, self.assets)
+        self.perpetual = _perpetual_symbols(markets, self.assets) if self.spec.perpetual else {}
+        wanted = {*self.spot.values(), *self.perpetual.values()}
+        # Thousands of parsed markets would stay resident; keep the dozen that are read.
+        exchange.currencies = {}
+        exchange.set_markets([market for symbol, market in markets.items() if symbol in wanted])
+
+    def _explain(self, error: Exception, now_ms: int) -> str:
+        """Name the failure in words that may be published (never a URL or a body)."""
+        name = _name(error)
+        if name in {"RateLimitExceeded", "DDoSProtection"}:
+            pause = min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2**self._strikes)
+            if self._paused_until_ms <= now_ms:  # several requests in flight are one strike
+                self._paused_until_ms, self._strikes = now_ms + pause, self._strikes + 1
+        if isinstance(error, Unusable):
+            return str(error)
+        for known in type(error).__mro__:
+            if known.__name__ in _REASONS:
+                return _REASONS[known.__name__]
+        return "refused the request" if _is_ccxt(error) else "answered in an unreadable form"
+
+    async def aclose(self) -> None:
+        """Close its connections."""
+        if self._exchange is not None:
+            await self._exchange.close()
+            self._exchange, self._loaded = None, False
+
+
+def _name(error: Exception) -> str:
+    return type(error).__name__
+
+
+def _is_ccxt(error: Exception) -> bool:
+    return any(kind.__name__ == "BaseError" for kind in type(error).__mro__)
+
+
+def _spot_symbols(markets: dict[str, Any], spec: VenueSpec, assets: tuple[str, ...]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for asset in assets:
+        listed = [f"{asset}/{quote}" for quote in spec.quotes if _active(markets, f"{asset}/{quote}")]
+        if listed:
+            found[asset] = listed[0]
+    basis = f"{STABLECOIN}/USD"
+    if spec.quotes_stablecoin and _active(markets, basis):
+        found[STABLECOIN] = basis
+    return found
+
+
+def _perpetual_symbols(markets: dict[str, Any], assets: tuple[str, ...]) -> dict[str, str]:
+    symbols = {asset: f"{asset}/{STABLECOIN}:{STABLECOIN}" for asset in assets}
+    return {asset: symbol for asset, symbol in symbols.items() if _active(markets, symbol)}
+
+
+def _active(markets: dict[str, Any], symbol: str) -> bool:
+    return symbol in markets and markets[symbol].get("active") is not False

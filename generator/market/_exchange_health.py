@@ -1,0 +1,43 @@
+"""The last health of every venue and kind, also of those not asked in this tick."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from generator.catalog.words import SourceStatus
+from generator.market._exchange_readings import Collector
+from generator.market.values import SourceHealth
+
+KINDS: Final = ("spot", "book", "candles", "funding", "open_interest", "liquidations")
+
+
+class HealthBook:
+    """Remember how each venue last answered each kind of question."""
+
+    def __init__(self, max_age_ms: Mapping[str, int]) -> None:
+        """Start empty.
+
+        Args:
+            max_age_ms: kind -> age from which an answer is stale.
+        """
+        self._max_age_ms = dict(max_age_ms)
+        self._rows: dict[tuple[str, str], SourceHealth] = {}
+
+    def update(self, collector: Collector, now_ms: int) -> tuple[SourceHealth, ...]:
+        """Take in a tick and return one row for every venue and public kind, in a fixed order."""
+        self._rows |= collector.health(now_ms, self._max_age_ms)
+        return tuple(self._aged(key, now_ms) for key in sorted(self._rows, key=_order) if key[1] in KINDS)
+
+    def _aged(self, key: tuple[str, str], now_ms: int) -> SourceHealth:
+        row = self._rows[key]
+        late = row.as_of_ms is not None and now_ms - row.as_of_ms > self._max_age_ms[row.kind]
+        if row.status is SourceStatus.OK and late:
+            return replace(row, status=SourceStatus.STALE, reason="not answered for a while")
+        return row
+
+
+def _order(key: tuple[str, str]) -> tuple[int, str]:
+    venue, kind = key
+    return (KINDS.index(kind) if kind in KINDS else len(KINDS), venue)

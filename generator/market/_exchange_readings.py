@@ -1,0 +1,208 @@
+"""What one venue says of one asset, and the collector of a tick's answers and misses."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, TypeVar
+
+from generator.catalog.words import SourceStatus
+from generator.market.values import SourceHealth
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A spot mid in the currency it is quoted in."""
+
+    kind: ClassVar[str] = "spot"
+    venue: str
+    asset: str
+    as_of_ms: int
+    mid: float
+    currency: str
+
+
+@dataclass(frozen=True, slots=True)
+class DayReading:
+    """How far the price moved in 24 hours, by the venue's own count."""
+
+    kind: ClassVar[str] = "day"
+    venue: str
+    asset: str
+    as_of_ms: int
+    change_percent: float
+
+
+@dataclass(frozen=True, slots=True)
+class BookReading:
+    """An order book within 1 % of its mid, in the quote currency."""
+
+    kind: ClassVar[str] = "book"
+    venue: str
+    asset: str
+    as_of_ms: int
+    mid: float
+    spread_bps: float
+    bid_depth: float
+    ask_depth: float
+    currency: str
+    reaches: bool  # both sides go out to 1 %; otherwise the depth is a lower bound
+
+
+@dataclass(frozen=True, slots=True)
+class FundingReading:
+    """A funding rate per 8 hours, as a fraction."""
+
+    kind: ClassVar[str] = "funding"
+    venue: str
+    asset: str
+    as_of_ms: int
+    rate_8h: float
+    mark: float | None = None
+    interval_known: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class InterestReading:
+    """Open interest in USD, or in coins where the venue does not say."""
+
+    kind: ClassVar[str] = "open_interest"
+    venue: str
+    asset: str
+    as_of_ms: int
+    usd: float | None
+    coins: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DayAgoReading:
+    """Open interest about 24 hours ago, USD."""
+
+    kind: ClassVar[str] = "open_interest_history"
+    venue: str
+    asset: str
+    as_of_ms: int
+    usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class LiquidationReading:
+    """Liquidated positions of the last 24 hours and of single bars, USD."""
+
+    kind: ClassVar[str] = "liquidations"
+    venue: str
+    asset: str
+    as_of_ms: int
+    long_usd: float
+    short_usd: float
+    bars: tuple[tuple[int, float, float], ...] = ()  # (bar open ms, long, short)
+
+
+@dataclass(frozen=True, slots=True)
+class CandleReading:
+    """Closed 5-minute bars, ascending: (open ms, open, high, low, close, volume in coins)."""
+
+    kind: ClassVar[str] = "candles"
+    venue: str
+    asset: str
+    as_of_ms: int
+    rows: tuple[tuple[int, float, float, float, float, float], ...]
+    dropped: int = 0
+
+
+Reading = (
+    Quote
+    | DayReading
+    | BookReading
+    | FundingReading
+    | InterestReading
+    | DayAgoReading
+    | LiquidationReading
+    | CandleReading
+)
+R = TypeVar("R", bound=Reading)
+
+
+class Unusable(ValueError):
+    """An answer arrived and makes no sense; the text is safe to publish."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One request: the kinds of reading it owes, and how to make it."""
+
+    kinds: tuple[str, ...]
+    run: Callable[[], Awaitable[Sequence[Reading]]]
+    may_be_empty: bool = False
+
+
+def keep_usable(makers: Iterable[Callable[[], Sequence[Reading]]]) -> list[Reading]:
+    """Return what can be read of one answer about many assets: one bad row does not spoil the others.
+
+    Raises:
+        Unusable: nothing in the answer can be read, and at least one row is bad.
+    """
+    readings: list[Reading] = []
+    fault: Unusable | None = None
+    for make in makers:
+        try:
+            readings += make()
+        except Unusable as bad:
+            fault = bad
+    if fault is not None and not readings:
+        raise fault
+    return readings
+
+
+@dataclass(slots=True)
+class Collector:
+    """Readings and misses of one tick; what was expected and never came is a miss as well."""
+
+    readings: list[Reading] = field(default_factory=list)
+    misses: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    expected: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def expect(self, venue: str, kinds: Iterable[str]) -> None:
+        """Note that an answer of each kind is owed."""
+        for kind in kinds:
+            self.expected[venue, kind] = self.expected.get((venue, kind), 0) + 1
+
+    def settle(self, venue: str, kind: str, outcome: Sequence[Reading] | str) -> None:
+        """Note what came of one expected answer: readings, or the reason why there are none."""
+        self.expected[venue, kind] = self.expected.get((venue, kind), 1) - 1
+        if isinstance(outcome, str):
+            self.misses.setdefault((venue, kind), []).append(outcome)
+        else:
+            self.readings.extend(outcome)
+            self.misses.setdefault((venue, kind), [])
+
+    def give_up(self, reason: str) -> None:
+        """Turn everything still owed into misses."""
+        for (venue, kind), owed in list(self.expected.items()):
+            for _ in range(owed):
+                self.settle(venue, kind, reason)
+
+    def of(self, reading: type[R]) -> list[R]:
+        """Return the readings of one type."""
+        return [one for one in self.readings if isinstance(one, reading)]
+
+    def health(self, now_ms: int, max_age_ms: dict[str, int]) -> dict[tuple[str, str], SourceHealth]:
+        """Return one row for each venue and kind that was asked."""
+        newest: dict[tuple[str, str], int] = {}
+        for one in self.readings:
+            key = (one.venue, one.kind)
+            newest[key] = max(newest.get(key, 0), min(one.as_of_ms, now_ms))
+        return {key: _row(key, newest.get(key), reasons, now_ms, max_age_ms) for key, reasons in self.misses.items()}
+
+
+def _row(
+    key: tuple[str, str], as_of_ms: int | None, reasons: list[str], now_ms: int, max_age_ms: dict[str, int]
+) -> SourceHealth:
+    venue, kind = key
+    reason = "; ".join(dict.fromkeys(reasons)) or None
+    if as_of_ms is None:
+        return SourceHealth(venue, kind, SourceStatus.FAILED, None, reason or "no asset answered")
+    if now_ms - as_of_ms > max_age_ms[kind]:
+        return SourceHealth(venue, kind, SourceStatus.STALE, as_of_ms, f"{(now_ms - as_of_ms) // 1000} s old")
+    partly = f"{len(reasons)} missing: {reason}" if reasons else None
+    return SourceHealth(venue, kind, SourceStatus.OK, as_of_ms, partly)

@@ -1,0 +1,170 @@
+"""The venues of the live source, as data: what each is asked, how, and how much of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+STABLECOIN: Final = "USDT"
+
+
+@dataclass(frozen=True, slots=True)
+class VenueSpec:
+    """How one venue is read through ccxt.
+
+    Args:
+        name: what our answers call it.
+        ccxt_id: class in `ccxt.async_support`.
+        options: ccxt options; they keep it from loading markets that nobody asks for.
+        quotes: spot quote currencies, best first; the first that the venue lists is used. Empty: no spot.
+        ticker: one request for all assets, one for each asset, or none because the book carries the mid.
+        change_24h: its ticker's percentage spans 24 hours (Kraken's spans the UTC day).
+        quotes_stablecoin: it lists the stablecoin against USD, so it tells the basis.
+        book_levels: levels asked for of each side.
+        deep_book_levels: the same for BTC and ETH, whose price steps are small beside 1 % of the price.
+        candle_page: 5-minute bars an answer holds; 0: not asked for candles.
+        candle_reach: bars the venue keeps; None: more than 30 days.
+        funding: one request for all contracts, one for each asset, or none.
+        open_interest: `beside_funding` when the funding answer carries it, `statistics` when its contract
+            statistics do (those carry liquidations as well).
+        intervals: it publishes funding intervals apart from the rates; contracts it does not list pay each 8 hours.
+        narrow: load only the markets of these assets (the venue can filter); its full list is large.
+    """
+
+    name: str
+    ccxt_id: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    quotes: tuple[str, ...] = ()
+    ticker: Literal["all", "each", "book"] = "all"
+    change_24h: bool = True
+    quotes_stablecoin: bool = False
+    book_levels: int = 0
+    deep_book_levels: int = 0
+    candle_page: int = 0
+    candle_reach: int | None = None
+    funding: Literal["all", "each", "none"] = "none"
+    open_interest: Literal["all", "each", "beside_funding", "statistics", "none"] = "none"
+    intervals: bool = False
+    narrow: Literal["none", "symbols", "product_ids"] = "none"
+
+    @property
+    def perpetual(self) -> bool:
+        """Whether it is asked about perpetual futures."""
+        return self.funding != "none"
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What it is asked for in every tick."""
+        spot = ("spot", "book") if self.quotes else ()
+        funding = ("funding", "open_interest") if self.perpetual else ()
+        return spot + funding
+
+    def load_params(self, assets: tuple[str, ...]) -> dict[str, Any]:
+        """Return what narrows the venue's market list to `assets`."""
+        coins = (*assets, STABLECOIN) if self.quotes_stablecoin else assets
+        pairs = [(coin, quote) for coin in coins for quote in self.quotes[:1] if coin != quote]
+        if self.narrow == "symbols":
+            return {"symbols": json.dumps([base + quote for base, quote in pairs], separators=(",", ":"))}
+        if self.narrow == "product_ids":
+            return {"product_ids": [f"{base}-{quote}" for base, quote in pairs]}
+        return {}
+
+
+_TABLE: Final = (
+    VenueSpec(
+        "kraken",
+        "kraken",
+        quotes=("USD", STABLECOIN),
+        change_24h=False,
+        quotes_stablecoin=True,
+        book_levels=500,
+        candle_page=720,
+        candle_reach=720,
+    ),
+    VenueSpec(
+        # Advanced Trade's public market paths need no key; its product list carries no bid and ask, and its
+        # ticker's time is the last trade's, so the book, which has both, is its quote.
+        "coinbase",
+        "coinbase",
+        quotes=("USD",),
+        ticker="book",
+        quotes_stablecoin=True,
+        book_levels=500,
+        candle_page=300,
+        narrow="product_ids",
+    ),
+    VenueSpec(
+        "okx",
+        "okx",
+        options={"fetchMarkets": {"types": ["spot", "swap"]}},
+        quotes=(STABLECOIN, "USD"),
+        ticker="each",
+        book_levels=400,
+        candle_page=300,
+        funding="all",
+        open_interest="all",
+    ),
+    VenueSpec(
+        "binance",
+        "binance",
+        options={"fetchMarkets": {"types": ["spot"]}, "defaultType": "spot"},
+        quotes=(STABLECOIN,),
+        book_levels=1000,
+        deep_book_levels=5000,
+        candle_page=1000,
+        narrow="symbols",
+    ),
+    VenueSpec(
+        "bybit",
+        "bybit",
+        options={"fetchMarkets": {"types": ["spot", "linear"]}, "defaultType": "spot"},
+        quotes=(STABLECOIN,),
+        ticker="each",
+        book_levels=200,
+        candle_page=1000,
+        funding="all",
+        open_interest="beside_funding",
+    ),
+    VenueSpec(
+        "binanceusdm",
+        "binanceusdm",
+        options={"fetchMarkets": {"types": ["linear"]}},
+        funding="all",
+        open_interest="each",
+        intervals=True,
+    ),
+    VenueSpec(
+        "gate",
+        "gate",
+        options={
+            "fetchMarkets": {"types": ["swap"]},
+            "swap": {"fetchMarkets": {"settlementCurrencies": ["usdt"]}},
+            "defaultType": "swap",
+        },
+        funding="each",
+        open_interest="statistics",
+    ),
+)
+VENUES: Final[dict[str, VenueSpec]] = {spec.name: spec for spec in _TABLE}
+
+# Bars come from the venue with the most trades; the others stand in for it, in this order.
+CANDLE_ORDER: Final[tuple[str, ...]] = ("binance", "okx", "bybit", "coinbase", "kraken")
+
+_ALSO: Final[dict[str, tuple[str, ...]]] = {"binance": ("binance", "binanceusdm")}
+
+
+def choose(names: tuple[str, ...] | None, table: Mapping[str, VenueSpec] = VENUES) -> tuple[VenueSpec, ...]:
+    """Return the venues called `names`, in their order; all of them for None. `binance` means both its markets.
+
+    Raises:
+        ValueError: no name, or one that is not in the table.
+    """
+    if names is None:
+        return tuple(table.values())
+    unknown = [name for name in names if name not in table]
+    if unknown or not names:
+        raise ValueError(f"VENUES: {', '.join(unknown) or 'none named'}; allowed: {', '.join(table)}")
+    wanted = [also for name in names for also in _ALSO.get(name, (name,)) if also in table]
+    return tuple(table[name] for name in dict.fromkeys(wanted))
