@@ -36,6 +36,8 @@ class Round:
     price_basis: str | None = None
     warm_up: bool = False
     simulated_crowd: bool = False
+    base_rate: tuple[float, float, float] | None = None  # the forecast's causal base rates; as published, 4 decimals
+    previous: Prediction | None = None  # the asset's last outcome known when the forecast was sealed (persistence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,10 @@ class Tally:
     def total(self) -> int:
         """All counted ballots."""
         return self.bullish + self.bearish + self.neutral
+
+    def plus(self, other: Tally) -> Tally:
+        """Add two tallies."""
+        return Tally(self.bullish + other.bullish, self.bearish + other.bearish, self.neutral + other.neutral)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,21 @@ class Lesson:
     summary: str
     created_ms: int
     warm_up: bool = False
+    simulated_crowd: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BallotVerdict:
+    """What became of one ballot file; `reason` is None when it counted."""
+
+    name: str  # the file's
+    reason: str | None = None
+    txid: str | None = None
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the ballot counted when it was read (a later one of the same voter may replace it)."""
+        return self.reason is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +159,9 @@ class PredictionMade:
     outcome: Prediction | None = None
     void_reason: str | None = None
     warm_up: bool = False
+    made_ms: int | None = None  # the tick that stored it, before `start_ms`
+    change_bps: float | None = None
+    previous: Prediction | None = None  # the asset's last hourly outcome known at `made_ms` (persistence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,3 +195,5 @@ class ArenaView:
     void_rate_percent: float | None = None
     log_size: int = 0
     checkpoint_digest: str | None = None
+    live_simulated_tally: Tally = field(default_factory=Tally)  # the part of `live_tally` that the demo made up
+    verdicts: tuple[BallotVerdict, ...] = ()  # of the ballots read in this tick; never published

@@ -1,0 +1,70 @@
+"""The brain's hourly predictions: one per asset and full hour, for its own record.
+
+Made in the ticks of the ten minutes before the hour; each such tick replaces what the one before it made, so the last
+tick before the start stands, whichever ticks were missed. From the start on nothing is made or changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from generator.arena.numbers import published_triple
+from generator.arena.schedule import HOUR_MS, MINUTE_MS
+from generator.arena.settlement import PricePoint, change_bps, fix_price, moment, outcome_of
+from generator.arena.values import PredictionMade
+from generator.brain.values import Forecast
+from generator.catalog.formats import basis_points
+from generator.catalog.words import Prediction
+
+WINDOW_MS: Final = 10 * MINUTE_MS
+HORIZON_MINUTES: Final = 60
+
+
+def hour_in_reach(now_ms: int) -> int | None:
+    """Return the full hour whose predictions this tick makes, or None."""
+    start = now_ms - now_ms % HOUR_MS + HOUR_MS
+    return start if start - now_ms <= WINDOW_MS else None
+
+
+def predict(
+    forecast: Forecast, start_ms: int, now_ms: int, previous: Prediction | None, *, warm_up: bool
+) -> PredictionMade:
+    """Store a forecast as the prediction of one hour.
+
+    Raises:
+        ValueError: the hour has begun.
+    """
+    if now_ms >= start_ms:
+        raise ValueError("no forecast after the fact")
+    return PredictionMade(
+        asset=forecast.asset,
+        start_ms=start_ms,
+        end_ms=start_ms + HORIZON_MINUTES * MINUTE_MS,
+        probabilities=published_triple(forecast.probabilities),
+        base_rate=published_triple(forecast.base_rate),
+        prediction=forecast.prediction,
+        band_bps=basis_points(forecast.band_bps) or 0.0,
+        warm_up=warm_up,
+        made_ms=now_ms,
+        previous=previous,
+    )
+
+
+def judge(made: PredictionMade, now_ms: int, prices: Mapping[str, PricePoint], venues_needed: int) -> PredictionMade:
+    """Fix the start price, then the end price and the outcome, or the reason why the prediction is void."""
+    if made.outcome is not None or made.void_reason is not None:
+        return made
+    if made.start_price is None:
+        if now_ms < made.start_ms:
+            return made
+        start = fix_price(prices, made.asset, venues_needed, "start", moment(made.start_ms, now_ms))
+        return replace(made, start_price=start.price, void_reason=start.reason)
+    if now_ms < made.end_ms:
+        return made
+    end = fix_price(prices, made.asset, venues_needed, "end", moment(made.end_ms, now_ms))
+    if end.price is None:
+        return replace(made, void_reason=end.reason)
+    change = change_bps(made.start_price, end.price)
+    return replace(made, end_price=end.price, change_bps=change, outcome=outcome_of(change, made.band_bps))

@@ -1,0 +1,118 @@
+"""The life of a round: scheduled, open, live, resolving, resolved or void. Phases only move forward.
+
+A round opens in the first tick at which the round before it is live and the brain has a forecast: the forecast is
+sealed and the band frozen in that tick, before the first vote. Until the brain has one the round is `scheduled` and
+takes no votes; with none at its start it is void. Slots that no tick ever reached (an outage) leave no round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from generator.arena.numbers import confidence_percent, published_triple
+from generator.arena.schedule import Slot, asset_of, round_id_of
+from generator.arena.sealing import digest_of, forecast_of
+from generator.arena.settlement import Moment, PricePoint, change_bps, fix_price, moment, outcome_of
+from generator.arena.values import Round
+from generator.brain.values import Forecast
+from generator.catalog.formats import basis_points
+from generator.catalog.words import Prediction, RoundPhase
+
+NO_FORECAST = "no forecast: the brain had none before the start"
+
+
+def schedule_round(slot: Slot, assets: tuple[str, ...], *, opens_ms: int, warm_up: bool) -> Round:
+    """Make the round of a slot, not yet open."""
+    asset = asset_of(slot, assets)
+    return Round(
+        round_id=round_id_of(asset, slot.start_ms),
+        asset=asset,
+        opens_ms=opens_ms,
+        start_ms=slot.start_ms,
+        end_ms=slot.end_ms,
+        phase=RoundPhase.SCHEDULED,
+        band_bps=None,
+        sealed_digest=None,
+        salt=None,
+        prediction=None,
+        probabilities=None,
+        confidence_percent=None,
+        regime_mode=None,
+        warm_up=warm_up,
+    )
+
+
+def open_round(
+    scheduled: Round,
+    forecast: Forecast,
+    now_ms: int,
+    *,
+    salt: str,
+    regime_mode: str | None,
+    previous: Prediction | None,
+    simulated_crowd: bool,
+) -> Round:
+    """Seal the forecast, freeze the band and open the votes."""
+    chances = published_triple(forecast.probabilities)
+    filled = replace(
+        scheduled,
+        opens_ms=now_ms,
+        phase=RoundPhase.OPEN,
+        band_bps=basis_points(forecast.band_bps),
+        salt=salt,
+        prediction=forecast.prediction,
+        probabilities=chances,
+        base_rate=published_triple(forecast.base_rate),
+        confidence_percent=confidence_percent(chances, forecast.prediction),
+        regime_mode=regime_mode,
+        previous=previous,
+        simulated_crowd=simulated_crowd,
+    )
+    return replace(filled, sealed_digest=digest_of(forecast_of(filled), salt))
+
+
+def advance(current: Round, now_ms: int, prices: Mapping[str, PricePoint], venues_needed: int, basis: str) -> Round:
+    """Move a round on as far as this tick allows: go live, resolve or become void."""
+    if current.phase is RoundPhase.SCHEDULED and now_ms >= current.start_ms:
+        return _void(current, NO_FORECAST)
+    if current.phase is RoundPhase.OPEN and now_ms >= current.start_ms:
+        return _go_live(current, moment(current.start_ms, now_ms), prices, venues_needed, basis)
+    if current.phase is RoundPhase.LIVE and now_ms >= current.end_ms:
+        return _resolve(current, moment(current.end_ms, now_ms), prices, venues_needed)
+    return current
+
+
+def _go_live(current: Round, tick: Moment, prices: Mapping[str, PricePoint], venues_needed: int, basis: str) -> Round:
+    fixing = fix_price(prices, current.asset, venues_needed, "start", tick)
+    if fixing.price is None:
+        return _void(current, fixing.reason or "")
+    return replace(current, phase=RoundPhase.LIVE, start_price=fixing.price, price_basis=basis)
+
+
+def _resolve(current: Round, tick: Moment, prices: Mapping[str, PricePoint], venues_needed: int) -> Round:
+    fixing = fix_price(prices, current.asset, venues_needed, "end", tick)
+    if fixing.price is None or current.start_price is None or current.band_bps is None:
+        return _void(current, fixing.reason or "no start price")
+    change = change_bps(current.start_price, fixing.price)
+    return replace(
+        current,
+        phase=RoundPhase.RESOLVED,
+        end_price=fixing.price,
+        change_bps=change,
+        outcome=outcome_of(change, current.band_bps),
+    )
+
+
+def _void(current: Round, reason: str) -> Round:
+    return replace(current, phase=RoundPhase.VOID, void_reason=reason)
+
+
+def shown_at(current: Round, now_ms: int) -> Round:
+    """Return a round as it looks between ticks: past its end and not yet settled it is `resolving`."""
+    if current.phase is RoundPhase.LIVE and now_ms >= current.end_ms:
+        return replace(current, phase=RoundPhase.RESOLVING)
+    return current
+
+
+Forecaster = Callable[[str, int], Forecast | None]

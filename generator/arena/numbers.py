@@ -1,0 +1,48 @@
+"""Numbers as they are published. Outcomes and scores are computed from these, so a reader gets the same."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from generator.brain.values import Probabilities
+from generator.catalog import formats
+from generator.catalog.words import Prediction
+
+Triple = tuple[float, float, float]
+ORDER: Final = (Prediction.BEARISH, Prediction.NEUTRAL, Prediction.BULLISH)  # of every triple: down, neutral, up
+
+
+def published_price(price: float) -> float:
+    """Round a known price to 6 significant digits."""
+    rounded = formats.price(price)
+    if rounded is None:
+        raise ValueError(f"no price: {price}")
+    return rounded
+
+
+def published_triple(chances: Probabilities) -> Triple:
+    """Round three chances to 4 decimals that sum to exactly 1 (largest remainder).
+
+    Raises:
+        ValueError: they are not chances (negative, not finite, or their sum is not 1 within 0.001).
+    """
+    raw = (chances.down, chances.neutral, chances.up)
+    total = sum(raw)
+    if not all(0 <= p <= 1 for p in raw) or not abs(total - 1) <= 1e-3:
+        raise ValueError(f"not probabilities: {raw}")
+    scaled = [p / total * 10_000 for p in raw]
+    units = [int(value) for value in scaled]
+    by_remainder = sorted(range(3), key=lambda i: (units[i] - scaled[i], i))
+    for i in by_remainder[: 10_000 - sum(units)]:
+        units[i] += 1
+    return (units[0] / 10_000, units[1] / 10_000, units[2] / 10_000)
+
+
+def chance_of(chances: Triple, word: Prediction) -> float:
+    """Return the chance that a triple gives to one word."""
+    return chances[ORDER.index(word)]
+
+
+def confidence_percent(chances: Triple, word: Prediction) -> float:
+    """Return the chance of the shown word in percent, one decimal."""
+    return round(100 * chance_of(chances, word), 1)

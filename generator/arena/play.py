@@ -1,0 +1,247 @@
+"""One tick of the Arena as a pure function: what the memory holds and what the tick brings in, what changes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+
+from generator.arena.algorand import key_of
+from generator.arena.ballots import BallotFile
+from generator.arena.crowd import simulated_tally
+from generator.arena.hourly import HORIZON_MINUTES, hour_in_reach, judge, predict
+from generator.arena.lessons import lesson_of
+from generator.arena.life import Forecaster, advance, open_round, schedule_round
+from generator.arena.schedule import Schedule, check_round_minutes, revise
+from generator.arena.settlement import PricePoint
+from generator.arena.stories import event_of, regime_event
+from generator.arena.teacher import PredictionChange, RoundChange
+from generator.arena.values import Event, Lesson, PredictionMade, Round, Tally
+from generator.brain.values import Forecast
+from generator.catalog.assets import ASSETS
+from generator.catalog.words import Prediction, RoundPhase
+
+__all__ = ["ArenaConfig", "PlayInputs", "PlayResult", "PlayState", "PricePoint", "play"]
+
+LastOutcome = Callable[[str, str], Prediction | None]  # (kind: arena | hourly, asset)
+RegimeRow = tuple[str, str, float | None, float | None]  # label, mode, confidence, risk score
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaConfig:
+    """Settings of the Arena.
+
+    Args:
+        round_minutes: divisor of 1440 from 15 to 90.
+        assets: whose turn it is rotates over these.
+        address: where ballots are addressed.
+        genesis_hash: of the network that ballots are signed for, standard base64.
+        seed: of the simulated crowd.
+        simulated_crowd: whether a made-up, labelled crowd votes (simulated source only).
+        hourly_assets: who gets an hourly prediction.
+
+    Raises:
+        ValueError: a round length, address or list of assets that cannot be.
+    """
+
+    round_minutes: int
+    assets: tuple[str, ...]
+    address: str
+    genesis_hash: str
+    seed: int = 0
+    simulated_crowd: bool = False
+    hourly_assets: tuple[str, ...] = ASSETS
+
+    def __post_init__(self) -> None:
+        """Refuse settings that no round could be played with."""
+        check_round_minutes(self.round_minutes)
+        key_of(self.address)
+        if not self.assets:
+            raise ValueError("arena.assets is empty")
+
+
+@dataclass(frozen=True, slots=True)
+class PlayInputs:
+    """What one tick brings: wall time, prices, the brain's voice, ballots, and what to store with them."""
+
+    now_ms: int
+    prices: Mapping[str, PricePoint]
+    venues_needed: int
+    price_basis: str
+    forecast: Forecaster
+    config: ArenaConfig
+    ballots: Sequence[BallotFile]
+    salt: Callable[[], str]
+    regime: RegimeRow | None = None
+    brain_state: bytes | None = None
+    warm_up: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlayState:
+    """What the memory holds before the tick.
+
+    Args:
+        schedule: None before the very first tick.
+        last_start_ms: latest start of any stored round.
+        taken: starts of stored rounds that lie in the future.
+        active: rounds scheduled, open or live.
+        pending: hourly predictions without an outcome.
+        real, simulated: counted ballots by round: of open rounds so far, of live rounds as locked.
+        last_outcome: the last outcome known by kind and asset.
+        last_regime: label of the tick before.
+    """
+
+    schedule: Schedule | None = None
+    last_start_ms: int | None = None
+    taken: frozenset[int] = frozenset()
+    active: tuple[Round, ...] = ()
+    pending: tuple[PredictionMade, ...] = ()
+    real: Mapping[str, Tally] = field(default_factory=dict)
+    simulated: Mapping[str, Tally] = field(default_factory=dict)
+    last_outcome: LastOutcome = lambda _kind, _asset: None
+    last_regime: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """The votes of a round at its close."""
+
+    round_id: str
+    real: Tally
+    simulated: Tally
+
+
+@dataclass(frozen=True, slots=True)
+class PlayResult:
+    """What the tick changes."""
+
+    schedule: Schedule
+    rounds: tuple[RoundChange, ...]
+    predictions: tuple[PredictionChange, ...]
+    lessons: tuple[Lesson, ...]
+    locks: tuple[Lock, ...]
+    events: tuple[Event, ...]
+
+
+def play(state: PlayState, inputs: PlayInputs) -> PlayResult:
+    """Move every round and prediction on by one tick. The same tick again changes nothing."""
+    schedule = revise(state.schedule, inputs.config.round_minutes, inputs.now_ms, state.last_start_ms)
+    judged = [(made, judge(made, inputs.now_ms, inputs.prices, inputs.venues_needed)) for made in state.pending]
+    rounds = _move_rounds(state, inputs)
+    lessons = tuple(
+        lesson_of(after, _tally(state, after), inputs.now_ms)
+        for _, after in rounds
+        if after.phase is RoundPhase.RESOLVED
+    )
+    last = _LastOutcomes(state, [after for _, after in rounds], [after for _, after in judged])
+    rounds = _open_rounds(state, inputs, schedule, rounds, last)
+    changed = tuple((before, after) for before, after in rounds if before != after)
+    return PlayResult(
+        schedule=schedule,
+        rounds=changed,
+        predictions=_predictions(inputs, judged, last),
+        lessons=lessons,
+        locks=_locks(state, inputs, changed),
+        events=_events(state, inputs, changed),
+    )
+
+
+class _LastOutcomes:
+    """The last outcome known by kind and asset, this tick's included."""
+
+    def __init__(self, state: PlayState, rounds: list[Round], predictions: list[PredictionMade]) -> None:
+        self._stored = state.last_outcome
+        self._new: dict[tuple[str, str], Prediction] = {}
+        for kind, judged in (("arena", rounds), ("hourly", predictions)):
+            for item in judged:
+                if item.outcome is not None:
+                    self._new[kind, item.asset] = item.outcome
+
+    def __call__(self, kind: str, asset: str) -> Prediction | None:
+        return self._new.get((kind, asset)) or self._stored(kind, asset)
+
+
+def _move_rounds(state: PlayState, inputs: PlayInputs) -> list[RoundChange]:
+    by_start = sorted(state.active, key=lambda item: item.start_ms)
+    return [
+        (item, advance(item, inputs.now_ms, inputs.prices, inputs.venues_needed, inputs.price_basis))
+        for item in by_start
+    ]
+
+
+def _open_rounds(
+    state: PlayState, inputs: PlayInputs, schedule: Schedule, rounds: list[RoundChange], last: LastOutcome
+) -> list[RoundChange]:
+    """Schedule the next slot's round if it is new, and open what is scheduled as soon as the brain has a forecast."""
+    slot = schedule.next_slot(inputs.now_ms)
+    opened = list(rounds)
+    if slot.start_ms not in state.taken:
+        fresh = schedule_round(slot, inputs.config.assets, opens_ms=inputs.now_ms, warm_up=inputs.warm_up)
+        opened.append((None, fresh))
+    return [(before, _try_open(after, inputs, last)) for before, after in opened]
+
+
+def _try_open(item: Round, inputs: PlayInputs, last: LastOutcome) -> Round:
+    if item.phase is not RoundPhase.SCHEDULED:
+        return item
+    forecast = sound(inputs.forecast(item.asset, (item.end_ms - item.start_ms) // 60_000))
+    if forecast is None:
+        return item
+    return open_round(
+        item,
+        forecast,
+        inputs.now_ms,
+        salt=inputs.salt(),
+        regime_mode=inputs.regime[1] if inputs.regime else None,
+        previous=last("arena", item.asset),
+        simulated_crowd=inputs.config.simulated_crowd,
+    )
+
+
+def sound(forecast: Forecast | None) -> Forecast | None:
+    """Return a forecast whose numbers can be published; anything else counts as no forecast."""
+    if forecast is None:
+        return None
+    chances, base = forecast.probabilities, forecast.base_rate
+    numbers = (chances.down, chances.neutral, chances.up, base.down, base.neutral, base.up, forecast.band_bps)
+    return forecast if all(isfinite(number) and number >= 0 for number in numbers) and forecast.band_bps > 0 else None
+
+
+def _predictions(
+    inputs: PlayInputs, judged: list[tuple[PredictionMade, PredictionMade]], last: LastOutcome
+) -> tuple[PredictionChange, ...]:
+    changes: list[PredictionChange] = [(before, after) for before, after in judged if before != after]
+    hour = hour_in_reach(inputs.now_ms)
+    if hour is None:
+        return tuple(changes)
+    standing = {before.asset: before for before, _ in judged if before.start_ms == hour}
+    for asset in inputs.config.hourly_assets:
+        forecast = sound(inputs.forecast(asset, HORIZON_MINUTES))
+        if forecast is not None:
+            made = predict(forecast, hour, inputs.now_ms, last("hourly", asset), warm_up=inputs.warm_up)
+            changes.append((standing.get(asset), made))
+    return tuple((before, after) for before, after in changes if before != after)
+
+
+def _tally(state: PlayState, item: Round) -> Tally:
+    return state.real.get(item.round_id, Tally()).plus(state.simulated.get(item.round_id, Tally()))
+
+
+def _locks(state: PlayState, inputs: PlayInputs, changed: Sequence[RoundChange]) -> tuple[Lock, ...]:
+    return tuple(
+        Lock(
+            after.round_id,
+            state.real.get(after.round_id, Tally()),
+            simulated_tally(inputs.config.seed, after.round_id) if after.simulated_crowd else Tally(),
+        )
+        for _, after in changed
+        if after.phase is RoundPhase.LIVE
+    )
+
+
+def _events(state: PlayState, inputs: PlayInputs, changed: Sequence[RoundChange]) -> tuple[Event, ...]:
+    events = [event_of(after, inputs.now_ms) for _, after in changed]
+    if inputs.regime is not None and state.last_regime not in {None, inputs.regime[0]}:
+        events.append(regime_event(state.last_regime or "", inputs.regime[0], inputs.now_ms))
+    return tuple(event for event in events if event is not None)

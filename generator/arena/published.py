@@ -1,0 +1,142 @@
+"""A finished round as it is published, and the check that a reader can repeat on it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from generator.arena.lessons import learning_score, pattern_of, shared_intelligence_score
+from generator.arena.sealing import digest_of, forecast_of
+from generator.arena.settlement import change_bps, outcome_of
+from generator.arena.tally import consensus_of
+from generator.arena.values import Lesson, Round, Tally
+from generator.catalog.formats import iso
+from generator.catalog.words import Prediction
+
+
+def published_round(
+    finished: Round, tally: Tally, lesson: Lesson | None, simulated: Tally | None = None
+) -> dict[str, Any]:
+    """Return one row of `/arena/rounds.json`.
+
+    Args:
+        finished: resolved or void.
+        tally: all counted votes at the close, the simulated ones included.
+        lesson: of a resolved round.
+        simulated: the part of `tally` that the demo made up.
+    """
+    revealed = finished.probabilities is not None
+    return {
+        "round_id": finished.round_id,
+        "asset": finished.asset,
+        "phase": str(finished.phase),
+        "opened": iso(finished.opens_ms),
+        "start": iso(finished.start_ms),
+        "end": iso(finished.end_ms),
+        "warm_up": finished.warm_up,
+        "commitment": finished.sealed_digest,
+        "forecast": forecast_of(finished) if revealed else None,
+        "salt": finished.salt,
+        "previous_outcome": None if finished.previous is None else str(finished.previous),
+        "price_basis": finished.price_basis,
+        "start_price": finished.start_price,
+        "end_price": finished.end_price,
+        "change_bps": finished.change_bps,
+        "outcome": None if finished.outcome is None else str(finished.outcome),
+        "void_reason": finished.void_reason,
+        "votes": _votes(tally),
+        "simulated_votes": _votes(simulated or Tally()),
+        "lesson": None if lesson is None else _lesson(lesson),
+    }
+
+
+def _votes(tally: Tally) -> dict[str, int]:
+    return {"bullish": tally.bullish, "bearish": tally.bearish, "neutral": tally.neutral}
+
+
+def _lesson(lesson: Lesson) -> dict[str, Any]:
+    return {
+        "lesson_id": lesson.lesson_id,
+        "brain_prediction": str(lesson.brain_prediction),
+        "human_consensus": str(lesson.human_consensus),
+        "actual_outcome": str(lesson.actual_outcome),
+        "brain_correct": lesson.brain_correct,
+        "crowd_correct": lesson.crowd_correct,
+        "agreement": lesson.agreement,
+        "shared_intelligence_score": lesson.shared_intelligence_score,
+        "learning_score": lesson.learning_score,
+        "pattern_type": str(lesson.pattern_type),
+    }
+
+
+def complaint_of(row: Mapping[str, Any]) -> str | None:
+    """Recompute everything in a row that can be recomputed; return what does not agree, or None.
+
+    A row of another form is a complaint too, never an exception.
+    """
+    try:
+        return _sealing_complaint(row) or (
+            _void_complaint(row) if row["phase"] == "void" else _outcome_complaint(row) or _lesson_complaint(row)
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, OverflowError) as error:
+        return f"row is not of the published form ({type(error).__name__}: {error})"
+
+
+def _sealing_complaint(row: Mapping[str, Any]) -> str | None:
+    forecast = row["forecast"]
+    named = row["round_id"], row["asset"], row["start"], row["end"]
+    digits = re.sub(r"\D", "", row["start"])
+    if row["round_id"] != f"{row['asset']}-{digits[:8]}-{digits[8:]}":
+        return "round_id does not name the asset and the start"
+    if forecast is None:
+        return "no forecast, yet a commitment" if row["commitment"] is not None else None
+    if tuple(forecast[key] for key in ("round_id", "asset", "start", "end")) != named:
+        return "the sealed forecast is of another round"
+    if digest_of(forecast, row["salt"]) != row["commitment"]:
+        return "forecast and salt do not give the commitment"
+    if not row["opened"] < row["start"] < row["end"]:
+        return "the forecast was not sealed before the start"
+    return None
+
+
+def _void_complaint(row: Mapping[str, Any]) -> str | None:
+    if not row["void_reason"]:
+        return "void without a reason"
+    return "void, yet with an outcome or a lesson" if row["outcome"] is not None or row["lesson"] is not None else None
+
+
+def _outcome_complaint(row: Mapping[str, Any]) -> str | None:
+    if row["phase"] != "resolved":
+        return f"phase {row['phase']!r} is neither resolved nor void"
+    if row["forecast"] is None:
+        return "resolved without a forecast"
+    change = change_bps(row["start_price"], row["end_price"])
+    if change != row["change_bps"]:
+        return f"change_bps is {row['change_bps']}, the prices give {change}"
+    outcome = outcome_of(change, row["forecast"]["band_bps"])
+    return None if outcome == row["outcome"] else f"outcome is {row['outcome']}, the prices give {outcome}"
+
+
+def _lesson_complaint(row: Mapping[str, Any]) -> str | None:
+    lesson, forecast = row["lesson"], row["forecast"]
+    tally, outcome = Tally(**row["votes"]), Prediction(row["outcome"])
+    chances = tuple(forecast["probabilities"][key] for key in ("down", "neutral", "up"))
+    consensus = consensus_of(tally)
+    brain, crowd = forecast["prediction"] == outcome, str(consensus) == str(outcome)
+    expected = {
+        "lesson_id": f"lesson-{row['round_id']}",
+        "brain_prediction": forecast["prediction"],
+        "human_consensus": str(consensus),
+        "actual_outcome": str(outcome),
+        "brain_correct": int(brain),
+        "crowd_correct": int(crowd),
+        "agreement": int(str(consensus) == forecast["prediction"]),
+        "shared_intelligence_score": shared_intelligence_score(chances, tally, outcome),
+        "learning_score": learning_score(chances, outcome),
+        "pattern_type": str(pattern_of(consensus, brain_correct=brain, crowd_correct=crowd)),
+    }
+    for name, value in expected.items():
+        if lesson[name] != value:
+            return f"lesson {name} is {lesson[name]}, recomputed {value}"
+    return None

@@ -1,0 +1,111 @@
+"""The round clock: which slot a time falls in, and when a new round length takes effect.
+
+Rounds start at multiples of their length since 00:00 UTC. The length divides a day, so a change at 00:00 never cuts
+a round in two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
+
+MINUTE_MS: Final = 60_000
+DAY_MS: Final = 86_400_000
+HOUR_MS: Final = 3_600_000
+MIN_ROUND_MINUTES: Final = 15
+MAX_ROUND_MINUTES: Final = 90
+
+
+def check_round_minutes(minutes: int) -> int:
+    """Return a valid round length.
+
+    Raises:
+        ValueError: it is not a divisor of 1440 from 15 to 90.
+    """
+    if not MIN_ROUND_MINUTES <= minutes <= MAX_ROUND_MINUTES or 1440 % minutes:
+        allowed = [m for m in range(MIN_ROUND_MINUTES, MAX_ROUND_MINUTES + 1) if 1440 % m == 0]
+        raise ValueError(f"arena.round_minutes is {minutes}; allowed: {', '.join(map(str, allowed))}")
+    return minutes
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One place in the timetable: [start_ms, end_ms)."""
+
+    start_ms: int
+    end_ms: int
+
+    @property
+    def minutes(self) -> int:
+        """Its length."""
+        return (self.end_ms - self.start_ms) // MINUTE_MS
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """The round length in force, and the one that follows.
+
+    Args:
+        minutes: length of rounds that start before `changes_at_ms`.
+        next_minutes: length from `changes_at_ms` on; None when no change is due.
+        changes_at_ms: a 00:00 UTC.
+    """
+
+    minutes: int
+    next_minutes: int | None = None
+    changes_at_ms: int | None = None
+
+    def minutes_at(self, t_ms: int) -> int:
+        """Return the round length in force at a time."""
+        if self.next_minutes is not None and self.changes_at_ms is not None and t_ms >= self.changes_at_ms:
+            return self.next_minutes
+        return self.minutes
+
+    def slot_at(self, t_ms: int) -> Slot:
+        """Return the slot that a time falls in."""
+        length = self.minutes_at(t_ms) * MINUTE_MS
+        midnight = t_ms - t_ms % DAY_MS
+        start = midnight + (t_ms - midnight) // length * length
+        return Slot(start, start + length)
+
+    def next_slot(self, t_ms: int) -> Slot:
+        """Return the slot after the one that a time falls in: the one that takes votes."""
+        return self.slot_at(self.slot_at(t_ms).end_ms)
+
+
+def revise(schedule: Schedule | None, wanted: int, now_ms: int, last_start_ms: int | None) -> Schedule:
+    """Bring a schedule in line with the wanted round length.
+
+    A change takes effect at the next 00:00 UTC that no stored round has reached yet: once the round of 00:00 takes
+    votes, its length stands, and the change waits a day.
+
+    Args:
+        schedule: the one in force, None at the very first tick.
+        wanted: the setting, minutes.
+        now_ms: the tick.
+        last_start_ms: latest start of any stored round.
+    """
+    check_round_minutes(wanted)
+    if schedule is None:
+        return Schedule(wanted)
+    if schedule.changes_at_ms is not None and now_ms >= schedule.changes_at_ms:
+        schedule = Schedule(schedule.minutes_at(now_ms))
+    if wanted == schedule.minutes_at(max(now_ms, schedule.changes_at_ms or 0)):
+        return schedule
+    latest = now_ms if last_start_ms is None else max(now_ms, last_start_ms)
+    if schedule.changes_at_ms is not None and latest >= schedule.changes_at_ms:
+        return schedule  # a round of the coming length takes votes already; the newest wish waits for that midnight
+    if wanted == schedule.minutes:
+        return Schedule(wanted)
+    return replace(schedule, next_minutes=wanted, changes_at_ms=latest - latest % DAY_MS + DAY_MS)
+
+
+def asset_of(slot: Slot, assets: tuple[str, ...]) -> str:
+    """Return whose turn a slot is: the assets rotate with the slot's number since 1970."""
+    return assets[slot.start_ms // (slot.end_ms - slot.start_ms) % len(assets)]
+
+
+def round_id_of(asset: str, start_ms: int) -> str:
+    """Name a round `<ASSET>-<YYYYMMDD>-<HHMMSS>` by its start."""
+    return f"{asset}-{datetime.fromtimestamp(start_ms / 1000, UTC):%Y%m%d-%H%M%S}"

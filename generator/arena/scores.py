@@ -1,0 +1,180 @@
+"""Scores of forecasts: three-class Brier, log score, hit rate with Wilson interval, baselines, calibration bins.
+
+Sums are integers of scaled numbers, so that adding cases one by one and adding them all at once, in any order, give
+exactly the same scores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import log, sqrt
+from typing import Any, Final
+
+from generator.arena.numbers import ORDER, Triple, chance_of, confidence_percent
+from generator.arena.values import Bin, PredictionMade, Rate, Round, TrackRecord
+from generator.catalog.words import Prediction
+
+LOG_CLAMP: Final = 0.01
+Z_95: Final = 1.959964
+BIN_EDGES: Final = (0.0, 35.0, 40.0, 45.0, 50.0, 60.0, 100.0)
+BIN_CASES: Final = 30  # below this a bin gives no rate
+BASELINES: Final = ("uniform", "base_rate", "persistence")
+UNIFORM_BRIER: Final = 2 / 3
+_E8: Final = 10**8
+_E9: Final = 10**9
+
+
+def brier(chances: Triple, outcome: Prediction) -> float:
+    """Return the three-class Brier score, 0 (certain and right) .. 2 (certain and wrong).
+
+    Source: G. W. Brier, Verification of forecasts expressed in terms of probability, 1950.
+    """
+    return _brier_e8(chances, outcome) / _E8
+
+
+def _brier_e8(chances: Triple, outcome: Prediction) -> int:
+    """Exact, because published chances are whole ten-thousandths."""
+    hit = ORDER.index(outcome)
+    return sum((round(chance * 10_000) - 10_000 * (i == hit)) ** 2 for i, chance in enumerate(chances))
+
+
+def log_score(chances: Triple, outcome: Prediction) -> float:
+    """Return -ln of the chance given to what came true, clamped at 0.01; smaller is better, even chances 1.0986."""
+    return -log(max(chance_of(chances, outcome), LOG_CLAMP))
+
+
+def wilson(hits: int, n: int) -> Rate:
+    """Return a share with its 95 % interval.
+
+    Source: E. B. Wilson, Probable inference, 1927, without continuity correction.
+    """
+    if n == 0:
+        return Rate(0, None, None, None)
+    share, z2 = hits / n, Z_95**2
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = Z_95 / (1 + z2 / n) * sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+    low, high = max(0.0, centre - half), min(1.0, centre + half)
+    return Rate(n, round(100 * share, 1), round(100 * low, 1) + 0.0, round(100 * high, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One forecast, judged or not, with the numbers as published."""
+
+    probabilities: Triple
+    base_rate: Triple
+    previous: Prediction | None
+    prediction: Prediction
+    outcome: Prediction | None
+    void: bool
+    warm_up: bool
+
+
+def case_of(made: Round | PredictionMade) -> Case | None:
+    """Return the case of a round or of an hourly prediction; None when no forecast was made."""
+    if made.probabilities is None or made.prediction is None or made.base_rate is None:
+        return None
+    void = made.void_reason is not None
+    return Case(made.probabilities, made.base_rate, made.previous, made.prediction, made.outcome, void, made.warm_up)
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Running sums over the cases of one kind; immutable, so that a rolled-back tick leaves them as they were."""
+
+    predictions: int = 0
+    resolved: int = 0
+    void: int = 0
+    warm_up: int = 0
+    hits: int = 0
+    brier_e8: int = 0
+    log_e9: int = 0
+    base_rate_e8: int = 0
+    persistence_e8: int = 0
+    bins: tuple[tuple[int, int], ...] = ((0, 0),) * (len(BIN_EDGES) - 1)
+
+    def moved(self, before: Case | None, after: Case | None) -> Sums:
+        """Replace one case by its later state."""
+        return self.added(before, -1).added(after, 1)
+
+    def added(self, case: Case | None, sign: int = 1) -> Sums:
+        """Add a case (sign 1) or take it out again (sign -1)."""
+        if case is None:
+            return self
+        outcome = case.outcome
+        if outcome is None:
+            return _plus(self, predictions=sign, void=sign * case.void)
+        hit = int(case.prediction == outcome)
+        bins = list(self.bins)
+        index = bin_of(confidence_percent(case.probabilities, case.prediction))
+        bins[index] = (bins[index][0] + sign, bins[index][1] + sign * hit)
+        return _plus(
+            self,
+            tuple(bins),
+            predictions=sign,
+            resolved=sign,
+            warm_up=sign * case.warm_up,
+            hits=sign * hit,
+            brier_e8=sign * _brier_e8(case.probabilities, outcome),
+            log_e9=sign * round(log_score(case.probabilities, outcome) * _E9),
+            base_rate_e8=sign * _brier_e8(case.base_rate, outcome),
+            persistence_e8=sign * _persistence_e8(case.previous, outcome),
+        )
+
+
+def _plus(sums: Sums, bins: tuple[tuple[int, int], ...] | None = None, **more: int) -> Sums:
+    values: dict[str, Any] = {name: getattr(sums, name) + value for name, value in more.items()}
+    return replace(sums, bins=sums.bins if bins is None else bins, **values)
+
+
+def _persistence_e8(previous: Prediction | None, outcome: Prediction) -> int:
+    """Brier of saying with certainty what came true last; even chances when nothing came true yet."""
+    if previous is None:
+        return round(UNIFORM_BRIER * _E8)
+    return 0 if previous == outcome else 2 * _E8
+
+
+def bin_of(confidence: float) -> int:
+    """Return the bin of a published confidence; 100 falls in the last."""
+    return max(i for i, low in enumerate(BIN_EDGES[:-1]) if confidence >= low)
+
+
+def track_record(kind: str, sums: Sums) -> TrackRecord:
+    """Work out the scores from the sums.
+
+    Scores have 4 decimals; skill is computed from those, in percent with one decimal.
+    """
+    n = sums.resolved
+    score = _mean(sums.brier_e8, _E8, n)
+    baselines = {
+        "uniform": round(UNIFORM_BRIER, 4) if n else None,
+        "base_rate": _mean(sums.base_rate_e8, _E8, n),
+        "persistence": _mean(sums.persistence_e8, _E8, n),
+    }
+    return TrackRecord(
+        kind=kind,
+        predictions=sums.predictions,
+        resolved=n,
+        void=sums.void,
+        warm_up=sums.warm_up,
+        hit=wilson(sums.hits, n),
+        brier=score,
+        log_score=_mean(sums.log_e9, _E9, n),
+        baselines=baselines,
+        skill_percent={name: skill_percent(score, baseline) for name, baseline in baselines.items()},
+        bins=tuple(
+            Bin(low, high, count, wilson(hits, count) if count >= BIN_CASES else None)
+            for low, high, (count, hits) in zip(BIN_EDGES[:-1], BIN_EDGES[1:], sums.bins, strict=True)
+        ),
+    )
+
+
+def skill_percent(score: float | None, baseline: float | None) -> float | None:
+    """Return 100 x (1 - score / baseline), one decimal; None without cases or against a perfect baseline."""
+    if score is None or not baseline:
+        return None
+    return round(100 * (1 - score / baseline), 1) + 0.0
+
+
+def _mean(total: int, scale: int, n: int) -> float | None:
+    return round(total / scale / n, 4) if n else None

@@ -1,0 +1,76 @@
+"""Prices at the ends of a horizon, and the outcome between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from generator.arena.numbers import published_price
+from generator.catalog.words import Prediction
+
+PRICE_WINDOW_MS: Final = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class PricePoint:
+    """One asset's price in a tick: median mid of the venues that agree, and how many they are."""
+
+    price: float | None
+    venues_count: int
+
+
+class Moment(Enum):
+    """Where a tick stands against a moment T."""
+
+    BEFORE = "before"
+    IN_WINDOW = "in window"  # [T, T + 60 s)
+    MISSED = "missed"
+
+
+def moment(t_ms: int, now_ms: int) -> Moment:
+    """Tell whether a tick comes before T, settles it, or is too late."""
+    if now_ms < t_ms:
+        return Moment.BEFORE
+    return Moment.IN_WINDOW if now_ms < t_ms + PRICE_WINDOW_MS else Moment.MISSED
+
+
+@dataclass(frozen=True, slots=True)
+class Fixing:
+    """A price that may be used, or the reason why there is none."""
+
+    price: float | None
+    reason: str | None
+
+
+def fix_price(prices: Mapping[str, PricePoint], asset: str, venues_needed: int, what: str, tick: Moment) -> Fixing:
+    """Fix the price of one asset in the tick that first reaches a moment, as published.
+
+    Args:
+        prices: what the market said in this tick.
+        asset: whose price.
+        venues_needed: venues that must agree.
+        what: `start` or `end`, for the reason.
+        tick: where the tick stands; only IN_WINDOW gives a price.
+    """
+    if tick is not Moment.IN_WINDOW:
+        return Fixing(None, f"no tick in the minute after the {what}")
+    point = prices.get(asset)
+    if point is None or point.price is None or not 0 < point.price < float("inf"):
+        return Fixing(None, f"no {what} price")
+    if point.venues_count < venues_needed:
+        return Fixing(None, f"too few venues agree on the {what} price: {point.venues_count} of {venues_needed}")
+    return Fixing(published_price(point.price), None)
+
+
+def change_bps(start_price: float, end_price: float) -> float:
+    """Return the change between two published prices in basis points, 2 decimals."""
+    return round((end_price / start_price - 1) * 10_000, 2) + 0.0
+
+
+def outcome_of(change: float, band_bps: float) -> Prediction:
+    """Name a change: NEUTRAL inside the band, its edges included."""
+    if abs(change) <= band_bps:
+        return Prediction.NEUTRAL
+    return Prediction.BULLISH if change > 0 else Prediction.BEARISH

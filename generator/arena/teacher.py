@@ -1,0 +1,98 @@
+"""Running counts over lessons and rounds, and what is shown of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from generator.arena.scores import Sums, case_of, wilson
+from generator.arena.values import Lesson, PredictionMade, Round, TeacherMetrics
+from generator.catalog.words import PatternType, RoundPhase
+
+
+@dataclass(frozen=True, slots=True)
+class LessonSums:
+    """Running counts over lessons; immutable."""
+
+    total: int = 0
+    warm_up: int = 0
+    brain_hits: int = 0
+    crowds: int = 0
+    crowd_hits: int = 0
+    agreements: int = 0
+    patterns: dict[PatternType, int] = field(default_factory=dict)
+
+    def plus(self, lesson: Lesson) -> LessonSums:
+        """Count one more lesson."""
+        crowd = int(lesson.pattern_type is not PatternType.NO_CROWD)
+        return LessonSums(
+            total=self.total + 1,
+            warm_up=self.warm_up + lesson.warm_up,
+            brain_hits=self.brain_hits + lesson.brain_correct,
+            crowds=self.crowds + crowd,
+            crowd_hits=self.crowd_hits + lesson.crowd_correct,
+            agreements=self.agreements + lesson.agreement,
+            patterns={**self.patterns, lesson.pattern_type: self.patterns.get(lesson.pattern_type, 0) + 1},
+        )
+
+    def metrics(self) -> TeacherMetrics:
+        """Show the counts and rates; crowd and agreement over rounds with a crowd."""
+        return TeacherMetrics(
+            lessons_total=self.total,
+            warm_up=self.warm_up,
+            brain=wilson(self.brain_hits, self.total),
+            crowd=wilson(self.crowd_hits, self.crowds),
+            agreement=wilson(self.agreements, self.crowds),
+            patterns={pattern: self.patterns.get(pattern, 0) for pattern in PatternType},
+        )
+
+
+RoundChange = tuple[Round | None, Round]
+PredictionChange = tuple[PredictionMade | None, PredictionMade]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Everything that is counted over the whole record; immutable, kept in step tick by tick."""
+
+    phases: dict[RoundPhase, int] = field(default_factory=dict)
+    rounds_warm_up: int = 0
+    lessons: LessonSums = field(default_factory=LessonSums)
+    arena: Sums = field(default_factory=Sums)
+    hourly: Sums = field(default_factory=Sums)
+
+    def after(
+        self,
+        rounds: Iterable[RoundChange] = (),
+        predictions: Iterable[PredictionChange] = (),
+        lessons: Iterable[Lesson] = (),
+    ) -> Standing:
+        """Count what a tick changed; each change is (before or None, after)."""
+        standing = self
+        for before, now in rounds:
+            standing = standing._with_round(before, now)
+        hourly = standing.hourly
+        for made_before, made in predictions:
+            hourly = hourly.moved(case_of(made_before) if made_before else None, case_of(made))
+        counted = standing.lessons
+        for lesson in lessons:
+            counted = counted.plus(lesson)
+        return replace(standing, hourly=hourly, lessons=counted)
+
+    def _with_round(self, before: Round | None, now: Round) -> Standing:
+        phases = dict(self.phases)
+        if before is not None:
+            phases[before.phase] -= 1
+        phases[now.phase] = phases.get(now.phase, 0) + 1
+        return replace(
+            self,
+            phases={phase: count for phase, count in phases.items() if count},
+            rounds_warm_up=self.rounds_warm_up + now.warm_up - (before.warm_up if before else False),
+            arena=self.arena.moved(case_of(before) if before else None, case_of(now)),
+        )
+
+    @property
+    def void_rate_percent(self) -> float | None:
+        """Share of finished rounds that were void, in percent with one decimal; None before the first."""
+        void, resolved = self.phases.get(RoundPhase.VOID, 0), self.phases.get(RoundPhase.RESOLVED, 0)
+        return round(100 * void / (void + resolved), 1) if void + resolved else None

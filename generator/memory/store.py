@@ -1,0 +1,263 @@
+"""The memory: one transaction per tick, and everything that is asked of the record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Connection, Engine, select
+
+from generator.arena.ballots import Poll, judge
+from generator.arena.life import shown_at
+from generator.arena.play import PlayInputs, PlayResult, play
+from generator.arena.published import published_round
+from generator.arena.scores import track_record
+from generator.arena.teacher import Standing
+from generator.arena.values import ArenaView, BallotVerdict, Round, Tally
+from generator.catalog.words import RoundPhase
+from generator.memory import history, record
+from generator.memory import tables as t
+from generator.memory.database import name_of, open_database, translated, use_wal
+from generator.memory.rows import lesson_from, prediction_of, round_of
+
+LESSONS_SHOWN = 20
+EVENTS_SHOWN = 10
+
+
+class Memory:
+    """What survives a restart. One process writes it; its methods are not called from two threads at once."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._name = name_of(engine.url)
+        self._outer: Connection | None = None  # inside `batch`
+        self._standing: Standing | None = None  # of what is committed, or of the open batch
+        self._rows: tuple[tuple[int, int, int], list[dict[str, Any]]] | None = None
+
+    @classmethod
+    def open(cls, url: str) -> Memory:
+        """Open or make a memory.
+
+        Args:
+            url: SQLAlchemy URL, e.g. `sqlite:///emi-state/memory.sqlite3`.
+
+        Raises:
+            MemoryUnreadable: it cannot be opened, is corrupt, foreign or of another schema; nothing was changed.
+        """
+        engine = open_database(url)
+        use_wal(engine)
+        memory = cls(engine)
+        try:
+            memory.is_empty()
+        except BaseException:
+            engine.dispose()
+            raise
+        return memory
+
+    def close(self) -> None:
+        """Release the database."""
+        self._engine.dispose()
+
+    def is_empty(self) -> bool:
+        """Tell whether nothing was ever played."""
+        with self._transaction() as connection:
+            played = connection.execute(select(t.rounds.c.id).limit(1)).scalar()
+            ticked = connection.execute(select(t.ticks.c.id).limit(1)).scalar()
+        return played is None and ticked is None
+
+    def meta(self, key: str) -> str | None:
+        """Return a noted value."""
+        with self._transaction() as connection:
+            return record.get_meta(connection, key)
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Note a value.
+
+        Raises:
+            ValueError: the key is the schema's own.
+        """
+        if key == t.SCHEMA_KEY:
+            raise ValueError(f"{key} is not to be set")
+        with self._transaction() as connection:
+            record.put_meta(connection, key, value)
+
+    def brain_state(self) -> bytes | None:
+        """Return the brain's state as of the last tick played."""
+        with self._transaction() as connection:
+            found: bytes | None = connection.execute(select(t.brain_state.c.state)).scalar()
+        return found
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Make many ticks one transaction: all of them are stored, or none."""
+        with self._transaction() as connection:
+            self._outer = connection
+            try:
+                yield
+            except BaseException:
+                self._forget()
+                raise
+            finally:
+                self._outer = None
+
+    def play(self, inputs: PlayInputs) -> ArenaView:
+        """Play one tick: count ballots, move rounds and predictions, store all of it with the brain's state.
+
+        A failure anywhere leaves the memory as it was. The same tick again is harmless.
+
+        Raises:
+            MemoryUnreadable: the database failed.
+        """
+        try:
+            with self._transaction() as connection:
+                return self._play(connection, inputs)
+        except BaseException:
+            self._forget()
+            raise
+
+    def _forget(self) -> None:
+        """Drop what was kept in the process: it may be ahead of what is stored. It is read anew next time."""
+        self._standing, self._rows = None, None
+
+    def _play(self, connection: Connection, inputs: PlayInputs) -> ArenaView:
+        active = record.active_rounds(connection)
+        verdicts = self._count_ballots(connection, inputs, active)
+        before = history.last_regime(connection)
+        result = play(record.load_state(connection, active, inputs.now_ms, before), inputs)
+        standing = self._standing_now(connection)
+        record.store_result(connection, result)
+        if inputs.regime is not None:
+            history.store_regime(connection, inputs.now_ms, inputs.regime, before, warm_up=inputs.warm_up)
+        if inputs.brain_state is not None:
+            values = {"at_ms": inputs.now_ms, "state": inputs.brain_state}
+            record.upsert(connection, t.brain_state, {"id": 1}, values)
+        self._standing = _after(standing, result)
+        return self._view(connection, inputs.now_ms, verdicts)
+
+    def _count_ballots(
+        self, connection: Connection, inputs: PlayInputs, active: tuple[Round, ...]
+    ) -> tuple[BallotVerdict, ...]:
+        if not inputs.ballots:
+            return ()
+        rounds = {item.round_id: item for item in active}
+        poll = Poll(inputs.config.address, inputs.config.genesis_hash, rounds, inputs.now_ms)
+        verdicts, ballots = judge(inputs.ballots, poll, lambda txids: record.known_txids(connection, txids))
+        record.store_ballots(connection, ballots)
+        record.count_refusals(connection, verdicts)
+        return verdicts
+
+    def view(self, now_ms: int) -> ArenaView:
+        """Return the Arena as it stands."""
+        with self._transaction() as connection:
+            return self._view(connection, now_ms, ())
+
+    def _view(self, connection: Connection, now_ms: int, verdicts: tuple[BallotVerdict, ...]) -> ArenaView:
+        standing = self._standing_now(connection)
+        active = record.active_rounds(connection)
+        live = next((shown_at(item, now_ms) for item in active if item.phase is RoundPhase.LIVE), None)
+        taking = next((item for item in active if item.phase is RoundPhase.OPEN), None)
+        real = record.real_tally(connection, live) if live else Tally()
+        simulated = record.locked_tally(connection, live.round_id, simulated=True) if live else Tally()
+        counted, refused = record.ballot_counts(connection)
+        return ArenaView(
+            live=live,
+            live_tally=real.plus(simulated),
+            live_simulated_tally=simulated,
+            open=taking,
+            lessons=record.newest_lessons(connection, LESSONS_SHOWN),
+            events=record.newest_events(connection, EVENTS_SHOWN),
+            teacher=standing.lessons.metrics(),
+            arena_record=track_record("arena", standing.arena),
+            hourly_record=track_record("hourly", standing.hourly),
+            rounds=dict(standing.phases),
+            rounds_warm_up=standing.rounds_warm_up,
+            ballots_counted=counted,
+            ballots_rejected=refused,
+            void_rate_percent=standing.void_rate_percent,
+            verdicts=verdicts,
+        )
+
+    def tick_done(  # noqa: PLR0917  the agreed signature
+        self,
+        tick_id: str,
+        generation: str | None,
+        at_ms: int,
+        ok: bool,  # noqa: FBT001  the agreed signature
+        reason: str | None,
+        warm_up: bool = False,  # noqa: FBT001, FBT002
+    ) -> None:
+        """Log that a tick was published or failed."""
+        with self._transaction() as connection:
+            history.store_tick(connection, tick_id, generation, at_ms, reason, ok=ok, warm_up=warm_up)
+
+    def ticks(self, now_ms: int) -> history.TickCounts:
+        """Count the ticks of the last 24 hours."""
+        with self._transaction() as connection:
+            return history.count_ticks(connection, now_ms)
+
+    def day_before(self, now_ms: int) -> tuple[str | None, float | None, float | None]:
+        """Return label, confidence and risk score of about 24 hours ago (within 30 minutes)."""
+        with self._transaction() as connection:
+            return history.day_before(connection, now_ms)
+
+    def regime_changes(self, limit: int) -> tuple[history.RegimeChange, ...]:
+        """Return the last changes of the regime's label, newest first."""
+        with self._transaction() as connection:
+            return history.regime_changes(connection, limit)
+
+    def rejected_ballots(self) -> dict[str, int]:
+        """Return how many ballots were refused, by reason."""
+        with self._transaction() as connection:
+            query = select(t.rejected.c.reason, t.rejected.c.n)
+            return dict(connection.execute(query).tuples().all())
+
+    def resolved_rounds(self, limit: int) -> list[dict[str, Any]]:
+        """Return the last finished rounds, resolved and void, newest first, as rows of `/arena/rounds.json`."""
+        with self._transaction() as connection:
+            phases = self._standing_now(connection).phases
+            key = (limit, phases.get(RoundPhase.RESOLVED, 0), phases.get(RoundPhase.VOID, 0))
+            if self._rows is None or self._rows[0] != key or self._outer is not None:
+                self._rows = (key, _published(connection, limit))
+            return list(self._rows[1])
+
+    def _standing_now(self, connection: Connection) -> Standing:
+        if self._standing is None:
+            self._standing = _count_all(connection)
+        return self._standing
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        """One transaction; inside a batch, a savepoint of it."""
+        with translated(self._name):
+            if self._outer is None:
+                with self._engine.begin() as connection:
+                    yield connection
+            else:
+                with self._outer.begin_nested():
+                    yield self._outer
+
+
+def _after(standing: Standing, result: PlayResult) -> Standing:
+    return standing.after(result.rounds, result.predictions, result.lessons)
+
+
+def _count_all(connection: Connection) -> Standing:
+    """Count the whole record once, at the start of a process."""
+    return Standing().after(
+        ((None, round_of(row)) for row in connection.execute(select(t.rounds)).mappings()),
+        ((None, prediction_of(row)) for row in connection.execute(select(t.predictions)).mappings()),
+        (lesson_from(row) for row in connection.execute(select(t.lessons)).mappings()),
+    )
+
+
+def _published(connection: Connection, limit: int) -> list[dict[str, Any]]:
+    finished = record.finished_rounds(connection, limit)
+    ids = [item.round_id for item in finished]
+    lessons, tallies = record.lesson_by_round(connection, ids), record.tallies_by_round(connection, ids)
+    rows = []
+    for item in finished:
+        simulated = tallies.get((item.round_id, True), Tally())
+        total = tallies.get((item.round_id, False), Tally()).plus(simulated)
+        rows.append(published_round(item, total, lessons.get(item.round_id), simulated))
+    return rows

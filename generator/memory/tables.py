@@ -1,0 +1,183 @@
+"""The tables of the memory. Times are UTC ms. A change of these needs a new `SCHEMA_VERSION`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+SCHEMA_VERSION: Final = "1"
+SCHEMA_KEY: Final = "schema_version"
+
+metadata = MetaData()
+
+meta = Table("meta", metadata, Column("key", String(64), primary_key=True), Column("value", Text, nullable=False))
+
+ticks = Table(
+    "ticks",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("tick_id", String(32), nullable=False, unique=True),
+    Column("generation", String(12)),
+    Column("at_ms", BigInteger, nullable=False, index=True),
+    Column("ok", Boolean, nullable=False),
+    Column("reason", Text),
+    Column("warm_up", Boolean, nullable=False),
+)
+
+rounds = Table(
+    "rounds",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("round_id", String(32), nullable=False, unique=True),
+    Column("asset", String(16), nullable=False),
+    Column("opens_ms", BigInteger, nullable=False),
+    Column("start_ms", BigInteger, nullable=False, unique=True),  # one round a slot
+    Column("end_ms", BigInteger, nullable=False),
+    Column("phase", String(16), nullable=False),
+    Column("band_bps", Float),
+    Column("sealed_digest", String(64)),
+    Column("salt", String(128)),
+    Column("prediction", String(8)),
+    Column("p_down", Float),
+    Column("p_neutral", Float),
+    Column("p_up", Float),
+    Column("base_down", Float),
+    Column("base_neutral", Float),
+    Column("base_up", Float),
+    Column("confidence_percent", Float),
+    Column("regime_mode", String(16)),
+    Column("previous", String(8)),
+    Column("start_price", Float),
+    Column("end_price", Float),
+    Column("change_bps", Float),
+    Column("outcome", String(8)),
+    Column("void_reason", Text),
+    Column("price_basis", String(32)),
+    Column("warm_up", Boolean, nullable=False),
+    Column("simulated_crowd", Boolean, nullable=False),
+    Index("rounds_by_phase", "phase", "start_ms"),
+    Index("rounds_by_asset", "asset", "phase", "end_ms"),
+)
+
+ballots = Table(
+    "ballots",
+    metadata,
+    Column("txid", String(52), primary_key=True),
+    Column("round_id", String(32), nullable=False),
+    Column("voter", String(58), nullable=False),
+    Column("choice", String(8), nullable=False),
+    Column("arrived_ms", BigInteger, nullable=False),
+    Column("counts", Boolean, nullable=False),  # the voter's last before the close
+    Index("ballots_by_round", "round_id", "counts", "choice"),
+)
+
+rejected = Table(
+    "rejected_ballots",
+    metadata,
+    Column("reason", String(80), primary_key=True),
+    Column("n", Integer, nullable=False),
+)
+
+tallies = Table(
+    "crowd_tallies",
+    metadata,
+    Column("round_id", String(32), primary_key=True),
+    Column("simulated", Boolean, primary_key=True),
+    Column("bullish", Integer, nullable=False),
+    Column("bearish", Integer, nullable=False),
+    Column("neutral", Integer, nullable=False),
+)
+
+predictions = Table(
+    "predictions",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("asset", String(16), nullable=False),
+    Column("start_ms", BigInteger, nullable=False),
+    Column("end_ms", BigInteger, nullable=False),
+    Column("made_ms", BigInteger),
+    Column("p_down", Float, nullable=False),
+    Column("p_neutral", Float, nullable=False),
+    Column("p_up", Float, nullable=False),
+    Column("base_down", Float, nullable=False),
+    Column("base_neutral", Float, nullable=False),
+    Column("base_up", Float, nullable=False),
+    Column("prediction", String(8), nullable=False),
+    Column("previous", String(8)),
+    Column("band_bps", Float, nullable=False),
+    Column("start_price", Float),
+    Column("end_price", Float),
+    Column("change_bps", Float),
+    Column("outcome", String(8)),
+    Column("void_reason", Text),
+    Column("warm_up", Boolean, nullable=False),
+    Column("settled", Boolean, nullable=False),
+    UniqueConstraint("asset", "start_ms"),
+    Index("predictions_by_state", "settled", "start_ms"),
+)
+
+lessons = Table(
+    "lessons",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("lesson_id", String(48), nullable=False, unique=True),
+    Column("round_id", String(32), nullable=False, unique=True),
+    Column("asset", String(16), nullable=False),
+    Column("brain_prediction", String(8), nullable=False),
+    Column("human_consensus", String(8), nullable=False),
+    Column("actual_outcome", String(8), nullable=False),
+    Column("brain_correct", Integer, nullable=False),
+    Column("crowd_correct", Integer, nullable=False),
+    Column("agreement", Integer, nullable=False),
+    Column("shared_intelligence_score", Float, nullable=False),
+    Column("learning_score", Float, nullable=False),
+    Column("pattern_type", String(16), nullable=False),
+    Column("summary", Text, nullable=False),
+    Column("created_ms", BigInteger, nullable=False),
+    Column("warm_up", Boolean, nullable=False),
+    Column("simulated_crowd", Boolean, nullable=False),
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("kind", String(32), nullable=False),
+    Column("text", Text, nullable=False),
+)
+
+brain_state = Table(
+    "brain_state",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("state", LargeBinary, nullable=False),
+)
+
+regime_history = Table(
+    "regime_history",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at_ms", BigInteger, nullable=False, unique=True),
+    Column("label", String(24), nullable=False),
+    Column("mode", String(16), nullable=False),
+    Column("confidence", Float),
+    Column("risk_score", Float),
+    Column("changed", Boolean, nullable=False),  # the label differs from the row before; never pruned
+    Column("warm_up", Boolean, nullable=False),
+)
