@@ -1,0 +1,161 @@
+"""The docs page: fields from the published schemas, today's answers, statuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from generator.catalog.discovery import QUERY_NOTES
+from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS, Endpoint
+from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS, Product
+
+Schema = Mapping[str, Any]
+Schemas = Mapping[str, Schema]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRow:
+    """One field of an answer; `ref` names the shared type to read on, where there is one."""
+
+    name: str
+    type: str
+    ref: str | None
+    required: bool
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointDoc:
+    """One free endpoint."""
+
+    endpoint: Endpoint
+    fields: tuple[FieldRow, ...]
+    query: str | None
+    next_name: str
+    next_path: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProductDoc:
+    """One paid endpoint."""
+
+    product: Product
+    fields: tuple[FieldRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TypeDoc:
+    """A type that several answers share."""
+
+    name: str
+    description: str
+    fields: tuple[FieldRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Docs:
+    """The part of the docs page that changes only with the schemas."""
+
+    endpoints: tuple[EndpointDoc, ...]
+    products: tuple[ProductDoc, ...]
+    types: tuple[TypeDoc, ...]
+
+
+def docs(schemas: Schemas) -> Docs:
+    """Read the fields of every answer from the component schemas (model name -> JSON schema)."""
+    answers = [*(endpoint.model for endpoint in ENDPOINTS), *(product.model for product in PRODUCTS)]
+    shared = [name for name in _reached(answers, schemas) if name not in answers and "properties" in schemas[name]]
+    return Docs(
+        endpoints=tuple(_endpoint(endpoint, schemas) for endpoint in ENDPOINTS),
+        products=tuple(ProductDoc(product, fields(product.model, schemas)) for product in PRODUCTS),
+        types=tuple(TypeDoc(name, _text(schemas[name]), fields(name, schemas)) for name in sorted(shared)),
+    )
+
+
+def fields(model: str, schemas: Schemas) -> tuple[FieldRow, ...]:
+    """List a model's fields in their order; empty where the schema is not known."""
+    schema = schemas.get(model, {})
+    required = schema.get("required", ())
+    return tuple(
+        FieldRow(name, type_name(part), _linked(part, schemas), name in required, _text(part))
+        for name, part in schema.get("properties", {}).items()
+    )
+
+
+def answer(body: Mapping[str, Any] | None) -> str | None:
+    """Write an answer as indented JSON for reading; None where there is none."""
+    return None if body is None else json.dumps(body, indent=2, ensure_ascii=False)
+
+
+def type_name(schema: Schema) -> str:
+    """Write a schema's type as `string`, `number|null`, `array of TeacherLesson`, `map of CoinSnapshot`."""
+    if "$ref" in schema:
+        return _ref(schema)
+    if "const" in schema:
+        return f"“{schema['const']}”"
+    parts = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
+    if parts:
+        return "|".join(dict.fromkeys(type_name(part) for part in parts))
+    kind = schema.get("type", "any")
+    return "|".join(kind) if isinstance(kind, list) else _container(kind, schema)
+
+
+def _container(kind: str, schema: Schema) -> str:
+    if kind == "array":
+        return f"array of {type_name(schema.get('items', {}))}"
+    inner = schema.get("additionalProperties")
+    if kind == "object" and isinstance(inner, Mapping) and inner:
+        return f"map of {type_name(inner)}"
+    return kind
+
+
+def _endpoint(endpoint: Endpoint, schemas: Schemas) -> EndpointDoc:
+    name, path = next_resource(endpoint)
+    return EndpointDoc(endpoint, fields(endpoint.model, schemas), QUERY_NOTES.get(endpoint.id), name, path)
+
+
+def next_resource(endpoint: Endpoint) -> tuple[str, str]:
+    """Return name and path of the richer resource that an endpoint points to."""
+    if endpoint.next_resource in PRODUCT_BY_ID:
+        product = PRODUCT_BY_ID[endpoint.next_resource]
+        return product.title, product.path
+    following = ENDPOINT_BY_ID[endpoint.next_resource]
+    return following.name, following.path
+
+
+def _text(schema: Schema) -> str:
+    text = str(schema.get("description", ""))
+    words = schema.get("enum")
+    return f"{text} One of: {', '.join(map(str, words))}.".strip() if words else text
+
+
+def _ref(schema: Schema) -> str:
+    return str(schema["$ref"]).rsplit("/", 1)[-1]
+
+
+def _linked(schema: Schema, schemas: Schemas) -> str | None:
+    return next((name for name in _refs(schema) if "properties" in schemas.get(name, {})), None)
+
+
+def _refs(schema: Any) -> Iterable[str]:
+    if isinstance(schema, Mapping):
+        if "$ref" in schema:
+            yield _ref(schema)
+        for part in schema.values():
+            yield from _refs(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            yield from _refs(part)
+
+
+def _reached(models: Iterable[str], schemas: Schemas) -> tuple[str, ...]:
+    seen: dict[str, None] = {}
+    waiting = [name for name in models if name in schemas]
+    while waiting:
+        name = waiting.pop()
+        if name not in seen:
+            seen[name] = None
+            waiting.extend(ref for ref in _refs(schemas[name]) if ref in schemas)
+    return tuple(seen)

@@ -1,0 +1,87 @@
+"""Numbers and times as people read them. Unknown is the word `unknown`, never a number."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from typing import Final
+
+from markupsafe import Markup
+
+from generator.catalog.formats import iso
+
+UNKNOWN: Final = "unknown"
+_MINUS: Final = "\N{MINUS SIGN}"
+_NARROW: Final = "\N{NO-BREAK SPACE}"
+
+
+def price(value: float | None) -> str:
+    """Write a USD price with 6 significant digits and at most 8 decimals."""
+    if value is None:
+        return UNKNOWN
+    whole = math.floor(math.log10(value)) if value > 0 else 0
+    decimals = min(8, max(0, 5 - whole))
+    return f"${value:,.{decimals}f}"
+
+
+def percent(value: float | None, decimals: int = 1) -> str:
+    """Write a value that is already in percent."""
+    return UNKNOWN if value is None else f"{value:.{decimals}f}{_NARROW}%".replace("-", _MINUS)
+
+
+def signed(value: float | None, decimals: int = 2) -> str:
+    """Write a change in percent with its sign, so that colour is never needed."""
+    if value is None:
+        return UNKNOWN
+    rounded = round(value, decimals) + 0.0
+    sign = "+" if rounded > 0 else _MINUS if rounded < 0 else ""
+    return f"{sign}{abs(rounded):.{decimals}f}{_NARROW}%"
+
+
+def usd(value: float | None) -> str:
+    """Write a large USD amount with three significant digits and a unit."""
+    if value is None:
+        return UNKNOWN
+    for size, unit in ((1e9, "bn"), (1e6, "m"), (1e3, "k")):
+        if value >= size:
+            return f"${value / size:.3g}{_NARROW}{unit}"
+    return f"${value:.3g}"
+
+
+def word(value: str | None) -> str:
+    """Write a snake-case word of the contract as people do."""
+    return UNKNOWN if value is None else value.replace("_", " ")
+
+
+def moment(ms: int) -> datetime:
+    """Return UTC milliseconds as an aware time."""
+    return datetime.fromtimestamp(ms / 1000, UTC)
+
+
+def when(ms: int | None) -> Markup:
+    """Write a moment as a `<time>` element, e.g. 20 Nov 2026, 09:53 UTC."""
+    if ms is None:
+        return Markup("{}").format(UNKNOWN)
+    text = f"{moment(ms):%d %b %Y, %H:%M} UTC".lstrip("0")
+    return Markup('<time datetime="{}">{}</time>').format(iso(ms), text)
+
+
+def clock(ms: int) -> Markup:
+    """Write the time of day only, e.g. 09:53."""
+    return Markup('<time datetime="{}">{}</time>').format(iso(ms), f"{moment(ms):%H:%M}")
+
+
+def duration(minutes: int | None) -> str:
+    """Write a span of minutes in its largest useful units."""
+    if minutes is None:
+        return UNKNOWN
+    days, rest = divmod(minutes, 1440)
+    hours, left = divmod(rest, 60)
+    if days:
+        return f"{days} d {hours} h"
+    return f"{hours} h {left} min" if hours else f"{left} min"
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    """Write a number and its noun, e.g. `1 vote`, `1,204 votes`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,213 @@
+"""A tick to render: typed context, and the bodies in the contract's shape."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from generator.arena.values import ArenaView, Lesson, Rate, Round, Tally, TeacherMetrics, TrackRecord
+from generator.catalog.assets import ASSETS
+from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.words import Consensus, PatternType, Prediction, RoundPhase, SourceMode, SourceStatus
+from generator.compose.context import DayBefore, Freshness, Site, TickContext, Ticks
+from generator.contract.registry import MODELS
+from generator.market.values import AssetObservation, BarFrame, Observation, SourceHealth
+from generator.publish.pages import PageView
+
+NOW_MS = 1_795_168_380_000  # 2026-11-20T09:53:00Z
+HOUR_MS = 3_600_000
+START_MS = NOW_MS - NOW_MS % HOUR_MS
+PRICES = dict(zip(ASSETS, (96_432.1, 3_312.45, 1.48213, 241.118, 0.312408, 0.287, 0.0000081234), strict=True))
+SITE = Site("Educational Market Intelligence", "http://127.0.0.1:8402", "contact@example.test", "devnet", 31566704)
+
+
+def view(mode: SourceMode = SourceMode.SIMULATED, *, known: bool = True, empty: bool = False) -> PageView:
+    ctx = context(mode, known=known, empty=empty)
+    return PageView(ctx, bodies(known=known, empty=empty), schemas())
+
+
+def context(mode: SourceMode = SourceMode.SIMULATED, *, known: bool = True, empty: bool = False) -> TickContext:
+    closes = {} if empty else {asset: _closes(asset) for asset in ASSETS}
+    return TickContext(
+        site=SITE,
+        freshness=Freshness("20261120T095300Z", "000000001204", NOW_MS, NOW_MS + 60_000, NOW_MS + 180_000),
+        observation=_observation(mode, known=known, empty=empty),
+        reading=None,
+        arena=_empty_arena() if empty else arena(),
+        day_before=DayBefore(),
+        ticks=Ticks(1438, 2, "20261120T095200Z"),
+        closes=closes,
+    )
+
+
+def arena(hit: float = 34.1, skill: float = -0.4, resolved: int = 1204) -> ArenaView:
+    record = TrackRecord(
+        kind="hourly",
+        predictions=resolved + 7,
+        resolved=resolved,
+        void=3,
+        warm_up=336,
+        hit=Rate(resolved, hit, 31.5, 36.8),
+        brier=0.6664,
+        log_score=1.0981,
+        baselines={"uniform": 0.6667, "base_rate": 0.6641, "persistence": 0.98},
+        skill_percent={"uniform": 0.0, "base_rate": skill, "persistence": 32.0},
+        bins=(),
+    )
+    live = _round(START_MS, RoundPhase.LIVE, Prediction.NEUTRAL)
+    lessons = tuple(_lesson(number) for number in range(7))
+    return replace(
+        _empty_arena(),
+        live=live,
+        live_tally=Tally(bullish=11, bearish=6, neutral=4),
+        open=_round(START_MS + HOUR_MS, RoundPhase.OPEN, None),
+        lessons=lessons,
+        hourly_record=record,
+    )
+
+
+def bodies(*, known: bool = True, empty: bool = False) -> dict[str, dict[str, Any]]:
+    out: dict[str, dict[str, Any]] = {row.path: {"success": True, "endpoint": row.id} for row in ENDPOINTS}
+    out["/api/market-regime.php"] |= {"summary": _SUMMARY, "regime": _regime(known=known)}
+    out["/api/main-brain.php"] |= {"coins": {asset: _coin(asset, known=known, empty=empty) for asset in ASSETS}}
+    out["/api/liquidity-lite.php"] |= {"assets": {asset: _pool(known=known) for asset in ASSETS}}
+    out["/api/derivatives.php"] |= {
+        "summary": "Futures lean balanced: funding is near its usual level in most of the seven." if known else None,
+        "assets": {asset: _futures(known=known) for asset in ASSETS},
+    }
+    return out
+
+
+def schemas() -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for name, model in MODELS.items():
+        schema = model.model_json_schema()
+        out |= schema.pop("$defs", {})
+        out[name] = schema
+    return out
+
+
+_SUMMARY = "Prices move sideways and the swings are ordinary. Four of seven assets rose over the last day."
+
+
+def _regime(*, known: bool) -> dict[str, Any]:
+    if not known:
+        none = dict.fromkeys(("breadth_percent", "confidence", "risk_score", "since", "dwell_minutes", "previous_mode"))
+        return {
+            "label": "unknown",
+            "mode": "UNKNOWN",
+            "state": "UNKNOWN",
+            "trend": "up",
+            "volatility": "unknown",
+        } | none
+    return {
+        "label": "range",
+        "mode": "NEUTRAL",
+        "state": "WAIT",
+        "trend": "sideways",
+        "volatility": "normal",
+        "breadth_percent": 57.1,
+        "confidence": 78.2,
+        "risk_score": 41.3,
+        "since": "2026-11-20T02:30:00Z",
+        "dwell_minutes": 443,
+        "previous_mode": "RISK_OFF",
+    }
+
+
+def _coin(asset: str, *, known: bool, empty: bool) -> dict[str, Any]:
+    bias = ("FLAT", "UP", "DOWN")[len(asset) % 3] if known else None
+    price = None if empty else PRICES[asset]
+    change = None if empty else round(math.sin(len(asset) * PRICES[asset]) * 6, 2)
+    return {"asset": asset, "bias": bias, "confidence": 36.4 if known else None, "price": price, "change_24h": change}
+
+
+def _pool(*, known: bool) -> dict[str, Any]:
+    if not known:
+        return {"liquidity_context": "unknown", "market_structure": "unknown", "spread_bps": None}
+    return {"liquidity_context": "normal", "market_structure": "range", "spread_bps": 1.24}
+
+
+def _futures(*, known: bool) -> dict[str, Any]:
+    if not known:
+        return {"state": "unavailable", "vote": "no_vote", "funding": None, "open_interest": None}
+    return {
+        "state": "crowded_longs",
+        "vote": "bearish",
+        "funding": {"rate_8h_percent": 0.0123, "annualised_percent": 13.47},
+        "open_interest": {"usd": 14_523_000_000.0, "change_24h_percent": 2.1},
+    }
+
+
+def _observation(mode: SourceMode, *, known: bool, empty: bool) -> Observation:
+    reasons = () if known else ("no order book in this recording",)
+    assets = {
+        asset: AssetObservation(asset, price=None if empty else PRICES[asset], limitations=reasons) for asset in ASSETS
+    }
+    return Observation(
+        mode=mode,
+        market_ms=NOW_MS,
+        assets=assets,
+        sources=(
+            SourceHealth("simulated-a", "spot", SourceStatus.OK, NOW_MS),
+            SourceHealth("simulated-b", "open_interest", SourceStatus.FAILED, None, "no answer within 5 s"),
+        ),
+        new_bars=BarFrame.empty(ASSETS),
+        bar_interval_ms=300_000 if known else 3_600_000,
+        limitations=() if known else ("needs 5-minute bars",),
+    )
+
+
+def _closes(asset: str) -> tuple[tuple[int, float], ...]:
+    base = PRICES[asset]
+    return tuple(
+        (NOW_MS - (288 - i) * 300_000, base * (1 + 0.02 * math.sin(i / 23 + base) + 0.004 * math.sin(i * 1.7)))
+        for i in range(288)
+    )
+
+
+def _round(start_ms: int, phase: RoundPhase, prediction: Prediction | None) -> Round:
+    return Round(
+        round_id="BTC-20261120-090000",
+        asset="BTC",
+        opens_ms=start_ms - HOUR_MS,
+        start_ms=start_ms,
+        end_ms=start_ms + HOUR_MS,
+        phase=phase,
+        band_bps=22.6,
+        sealed_digest="9f2c" * 16,
+        salt=None,
+        prediction=prediction,
+        probabilities=(0.31, 0.36, 0.33) if prediction else None,
+        confidence_percent=36.0 if prediction else None,
+        regime_mode="NEUTRAL",
+        start_price=96_210.4 if prediction else None,
+        simulated_crowd=True,
+    )
+
+
+def _lesson(number: int) -> Lesson:
+    return Lesson(
+        lesson_id=f"lesson-{number}",
+        round_id=f"BTC-20261120-0{number}0000",
+        asset="BTC",
+        brain_prediction=Prediction.NEUTRAL,
+        human_consensus=Consensus.BULLISH if number else Consensus.NONE,
+        actual_outcome=Prediction.BULLISH if number % 2 else Prediction.NEUTRAL,
+        brain_correct=1 - number % 2,
+        crowd_correct=number % 2,
+        agreement=0,
+        shared_intelligence_score=41.0,
+        learning_score=35.2,
+        pattern_type=PatternType.BRAIN_ONLY,
+        summary="BTC moved +4.1 bps against a neutral band of 22.6 bps: NEUTRAL. The brain said so, the crowd did not.",
+        created_ms=START_MS - number * HOUR_MS,
+    )
+
+
+def _empty_arena() -> ArenaView:
+    none = Rate(0, None, None, None)
+    record = TrackRecord("hourly", 0, 0, 0, 0, none, None, None, {}, {}, ())
+    teacher = TeacherMetrics(0, 0, none, none, none, {})
+    return ArenaView(None, Tally(), None, (), (), teacher, record, record)
