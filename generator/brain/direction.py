@@ -6,6 +6,7 @@ follows fixed share (Herbster and Warmuth 1998). The online logit learns only fr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -20,6 +21,7 @@ HORIZON_MINUTES: Final = (15, 60)
 ODD: Final = 8  # inputs that change sign with the market: they lean up or down
 INPUTS: Final = 11  # the rest say whether it will move
 MIN_BARS: Final = DAY_BARS // 2
+QUARTER_MS: Final = 900_000
 _SLOTS: Final = (0, 1, 1)  # horizon of each pending slot: one of 15 minutes, two of 60 that start half an hour apart
 _ROW: Final = INPUTS + 7  # inputs, log close, band, online lean and stillness, three base rates
 _PRIOR: Final = np.array([0.33, 0.34, 0.33])
@@ -86,21 +88,29 @@ class Direction:
         self._frozen = frozen
 
     def base(self, horizon: int) -> FloatArray:
-        """Return the causal base rates, (3, assets)."""
+        """Return the causal base rates, (3, assets): an asset's own, shrunk towards all assets'."""
         counts = self.counts[horizon]
         pool = counts.sum(axis=1) + _POOL * _PRIOR
         pool = pool / pool.sum()
         out: FloatArray = (counts + _OWN * pool[:, None]) / (counts.sum(axis=0) + _OWN)
         return out
 
-    def mixed(self, horizon: int, inputs: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the mixture's probabilities and the base rates for a horizon index, both (3, assets)."""
-        base = self.base(horizon)
-        lean, still = _sides(self.online[horizon], inputs)
-        chances = self._experts(horizon, base, inputs, lean, still)
-        return np.tensordot(np.exp(self.mixture[horizon]), chances, 1), base
+    def mixed(self, horizon: int, inputs: FloatArray, column: int) -> tuple[FloatArray, FloatArray]:
+        """Return one asset's probabilities and base rates for a horizon index, both (3,).
 
-    def _experts(self, horizon: int, base: FloatArray, inputs: FloatArray, lean: FloatArray, still: FloatArray) -> FloatArray:
+        Args:
+            horizon: 0 for 15 minutes, 1 for 60.
+            inputs: of that asset, (11, 1).
+            column: of the asset.
+        """
+        base = self.base(horizon)[:, column : column + 1]
+        chances = self._experts(horizon, base, inputs, *_sides(self.online[horizon], inputs))
+        weight = np.exp(self.mixture[horizon])
+        return np.tensordot(weight / weight.sum(), chances, 1)[:, 0], base[:, 0]
+
+    def _experts(
+        self, horizon: int, base: FloatArray, inputs: FloatArray, lean: FloatArray, still: FloatArray
+    ) -> FloatArray:
         """Return the three experts' probabilities, (3 experts, 3 classes, assets)."""
         frozen = _sides(self._frozen[horizon], inputs)
         return np.stack((
@@ -109,33 +119,42 @@ class Direction:
             tilted(base, _SHRINK[2] * lean, _SHRINK[2] * still),
         ))
 
-    def update(self, t_ms: int, log_close: FloatArray, inputs: FloatArray, sigma: FloatArray, ready: FloatArray) -> None:
+    def update(
+        self,
+        t_ms: int,
+        log_close: FloatArray,
+        inputs: Callable[[], FloatArray],
+        sigma: Callable[[int], FloatArray],
+        ready: npt.NDArray[np.bool_],
+    ) -> None:
         """Resolve what is due at this bar's close, then make the forecasts that start now.
 
         Args:
             t_ms: open time of the bar.
             log_close: (assets,), NaN where there is no bar.
-            inputs: (11, assets).
-            sigma: expected over 15 and 60 minutes, (2 or more, assets).
+            inputs: gives (11, assets); asked only when a forecast starts.
+            sigma: gives the expected sigma over 15 and 60 minutes, (2 or more, assets).
             ready: True where the asset has enough history.
         """
         close_ms = t_ms + BAR_MS
-        if close_ms % 900_000:
+        if close_ms % QUARTER_MS:
             return
         for slot, horizon in enumerate(_SLOTS):
             if self.due[slot] == close_ms:
                 self._learn(horizon, self.pending[slot], log_close)
-        self._start(0, close_ms, log_close, inputs, sigma[0], ready)
-        if close_ms % 1_800_000 == 0:
-            self._start(1 + (close_ms // 1_800_000) % 2, close_ms, log_close, inputs, sigma[1], ready)
+        now, expected = inputs(), sigma(t_ms)
+        start = np.where(ready, log_close, np.nan)
+        self._start(0, close_ms, start, now, expected[0])
+        if close_ms % (2 * QUARTER_MS) == 0:
+            self._start(1 + close_ms // (2 * QUARTER_MS) % 2, close_ms, start, now, expected[1])
 
-    def _start(self, slot: int, close_ms: int, log_close: FloatArray, inputs: FloatArray, sigma: FloatArray, ready: FloatArray) -> None:
+    def _start(self, slot: int, close_ms: int, start: FloatArray, inputs: FloatArray, sigma: FloatArray) -> None:
         """Write down a forecast before its horizon starts."""
         horizon = _SLOTS[slot]
         lean, still = _sides(self.online[horizon], inputs)
         row = self.pending[slot]
         row[:INPUTS] = inputs
-        row[INPUTS] = np.where(ready, log_close, np.nan)
+        row[INPUTS] = start
         row[INPUTS + 1] = sigma
         row[INPUTS + 2], row[INPUTS + 3] = lean, still
         row[INPUTS + 4 :] = self.base(horizon)

@@ -19,6 +19,7 @@ TREND_HALF_LIVES: Final = (12, 36, 96, 240)  # 1, 3, 8, 20 hours
 _SHAPE_HALF_LIFE: Final = 96
 _SHAPES: Final = 5  # |z|, z^2 of falls, lagged product, |lagged product|, squared hourly move
 _Z_LIMIT: Final = 12.0
+_TINY: Final = 1e-9
 BASELINES: Final = ("efficiency", "correlation", "downside", "autocorrelation", "variance_ratio", "jump")
 PLAIN: Final = (
     "volatility_30m", "volatility_2h", "volatility_6h", "volatility_18h",
@@ -57,7 +58,7 @@ class Features:
         half_lives = TREND_HALF_LIVES * 2 + (_SHAPE_HALF_LIFE,) * _SHAPES
         self._alpha = rates(half_lives, len(wide))
         self._alpha_baseline = rates((7 * DAY_BARS,), len(wide))
-        self._effective = ((2.0 - self._alpha[:4]) / self._alpha[:4])
+        self._effective = (2.0 - self._alpha[:4]) / self._alpha[:4]
         self.current = np.zeros((len(PLAIN), *wide))
 
     def update(self, returns: FloatArray, volatility: Volatility) -> None:
@@ -70,10 +71,13 @@ class Features:
         self.slot[0] = (slot + 1) % HOUR_BARS
         hour = self.ring.sum(axis=0)
         square, size, lagged = z * z, np.abs(z), z * self.last
-        values = np.stack((z, z, z, z, square, square, square, square, size, square * (z < 0.0), lagged, np.abs(lagged), hour * hour))
+        falls = square * (z < 0.0)
+        shapes = (size, falls, lagged, np.abs(lagged), hour * hour)
+        values = np.stack((z, z, z, z, square, square, square, square, *shapes))
         step(self.levels, values, self._alpha, count, seen)
         self.last = np.where(seen > 0.0, z, self.last)
-        self._measure(volatility, count, seen)
+        step(self.baseline, self._shapes(volatility.fresh()), self._alpha_baseline, count, seen)
+        self.refresh(volatility)
 
     def _z(self, returns: FloatArray, sigma: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return capped returns in slow sigmas with the market in the last column, and where they count."""
@@ -83,27 +87,33 @@ class Features:
         market = z.sum(axis=-1, keepdims=True) / np.maximum(many, 1)
         return np.concatenate((z, market), axis=-1), np.concatenate((seen, many > 0), axis=-1).astype(np.float64)
 
-    def _measure(self, volatility: Volatility, count: FloatArray, seen: FloatArray) -> None:
-        """Fill `current` with the plain features."""
-        levels, out = self.levels, self.current
-        mean, square = levels[:4], np.maximum(levels[4:8], 1e-9)
-        out[:4] = _with_market(volatility.levels())
-        effective = np.minimum(self._effective, 2.0 * count)
+    def refresh(self, volatility: Volatility) -> None:
+        """Fill `current` with the plain features of the state as it stands."""
+        out, fresh = self.current, volatility.fresh()
+        mean, square = self.levels[:4], np.maximum(self.levels[4:8], _TINY)
+        effective = np.minimum(self._effective, 2.0 * np.maximum(self.count, 1.0))
+        out[:4] = _with_market(volatility.levels(), fresh)
         out[4:8] = np.clip(mean * np.sqrt(effective / square), -6.0, 6.0)
         out[8:10] = np.clip(mean[2:] * np.sqrt(effective[2:]), -12.0, 12.0)
-        energy = square[2]
-        shape = out[10:16]
-        shape[0] = np.abs(mean[2]) / np.maximum(levels[8], 1e-9)
-        shape[1] = energy[..., -1:] / np.maximum(energy[..., :-1].mean(axis=-1, keepdims=True), 1e-9)
-        shape[2] = levels[9] / energy
-        shape[3] = levels[10] / energy
-        shape[4] = np.minimum(levels[12] / (HOUR_BARS * energy), 6.0)
-        shape[5] = 1.0 - 0.5 * np.pi * levels[11] / energy
-        np.clip(shape, -6.0, 6.0, out=shape)
-        step(self.baseline, shape.copy(), self._alpha_baseline, count, seen)
-        shape -= self.baseline
-        out[16] = np.tanh(out[6, ..., :-1]).mean(axis=-1, keepdims=True)
-        out[17] = _with_market(volatility.volume_level()[None])[0]
+        out[10:16] = self._shapes(fresh) - self.baseline
+        out[16] = _mean(np.tanh(out[6, ..., :-1]), fresh)
+        out[17] = _with_market(volatility.volume_level()[None], fresh)[0]
+
+    def _shapes(self, fresh: FloatArray) -> FloatArray:
+        """Return the measures that are later compared with their own week, in the order of `BASELINES`."""
+        levels = self.levels
+        energy = np.maximum(levels[6], _TINY)
+        together = energy[..., -1:] / np.maximum(_mean(energy[..., :-1], fresh), _TINY)
+        shapes = np.stack((
+            np.abs(levels[2]) / np.maximum(levels[8], _TINY),
+            np.broadcast_to(together, energy.shape),
+            levels[9] / energy,
+            levels[10] / energy,
+            levels[12] / (HOUR_BARS * energy),
+            1.0 - 0.5 * np.pi * levels[11] / energy,
+        ))
+        out: FloatArray = np.clip(shapes, -6.0, 6.0)
+        return out
 
     def expanded(self) -> FloatArray:
         """Return one, the plain features and their main products: (len(NAMES), ..., assets + 1)."""
@@ -111,6 +121,12 @@ class Features:
         return np.concatenate((np.ones((1, *plain.shape[1:])), plain, plain[_LEFT] * plain[_RIGHT]))
 
 
-def _with_market(values: FloatArray) -> FloatArray:
-    """Append the mean over assets as the market's column."""
-    return np.concatenate((values, values.mean(axis=-1, keepdims=True)), axis=-1)
+def _mean(values: FloatArray, fresh: FloatArray) -> FloatArray:
+    """Return the mean over the fresh assets, (..., 1)."""
+    out: FloatArray = (values * fresh).sum(axis=-1, keepdims=True) / np.maximum(fresh.sum(axis=-1, keepdims=True), 1.0)
+    return out
+
+
+def _with_market(values: FloatArray, fresh: FloatArray) -> FloatArray:
+    """Append the mean over the fresh assets as the market's column."""
+    return np.concatenate((values, _mean(values, fresh)), axis=-1)

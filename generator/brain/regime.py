@@ -42,7 +42,9 @@ class FilterSettings:
 class RegimeFilter:
     """Posterior and label of each asset and, in the last column, of the market; arrays are (..., assets + 1)."""
 
-    def __init__(self, shape: tuple[int, ...], asset_model: FloatArray, market_model: FloatArray, settings: FilterSettings) -> None:
+    def __init__(
+        self, shape: tuple[int, ...], asset_model: FloatArray, market_model: FloatArray, settings: FilterSettings
+    ) -> None:
         """Start with no opinion.
 
         Args:
@@ -61,17 +63,17 @@ class RegimeFilter:
         self._settings = settings
         self._alpha = float(rates((_MOVED_HALF_LIFE,), 0)[0])
 
-    def update(self, t_ms: int, expanded: FloatArray, count: FloatArray, steps: int = 1) -> None:
+    def update(self, t_ms: int, expanded: FloatArray, support: FloatArray, steps: int = 1) -> None:
         """Take one bar's features.
 
         Args:
             t_ms: open time of the bar.
             expanded: (features, ..., assets + 1).
-            count: bars that each column has seen.
+            support: bars that each column has seen, 0 where it is stale.
             steps: bars since the last update; a gap lets the posterior forget.
         """
         prior = self._forget(steps)
-        power = self._settings.evidence * np.minimum(count / self._settings.ramp_bars, 1.0)
+        power = self._settings.evidence * np.minimum(support / self._settings.ramp_bars, 1.0)
         weighed = np.log(prior) + power * log_softmax(self._scores(expanded))
         weighed -= weighed.max(axis=0)
         chance = np.exp(weighed)

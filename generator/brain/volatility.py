@@ -40,6 +40,7 @@ class Volatility:
         self.volume_slow = np.zeros((1, *shape))  # mean of the log of `volume`
         self.count = np.zeros((2, *shape))  # returns seen, volumes seen
         self.capped = np.zeros(shape)  # bars until a capped jump is forgotten
+        self.age = np.full(shape, 1e6)  # bars since the last return
         self._alpha = rates(HALF_LIVES, len(shape))
         self._alpha_slow = rates((SLOW_HALF_LIFE,), len(shape))
         self._alpha_volume = rates((HOUR_BARS,), len(shape))
@@ -56,6 +57,7 @@ class Volatility:
         self.capped = np.where(seen & (raw > value), float(DAY_BARS), np.maximum(self.capped - 1.0, 0.0))
         weight = seen.astype(np.float64)
         self.count[0] += weight
+        self.age = np.where(seen, 0.0, self.age + 1.0)
         count = np.maximum(self.count[0], 1.0)
         step(self.variance, value[None], self._alpha, count, weight)
         np.maximum(self.variance, _FLOOR, out=self.variance)
@@ -75,8 +77,13 @@ class Volatility:
         return np.exp(0.5 * self.slow[0])
 
     def levels(self) -> FloatArray:
-        """Return half the log of the four variance means over the slow variance, (4, ..., assets)."""
-        return 0.5 * (np.log(np.maximum(self.variance, _FLOOR)) - self.slow)
+        """Return half the log of the four variance means over the slow variance, (4, ..., assets); 0 while unknown."""
+        known = self.count[0] > 0.0
+        return 0.5 * (np.log(np.maximum(self.variance, _FLOOR)) - self.slow) * known
+
+    def fresh(self) -> FloatArray:
+        """Return 1.0 where the asset had a return in the last hour, else 0.0."""
+        return (self.age <= HOUR_BARS).astype(np.float64)
 
     def volume_level(self) -> FloatArray:
         """Return the log of the hour's volume against three days; 0 while unknown."""

@@ -1,0 +1,216 @@
+"""The streaming engine: bars in, a reading out, O(1) per bar, vectorised over assets. It never looks ahead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from generator.brain import state
+from generator.brain.bars import CleanBars, clean
+from generator.brain.derivatives import Derivatives
+from generator.brain.direction import BAND, HORIZON_MINUTES, MIN_BARS, Direction, direction_inputs
+from generator.brain.features import Features
+from generator.brain.liquidity import Liquidity
+from generator.brain.outlook import OutlookLevel
+from generator.brain.regime import RegimeFilter
+from generator.brain.structure import Structure
+from generator.brain.values import BrainReading, Forecast, Probabilities
+from generator.brain.volatility import Volatility
+from generator.brain.weights import Weights
+from generator.catalog.words import Prediction
+from generator.market.values import BAR_MS, BarFrame, FloatArray
+
+EDGE: Final = 0.02  # how far above its base rate a class must be to be shown
+HORIZON_LIMITS: Final = (15, 90)
+_JOIN_BARS: Final = 3  # a return over a gap of at most this many bars is still used, scaled to one bar
+_OUTLOOK_MINUTES: Final = np.log([15.0, 60.0, 240.0])
+
+
+@dataclass(slots=True)
+class Counters:
+    """What was wrong with the input so far."""
+
+    bars: int = 0
+    late: int = 0  # late, doubled, out of order or off the 5-minute grid: ignored
+    gaps: int = 0  # missing bars between two that came
+    dropped: int = 0  # impossible cells
+
+
+class Engine:
+    """Read a market bar by bar. One instance belongs to one thread."""
+
+    def __init__(self, weights: Weights, assets: tuple[str, ...]) -> None:
+        """Start with no history.
+
+        Args:
+            weights: from `Weights.load`.
+            assets: the columns to read; at least one, no doubles.
+
+        Raises:
+            ValueError: no assets, or a name twice.
+        """
+        if not assets or len(set(assets)) != len(assets):
+            raise ValueError("assets must be at least one and all different")
+        n = len(assets)
+        self.assets = tuple(assets)
+        self.weights = weights
+        self.counters = Counters()
+        self.volatility = Volatility((n,))
+        self.features = Features((n,))
+        self.filter = RegimeFilter((n,), weights.asset, weights.market, weights.filter)
+        self.direction = Direction(n, weights.direction)
+        self.liquidity = Liquidity(n)
+        self.derivatives = Derivatives(n)
+        self.structure = Structure(n)
+        self.outlook = OutlookLevel(n)
+        self.log_close = np.full(n, np.nan)
+        self.close_age = np.full(n, 1e6)  # bars since `log_close`
+        self._t: int | None = None
+
+    @property
+    def t_ms(self) -> int | None:
+        """Open time of the last bar fed, None before the first."""
+        return self._t
+
+    def update(self, frame: BarFrame) -> BrainReading | None:
+        """Feed bars in order and return the reading after the last.
+
+        Late, doubled and out-of-order rows are ignored and counted; hours instead of 5 minutes are not read at all.
+        """
+        if frame.interval_ms == BAR_MS and len(frame):
+            bars = clean(frame, self.assets)
+            for row, t_ms in enumerate(frame.t.tolist()):
+                self._feed(int(t_ms), bars, row)
+        return self.reading()
+
+    def reading(self) -> BrainReading | None:
+        """Return what the brain says now, None before the first bar."""
+        from generator.brain.reading import read
+
+        return None if self._t is None else read(self)
+
+    def _feed(self, t_ms: int, bars: CleanBars, row: int) -> None:
+        """Take one row."""
+        if t_ms % BAR_MS or t_ms < 0 or (self._t is not None and t_ms <= self._t):
+            self.counters.late += 1
+            return
+        steps = 1 if self._t is None else (t_ms - self._t) // BAR_MS
+        self._t = t_ms
+        self.counters.bars += 1
+        self.counters.gaps += steps - 1
+        self.counters.dropped += int(bars.dropped[row])
+        self._measure(t_ms, bars, row, steps)
+
+    def _measure(self, t_ms: int, bars: CleanBars, row: int, steps: int) -> None:
+        """Let every part take the row, in the order in which they need each other."""
+        self._skip(steps - 1)
+        extra = bars.extra
+        returns = self._returns(bars.log_close[row])
+        self.volatility.update(returns, bars.range_variance[row], extra["volume"][row])
+        self.features.update(returns, self.volatility)
+        fresh = self.volatility.fresh()
+        support = self.features.count * np.append(fresh, fresh.max())
+        self.filter.update(t_ms, self.features.expanded(), support, steps)
+        book = (extra[name][row] for name in ("depth_usd", "spread_bps", "imbalance"))
+        self.liquidity.update(*book, self.volatility.levels()[1])
+        self.derivatives.update(extra["funding"][row], extra["open_interest"][row])
+        self.structure.update(t_ms, bars.log_close[row], self.features)
+        self.outlook.update(self.volatility.outlook(t_ms)[1], fresh)
+        self.direction.update(t_ms, bars.log_close[row], self.inputs, self.volatility.sigma, self.ready())
+
+    def _skip(self, missing: int) -> None:
+        """Let everything that is dated grow older by bars that never came."""
+        if missing:
+            self.close_age += missing
+            self.volatility.age += missing
+            self.liquidity.age += missing
+            self.liquidity.imbalance_age += missing
+            self.derivatives.age += missing
+
+    def _returns(self, log_close: FloatArray) -> FloatArray:
+        """Return log returns per bar, NaN where this bar or the one before is missing for too long."""
+        age = self.close_age + 1.0
+        here = np.isfinite(log_close)
+        returns = np.where(age <= _JOIN_BARS, (log_close - self.log_close) / np.sqrt(age), np.nan)
+        self.log_close = np.where(here, log_close, self.log_close)
+        self.close_age = np.where(here, 0.0, age)
+        return returns
+
+    def inputs(self) -> FloatArray:
+        """Return the inputs of the direction models now."""
+        return direction_inputs(self.features, self.filter.tilt(), self.liquidity.known_imbalance())
+
+    def ready(self) -> np.ndarray:
+        """Say which assets have enough recent history for a forecast."""
+        return (self.features.count[:-1] >= MIN_BARS) & (self.close_age <= _JOIN_BARS)
+
+    def sigma_at(self, column: int, minutes: float) -> float:
+        """Return the expected sigma of one asset's log return over some minutes, between the outlook's horizons."""
+        known = np.log(self.volatility.sigma(self._t or 0)[:, column])
+        return float(np.exp(np.interp(np.log(minutes), _OUTLOOK_MINUTES, known)))
+
+    def forecast(self, asset: str, horizon_minutes: int) -> Forecast | None:
+        """Forecast one asset from the close of the last bar.
+
+        Args:
+            asset: one of the engine's.
+            horizon_minutes: 15 to 90; learned at 15 and 60, between them interpolated on the log of time.
+
+        Raises:
+            ValueError: unknown asset, or a horizon outside the limits.
+
+        Returns:
+            None with too little or too old history.
+        """
+        low, high = HORIZON_LIMITS
+        if asset not in self.assets or not low <= horizon_minutes <= high:
+            raise ValueError(f"no forecast for {asset!r} over {horizon_minutes} minutes; {low} to {high} are possible")
+        column = self.assets.index(asset)
+        if self._t is None or not self.ready()[column]:
+            return None
+        inputs = self.inputs()[:, column : column + 1]
+        near, far = (self.direction.mixed(h, inputs, column) for h in range(len(HORIZON_MINUTES)))
+        share = min(1.0, float(np.log(horizon_minutes / 15.0) / np.log(4.0)))
+        chance, base = ((1.0 - share) * near[i] + share * far[i] for i in range(2))
+        band_bps = BAND * self.sigma_at(column, horizon_minutes) * 1e4
+        shown = Probabilities(*chance.tolist())
+        usual = Probabilities(*base.tolist())
+        return Forecast(asset, horizon_minutes, shown, usual, _word(shown, usual), band_bps)
+
+    def _parts(self) -> tuple[object, ...]:
+        """Return everything that holds state."""
+        return (
+            self.volatility, self.features, self.filter, self.direction, self.liquidity, self.derivatives,
+            self.structure, self.outlook, self,
+        )  # fmt: skip
+
+    def dump(self) -> bytes:
+        """Return the whole state; `Engine.load` continues as if nothing had happened."""
+        c = self.counters
+        counters = [c.bars, c.late, c.gaps, c.dropped]
+        header = {"assets": self.assets, "weights": self.weights.digest, "t": self._t, "counters": counters}
+        return state.pack(header, self._parts())
+
+    @classmethod
+    def load(cls, weights: Weights, assets: tuple[str, ...], data: bytes) -> Engine:
+        """Restore an engine from `dump`.
+
+        Raises:
+            ValueError: damaged, of other assets, or made with other weights; start anew from history then.
+        """
+        engine = cls(weights, assets)
+        header = state.unpack(data, engine._parts())
+        if header.get("assets") != list(engine.assets) or header.get("weights") != weights.digest:
+            raise ValueError("a brain state of other assets or other weights")
+        engine._t = header["t"]
+        engine.counters = Counters(*header["counters"])
+        engine.features.refresh(engine.volatility)
+        return engine
+
+
+def _word(chance: Probabilities, base: Probabilities) -> Prediction:
+    """Return the likeliest class if it is clearly above its base rate, else NEUTRAL."""
+    best = max(Prediction, key=chance.of)
+    return best if chance.of(best) >= base.of(best) + EDGE else Prediction.NEUTRAL

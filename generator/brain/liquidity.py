@@ -1,0 +1,77 @@
+"""Liquidity words: log depth minus log spread, cleared of volatility, against the asset's own week."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from generator.brain.smoothing import DAY_BARS, HOUR_BARS, rates, step
+from generator.catalog.words import LiquidityContext
+from generator.market.values import FloatArray
+
+MIN_BARS: Final = HOUR_BARS
+_ENTER: Final = 1.0
+_LEAVE: Final = 0.5
+_LEAST_SPREAD: Final = 0.12  # a book that hardly varies must not turn noise into words
+
+
+class Liquidity:
+    """Smoothed liquidity of each asset; arrays are (k, assets) or (assets,)."""
+
+    def __init__(self, assets: int) -> None:
+        """Start with nothing known."""
+        self.level = np.zeros((1, assets))
+        self.week = np.zeros((2, assets))  # mean and mean absolute deviation
+        self.word = np.zeros(assets)  # -1 thin, 0 normal, 1 deep
+        self.count = np.zeros(assets)
+        self.age = np.full(assets, 1e6)
+        self.imbalance = np.zeros((1, assets))
+        self.imbalance_age = np.full(assets, 1e6)
+        self._alpha = rates((6,), 1)
+        self._alpha_week = rates((7 * DAY_BARS, 7 * DAY_BARS), 1)
+
+    def update(self, depth_usd: FloatArray, spread_bps: FloatArray, imbalance: FloatArray, volatility: FloatArray) -> None:
+        """Take one bar; `volatility` is the log volatility of the last hours against the week."""
+        seen = np.isfinite(depth_usd) & np.isfinite(spread_bps)
+        weight = seen.astype(np.float64)
+        self.count += weight
+        self.age = np.where(seen, 0.0, self.age + 1.0)
+        raw = np.log(np.where(seen, depth_usd, 1.0)) - np.log(np.where(seen, spread_bps, 1.0)) + volatility
+        count = np.maximum(self.count, 1.0)
+        step(self.level, raw[None], self._alpha, count, weight)
+        away = np.abs(self.level[0] - self.week[0]) * (self.count > 1.0)
+        step(self.week, np.stack((self.level[0], away)), self._alpha_week, count, weight)
+        self._take_imbalance(imbalance)
+        self._reword()
+
+    def _take_imbalance(self, imbalance: FloatArray) -> None:
+        """Follow the book's imbalance over about half an hour."""
+        seen = np.isfinite(imbalance)
+        self.imbalance_age = np.where(seen, 0.0, self.imbalance_age + 1.0)
+        step(self.imbalance, np.nan_to_num(imbalance)[None], self._alpha, np.ones(seen.shape) * 1e9, seen.astype(np.float64))
+
+    def _reword(self) -> None:
+        """Change the word only past the far edge of a dead zone."""
+        score = (self.level[0] - self.week[0]) / np.maximum(1.25 * self.week[1], _LEAST_SPREAD)
+        self.word = hysteresis(self.word, score, _ENTER, _LEAVE)
+
+    def known(self) -> np.ndarray:
+        """Say where a word can be given."""
+        return (self.count >= MIN_BARS) & (self.age <= HOUR_BARS)
+
+    def known_imbalance(self) -> FloatArray:
+        """Return the smoothed imbalance, NaN where it is not known now."""
+        return np.where(self.imbalance_age <= HOUR_BARS, self.imbalance[0], np.nan)
+
+    def context(self, column: int) -> LiquidityContext:
+        """Return the word of one asset."""
+        if not self.known()[column]:
+            return LiquidityContext.UNKNOWN
+        return {-1: LiquidityContext.THIN, 0: LiquidityContext.NORMAL, 1: LiquidityContext.DEEP}[int(self.word[column])]
+
+
+def hysteresis(word: FloatArray, score: FloatArray, enter: float, leave: float) -> FloatArray:
+    """Return -1, 0 or 1: enter past `enter`, leave again below `leave`."""
+    kept = np.where(np.abs(score) >= leave, np.where(np.sign(score) == word, word, 0.0), 0.0)
+    return np.where(np.abs(score) >= enter, np.sign(score), kept)

@@ -1,0 +1,145 @@
+"""The brain's words for people: short sentences, no figures of the models."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from generator.catalog.words import (
+    Bias,
+    DerivativesState,
+    LiquidityContext,
+    MarketStructure,
+    RegimeLabel,
+    Trend,
+    VolatilityWord,
+)
+
+REGIME: Final[dict[RegimeLabel, str]] = {
+    RegimeLabel.RISK_ON: "Prices have been climbing with modest swings",
+    RegimeLabel.RISK_OFF: "Prices have been falling with wide swings",
+    RegimeLabel.RANGE: "Prices move sideways with small swings",
+    RegimeLabel.HIGH_VOLATILITY: "Swings are large and have no lasting direction",
+    RegimeLabel.TRANSITION: "The market is between two moods and no reading leads",
+    RegimeLabel.UNKNOWN: "There is too little data to name a regime",
+}
+REGIME_NAME: Final[dict[RegimeLabel, str]] = {
+    RegimeLabel.RISK_ON: "risk-on",
+    RegimeLabel.RISK_OFF: "risk-off",
+    RegimeLabel.RANGE: "range",
+    RegimeLabel.HIGH_VOLATILITY: "high volatility",
+    RegimeLabel.TRANSITION: "transition",
+    RegimeLabel.UNKNOWN: "unknown",
+}
+TREND: Final[dict[Trend, str]] = {
+    Trend.UP: "The price has been going up for hours.",
+    Trend.DOWN: "The price has been going down for hours.",
+    Trend.SIDEWAYS: "The price shows no clear trend.",
+    Trend.UNKNOWN: "The trend is not known yet.",
+}
+MOMENTUM: Final[dict[int, str]] = {
+    1: "The last hours pushed the price up.",
+    0: "The last hours had no clear push.",
+    -1: "The last hours pushed the price down.",
+}
+VOLATILITY: Final[dict[VolatilityWord, str]] = {
+    VolatilityWord.CALM: "The next hour looks calmer than most of the week.",
+    VolatilityWord.NORMAL: "The next hour looks about as lively as most of the week.",
+    VolatilityWord.ELEVATED: "The next hour looks livelier than most of the week.",
+    VolatilityWord.EXTREME: "The next hour looks wilder than almost all of the week.",
+    VolatilityWord.UNKNOWN: "How lively the next hour will be is not known yet.",
+}
+BREADTH: Final[dict[int, str]] = {
+    1: "Most coins rose over the last day.",
+    0: "Some coins rose over the last day and some fell.",
+    -1: "Most coins fell over the last day.",
+}
+BOOK: Final[dict[int, str]] = {
+    1: "There are more buy orders than sell orders near the price.",
+    0: "Buy and sell orders near the price are about even.",
+    -1: "There are more sell orders than buy orders near the price.",
+}
+LIQUIDITY: Final[dict[LiquidityContext, str]] = {
+    LiquidityContext.DEEP: "Much can change hands near the price.",
+    LiquidityContext.NORMAL: "About as much as usual can change hands near the price.",
+    LiquidityContext.THIN: "Little can change hands near the price.",
+    LiquidityContext.UNKNOWN: "The order book is not known.",
+}
+DERIVATIVES: Final[dict[DerivativesState, str]] = {
+    DerivativesState.CROWDED_LONGS: "Traders pay a lot to bet on a rise, so that side is crowded.",
+    DerivativesState.CROWDED_SHORTS: "Traders pay to bet on a fall, so that side is crowded.",
+    DerivativesState.BALANCED: "Neither side of the futures market is crowded.",
+    DerivativesState.DELEVERAGING: "Traders are closing futures bets.",
+    DerivativesState.LEVERAGING_UP: "Traders are adding futures bets.",
+    DerivativesState.UNAVAILABLE: "Futures data is missing.",
+}
+STRUCTURE: Final[dict[MarketStructure, str]] = {
+    MarketStructure.UPTREND: "in an uptrend",
+    MarketStructure.DOWNTREND: "in a downtrend",
+    MarketStructure.RANGE: "moving sideways",
+    MarketStructure.BREAKOUT: "above the top of its last day",
+    MarketStructure.BREAKDOWN: "below the low of its last day",
+    MarketStructure.UNKNOWN: "not readable now",
+}
+LEAN: Final[dict[Bias, str]] = {
+    Bias.UP: "The evidence leans up by a small edge.",
+    Bias.DOWN: "The evidence leans down by a small edge.",
+    Bias.FLAT: "There is no clear edge either way, so the call is neutral.",
+}
+
+NO_BARS: Final = "no price bars for this asset yet"
+STALE: Final = "no price bar for this asset in the last hour"
+SHORT: Final = "less than half a day of history, so there is no forecast yet"
+SHORT_REGIME: Final = "less than two days of history, so the regime is a first guess"
+NO_BOOK: Final = "no order book, so liquidity is unknown"
+NO_FUTURES: Final = "no futures data, so crowding is unknown"
+CAPPED: Final = "a price jump in the last day was too large to be taken at face value and was capped"
+NOTHING_FRESH: Final = "no asset has a fresh price bar"
+SOME_MISSING: Final = "some assets have no fresh price bar"
+GAPS: Final = "some bars never came, so older evidence counts for more"
+
+
+def span(minutes: int) -> str:
+    """Return a length of time in words, e.g. `about 3 hours`."""
+    if minutes < 60:
+        return "less than an hour"
+    hours = round(minutes / 60)
+    if hours < 48:
+        return f"about {hours} hour{'s' if hours > 1 else ''}"
+    return f"about {round(hours / 24)} days"
+
+
+def sureness(confidence: float) -> str:
+    """Return how sure the regime reading is."""
+    if confidence >= 0.75:
+        return "The reading is fairly sure."
+    if confidence >= 0.5:
+        return "The reading is more likely than not."
+    return "The reading is unsure."
+
+
+def market_summary(label: RegimeLabel, minutes: int, confidence: float, volatility: VolatilityWord, lean: int | None) -> str:
+    """Return the market in three or four short sentences.
+
+    Args:
+        label: the regime.
+        minutes: how long it has stood.
+        confidence: of the label, 0..1.
+        volatility: the outlook's word.
+        lean: of breadth, -1, 0, 1; None where unknown.
+    """
+    first = f"{REGIME[label]}. This reading has stood for {span(minutes)}."
+    rest = [sureness(confidence)]
+    if volatility is not VolatilityWord.UNKNOWN:
+        rest.append(VOLATILITY[volatility])
+    if lean is not None:
+        rest.append(BREADTH[lean])
+    return " ".join([first, *rest])
+
+
+def asset_summary(asset: str, structure: MarketStructure, bias: Bias, volatility: VolatilityWord, *, forecast: bool) -> str:
+    """Return one asset in two or three short sentences."""
+    if structure is MarketStructure.UNKNOWN:
+        return f"{asset} cannot be read now. Its price bars are missing or too old."
+    lean = LEAN[bias] if forecast else "It is too early for a call."
+    known = "" if volatility is VolatilityWord.UNKNOWN else f" {VOLATILITY[volatility]}"
+    return f"{asset} is {STRUCTURE[structure]}. {lean}{known}"

@@ -1,0 +1,76 @@
+"""The shape of the last day from hourly closes: trend, breadth, breakouts."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from generator.brain.features import Features
+from generator.brain.liquidity import hysteresis
+from generator.catalog.words import MarketStructure, Trend
+from generator.market.values import BAR_MS, FloatArray
+
+HOUR_MS: Final = 3_600_000
+HOURS: Final = 24
+_TREND_ENTER: Final = 1.2
+_TREND_LEAVE: Final = 0.7
+_CLEARANCE: Final = 0.25  # a breakout must clear the day's range by this share of an hour's sigma
+
+
+class Structure:
+    """Hourly closes of a day and the trend word; `trend` has the market in its last column."""
+
+    def __init__(self, assets: int) -> None:
+        """Start with nothing known."""
+        self.hourly = np.full((HOURS, assets), np.nan)  # log closes
+        self.hour = np.full(HOURS, -1.0)  # the hour each row belongs to
+        self.trend = np.zeros(assets + 1)
+
+    def update(self, t_ms: int, log_close: FloatArray, features: Features) -> None:
+        """Take one bar."""
+        score = 0.5 * (features.current[6] + features.current[7])
+        self.trend = hysteresis(self.trend, score, _TREND_ENTER, _TREND_LEAVE)
+        close_ms = t_ms + BAR_MS
+        if close_ms % HOUR_MS == 0:
+            hour = close_ms // HOUR_MS
+            self.hourly[hour % HOURS] = log_close
+            self.hour[hour % HOURS] = float(hour)
+
+    def day_change(self, t_ms: int, log_close: FloatArray) -> FloatArray:
+        """Return the log change over 23 to 24 hours, NaN where unknown."""
+        hour = (t_ms + BAR_MS) // HOUR_MS
+        then = (hour - HOURS + 1) % HOURS
+        if self.hour[then] != hour - HOURS + 1:
+            return np.full(log_close.shape, np.nan)
+        return log_close - self.hourly[then]
+
+    def breadth(self, t_ms: int, log_close: FloatArray) -> float | None:
+        """Return the share of assets that rose over the day; None where no asset's day is known."""
+        change = self.day_change(t_ms, log_close)
+        known = np.isfinite(change)
+        return float((change[known] > 0.0).mean()) if known.any() else None
+
+    def trend_word(self, column: int) -> Trend:
+        """Return the trend of one column."""
+        return {-1: Trend.DOWN, 0: Trend.SIDEWAYS, 1: Trend.UP}[int(self.trend[column])]
+
+    def word(self, t_ms: int, column: int, log_close: float, hour_sigma: float) -> MarketStructure:
+        """Return the structure of one asset.
+
+        Args:
+            t_ms: open time of the last bar.
+            column: of the asset.
+            log_close: its last close.
+            hour_sigma: its expected sigma over an hour, as a fraction.
+        """
+        hour = (t_ms + BAR_MS) // HOUR_MS
+        past = self.hourly[(self.hour > hour - HOURS) & (self.hour < hour), column]
+        past = past[np.isfinite(past)]
+        if past.size >= HOURS // 2:
+            if log_close > past.max() + _CLEARANCE * hour_sigma:
+                return MarketStructure.BREAKOUT
+            if log_close < past.min() - _CLEARANCE * hour_sigma:
+                return MarketStructure.BREAKDOWN
+        words = {-1: MarketStructure.DOWNTREND, 0: MarketStructure.RANGE, 1: MarketStructure.UPTREND}
+        return words[int(self.trend[column])]
