@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from generator.arena.lessons import learning_score, pattern_of, shared_intelligence_score
+from generator.arena.numbers import Triple
+from generator.arena.scores import Case
 from generator.arena.sealing import digest_of, forecast_of
 from generator.arena.settlement import change_bps, outcome_of
 from generator.arena.tally import consensus_of
@@ -76,9 +78,10 @@ def complaint_of(row: Mapping[str, Any]) -> str | None:
     A row of another form is a complaint too, never an exception.
     """
     try:
-        return _sealing_complaint(row) or (
-            _void_complaint(row) if row["phase"] == "void" else _outcome_complaint(row) or _lesson_complaint(row)
-        )
+        common = _sealing_complaint(row) or _votes_complaint(row)
+        if row["phase"] == "void":
+            return common or _void_complaint(row)
+        return common or _outcome_complaint(row) or _lesson_complaint(row)
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, OverflowError) as error:
         return f"row is not of the published form ({type(error).__name__}: {error})"
 
@@ -97,6 +100,14 @@ def _sealing_complaint(row: Mapping[str, Any]) -> str | None:
         return "forecast and salt do not give the commitment"
     if not row["opened"] < row["start"] < row["end"]:
         return "the forecast was not sealed before the start"
+    return None
+
+
+def _votes_complaint(row: Mapping[str, Any]) -> str | None:
+    for choice in ("bullish", "bearish", "neutral"):
+        votes, simulated = row["votes"][choice], row["simulated_votes"][choice]
+        if type(votes) is not int or type(simulated) is not int or not 0 <= simulated <= votes:
+            return f"{choice} votes {votes!r}, of which simulated {simulated!r}, cannot be"
     return None
 
 
@@ -121,7 +132,7 @@ def _outcome_complaint(row: Mapping[str, Any]) -> str | None:
 def _lesson_complaint(row: Mapping[str, Any]) -> str | None:
     lesson, forecast = row["lesson"], row["forecast"]
     tally, outcome = Tally(**row["votes"]), Prediction(row["outcome"])
-    chances = tuple(forecast["probabilities"][key] for key in ("down", "neutral", "up"))
+    chances = case_of_row(row).probabilities
     consensus = consensus_of(tally)
     brain, crowd = forecast["prediction"] == outcome, str(consensus) == str(outcome)
     expected = {
@@ -140,3 +151,21 @@ def _lesson_complaint(row: Mapping[str, Any]) -> str | None:
         if lesson[name] != value:
             return f"lesson {name} is {lesson[name]}, recomputed {value}"
     return None
+
+
+def case_of_row(row: Mapping[str, Any]) -> Case:
+    """Read the judged forecast out of a resolved row, for the scores."""
+    forecast, previous = row["forecast"], row["previous_outcome"]
+    return Case(
+        probabilities=_triple(forecast["probabilities"]),
+        base_rate=_triple(forecast["base_rate"]),
+        previous=None if previous is None else Prediction(previous),
+        prediction=Prediction(forecast["prediction"]),
+        outcome=Prediction(row["outcome"]),
+        void=False,
+        warm_up=bool(row["warm_up"]),
+    )
+
+
+def _triple(named: Mapping[str, float]) -> Triple:
+    return (named["down"], named["neutral"], named["up"])
