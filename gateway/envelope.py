@@ -1,0 +1,155 @@
+"""Read the PAYMENT-SIGNATURE header into an envelope: types and shapes only, no judgement of its transactions."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+from gateway.errors import PaymentInvalid
+
+MAX_GROUP: Final = 16
+IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_-]{16,128}")
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What a client sent, well-formed.
+
+    Args:
+        group: base64 items of the atomic group.
+        index: position of the payment in it.
+        network: as the client sent it.
+        fee_payer: echoed from the challenge, if at all.
+        snapshot_id: echoed from the challenge, if at all.
+        resource: forwarded as sent.
+        extensions: forwarded as sent.
+        identifier: the payment-identifier extension's id, if any.
+    """
+
+    group: tuple[str, ...]
+    index: int
+    network: str
+    fee_payer: str | None
+    snapshot_id: str | None
+    resource: dict[str, Any] | None
+    extensions: dict[str, Any] | None
+    identifier: str | None
+
+
+def read_envelope(header: str, networks: tuple[str, str]) -> Envelope:
+    """Decode a payment header.
+
+    Args:
+        header: the header's value.
+        networks: the two forms that name our network.
+
+    Raises:
+        PaymentInvalid: anything about it is malformed; the code names what.
+
+    Returns:
+        The envelope.
+    """
+    sent = _object(_parse(header), "payment")
+    version = sent.get("x402Version")
+    if type(version) is not int or version != 2:
+        _refuse("unsupported_x402_version", "x402Version must be the integer 2")
+    payload = _object(sent.get("payload"), "payload")
+    accepted = _object(sent.get("accepted"), "accepted")
+    extra = _object(accepted.get("extra", {}), "accepted.extra")
+    extensions = _optional_object(sent.get("extensions"), "extensions")
+    group = _group(payload.get("paymentGroup"))
+    return Envelope(
+        group=group,
+        index=_index(payload.get("paymentIndex"), len(group)),
+        network=_accepted_network(accepted, networks),
+        fee_payer=_optional_text(extra, "feePayer"),
+        snapshot_id=_optional_text(extra, "snapshotId"),
+        resource=_optional_object(sent.get("resource"), "resource"),
+        extensions=extensions,
+        identifier=_identifier(extensions or {}),
+    )
+
+
+def _parse(header: str) -> Any:
+    try:
+        raw = base64.b64decode(header.encode("latin-1"), validate=True)
+    except (binascii.Error, ValueError):
+        _refuse("payment_not_base64", "the PAYMENT-SIGNATURE header is not standard padded base64")
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        _refuse("payment_not_utf8", "the decoded header is not UTF-8")
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except RecursionError:
+        _refuse("payment_nested_too_deep", "the JSON is nested too deep")
+    except ValueError:
+        _refuse("payment_not_json", "the decoded header is not JSON")
+
+
+def _no_constant(name: str) -> NoReturn:
+    message = f"{name} is not JSON"
+    raise ValueError(message)
+
+
+def _refuse(code: str, text: str) -> NoReturn:
+    raise PaymentInvalid(code, text)
+
+
+def _object(value: Any, name: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        _refuse("payment_malformed", f"{name} must be an object")
+    return value
+
+
+def _optional_object(value: Any, name: str) -> dict[str, Any] | None:
+    return None if value is None else _object(value, name)
+
+
+def _optional_text(extra: dict[str, Any], name: str) -> str | None:
+    value = extra.get(name)
+    if value is not None and not isinstance(value, str):
+        _refuse("payment_malformed", f"accepted.extra.{name} must be a string")
+    return value
+
+
+def _accepted_network(accepted: dict[str, Any], networks: tuple[str, str]) -> str:
+    # The values are read, not trusted: only the network's form matters, and it is not signed either.
+    for name in ("scheme", "network", "asset", "amount", "payTo"):
+        if not isinstance(accepted.get(name), str):
+            _refuse("payment_malformed", f"accepted.{name} must be a string")
+    if type(accepted.get("maxTimeoutSeconds")) is not int:
+        _refuse("payment_malformed", "accepted.maxTimeoutSeconds must be an integer")
+    if accepted["scheme"] != "exact":
+        _refuse("unsupported_scheme", "the scheme must be exact")
+    network: str = accepted["network"]
+    if network not in networks:
+        _refuse("invalid_network", "the payment names another network than the offer")
+    return network
+
+
+def _group(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        _refuse("payment_malformed", "payload.paymentGroup must be an array of strings")
+    if not 1 <= len(value) <= MAX_GROUP:
+        _refuse("invalid_group_size", f"payload.paymentGroup must hold 1 to {MAX_GROUP} transactions")
+    return tuple(value)
+
+
+def _index(value: Any, size: int) -> int:
+    if type(value) is not int or not 0 <= value < size:
+        _refuse("invalid_payment_index", "payload.paymentIndex must be an integer that points into the group")
+    return value
+
+
+def _identifier(extensions: dict[str, Any]) -> str | None:
+    declared = extensions.get("payment-identifier")
+    info = declared.get("info") if isinstance(declared, dict) else None
+    value = info.get("id") if isinstance(info, dict) else None
+    if value is not None and (not isinstance(value, str) or not IDENTIFIER.fullmatch(value)):
+        _refuse("invalid_payment_identifier", "the payment identifier must be 16 to 128 of A-Z a-z 0-9 _ -")
+    return value

@@ -1,0 +1,52 @@
+"""Failures of the gateway.
+
+    GatewayError
+    ├── VaultUnreadable          the manifest or a body it names is not what it says
+    ├── LedgerUnreadable         the payments ledger cannot be opened; nothing was overwritten
+    ├── IdentityTaken            the txid or payment identifier is already in the payments ledger
+    ├── FacilitatorUnavailable   no readable answer; the same payment may work later (503)
+    ├── PaymentInvalid           the payment as sent can never be accepted (402)
+    └── PreviewRefused           the preview was asked to listen beyond loopback
+
+Wrong settings are ValueError (pydantic's), one line each.
+"""
+
+from __future__ import annotations
+
+
+class GatewayError(Exception):
+    """Root of the gateway's failures; its text is one clear line for the operator."""
+
+
+class VaultUnreadable(GatewayError):
+    """The manifest or a body it names is not what it says."""
+
+
+class LedgerUnreadable(GatewayError):
+    """The payments ledger cannot be opened; nothing was overwritten."""
+
+
+class IdentityTaken(GatewayError):
+    """The txid or the payment identifier already stands in the payments ledger."""
+
+
+class FacilitatorUnavailable(GatewayError):
+    """The facilitator gave no readable answer."""
+
+
+class PreviewRefused(GatewayError):
+    """The preview was asked to listen beyond loopback."""
+
+
+class PaymentInvalid(GatewayError):
+    """The payment as sent can never be accepted.
+
+    Args:
+        code: snake-case word for machines.
+        text: one sentence for people.
+    """
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(f"{code}: {text}")
+        self.code = code
+        self.text = text

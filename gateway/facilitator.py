@@ -1,0 +1,257 @@
+"""Speak to the facilitator: what it supports, verify, settle."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final
+
+import aiohttp
+import structlog
+from algosdk.encoding import is_valid_address
+
+from gateway.clock import Clock
+from gateway.errors import FacilitatorUnavailable
+from gateway.payment import Payment
+from gateway.remote import Answer, RemoteError, call
+from gateway.settings import GatewaySettings
+
+SUPPORTED_TTL_S: Final = 60.0
+SUPPORTED_RETRY_S: Final = 2.0
+BREAKER_FAILURES: Final = 5
+BREAKER_OPEN_S: Final = 5.0
+SERVER_ERROR: Final = 500
+OK: Final = 200
+log = structlog.get_logger("gateway.facilitator")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What the facilitator says it can do for us.
+
+    Args:
+        network: the form in which it names our network.
+        fee_payer: the signer of this answer.
+        signers: every signer it named, also in earlier answers.
+        lists_signers: whether it names all of them and not only the one of each answer.
+    """
+
+    network: str
+    fee_payer: str
+    signers: frozenset[str]
+    lists_signers: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer to verify."""
+
+    valid: bool
+    reason: str
+
+
+class SettleKind(Enum):
+    """How an answer to settle reads."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class SettleAnswer:
+    """The answer to settle.
+
+    Args:
+        kind: what it says, if anything.
+        reason: its error reason, or ours when it was unreadable.
+        names_transaction: whether it names one, so that something may have been broadcast.
+    """
+
+    kind: SettleKind
+    reason: str
+    names_transaction: bool = False
+
+    @property
+    def before_broadcast(self) -> bool:
+        """Whether it is a failure with a reason that the SDKs give only before they broadcast."""
+        return self.kind is SettleKind.FAILURE and not self.names_transaction and _is_early(self.reason)
+
+
+def _is_early(reason: str) -> bool:
+    if reason in {"invalid_payload", "insufficient_funds"} or "simulation" in reason:
+        return True
+    late = ("settlement_failed", "confirmation_failed")
+    return reason.startswith("invalid_exact_avm_") and not any(word in reason for word in late)
+
+
+class Facilitator:
+    """The facilitator's client.
+
+    Args:
+        settings: where it is, its token, the time limits, our network.
+        http: the process's session.
+        clock: the process's clock.
+    """
+
+    def __init__(self, settings: GatewaySettings, http: aiohttp.ClientSession, clock: Clock) -> None:
+        self._settings = settings
+        self._http = http
+        self._clock = clock
+        token = settings.facilitator_token
+        self._headers = {"Authorization": f"Bearer {token.get_secret_value()}"} if token else {}
+        self._offer: Offer | None = None
+        self._asked_at: float | None = None
+        self._wait_s = 0.0
+        self._asking = asyncio.Lock()
+        self._failures = 0
+        self._open_until = 0.0
+
+    def offer(self) -> Offer | None:
+        """Return the last good offer without asking; None when there is none to quote."""
+        return self._offer
+
+    async def refresh(self) -> bool:
+        """Ask /supported if the last answer is old.
+
+        Returns:
+            True when another offer stands now.
+        """
+        async with self._asking:
+            now = self._clock.monotonic()
+            if self._asked_at is not None and now - self._asked_at < self._wait_s:
+                return False
+            self._asked_at = now
+            before = self._offer
+            self._wait_s = SUPPORTED_TTL_S if await self._ask() else SUPPORTED_RETRY_S
+            return before != self._offer
+
+    async def _ask(self) -> bool:
+        try:
+            answer = await self._call("GET", "/supported", self._settings.verify_timeout_seconds)
+        except (RemoteError, FacilitatorUnavailable) as error:
+            log.warning("facilitator down, the last offer stands", reason=str(error))
+            return False
+        kinds = answer.content.get("kinds") if isinstance(answer.content, dict) else None
+        if answer.status != OK or not isinstance(kinds, list):
+            log.warning("facilitator's /supported is unreadable, the last offer stands", status=answer.status)
+            return False
+        self._offer = self._read_offer(kinds, answer.content.get("signers"))
+        if self._offer is None:
+            # A definite answer without us in it: quoting the old one would sell what cannot be settled.
+            log.error("the facilitator does not offer our network", network=self._settings.network)
+        return self._offer is not None
+
+    def _read_offer(self, kinds: list[Any], signers: Any) -> Offer | None:
+        ours = [kind for kind in kinds if isinstance(kind, dict) and kind.get("scheme") == "exact"]
+        for form in self._settings.chain_network.forms:
+            for kind in ours:
+                extra = kind.get("extra")
+                payer: Any = extra.get("feePayer") if isinstance(extra, dict) else None
+                if kind.get("network") == form and kind.get("x402Version") == 2 and is_valid_address(payer):
+                    named = _signers(signers)
+                    earlier = self._offer.signers if self._offer else frozenset()
+                    return Offer(form, payer, earlier | named | {payer}, bool(named))
+        return None
+
+    async def verify(self, payment: Payment, requirements: dict[str, Any]) -> Verdict:
+        """Ask whether a payment would settle.
+
+        Args:
+            payment: checked against our table.
+            requirements: from our table, network in the facilitator's form.
+
+        Raises:
+            FacilitatorUnavailable: no readable answer, or too many of them lately.
+
+        Returns:
+            The verdict.
+        """
+        if self._clock.monotonic() < self._open_until:
+            message = "verify failed repeatedly; not asked again for a moment"
+            raise FacilitatorUnavailable(message)
+        try:
+            timeout_s = self._settings.verify_timeout_seconds
+            answer = await self._call("POST", "/verify", timeout_s, _request(payment, requirements))
+            verdict = _read_verdict(answer)
+        except (RemoteError, FacilitatorUnavailable) as error:
+            self._count_failure()
+            raise FacilitatorUnavailable(str(error)) from error
+        self._failures = 0
+        return verdict
+
+    def _count_failure(self) -> None:
+        self._failures += 1
+        if self._failures >= BREAKER_FAILURES:
+            self._open_until = self._clock.monotonic() + BREAKER_OPEN_S
+
+    async def settle(self, payment: Payment, requirements: dict[str, Any]) -> SettleAnswer:
+        """Ask to settle a payment, once. Never raises: an unreadable answer is an answer about our knowledge.
+
+        Args:
+            payment: verified, its intent on disk.
+            requirements: the ones it was verified with.
+
+        Returns:
+            What came back.
+        """
+        try:
+            timeout_s = self._settings.settle_timeout_seconds
+            answer = await self._call("POST", "/settle", timeout_s, _request(payment, requirements))
+        except (RemoteError, FacilitatorUnavailable) as error:
+            return SettleAnswer(SettleKind.UNREADABLE, str(error))
+        return _read_settle(answer)
+
+    async def _call(self, method: str, path: str, timeout_s: float, body: dict[str, Any] | None = None) -> Answer:
+        if self._settings.facilitator_url is None:
+            message = "FACILITATOR_URL is not set"
+            raise FacilitatorUnavailable(message)
+        url = self._settings.facilitator_url + path
+        return await call(self._http, method, url, timeout_s=timeout_s, headers=self._headers, body=body)
+
+
+def _signers(signers: Any) -> frozenset[str]:
+    families = signers.items() if isinstance(signers, dict) else ()
+    rows = [row for family, row in families if family.startswith("algorand") and isinstance(row, list)]
+    return frozenset(address for row in rows for address in row if is_valid_address(address))
+
+
+def _request(payment: Payment, requirements: dict[str, Any]) -> dict[str, Any]:
+    """Make the body of verify and settle: terms from our table, extensions and resource as the client sent them."""
+    envelope = payment.envelope
+    payload: dict[str, Any] = {
+        "x402Version": 2,
+        "payload": {"paymentGroup": list(envelope.group), "paymentIndex": envelope.index},
+        "accepted": requirements,
+    }
+    if envelope.resource is not None:
+        payload["resource"] = envelope.resource
+    if envelope.extensions is not None:
+        payload["extensions"] = envelope.extensions
+    return {"x402Version": 2, "paymentPayload": payload, "paymentRequirements": requirements}
+
+
+def _read_verdict(answer: Answer) -> Verdict:
+    content = answer.content if isinstance(answer.content, dict) else {}
+    valid = content.get("isValid")
+    if answer.status >= SERVER_ERROR or type(valid) is not bool or (valid and answer.status != OK):
+        message = f"verify answered {answer.status} without a verdict"
+        raise FacilitatorUnavailable(message)
+    return Verdict(valid, _text(content.get("invalidReason")) or "invalid_payload")
+
+
+def _read_settle(answer: Answer) -> SettleAnswer:
+    content = answer.content if isinstance(answer.content, dict) else {}
+    success = content.get("success")
+    if answer.status >= SERVER_ERROR or type(success) is not bool or (success and answer.status != OK):
+        return SettleAnswer(SettleKind.UNREADABLE, f"settle answered {answer.status} without an outcome")
+    if success:
+        return SettleAnswer(SettleKind.SUCCESS, "")
+    return SettleAnswer(
+        SettleKind.FAILURE, _text(content.get("errorReason")), content.get("transaction") not in {"", None}
+    )
+
+
+def _text(value: Any) -> str:
+    return value[:100] if isinstance(value, str) else ""

@@ -1,0 +1,27 @@
+"""What operators may watch, in a registry of its own."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge
+
+
+class Metrics:
+    """The gateway's counters and gauges."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.outcomes = Counter("emi_purchases", "Attempts to buy by outcome.", ["outcome"], registry=self.registry)
+        self.settles = Counter(
+            "emi_facilitator_settles", "Answers to settle by kind.", ["kind"], registry=self.registry
+        )
+        self.unknown_open = Gauge(
+            "emi_payments_unknown", "Payments whose outcome is not known.", registry=self.registry
+        )
+        self.unknown_oldest = Gauge(
+            "emi_payments_unknown_oldest_seconds", "Age of the oldest such payment.", registry=self.registry
+        )
+        self.unclosable = Gauge(
+            "emi_payments_unclosable", "Such payments that no evidence can close any more.", registry=self.registry
+        )
+        self.vault_age = Gauge("emi_vault_age_seconds", "Age of the newest vault.", registry=self.registry)
+        self.quoting = Gauge("emi_quoting", "1 when quotes are made, 0 when not.", registry=self.registry)

@@ -1,0 +1,119 @@
+"""Close every payment whose outcome is not known, by evidence, without waiting for its payer."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+import structlog
+
+from gateway.chain import LIFE_MARGIN_ROUNDS, Chain, Presence, extend_watch
+from gateway.clock import Clock
+from gateway.ledger import Record
+from gateway.ledger_thread import LedgerThread
+from gateway.metrics import Metrics
+from gateway.purchase import Purchases
+
+FIRST_WAIT_S: Final = 2.0
+LONGEST_WAIT_S: Final = 120.0
+PURGE_EVERY_S: Final = 3_600.0
+log = structlog.get_logger("gateway.reconcile")
+
+
+class Reconciler:
+    """Look open payments up again and again, later each time, and only ever look.
+
+    Args:
+        clock: the process's clock.
+        chain: the evidence.
+        ledger: the payments ledger's thread.
+        purchases: whose payments on their way are left to it.
+        metrics: the gauges of open payments.
+    """
+
+    def __init__(
+        self, clock: Clock, chain: Chain, ledger: LedgerThread, purchases: Purchases, metrics: Metrics
+    ) -> None:
+        self._clock = clock
+        self._chain = chain
+        self._ledger = ledger
+        self._purchases = purchases
+        self._metrics = metrics
+        self._due: dict[str, tuple[float, float]] = {}
+        self._reported: set[str] = set()
+        self._purge_at = 0.0
+
+    async def step(self) -> int:
+        """Look up every open payment that is due.
+
+        Returns:
+            How many were closed.
+        """
+        await self._purge()
+        records = await self._ledger.run(self._ledger.ledger.open_payments)
+        self._forget_closed({record.txid for record in records})
+        due = [record for record in records if self._is_due(record)]
+        closed = [await self._look(record) for record in due]
+        self._measure(records)
+        return sum(closed)
+
+    def _is_due(self, record: Record) -> bool:
+        now = self._clock.monotonic()
+        at, _ = self._due.setdefault(record.txid, (now, FIRST_WAIT_S))
+        busy = self._purchases.in_flight(record.txid) or record.settling_until > self._clock.now().timestamp()
+        return now >= at and not busy
+
+    async def _look(self, record: Record) -> bool:
+        _, wait_s = self._due[record.txid]
+        self._due[record.txid] = (self._clock.monotonic() + wait_s, min(wait_s * 2, LONGEST_WAIT_S))
+        finding = await self._chain.lookup(record.txid)
+        ledger, now = self._ledger.ledger, self._clock.now()
+        if finding.presence is Presence.FOUND:
+            log.info("unknown payment found on the chain", txid=record.txid)
+            return await self._ledger.run(ledger.mark_settled, record.txid, now, "chain")
+        watched = extend_watch(record.watched_round, finding)
+        await self._ledger.run(ledger.watch, record.txid, watched)
+        if finding.proves_absence(record.last_valid, watched):
+            log.info("unknown payment can never land", txid=record.txid, last_valid=record.last_valid)
+            return await self._ledger.run(ledger.mark_refused, record.txid, now, "payment_expired", "absent")
+        self._report(record, finding.round, watched)
+        return False
+
+    def _report(self, record: Record, reached: int | None, watched: int | None) -> None:
+        """Say once that a payment can be closed by no evidence that we can get."""
+        past = reached is not None and reached > record.last_valid + LIFE_MARGIN_ROUNDS
+        if past and watched is None and record.txid not in self._reported:
+            self._reported.add(record.txid)
+            log.error("payment stays unknown: algod forgot, and no indexer answers for it", txid=record.txid)
+
+    def _forget_closed(self, still_open: set[str]) -> None:
+        self._due = {txid: due for txid, due in self._due.items() if txid in still_open}
+        self._reported &= still_open
+
+    def _measure(self, records: list[Record]) -> None:
+        oldest = min((record.created_at for record in records), default=None)
+        now = self._clock.now().timestamp()
+        self._metrics.unknown_open.set(len(records))
+        self._metrics.unknown_oldest.set(0 if oldest is None else max(now - oldest, 0))
+        self._metrics.unclosable.set(len(self._reported))
+
+    async def _purge(self) -> None:
+        now = self._clock.monotonic()
+        if now >= self._purge_at:
+            self._purge_at = now + PURGE_EVERY_S
+            await self._ledger.run(self._ledger.ledger.purge, self._clock.now())
+
+
+async def run_forever(step: Reconciler, every_s: float = 1.0) -> None:
+    """Reconcile until cancelled; a failure of one round is logged and the next goes on.
+
+    Args:
+        step: the reconciler.
+        every_s: seconds between rounds.
+    """
+    while True:
+        try:
+            await step.step()
+        except Exception:
+            log.exception("a round of reconciling failed")
+        await asyncio.sleep(every_s)

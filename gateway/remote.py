@@ -1,0 +1,84 @@
+"""One bounded JSON call to another service: a time limit, a size limit, no redirects, no retries."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+import aiohttp
+
+MAX_ANSWER_BYTES: Final = 64 * 1024
+
+
+class RemoteError(Exception):
+    """No readable answer came: connection, time, size or JSON failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A JSON answer, whatever its status."""
+
+    status: int
+    content: Any
+
+
+async def call(
+    http: aiohttp.ClientSession,
+    method: str,
+    url: str,
+    *,
+    timeout_s: float,
+    headers: dict[str, str],
+    body: dict[str, Any] | None = None,
+) -> Answer:
+    """Send one request and read a JSON answer.
+
+    Args:
+        http: the process's session.
+        method: GET or POST; aiohttp sends a POST once, also on a broken connection.
+        url: absolute.
+        timeout_s: seconds for everything.
+        headers: authorization, if any.
+        body: JSON of a POST.
+
+    Raises:
+        RemoteError: nothing readable came back. Whether the request arrived is then unknown.
+
+    Returns:
+        Status and decoded content; content is None when a status other than 200 came without JSON.
+    """
+    try:
+        async with http.request(
+            method,
+            url,
+            json=body,
+            headers=headers,
+            timeout=aiohttp.ClientTimeout(total=timeout_s),
+            allow_redirects=False,
+        ) as response:
+            raw = await _read(response)
+            return Answer(response.status, _decode(raw, response.status))
+    except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
+        message = f"{method} {url}: {type(error).__name__}"
+        raise RemoteError(message) from error
+
+
+async def _read(response: aiohttp.ClientResponse) -> bytes:
+    raw = bytearray()
+    async for chunk in response.content.iter_chunked(16 * 1024):
+        raw += chunk
+        if len(raw) > MAX_ANSWER_BYTES:
+            message = "the answer is too large"
+            raise ValueError(message)
+    return bytes(raw)
+
+
+def _decode(raw: bytes, status: int) -> Any:
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        if status == 200:
+            message = "the answer is not JSON"
+            raise ValueError(message) from error
+        return None

@@ -1,0 +1,181 @@
+"""What an operator may set for the gateway; every wrong value is one clear line."""
+
+from __future__ import annotations
+
+import ipaddress
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self
+from urllib.parse import unquote, urlsplit
+
+from algosdk.encoding import checksum, encode_address, is_valid_address
+from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from gateway.networks import NETWORKS, Network
+
+# An address made from a hash: nobody holds its key, so nothing paid to it on a toy chain belongs to anyone.
+DEMO_PAYEE: Final = encode_address(checksum(b"emi demo payee v1: nobody holds this key"))
+LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host name or address can only be reached from this machine.
+
+    Args:
+        host: a name or an address, brackets of IPv6 already removed.
+
+    Returns:
+        True for localhost and loopback addresses, False for everything else.
+    """
+    if host in LOOPBACK_NAMES:
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class GatewaySettings(BaseSettings):
+    """The gateway's settings, from keyword arguments, then the environment (prefix EMI_), then defaults."""
+
+    model_config = SettingsConfigDict(env_prefix="EMI_", extra="ignore", frozen=True, validate_default=True)
+
+    state_dir: Path = Path("./emi-state")
+    site_dir: Path | None = None
+    vault_url: str | None = None
+    ledger_url: str | None = None
+    base_url: str | None = None
+    project: str = Field(default="Educational Market Intelligence", min_length=1, max_length=80)
+    contact: str | None = None
+    host: str = "127.0.0.1"
+    port: int = Field(default=8402, ge=0, le=65535)
+    network: Literal["mainnet", "testnet", "devnet"] = "devnet"
+    pay_to: str | None = None
+    facilitator_url: str | None = None
+    facilitator_token: SecretStr | None = None
+    algod_url: str | None = None
+    algod_token: SecretStr | None = None
+    indexer_url: str | None = None
+    indexer_token: SecretStr | None = None
+    verify_timeout_seconds: float = Field(default=5.0, gt=0, le=60)
+    settle_timeout_seconds: float = Field(default=15.0, gt=0, le=120)
+    vault_max_age_seconds: int = Field(default=900, ge=60, le=86_400)
+    rate_limit_per_minute: int = Field(default=600, ge=1, le=1_000_000)
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = ()
+    metrics_port: int | None = Field(default=None, ge=1, le=65535)
+    log_format: Literal["console", "json"] = "console"
+
+    @field_validator("pay_to")
+    @classmethod
+    def _address(cls, value: str | None) -> str | None:
+        if value is not None and not is_valid_address(value):
+            message = f"{value!r} is not an Algorand address (58 characters with a checksum)"
+            raise ValueError(message)
+        return value
+
+    @field_validator("base_url", "facilitator_url", "algod_url", "indexer_url")
+    @classmethod
+    def _http_url(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        parts = urlsplit(value)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+            message = f"{value!r} is not a plain http:// or https:// URL"
+            raise ValueError(message)
+        if parts.username or parts.password:
+            message = "credentials do not belong in a URL; use the token setting"
+            raise ValueError(message)
+        return value.rstrip("/")
+
+    @field_validator("vault_url", "ledger_url")
+    @classmethod
+    def _storage_url(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is None:
+            return None
+        wanted = "file:///" if info.field_name == "vault_url" else "sqlite:///"
+        if not value.startswith(wanted):
+            message = f"{value.split(':', 1)[0]}: is not supported here yet; use {wanted}"
+            raise ValueError(message)
+        return value
+
+    @field_validator("trusted_proxies", mode="before")
+    @classmethod
+    def _networks(cls, value: Any) -> Any:
+        items = value.split(",") if isinstance(value, str) else list(value)
+        names = tuple(str(item).strip() for item in items if str(item).strip())
+        for name in names:
+            ipaddress.ip_network(name, strict=False)
+        return names
+
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        if not self.base_is_loopback and "network" not in self.model_fields_set:
+            message = "NETWORK must be told (mainnet, testnet or devnet) when BASE_URL is public"
+            raise ValueError(message)
+        vault, site = self.vault_dir.resolve(), self.site_path.resolve()
+        if vault == site or vault in site.parents or site in vault.parents:
+            message = f"the vault {vault} and the site {site} must lie apart: the site is public, the vault is not"
+            raise ValueError(message)
+        return self
+
+    @property
+    def site_path(self) -> Path:
+        """Where the published site lies."""
+        return self.site_dir or self.state_dir / "site"
+
+    @property
+    def vault_dir(self) -> Path:
+        """Where the vault lies."""
+        if self.vault_url is None:
+            return self.state_dir / "vault"
+        return Path(unquote(urlsplit(self.vault_url).path))
+
+    @property
+    def ledger_path(self) -> Path:
+        """The file of the payments ledger."""
+        if self.ledger_url is None:
+            return self.state_dir / "payments.sqlite3"
+        return Path(unquote(self.ledger_url.removeprefix("sqlite:///")))
+
+    @property
+    def origin(self) -> str:
+        """The base URL that quotes name."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return self.base_url or f"http://{host}:{self.port}"
+
+    @property
+    def base_is_loopback(self) -> bool:
+        """Whether the base URL can only be reached from this machine."""
+        return is_loopback(urlsplit(self.origin).hostname or "")
+
+    @property
+    def chain_network(self) -> Network:
+        """The network's row of the table."""
+        return NETWORKS[self.network]
+
+    @property
+    def payee(self) -> str:
+        """Who is paid: PAY_TO, or the demo payee."""
+        return self.pay_to or DEMO_PAYEE
+
+    def quote_refusal(self, source_mode: str) -> str | None:
+        """Say why no quote may be made of a vault, if so.
+
+        Args:
+            source_mode: live, recorded or simulated, as the vault says.
+
+        Returns:
+            One line, or None when quotes may be made.
+        """
+        if self.network != "mainnet" or self.base_is_loopback:
+            return None
+        if self.payee == DEMO_PAYEE:
+            return "the payee is the demo address; real money is not taken for it"
+        if source_mode != "live":
+            return f"the data is {source_mode}; real money is taken for live data only"
+        return None
+
+
+def field_names() -> frozenset[str]:
+    """Return the names of the gateway's settings, upper case and without prefix."""
+    return frozenset(name.upper() for name in GatewaySettings.model_fields)

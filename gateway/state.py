@@ -1,0 +1,130 @@
+"""Everything one gateway process holds, and the loop that keeps it fresh."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+import aiohttp
+import structlog
+
+from gateway.chain import Chain
+from gateway.challenge import Challenge, encode_challenges
+from gateway.clock import Clock
+from gateway.facilitator import Facilitator
+from gateway.ledger import Ledger
+from gateway.ledger_thread import LedgerThread
+from gateway.limits import RateLimit
+from gateway.metrics import Metrics
+from gateway.problem import FALLBACK_DISCLAIMER
+from gateway.purchase import Purchases
+from gateway.reconcile import Reconciler, run_forever
+from gateway.settings import GatewaySettings
+from gateway.vault import POLL_S, Vault
+
+log = structlog.get_logger("gateway")
+
+
+class GatewayState:
+    """The composition root's product.
+
+    Args:
+        settings: checked settings.
+        clock: the process's clock.
+    """
+
+    def __init__(self, settings: GatewaySettings, clock: Clock) -> None:
+        self.settings = settings
+        self.clock = clock
+        self.metrics = Metrics()
+        self.vault = Vault(settings.vault_dir, clock, settings.vault_max_age_seconds)
+        self.rate = RateLimit(settings.rate_limit_per_minute, clock)
+        self.challenges: Mapping[str, Challenge] = {}
+        self._encoded_for: tuple[object, object] = (None, None)
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self, http: aiohttp.ClientSession) -> None:
+        """Open the ledger, read the vault, ask the facilitator once, and start the loops.
+
+        Args:
+            http: the session for every outgoing call; its owner closes it.
+
+        Raises:
+            LedgerUnreadable: the payments ledger cannot be used.
+        """
+        ledger = await asyncio.to_thread(Ledger, self.settings.ledger_path)
+        self.ledger = LedgerThread(ledger)
+        self.facilitator = Facilitator(self.settings, http, self.clock)
+        self.chain = Chain(self.settings, http, self.clock)
+        self.purchases = Purchases(
+            settings=self.settings,
+            clock=self.clock,
+            vault=self.vault,
+            facilitator=self.facilitator,
+            chain=self.chain,
+            ledger=self.ledger,
+            metrics=self.metrics,
+        )
+        self.reconciler = Reconciler(self.clock, self.chain, self.ledger, self.purchases, self.metrics)
+        await self.refresh()
+        self._tasks = [asyncio.create_task(self._poll()), asyncio.create_task(run_forever(self.reconciler))]
+
+    async def stop(self) -> None:
+        """Finish every payment on its way, then close the ledger."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.purchases.drain()
+        await self.ledger.close()
+
+    async def refresh(self) -> None:
+        """Take a new vault and a new offer if there are any, and encode the challenges in a thread."""
+        await asyncio.gather(self.vault.refresh(), self.facilitator.refresh())
+        vault, offer = self.vault.current(), self.facilitator.offer()
+        if vault is self._encoded_for[0] and offer is self._encoded_for[1]:
+            return
+        if vault is None or offer is None:
+            self.challenges = {}
+        else:
+            self.challenges = await asyncio.to_thread(encode_challenges, vault, offer.fee_payer, self.settings)
+        self._encoded_for = (vault, offer)
+
+    async def _poll(self) -> None:
+        while True:
+            await asyncio.sleep(POLL_S)
+            try:
+                await self.refresh()
+                await self.ledger.flush()
+                self._measure()
+            except Exception:
+                log.exception("a round of refreshing failed")
+
+    def _measure(self) -> None:
+        vault = self.vault.current()
+        self.metrics.vault_age.set(-1 if vault is None else vault.age_s(self.clock.now()))
+        self.metrics.quoting.set(0 if self.no_quote_reason() else 1)
+
+    def no_quote_reason(self) -> str | None:
+        """Say why no honest quote can be made right now, None when it can."""
+        vault = self.vault.current()
+        if vault is None:
+            return "no data has been published yet"
+        if self.vault.too_old():
+            return "the data is too old to sell"
+        blocked = self.settings.quote_refusal(vault.source_mode)
+        if blocked is not None:
+            return blocked
+        if not self.challenges:
+            return "the facilitator has not said who pays the network fee, or does not offer this network"
+        return None
+
+    @property
+    def project(self) -> str:
+        """The service's name."""
+        return self.settings.project
+
+    @property
+    def disclaimer(self) -> str:
+        """The vault's educational notice, or ours while there is none."""
+        vault = self.vault.current()
+        return vault.disclaimer if vault else FALLBACK_DISCLAIMER
