@@ -110,7 +110,8 @@ def _followed(target: FloatArray, half_life_bars: float) -> FloatArray:
     """Return an exponential average of the target with a day's lead, shape (BLOCK_BARS, 1)."""
     memory = 0.5 ** (1.0 / half_life_bars)
     centred = (target - target[0])[:, None]
-    return target[0] + autoregress((1.0 - memory) * centred, memory)[_LEAD_BARS:]
+    followed: FloatArray = target[0] + autoregress((1.0 - memory) * centred, memory)[_LEAD_BARS:]
+    return followed
 
 
 def _liquidations(seed: int, block: int, move: FloatArray, interest: FloatArray) -> dict[str, FloatArray]:

@@ -92,11 +92,11 @@ def _jumps(seed: int, block: int, sigma_day: FloatArray) -> FloatArray:
     """Draw jumps per minute, a common one for all assets and each asset's own, sized by the day's volatility."""
     rng = generator(seed, Stream.JUMPS, block)
     moves = np.zeros((BLOCK_MINUTES, _COUNT))
-    for column, share in ((slice(None), JUMP_SHARE_COMMON), *((i, JUMP_SHARE_OWN) for i in range(_COUNT))):
-        at = rng.integers(0, BLOCK_MINUTES, rng.poisson(JUMPS_A_DAY * BLOCK_MINUTES / MINUTES_A_DAY))
-        size = rng.standard_normal(len(at)) * np.sqrt(share / JUMPS_A_DAY)
-        scale = sigma_day[at // BAR_MINUTES][:, column]
-        np.add.at(moves, (at, column), (size[:, None] if scale.ndim > 1 else size) * scale)
+    own = [np.array([column]) for column in range(_COUNT)]
+    for columns, share in ((np.arange(_COUNT), JUMP_SHARE_COMMON), *((one, JUMP_SHARE_OWN) for one in own)):
+        at = rng.integers(0, BLOCK_MINUTES, rng.poisson(JUMPS_A_DAY * BLOCK_MINUTES / MINUTES_A_DAY))[:, None]
+        size = rng.standard_normal(at.shape) * np.sqrt(share / JUMPS_A_DAY)
+        np.add.at(moves, (at, columns), size * sigma_day[at // BAR_MINUTES, columns])
     return moves
 
 

@@ -49,7 +49,7 @@ def autoregress(shocks: FloatArray, memory: float) -> FloatArray:
     """
     path = shocks.copy()
     power, step = memory, 1
-    while step < len(path) and power > 1e-10:  # noqa: PLR2004 - beyond double precision's use
+    while step < len(path) and power > 1e-10:
         path[step:] += power * path[:-step]
         power *= power
         step *= 2

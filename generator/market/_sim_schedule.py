@@ -45,7 +45,9 @@ class Schedule:
     def minutes_by_regime(self) -> FloatArray:
         """Return how many minutes each regime rules, shape (4,)."""
         lengths = np.diff(np.array((*self.starts, BLOCK_MINUTES), dtype=np.float64))
-        return np.bincount(np.array(self.labels), weights=lengths, minlength=len(REGIMES))
+        minutes = np.zeros(len(REGIMES))
+        np.add.at(minutes, np.array(self.labels), lengths)
+        return minutes
 
 
 def _next_label(rng: np.random.Generator, current: int) -> int:

@@ -184,3 +184,13 @@ def test_progress_is_told_to_the_end() -> None:
 
 def test_assets_are_in_the_catalogs_order_by_default() -> None:
     assert tuple(_observe(SimulatedSource(5), NOW_MS).assets) == ASSETS
+
+
+def test_the_market_of_a_seed_is_the_same_in_every_release() -> None:
+    """Readings, rounds and lessons kept in the memory speak of these prices; changing them needs a new memory."""
+    source = SimulatedSource(7)
+
+    prices = [source.price(asset, 1_795_172_400_000) for asset in ("BTC", "HBAR")]
+
+    assert prices == pytest.approx([104114.252443, 0.110071262372], rel=1e-9)
+    assert source.truth(1_795_172_400_000) is RegimeLabel.HIGH_VOLATILITY

@@ -72,7 +72,7 @@ def test_what_the_block_has_done_so_far_does_not_tell_the_next_hour(sample: Samp
 
     told = np.corrcoef(so_far.ravel(), hourly[:, 1:].ravel())[0, 1]
 
-    assert abs(float(told)) < 0.03
+    assert abs(float(told)) < 0.01  # a bend to a fixed level would show as -0.017 on these seeds
 
 
 def test_variance_grows_with_the_horizon_and_does_not_shrink(sample: Sample) -> None:

@@ -1,0 +1,269 @@
+"""Bad recordings: a bad row or file costs itself alone, a bad folder is one clear line."""
+
+from __future__ import annotations
+
+import gzip
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from generator.catalog.words import SourceStatus
+from generator.errors import SourceError
+from generator.market._recorded_csv import ascending
+from generator.market.recorded import RecordedSource
+from generator.market.values import BAR_MS
+from tests.market.test_recorded import (
+    ASSETS,
+    CANDLE_HEADER,
+    HOUR_MS,
+    START_MS,
+    WALL_MS,
+    at,
+    backfill,
+    candle,
+    candles,
+    observe,
+    write,
+)
+
+BAD_ROWS = {
+    "high below low": f"{START_MS + 5 * BAR_MS},100,90,110,100,1",
+    "close above high": f"{START_MS + 5 * BAR_MS},100,101,99,150,1",
+    "zero price": f"{START_MS + 5 * BAR_MS},0,101,0,100,1",
+    "negative price": f"{START_MS + 5 * BAR_MS},-5,101,-5,100,1",
+    "not a number": f"{START_MS + 5 * BAR_MS},nan,101,99,100,1",
+    "infinite": f"{START_MS + 5 * BAR_MS},100,inf,99,100,1",
+    "negative volume": f"{START_MS + 5 * BAR_MS},100,101,99,100,-1",
+    "off the grid": f"{START_MS + 5 * BAR_MS + 1},100,101,99,100,1",
+    "duplicate": candle(4),
+    "out of order": candle(2),
+    "garbage": "<html>,what,is,this,?,!",
+    "too short": f"{START_MS + 5 * BAR_MS},100",
+    "time in seconds": f"{START_MS // 1000},100,101,99,100,1",
+    "time far ahead": f"{START_MS + 100_000 * BAR_MS},100,101,99,100,1",
+    "time missing": ",100,101,99,100,1",
+}
+
+
+@pytest.mark.parametrize("row", BAD_ROWS.values(), ids=BAD_ROWS.keys())
+def test_an_impossible_row_is_dropped_and_counted_and_leaves_a_gap(tmp_path: Path, row: str) -> None:
+    rows = [*[candle(n) for n in range(5)], row, *[candle(n) for n in range(6, 40)]]
+    source = RecordedSource([write(tmp_path / "x-5m", "BTCUSDT.csv", CANDLE_HEADER, rows)], None, ("BTC",))
+
+    observation = observe(source)
+
+    bars = ((observation.new_bars.t - START_MS) // BAR_MS).tolist()
+    assert bars == [n for n in range(bars[-1] + 1) if n != 5]
+    assert observation.new_bars.fields["close"][:, 0].tolist() == [100.0 + n for n in bars]
+    assert observation.dropped_bars == 1
+    assert observation.sources[0].reason == "1 invalid rows left out"
+
+
+def test_a_gap_stays_a_gap_and_its_price_grows_old(tmp_path: Path) -> None:
+    rows = [candle(n) for n in (*range(20), *range(60, 80))]
+    source = RecordedSource(
+        [write(tmp_path / "x-5m", "BTCUSDT.csv", CANDLE_HEADER, rows)], at(START_MS + 20 * BAR_MS), ("BTC",)
+    )
+
+    seen = [observe(source, WALL_MS + n * BAR_MS) for n in (0, 2, 3, 39, 41)]
+
+    assert [one.assets["BTC"].price for one in seen] == [119, 119, 119, 119, 160]
+    assert [len(one.assets["BTC"].venues) for one in seen] == [1, 1, 0, 0, 1]
+    assert [one.sources[0].status for one in seen] == [
+        SourceStatus.OK,
+        SourceStatus.OK,
+        SourceStatus.STALE,
+        SourceStatus.STALE,
+        SourceStatus.OK,
+    ]
+    assert "last price of BTC is from 2023-11-15T01:40:00Z" in seen[2].assets["BTC"].limitations
+    assert len(seen[4].new_bars) == 21
+
+
+def test_an_asset_that_pauses_has_unknown_bars_while_others_go_on(tmp_path: Path) -> None:
+    write(tmp_path / "x-5m", "BTCUSDT.csv", CANDLE_HEADER, [candle(n) for n in range(40)])
+    folder = write(tmp_path / "x-5m", "ETHUSDT.csv", CANDLE_HEADER, [candle(n) for n in range(40) if n not in (7, 8)])
+
+    bars = backfill(RecordedSource([folder], at(START_MS + 20 * BAR_MS), ASSETS))
+
+    assert np.flatnonzero(np.isnan(bars.fields["close"][:, 1])).tolist() == [7, 8]
+    assert np.isfinite(bars.fields["close"][:, 0]).all()
+
+
+def test_a_file_that_cannot_be_unpacked_costs_its_asset_alone(tmp_path: Path) -> None:
+    folder = candles(tmp_path / "x-5m", 40)
+    (folder / "ETHUSDT.csv.gz").write_bytes(gzip.compress(b"x" * 9000)[:30])
+
+    observation = observe(RecordedSource([folder], None, ASSETS))
+
+    assert observation.assets["BTC"].price is not None
+    assert observation.assets["ETH"].price is None
+    assert "candles of ETH could not be read" in observation.assets["ETH"].limitations
+    assert [(health.name, health.status) for health in observation.sources] == [
+        ("x", SourceStatus.OK),
+        ("x-eth", SourceStatus.FAILED),
+    ]
+
+
+def test_a_file_cut_off_in_the_middle_costs_its_asset_alone(tmp_path: Path) -> None:
+    folder = candles(tmp_path / "x-5m", 400)
+    packed = (folder / "ETHUSDT.csv.gz").read_bytes()
+    (folder / "ETHUSDT.csv.gz").write_bytes(packed[: len(packed) // 2])
+
+    observation = observe(RecordedSource([folder], None, ASSETS))
+
+    assert observation.assets["ETH"].price is None
+    assert observation.assets["BTC"].price is not None
+
+
+def test_bytes_that_are_no_text_are_no_trouble(tmp_path: Path) -> None:
+    folder = candles(tmp_path / "x-5m", 40)
+    (folder / "ETHUSDT.csv.gz").unlink()
+    (folder / "ETHUSDT.csv").write_bytes(bytes(range(256)) * 40)
+    (folder / "notes.csv").write_text("hello\n")
+
+    observation = observe(RecordedSource([folder], None, ASSETS))
+
+    assert observation.assets["ETH"].price is None
+    assert observation.assets["BTC"].price is not None
+
+
+def _refused(folders: list[Path], assets: tuple[str, ...] = ASSETS) -> str:
+    with pytest.raises(SourceError) as refusal:
+        RecordedSource(folders, None, assets)
+    text = str(refusal.value)
+    assert "\n" not in text
+    return text
+
+
+def test_a_folder_that_is_not_there_is_named_with_what_was_expected(tmp_path: Path) -> None:
+    text = _refused([tmp_path / "nowhere"])
+
+    assert str(tmp_path / "nowhere") in text
+    assert "ts,open,high,low,close,volume" in text
+
+
+def test_an_empty_folder_is_named_with_what_was_expected(tmp_path: Path) -> None:
+    text = _refused([tmp_path])
+
+    assert text.startswith(f"{tmp_path} holds no market data")
+    assert "ts,symbol,funding_rate" in text
+
+
+def test_a_folder_of_broken_files_says_what_is_wrong_with_the_first(tmp_path: Path) -> None:
+    (tmp_path / "BTCUSDT.csv.gz").write_bytes(b"this is no gzip file")
+
+    assert "(BTC: Not a gzipped file" in _refused([tmp_path])
+
+
+def test_a_folder_of_unknown_headers_is_named(tmp_path: Path) -> None:
+    write(tmp_path, "BTCUSDT.csv", "time,price", ["1,2"])
+
+    assert "its header is not a known one" in _refused([tmp_path])
+
+
+def test_two_folders_of_candles_are_both_named(tmp_path: Path) -> None:
+    one, two = candles(tmp_path / "one", 9), candles(tmp_path / "two", 9)
+
+    for folders in ([one, two], [tmp_path]):
+        text = _refused(folders)
+        assert text == f"two folders of candles: {one} and {two}; give one"
+
+
+def test_one_folder_given_twice_is_one_folder(tmp_path: Path) -> None:
+    folder = candles(tmp_path / "x-5m", 30)
+
+    source = RecordedSource([folder, folder, tmp_path], None, ASSETS)
+
+    assert observe(source).assets["BTC"].price is not None
+
+
+def test_two_files_of_one_asset_are_both_named(tmp_path: Path) -> None:
+    folder = candles(tmp_path / "x-5m", 9)
+    write(folder, "BTC-USD.csv", CANDLE_HEADER, [candle(1)])
+
+    text = _refused([folder])
+
+    assert "BTC-USD.csv" in text
+    assert "BTCUSDT.csv" in text
+
+
+def test_folders_without_candles_are_refused(tmp_path: Path) -> None:
+    folder = write(tmp_path / "f", "BTCUSDT.csv", "ts,symbol,funding_rate", [f"{START_MS},BTCUSDT,0.0001"])
+
+    assert _refused([folder]).startswith(f"no candles in {folder}")
+    assert _refused([]).startswith("a recording needs a folder of candles")
+
+
+def test_candles_of_other_assets_only_are_refused(tmp_path: Path) -> None:
+    folder = write(tmp_path / "f", "DOGEUSDT.csv", CANDLE_HEADER, [candle(n) for n in range(9)])
+
+    assert "holds no market data of BTC, ETH" in _refused([folder])
+
+
+def test_bars_of_another_length_are_refused(tmp_path: Path) -> None:
+    assert "bars of 15 minutes in BTCUSDT.csv; expected 5 or 60 minutes" in _refused([candles(tmp_path, 9, 900_000)])
+
+
+def test_bars_of_two_lengths_are_refused(tmp_path: Path) -> None:
+    write(tmp_path, "BTCUSDT.csv", CANDLE_HEADER, [candle(n) for n in range(9)])
+    write(tmp_path, "ETHUSDT.csv", CANDLE_HEADER, [candle(n, HOUR_MS) for n in range(9)])
+
+    assert "mixes 5-minute and 60-minute bars" in _refused([tmp_path])
+
+
+def test_a_single_candle_is_refused(tmp_path: Path) -> None:
+    assert "too few candles" in _refused([candles(tmp_path, 1)])
+
+
+def test_a_folder_without_one_valid_candle_is_refused(tmp_path: Path) -> None:
+    rows = [f"{START_MS + n * BAR_MS},100,90,110,100,1" for n in range(9)]
+
+    assert "holds no valid candle" in _refused([write(tmp_path, "BTCUSDT.csv", CANDLE_HEADER, rows)])
+
+
+def test_a_start_outside_the_recording_names_its_span(tmp_path: Path) -> None:
+    folder = candles(tmp_path / "x-5m", 12)
+
+    with pytest.raises(SourceError, match="runs from 2023-11-15T00:05:00Z to 2023-11-15T01:00:00Z"):
+        RecordedSource([folder], at(START_MS + 2 * HOUR_MS), ASSETS)
+    with pytest.raises(ValueError, match="needs a time zone"):
+        RecordedSource([folder], datetime(2023, 11, 15, 1), ASSETS)  # noqa: DTZ001 - that is the mistake
+
+
+def test_bad_funding_rows_cost_themselves_alone(tmp_path: Path) -> None:
+    rows = [
+        f"{START_MS},BTCUSDT,0.0001",
+        "garbage",
+        f"{START_MS},BTCUSDT,0.5",
+        f"{START_MS + 8 * HOUR_MS},BTCUSDT,nan",
+        f"{START_MS + 8 * HOUR_MS + 4},BTCUSDT,0.0003",
+    ]
+    funding = write(tmp_path / "f-8h", "BTCUSDT.csv", "ts,symbol,funding_rate", rows)
+
+    source = RecordedSource([candles(tmp_path / "x-5m", 120), funding], at(START_MS + 9 * HOUR_MS), ASSETS)
+
+    observation = observe(source)
+    assert observation.assets["BTC"].funding is not None
+    assert observation.assets["BTC"].funding.rate_8h == 0.0003
+    assert observation.sources[1].reason == "3 invalid rows left out"
+    assert "no funding of ETH here" in observation.assets["ETH"].limitations
+
+
+def test_a_clock_set_back_before_the_recording_gives_nulls_with_a_reason(tmp_path: Path) -> None:
+    source = RecordedSource([candles(tmp_path / "x-5m", 30)], at(START_MS + HOUR_MS), ASSETS)
+    observe(source)
+
+    observation = observe(source, WALL_MS - 2 * HOUR_MS)
+
+    assert observation.assets["BTC"].price is None
+    assert "no bar of BTC has closed yet in this recording" in observation.assets["BTC"].limitations
+    assert observation.sources[0].status is SourceStatus.FAILED
+
+
+def test_dropping_for_order_drops_as_few_rows_as_possible() -> None:
+    wild_first = np.array([99, 1, 2, 3, 50, 4, 5, 5, 2])
+
+    assert wild_first[ascending(wild_first)].tolist() == [1, 2, 3, 4, 5]
