@@ -49,6 +49,24 @@ def probability(value: float | None) -> float | None:
     return fixed(value, 4)
 
 
+def chances(down: float, neutral: float, up: float) -> tuple[float, float, float]:
+    """Round three chances to 4 decimals that still sum to 1 (largest remainder).
+
+    Raises:
+        ValueError: they are not chances (negative, not finite, or their sum is not 1 within 0.001).
+    """
+    raw = (down, neutral, up)
+    total = sum(raw)
+    if not all(0 <= value <= 1 for value in raw) or not abs(total - 1) <= 1e-3:
+        raise ValueError(f"not probabilities: {raw}")
+    scaled = [value / total * 10_000 for value in raw]
+    units = [int(value) for value in scaled]
+    by_remainder = sorted(range(3), key=lambda place: (units[place] - scaled[place], place))
+    for place in by_remainder[: 10_000 - sum(units)]:
+        units[place] += 1
+    return units[0] / 10_000, units[1] / 10_000, units[2] / 10_000
+
+
 def score(value: float | None) -> float | None:
     """Round a Brier or log score to four decimals."""
     return fixed(value, 4)

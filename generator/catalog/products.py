@@ -9,6 +9,7 @@ USDC_DECIMALS: Final = 6
 X402_VERSION: Final = 2
 QUOTE_GRACE_S: Final = 900
 VAULT_SNAPSHOTS: Final = 20
+ATLAS_SCHEMA_VERSION: Final = "0.1.0"
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,3 +60,12 @@ WHAT_THIS_IS_NOT: Final = (
 ECOSYSTEM: Final = (
     "Educational Market Intelligence API: free public context, and four answers paid per request by x402."
 )
+
+NO_FORECAST: Final = "no forecast: {reason}"
+NOTHING_CLAIMED: Final = "No forecast is made: {reason}. NEUTRAL stands here because nothing is claimed."
+NO_ROUND: Final = "no Arena round is live; the round shown has no revealed forecast and no published votes"
+NO_VOTES: Final = "no votes in the live round: shares are 0 by convention"
+SIMULATED_VOTES: Final = "votes of a labelled simulated crowd are counted"
+SPARSE_VOTES: Final = "few votes: the shares say little"
+NO_LESSONS: Final = "no Arena round has resolved yet"
+NO_DAY_BEFORE: Final = "what the reading was 24 hours ago is not known"

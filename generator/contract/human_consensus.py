@@ -14,5 +14,5 @@ class HumanConsensusResponse(NoticeResponse):
     round: RoundInfo = Field(description="The live round.")
     human_consensus: HumanConsensus = Field(description="Its counted votes.")
     open_round: OpenRound | None = Field(description="The round that takes votes now; null when none does.")
-    simulated_crowd: bool = Field(description="True where a labelled simulated crowd voted.")
+    simulated_votes: int = Field(description="How many of the counted votes a labelled simulated crowd cast.")
     developer_note: str = Field(description="Advice for clients.")

@@ -17,6 +17,7 @@ class BrainSnapshot(Body):
     prediction: Prediction | None = Field(description="The revealed forecast; null while sealed or without one.")
     confidence: float | None = Field(description="Chance of the shown class, percent 0..100; null while sealed.")
     probabilities: Probabilities | None = Field(description="The three chances; null while sealed.")
+    base_rates: Probabilities | None = Field(description="How often each outcome came up before; null while sealed.")
     regime_mode: str | None = Field(description="Market mode when it was sealed; null while sealed.")
     sealed_digest: str | None = Field(description="SHA-256 of the forecast and its salt, published before the votes.")
     salt: str | None = Field(description="The salt, with which the digest can be checked; null while sealed.")

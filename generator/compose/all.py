@@ -1,0 +1,91 @@
+"""One tick to every body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from generator.catalog.assets import ASSETS, DEFAULT_ASSET
+from generator.catalog.endpoints import ENDPOINT_BY_ID
+from generator.catalog.links import STATUS_JSON, reasoning_path
+from generator.catalog.products import PRODUCTS
+from generator.compose.bazaar import bazaar
+from generator.compose.challenge import challenge
+from generator.compose.context import TickContext
+from generator.compose.derivatives import derivatives
+from generator.compose.human_consensus import human_consensus
+from generator.compose.liquidity_lite import liquidity_lite
+from generator.compose.main_brain import main_brain
+from generator.compose.market_regime import market_regime
+from generator.compose.paid_atlas import paid_atlas
+from generator.compose.paid_human_report import paid_human_report
+from generator.compose.paid_main_brain import paid_main_brain
+from generator.compose.paid_market_regime import paid_market_regime
+from generator.compose.reasoning import reasoning
+from generator.compose.shared_intelligence import shared_intelligence
+from generator.compose.statistics import statistics
+from generator.compose.status import status
+from generator.compose.teacher_lessons import teacher_lessons
+from generator.contract.base import Body
+from generator.contract.paid import PaidResponse
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """Every body of one tick.
+
+    Args:
+        free: request path -> body: the nine endpoints, reasoning of each asset, `/status.json`.
+        paid: product id -> the finished 200 body.
+        challenges: product id -> the 402 body but for error, x402Version, resource, accepts, extensions and
+            `quote.sha256`.
+        bazaar: product id -> the bazaar extension's declaration.
+    """
+
+    free: dict[str, Body]
+    paid: dict[str, PaidResponse]
+    challenges: dict[str, dict[str, Any]]
+    bazaar: dict[str, dict[str, Any]]
+
+
+def compose(ctx: TickContext) -> Composed:
+    """Compose every body of a tick. Pure: the same context gives the same bodies."""
+    paid = compose_paid(ctx)
+    return Composed(
+        free=compose_free(ctx),
+        paid=paid,
+        challenges={product.id: challenge(ctx, product, paid[product.id]) for product in PRODUCTS},
+        bazaar={product_id: bazaar(body) for product_id, body in paid.items()},
+    )
+
+
+def compose_free(ctx: TickContext) -> dict[str, Body]:
+    """Compose the free bodies by path."""
+    by_asset = {asset: reasoning(ctx, asset) for asset in ASSETS}
+    bodies: dict[str, Body] = {
+        "market-regime": market_regime(ctx),
+        "main-brain": main_brain(ctx),
+        "liquidity-lite": liquidity_lite(ctx),
+        "derivatives": derivatives(ctx),
+        "human-consensus": human_consensus(ctx),
+        "teacher-lessons": teacher_lessons(ctx),
+        "reasoning": by_asset[DEFAULT_ASSET],
+        "statistics": statistics(ctx),
+        "shared-intelligence": shared_intelligence(ctx),
+    }
+    return {
+        **{ENDPOINT_BY_ID[name].path: body for name, body in bodies.items()},
+        **{reasoning_path(asset): body for asset, body in by_asset.items()},
+        STATUS_JSON: status(ctx),
+    }
+
+
+def compose_paid(ctx: TickContext) -> dict[str, PaidResponse]:
+    """Compose the paid bodies by product id, in catalogue order."""
+    bodies: dict[str, PaidResponse] = {
+        "x402-market-regime": paid_market_regime(ctx),
+        "x402-main-brain": paid_main_brain(ctx),
+        "x402-atlas": paid_atlas(ctx),
+        "x402-atlas-human-report": paid_human_report(ctx),
+    }
+    return {product.id: bodies[product.id] for product in PRODUCTS}

@@ -1,0 +1,75 @@
+"""The part of the 402 body that the generator knows: text, quote and a preview that gives nothing away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from generator.catalog.assets import ASSETS
+from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.formats import iso
+from generator.catalog.links import BUYER, BUYER_AGENT, DOCS, LLMS_TXT, OPENAPI_JSON
+from generator.catalog.products import QUOTE_GRACE_S, Product
+from generator.catalog.sentences import DISCLAIMER, ECOSYSTEM, PAYMENT_NEEDED, WHAT_THIS_IS_NOT
+from generator.compose.context import TickContext
+from generator.compose.inputs import verified
+from generator.compose.paid import as_of
+from generator.contract.paid import PaidResponse
+from generator.contract.payment_required import Challenge, Quote, QuotePreview
+
+
+def challenge(ctx: TickContext, product: Product, body: PaidResponse) -> dict[str, Any]:
+    """Compose the challenge of one product; `quote.sha256` is added once the body is encoded."""
+    data = Challenge(
+        project=ctx.site.project,
+        ecosystem=ECOSYSTEM,
+        endpoint=product.id,
+        type=product.type,
+        product_id=product.product_id,
+        message=PAYMENT_NEEDED,
+        what_this_is=product.what_this_is,
+        what_this_is_not=WHAT_THIS_IS_NOT,
+        related_pages=related_pages(ctx, product),
+        quote=Quote(
+            snapshotId=ctx.freshness.generation,
+            as_of=as_of(ctx),
+            valid_until=iso(ctx.freshness.next_update_ms + 1000 * QUOTE_GRACE_S),
+            preview=preview(ctx, body),
+            price_in_words=price_in_words(product),
+        ),
+        disclaimer=DISCLAIMER,
+    ).as_json()
+    del data["quote"]["sha256"]
+    return data
+
+
+def price_in_words(product: Product) -> str:
+    """Say the price in words."""
+    cents = product.price_atomic // 10_000
+    return f"{product.price_display}, about {cents} US cent{'' if cents == 1 else 's'}, once for this one answer"
+
+
+def related_pages(ctx: TickContext, product: Product) -> dict[str, str]:
+    """List the free counterpart, the documentation and the buyer page."""
+    base = ctx.site.base_url
+    free = {f"free_{row.id}": base + row.path for row in ENDPOINTS if row.next_resource == product.id}
+    buyer = BUYER if product.product_id is None else BUYER_AGENT
+    return {**free, "docs": base + DOCS, "openapi": base + OPENAPI_JSON, "llms": base + LLMS_TXT, "buyer": base + buyer}
+
+
+def sections(body: PaidResponse) -> tuple[str, ...]:
+    """Return the names of a body's own parts."""
+    return tuple(name for name in type(body).model_fields if name not in PaidResponse.model_fields)
+
+
+def preview(ctx: TickContext, body: PaidResponse) -> QuotePreview:
+    """Tell what can be told of a body without giving it away."""
+    parts = sections(body)
+    return QuotePreview(
+        status=body.status,
+        source_mode=body.source_mode,
+        assets_total=len(ASSETS),
+        assets_verified=verified(ctx),
+        limitations=len(body.limitations),
+        sections=parts,
+        redacted=parts,
+    )

@@ -1,0 +1,30 @@
+"""GET /api/human-consensus.php."""
+
+from __future__ import annotations
+
+from generator.catalog.endpoints import ENDPOINT_BY_ID
+from generator.catalog.sentences import DEVELOPER_NOTE
+from generator.compose.context import TickContext
+from generator.compose.envelope import notice
+from generator.compose.rounds import (
+    human_consensus_block,
+    live_tally,
+    open_round,
+    round_info,
+    round_limits,
+    shown_round,
+)
+from generator.contract.human_consensus import HumanConsensusResponse
+
+
+def human_consensus(ctx: TickContext) -> HumanConsensusResponse:
+    """Compose what the voters of the live round expect."""
+    return HumanConsensusResponse(
+        **notice(ctx, ENDPOINT_BY_ID["human-consensus"], *round_limits(ctx)),
+        asset=shown_round(ctx).asset,
+        round=round_info(ctx),
+        human_consensus=human_consensus_block(live_tally(ctx)),
+        open_round=open_round(ctx),
+        simulated_votes=ctx.arena.live_simulated_tally.total if ctx.arena.live else 0,
+        developer_note=DEVELOPER_NOTE,
+    )

@@ -1,0 +1,106 @@
+"""How complete the inputs of a tick are: the status words and the limitations of every body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from generator.brain.values import AssetReading
+from generator.catalog.assets import ASSETS
+from generator.catalog.sentences import (
+    BARS_MISSING,
+    NEEDS_5_MINUTE_BARS,
+    RECORDED_NOTICE,
+    SIMULATED_NOTICE,
+)
+from generator.catalog.words import SourceMode, SourceStatus, Status
+from generator.compose.context import TickContext
+from generator.market.values import BAR_MS, AssetObservation
+
+FRESH_MS: Final = 180_000
+_MODE_NOTICE: Final = {SourceMode.SIMULATED: SIMULATED_NOTICE, SourceMode.RECORDED: RECORDED_NOTICE}
+
+
+def observed(ctx: TickContext, asset: str) -> AssetObservation:
+    """Return what the tick knows of an asset; an empty observation where the source left it out."""
+    return ctx.observation.assets.get(asset) or AssetObservation(asset, limitations=("not covered by this source",))
+
+
+def reading_of(ctx: TickContext, asset: str) -> AssetReading | None:
+    """Return what the brain says of an asset; None without a reading."""
+    return ctx.reading.assets.get(asset) if ctx.reading else None
+
+
+def fresh(ctx: TickContext, asset: str) -> bool:
+    """Tell whether an asset has a price that is not older than the source's own step allows."""
+    seen = observed(ctx, asset)
+    if seen.price is None or seen.price_as_of_ms is None:
+        return False
+    step_ms = ctx.observation.bar_interval_ms if ctx.observation.mode is SourceMode.RECORDED else 0
+    return ctx.observation.market_ms - seen.price_as_of_ms <= FRESH_MS + step_ms
+
+
+def verified(ctx: TickContext) -> int:
+    """Count the assets with a fresh price."""
+    return sum(fresh(ctx, asset) for asset in ASSETS)
+
+
+def graded(parts: Iterable[bool], *, readable: bool) -> Status:
+    """Turn present and missing inputs into a status word."""
+    if not readable:
+        return Status.UNAVAILABLE
+    return Status.AVAILABLE if all(parts) else Status.DEGRADED
+
+
+def market_status(ctx: TickContext) -> Status:
+    """Grade the tick: every source, every price and the reading."""
+    readable = any(observed(ctx, asset).price is not None for asset in ASSETS)
+    sources = [source.status is SourceStatus.OK for source in ctx.observation.sources]
+    prices = [fresh(ctx, asset) for asset in ASSETS]
+    return graded([*sources, *prices, ctx.reading is not None], readable=readable)
+
+
+def missing_reason(ctx: TickContext) -> str:
+    """Say why there is no reading."""
+    return NEEDS_5_MINUTE_BARS if ctx.observation.bar_interval_ms != BAR_MS else BARS_MISSING
+
+
+def unique(texts: Iterable[str]) -> tuple[str, ...]:
+    """Drop repeats, keeping the order."""
+    return tuple(dict.fromkeys(texts))
+
+
+def market_limitations(ctx: TickContext, *more: str) -> tuple[str, ...]:
+    """Name what is restricted in the whole tick: the mode, the sources, the reading, the missing assets."""
+    notice = _MODE_NOTICE.get(ctx.observation.mode)
+    failed = (
+        f"source {source.name} ({source.kind}) is {source.status}"
+        for source in ctx.observation.sources
+        if source.status is not SourceStatus.OK
+    )
+    stale = [asset for asset in ASSETS if not fresh(ctx, asset)]
+    without = (f"no fresh price: {', '.join(stale)}",) if stale else ()
+    said = ctx.reading.limitations if ctx.reading else (missing_reason(ctx),)
+    return unique([*([notice] if notice else []), *ctx.observation.limitations, *failed, *without, *said, *more])
+
+
+def forecast_reason(ctx: TickContext, asset: str) -> str:
+    """Say why an asset has no forecast."""
+    read = reading_of(ctx, asset)
+    if ctx.reading is None:
+        return missing_reason(ctx)
+    return "; ".join(read.limitations) if read and read.limitations else BARS_MISSING
+
+
+def asset_limitations(ctx: TickContext, asset: str, *more: str) -> tuple[str, ...]:
+    """Name what is unknown of one asset, and why."""
+    seen, read = observed(ctx, asset), reading_of(ctx, asset)
+    said = read.limitations if read else (missing_reason(ctx),)
+    gaps = []
+    if seen.price is None:
+        gaps.append("no price")
+    if seen.price is not None and seen.change_24h_percent is None:
+        gaps.append("no price of 24 hours ago")
+    if read is not None and read.forecast is None and not read.limitations:
+        gaps.append(BARS_MISSING)
+    return unique([*seen.limitations, *gaps, *said, *more])

@@ -1,0 +1,92 @@
+"""GET /api/liquidity-lite.php."""
+
+from __future__ import annotations
+
+from generator.catalog.assets import ASSETS
+from generator.catalog.endpoints import ENDPOINT_BY_ID
+from generator.catalog.formats import basis_points, change, percent, price, significant
+from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.words import LiquidityContext, MarketStructure
+from generator.compose.coins import bias_of, confidence_percent, forecast_of
+from generator.compose.context import TickContext
+from generator.compose.envelope import ENGINE, expanded_access, head, source_name, updated
+from generator.compose.inputs import (
+    asset_limitations,
+    fresh,
+    graded,
+    market_limitations,
+    market_status,
+    observed,
+    reading_of,
+    verified,
+)
+from generator.contract.liquidity_lite import LiquidityLiteAsset, LiquidityLiteResponse
+
+NO_BOOK = "no order book from any source"
+
+
+def liquidity_lite(ctx: TickContext) -> LiquidityLiteResponse:
+    """Compose liquidity and structure for every asset."""
+    endpoint = ENDPOINT_BY_ID["liquidity-lite"]
+    good = verified(ctx)
+    return LiquidityLiteResponse(
+        **head(ctx, endpoint),
+        product_id=endpoint.product_id,
+        ok=True,
+        description=endpoint.purpose,
+        status=market_status(ctx),
+        source_mode=ctx.observation.mode,
+        source=source_name(ctx),
+        legacy_endpoint=None,
+        engine=ENGINE,
+        provider=ctx.site.project,
+        generated_at=updated(ctx),
+        updated_at=updated(ctx),
+        updated_utc=updated(ctx),
+        educational_only=True,
+        not_financial_advice=True,
+        asset_count=len(ASSETS),
+        assets_verified=good,
+        assets_failed=len(ASSETS) - good,
+        assets={asset: liquidity_asset(ctx, asset) for asset in ASSETS},
+        upsell=expanded_access(ctx, endpoint.next_resource),
+        limitations=market_limitations(ctx),
+        truth_statement=endpoint.truth_statement,
+        disclaimer=DISCLAIMER,
+    )
+
+
+def liquidity_asset(ctx: TickContext, asset: str) -> LiquidityLiteAsset:
+    """Compose liquidity and structure of one asset."""
+    seen, read = observed(ctx, asset), reading_of(ctx, asset)
+    book = seen.book
+    return LiquidityLiteAsset(
+        asset=asset,
+        status=graded([fresh(ctx, asset), book is not None, read is not None], readable=seen.price is not None),
+        price=price(seen.price),
+        change_24h=change(seen.change_24h_percent),
+        liquidity_context=read.liquidity if read else LiquidityContext.UNKNOWN,
+        market_structure=read.structure if read else MarketStructure.UNKNOWN,
+        bias=bias_of(ctx, asset),
+        confidence=confidence_percent(forecast_of(ctx, asset)),
+        spread_bps=basis_points(book.spread_bps) if book else None,
+        depth_1pct_usd=significant(book.depth_1pct_usd) if book else None,
+        imbalance_percent=percent(book.imbalance_percent) if book else None,
+        venues=book.venues if book else (),
+        notes=notes(ctx, asset),
+        limitations=asset_limitations(ctx, asset, *([] if book else [NO_BOOK])),
+    )
+
+
+def notes(ctx: TickContext, asset: str) -> tuple[str, ...]:
+    """Say the book figures and the structure in words."""
+    book, read = observed(ctx, asset).book, reading_of(ctx, asset)
+    said = []
+    if book:
+        depth = significant(book.depth_1pct_usd, 3) or 0.0
+        said.append(f"about {depth:,.0f} US dollars rest within 1 % of the price")
+        side = "more bids than asks" if book.imbalance_percent > 0 else "more asks than bids"
+        said.append(side if abs(book.imbalance_percent) >= 20 else "bids and asks are about even")
+    if read and read.structure is not MarketStructure.UNKNOWN:
+        said.append(f"the shape of the last days is a {read.structure}")
+    return tuple(said)

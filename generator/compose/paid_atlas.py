@@ -1,0 +1,157 @@
+"""GET /api/x402-atlas.php, once paid."""
+
+from __future__ import annotations
+
+from statistics import fmean, pstdev
+
+from generator.brain.values import Side
+from generator.catalog.assets import ASSETS
+from generator.catalog.formats import change, fixed, price, significant
+from generator.catalog.products import ATLAS_SCHEMA_VERSION
+from generator.catalog.words import DerivativesState, LiquidityContext, MarketStructure, VolatilityWord
+from generator.compose.changes import moves
+from generator.compose.coins import (
+    agreement,
+    bias_counts,
+    bias_of,
+    confidence_percent,
+    coverage,
+    expected_move,
+    forecast_of,
+    probabilities,
+    trend_of,
+)
+from generator.compose.context import TickContext
+from generator.compose.derivatives import derivatives_asset, overall
+from generator.compose.inputs import asset_limitations, observed, reading_of
+from generator.compose.liquidity_lite import liquidity_asset
+from generator.compose.main_brain import brain, brain_sentence
+from generator.compose.paid import evidence_lines, label_of, paid_head, same_as_market
+from generator.compose.regime import breadth, regime
+from generator.compose.scenarios import scenarios
+from generator.compose.scores import track_record
+from generator.contract.paid_atlas import (
+    AtlasAsset,
+    AtlasConfidence,
+    AtlasDerivatives,
+    AtlasLiquidity,
+    CrossAsset,
+    IntelligenceLayer,
+    UsedEvidence,
+    X402AtlasPaidResponse,
+)
+
+_CROWDED = {DerivativesState.CROWDED_LONGS, DerivativesState.CROWDED_SHORTS}
+
+
+def paid_atlas(ctx: TickContext) -> X402AtlasPaidResponse:
+    """Compose the structured ATLAS."""
+    now, said = regime(ctx), brain(ctx)
+    return X402AtlasPaidResponse(
+        **paid_head(ctx, "x402-atlas"),
+        schema_version=ATLAS_SCHEMA_VERSION,
+        intelligence_layer=IntelligenceLayer(
+            regime=now,
+            assets={asset: atlas_asset(ctx, asset) for asset in ASSETS},
+            derivatives=atlas_derivatives(ctx),
+            liquidity=atlas_liquidity(ctx),
+            cross_asset=cross_asset(ctx),
+            scenarios=scenarios(ctx),
+            track_record=track_record(ctx.arena.hourly_record),
+        ),
+        summary=brain_sentence(ctx),
+        confidence=AtlasConfidence(
+            regime=now.confidence,
+            prediction=said.confidence,
+            agreement_percent=said.agreement_percent,
+            coverage_percent=said.coverage_percent,
+        ),
+        evidence=used_evidence(ctx),
+    )
+
+
+def used_evidence(ctx: TickContext) -> UsedEvidence:
+    """List the families of evidence that were read, were missing, or disagree."""
+    return UsedEvidence(
+        used=evidence_lines(ctx, Side.FOR, Side.AGAINST, Side.NEUTRAL),
+        missing=evidence_lines(ctx, Side.MISSING),
+        disagreeing=evidence_lines(ctx, Side.AGAINST),
+    )
+
+
+def atlas_asset(ctx: TickContext, asset: str) -> AtlasAsset:
+    """Compose everything read of one asset but for derivatives and liquidity."""
+    seen, read = observed(ctx, asset), reading_of(ctx, asset)
+    forecast = forecast_of(ctx, asset)
+    return AtlasAsset(
+        asset=asset,
+        price=price(seen.price),
+        change_24h=change(seen.change_24h_percent),
+        regime=label_of(ctx, asset),
+        trend=trend_of(ctx, asset),
+        structure=read.structure if read else MarketStructure.UNKNOWN,
+        volatility=read.volatility if read else VolatilityWord.UNKNOWN,
+        expected_move=expected_move(read.outlook) if read else None,
+        bias=bias_of(ctx, asset),
+        confidence=confidence_percent(forecast),
+        probabilities=probabilities(forecast),
+        agreement_percent=agreement(read),
+        coverage_percent=coverage(read),
+        limitations=asset_limitations(ctx, asset),
+    )
+
+
+def atlas_derivatives(ctx: TickContext) -> AtlasDerivatives:
+    """Compose derivatives over all assets; sums and means are of the figures as published."""
+    assets = {asset: derivatives_asset(ctx, asset) for asset in ASSETS}
+    state, vote = overall(assets.values())
+    interest = [row.open_interest.usd for row in assets.values() if row.open_interest]
+    rates = [row.funding.rate_8h_percent for row in assets.values() if row.funding]
+    return AtlasDerivatives(
+        overall_state=state,
+        overall_vote=vote,
+        open_interest_usd=significant(sum(interest)) if interest else None,
+        open_interest_assets=len(interest),
+        mean_rate_8h_percent=fixed(fmean(rates), 4) if rates else None,
+        funding_assets=len(rates),
+        crowded={asset: row.state.value for asset, row in assets.items() if row.state and row.state in _CROWDED},
+        assets=assets,
+    )
+
+
+def atlas_liquidity(ctx: TickContext) -> AtlasLiquidity:
+    """Compose liquidity over all assets."""
+    assets = {asset: liquidity_asset(ctx, asset) for asset in ASSETS}
+    depth = {asset: row.depth_1pct_usd for asset, row in assets.items() if row.depth_1pct_usd is not None}
+    return AtlasLiquidity(
+        depth_1pct_usd=significant(sum(depth.values())) if depth else None,
+        depth_assets=len(depth),
+        thin=tuple(asset for asset, row in assets.items() if row.liquidity_context is LiquidityContext.THIN),
+        deepest_first=tuple(sorted(depth, key=lambda asset: -depth[asset])),
+        assets=assets,
+    )
+
+
+def cross_asset(ctx: TickContext) -> CrossAsset:
+    """Compose how the assets move against each other, from the changes as published."""
+    found = moves(ctx)
+    enough = len(found) >= 2
+    same = [same_as_market(ctx, asset) for asset in ASSETS]
+    return CrossAsset(
+        breadth_percent=breadth(ctx),
+        assets_compared=len(found),
+        mean_change_24h=change(fmean(found.values())) if found else None,
+        dispersion_24h=change(pstdev(found.values())) if enough else None,
+        strongest=max(found, key=found.__getitem__) if enough else None,
+        weakest=min(found, key=found.__getitem__) if enough else None,
+        biases=bias_counts(ctx),
+        same_regime=sum(value is True for value in same) if any(value is not None for value in same) else None,
+        note=_note(found),
+    )
+
+
+def _note(found: dict[str, float]) -> str:
+    if len(found) < 2:
+        return "Too few assets with a known change to compare."
+    rose = sum(moved > 0 for moved in found.values())
+    return f"{rose} of {len(found)} assets rose over 24 hours."

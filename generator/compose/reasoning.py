@@ -1,0 +1,58 @@
+"""GET /api/reasoning.php, and one static file per asset."""
+
+from __future__ import annotations
+
+from generator.brain.values import Side
+from generator.catalog.assets import ASSETS
+from generator.catalog.endpoints import ENDPOINT_BY_ID
+from generator.catalog.formats import basis_points
+from generator.catalog.sentences import DEVELOPER_NOTE, NO_FORECAST, NOTHING_CLAIMED
+from generator.catalog.words import Prediction
+from generator.compose.coins import (
+    agreement,
+    base_rates,
+    confidence_percent,
+    coverage,
+    forecast_of,
+    probabilities,
+)
+from generator.compose.context import TickContext
+from generator.compose.envelope import notice
+from generator.compose.inputs import asset_limitations, forecast_reason, reading_of
+from generator.contract.reasoning import Reasoning, ReasoningResponse
+
+
+def reasoning(ctx: TickContext, asset: str) -> ReasoningResponse:
+    """Compose the evidence behind one asset's prediction."""
+    limits = list(asset_limitations(ctx, asset))
+    if forecast_of(ctx, asset) is None:
+        limits.append(NO_FORECAST.format(reason=forecast_reason(ctx, asset)))
+    return ReasoningResponse(
+        **notice(ctx, ENDPOINT_BY_ID["reasoning"], *limits),
+        asset=asset,
+        reasoning=reasoning_block(ctx, asset),
+        supported_assets=ASSETS,
+        developer_note=DEVELOPER_NOTE,
+    )
+
+
+def reasoning_block(ctx: TickContext, asset: str) -> Reasoning:
+    """Compose prediction, chances and reasons."""
+    read, forecast = reading_of(ctx, asset), forecast_of(ctx, asset)
+    nothing = NOTHING_CLAIMED.format(reason=forecast_reason(ctx, asset))
+    return Reasoning(
+        prediction=forecast.prediction if forecast else Prediction.NEUTRAL,
+        confidence=confidence_percent(forecast),
+        summary=read.summary if read and forecast else nothing,
+        reason_points=tuple(_point(row.side, row.text) for row in read.evidence) if read else (),
+        horizon_minutes=forecast.horizon_minutes if forecast else None,
+        probabilities=probabilities(forecast),
+        base_rates=base_rates(forecast),
+        band_bps=basis_points(forecast.band_bps) if forecast else None,
+        agreement_percent=agreement(read),
+        coverage_percent=coverage(read),
+    )
+
+
+def _point(side: Side, text: str) -> str:
+    return f"{side}: {text}"

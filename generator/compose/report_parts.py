@@ -1,0 +1,162 @@
+"""The parts of the human report, each a few plain sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from generator.arena.values import TrackRecord
+from generator.brain.values import Side
+from generator.catalog import plain
+from generator.catalog.assets import ASSET_NAMES, ASSETS
+from generator.catalog.formats import change, price
+from generator.catalog.words import DerivativesState, LiquidityContext
+from generator.compose.coins import bias_of, confidence_percent, expected_move, forecast_of, trend_of
+from generator.compose.context import TickContext
+from generator.compose.inputs import observed, reading_of
+from generator.compose.paid import evidence_of
+from generator.compose.rounds import live_tally, sealed, shown_round
+from generator.contract.paid_atlas import UsedEvidence
+from generator.contract.paid_human_report import ReportAsset, ReportSection, ReportTrackRecord
+
+_PREDICTED = {"BULLISH": "up", "BEARISH": "down", "NEUTRAL": "no clear move"}
+
+
+def report_asset(ctx: TickContext, asset: str) -> ReportAsset:
+    """Say what is read of one coin."""
+    seen = observed(ctx, asset)
+    return ReportAsset(
+        asset=asset,
+        name=ASSET_NAMES[asset],
+        price=price(seen.price),
+        change_24h=change(seen.change_24h_percent),
+        text=" ".join((_price_text(ctx, asset), plain.TREND[trend_of(ctx, asset)], *_outlook_text(ctx, asset))),
+    )
+
+
+def _price_text(ctx: TickContext, asset: str) -> str:
+    seen, name = observed(ctx, asset), ASSET_NAMES[asset]
+    cost, moved = price(seen.price), change(seen.change_24h_percent)
+    if cost is None:
+        return f"The price of {name} is not known."
+    if moved is None:
+        return f"{name} costs {cost:.6g} dollars."
+    word = "It rose" if moved > 0 else "It fell" if moved < 0 else "It did not move:"
+    return f"{name} costs {cost:.6g} dollars. {word} {abs(moved):g} % in a day."
+
+
+def _outlook_text(ctx: TickContext, asset: str) -> list[str]:
+    read, forecast = reading_of(ctx, asset), forecast_of(ctx, asset)
+    move = expected_move(read.outlook) if read else None
+    said = [f"In the next hour a move of about {move.hour_1_percent:g} % would be no surprise."] if move else []
+    said.append(plain.LEAN[bias_of(ctx, asset)])
+    if forecast:
+        said.append(f"It gives this a chance of {confidence_percent(forecast):g} %.")
+    return said
+
+
+def futures(ctx: TickContext) -> ReportSection:
+    """Say where the bets in futures lie."""
+    points = []
+    for asset in ASSETS:
+        read, seen = reading_of(ctx, asset), observed(ctx, asset)
+        state = read.derivatives if read else DerivativesState.UNAVAILABLE
+        fee = f" The fee is {100 * seen.funding.rate_8h:.4g} % for eight hours." if seen.funding else ""
+        points.append(f"{ASSET_NAMES[asset]}: {plain.CROWD[state]}.{fee}")
+    return ReportSection(
+        text="Futures are bets on a price. When most bets are on one side, that side pays a fee. "
+        "The fee tells who is crowded. It does not tell who is right.",
+        points=tuple(points),
+    )
+
+
+def liquidity(ctx: TickContext) -> ReportSection:
+    """Say how much can change hands."""
+    points = []
+    for asset in ASSETS:
+        read, book = reading_of(ctx, asset), observed(ctx, asset).book
+        word = read.liquidity if read else LiquidityContext.UNKNOWN
+        amount = f" About {_round_usd(book.depth_1pct_usd)} wait close to the price." if book else ""
+        points.append(f"{ASSET_NAMES[asset]}: {plain.DEPTH[word]}.{amount}")
+    return ReportSection(
+        text="Where few wait to trade, a small trade can move the price. This can change from one minute to the next.",
+        points=tuple(points),
+    )
+
+
+def _round_usd(value: float) -> str:
+    if value >= 1e6:
+        return f"{value / 1e6:.3g} million dollars"
+    return f"{value:.3g} dollars" if value < 1e3 else f"{value / 1e3:.3g} thousand dollars"
+
+
+def arena(ctx: TickContext) -> ReportSection:
+    """Say how the guessing game stands; a sealed forecast stays sealed."""
+    current, tally = shown_round(ctx), live_tally(ctx)
+    name = ASSET_NAMES.get(current.asset, current.asset)
+    hidden = sealed(ctx, current) or current.prediction is None
+    guess = (
+        "The brain's guess is not shown yet." if hidden else f"The brain said: {_PREDICTED[str(current.prediction)]}."
+    )
+    votes = f"{tally.bullish} said up, {tally.bearish} said down and {tally.neutral} said no clear move."
+    points = [guess, f"{tally.total} votes were cast. {votes}" if tally.total else "No one has voted."]
+    if ctx.arena.live_simulated_tally.total and ctx.arena.live:
+        points.append("A made-up crowd voted too, so that you can see how it works.")
+    return ReportSection(
+        text=f"In the Arena people and the brain guess where {name} goes next. There is nothing to win or lose.",
+        points=tuple(points),
+    )
+
+
+def track_record(ctx: TickContext, record: TrackRecord) -> ReportTrackRecord:
+    """Say how past forecasts turned out, losses first."""
+    n = record.hit.n
+    right = round(n * (record.hit.percent or 0) / 100)
+    wrong = tuple(
+        f"{row.round_id}: said {_PREDICTED[row.brain_prediction]}, it was {_PREDICTED[row.actual_outcome]}."
+        for row in ctx.arena.lessons
+        if not row.brain_correct
+    )
+    return ReportTrackRecord(
+        text=_record_text(record, n, right),
+        n=n,
+        right=right,
+        losses=n - right,
+        warm_up=record.warm_up,
+        latest_losses=wrong[:5],
+    )
+
+
+def _record_text(record: TrackRecord, n: int, right: int) -> str:
+    if not n:
+        return "No guess has come to its end yet. So there is no record."
+    skill = record.skill_percent.get("base_rate")
+    shown = (
+        "That is better than a simple rule, but it may be luck."
+        if skill and skill > 0 and n >= 30
+        else ("That shows no skill so far.")
+    )
+    made_up = (
+        f" Of these, {record.warm_up} were played before the service was started, in a made-up market."
+        if (record.warm_up)
+        else ""
+    )
+    return f"The brain was wrong {n - right} times and right {right} times out of {n}. {shown}{made_up}"
+
+
+def evidence(ctx: TickContext) -> UsedEvidence:
+    """Say which evidence the report rests on, in plain words."""
+    return UsedEvidence(
+        used=_plain_lines(ctx, Side.FOR, Side.AGAINST, Side.NEUTRAL),
+        missing=_plain_lines(ctx, Side.MISSING),
+        disagreeing=_plain_lines(ctx, Side.AGAINST),
+    )
+
+
+def _plain_lines(ctx: TickContext, *sides: Side) -> tuple[str, ...]:
+    found = evidence_of(ctx, *sides)
+    return tuple(f"{plain.FAMILY.get(family, family)}: {_listed(names)}" for family, names in found.items())
+
+
+def _listed(names: Sequence[str]) -> str:
+    once = list(dict.fromkeys(names))
+    return "all coins" if len(once) == len(ASSETS) else ", ".join(once)

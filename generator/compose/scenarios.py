@@ -1,0 +1,85 @@
+"""Ways in which the next hours may go: what speaks for each, and what would prove it wrong. No chances."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from generator.catalog.assets import ASSETS
+from generator.catalog.words import Bias, DerivativesVote, RegimeLabel, Trend
+from generator.compose.coins import bias_counts, expected_move
+from generator.compose.context import TickContext
+from generator.compose.inputs import reading_of
+from generator.contract.paid import Scenario
+
+HOURS: Final = 4
+
+
+def scenarios(ctx: TickContext) -> tuple[Scenario, ...]:
+    """Compose three scenarios; none without a regime."""
+    if ctx.reading is None or ctx.reading.regime.label is RegimeLabel.UNKNOWN:
+        return ()
+    return (_goes_on(ctx), _rises(ctx), _falls(ctx))
+
+
+def four_hour_move(ctx: TickContext) -> float | None:
+    """Return one standard deviation of the market's move over four hours, percent."""
+    move = expected_move(ctx.reading.outlook) if ctx.reading else None
+    return move.hours_4_percent if move else None
+
+
+def _sized(ctx: TickContext, sentence: str, factor: float) -> str:
+    move = four_hour_move(ctx)
+    return sentence.format(move=f"{factor * move:.2g} %" if move else "its usual range")
+
+
+def _goes_on(ctx: TickContext) -> Scenario:
+    label = ctx.reading.regime.label.replace("_", " ") if ctx.reading else ""
+    minutes = ctx.reading.regime.dwell_minutes if ctx.reading else 0
+    return Scenario(
+        name="It goes on",
+        description=f"The market stays in {label}.",
+        supported_by=(f"it has been in {label} for {minutes} minutes",),
+        wrong_if=_sized(
+            ctx, "Another regime holds for two hours, or most coins move more than {move} in four hours.", 2
+        ),
+        horizon_hours=HOURS,
+        expected_move_percent=four_hour_move(ctx),
+    )
+
+
+def _rises(ctx: TickContext) -> Scenario:
+    return Scenario(
+        name="It rises",
+        description="Most coins rise together over the next hours.",
+        supported_by=_support(ctx, Trend.UP, Bias.UP, DerivativesVote.BULLISH),
+        wrong_if=_sized(
+            ctx, "In four hours fewer than four of the seven coins are up, or their mean is up less than {move}.", 0.25
+        ),
+        horizon_hours=HOURS,
+        expected_move_percent=four_hour_move(ctx),
+    )
+
+
+def _falls(ctx: TickContext) -> Scenario:
+    return Scenario(
+        name="It falls",
+        description="Most coins fall together over the next hours, and moves grow.",
+        supported_by=_support(ctx, Trend.DOWN, Bias.DOWN, DerivativesVote.BEARISH),
+        wrong_if=_sized(
+            ctx,
+            "In four hours fewer than four of the seven coins are down, or their mean is down less than {move}.",
+            0.25,
+        ),
+        horizon_hours=HOURS,
+        expected_move_percent=four_hour_move(ctx),
+    )
+
+
+def _support(ctx: TickContext, trend: Trend, bias: Bias, vote: DerivativesVote) -> tuple[str, ...]:
+    reads = [read for asset in ASSETS if (read := reading_of(ctx, asset))]
+    counts = (
+        (sum(read.trend is trend for read in reads), f"a trend {trend}"),
+        (bias_counts(ctx)[bias.value], f"a lean {bias.lower()}"),
+        (sum(read.vote is vote for read in reads), f"a {vote} derivatives vote"),
+    )
+    return tuple(f"{count} of {len(ASSETS)} coins have {what}" for count, what in counts if count) or ("nothing now",)

@@ -1,0 +1,84 @@
+"""Track records to the contract's form, each with a plain sentence."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from generator.arena.values import Bin, Rate, TrackRecord
+from generator.catalog.formats import percent, score
+from generator.contract import scores as contract
+
+BASELINE: Final = "base_rate"
+ENOUGH: Final = 30
+
+
+def rate(value: Rate) -> contract.Rate:
+    """Publish a share with its interval."""
+    return contract.Rate(
+        n=value.n,
+        percent=percent(value.percent),
+        low_percent=percent(value.low_percent),
+        high_percent=percent(value.high_percent),
+    )
+
+
+def calibration_bin(value: Bin) -> contract.CalibrationBin:
+    """Publish one bin; below 30 cases it says so instead of a rate."""
+    hit = value.hit if value.n >= ENOUGH else None
+    return contract.CalibrationBin(
+        low_percent=percent(value.low_percent) or 0.0,
+        high_percent=percent(value.high_percent) or 0.0,
+        n=value.n,
+        hit=None if hit is None else rate(hit),
+        note=f"{value.n} cases: fewer than {ENOUGH}, too few for a rate" if hit is None else None,
+    )
+
+
+def track_record(record: TrackRecord) -> contract.TrackRecord:
+    """Publish a track record."""
+    names = dict.fromkeys((BASELINE, *record.baselines))
+    hit = rate(record.hit)
+    return contract.TrackRecord(
+        kind=record.kind,
+        predictions=record.predictions,
+        resolved=record.resolved,
+        void=record.void,
+        warm_up=record.warm_up,
+        n=hit.n,
+        hit_rate_percent=hit.percent,
+        hit_rate_low_percent=hit.low_percent,
+        hit_rate_high_percent=hit.high_percent,
+        brier=score(record.brier),
+        log_score=score(record.log_score),
+        baseline=BASELINE,
+        brier_baseline=score(record.baselines.get(BASELINE)),
+        skill_percent=percent(record.skill_percent.get(BASELINE)),
+        baselines=tuple(
+            contract.Baseline(
+                name=name,
+                n=record.resolved,
+                brier=score(record.baselines.get(name)),
+                skill_percent=percent(record.skill_percent.get(name)),
+            )
+            for name in names
+        ),
+        calibration=tuple(calibration_bin(row) for row in record.bins),
+        statement=statement(record),
+    )
+
+
+def statement(record: TrackRecord) -> str:
+    """Say in one plain sentence what a record shows."""
+    made_up = f" {record.warm_up} of them were made at the simulated start." if record.warm_up else ""
+    if not record.resolved:
+        return "No forecast has resolved yet, so no score is shown."
+    if record.resolved < ENOUGH:
+        return f"Only {record.resolved} forecasts have resolved: no skill is shown, it is too few to tell.{made_up}"
+    skill = percent(record.skill_percent.get(BASELINE))
+    if skill is None or skill <= 0:
+        against = "" if skill is None else f" (skill {skill:g} %)"
+        return f"No skill is shown: over {record.resolved} forecasts they do no better than the base rate{against}.{made_up}"
+    return (
+        f"Over {record.resolved} forecasts the Brier score is {skill:g} % better than the base rate's; "
+        f"a small edge can be luck and promises nothing.{made_up}"
+    )

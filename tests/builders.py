@@ -1,0 +1,445 @@
+"""Realistic contexts of one tick, made without market or brain. Import these wherever bodies are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from generator.arena.values import (
+    ArenaView,
+    Bin,
+    Event,
+    Lesson,
+    Rate,
+    Round,
+    Tally,
+    TeacherMetrics,
+    TrackRecord,
+)
+from generator.brain.values import (
+    AssetReading,
+    BrainReading,
+    Evidence,
+    Forecast,
+    LearningReading,
+    Probabilities,
+    RegimeReading,
+    Side,
+    VolatilityOutlook,
+)
+from generator.catalog.assets import ASSETS
+from generator.catalog.words import (
+    Bias,
+    Consensus,
+    DerivativesState,
+    DerivativesVote,
+    LiquidityContext,
+    MarketStructure,
+    PatternType,
+    Prediction,
+    RegimeLabel,
+    RoundPhase,
+    SourceMode,
+    SourceStatus,
+    Trend,
+    VolatilityWord,
+)
+from generator.compose.context import DayBefore, Freshness, Site, TickContext, Ticks
+from generator.market.values import (
+    AssetObservation,
+    BarFrame,
+    Book,
+    Funding,
+    Liquidations,
+    Observation,
+    OpenInterest,
+    SourceHealth,
+)
+
+NOW_MS: Final = 1_795_341_180_000  # 2026-11-22T09:53:00Z
+HOUR_MS: Final = 3_600_000
+PRICES: Final = {
+    "BTC": 97_412.384_61,
+    "ETH": 3_121.774_3,
+    "XRP": 1.121_943_7,
+    "SOL": 241.118_27,
+    "ALGO": 0.251_384_62,
+    "XLM": 0.241_733_91,
+    "HBAR": 0.124_119_83,
+}
+SEALED_PROBABILITIES: Final = (0.2711, 0.4013, 0.3276)
+SEALED_SALT: Final = "5e" * 32
+_BIASES = (Bias.UP, Bias.FLAT, Bias.DOWN, Bias.UP, Bias.FLAT, Bias.FLAT, Bias.UP)
+_WORDS = {Bias.UP: Prediction.BULLISH, Bias.DOWN: Prediction.BEARISH, Bias.FLAT: Prediction.NEUTRAL}
+
+
+def site(base_url: str = "https://api.example.org") -> Site:
+    return Site("Educational Market Intelligence", base_url, "ops@example.org", "mainnet", 31_566_704)
+
+
+def freshness(offset_ms: int | None = None) -> Freshness:
+    return Freshness("20261122T095300Z", "000000004711", NOW_MS, NOW_MS + 60_000, NOW_MS + 180_000, offset_ms)
+
+
+def asset_observation(asset: str, at_ms: int = NOW_MS) -> AssetObservation:
+    place = ASSETS.index(asset)
+    venues = ("coinbase", "kraken", "okx")
+    return AssetObservation(
+        asset=asset,
+        price=PRICES[asset],
+        price_as_of_ms=at_ms - 2_000,
+        venues=venues,
+        change_24h_percent=1.234_56 - 0.7 * place,
+        book=Book(1.234_5, 12_345_678.9 / (place + 1), 23.456 - 9 * place, venues),
+        funding=Funding(0.000_103_4 - 0.000_04 * place, ("okx", "gate"), at_ms - 60_000),
+        open_interest=OpenInterest(8_123_456_789.0 / (place + 1), -1.234_5, ("okx", "gate"), at_ms - 60_000),
+        liquidations=Liquidations(1_234_567.8, 987_654.3, ("okx",)) if place < 5 else None,
+        limitations=() if place < 5 else ("no venue publishes liquidations",),
+    )
+
+
+def observation(mode: SourceMode = SourceMode.LIVE) -> Observation:
+    return Observation(
+        mode=mode,
+        market_ms=NOW_MS,
+        assets={asset: asset_observation(asset) for asset in ASSETS},
+        sources=tuple(
+            SourceHealth(name, kind, SourceStatus.OK, NOW_MS - 2_000)
+            for name, kind in (("kraken", "spot"), ("coinbase", "spot"), ("okx", "spot"), ("okx", "perpetual"))
+        ),
+        new_bars=BarFrame.empty(ASSETS),
+        venues_needed=2,
+    )
+
+
+def forecast(asset: str, bias: Bias) -> Forecast:
+    chances = {
+        Bias.UP: Probabilities(0.281_234_5, 0.331_111, 0.387_654_5),
+        Bias.DOWN: Probabilities(0.391_234_5, 0.321_111, 0.287_654_5),
+        Bias.FLAT: Probabilities(0.321_234_5, 0.341_111, 0.337_654_5),
+    }[bias]
+    return Forecast(asset, 60, chances, Probabilities(0.33, 0.34, 0.33), _WORDS[bias], 21.437_8)
+
+
+def evidence() -> tuple[Evidence, ...]:
+    return (
+        Evidence("trend", Side.FOR, "prices rose steadily over the last hours"),
+        Evidence("momentum", Side.AGAINST, "the rise slows"),
+        Evidence("volatility", Side.NEUTRAL, "moves are about as large as in the last week"),
+        Evidence("breadth", Side.FOR, "most coins rise with it"),
+        Evidence("liquidity", Side.NEUTRAL, "a normal amount rests near the price"),
+        Evidence("derivatives", Side.MISSING, "no funding from any source"),
+    )
+
+
+def asset_reading(asset: str) -> AssetReading:
+    place = ASSETS.index(asset)
+    bias = _BIASES[place]
+    return AssetReading(
+        asset=asset,
+        bias=bias,
+        forecast=forecast(asset, bias),
+        regime=RegimeLabel.RISK_ON if place % 2 == 0 else RegimeLabel.RANGE,
+        regime_confidence=0.712_345,
+        trend=Trend.UP if place % 3 else Trend.SIDEWAYS,
+        structure=MarketStructure.UPTREND if place % 2 else MarketStructure.BREAKOUT,
+        liquidity=(LiquidityContext.DEEP, LiquidityContext.NORMAL, LiquidityContext.THIN)[place % 3],
+        derivatives=DerivativesState.CROWDED_LONGS if place < 4 else DerivativesState.BALANCED,
+        vote=DerivativesVote.BEARISH if place < 4 else DerivativesVote.NEUTRAL,
+        derivatives_confidence=0.654_321,
+        volatility=VolatilityWord.NORMAL,
+        outlook=VolatilityOutlook(0.002_123, 0.004_234, 0.008_345),
+        agreement=0.666_667,
+        coverage=0.833_333,
+        evidence=evidence(),
+        summary=f"{asset} leans {bias.lower()} by a small margin.",
+    )
+
+
+def reading() -> BrainReading:
+    return BrainReading(
+        t_ms=NOW_MS - 480_000,
+        bars_seen=8_640,
+        regime=RegimeReading(
+            label=RegimeLabel.RISK_ON,
+            posterior={
+                RegimeLabel.RISK_ON: 0.713_456,
+                RegimeLabel.RISK_OFF: 0.08,
+                RegimeLabel.RANGE: 0.15,
+                RegimeLabel.HIGH_VOLATILITY: 0.056_544,
+            },
+            confidence=0.713_456,
+            since_ms=NOW_MS - 7 * HOUR_MS,
+            dwell_minutes=420,
+            previous=RegimeLabel.RANGE,
+            trend=Trend.UP,
+            volatility=VolatilityWord.NORMAL,
+            breadth=5 / 7,
+            risk_score=41.234,
+            drivers=("futures bets are crowded on one side", "two coins are thinly traded"),
+        ),
+        outlook=VolatilityOutlook(0.002_123, 0.004_234, 0.008_345),
+        direction=Bias.UP,
+        confidence=0.361_234,
+        agreement=0.666_667,
+        coverage=0.833_333,
+        assets={asset: asset_reading(asset) for asset in ASSETS},
+        learning=LearningReading(resolved=321, status="learning"),
+        summary="Three of seven coins lean up, one down; the margins are small.",
+    )
+
+
+def rate(n: int, percent: float) -> Rate:
+    return Rate(n, percent, percent - 7.123, percent + 7.234) if n else Rate(0, None, None, None)
+
+
+def record(kind: str, n: int = 321) -> TrackRecord:
+    return TrackRecord(
+        kind=kind,
+        predictions=n + 7,
+        resolved=n,
+        void=2 if n else 0,
+        warm_up=n * 2 // 3,
+        hit=rate(n, 37.712),
+        brier=0.661_234 if n else None,
+        log_score=1.091_234 if n else None,
+        baselines={
+            "uniform": 0.666_667 if n else None,
+            "base_rate": 0.662_3 if n else None,
+            "persistence": 1.21 if n else None,
+        },
+        skill_percent={
+            "uniform": 0.81 if n else None,
+            "base_rate": 0.16 if n else None,
+            "persistence": 45.3 if n else None,
+        },
+        bins=(Bin(30.0, 40.0, 290, rate(290, 36.9)), Bin(40.0, 50.0, 12, None)) if n else (),
+    )
+
+
+def round_of(start_ms: int, phase: RoundPhase) -> Round:
+    return Round(
+        round_id="BTC-20261122-090000" if phase is not RoundPhase.OPEN else "BTC-20261122-100000",
+        asset="BTC",
+        opens_ms=start_ms - HOUR_MS,
+        start_ms=start_ms,
+        end_ms=start_ms + HOUR_MS,
+        phase=phase,
+        band_bps=21.437_8,
+        sealed_digest=("ab" if phase is RoundPhase.OPEN else "cd") * 32,
+        salt=SEALED_SALT if phase is RoundPhase.OPEN else "0f" * 32,
+        prediction=Prediction.BEARISH if phase is RoundPhase.OPEN else Prediction.BULLISH,
+        probabilities=SEALED_PROBABILITIES if phase is RoundPhase.OPEN else (0.2912, 0.3411, 0.3677),
+        confidence_percent=27.1 if phase is RoundPhase.OPEN else 36.8,
+        regime_mode="RISK_ON",
+        start_price=97_301.2 if phase is not RoundPhase.OPEN else None,
+        base_rate=(0.33, 0.34, 0.33),
+    )
+
+
+def lesson(number: int) -> Lesson:
+    right = number % 3 == 0
+    stamp = f"20261121-{number:02d}0000"
+    return Lesson(
+        lesson_id=f"lesson-BTC-{stamp}",
+        round_id=f"BTC-{stamp}",
+        asset="BTC",
+        brain_prediction=Prediction.BULLISH,
+        human_consensus=Consensus.BEARISH,
+        actual_outcome=Prediction.BULLISH if right else Prediction.NEUTRAL,
+        brain_correct=int(right),
+        crowd_correct=0,
+        agreement=0,
+        shared_intelligence_score=51.234,
+        learning_score=62.345,
+        pattern_type=PatternType.BRAIN_ONLY if right else PatternType.BOTH_WRONG,
+        summary="The brain said up and the crowd down; the move stayed within the band.",
+        created_ms=NOW_MS - number * HOUR_MS,
+        warm_up=number > 10,
+    )
+
+
+def arena() -> ArenaView:
+    live_start = NOW_MS - 53 * 60_000
+    return ArenaView(
+        live=round_of(live_start, RoundPhase.LIVE),
+        live_tally=Tally(bullish=12, bearish=7, neutral=4),
+        open=round_of(live_start + HOUR_MS, RoundPhase.OPEN),
+        lessons=tuple(lesson(number) for number in range(1, 21)),
+        events=tuple(Event(NOW_MS - i * 60_000, "round_live", "A round went live.") for i in range(10)),
+        teacher=TeacherMetrics(46, 40, rate(46, 39.1), rate(46, 34.8), rate(46, 41.3), {PatternType.BRAIN_ONLY: 18}),
+        arena_record=record("arena", 46),
+        hourly_record=record("hourly"),
+        rounds={RoundPhase.RESOLVED: 46, RoundPhase.VOID: 2, RoundPhase.LIVE: 1, RoundPhase.OPEN: 1},
+        rounds_warm_up=40,
+        ballots_counted=812,
+        ballots_rejected=3,
+        void_rate_percent=4.166_67,
+        log_size=6,
+        checkpoint_digest="ef" * 32,
+    )
+
+
+def empty_arena() -> ArenaView:
+    nothing = rate(0, 0)
+    return ArenaView(
+        live=None,
+        live_tally=Tally(),
+        open=None,
+        lessons=(),
+        events=(),
+        teacher=TeacherMetrics(0, 0, nothing, nothing, nothing, {}),
+        arena_record=record("arena", 0),
+        hourly_record=record("hourly", 0),
+    )
+
+
+def full_context(mode: SourceMode = SourceMode.LIVE) -> TickContext:
+    """Everything is known and fresh."""
+    return TickContext(
+        site=site(),
+        freshness=freshness(0 if mode is SourceMode.RECORDED else None),
+        observation=observation(mode),
+        reading=reading(),
+        arena=arena(),
+        day_before=DayBefore(RegimeLabel.RANGE, 0.612_345, 55.5),
+        ticks=Ticks(1_438, 2, "20261122T095200Z"),
+        closes={asset: tuple((NOW_MS - i * HOUR_MS, PRICES[asset]) for i in range(24, 0, -1)) for asset in ASSETS},
+        trends=dict.fromkeys(ASSETS, "up"),
+    )
+
+
+def simulated_context() -> TickContext:
+    """A simulated market with a simulated crowd."""
+    full = full_context(SourceMode.SIMULATED)
+    live = full.arena.live
+    assert live is not None
+    crowd = replace(full.arena, live=replace(live, simulated_crowd=True), live_simulated_tally=Tally(5, 4, 3))
+    return replace(full, arena=crowd)
+
+
+def hourly_context() -> TickContext:
+    """Recorded 60-minute bars: prices, changes, trends, funding and open interest, but no reading."""
+    full = full_context(SourceMode.RECORDED)
+    offset_ms = 86_400_000 * 700
+    market_ms = NOW_MS - offset_ms
+    bare = {
+        asset: replace(
+            asset_observation(asset, market_ms - 50 * 60_000), book=None, liquidations=None, venues=("binance",)
+        )
+        for asset in ASSETS
+    }
+    seen = replace(
+        full.observation,
+        market_ms=market_ms,
+        assets=bare,
+        sources=(SourceHealth("recorded candles", "candles", SourceStatus.OK, market_ms - 50 * 60_000),),
+        bar_interval_ms=HOUR_MS,
+        price_basis="recorded_close",
+        venues_needed=1,
+        offset_ms=offset_ms,
+    )
+    return replace(
+        full,
+        freshness=freshness(offset_ms),
+        observation=seen,
+        reading=None,
+        arena=empty_arena(),
+        day_before=DayBefore(),
+    )
+
+
+def missing_asset_context(asset: str = "HBAR") -> TickContext:
+    """One asset has neither price nor history."""
+    full = full_context()
+    seen, said = full.observation, full.reading
+    assert said is not None
+    gone = AssetObservation(asset, limitations=("no venue lists it now",))
+    silent = replace(
+        said.assets[asset],
+        forecast=None,
+        bias=Bias.FLAT,
+        regime=RegimeLabel.UNKNOWN,
+        regime_confidence=None,
+        trend=Trend.UNKNOWN,
+        structure=MarketStructure.UNKNOWN,
+        liquidity=LiquidityContext.UNKNOWN,
+        derivatives=DerivativesState.UNAVAILABLE,
+        vote=DerivativesVote.NO_VOTE,
+        derivatives_confidence=None,
+        volatility=VolatilityWord.UNKNOWN,
+        outlook=None,
+        agreement=None,
+        coverage=0.0,
+        evidence=tuple(replace(row, side=Side.MISSING) for row in evidence()),
+        limitations=("too little history",),
+    )
+    return replace(
+        full,
+        observation=replace(seen, assets={**seen.assets, asset: gone}),
+        reading=replace(said, assets={**said.assets, asset: silent}),
+    )
+
+
+def everything_missing_context() -> TickContext:
+    """Every source failed, nothing is known, the memory is empty."""
+    full = full_context()
+    dead = tuple(
+        SourceHealth(row.name, row.kind, SourceStatus.FAILED, None, "timed out") for row in full.observation.sources
+    )
+    nothing = {asset: AssetObservation(asset, limitations=("every venue failed",)) for asset in ASSETS}
+    return TickContext(
+        site=full.site,
+        freshness=full.freshness,
+        observation=replace(full.observation, assets=nothing, sources=dead),
+        reading=None,
+        arena=empty_arena(),
+        day_before=DayBefore(),
+        ticks=Ticks(0, 0, None),
+    )
+
+
+def void_rounds_context() -> TickContext:
+    """The live round is void and every round before it was."""
+    full = full_context()
+    live = full.arena.live
+    assert live is not None
+    void = replace(
+        live,
+        phase=RoundPhase.VOID,
+        void_reason="too few venues",
+        start_price=None,
+        prediction=None,
+        probabilities=None,
+        confidence_percent=None,
+        base_rate=None,
+        sealed_digest=None,
+        salt=None,
+        regime_mode=None,
+    )
+    view = replace(empty_arena(), live=void, open=full.arena.open, rounds={RoundPhase.VOID: 5}, void_rate_percent=100.0)
+    return replace(full, arena=view)
+
+
+def empty_memory_context() -> TickContext:
+    """The first tick ever: a full market, no past."""
+    return replace(full_context(), arena=empty_arena(), day_before=DayBefore(), ticks=Ticks(0, 0, None))
+
+
+def open_only_context() -> TickContext:
+    """The first round takes votes; none is live."""
+    full = full_context()
+    return replace(full, arena=replace(empty_arena(), open=full.arena.open, live_tally=Tally(3, 1, 0)))
+
+
+CONTEXTS: Final[dict[str, Callable[[], TickContext]]] = {
+    "full": full_context,
+    "simulated": simulated_context,
+    "hourly": hourly_context,
+    "missing_asset": missing_asset_context,
+    "everything_missing": everything_missing_context,
+    "void_rounds": void_rounds_context,
+    "empty_memory": empty_memory_context,
+    "open_only": open_only_context,
+}
