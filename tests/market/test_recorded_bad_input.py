@@ -267,3 +267,15 @@ def test_dropping_for_order_drops_as_few_rows_as_possible() -> None:
     wild_first = np.array([99, 1, 2, 3, 50, 4, 5, 5, 2])
 
     assert wild_first[ascending(wild_first)].tolist() == [1, 2, 3, 4, 5]
+
+
+def test_open_interest_of_nothing_is_no_open_interest(tmp_path: Path) -> None:
+    header = "ts,symbol,sum_open_interest,sum_open_interest_value"
+    rows = [f"{START_MS},BTCUSDT,5,1000", f"{START_MS + 4 * HOUR_MS},BTCUSDT,0,0"]
+    interest = write(tmp_path / "i-4h", "BTCUSDT.csv", header, rows)
+
+    source = RecordedSource([candles(tmp_path / "x-5m", 120), interest], at(START_MS + 5 * HOUR_MS), ASSETS)
+
+    seen = observe(source).assets["BTC"].open_interest
+    assert seen is not None
+    assert (seen.usd, seen.as_of_ms) == (1000, START_MS)
