@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from generator.brain.engine import Engine
+from generator.brain.hourly import HOUR_MS
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.errors import GeneratorError
 from generator.market.source import Progress
 from generator.market.values import BAR_MS, BarFrame
-from generator.service import DAYS_OF_HISTORY, OFFSET_KEY, ORIGIN_KEY, Service
+from generator.service import DAYS_OF_HISTORY, ORIGIN_KEY, Service
 from generator.tick import observe, play, read, to_ms
 
 REHEARSED_HOURS: Final = 48
@@ -39,6 +41,8 @@ async def open_market(service: Service, at: datetime, progress: Progress, rehear
     start = at - timedelta(hours=hours)
     bars = await service.source.backfill(to_ms(start), DAYS_OF_HISTORY, progress)
     service.history.append(bars)
+    if bars.interval_ms == HOUR_MS:
+        service.arena = replace(service.arena, round_minutes=60)
     _restore(service, bars, progress)
     if hours:
         await _rehearse(service, start, at, progress)
@@ -95,8 +99,3 @@ def rehearsal(start: datetime, end: datetime, round_minutes: int) -> list[dateti
         if of_day % round_minutes == 0 or of_day % 60 in {0, HOURLY_MADE_AT_MINUTE}:
             moments.append(minute)
     return moments
-
-
-def moved(service: Service, at: datetime | None) -> bool:
-    """Tell whether an explicit `--at` moves a recording that the memory already knows."""
-    return at is not None and service.memory.meta(OFFSET_KEY) is not None

@@ -14,8 +14,9 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.cron import CronTrigger
 
 from generator.errors import GeneratorError
+from generator.publication import Report
 from generator.service import Service
-from generator.tick import Report, tick, to_ms
+from generator.tick import tick, to_ms
 
 TICK_DEADLINE_S: Final = 50
 MISFIRE_GRACE_S: Final = 30

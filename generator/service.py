@@ -19,8 +19,10 @@ from generator.compose.context import Site
 from generator.market.history import History
 from generator.market.source import Source
 from generator.memory.store import Memory
+from generator.publish.pages import Pages
 from generator.publish.release import Releases
 from generator.publish.standing import Standing
+from generator.publish.variants import Variants
 from generator.publish.vault import Vault
 from generator.settings import GeneratorSettings
 
@@ -45,6 +47,8 @@ class Service:
     releases: Releases
     vault: Vault
     standing: Standing
+    pages: Pages
+    variants: Variants
     salt: Callable[[], str]
 
     @property
@@ -55,6 +59,7 @@ class Service:
     async def aclose(self) -> None:
         """Release connections and files."""
         await self.source.aclose()
+        self.standing.close()
         self.memory.close()
 
 
@@ -80,7 +85,7 @@ def build(settings: GeneratorSettings, clock: Clock, at: datetime | None = None,
         return Service(
             settings=settings,
             clock=clock,
-            site=Site(settings.project, settings.origin, settings.contact, network.name, network.usdc_asset_id),
+            site=Site(settings.project, settings.origin, settings.contact, network.name, network.asset_id),
             source=_source(settings, memory, at, loop=loop),
             arena=_arena(settings, network.genesis_hash),
             weights=weights,
@@ -90,6 +95,8 @@ def build(settings: GeneratorSettings, clock: Clock, at: datetime | None = None,
             releases=releases,
             vault=vault,
             standing=Standing(),
+            pages=Pages(),
+            variants=Variants(),
             salt=lambda: secrets.token_hex(16),
         )
     except BaseException:

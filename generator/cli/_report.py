@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from generator.tick import Report
+from generator.publication import Report
 
 
 def line(report: Report, seconds: float) -> str:

@@ -40,6 +40,7 @@ def tick(
 
 async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) -> None:
     import time
+    from datetime import timedelta
 
     from generator.cli._progress import progress_bar
     from generator.cli._report import line
@@ -49,7 +50,7 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) ->
     from generator.tick import tick as make
 
     clock = SystemClock()
-    service = build(settings, clock, at)
+    service = build(settings, clock, at - timedelta(hours=hours) if at else None)
     try:
         now = clock.now()
         with progress_bar() as progress:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, date, datetime
@@ -30,8 +29,8 @@ class Standing:
         """The component schemas of the published OpenAPI, for the docs page."""
         return self._schemas
 
-    def files(self, site: Site, bodies: Mapping[str, bytes], at: datetime) -> dict[str, bytes]:
-        """Return path -> bytes; `bodies` (path -> JSON) are the examples when they are due."""
+    def files(self, site: Site, bodies: Mapping[str, Any], at: datetime) -> dict[str, bytes]:
+        """Return path -> bytes; `bodies` (path or product id -> JSON object) are the examples when they are due."""
         if not self._files:
             self._files, self._schemas = make(site, bodies, at)
             self._made_on = at.date()
@@ -48,10 +47,9 @@ class Standing:
         self._pool.shutdown()
 
 
-def make(site: Site, bodies: Mapping[str, bytes], at: datetime) -> tuple[dict[str, bytes], dict[str, Any]]:
+def make(site: Site, bodies: Mapping[str, Any], at: datetime) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Make all standing files with the examples of one tick."""
-    examples = {path: json.loads(body) for path, body in bodies.items()}
-    document = openapi(site, examples)
+    document = openapi(site, bodies)
     files = {
         "/openapi.json": encode(document),
         "/openapi.yaml": openapi_yaml(document),

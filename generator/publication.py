@@ -1,0 +1,89 @@
+"""The last step of a tick: every byte first, then the vault, then the site, each with its own pointer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from generator.catalog.formats import iso, share
+from generator.catalog.sentences import DISCLAIMER
+from generator.compose.all import Composed
+from generator.compose.context import TickContext
+from generator.publish.encode import encode
+from generator.publish.pages import PageView
+from generator.publish.vault import Offer
+from generator.service import Service
+
+ROUNDS_PUBLISHED: Final = 500
+ROUNDS_PATH: Final = "/arena/rounds.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a tick did, for the log and the prompt."""
+
+    tick_id: str
+    generation: str
+    files: int
+    written: int
+    status: str
+    regime: str
+    confidence_percent: float | None
+    round_id: str | None
+
+
+def publish(service: Service, context: TickContext, composed: Composed, at: datetime) -> Report:
+    """Publish one tick.
+
+    Raises:
+        PublishError: the vault or the site could not be written; what readers see is the last release.
+    """
+    free = {path: body.as_json() for path, body in composed.free.items()}
+    paid = {product: body.as_json() for product, body in composed.paid.items()}
+    standing = service.standing.files(service.site, free | paid, at)
+    bodies = {path: encode(body) for path, body in free.items()}
+    pages = service.pages.render(PageView(context, free, service.standing.schemas))
+    files = service.variants.add({**standing, **pages, **bodies, ROUNDS_PATH: _rounds(service, context)})
+    generation = context.freshness.generation
+    service.vault.publish(_offer(context, composed, {product: encode(body) for product, body in paid.items()}))
+    written = service.releases.publish(generation, files, at.timestamp())
+    service.memory.tick_done(
+        context.freshness.tick_id, generation, context.freshness.generated_ms, ok=True, reason=None
+    )
+    return _report(context, free["/status.json"]["status"], len(files), written)
+
+
+def _rounds(service: Service, context: TickContext) -> bytes:
+    """Return the record that `emi verify` recomputes."""
+    rows = service.memory.resolved_rounds(ROUNDS_PUBLISHED)
+    return encode({"success": True, "project": context.site.project, "rounds": rows, "disclaimer": DISCLAIMER})
+
+
+def _offer(context: TickContext, composed: Composed, paid: Mapping[str, bytes]) -> Offer:
+    freshness = context.freshness
+    head: dict[str, Any] = {
+        "tick_id": freshness.tick_id,
+        "generated_at": iso(freshness.generated_ms),
+        "valid_until": iso(freshness.valid_until_ms),
+        "source_mode": context.observation.mode.value,
+        "project": context.site.project,
+        "disclaimer": DISCLAIMER,
+    }
+    as_of = iso(context.observation.market_ms)
+    return Offer(freshness.generation, head, as_of, paid, composed.challenges, composed.bazaar)
+
+
+def _report(context: TickContext, status: str, files: int, written: int) -> Report:
+    regime = context.reading.regime if context.reading else None
+    return Report(
+        tick_id=context.freshness.tick_id,
+        generation=context.freshness.generation,
+        files=files,
+        written=written,
+        status=status,
+        regime=regime.label.value if regime else "unknown",
+        confidence_percent=share(regime.confidence) if regime else None,
+        round_id=context.arena.live.round_id if context.arena.live else None,
+    )
