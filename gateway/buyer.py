@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import BaseRoute, Route
 
 from gateway.networks import DEVNET
-from gateway.problem import problem
+from gateway.problem import preflight, problem
 from gateway.settings import GatewaySettings, is_loopback
 from gateway.vault import LoadedVault, Vault, VaultProduct
 
@@ -52,6 +52,20 @@ class BuyerState(Protocol):
         """What is for sale."""
         ...
 
+    @property
+    def project(self) -> str:
+        """The service's name."""
+        ...
+
+    @property
+    def disclaimer(self) -> str:
+        """The educational notice."""
+        ...
+
+    def no_quote_reason(self) -> str | None:
+        """Say why no honest quote can be made right now, None when it can."""
+        ...
+
 
 def buyer_routes(state: BuyerState) -> list[BaseRoute]:
     """Return the routes of the page; the one that signs exists only on a devnet of this machine.
@@ -60,7 +74,7 @@ def buyer_routes(state: BuyerState) -> list[BaseRoute]:
         state: the gateway's parts; read anew with each request.
     """
     page = _Page(state)
-    routes: list[BaseRoute] = [Route(PAGE, page.show), Route(PAGE.rstrip("/"), _redirect)]
+    routes: list[BaseRoute] = [Route(PAGE, page.show, methods=["GET", "OPTIONS"]), Route(PAGE.rstrip("/"), _redirect)]
     devnet = devnet_wallet(state.settings)
     if devnet is not None:
         routes.append(Route(SIGN_PATH, _Signer(state, devnet).sign))
@@ -90,30 +104,23 @@ class _Page:
 
     async def show(self, request: Request) -> Response:
         """Show the product of `?product=`, or say why nothing can be sold now."""
+        if request.method == "OPTIONS":
+            return preflight()
         flow = request.query_params.get("product", DEFAULT)
         flow = flow if flow in PRODUCTS else DEFAULT
         vault = self._state.vault.current()
-        refusal = self._refusal(vault)
-        if vault is None or refusal is not None:
-            return self._render("unavailable.html", self._common(vault, flow) | {"reason": refusal}, 503)
-        product = next((one for one in vault.products.values() if one.id == PRODUCTS[flow]), None)
-        if product is None:
-            reason = "this product is not in what was last published"
-            return self._render("unavailable.html", self._common(vault, flow) | {"reason": reason}, 503)
+        product = next((one for one in vault.products.values() if one.id == PRODUCTS[flow]), None) if vault else None
+        reason = self._state.no_quote_reason()
+        if vault is None or product is None or reason is not None:
+            told = {"reason": reason or "this product is not in what was last published"}
+            return self._render("unavailable.html", self._common(vault, flow) | told, 503)
         return self._render("page.html", self._common(vault, flow) | self._terms(vault, product), 200)
-
-    def _refusal(self, vault: LoadedVault | None) -> str | None:
-        if vault is None:
-            return "nothing has been published yet, or what was published cannot be read"
-        if self._state.vault.too_old():
-            return "the last snapshot is too old to be sold honestly"
-        return self._state.settings.quote_refusal(vault.source_mode)
 
     def _common(self, vault: LoadedVault | None, flow: str) -> dict[str, Any]:
         settings = self._state.settings
         return {
-            "project": vault.project if vault else settings.project,
-            "disclaimer": vault.disclaimer if vault else None,
+            "project": self._state.project,
+            "disclaimer": self._state.disclaimer,
             "source_mode": vault.source_mode if vault else None,
             "flow": flow,
             "page": PAGE,
