@@ -44,12 +44,15 @@ class Derivatives:
 
     def update(self, funding: FloatArray, open_interest: FloatArray) -> None:
         """Take one bar; NaN leaves what is known, until it is too old."""
-        seen = np.stack((np.isfinite(funding), np.isfinite(open_interest)))
+        seen = np.isfinite(np.stack((funding, open_interest)))
+        if not seen.any():
+            self.age += 1.0
+            return
         weight = seen.astype(np.float64)
         self.count += weight
         self.age = np.where(seen, 0.0, self.age + 1.0)
         count = np.maximum(self.count, 1.0)
-        step(self.funding, np.nan_to_num(funding)[None], self._alpha_funding, count[0], weight[0])
+        step(self.funding, np.where(seen[0], funding, 0.0)[None], self._alpha_funding, count[0], weight[0])
         log_interest = np.log(np.where(seen[1], open_interest, 1.0))
         step(self.interest, np.stack((log_interest, log_interest)), self._alpha_interest, count[1], weight[1])
         away = self.funding[0] - _USUAL

@@ -30,7 +30,10 @@ _SHRINK: Final = np.array([0.0, 0.5, 0.5])
 _POOL: Final = 200.0  # cases that the first guess of the base rate counts for
 _OWN: Final = 400.0  # cases before an asset's own base rate counts as much as the pool's
 _FORGET: Final = (0.5 ** (1.0 / (30 * 96)), 0.5 ** (1.0 / (30 * 48)))
-_INDEPENDENT: Final = (1.75, 1.0)  # how many independent cases one resolution of correlated, overlapping assets is worth
+_INDEPENDENT: Final = (
+    1.75,
+    1.0,
+)  # how many independent cases one resolution of correlated, overlapping assets is worth
 _SHARE: Final = 0.002
 _RATE: Final = 0.01
 _DECAY: Final = 0.0005
@@ -95,29 +98,26 @@ class Direction:
         out: FloatArray = (counts + _OWN * pool[:, None]) / (counts.sum(axis=0) + _OWN)
         return out
 
-    def mixed(self, horizon: int, inputs: FloatArray, column: int) -> tuple[FloatArray, FloatArray]:
-        """Return one asset's probabilities and base rates for a horizon index, both (3,).
-
-        Args:
-            horizon: 0 for 15 minutes, 1 for 60.
-            inputs: of that asset, (11, 1).
-            column: of the asset.
-        """
-        base = self.base(horizon)[:, column : column + 1]
+    def mixed(self, horizon: int, inputs: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return probabilities and base rates for a horizon index (0: 15 minutes, 1: 60), both (3, assets)."""
+        base = self.base(horizon)
         chances = self._experts(horizon, base, inputs, *_sides(self.online[horizon], inputs))
         weight = np.exp(self.mixture[horizon])
-        return np.tensordot(weight / weight.sum(), chances, 1)[:, 0], base[:, 0]
+        shape = chances.shape[1:]
+        return ((weight / weight.sum()) @ chances.reshape(len(weight), -1)).reshape(shape), base
 
     def _experts(
         self, horizon: int, base: FloatArray, inputs: FloatArray, lean: FloatArray, still: FloatArray
     ) -> FloatArray:
         """Return the three experts' probabilities, (3 experts, 3 classes, assets)."""
         frozen = _sides(self._frozen[horizon], inputs)
-        return np.stack((
-            base,
-            tilted(base, _SHRINK[1] * frozen[0], _SHRINK[1] * frozen[1]),
-            tilted(base, _SHRINK[2] * lean, _SHRINK[2] * still),
-        ))
+        return np.stack(
+            (
+                base,
+                tilted(base, _SHRINK[1] * frozen[0], _SHRINK[1] * frozen[1]),
+                tilted(base, _SHRINK[2] * lean, _SHRINK[2] * still),
+            )
+        )
 
     def update(
         self,
@@ -192,4 +192,4 @@ class Direction:
 
 def _sides(weights: FloatArray, inputs: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return lean up and stillness."""
-    return np.tensordot(weights[:ODD], inputs[:ODD], 1), np.tensordot(weights[ODD:], inputs[ODD:], 1)
+    return weights[:ODD] @ inputs[:ODD], weights[ODD:] @ inputs[ODD:]

@@ -14,6 +14,7 @@ from generator.brain.direction import BAND, HORIZON_MINUTES, MIN_BARS, Direction
 from generator.brain.features import Features
 from generator.brain.liquidity import Liquidity
 from generator.brain.outlook import OutlookLevel
+from generator.brain.reading import read
 from generator.brain.regime import RegimeFilter
 from generator.brain.structure import Structure
 from generator.brain.values import BrainReading, Forecast, Probabilities
@@ -79,16 +80,18 @@ class Engine:
 
         Late, doubled and out-of-order rows are ignored and counted; hours instead of 5 minutes are not read at all.
         """
+        self.advance(frame)
+        return self.reading()
+
+    def advance(self, frame: BarFrame) -> None:
+        """Feed bars in order without putting anything into words."""
         if frame.interval_ms == BAR_MS and len(frame):
             bars = clean(frame, self.assets)
             for row, t_ms in enumerate(frame.t.tolist()):
                 self._feed(int(t_ms), bars, row)
-        return self.reading()
 
     def reading(self) -> BrainReading | None:
         """Return what the brain says now, None before the first bar."""
-        from generator.brain.reading import read
-
         return None if self._t is None else read(self)
 
     def _feed(self, t_ms: int, bars: CleanBars, row: int) -> None:
@@ -113,8 +116,8 @@ class Engine:
         fresh = self.volatility.fresh()
         support = self.features.count * np.append(fresh, fresh.max())
         self.filter.update(t_ms, self.features.expanded(), support, steps)
-        book = (extra[name][row] for name in ("depth_usd", "spread_bps", "imbalance"))
-        self.liquidity.update(*book, self.volatility.levels()[1])
+        depth, spread, imbalance = (extra[name][row] for name in ("depth_usd", "spread_bps", "imbalance"))
+        self.liquidity.update(depth, spread, imbalance, self.volatility.levels()[1])
         self.derivatives.update(extra["funding"][row], extra["open_interest"][row])
         self.structure.update(t_ms, bars.log_close[row], self.features)
         self.outlook.update(self.volatility.outlook(t_ms)[1], fresh)
@@ -146,11 +149,6 @@ class Engine:
         """Say which assets have enough recent history for a forecast."""
         return (self.features.count[:-1] >= MIN_BARS) & (self.close_age <= _JOIN_BARS)
 
-    def sigma_at(self, column: int, minutes: float) -> float:
-        """Return the expected sigma of one asset's log return over some minutes, between the outlook's horizons."""
-        known = np.log(self.volatility.sigma(self._t or 0)[:, column])
-        return float(np.exp(np.interp(np.log(minutes), _OUTLOOK_MINUTES, known)))
-
     def forecast(self, asset: str, horizon_minutes: int) -> Forecast | None:
         """Forecast one asset from the close of the last bar.
 
@@ -164,20 +162,37 @@ class Engine:
         Returns:
             None with too little or too old history.
         """
+        if asset not in self.assets:
+            raise ValueError(f"no forecast for {asset!r}; the assets are {', '.join(self.assets)}")
+        return self.forecasts(horizon_minutes)[self.assets.index(asset)]
+
+    def forecasts(self, horizon_minutes: int) -> tuple[Forecast | None, ...]:
+        """Forecast every asset over one horizon; see `forecast`."""
         low, high = HORIZON_LIMITS
-        if asset not in self.assets or not low <= horizon_minutes <= high:
-            raise ValueError(f"no forecast for {asset!r} over {horizon_minutes} minutes; {low} to {high} are possible")
-        column = self.assets.index(asset)
-        if self._t is None or not self.ready()[column]:
-            return None
-        inputs = self.inputs()[:, column : column + 1]
-        near, far = (self.direction.mixed(h, inputs, column) for h in range(len(HORIZON_MINUTES)))
+        if not low <= horizon_minutes <= high:
+            raise ValueError(f"no forecast over {horizon_minutes} minutes; {low} to {high} are possible")
+        if self._t is None:
+            return (None,) * len(self.assets)
+        inputs = self.inputs()
+        near, far = (self.direction.mixed(h, inputs) for h in range(len(HORIZON_MINUTES)))
         share = min(1.0, float(np.log(horizon_minutes / 15.0) / np.log(4.0)))
-        chance, base = ((1.0 - share) * near[i] + share * far[i] for i in range(2))
-        band_bps = BAND * self.sigma_at(column, horizon_minutes) * 1e4
-        shown = Probabilities(*chance.tolist())
-        usual = Probabilities(*base.tolist())
-        return Forecast(asset, horizon_minutes, shown, usual, _word(shown, usual), band_bps)
+        chances, bases = (((1.0 - share) * near[i] + share * far[i]).T.tolist() for i in range(2))
+        bands = (BAND * 1e4 * self._sigma_over(horizon_minutes)).tolist()
+        return tuple(
+            _forecast(asset, horizon_minutes, Probabilities(*chance), Probabilities(*base), band) if ready else None
+            for asset, chance, base, band, ready in zip(
+                self.assets, chances, bases, bands, self.ready().tolist(), strict=True
+            )
+        )
+
+    def _sigma_over(self, minutes: float) -> FloatArray:
+        """Return each asset's expected sigma of the log return over 15 to 240 minutes, (assets,)."""
+        known = np.log(self.volatility.sigma(self._t or 0))
+        at = np.log(minutes)
+        left = 0 if at <= _OUTLOOK_MINUTES[1] else 1
+        share = (at - _OUTLOOK_MINUTES[left]) / (_OUTLOOK_MINUTES[left + 1] - _OUTLOOK_MINUTES[left])
+        out: FloatArray = np.exp((1.0 - share) * known[left] + share * known[left + 1])
+        return out
 
     def _parts(self) -> tuple[object, ...]:
         """Return everything that holds state."""
@@ -210,7 +225,8 @@ class Engine:
         return engine
 
 
-def _word(chance: Probabilities, base: Probabilities) -> Prediction:
-    """Return the likeliest class if it is clearly above its base rate, else NEUTRAL."""
+def _forecast(asset: str, minutes: int, chance: Probabilities, base: Probabilities, band_bps: float) -> Forecast:
+    """Return a forecast with its word: the likeliest class if it is clearly above its base rate, else NEUTRAL."""
     best = max(Prediction, key=chance.of)
-    return best if chance.of(best) >= base.of(best) + EDGE else Prediction.NEUTRAL
+    shown = best if chance.of(best) >= base.of(best) + EDGE else Prediction.NEUTRAL
+    return Forecast(asset, minutes, chance, base, shown, band_bps)

@@ -61,7 +61,10 @@ def gather(engine: Engine, column: int, words: Words, breadth: float | None) -> 
     book_text = sentences.LIQUIDITY[words.liquidity] + (f" {sentences.BOOK[book]}" if book else "")
     leans: tuple[tuple[int | None, str], ...] = (
         (_TREND[words.trend], sentences.TREND[words.trend]),
-        (momentum, "The push of the last hours is not known yet." if momentum is None else sentences.MOMENTUM[momentum]),
+        (
+            momentum,
+            "The push of the last hours is not known yet." if momentum is None else sentences.MOMENTUM[momentum],
+        ),
         (None if words.volatility is VolatilityWord.UNKNOWN else 0, sentences.VOLATILITY[words.volatility]),
         (market, "How many coins rose is not known yet." if market is None else sentences.BREADTH[market]),
         (book, book_text),

@@ -104,14 +104,16 @@ class Features:
         levels = self.levels
         energy = np.maximum(levels[6], _TINY)
         together = energy[..., -1:] / np.maximum(_mean(energy[..., :-1], fresh), _TINY)
-        shapes = np.stack((
-            np.abs(levels[2]) / np.maximum(levels[8], _TINY),
-            np.broadcast_to(together, energy.shape),
-            levels[9] / energy,
-            levels[10] / energy,
-            levels[12] / (HOUR_BARS * energy),
-            1.0 - 0.5 * np.pi * levels[11] / energy,
-        ))
+        shapes = np.stack(
+            (
+                np.abs(levels[2]) / np.maximum(levels[8], _TINY),
+                np.broadcast_to(together, energy.shape),
+                levels[9] / energy,
+                levels[10] / energy,
+                levels[12] / (HOUR_BARS * energy),
+                1.0 - 0.5 * np.pi * levels[11] / energy,
+            )
+        )
         out: FloatArray = np.clip(shapes, -6.0, 6.0)
         return out
 

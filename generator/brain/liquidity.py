@@ -31,7 +31,9 @@ class Liquidity:
         self._alpha = rates((6,), 1)
         self._alpha_week = rates((7 * DAY_BARS, 7 * DAY_BARS), 1)
 
-    def update(self, depth_usd: FloatArray, spread_bps: FloatArray, imbalance: FloatArray, volatility: FloatArray) -> None:
+    def update(
+        self, depth_usd: FloatArray, spread_bps: FloatArray, imbalance: FloatArray, volatility: FloatArray
+    ) -> None:
         """Take one bar; `volatility` is the log volatility of the last hours against the week."""
         seen = np.isfinite(depth_usd) & np.isfinite(spread_bps)
         weight = seen.astype(np.float64)
@@ -49,7 +51,13 @@ class Liquidity:
         """Follow the book's imbalance over about half an hour."""
         seen = np.isfinite(imbalance)
         self.imbalance_age = np.where(seen, 0.0, self.imbalance_age + 1.0)
-        step(self.imbalance, np.nan_to_num(imbalance)[None], self._alpha, np.ones(seen.shape) * 1e9, seen.astype(np.float64))
+        step(
+            self.imbalance,
+            np.where(seen, imbalance, 0.0)[None],
+            self._alpha,
+            np.ones(seen.shape) * 1e9,
+            seen.astype(np.float64),
+        )
 
     def _reword(self) -> None:
         """Change the word only past the far edge of a dead zone."""

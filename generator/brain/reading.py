@@ -29,6 +29,7 @@ from generator.catalog.words import (
     Trend,
     VolatilityWord,
 )
+from generator.market.values import FloatArray
 
 if TYPE_CHECKING:
     from generator.brain.engine import Engine
@@ -44,7 +45,12 @@ def read(engine: Engine) -> BrainReading:
     t_ms = engine.t_ms or 0
     here = np.where(engine.close_age <= HOUR_BARS, engine.log_close, np.nan)
     breadth = engine.structure.breadth(t_ms, here)
-    assets = {name: _asset(engine, column, t_ms, breadth) for column, name in enumerate(engine.assets)}
+    sigma = engine.volatility.sigma(t_ms)
+    hourly = engine.forecasts(HOURLY)
+    assets = {
+        name: _asset(engine, column, forecast, sigma[:, column], breadth)
+        for column, (name, forecast) in enumerate(zip(engine.assets, hourly, strict=True))
+    }
     regime = _regime(engine, t_ms, breadth)
     forecasts = [one.forecast for one in assets.values() if one.forecast]
     agreements = [one.agreement for one in assets.values() if one.agreement is not None]
@@ -67,11 +73,12 @@ def read(engine: Engine) -> BrainReading:
     )
 
 
-def _asset(engine: Engine, column: int, t_ms: int, breadth: float | None) -> AssetReading:
-    """Return one asset's reading."""
+def _asset(
+    engine: Engine, column: int, forecast: Forecast | None, sigma: FloatArray, breadth: float | None
+) -> AssetReading:
+    """Return one asset's reading; `sigma` is expected over 15 minutes, 1 hour, 4 hours."""
     name = engine.assets[column]
     fresh = bool(engine.close_age[column] <= HOUR_BARS) and bool(engine.features.count[column] > 0)
-    forecast = engine.forecast(name, HOURLY)
     bias = _BIAS[forecast.prediction] if forecast else Bias.FLAT
     words = Words(
         bias=bias,
@@ -81,7 +88,7 @@ def _asset(engine: Engine, column: int, t_ms: int, breadth: float | None) -> Ass
         derivatives=engine.derivatives.state(column),
         vote=engine.derivatives.vote(column),
     )
-    structure = _structure(engine, column, t_ms) if words.trend is not Trend.UNKNOWN else MarketStructure.UNKNOWN
+    structure = _structure(engine, column, sigma) if words.trend is not Trend.UNKNOWN else MarketStructure.UNKNOWN
     evidence = gather(engine, column, words, breadth)
     return AssetReading(
         asset=name,
@@ -96,7 +103,7 @@ def _asset(engine: Engine, column: int, t_ms: int, breadth: float | None) -> Ass
         vote=words.vote,
         derivatives_confidence=engine.derivatives.confidence(column),
         volatility=words.volatility,
-        outlook=_outlook(engine, column, t_ms) if fresh else None,
+        outlook=_outlook(engine, column, sigma) if fresh else None,
         agreement=agreement_of(evidence),
         coverage=coverage_of(evidence),
         evidence=evidence,
@@ -139,22 +146,21 @@ def _drivers(engine: Engine, volatility: VolatilityWord, breadth: float | None) 
         found.append(sentences.BREADTH[-1])
     if 2 * thin > len(engine.assets):
         found.append("Little can change hands near the price of most coins.")
-    for state in (DerivativesState.CROWDED_LONGS, DerivativesState.CROWDED_SHORTS, DerivativesState.DELEVERAGING):
-        if 2 * states.count(state) > len(engine.assets):
-            found.append(sentences.DERIVATIVES[state])
+    crowds = (DerivativesState.CROWDED_LONGS, DerivativesState.CROWDED_SHORTS, DerivativesState.DELEVERAGING)
+    found += [sentences.DERIVATIVES[state] for state in crowds if 2 * states.count(state) > len(engine.assets)]
     return tuple(found)
 
 
-def _structure(engine: Engine, column: int, t_ms: int) -> MarketStructure:
+def _structure(engine: Engine, column: int, sigma: FloatArray) -> MarketStructure:
     """Return the shape of the asset's last day."""
-    return engine.structure.word(t_ms, column, float(engine.log_close[column]), engine.sigma_at(column, HOURLY))
+    return engine.structure.word(engine.t_ms or 0, column, float(engine.log_close[column]), float(sigma[1]))
 
 
-def _outlook(engine: Engine, column: int, t_ms: int) -> VolatilityOutlook | None:
+def _outlook(engine: Engine, column: int, sigma: FloatArray) -> VolatilityOutlook | None:
     """Return the asset's outlook; None with under three hours of returns."""
     if _seen(engine, column) < _OUTLOOK_BARS:
         return None
-    return VolatilityOutlook(*engine.volatility.sigma(t_ms)[:, column].tolist())
+    return VolatilityOutlook(*sigma.tolist())
 
 
 def _market_outlook(outlooks: list[VolatilityOutlook]) -> VolatilityOutlook | None:

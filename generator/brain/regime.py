@@ -88,10 +88,12 @@ class RegimeFilter:
 
     def _scores(self, expanded: FloatArray) -> FloatArray:
         """Return the softmax's scores, (4, ..., assets + 1)."""
-        assets, market = self._models
-        return np.concatenate(
-            (np.tensordot(assets, expanded[..., :-1], 1), np.tensordot(market, expanded[..., -1:], 1)), axis=-1
-        )
+        flat = expanded.reshape(len(expanded), -1)
+        out, market = (model @ flat for model in self._models)
+        shape = (4, *expanded.shape[1:])
+        scores: FloatArray = out.reshape(shape)
+        scores[..., -1] = market.reshape(shape)[..., -1]
+        return scores
 
     def _relabel(self, t_ms: int) -> None:
         """Move the label where a challenger clearly leads; say `transition` where nothing does."""
@@ -110,7 +112,8 @@ class RegimeFilter:
 
     def moved(self) -> FloatArray:
         """Return how much of the belief moved in about the last hour, 0..1."""
-        return 0.5 * np.abs(self.posterior - self.earlier).sum(axis=0)
+        out: FloatArray = 0.5 * np.abs(self.posterior - self.earlier).sum(axis=0)
+        return out
 
     def confidence(self) -> FloatArray:
         """Return the posterior of the shown label; of `transition`, the share of belief that moved."""
@@ -120,13 +123,15 @@ class RegimeFilter:
 
     def tilt(self) -> FloatArray:
         """Return posterior of risk_on minus posterior of risk_off."""
-        return self.posterior[0] - self.posterior[1]
+        out: FloatArray = self.posterior[0] - self.posterior[1]
+        return out
 
 
 def log_softmax(scores: FloatArray) -> FloatArray:
     """Return log probabilities over axis 0."""
     shifted = scores - scores.max(axis=0)
-    return shifted - np.log(np.exp(shifted).sum(axis=0))
+    out: FloatArray = shifted - np.log(np.exp(shifted).sum(axis=0))
+    return out
 
 
 def dwell_minutes(t_ms: int, since_ms: float) -> int:

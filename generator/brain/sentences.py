@@ -117,7 +117,9 @@ def sureness(confidence: float) -> str:
     return "The reading is unsure."
 
 
-def market_summary(label: RegimeLabel, minutes: int, confidence: float, volatility: VolatilityWord, lean: int | None) -> str:
+def market_summary(
+    label: RegimeLabel, minutes: int, confidence: float, volatility: VolatilityWord, lean: int | None
+) -> str:
     """Return the market in three or four short sentences.
 
     Args:
@@ -136,7 +138,9 @@ def market_summary(label: RegimeLabel, minutes: int, confidence: float, volatili
     return " ".join([first, *rest])
 
 
-def asset_summary(asset: str, structure: MarketStructure, bias: Bias, volatility: VolatilityWord, *, forecast: bool) -> str:
+def asset_summary(
+    asset: str, structure: MarketStructure, bias: Bias, volatility: VolatilityWord, *, forecast: bool
+) -> str:
     """Return one asset in two or three short sentences."""
     if structure is MarketStructure.UNKNOWN:
         return f"{asset} cannot be read now. Its price bars are missing or too old."

@@ -43,7 +43,8 @@ class Structure:
         then = (hour - HOURS + 1) % HOURS
         if self.hour[then] != hour - HOURS + 1:
             return np.full(log_close.shape, np.nan)
-        return log_close - self.hourly[then]
+        change: FloatArray = log_close - self.hourly[then]
+        return change
 
     def breadth(self, t_ms: int, log_close: FloatArray) -> float | None:
         """Return the share of assets that rose over the day; None where no asset's day is known."""

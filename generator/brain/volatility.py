@@ -5,6 +5,7 @@ HAR: Corsi (2009), on log volatility. The coefficients come from a study on 393 
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
@@ -15,11 +16,13 @@ from generator.market.values import BAR_MS, FloatArray
 HORIZON_BARS: Final = (3, 12, 48)  # 15 minutes, 1 hour, 4 hours
 HALF_LIVES: Final = (6, 24, 72, 216)  # 30 minutes, 2, 6 and 18 hours
 SLOW_HALF_LIFE: Final = 7 * DAY_BARS
-HAR: Final = np.array([
-    [0.812, -0.539, 0.382, 0.075, 0.110, -0.037, -0.010, 0.011, 0.019, -0.032, -0.131],
-    [0.605, -0.322, 0.328, 0.115, 0.061, -0.061, -0.033, 0.013, 0.036, -0.064, -0.073],
-    [0.308, -0.027, 0.220, 0.181, 0.011, -0.068, -0.096, -0.022, 0.056, -0.098, -0.024],
-])
+HAR: Final = np.array(
+    [
+        [0.812, -0.539, 0.382, 0.075, 0.110, -0.037, -0.010, 0.011, 0.019, -0.032, -0.131],
+        [0.605, -0.322, 0.328, 0.115, 0.061, -0.061, -0.033, 0.013, 0.036, -0.064, -0.073],
+        [0.308, -0.027, 0.220, 0.181, 0.011, -0.068, -0.096, -0.022, 0.056, -0.098, -0.024],
+    ]
+)
 _FLOOR: Final = 1e-12  # variance of a bar; constant prices must not give log 0
 _CAP: Final = 50.0  # a bar beyond this many slow sigmas is capped, so that one bad print does not rule for days
 _LOG_VOLUME_SPAN: Final = 3.0
@@ -66,46 +69,53 @@ class Volatility:
 
     def _take_volume(self, volume: FloatArray) -> None:
         """Follow the hourly volume and its three-day level."""
-        seen = np.isfinite(volume).astype(np.float64)
+        known = np.isfinite(volume)
+        seen = known.astype(np.float64)
         self.count[1] += seen
         count = np.maximum(self.count[1], 1.0)
-        step(self.volume, np.nan_to_num(volume)[None], self._alpha_volume, count, seen)
+        step(self.volume, np.where(known, volume, 0.0)[None], self._alpha_volume, count, seen)
         step(self.volume_slow, np.log(self.volume + 1e-9), self._alpha_volume_slow, count, seen)
 
     def slow_sigma(self) -> FloatArray:
         """Return the geometric-mean sigma of a 5-minute bar over about a week, as a fraction."""
-        return np.exp(0.5 * self.slow[0])
+        out: FloatArray = np.exp(0.5 * self.slow[0])
+        return out
 
     def levels(self) -> FloatArray:
         """Return half the log of the four variance means over the slow variance, (4, ..., assets); 0 while unknown."""
         known = self.count[0] > 0.0
-        return 0.5 * (np.log(np.maximum(self.variance, _FLOOR)) - self.slow) * known
+        out: FloatArray = 0.5 * (np.log(np.maximum(self.variance, _FLOOR)) - self.slow) * known
+        return out
 
     def fresh(self) -> FloatArray:
         """Return 1.0 where the asset had a return in the last hour, else 0.0."""
-        return (self.age <= HOUR_BARS).astype(np.float64)
+        fresh: FloatArray = (self.age <= HOUR_BARS).astype(np.float64)
+        return fresh
 
     def volume_level(self) -> FloatArray:
         """Return the log of the hour's volume against three days; 0 while unknown."""
         level = np.log(self.volume[0] + 1e-9) - self.volume_slow[0]
-        return np.clip(level, -_LOG_VOLUME_SPAN, _LOG_VOLUME_SPAN)
+        out: FloatArray = np.clip(level, -_LOG_VOLUME_SPAN, _LOG_VOLUME_SPAN) * (self.count[1] > 0.0)
+        return out
 
     def outlook(self, t_ms: int) -> FloatArray:
         """Return log(expected sigma per bar / slow sigma) over 15 minutes, 1 hour, 4 hours: (3, ..., assets)."""
         flat = self.levels().reshape(4, -1)
         fixed = HAR[:, 5:] @ calendar(t_ms)
         out = HAR[:, :4] @ flat + HAR[:, 4:5] * self.volume_level().reshape(1, -1) + fixed[:, None]
-        return out.reshape((3, *self.slow.shape[1:]))
+        shaped: FloatArray = out.reshape((3, *self.slow.shape[1:]))
+        return shaped
 
     def sigma(self, t_ms: int) -> FloatArray:
         """Return the expected sigma of log returns over 15 minutes, 1 hour, 4 hours: (3, ..., assets), a fraction."""
         width = np.sqrt(np.asarray(HORIZON_BARS, dtype=np.float64)).reshape((3,) + (1,) * (self.slow.ndim - 1))
-        return width * self.slow_sigma() * np.exp(np.clip(self.outlook(t_ms), -6.0, 6.0))
+        out: FloatArray = width * self.slow_sigma() * np.exp(np.clip(self.outlook(t_ms), -6.0, 6.0))
+        return out
 
 
 def calendar(t_ms: int) -> FloatArray:
     """Return sin, cos of the day, sin, cos of the half day, weekend, 1 at the close of the bar opened at `t_ms`."""
     close = t_ms + BAR_MS
-    angle = 2.0 * np.pi * (close % 86_400_000) / 86_400_000
+    angle = 2.0 * math.pi * (close % 86_400_000) / 86_400_000
     weekend = float(((close // 86_400_000) + 3) % 7 >= 5)  # 1970-01-01 was a Thursday
-    return np.array([np.sin(angle), np.cos(angle), np.sin(2 * angle), np.cos(2 * angle), weekend, 1.0])
+    return np.array([math.sin(angle), math.cos(angle), math.sin(2 * angle), math.cos(2 * angle), weekend, 1.0])

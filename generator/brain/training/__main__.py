@@ -6,6 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from generator.brain.training.evaluate import evaluate
+from generator.brain.training.train import train
 from generator.brain.weights import PACKAGED
 
 
@@ -15,18 +17,16 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     fit = commands.add_parser("train", help="simulate, fit and write the weights")
     fit.add_argument("--out", type=Path, default=PACKAGED)
-    score = commands.add_parser("evaluate", help="score the packaged weights on fresh simulated markets and real candles")
+    score = commands.add_parser(
+        "evaluate", help="score the packaged weights on fresh simulated markets and real candles"
+    )
     score.add_argument("--seeds", default="50001-50006", help="FIRST-LAST, outside 1000-1999")
     score.add_argument("--candles", type=Path, help="a folder of 5-minute candles, one PAIR.csv.gz each")
     chosen = parser.parse_args()
     if chosen.command == "train":
-        from generator.brain.training.train import train
-
         body = train(chosen.out, _show)
         sys.stdout.write(f"\nwrote {chosen.out} {body['digest']}\n")
         return
-    from generator.brain.training.evaluate import evaluate
-
     first, last = (int(part) for part in chosen.seeds.split("-"))
     if first < 2000 and last >= 1000:
         parser.error("seeds 1000-1999 are for training; choose others")

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from generator.brain.bars import clean_fields
-from generator.brain.direction import outcomes_of, direction_inputs
+from generator.brain.direction import direction_inputs, outcomes_of
 from generator.brain.features import Features
-from generator.brain.training.simulator import DAY, Market, simulate
+from generator.brain.training.simulator import DAY, simulate
 from generator.brain.volatility import Volatility
 from generator.market.values import FloatArray
 
@@ -45,7 +45,9 @@ Progress = Callable[[int, int], None]
 def build(jobs: Sequence[tuple[str, int]], progress: Progress | None = None, days: int = 60) -> Dataset:
     """Simulate (family, seed) markets and stream them side by side."""
     markets = [simulate(family, seed, days) for family, seed in jobs]
-    cleaned = clean_fields({k: np.stack([m.frame.fields[k] for m in markets], axis=1) for k in ("open", "high", "low", "close", "volume")})
+    cleaned = clean_fields(
+        {k: np.stack([m.frame.fields[k] for m in markets], axis=1) for k in ("open", "high", "low", "close", "volume")}
+    )
     bars = len(cleaned.log_close)
     volatility, features = Volatility(cleaned.log_close.shape[1:]), Features(cleaned.log_close.shape[1:])
     returns = np.diff(cleaned.log_close, axis=0, prepend=np.nan)

@@ -28,7 +28,7 @@ class Parameters:
         correlation: between assets.
         momentum: first-order autocorrelation of the common return.
         smooth: transitions of 30 to 90 minutes instead of abrupt ones.
-        egarch: volatility reacts to the last return instead of two log-OU scales.
+        egarch: one log-volatility scale driven by lopsided shocks of its own, instead of two log-OU scales.
     """
 
     volatility: Four = (0.020, 0.032, 0.013, 0.048)

@@ -39,7 +39,7 @@ def fit_softmax(x: FloatArray, truth: npt.NDArray[np.int64], ridge: float = 2e-4
         model += step.reshape(model.shape)
         if np.abs(step).max() < 1e-4:
             break
-    raw = model / spread
+    raw: FloatArray = model / spread
     raw[:, 0] -= raw[:, 1:] @ centre[1:]
     return raw
 
@@ -57,7 +57,9 @@ def _hessian(z: FloatArray, chance: FloatArray, weight: FloatArray) -> FloatArra
     return out
 
 
-def fit_direction(inputs: FloatArray, outcome: npt.NDArray[np.int64], used: npt.NDArray[np.bool_], rounds: int = 300) -> FloatArray:
+def fit_direction(
+    inputs: FloatArray, outcome: npt.NDArray[np.int64], used: npt.NDArray[np.bool_], rounds: int = 300
+) -> FloatArray:
     """Fit lean and stillness over the base rate by gradient ascent; inputs not `used` keep weight 0.
 
     Args:

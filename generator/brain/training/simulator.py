@@ -96,14 +96,16 @@ def _egarch(bars: int, rng: np.random.Generator, sd: float) -> FloatArray:
     for i in range(bars):
         path[i] = value
         value = phi * value + drive[i]
-    return path * (sd / max(path.std(), 1e-9))
+    out: FloatArray = path * (sd / max(path.std(), 1e-9))
+    return out
 
 
 def _noise(made: Parameters, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
     """Draw unit-variance noise with the market's tails."""
     if made.tail == 0.0:
         return rng.laplace(0.0, np.sqrt(0.5), shape)
-    return rng.standard_t(made.tail, shape) * np.sqrt((made.tail - 2.0) / made.tail)
+    out: FloatArray = rng.standard_t(made.tail, shape) * np.sqrt((made.tail - 2.0) / made.tail)
+    return out
 
 
 def _returns(

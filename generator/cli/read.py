@@ -1,0 +1,58 @@
+"""`emi read`: the brain as a filter, bars in, readings out."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+
+def read(
+    weights: Annotated[str | None, typer.Option(help="Weights file; default: the packaged one.")] = None,
+) -> None:
+    """Read bars from standard input and say what the brain makes of each.
+
+    One JSON line per closed 5-minute bar in, one line out, flushed. The assets are those of the first line; later
+    lines may leave some out (unknown). Every field but "c" may be null or absent.
+
+    In: {"t": open time in ms, "assets": {"BTC": {"o","h","l","c","v","depth_usd","spread_bps","imbalance","funding",
+    "open_interest","liq_long_usd","liq_short_usd"}}}
+
+    Out: volatility_outlook is the expected sigma of log returns over 15 minutes, 1 hour and 4 hours, as a fraction
+    (0.004 = 0.4 %), the geometric mean over assets; arena is for the next 15 minutes. Null: not known yet.
+
+    A line that is not such a bar ends the run with exit code 1 and names its number. A bar that comes late or twice
+    changes nothing and is answered with the reading as it stands.
+
+    Example: emi read < bars.jsonl > readings.jsonl
+    """
+    from generator.brain.filter import BarError, Filter
+    from generator.brain.weights import Weights
+    from generator.errors import WeightsError
+
+    try:
+        brain = Filter(Weights.load(weights))
+    except WeightsError as error:
+        _fail(str(error))
+    for number, line in enumerate(sys.stdin, start=1):
+        if not line.strip():
+            continue
+        try:
+            answer = brain.answer(json.loads(line))
+        except (BarError, ValueError, RecursionError) as error:
+            _fail(f"line {number}: {error}")
+        _say(answer)
+
+
+def _say(answer: dict[str, Any]) -> None:
+    """Write one line at once."""
+    sys.stdout.write(json.dumps(answer, separators=(",", ":"), allow_nan=False) + "\n")
+    sys.stdout.flush()
+
+
+def _fail(text: str) -> NoReturn:
+    """End with one line on standard error."""
+    typer.echo(f"emi read: {text}", err=True)
+    raise typer.Exit(1)
