@@ -34,6 +34,11 @@ class SitePage:
         """The path of the published file."""
         return f"{self.path}index.html"
 
+    @property
+    def twin(self) -> str:
+        """The path of the same in Markdown; for the docs it is the full guide."""
+        return "/llms-full.txt" if self.path == DOCS else f"{self.path}index.md"
+
 
 PAGES: Final[tuple[SitePage, ...]] = (
     SitePage(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -28,8 +29,9 @@ def sparkline(asset: str, closes: Sequence[tuple[int, float]]) -> Markup | None:
         closes: (open time in ms, close in USD), oldest first.
 
     Returns:
-        The chart, or None with fewer than two closes: there is nothing honest to draw.
+        The chart, or None with fewer than two known closes: there is nothing honest to draw.
     """
+    closes = [(t, close) for t, close in closes if math.isfinite(close) and close > 0]
     if len(closes) < 2:
         return None
     points = _thin(closes)

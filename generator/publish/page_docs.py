@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,10 +78,11 @@ def fields(model: str, schemas: Schemas) -> tuple[FieldRow, ...]:
     """List a model's fields in their order; empty where the schema is not known."""
     schema = schemas.get(model, {})
     required = schema.get("required", ())
-    return tuple(
-        FieldRow(name, type_name(part), _linked(part, schemas), name in required, _text(part))
-        for name, part in schema.get("properties", {}).items()
-    )
+    rows = []
+    for name, raw in schema.get("properties", {}).items():
+        part = _with_words(raw, schemas)
+        rows.append(FieldRow(name, type_name(part), _linked(part, schemas), name in required, _meaning(part, schemas)))
+    return tuple(rows)
 
 
 def answer(body: Mapping[str, Any] | None) -> str | None:
@@ -125,10 +126,37 @@ def next_resource(endpoint: Endpoint) -> tuple[str, str]:
     return following.name, following.path
 
 
+def _with_words(schema: Any, schemas: Schemas) -> Any:
+    # A closed word set is a type of its own in the schemas; here its words are told where they are used.
+    if isinstance(schema, list):
+        return [_with_words(part, schemas) for part in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    target = schemas.get(_ref(schema), {}) if "$ref" in schema else {}
+    if "enum" in target:
+        own = {key: value for key, value in schema.items() if key != "$ref"}
+        return {"type": target.get("type", "string"), "enum": target["enum"], **own}
+    return {key: _with_words(value, schemas) for key, value in schema.items()}
+
+
+def _meaning(schema: Schema, schemas: Schemas) -> str:
+    text = _text(schema)
+    words = next(_enums(schema), None)
+    if words:
+        return f"{text} One of: {', '.join(map(str, words))}.".strip()
+    return text or (_text(schemas.get(_ref(schema), {})) if "$ref" in schema else "")
+
+
+def _enums(schema: Schema) -> Iterator[Sequence[Any]]:
+    if "enum" in schema:
+        yield schema["enum"]
+    for part in (*schema.get("anyOf", ()), schema.get("items"), schema.get("additionalProperties")):
+        if isinstance(part, Mapping):
+            yield from _enums(part)
+
+
 def _text(schema: Schema) -> str:
-    text = str(schema.get("description", ""))
-    words = schema.get("enum")
-    return f"{text} One of: {', '.join(map(str, words))}.".strip() if words else text
+    return str(schema.get("description", ""))
 
 
 def _ref(schema: Schema) -> str:

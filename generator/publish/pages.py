@@ -13,11 +13,12 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import CATALOG_VERSION, DISCOVERY_FILES, PAGES, STATUSES, SitePage
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
 from generator.catalog.formats import iso
-from generator.catalog.links import BUYER, BUYER_AGENT
+from generator.catalog.links import BUYER, BUYER_AGENT, DOCS
 from generator.catalog.products import PRODUCTS
 from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
 from generator.compose.context import TickContext
 from generator.publish import page_format
+from generator.publish.markdown import markdown
 from generator.publish.page_docs import Docs, Schemas, answer, docs
 from generator.publish.page_landing import landing, question, track_record
 from generator.publish.page_words import MODE_BANNERS, glossary
@@ -51,7 +52,7 @@ class Pages:
         self._docs: tuple[Schemas, Docs] | None = None
 
     def render(self, view: PageView) -> dict[str, bytes]:
-        """Return path -> HTML of every page and of `/404.html`.
+        """Return path -> bytes of every page, its Markdown twin, and `/404.html`.
 
         Raises:
             KeyError: a free body is missing from `view.bodies`.
@@ -60,16 +61,21 @@ class Pages:
             "ctx": view.ctx,
             "site": view.ctx.site,
             "fresh": view.ctx.freshness,
-            "mode": view.ctx.observation.mode.value,
+            "mode": str(view.ctx.observation.mode),
             "now": landing(view.ctx, view.bodies),
         }
         extra: dict[str, dict[str, Any]] = {"pages/docs.html": self._docs_values(view)}
-        files = {page.file: self._page(page, {**shared, **extra.get(page.template, {})}) for page in PAGES}
-        files["/404.html"] = self._page(NOT_FOUND, shared)
+        files: dict[str, bytes] = {}
+        for page in PAGES:
+            html = self._page(page, {**shared, **extra.get(page.template, {})})
+            files[page.file] = html.encode()
+            if page.path != DOCS:  # its twin is llms-full.txt
+                files[page.twin] = markdown(html, view.ctx.site.base_url).encode()
+        files["/404.html"] = self._page(NOT_FOUND, shared).encode()
         return files
 
-    def _page(self, page: SitePage, values: Mapping[str, Any]) -> bytes:
-        return self._env.get_template(page.template).render(values, page=page).encode()
+    def _page(self, page: SitePage, values: Mapping[str, Any]) -> str:
+        return self._env.get_template(page.template).render(values, page=page)
 
     def _docs_values(self, view: PageView) -> dict[str, Any]:
         # The schemas change once a day at most; the same object gives the same tables.

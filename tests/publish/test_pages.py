@@ -67,7 +67,8 @@ STATES = {
 def test_every_page_and_the_not_found_page_are_rendered(pages: Pages) -> None:
     files = pages.render(view())
 
-    assert set(files) == {*(page.file for page in PAGES), "/404.html"}
+    twins = {page.twin for page in PAGES} - {"/llms-full.txt"}
+    assert set(files) == {*(page.file for page in PAGES), *twins, "/404.html"}
 
 
 @pytest.mark.parametrize("state", STATES)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,7 +67,7 @@ def test_a_flat_market_is_drawn_in_the_middle() -> None:
     assert 'points="3.0,18.0 129.0,18.0"' in svg
 
 
-@pytest.mark.parametrize("closes", [(), ((0, 1.0),)])
+@pytest.mark.parametrize("closes", [(), ((0, 1.0),), ((0, float("nan")), (300_000, 2.0))])
 def test_too_few_closes_draw_nothing(closes: tuple[tuple[int, float], ...]) -> None:
     assert sparkline("BTC", closes) is None
 
@@ -119,3 +120,29 @@ def test_the_wheels_own_data_come_before_the_folders_around_it(tmp_path: Path) -
     (package / "_data/site/assets").mkdir(parents=True)
 
     assert Resources.locate(package) == Resources(package / "_data/templates", package / "_data/site")
+
+
+def test_words_of_a_shared_set_are_told_where_they_are_used() -> None:
+    schemas: dict[str, dict[str, Any]] = {
+        "Status": {"type": "string", "enum": ["available", "degraded"]},
+        "A": {
+            "properties": {
+                "status": {"anyOf": [{"$ref": "#/$defs/Status"}, {"type": "null"}], "description": "Inputs."}
+            }
+        },
+    }
+
+    (row,) = fields("A", schemas)
+
+    assert (row.type, row.ref, row.description) == ("string|null", None, "Inputs. One of: available, degraded.")
+
+
+def test_a_field_without_words_of_its_own_borrows_those_of_its_type() -> None:
+    schemas: dict[str, dict[str, Any]] = {
+        "Role": {"description": "What it is for.", "properties": {}},
+        "A": {"properties": {"r": {"$ref": "#/Role"}}},
+    }
+
+    (row,) = fields("A", schemas)
+
+    assert (row.type, row.ref, row.description) == ("Role", "Role", "What it is for.")
