@@ -14,12 +14,12 @@ from generator.compose.context import TickContext
 from generator.compose.inputs import verified
 from generator.compose.paid import as_of
 from generator.contract.paid import PaidResponse
-from generator.contract.payment_required import Challenge, Quote, QuotePreview
+from generator.contract.payment_required import Challenge, QuoteDraft, QuotePreview
 
 
 def challenge(ctx: TickContext, product: Product, body: PaidResponse) -> dict[str, Any]:
     """Compose the challenge of one product; `quote.sha256` is added once the body is encoded."""
-    data = Challenge(
+    return Challenge(
         project=ctx.site.project,
         ecosystem=ECOSYSTEM,
         endpoint=product.id,
@@ -29,7 +29,7 @@ def challenge(ctx: TickContext, product: Product, body: PaidResponse) -> dict[st
         what_this_is=product.what_this_is,
         what_this_is_not=WHAT_THIS_IS_NOT,
         related_pages=related_pages(ctx, product),
-        quote=Quote(
+        quote=QuoteDraft(
             snapshotId=ctx.freshness.generation,
             as_of=as_of(ctx),
             valid_until=iso(ctx.freshness.next_update_ms + 1000 * QUOTE_GRACE_S),
@@ -38,8 +38,6 @@ def challenge(ctx: TickContext, product: Product, body: PaidResponse) -> dict[st
         ),
         disclaimer=DISCLAIMER,
     ).as_json()
-    del data["quote"]["sha256"]
-    return data
 
 
 def price_in_words(product: Product) -> str:

@@ -10,11 +10,9 @@ from generator.catalog.sentences import DEVELOPER_NOTE, NO_FORECAST, NOTHING_CLA
 from generator.catalog.words import Prediction
 from generator.compose.coins import (
     agreement,
-    base_rates,
     confidence_percent,
     coverage,
     forecast_of,
-    probabilities,
 )
 from generator.compose.context import TickContext
 from generator.compose.envelope import notice
@@ -46,8 +44,6 @@ def reasoning_block(ctx: TickContext, asset: str) -> Reasoning:
         summary=read.summary if read and forecast else nothing,
         reason_points=tuple(_point(row.side, row.text) for row in read.evidence) if read else (),
         horizon_minutes=forecast.horizon_minutes if forecast else None,
-        probabilities=probabilities(forecast),
-        base_rates=base_rates(forecast),
         band_bps=basis_points(forecast.band_bps) if forecast else None,
         agreement_percent=agreement(read),
         coverage_percent=coverage(read),

@@ -52,15 +52,20 @@ class QuotePreview(Body):
     redacted: tuple[str, ...] = Field(description="Which of them are shown only after payment.")
 
 
-class Quote(Body):
-    """The very bytes that are offered."""
+class QuoteDraft(Body):
+    """The very bytes that are offered, before they are encoded."""
 
     snapshotId: str = Field(description="Snapshot that is quoted.")  # noqa: N815 -- a name of the contract
     as_of: str = Field(description="Market time of the snapshot, ISO 8601 UTC.")
     valid_until: str = Field(description="It can be paid at least until this wall time, ISO 8601 UTC.")
-    sha256: str = Field(default="", description="SHA-256 of the paid body, lowercase hex.")
     preview: QuotePreview = Field(description="What can be told of the body without giving it away.")
     price_in_words: str = Field(description="The price in words.")
+
+
+class Quote(QuoteDraft):
+    """The very bytes that are offered."""
+
+    sha256: str = Field(description="SHA-256 of the paid body, lowercase hex.")
 
 
 class Challenge(Body):
@@ -75,13 +80,14 @@ class Challenge(Body):
     what_this_is: str = Field(description="What is sold.")
     what_this_is_not: str = Field(description="What it is not.")
     related_pages: dict[str, str] = Field(description="Name to address: free counterpart, documentation, buyer page.")
-    quote: Quote = Field(description="The snapshot that is offered.")
+    quote: QuoteDraft = Field(description="The snapshot that is offered.")
     disclaimer: str = Field(description=envelope.EDUCATIONAL)
 
 
 class X402PaymentRequiredResponse(Challenge):
     """Payment is required."""
 
+    quote: Quote = Field(description="The snapshot that is offered, with the digest of its bytes.")
     error: str = Field(description="Short message why payment is required.")
     x402Version: Literal[2] = Field(description="Protocol version; 2.")  # noqa: N815 -- a name of the protocol
     resource: PaymentResource = Field(description="The resource that is paid for.")

@@ -7,7 +7,6 @@ from pydantic import Field
 from generator.catalog.words import Prediction
 from generator.contract.base import Body
 from generator.contract.rounds import NoticeResponse
-from generator.contract.scores import Probabilities
 
 
 class Reasoning(Body):
@@ -21,8 +20,6 @@ class Reasoning(Body):
     summary: str = Field(description="The reading in words.")
     reason_points: tuple[str, ...] = Field(description="The evidence in words.")
     horizon_minutes: int | None = Field(description="How far ahead the forecast looks, minutes.")
-    probabilities: Probabilities | None = Field(description="Chances of the three outcomes.")
-    base_rates: Probabilities | None = Field(description="How often each outcome came up before; the comparison.")
     band_bps: float | None = Field(description="A move within this many basis points counts as neutral.")
     agreement_percent: float | None = Field(description="Agreement between families of evidence, percent 0..100.")
     coverage_percent: float | None = Field(description="Families of evidence present, percent 0..100.")

@@ -1,0 +1,67 @@
+"""The prose of OpenAPI: what the service is and how a client should treat it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from generator.catalog.discovery import CATALOG_VERSION
+from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, RECOMMENDED_ORDER
+from generator.catalog.links import BUYER, BUYER_AGENT, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML
+from generator.catalog.products import ATLAS_SCHEMA_VERSION, PRODUCTS
+from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
+
+
+def info(base_url: str, project: str, contact: str) -> dict[str, Any]:
+    """Return the info object."""
+    return {
+        "title": f"{project} API",
+        "version": CATALOG_VERSION,
+        "summary": "Educational crypto market context as JSON, renewed every minute.",
+        "description": description(),
+        "contact": contact_object(base_url, project, contact),
+        "x-guidance": guidance(base_url),
+    }
+
+
+def contact_object(base_url: str, project: str, contact: str) -> dict[str, str]:
+    """Turn the contact setting, an e-mail address or a URL, into a contact object."""
+    if "@" in contact and "://" not in contact:
+        return {"name": project, "email": contact}
+    return {"name": project, "url": contact if "://" in contact else base_url}
+
+
+def description() -> str:
+    """Say what the service does and does not do."""
+    return (
+        "Educational market intelligence over HTTPS: market regime, direction with its confidence, liquidity, "
+        "derivatives pressure, a live human-against-AI prediction game (the Arena), its lessons, and statistics. "
+        "Every endpoint is GET and returns JSON. Nine endpoints are free; four answers are paid per request by x402 "
+        "version 2. The service holds no funds or private keys, connects to no exchange account and executes no "
+        "trades. Scoring internals are not exposed. Unknown values are null and named in `limitations`; objects may "
+        f"gain fields at any time.\n\n{DISCLAIMER}"
+    )
+
+
+def guidance(base_url: str) -> str:
+    """Return the advice for agents: order, client advice, limits, versions, payment."""
+    order = "\n".join(
+        f"{place}. {name}: {ENDPOINT_BY_ID[name].path}" for place, name in enumerate(RECOMMENDED_ORDER, start=1)
+    )
+    paid = "\n".join(f"- {row.title}: {row.path}, {row.price_atomic} atomic units ({row.price_display})" for row in PRODUCTS)
+    windows = "; ".join(f"{row.id} {row.cache_seconds}" for row in PRODUCTS)
+    return "\n\n".join(
+        (
+            f"Recommended order:\n{order}\n{len(RECOMMENDED_ORDER) + 1}. then the paid endpoints, if needed:\n{paid}",
+            f"Payment: request without payment, receive 402 with the terms in the PAYMENT-REQUIRED header, sign the "
+            f"exact payment, repeat the request with PAYMENT-SIGNATURE, receive 200 with PAYMENT-RESPONSE. After a "
+            f"503 send the same signed payment again and never sign a second one. People can pay at {base_url}{BUYER} "
+            f"(report) or {base_url}{BUYER_AGENT} (structured).",
+            f"Client advice: {CLIENT_ADVICE}",
+            f"Limits: cache window of free answers {CACHE_SECONDS} s; of paid answers in seconds: {windows}. "
+            f"{CAPACITY_NOTICE}",
+            f"Versions: this catalogue is {CATALOG_VERSION}; structured ATLAS is schema {ATLAS_SCHEMA_VERSION} and "
+            f"evolving, the human report is evolving, all others are stable. {VERSION_ADVICE}",
+            f"Discovery: {base_url}{OPENAPI_JSON}, {base_url}{OPENAPI_YAML}, {base_url}{LLMS_TXT}, "
+            f"{base_url}/robots.txt, {base_url}/sitemap.xml.",
+        )
+    )

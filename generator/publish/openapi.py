@@ -1,0 +1,65 @@
+"""The machine-readable description: OpenAPI 3.1 as JSON and as YAML."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from generator.catalog.networks import NETWORKS
+from generator.publish._openapi_paths import components, paths
+from generator.publish._openapi_schemas import component_schemas
+from generator.publish._openapi_text import info
+
+
+def openapi(
+    *, base_url: str, project: str, contact: str, network: str, examples: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Describe the service.
+
+    Args:
+        base_url: origin without a trailing slash.
+        project: name of the service.
+        contact: e-mail address or URL.
+        network: payment network, a key of the catalogue's table.
+        examples: bodies of one real tick by free path and by product id; `<product id>#402` for a challenge. What is
+            left out has no example.
+
+    Raises:
+        KeyError: the network is not in the table.
+    """
+    return {
+        "openapi": "3.1.0",
+        "info": info(base_url, project, contact),
+        "servers": [{"url": base_url, "description": "This service"}],
+        "security": [],
+        "tags": [
+            {"name": "free", "description": "Public: no account, key or payment."},
+            {"name": "paid", "description": "Paid per request by x402; no account."},
+        ],
+        "paths": paths(NETWORKS[network], examples),
+        "components": {"schemas": component_schemas(), **components()},
+    }
+
+
+def openapi_yaml(document: Mapping[str, Any]) -> bytes:
+    """Write a document as YAML that parses to the same value. Slow for a big one, so the last two are remembered."""
+    return _yaml(json.dumps(document, ensure_ascii=False, allow_nan=False))
+
+
+@lru_cache(maxsize=2)
+def _yaml(text: str) -> bytes:
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = False
+    yaml.sort_base_mapping_type_on_output = False
+    yaml.allow_unicode = True
+    yaml.width = 120
+    # json.loads gives no shared objects but interned scalars; anchors would only puzzle readers.
+    yaml.representer.ignore_aliases = lambda *_: True
+    out = io.BytesIO()
+    yaml.dump(json.loads(text), out)
+    return out.getvalue()

@@ -1,0 +1,83 @@
+"""Nothing internal leaves: every published key path is one of the contract's, and no weight stands anywhere."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator.contract.payment_required import X402PaymentRequiredResponse
+from generator.publish.encode import encode
+from tests.builders import CONTEXTS
+from tests.compose.bodies import bodies, published
+from tests.compose.walk import allowed, leaves, model_paths
+
+FORBIDDEN = re.compile(r"weight|coefficient|threshold|feature|logit|heuristic|normali[sz]ation|formula", re.IGNORECASE)
+WEIGHTS = Path(__file__).parents[2] / "generator" / "brain" / "weights.json"
+
+
+def stray(body: Any, model: Any) -> list[str]:
+    known = model_paths(model)
+    return sorted({".".join(path) for path, _ in leaves(body) if not allowed(path, known)})
+
+
+def long_numbers(text: str) -> set[str]:
+    """Numbers with four or more significant digits, without sign, point and leading or trailing zeros."""
+    digits = (match.replace(".", "").strip("0") for match in re.findall(r"\d+\.\d+", text))
+    return {run for run in digits if len(run) >= 4}
+
+
+def weight_numbers() -> set[str]:
+    if not WEIGHTS.exists():
+        pytest.skip("generator/brain/weights.json is not there yet: its numbers are not looked for")
+    return long_numbers(WEIGHTS.read_text())
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_every_published_key_path_is_one_of_its_model(name: str) -> None:
+    for key, body in bodies(name).items():
+        assert stray(body.as_json(), type(body)) == [], key
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_every_key_path_of_a_challenge_is_one_of_the_402_body(name: str) -> None:
+    for key, value in published(name).items():
+        if key.endswith("#402"):
+            assert stray(value, X402PaymentRequiredResponse) == []
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_no_published_key_names_an_internal(name: str) -> None:
+    for key, value in published(name).items():
+        assert [path for path, _ in leaves(value) if FORBIDDEN.search(path[-1])] == [], key
+
+
+def test_no_number_of_the_weights_is_published() -> None:
+    secret = weight_numbers()
+
+    shown = long_numbers(json.dumps(published("full")))
+
+    assert shown & secret == set()
+
+
+def test_the_walker_notices_a_stray_key() -> None:
+    body = bodies("full")["/api/main-brain.php"]
+    tree = body.as_json()
+
+    tree["coins"]["BTC"]["weight"] = 0.1234
+
+    assert stray(tree, type(body)) == ["coins.BTC.weight"]
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_the_same_context_gives_the_same_bytes(name: str) -> None:
+    from generator.compose.all import compose
+
+    again = compose(CONTEXTS[name]())
+
+    assert {key: encode(body) for key, body in {**again.free, **again.paid}.items()} == {
+        key: encode(body) for key, body in bodies(name).items()
+    }

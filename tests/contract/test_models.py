@@ -1,0 +1,75 @@
+"""The models forbid extras, are frozen, and describe every field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from generator.contract.base import Body
+from generator.contract.registry import MODELS
+from generator.contract.scores import Probabilities
+from generator.publish._openapi_schemas import component_schemas
+from generator.publish.encode import encode
+
+
+def subclasses(model: type[Body]) -> set[type[Body]]:
+    below = set(model.__subclasses__())
+    return below.union(*(subclasses(child) for child in below)) if below else below
+
+
+@pytest.mark.parametrize("model", sorted(subclasses(Body), key=lambda model: model.__name__))
+def test_a_model_is_frozen_closed_and_described(model: type[Body]) -> None:
+    assert model.model_config["frozen"]
+    assert model.model_config["extra"] == "forbid"
+    assert model.__doc__
+    assert [name for name, field in model.model_fields.items() if not field.description] == []
+
+
+def test_an_extra_field_is_refused() -> None:
+    with pytest.raises(ValidationError, match="weight"):
+        Probabilities.model_validate({"down": 0.3, "neutral": 0.4, "up": 0.3, "weight": 1.0})
+
+
+def test_a_number_that_is_none_is_refused() -> None:
+    with pytest.raises(ValidationError, match="finite"):
+        Probabilities(down=float("nan"), neutral=0.4, up=0.3)
+
+
+def test_the_encoder_refuses_nan_in_a_plain_mapping() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        encode({"x": float("nan")})
+
+
+def test_the_encoder_writes_compact_utf_8_in_declared_order() -> None:
+    assert encode({"b": "ü", "a": [1, 2.5, None]}) == '{"b":"ü","a":[1,2.5,null]}'.encode()
+
+
+def test_the_published_objects_are_open_and_their_arrays_have_items() -> None:
+    def walk(node: Any) -> None:
+        if isinstance(node, list):
+            for item in node:
+                walk(item)
+        if isinstance(node, dict):
+            assert node.get("additionalProperties") is not False
+            assert node.get("type") != "array" or "items" in node
+            for item in node.values():
+                walk(item)
+
+    walk(component_schemas())
+
+
+def test_every_published_property_is_described() -> None:
+    missing = [
+        f"{name}.{field}"
+        for name, schema in component_schemas().items()
+        for field, shown in schema.get("properties", {}).items()
+        if not shown.get("description")
+    ]
+
+    assert missing == []
+
+
+def test_the_registry_names_every_body_of_the_service() -> None:
+    assert {"MarketRegimeResponse", "X402PaymentRequiredResponse", "X402AtlasPaidResponse", "Problem"} <= set(MODELS)

@@ -1,0 +1,139 @@
+"""Every field of the service, by name, type and nullability: in the published schema and in composed bodies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from generator.catalog.products import PRODUCTS
+from generator.compose.all import Composed, compose
+from generator.publish._openapi_schemas import component_schemas
+from tests.builders import CONTEXTS
+from tests.contract.service_table import FIELDS, FREE_PRODUCT_IDS, MAY_BE_ABSENT, NEXT, PAID, PATHS, REQUIRED, TYPES
+
+SCHEMAS = component_schemas()
+ROWS = [(model, field, kind) for model, fields in FIELDS.items() for field, kind in fields.items()]
+PRIMITIVES = {"string", "number", "integer", "boolean", "object"}
+COMPOSED: dict[str, Composed] = {}
+
+
+def composed(name: str) -> Composed:
+    if name not in COMPOSED:
+        COMPOSED[name] = compose(CONTEXTS[name]())
+    return COMPOSED[name]
+
+
+def resolve(schema: dict[str, Any]) -> dict[str, Any]:
+    return SCHEMAS[schema["$ref"].rsplit("/", 1)[1]] if "$ref" in schema else schema
+
+
+def schema_fits(schema: dict[str, Any], kind: str) -> bool:
+    """Compare a property's schema with a type of the table, nullability included."""
+    options = schema.get("anyOf", [schema])
+    kinds = [resolve(option) for option in options]
+    nullable = any(option.get("type") == "null" for option in kinds)
+    real = [(raw, done) for raw, done in zip(options, kinds, strict=True) if done.get("type") != "null"]
+    if nullable != kind.endswith("?") or len(real) != 1:
+        return False
+    raw, done = real[0]
+    kind = kind.rstrip("?")
+    if kind.endswith("[]"):
+        return done.get("type") == "array" and schema_fits(done["items"], kind[:-2])
+    if kind.startswith("{"):
+        return done.get("type") == "object" and schema_fits(done["additionalProperties"], kind[1:-1])
+    return done.get("type") == kind if kind in PRIMITIVES else raw.get("$ref", "").endswith(f"/{kind}")
+
+
+def value_fits(value: Any, kind: str) -> bool:
+    if value is None:
+        return kind.endswith("?")
+    kind = kind.rstrip("?")
+    if kind.endswith("[]"):
+        return isinstance(value, list) and all(value_fits(item, kind[:-2]) for item in value)
+    if kind.startswith("{"):
+        return isinstance(value, dict) and all(value_fits(item, kind[1:-1]) for item in value.values())
+    if kind in FIELDS:
+        return isinstance(value, dict) and not misfits(kind, value)
+    python = {"string": str, "number": (int, float), "integer": int, "boolean": bool, "object": dict}[kind]
+    return isinstance(value, python) and (kind == "boolean" or not isinstance(value, bool))
+
+
+def misfits(model: str, body: dict[str, Any]) -> list[str]:
+    return [
+        f"{model}.{field}: {body.get(field)!r} is not {kind}"
+        for field, kind in FIELDS[model].items()
+        if not (field in body and value_fits(body[field], kind))
+        and not (field not in body and (model, field) in MAY_BE_ABSENT)
+    ]
+
+
+def schema_kind(model: str, field: str, kind: str) -> str:
+    """The flat confidence is left out while unknown; the report alone has no product id."""
+    if (model, field) in {*MAY_BE_ABSENT, ("X402AtlasPaidResponse", "product_id")}:
+        return kind + "?"
+    return kind
+
+
+@pytest.mark.parametrize(("model", "field", "kind"), ROWS, ids=[f"{row[0]}.{row[1]}" for row in ROWS])
+def test_the_published_schema_has_the_field_with_its_type(model: str, field: str, kind: str) -> None:
+    schema = SCHEMAS[model]["properties"][field]
+
+    assert schema_fits(schema, schema_kind(model, field, kind)), schema
+
+
+@pytest.mark.parametrize("model", REQUIRED)
+def test_the_published_schema_requires_what_the_service_requires(model: str) -> None:
+    assert set(REQUIRED[model]) <= set(SCHEMAS[model]["required"])
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+@pytest.mark.parametrize("path", PATHS)
+def test_a_free_body_has_every_field_with_its_type(name: str, path: str) -> None:
+    body = composed(name).free[path].as_json()
+
+    assert misfits(PATHS[path], body) == []
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+@pytest.mark.parametrize("path", PAID)
+def test_a_paid_body_has_every_field_with_its_type(name: str, path: str) -> None:
+    product = next(row for row in PRODUCTS if row.path == path)
+
+    body = composed(name).paid[product.id].as_json()
+
+    assert misfits(PAID[path][0], body) == []
+    assert body["payment_status"] == "settled"
+
+
+@pytest.mark.parametrize("path", PAID)
+def test_a_product_has_the_price_cache_and_stability_of_the_service(path: str) -> None:
+    product = next(row for row in PRODUCTS if row.path == path)
+
+    got = (product.model, product.product_id, product.price_atomic, product.cache_seconds, product.stability)
+
+    assert got == PAID[path][:5]
+    assert product.price_display == f"{PAID[path][5]} USDC"
+
+
+@pytest.mark.parametrize("path", FREE_PRODUCT_IDS)
+def test_a_free_product_carries_its_id(path: str) -> None:
+    assert composed("full").free[path].as_json()["product_id"] == FREE_PRODUCT_IDS[path]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_free_body_names_its_richer_resource_and_its_type(path: str) -> None:
+    body = composed("full").free[path].as_json()
+
+    assert body["next_resource"]["endpoint"] == NEXT[body["endpoint"]]
+    assert body.get("type") == TYPES.get(body["endpoint"])
+
+
+def test_the_table_notices_a_wrong_type() -> None:
+    body = composed("full").free["/api/human-consensus.php"].as_json()
+
+    body["round"]["seconds_left"] = "420"
+
+    assert misfits("HumanConsensusResponse", body) == [
+        f"HumanConsensusResponse.round: {body['round']!r} is not RoundInfo"
+    ]
