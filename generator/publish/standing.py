@@ -49,7 +49,9 @@ class Standing:
 
 def make(site: Site, bodies: Mapping[str, Any], at: datetime) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Make all standing files with the examples of one tick."""
-    document = openapi(site, bodies)
+    document = openapi(
+        base_url=site.base_url, project=site.project, contact=site.contact, network=site.network, examples=bodies
+    )
     files = {
         "/openapi.json": encode(document),
         "/openapi.yaml": openapi_yaml(document),

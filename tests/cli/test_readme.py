@@ -1,0 +1,37 @@
+"""The README says what is so."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.products import PRODUCTS
+from generator.cli import application
+from generator.cli._settings import known_names
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+
+
+def test_every_path_is_named() -> None:
+    for row in (*ENDPOINTS, *PRODUCTS):
+        assert row.path in README, row.path
+
+
+def test_every_command_is_named() -> None:
+    for command in application().registered_commands:
+        assert command.callback is not None
+        assert f"`emi {command.callback.__name__}" in README
+
+
+def test_every_setting_is_in_the_table_with_its_default() -> None:
+    rows = {name: default for name, default in re.findall(r"^\| `(EMI_[A-Z_]+)` \| ([^|]+) \|", README, re.MULTILINE)}
+
+    assert set(rows) == set(known_names())
+    assert all(default.strip() for default in rows.values())
+
+
+def test_every_linked_file_is_there() -> None:
+    for target in re.findall(r"\]\(([^)#:]+)\)", README):
+        assert (ROOT / target).exists(), target
