@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from markupsafe import Markup
 from generator.arena.values import Round, TrackRecord
 from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.sentences import BARS_MISSING, NEEDS_5_MINUTE_BARS
+from generator.catalog.sentences import BARS_MISSING, NEEDS_5_MINUTE_BARS, RECORDED_NOTICE, SIMULATED_NOTICE
 from generator.compose.context import TickContext
 from generator.market.values import BAR_MS
 from generator.publish.charts import scale, shares, sparkline
@@ -19,7 +19,7 @@ from generator.publish.page_format import UNKNOWN, count, duration, percent, pri
 from generator.publish.page_words import BIAS_MARKS, REGIME_HEADLINES, STATE_MEANINGS
 
 Bodies = Mapping[str, Mapping[str, Any]]
-LESSONS_SHOWN: Final = 5
+_IN_BANNER: Final = frozenset({SIMULATED_NOTICE, RECORDED_NOTICE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,22 +87,26 @@ def landing(ctx: TickContext, bodies: Bodies) -> Landing:
         futures_summary=_futures(_body(bodies, "derivatives")),
         arena=_arena(ctx),
         track_record=track_record(ctx.arena.hourly_record),
-        missing=missing(ctx),
+        missing=missing(ctx, bodies),
     )
 
 
-def missing(ctx: TickContext) -> tuple[str, ...]:
-    """List what the tick could not know, each reason once, with the assets it concerns."""
-    reading = ctx.reading
-    general = [*ctx.observation.limitations, *(reading.limitations if reading else ())]
+def missing(ctx: TickContext, bodies: Bodies) -> tuple[str, ...]:
+    """List what the answers call unknown or restricted, each reason once, with the assets it concerns."""
+    said = [_body(bodies, name).get("limitations") or () for name in ("market-regime", "main-brain", "derivatives")]
+    general = [reason for reasons in (ctx.observation.limitations, *said) for reason in reasons]
     by_reason: dict[str, list[str]] = {}
     for asset in ASSETS:
-        seen = ctx.observation.assets.get(asset)
-        read = reading.assets.get(asset) if reading else None
-        for reason in _once([*(seen.limitations if seen else ()), *(read.limitations if read else ())]):
+        for reason in _once(reason for part in _parts(bodies, asset) for reason in part.get("limitations") or ()):
             by_reason.setdefault(reason, []).append(asset)
     each = (_concerning(reason, assets) for reason, assets in by_reason.items() if reason not in general)
-    return _once([*general, *each])
+    return tuple(reason for reason in _once([*general, *each]) if reason not in _IN_BANNER)
+
+
+def _parts(bodies: Bodies, asset: str) -> Iterator[Mapping[str, Any]]:
+    yield _body(bodies, "main-brain")["coins"][asset]
+    for name in ("liquidity-lite", "derivatives"):
+        yield _body(bodies, name)["assets"][asset]
 
 
 def track_record(record: TrackRecord) -> str:
@@ -127,7 +131,7 @@ def _regime(ctx: TickContext, body: Mapping[str, Any]) -> RegimeCard:
     label = regime["label"]
     known = label != "unknown"
     state = regime["state"]
-    facts = (
+    facts: tuple[tuple[str, str, str], ...] = (
         ("State", state, STATE_MEANINGS.get(state, "")),
         ("Volatility", word(regime["volatility"]), "how large the swings are, beside the last week"),
         ("Risk score", _of_100(regime["risk_score"]), "0 is calm, 100 is rough, beside the last week"),
@@ -142,7 +146,7 @@ def _regime(ctx: TickContext, body: Mapping[str, Any]) -> RegimeCard:
         why_unknown=_why_unknown(ctx),
         confidence=_of_100(regime["confidence"] if known else None),
         bar=scale("regime", "Confidence in the regime", regime["confidence"] if known else None),
-        facts=facts,
+        facts=tuple((name, value, "" if value == UNKNOWN else meaning) for name, value, meaning in facts),
     )
 
 
@@ -156,9 +160,7 @@ def _why_unknown(ctx: TickContext) -> str:
 
 
 def _row(asset: str, ctx: TickContext, bodies: Bodies) -> AssetRow:
-    coin = _body(bodies, "main-brain").get("coins", {}).get(asset, {})
-    pool = _body(bodies, "liquidity-lite")["assets"].get(asset, {})
-    futures = _body(bodies, "derivatives")["assets"].get(asset, {})
+    coin, pool, futures = _parts(bodies, asset)
     spread = pool.get("spread_bps")
     interest = futures.get("open_interest") or {}
     state = futures.get("state")

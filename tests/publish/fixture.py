@@ -125,7 +125,8 @@ def _coin(asset: str, *, known: bool, empty: bool) -> dict[str, Any]:
 
 def _pool(*, known: bool) -> dict[str, Any]:
     if not known:
-        return {"liquidity_context": "unknown", "market_structure": "unknown", "spread_bps": None}
+        reasons = ["no order book in this recording"]
+        return {"liquidity_context": "unknown", "market_structure": "unknown", "limitations": reasons}
     return {"liquidity_context": "normal", "market_structure": "range", "spread_bps": 1.24}
 
 
@@ -141,10 +142,7 @@ def _futures(*, known: bool) -> dict[str, Any]:
 
 
 def _observation(mode: SourceMode, *, known: bool, empty: bool) -> Observation:
-    reasons = () if known else ("no order book in this recording",)
-    assets = {
-        asset: AssetObservation(asset, price=None if empty else PRICES[asset], limitations=reasons) for asset in ASSETS
-    }
+    assets = {asset: AssetObservation(asset, price=None if empty else PRICES[asset]) for asset in ASSETS}
     return Observation(
         mode=mode,
         market_ms=NOW_MS,

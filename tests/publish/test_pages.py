@@ -12,8 +12,10 @@ from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
 from generator.catalog.sentences import DISCLAIMER
 from generator.catalog.words import SourceMode
+from generator.compose.all import compose_free
 from generator.publish.pages import Pages, PageView
 from generator.publish.resources import Resources, static_assets
+from tests.builders import CONTEXTS, SEALED_PROBABILITIES, SEALED_SALT
 from tests.publish.fixture import arena, schemas, view
 
 
@@ -265,3 +267,33 @@ def test_every_asset_that_pages_ask_for_is_published(pages: Pages) -> None:
 
     assert wanted == {"/assets/site.css", "/assets/site.js", "/favicon.svg"}
     assert wanted <= set(files)
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_composed_bodies_of_every_state_become_pages_without_holes(pages: Pages, name: str) -> None:
+    ctx = CONTEXTS[name]()
+    bodies = {path: body.model_dump(mode="json") for path, body in compose_free(ctx).items()}
+
+    text = _text(pages.render(PageView(ctx, bodies))["/index.html"])
+
+    assert not {"None", "nan", "NaN", "Undefined"} & set(text.split())
+    assert all(f"{asset} " in text for asset in ASSETS)
+
+
+def test_what_is_sealed_stands_on_no_page(pages: Pages) -> None:
+    ctx = CONTEXTS["full"]()
+    bodies = {path: body.model_dump(mode="json") for path, body in compose_free(ctx).items()}
+
+    text = " ".join(html.decode() for html in pages.render(PageView(ctx, bodies)).values())
+
+    assert SEALED_SALT not in text
+    assert not [chance for chance in SEALED_PROBABILITIES if str(chance) in text]
+
+
+def test_reasons_for_what_is_missing_name_their_assets(pages: Pages) -> None:
+    ctx = CONTEXTS["missing_asset"]()
+    bodies = {path: body.model_dump(mode="json") for path, body in compose_free(ctx).items()}
+
+    text = _text(pages.render(PageView(ctx, bodies))["/status/index.html"])
+
+    assert "HBAR: no venue lists it now" in text
