@@ -91,14 +91,18 @@ async def _lifespan(
     state: GatewayState, site: Preview | None, http: aiohttp.ClientSession | None
 ) -> AsyncIterator[None]:
     async with contextlib.AsyncExitStack() as stack:
-        session: aiohttp.ClientSession = http or await stack.enter_async_context(
-            aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=100), cookie_jar=aiohttp.DummyCookieJar())
-        )
+        session = http
+        if session is None:
+            session = await stack.enter_async_context(_session())
         await state.start(session)
         stack.push_async_callback(state.stop)
         if site is not None:
             await stack.enter_async_context(site.following())
         yield
+
+
+def _session() -> aiohttp.ClientSession:
+    return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=100), cookie_jar=aiohttp.DummyCookieJar())
 
 
 def _problem_for(request: Request, status: int, headers: dict[str, str] | None = None) -> Response:

@@ -1,0 +1,93 @@
+"""A whole gateway in one event loop: its outside faked at the transport, its clients in process."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ParamSpec
+
+import httpx2
+
+from gateway.app import build_app
+from gateway.networks import DEVNET
+from gateway.settings import GatewaySettings
+from gateway.state import GatewayState
+from tests.gateway.fakes import FakeClock, World
+from tests.gateway.vault_builder import PATHS, write_vault
+from tests.gateway.wallet import Buyer, Signed
+
+P = ParamSpec("P")
+REGIME = PATHS["x402-market-regime"]
+BRAIN = PATHS["x402-main-brain"]
+PUBLIC_CLIENT = ("203.0.113.9", 40_000)
+
+
+def in_loop(test: Callable[P, Awaitable[None]]) -> Callable[P, None]:
+    """Run an async test in a loop of its own."""
+
+    @functools.wraps(test)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        asyncio.run(asyncio.wait_for(test(*args, **kwargs), 30))  # type: ignore[arg-type]
+
+    return run
+
+
+@dataclass
+class House:
+    """The parts that a test touches."""
+
+    state: GatewayState
+    world: World
+    clock: FakeClock
+    client: httpx2.AsyncClient
+    buyer: Buyer
+    folder: Path
+
+    async def get(self, path: str = REGIME, **headers: str) -> httpx2.Response:
+        wire = {name.replace("_", "-"): value for name, value in headers.items()}
+        return await self.client.get(path, headers=wire)
+
+    async def send(self, payment: Signed, path: str = REGIME) -> httpx2.Response:
+        return await self.client.get(path, headers={"PAYMENT-SIGNATURE": payment.header})
+
+    async def restart(self) -> None:
+        """Stop and start the gateway's state on the same disk, as after a clean end or a crash."""
+        await self.state.stop()
+        await self.state.start(self.state.facilitator._http)
+
+
+@asynccontextmanager
+async def house(
+    folder: Path,
+    *,
+    world: World | None = None,
+    vault: Callable[[Path], Any] | None = write_vault,
+    indexer: bool = True,
+    client: tuple[str, int] = PUBLIC_CLIENT,
+    **settings: Any,
+) -> AsyncIterator[House]:
+    """Open a house in an empty folder; leave `vault` None for one that never published."""
+    world = world or World(DEVNET.full)
+    (folder / "vault").mkdir(exist_ok=True)
+    if vault is not None:
+        vault(folder / "vault")
+    clock = FakeClock()
+    async with world.running():
+        checked = GatewaySettings(
+            state_dir=folder,
+            facilitator_url=f"{world.url}/f",
+            algod_url=f"{world.url}/a",
+            indexer_url=f"{world.url}/i" if indexer else None,
+            **settings,
+        )
+        app = build_app(checked, clock=clock)
+        transport = httpx2.ASGITransport(app=app, client=client, raise_app_exceptions=False)
+        async with (
+            app.router.lifespan_context(app),
+            httpx2.AsyncClient(transport=transport, base_url="http://gateway") as http,
+        ):
+            yield House(app.state.gateway, world, clock, http, Buyer(), folder)
