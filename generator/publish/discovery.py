@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from generator.catalog.discovery import CATALOG_VERSION, DISCOVERY_FILES, PAGES, QUERY_NOTES, STATUSES
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
-from generator.catalog.links import BUYER, BUYER_AGENT, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML
+from generator.catalog.links import BUYER, BUYER_AGENT, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML, STATUS_JSON
 from generator.catalog.networks import NETWORKS
 from generator.catalog.products import PRODUCTS, X402_VERSION
 from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, PURPOSE_NOTICE, VERSION_ADVICE
@@ -58,7 +58,7 @@ def api_catalog(site: Site) -> dict[str, Any]:
             {"href": base + LLMS_TXT, "type": "text/plain"},
         ],
         "service-meta": [{"href": f"{base}/.well-known/x402", "type": "application/json"}],
-        "status": [{"href": f"{base}/status/", "type": "text/html"}],
+        "status": [{"href": base + STATUS_JSON, "type": "application/json"}],
     }
     return {"linkset": [{"anchor": f"{base}/.well-known/api-catalog", "item": items}, described]}
 

@@ -100,6 +100,7 @@ def test_api_catalog_is_a_linkset_of_every_endpoint(files: dict[str, bytes]) -> 
     assert catalog["anchor"] == f"{BASE}/.well-known/api-catalog"
     assert [item["href"] for item in catalog["item"]] == [BASE + path for path in PATHS]
     assert described["service-desc"][0]["href"] == f"{BASE}/openapi.json"
+    assert described["status"][0]["href"] == f"{BASE}/status.json"
 
 
 def test_x402_document_gives_the_exact_terms_of_every_product(files: dict[str, bytes]) -> None:
