@@ -15,12 +15,11 @@ ExchangeFactory = Callable[[str, dict[str, Any]], Any]
 IN_FLIGHT: Final = 4  # requests to one venue at once; ccxt's own limiter spaces them
 FIRST_PAUSE_MS: Final = 60_000
 LONGEST_PAUSE_MS: Final = 900_000
+SLOW_DOWN: Final = "asked to slow down (429)"
 
 # ccxt's class names, so that nothing of ccxt is imported before a venue is wanted.
 _REASONS: Final[dict[str, str]] = {
     "RequestTimeout": "no answer in time",
-    "RateLimitExceeded": "asked to slow down (429)",
-    "DDoSProtection": "asked to slow down (429)",
     "ExchangeNotAvailable": "not reachable",
     "OnMaintenance": "under maintenance",
     "BadSymbol": "does not know the market",
@@ -57,6 +56,7 @@ class VenueClient:
         self._loaded = False
         self._paused_until_ms = 0
         self._strikes = 0
+        self._wait_told_ms: int | None = None  # a refusal not yet acted on, and how long it asked for
 
     @property
     def exchange(self) -> Any:
@@ -68,6 +68,8 @@ class VenueClient:
             self._exchange = self._factory(self.spec.ccxt_id, config)
             # The currency lists are large and nothing here reads them.
             self._exchange.has["fetchCurrencies"] = False
+            # ccxt judges the body before the status, so a 429 may surface as any error: listen to the status.
+            self._exchange.on_rest_response = self._listen
         return self._exchange
 
     async def work(self, plan: Callable[[VenueClient], list[Job]], now_ms: int, collector: Collector) -> None:
@@ -142,7 +144,7 @@ class VenueClient:
             if not narrowing or _name(error) != "BadSymbol":
                 raise
             await exchange.load_markets(reload=True)  # one of the pairs is gone: take the whole list this once
-        markets = exchange.markets
+        markets = _public_markets(exchange)
         self.spot = _spot_symbols(markets, self.spec, self.assets)
         self.perpetual = _perpetual_symbols(markets, self.assets) if self.spec.perpetual else {}
         wanted = {*self.spot.values(), *self.perpetual.values()}
@@ -152,11 +154,10 @@ class VenueClient:
 
     def _explain(self, error: Exception, now_ms: int) -> str:
         """Name the failure in words that may be published (never a URL or a body)."""
-        name = _name(error)
-        if name in {"RateLimitExceeded", "DDoSProtection"}:
-            pause = min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2**self._strikes)
-            if self._paused_until_ms <= now_ms:  # several requests in flight are one strike
-                self._paused_until_ms, self._strikes = now_ms + pause, self._strikes + 1
+        if self._wait_told_ms is not None or _name(error) in {"RateLimitExceeded", "DDoSProtection"}:
+            self._pause(now_ms)
+        if now_ms < self._paused_until_ms:
+            return SLOW_DOWN
         if isinstance(error, Unusable):
             return str(error)
         for known in type(error).__mro__:
@@ -164,11 +165,38 @@ class VenueClient:
                 return _REASONS[known.__name__]
         return "refused the request" if _is_ccxt(error) else "answered in an unreadable form"
 
+    def _pause(self, now_ms: int) -> None:
+        told_ms, self._wait_told_ms = self._wait_told_ms or 0, None
+        if now_ms < self._paused_until_ms:
+            return  # several requests were in flight: one strike
+        pause_ms = max(told_ms, FIRST_PAUSE_MS * 2**self._strikes)
+        self._paused_until_ms = now_ms + min(LONGEST_PAUSE_MS, pause_ms)
+        self._strikes = min(self._strikes + 1, 10)
+
+    def _listen(self, code: int, *answer: Any) -> str:
+        """Hear every answer's status before ccxt judges its body; return the body.
+
+        Args:
+            code: HTTP status.
+            answer: reason, URL, method, headers, body, as ccxt's hook gives them, and then the request's.
+        """
+        headers, body = answer[3], str(answer[4])
+        if code in {418, 429}:
+            told = next((value for name, value in headers.items() if name.lower() == "retry-after"), "")
+            self._wait_told_ms = 1000 * int(told) if told.isdecimal() and len(told) < 6 else 0
+        return body.strip()
+
     async def aclose(self) -> None:
         """Close its connections."""
         if self._exchange is not None:
             await self._exchange.close()
             self._exchange, self._loaded = None, False
+
+
+def _public_markets(exchange: Any) -> dict[str, Any]:
+    """Return symbol -> market without dark pools, which Kraken lists (`XXBTZUSD.d`) and ccxt takes for the same pair."""
+    listed = (market for same_id in exchange.markets_by_id.values() for market in same_id)
+    return {market["symbol"]: market for market in listed if not market["id"].endswith(".d")}
 
 
 def _name(error: Exception) -> str:

@@ -131,7 +131,8 @@ class LiveSource:
         self._carry(collector, now_ms)
         rate = basis(collector.readings, now_ms, MAX_AGES_MS["spot"])
         snapshot = Snapshot(
-            (*self._current(collector, now_ms), *self._carried.values()),
+            # In one order whoever answered first: equal answers must give equal bytes.
+            tuple(sorted((*self._current(collector, now_ms), *self._carried.values()), key=lambda one: one.venue)),
             now_ms,
             MAX_AGES_MS["spot"],
             usd_per_coin=rate if rate is not None else 1.0,

@@ -1,0 +1,290 @@
+"""The live source over the real ccxt; every venue is a loopback server with synthetic bodies."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from generator.catalog.assets import ASSETS
+from generator.catalog.words import SourceMode, SourceStatus
+from generator.market.exchanges import LiveSource
+from generator.market.values import BAR_MS, Observation
+from tests.market.exchange_server import Ask, Venues, serving
+from tests.market.synthetic_bodies import BAR, PRICES, World, bar
+
+NOW = 1_763_640_000_000  # on a bar boundary
+MINUTE = 60_000
+SINCE = NOW - 3 * BAR  # two bars have closed since
+
+Setup = Callable[[Venues], None]
+Before = Callable[[Venues, int], None]
+
+
+def watch(
+    *ticks: tuple[int, int],
+    setup: Setup | None = None,
+    before: Before | None = None,
+    world: World | None = None,
+    **options: Any,
+) -> list[Observation]:
+    """Observe at each (now, since) with one source; the world's clock follows, `before` is told each tick's number."""
+
+    async def run() -> list[Observation]:
+        async with serving(world or World(NOW)) as venues:
+            if setup is not None:
+                setup(venues)
+            source = LiveSource(exchange_factory=venues.factory, **options)
+            seen = []
+            try:
+                for number, (now_ms, since_ms) in enumerate(ticks):
+                    venues.world.now_ms = now_ms
+                    if before is not None:
+                        before(venues, number)
+                    seen.append(await source.observe(now_ms, since_ms))
+            finally:
+                await source.aclose()
+            return seen
+
+    return asyncio.run(run())
+
+
+def test_all_venues_together_give_every_asset_everything() -> None:
+    (seen,) = watch((NOW, SINCE))
+
+    assert (seen.mode, seen.market_ms, seen.offset_ms, seen.venues_needed) == (SourceMode.LIVE, NOW, 0, 2)
+    assert seen.price_basis == "venue_mid"
+    assert tuple(seen.assets) == ASSETS
+    for asset, read in seen.assets.items():
+        assert read.price == pytest.approx(PRICES[asset])
+        assert read.venues == ("binance", "bybit", "coinbase", "kraken", "okx")
+        assert read.limitations == ()
+    assert {row.status for row in seen.sources} == {SourceStatus.OK}
+    assert {row.kind for row in seen.sources} == {"spot", "book", "candles", "funding", "open_interest", "liquidations"}
+
+
+def test_same_answers_give_the_same_observation_whoever_answers_first() -> None:
+    def okx_last(venues: Venues) -> None:
+        venues.slow_s["okx"] = 0.02
+
+    (one,) = watch((NOW, SINCE))
+    (other,) = watch((NOW, SINCE), setup=okx_last)
+
+    assert one.assets == other.assets
+    assert one.sources == other.sources
+
+
+def test_day_change_is_the_median_of_venues_that_count_24_hours() -> None:
+    (seen,) = watch((NOW, SINCE))
+
+    # binance 1.5, coinbase 2.0, bybit 2.5, okx 3.0; Kraken's counts from midnight and is not read
+    assert seen.assets["ETH"].change_24h_percent == pytest.approx(2.25)
+
+
+def test_book_depth_is_summed_over_venues_within_one_percent() -> None:
+    (seen,) = watch((NOW, SINCE))
+
+    book = seen.assets["SOL"].book
+    assert book is not None
+    # 20 levels a side lie within 1 %, of 15,000 and 10,000 USD, at five venues
+    assert book.depth_1pct_usd == pytest.approx(5 * 20 * 25_000)
+    assert book.imbalance_percent == pytest.approx(20)
+    assert book.spread_bps == pytest.approx(5)
+
+
+def test_funding_is_normalised_to_eight_hours_by_each_venues_interval() -> None:
+    (seen,) = watch((NOW, SINCE))
+
+    # per 8 h: okx 0.005 % of 4 h -> 1e-4; bybit 2e-4; gate 3e-4; binance 1e-4, and 2e-4 for ALGO, which pays each 4 h
+    btc, algo = seen.assets["BTC"].funding, seen.assets["ALGO"].funding
+    assert btc is not None
+    assert algo is not None
+    assert btc.rate_8h == pytest.approx((1e-4 + 2e-4 + 3e-4 + 1e-4) / 4)
+    assert algo.rate_8h == pytest.approx((1e-4 + 2e-4 + 3e-4 + 2e-4) / 4)
+
+
+def test_open_interest_is_summed_and_compared_with_the_same_venues_a_day_ago() -> None:
+    (all_venues,) = watch((NOW, SINCE))
+    (gate,) = watch((NOW, SINCE), venues=("kraken", "gate"))
+
+    both, alone = all_venues.assets["XRP"].open_interest, gate.assets["XRP"].open_interest
+    assert both is not None
+    assert alone is not None
+    assert both.usd == pytest.approx(2e6 + 1e6 + 4e6 + 3e6)  # okx, bybit, gate, binance
+    assert both.change_24h_percent == pytest.approx(100 * ((3e6 + 4e6) / (2e6 + 5e6) - 1), abs=1e-9)
+    assert alone.usd == 4e6
+    assert alone.change_24h_percent == pytest.approx(-20)
+
+
+def test_liquidations_are_the_last_day_of_the_venue_that_publishes_them() -> None:
+    (seen,) = watch((NOW, SINCE))
+
+    told = seen.assets["HBAR"].liquidations
+    assert told is not None
+    assert (told.long_usd_24h, told.short_usd_24h, told.venues) == (24_000, 12_000, ("gate",))
+
+
+def test_venues_without_futures_leave_nulls_with_reasons() -> None:
+    (seen,) = watch((NOW, SINCE), venues=("kraken", "coinbase"))
+
+    read = seen.assets["BTC"]
+    assert (read.funding, read.open_interest, read.liquidations) == (None, None, None)
+    assert "liquidations: no venue publishes them" in read.limitations
+    assert "funding: no venue answered" in read.limitations
+
+
+def test_dollar_value_of_the_stablecoin_is_taken_from_venues_that_quote_it() -> None:
+    (seen,) = watch((NOW, SINCE), world=World(NOW, usd_per_usdt=0.95))
+
+    assert seen.assets["BTC"].price == pytest.approx(60_000)
+    assert len(seen.assets["BTC"].venues) == 5
+    assert seen.limitations == ()
+
+
+def test_without_such_a_venue_the_stablecoin_is_taken_as_a_dollar_and_it_says_so() -> None:
+    (seen,) = watch((NOW, SINCE), world=World(NOW, usd_per_usdt=0.95), venues=("okx", "bybit"))
+
+    assert seen.assets["BTC"].price == pytest.approx(60_000 / 0.95)
+    assert seen.limitations == ("no venue quoted USDT in USD: 1 USDT is taken as 1 USD",)
+
+
+def test_only_closed_bars_are_given_and_none_twice() -> None:
+    first, same_bar, next_bar = watch((NOW + 10_000, SINCE), (NOW + MINUTE, NOW - BAR), (NOW + BAR, NOW - BAR))
+
+    assert list(first.new_bars.t) == [NOW - 2 * BAR, NOW - BAR]
+    assert len(same_bar.new_bars) == 0
+    assert list(next_bar.new_bars.t) == [NOW]
+    assert first.new_bars.fields["close"][1, 0] == pytest.approx(bar(NOW - BAR, 60_000)[4])
+    assert first.bar_interval_ms == BAR_MS
+
+
+def test_candles_and_statistics_are_not_asked_again_until_a_bar_has_closed() -> None:
+    asked: list[list[tuple[str, str]]] = []
+
+    def before(venues: Venues, _: int) -> None:
+        venues.paths = []
+        asked.append(venues.paths)
+
+    watch((NOW, SINCE), (NOW + MINUTE, NOW - BAR), (NOW + BAR, NOW - BAR), before=before)
+
+    candles = [sum(path.endswith("/klines") for _, path in tick) for tick in asked]
+    statistics = [sum(path.endswith("/contract_stats") for _, path in tick) for tick in asked]
+    assert (candles, statistics) == ([7, 0, 7], [14, 0, 14])
+
+
+def test_requests_of_a_quiet_minute_stay_within_the_table_of_the_docs() -> None:
+    counters: list[Counter[str]] = []
+
+    def before(venues: Venues, _: int) -> None:
+        venues.asked = Counter()
+        counters.append(venues.asked)
+
+    watch((NOW, SINCE), (NOW + MINUTE, NOW - BAR), before=before)
+
+    quiet = {"kraken": 8, "coinbase": 9, "okx": 16, "binance": 8, "bybit": 15, "binanceusdm": 8, "gate": 7}
+    assert counters[1] == quiet
+
+
+def test_bar_carries_what_was_known_while_it_was_open_and_nothing_later() -> None:
+    def before(venues: Venues, number: int) -> None:
+        venues.world.prices["BTC"] = 60_000.0 if number < 2 else 90_000.0
+
+    ticks = [(NOW + 10_000, NOW - BAR), (NOW + 4 * MINUTE, NOW - BAR), (NOW + BAR, NOW - BAR)]
+    *_, closed = watch(*ticks, before=before)
+
+    fields = closed.new_bars.fields
+    assert list(closed.new_bars.t) == [NOW]
+    assert fields["depth_usd"][0, 0] == pytest.approx(2_500_000)
+    assert fields["imbalance"][0, 0] == pytest.approx(0.2)
+    assert fields["funding"][0, 0] == pytest.approx(1.75e-4)
+    assert fields["open_interest"][0, 0] == pytest.approx(1e7)
+    assert (fields["liq_long_usd"][0, 0], fields["liq_short_usd"][0, 0]) == (1000, 500)
+
+
+def test_bar_that_nobody_watched_has_no_book() -> None:
+    (seen,) = watch((NOW, SINCE))
+
+    assert np.isnan(seen.new_bars.fields["depth_usd"]).all()
+
+
+def test_stand_in_gives_a_missing_bar_without_its_volume() -> None:
+    world = World(NOW, missing_bars={"binance": {NOW - BAR}})
+
+    (seen,) = watch((NOW, SINCE), world=world)
+
+    assert list(seen.new_bars.t) == [NOW - 2 * BAR, NOW - BAR]
+    assert not np.isnan(seen.new_bars.fields["close"]).any()
+    assert not np.isnan(seen.new_bars.fields["volume"][0]).any()
+    assert np.isnan(seen.new_bars.fields["volume"][1]).all()
+
+
+def test_bar_that_no_venue_has_yet_is_waited_for_a_minute_at_most() -> None:
+    def no_xlm(ask: Ask) -> Any:
+        late = ask.path.endswith("/klines") and ask.query["symbol"] == ["XLMUSDT"]
+        return [] if late else None
+
+    def setup(venues: Venues) -> None:
+        venues.override = no_xlm
+
+    at_once, later = watch((NOW, NOW - 2 * BAR), (NOW + MINUTE, NOW - 2 * BAR), setup=setup, venues=("binance",))
+
+    assert len(at_once.new_bars) == 0
+    assert list(later.new_bars.t) == [NOW - BAR]
+    assert list(np.isnan(later.new_bars.fields["close"][0])) == [asset == "XLM" for asset in ASSETS]
+
+
+def test_impossible_bars_are_dropped_and_counted() -> None:
+    def impossible(ask: Ask) -> Any:
+        if not ask.path.endswith("/klines") or ask.query["symbol"] != ["BTCUSDT"]:
+            return None
+        upside_down = [NOW - BAR, "100", "90", "110", "100", "1"]
+        off_grid = [NOW - BAR - 1, "100", "110", "90", "100", "1"]
+        zero = [NOW - 2 * BAR, "0", "0", "0", "0", "1"]
+        return [[*row, 0, "1", 9, "1", "1", "0"] for row in (zero, off_grid, upside_down)]
+
+    def setup(venues: Venues) -> None:
+        venues.override = impossible
+
+    (seen,) = watch((NOW + MINUTE, SINCE), setup=setup, venues=("binance",))
+
+    assert seen.dropped_bars == 3
+    assert np.isnan(seen.new_bars.fields["close"][:, 0]).all()
+    assert not np.isnan(seen.new_bars.fields["close"][:, 1]).any()
+
+
+def test_book_that_ends_before_one_percent_is_a_lower_bound_and_says_so() -> None:
+    def short(ask: Ask) -> Any:
+        if ask.venue != "binance" or not ask.path.endswith("/depth"):
+            return None
+        bids, asks = World(NOW).book("binance", ask.query["symbol"][0][:-4], "USDT", 5)
+        return {"lastUpdateId": 1, "bids": bids, "asks": asks}
+
+    def setup(venues: Venues) -> None:
+        venues.override = short
+
+    (seen,) = watch((NOW, NOW), setup=setup, venues=("binance",))
+
+    book = seen.assets["BTC"].book
+    assert book is not None
+    assert book.depth_1pct_usd == pytest.approx(5 * 25_000)
+    assert (
+        "order book: binance sends less than 1 % of the book, depth is a lower bound" in seen.assets["BTC"].limitations
+    )
+
+
+def test_unknown_venue_is_refused_with_the_names_that_exist() -> None:
+    with pytest.raises(ValueError, match=r"VENUES: mtgox; allowed: kraken, coinbase, okx, binance, bybit"):
+        LiveSource(("kraken", "mtgox"))
+
+
+def test_no_venue_at_all_is_refused() -> None:
+    with pytest.raises(ValueError, match="VENUES"):
+        LiveSource(())
+
+
+def test_source_opens_nothing_before_it_is_asked_and_closes_quietly() -> None:
+    asyncio.run(LiveSource().aclose())

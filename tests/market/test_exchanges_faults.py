@@ -1,0 +1,249 @@
+"""A venue that fails is marked and left out; the tick goes on."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from generator.catalog.words import SourceStatus
+from generator.market.values import Observation, SourceHealth
+from tests.market.exchange_server import Ask, Venues
+from tests.market.synthetic_bodies import BAR, World, binance
+from tests.market.test_exchanges import MINUTE, NOW, SINCE, watch
+
+REST = ("binance", "bybit", "coinbase", "kraken")  # without okx
+
+
+def row(seen: Observation, venue: str, kind: str) -> SourceHealth:
+    (found,) = [one for one in seen.sources if (one.name, one.kind) == (venue, kind)]
+    return found
+
+
+def dead(*ids: str) -> Any:
+    def setup(venues: Venues) -> None:
+        venues.dead = set(ids)
+
+    return setup
+
+
+def test_dead_venue_is_failed_and_the_others_agree_without_it() -> None:
+    (seen,) = watch((NOW, SINCE), setup=dead("okx"))
+
+    assert seen.assets["BTC"].venues == REST
+    assert seen.assets["BTC"].price == pytest.approx(60_000)
+    failed = row(seen, "okx", "spot")
+    assert (failed.status, failed.as_of_ms, failed.reason) == (SourceStatus.FAILED, None, "markets: not reachable")
+
+
+def test_venue_that_comes_back_is_read_again() -> None:
+    def before(venues: Venues, number: int) -> None:
+        venues.status = {"okx": 503} if number == 0 else {}
+
+    first, second = watch((NOW, SINCE), (NOW + MINUTE, NOW - BAR), before=before)
+
+    assert row(first, "okx", "spot").status is SourceStatus.FAILED
+    assert row(second, "okx", "spot").status is SourceStatus.OK
+    assert "okx" in second.assets["BTC"].venues
+
+
+def test_slow_venue_is_given_up_after_the_request_timeout() -> None:
+    def setup(venues: Venues) -> None:
+        venues.slow_s["okx"] = 5
+
+    (seen,) = watch((NOW, SINCE), setup=setup, timeout_s=0.3)
+
+    assert row(seen, "okx", "spot").reason == "markets: no answer in time"
+    assert seen.assets["BTC"].venues == REST
+
+
+def test_deadline_ends_the_whole_observe_and_marks_what_is_missing() -> None:
+    def setup(venues: Venues) -> None:
+        venues.slow_paths["/v5/market/orderbook"] = 30
+
+    (seen,) = watch((NOW, NOW), setup=setup, deadline_s=1.0, venues=("kraken", "bybit"))
+
+    late = row(seen, "bybit", "book")
+    assert late.status is SourceStatus.FAILED
+    assert late.reason == "no answer within 1 s"
+    assert seen.assets["BTC"].venues == ("bybit", "kraken")  # tickers had come by then
+    assert seen.assets["BTC"].book is not None
+    assert seen.assets["BTC"].book.venues == ("kraken",)
+
+
+@pytest.mark.parametrize("body", ["<html>sorry</html>", "{", "", '{"nothing": "known"}', "[]", "null", '{"result": 7}'])
+def test_garbage_never_escapes(body: str) -> None:
+    def setup(venues: Venues) -> None:
+        venues.garbage = dict.fromkeys(("okx", "gate"), body)
+
+    (seen,) = watch((NOW, SINCE), setup=setup, venues=("kraken", "okx", "gate"))
+
+    assert row(seen, "okx", "spot").status is SourceStatus.FAILED
+    assert seen.assets["BTC"].price == pytest.approx(60_000)
+    assert seen.assets["BTC"].funding is None
+
+
+@pytest.mark.parametrize("venue", ["kraken", "coinbase", "okx", "binance", "bybit"])
+def test_garbage_after_good_markets_leaves_that_venue_out(venue: str) -> None:
+    def setup(venues: Venues) -> None:
+        def scramble(ask: Ask) -> Any:
+            markets = ask.path.endswith(("AssetPairs", "products", "instruments", "exchangeInfo", "instruments-info"))
+            return {"odd": [None, {"deep": "-"}]} if ask.venue == venue and not markets else None
+
+        venues.override = scramble
+
+    (seen,) = watch((NOW, NOW), setup=setup)
+
+    assert row(seen, venue, "spot").status is SourceStatus.FAILED
+    assert venue not in seen.assets["BTC"].venues
+    assert len(seen.assets["BTC"].venues) == 4
+
+
+def test_reason_never_repeats_what_the_venue_sent() -> None:
+    def setup(venues: Venues) -> None:
+        venues.garbage["okx"] = "<html>secret http://internal</html>"
+
+    (seen,) = watch((NOW, SINCE), setup=setup, venues=("kraken", "okx"))
+
+    told = [*(one.reason or "" for one in seen.sources), *seen.assets["BTC"].limitations]
+    assert not [text for text in told if "secret" in text or "http" in text]
+
+
+@pytest.mark.parametrize("status", [429, 418])
+def test_venue_that_asks_to_slow_down_is_left_alone_for_a_while(status: int) -> None:
+    counts: list[int] = []
+
+    def before(venues: Venues, number: int) -> None:
+        counts.append(venues.asked["okx"])
+        venues.status = {"okx": status} if number == 0 else {}
+
+    ticks = [(NOW, SINCE), (NOW + 30_000, NOW - BAR), (NOW + MINUTE + 1, NOW - BAR)]
+    first, paused, back = watch(*ticks, before=before, venues=("kraken", "okx"))
+
+    assert row(first, "okx", "spot").reason == "markets: asked to slow down (429)"
+    assert row(paused, "okx", "spot").reason == "left alone after asking us to slow down (429)"
+    assert counts[1] == counts[2]  # nothing was asked while paused
+    assert row(back, "okx", "spot").status is SourceStatus.OK
+
+
+def test_venue_is_left_alone_as_long_as_it_asks_for() -> None:
+    def before(venues: Venues, number: int) -> None:
+        venues.status = {"okx": 429} if number == 0 else {}
+        venues.retry_after = "300"
+
+    ticks = [(NOW, NOW), (NOW + 299_000, NOW + 299_000), (NOW + 300_000, NOW + 300_000)]
+    _, paused, back = watch(*ticks, before=before, venues=("kraken", "okx"))
+
+    assert row(paused, "okx", "spot").status is SourceStatus.FAILED
+    assert row(back, "okx", "spot").status is SourceStatus.OK
+
+
+def test_pause_doubles_while_the_venue_keeps_refusing() -> None:
+    counts: list[int] = []
+
+    def before(venues: Venues, _: int) -> None:
+        venues.status = {"okx": 429}
+        counts.append(venues.asked["okx"])
+
+    watch(*((NOW + n * MINUTE, NOW + n * MINUTE) for n in range(9)), before=before, venues=("kraken", "okx"))
+
+    tries = [after > earlier for earlier, after in pairwise(counts)]
+    assert tries == [True, True, False, True, False, False, False, True]
+
+
+def test_venue_that_asks_to_slow_down_in_the_middle_is_not_asked_for_the_rest() -> None:
+    servers: list[Venues] = []
+
+    def before(venues: Venues, number: int) -> None:
+        servers.append(venues)
+        if number == 1:
+            venues.status["okx"] = 429
+            venues.asked.clear()
+
+    watch((NOW, NOW), (NOW + MINUTE, NOW + MINUTE), before=before, venues=("kraken", "okx"))
+
+    assert 1 <= servers[0].asked["okx"] <= 4  # those in flight, of 16
+
+
+def test_venue_five_percent_off_is_left_out_of_price_and_book_with_a_reason() -> None:
+    (seen,) = watch((NOW, SINCE), world=World(NOW, scale={"okx": 1.05}))
+
+    read = seen.assets["BTC"]
+    assert read.price == pytest.approx(60_000)
+    assert read.venues == REST
+    assert "okx left out of the price: +5.00 % from the median" in read.limitations
+    assert read.book is not None
+    assert "okx" not in read.book.venues
+
+
+def test_lagging_venue_is_stale_and_left_out() -> None:
+    world = World(NOW, lag_ms={"okx": 10 * MINUTE}, scale={"okx": 1.005})
+
+    (seen,) = watch((NOW, SINCE), world=world)
+
+    assert row(seen, "okx", "spot").status is SourceStatus.STALE
+    assert seen.assets["BTC"].venues == REST
+    assert "okx left out of the price: stale by 600 s" in seen.assets["BTC"].limitations
+
+
+def test_two_venues_that_disagree_give_no_price_and_no_book() -> None:
+    (seen,) = watch((NOW, SINCE), world=World(NOW, scale={"okx": 1.02}), venues=("kraken", "okx"))
+
+    read = seen.assets["BTC"]
+    assert (read.price, read.price_as_of_ms, read.venues, read.book) == (None, None, (), None)
+    assert read.limitations[0] == "price: two venues differ by 1.98 %"
+
+
+def test_one_venue_alone_gives_a_price_and_says_so() -> None:
+    (seen,) = watch((NOW, SINCE), venues=("kraken",))
+
+    assert seen.assets["BTC"].venues == ("kraken",)
+    assert "price: one venue only" in seen.assets["BTC"].limitations
+    assert seen.venues_needed == 2
+
+
+def test_all_venues_dead_still_gives_an_observation_with_reasons() -> None:
+    everything = ("kraken", "coinbase", "okx", "binance", "bybit", "binanceusdm", "gate")
+
+    (seen,) = watch((NOW, SINCE), setup=dead(*everything))
+
+    assert {one.status for one in seen.sources} == {SourceStatus.FAILED}
+    assert {one.name for one in seen.sources} == set(everything)
+    assert len(seen.new_bars) == 0
+    for read in seen.assets.values():
+        values = (read.price, read.change_24h_percent, read.book, read.funding, read.open_interest, read.liquidations)
+        assert set(values) == {None}
+        for subject in ("price", "24 h change", "order book", "funding", "open interest", "liquidations"):
+            assert any(text.startswith(f"{subject}:") for text in read.limitations)
+
+
+def test_funding_is_carried_for_ten_minutes_and_then_gone() -> None:
+    def before(venues: Venues, number: int) -> None:
+        venues.status = {"gate": 503} if number > 0 else {}
+
+    ticks = [(NOW, NOW), (NOW + 9 * MINUTE, NOW + 9 * MINUTE), (NOW + 11 * MINUTE, NOW + 11 * MINUTE)]
+    first, carried, gone = watch(*ticks, before=before, venues=("kraken", "gate"))
+
+    assert first.assets["BTC"].funding == carried.assets["BTC"].funding is not None
+    assert row(carried, "gate", "funding").status is SourceStatus.FAILED
+    assert gone.assets["BTC"].funding is None
+
+
+def test_market_that_the_venue_dropped_does_not_cost_the_other_assets() -> None:
+    def unlisted(ask: Ask) -> Any:
+        if not ask.path.endswith("/exchangeInfo") or ask.venue != "binance":
+            return None
+        if "symbols" in ask.query:
+            return {"code": -1121, "msg": "Invalid symbol."}
+        body = World(NOW)
+        body.prices.pop("HBAR")
+        return binance(ask.path, {}, body)
+
+    def setup(venues: Venues) -> None:
+        venues.override = unlisted
+
+    (seen,) = watch((NOW, NOW), setup=setup, venues=("binance",))
+
+    assert seen.assets["BTC"].price is not None
+    assert seen.assets["HBAR"].price is None

@@ -1,0 +1,169 @@
+"""History through the real ccxt: paged, closed bars only, from the first venue that has them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import numpy as np
+import pytest
+
+from generator.catalog.assets import ASSETS
+from generator.errors import SourceError
+from generator.market.exchanges import LiveSource
+from generator.market.values import BarFrame, Observation
+from tests.market.exchange_server import Ask, Venues, serving
+from tests.market.synthetic_bodies import BAR, World, bar
+from tests.market.test_exchanges import NOW, Setup
+
+DAY_BARS = 288
+Told = list[tuple[int, int, str]]
+
+
+def backfill(
+    days: int, setup: Setup | None = None, now_ms: int = NOW, **options: Any
+) -> tuple[BarFrame, Told, Observation]:
+    """Backfill, then observe the tick at the same time."""
+
+    async def run() -> tuple[BarFrame, Told, Observation]:
+        async with serving(World(now_ms)) as venues:
+            if setup is not None:
+                setup(venues)
+            told: Told = []
+            source = LiveSource(exchange_factory=venues.factory, retry_pause_s=0.001, **options)
+            try:
+                frame = await source.backfill(now_ms, days, lambda *step: told.append(step))
+                return frame, told, await source.observe(now_ms, int(frame.t[-1]))
+            finally:
+                await source.aclose()
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("venue", ["binance", "okx", "bybit", "coinbase"])
+def test_days_of_bars_are_paged_without_gap_or_double(venue: str) -> None:
+    frame, _, seen = backfill(4, venues=(venue,))
+
+    assert list(frame.t) == list(range(NOW - 4 * DAY_BARS * BAR, NOW, BAR))
+    assert frame.assets == ASSETS
+    for name in ("open", "high", "low", "close", "volume"):
+        assert np.isfinite(frame.fields[name]).all()
+    assert frame.fields["close"][17, 3] == pytest.approx(bar(int(frame.t[17]), 150.0)[4])
+    assert len(seen.new_bars) == 0
+
+
+def test_bar_that_is_still_open_is_not_history() -> None:
+    frame, _, _ = backfill(1, now_ms=NOW + BAR - 1, venues=("binance",))
+
+    assert frame.t[-1] == NOW - BAR
+    assert len(frame) == DAY_BARS
+
+
+def test_venue_that_keeps_few_bars_gives_those() -> None:
+    frame, _, _ = backfill(4, venues=("kraken",))
+
+    assert list(frame.t) == list(range(NOW - 719 * BAR, NOW, BAR))  # it keeps 720, the open one among them
+
+
+def test_unknown_fields_of_history_are_nan() -> None:
+    frame, _, _ = backfill(1, venues=("binance", "gate"))
+
+    for name in ("depth_usd", "spread_bps", "imbalance", "funding", "open_interest", "liq_long_usd", "liq_short_usd"):
+        assert np.isnan(frame.fields[name]).all()
+
+
+def test_dead_venue_is_replaced_by_the_next() -> None:
+    def setup(venues: Venues) -> None:
+        venues.dead = {"binance"}
+
+    frame, _, seen = backfill(2, setup, venues=("binance", "kraken", "okx"))
+
+    assert len(frame) == 2 * DAY_BARS
+    assert np.isfinite(frame.fields["volume"]).all()
+    assert {row.name for row in seen.sources if row.kind == "candles"} <= {"okx"}
+
+
+def test_page_that_fails_once_is_asked_again() -> None:
+    failures: list[str] = []
+
+    def setup(venues: Venues) -> None:
+        def once(ask: Ask) -> Any:
+            symbol = ask.query.get("symbol", [""])[0]
+            if not ask.path.endswith("/klines") or symbol in failures:
+                return None
+            failures.append(symbol)
+            return {"code": -1000, "msg": "An unknown error occurred while processing the request."}
+
+        venues.override = once
+
+    frame, _, _ = backfill(1, setup, venues=("binance",))
+
+    assert len(failures) == len(ASSETS)
+    assert np.isfinite(frame.fields["close"]).all()
+
+
+def test_asset_that_no_venue_has_is_nan_and_the_others_are_there() -> None:
+    def setup(venues: Venues) -> None:
+        def no_eth(ask: Ask) -> Any:
+            return [] if ask.path.endswith("/klines") and ask.query["symbol"] == ["ETHUSDT"] else None
+
+        venues.override = no_eth
+
+    frame, _, _ = backfill(1, setup, venues=("binance",))
+
+    for column, asset in enumerate(ASSETS):
+        assert bool(np.isnan(frame.fields["close"][:, column]).all()) == (asset == "ETH")
+
+
+def test_stand_in_of_later_ticks_has_no_volume_because_history_came_from_another() -> None:
+    def setup(venues: Venues) -> None:
+        venues.world.missing_bars = {"binance": {NOW}}
+
+    async def run() -> Observation:
+        async with serving(World(NOW)) as venues:
+            setup(venues)
+            source = LiveSource(exchange_factory=venues.factory, venues=("binance", "okx"))
+            await source.backfill(NOW, 1, lambda *_: None)
+            venues.world.now_ms = NOW + BAR
+            seen = await source.observe(NOW + BAR, NOW - BAR)
+            await source.aclose()
+            return seen
+
+    seen = asyncio.run(run())
+
+    assert list(seen.new_bars.t) == [NOW]
+    assert np.isfinite(seen.new_bars.fields["close"]).all()
+    assert np.isnan(seen.new_bars.fields["volume"]).all()
+
+
+def test_impossible_bars_of_history_are_counted_in_the_next_observation() -> None:
+    def setup(venues: Venues) -> None:
+        def negative(ask: Ask) -> Any:
+            if not ask.path.endswith("/klines") or ask.query["symbol"] != ["SOLUSDT"]:
+                return None
+            return [[NOW - BAR, "-1", "1", "-1", "1", "1", 0, "1", 9, "1", "1", "0"]]
+
+        venues.override = negative
+
+    _, _, seen = backfill(1, setup, venues=("binance",))
+
+    assert seen.dropped_bars >= 1
+
+
+def test_progress_only_rises_and_ends_whole() -> None:
+    _, told, _ = backfill(4, venues=("okx",))
+
+    done = [step[0] for step in told]
+    assert done == sorted(done)
+    assert told[-1][:2] == (28, 28)
+    assert len(set(done)) > len(ASSETS)
+
+
+def test_no_venue_with_history_is_a_failure_of_the_source() -> None:
+    everything = {"kraken", "coinbase", "okx", "binance", "bybit"}
+
+    def setup(venues: Venues) -> None:
+        venues.dead = everything
+
+    with pytest.raises(SourceError, match="no venue sent any history"):
+        backfill(1, setup)

@@ -1,0 +1,105 @@
+"""Small rules of the live source, without a network."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generator.market._exchange_candles import last_closed
+from generator.market._exchange_derivatives import hours_of
+from generator.market._exchange_readings import DayReading, Unusable, keep_usable
+from generator.market._exchange_spot import Origin, measure
+from generator.market._exchange_venues import CANDLE_ORDER, VENUES, choose
+from generator.market.values import BAR_MS
+
+ORIGIN = Origin("kraken", "BTC", 0, "USD")
+
+
+def test_only_levels_within_one_percent_of_the_mid_count() -> None:
+    book = measure(ORIGIN, [[99.9, 2], [99.0, 3], [98.9, 100]], [[100.1, 1], [101.0, 4], [101.1, 100]])
+
+    assert book.mid == pytest.approx(100)
+    assert book.bid_depth == pytest.approx(99.9 * 2 + 99.0 * 3)
+    assert book.ask_depth == pytest.approx(100.1 + 101.0 * 4)
+    assert book.spread_bps == pytest.approx(20)
+    assert book.reaches
+
+
+@pytest.mark.parametrize(
+    ("bids", "asks"),
+    [
+        ([], [[100, 1]]),
+        ([[100, 1]], []),
+        ([[100, 1]], [[100, 1]]),
+        ([[101, 1]], [[100, 1]]),
+        ([[math.nan, 1]], [[100, 1]]),
+        ([[99, math.inf]], [[100, 1]]),
+        ([[-1, 1]], [[100, 1]]),
+        ([[99, -1]], [[100, 1]]),
+        ([[99, 0]], [[100, 1]]),
+    ],
+)
+def test_book_that_cannot_be_is_not_measured(bids: list[list[float]], asks: list[list[float]]) -> None:
+    with pytest.raises(Unusable):
+        measure(ORIGIN, bids, asks)
+
+
+@given(st.lists(st.tuples(st.floats(1, 99.99), st.floats(0.001, 1e6)), min_size=1, max_size=30))
+def test_order_of_the_levels_does_not_matter(levels: list[tuple[float, float]]) -> None:
+    asks = [[100.0, 1.0], [110.0, 1.0]]
+
+    one, other = measure(ORIGIN, levels, asks), measure(ORIGIN, levels[::-1], asks)
+
+    assert one.bid_depth == pytest.approx(other.bid_depth)
+    assert (one.mid, one.spread_bps, one.reaches) == (other.mid, other.spread_bps, other.reaches)
+
+
+@pytest.mark.parametrize(
+    ("text", "hours"),
+    [
+        ("8h", 8),
+        ("4h", 4),
+        ("1h", 1),
+        ("14400000", 4),
+        ("0h", None),
+        ("-8h", None),
+        ("soon", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_funding_interval_is_read_in_hours(text: str | None, hours: float | None) -> None:
+    assert hours_of(text) == hours
+
+
+@given(st.integers(0, 2**42))
+def test_last_closed_bar_has_closed_and_the_next_has_not(now_ms: int) -> None:
+    t = last_closed(now_ms)
+
+    assert t % BAR_MS == 0
+    assert t + BAR_MS <= now_ms < t + 2 * BAR_MS
+
+
+def test_bad_row_does_not_spoil_the_others_but_all_bad_is_an_error() -> None:
+    def bad() -> list[Any]:
+        raise Unusable("odd")
+
+    good = DayReading("kraken", "BTC", 0, 1.0)
+
+    assert keep_usable([bad, list, bad, lambda: [good]]) == [good]
+    assert keep_usable([]) == []
+    with pytest.raises(Unusable, match="odd"):
+        keep_usable([bad])
+
+
+def test_binance_means_both_of_its_markets_and_names_keep_their_order() -> None:
+    assert [spec.name for spec in choose(("gate", "binance", "binanceusdm"))] == ["gate", "binance", "binanceusdm"]
+    assert [spec.name for spec in choose(None)] == list(VENUES)
+
+
+def test_every_venue_with_candles_has_its_place_in_the_order() -> None:
+    assert {name for name, spec in VENUES.items() if spec.candle_page} == set(CANDLE_ORDER)
