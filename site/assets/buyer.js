@@ -170,8 +170,10 @@ function unknown(purchase, attempt, why, asked) {
   at("actions").hidden = at("again").hidden = false;
   const again = attempt < RETRY_MS.length;
   const wait = asked > 0 ? Math.min(asked, 10000) : RETRY_MS[attempt];
-  const next = again ? `It is sent again in ${Math.round(wait / 1000)} seconds.` : "Press the button to send it again.";
-  say(`${why}. Whether the payment settled is not known yet. It is kept in this browser, and nothing new is signed. ${next}`, "wait");
+  const cause = why.charAt(0).toUpperCase() + why.slice(1).replace(/\.$/, "");
+  const seconds = Math.max(1, Math.round(wait / 1000));
+  const next = again ? `It is sent again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.` : "Press the button to send it again.";
+  say(`${cause}. Whether the payment settled is not known yet. It is kept in this browser, and nothing new is signed. ${next}`, "wait");
   if (again) setTimeout(() => current === purchase && purchase.status === "signed" && present(purchase, attempt + 1), wait);
 }
 
@@ -190,9 +192,10 @@ function show(purchase) {
   stage("read");
   const note = purchase.unkept ? " This browser could not keep the report: download it now." : "";
   say(`Settled. The report is yours; it stays in this browser.${note}`);
-  const rows = [row("Transaction", purchase.txid, true), row("Payer", purchase.payer, true), row("Network", purchase.network, true)];
+  const body = JSON.parse(purchase.body);
+  const rows = [row("Product", `${purchase.title}, ${body.price || `${body.price_atomic} atomic units of USDC`}`), row("Snapshot", `${body.snapshotId}, as of ${body.as_of}`), row("Transaction", purchase.txid, true), row("Payer", purchase.payer, true), row("Network", purchase.network, true)];
   if (purchase.matches !== null && purchase.matches !== undefined) {
-    rows.push(row("Digest", purchase.matches ? "The bytes are the ones that were quoted" : "The bytes differ from the newest quote: an earlier snapshot was bought"));
+    rows.push(row("Digest", purchase.matches ? "The bytes are the ones that were quoted" : "The bytes are NOT the ones that were quoted: download them and ask the seller"));
   }
   at("receipt").replaceChildren(...rows);
   const link = at("download");
@@ -200,7 +203,7 @@ function show(purchase) {
   link.href = URL.createObjectURL(new Blob([purchase.body], { type: "application/json" }));
   link.download = `${purchase.product}-${purchase.txid.slice(0, 8)}.json`;
   link.hidden = false;
-  render(JSON.parse(purchase.body));
+  render(body);
   pay.disabled = false;
   pay.textContent = "Buy the newest one";
   list();
@@ -226,9 +229,10 @@ function list() {
 
 // Rendering: text nodes only, so nothing in a body can become markup.
 const words = (key) => {
-  const text = key.replaceAll("_", " ");
+  const text = key.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().replaceAll("_", " ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 };
+const COUNTS = { n: "Known outcomes", right: "Right", losses: "Wrong", warm_up: "From the simulated start" };
 const plain = (value) => (value === null ? "not known" : value === true ? "yes" : value === false ? "no" : String(value));
 const simple = (value) => value === null || typeof value !== "object";
 
@@ -242,11 +246,12 @@ function table(rows) {
   const keys = [...new Set(rows.flatMap((one) => Object.keys(one)))].filter((key) => rows.every((one) => simple(one[key] ?? null)));
   const made = element("table");
   const head = element("tr");
-  for (const key of keys) head.append(Object.assign(element("th", words(key)), { scope: "col" }));
+  const numeric = (key) => (rows.some((one) => typeof one[key] === "number") ? "num" : "");
+  for (const key of keys) head.append(Object.assign(element("th", words(key), numeric(key)), { scope: "col" }));
   const body = element("tbody");
   for (const one of rows) {
     const line = element("tr");
-    keys.forEach((key, place) => line.append(element(place ? "td" : "th", plain(one[key] ?? null), typeof one[key] === "number" ? "num" : "")));
+    keys.forEach((key, place) => line.append(element(place ? "td" : "th", plain(one[key] ?? null), numeric(key))));
     body.append(line);
   }
   const top = element("thead");
@@ -290,7 +295,14 @@ function human(report) {
     if (one.points && one.points.length) made.push(bullets(one.points));
   };
   section("What changed", report.what_changed);
-  section("Coin by coin", report.assets);
+  made.push(element("h3", "Coin by coin"));
+  for (const one of report.assets || []) {
+    const price = one.price === null ? "price not known" : `${one.price.toLocaleString("en", { maximumSignificantDigits: 6 })} USD`;
+    const change = one.change_24h === null ? "" : `, ${one.change_24h > 0 ? "up" : "down"} ${Math.abs(one.change_24h)} % in 24 hours`;
+    const head = element("h4", `${one.name} (${one.asset}) `);
+    head.append(element("span", price + (one.change_24h === 0 ? ", unchanged in 24 hours" : change), "small"));
+    made.push(head, element("p", one.text));
+  }
   prose("Futures", report.derivatives);
   prose("How much can change hands", report.liquidity);
   made.push(element("h3", "What may come next"));
@@ -301,7 +313,9 @@ function human(report) {
   const record = report.track_record;
   if (record) {
     made.push(element("h3", "How past readings turned out"), element("p", record.text));
-    made.push(facts(Object.entries(record).filter(([key, one]) => simple(one) && key !== "text")));
+    const counts = element("dl", undefined, "terms");
+    for (const [key, name] of Object.entries(COUNTS)) if (record[key] !== undefined) counts.append(row(name, plain(record[key])));
+    made.push(counts);
     if ((record.latest_losses || []).length) made.push(element("h4", "Latest misses"), bullets(record.latest_losses));
   }
   section("What it rests on", report.evidence);
@@ -318,9 +332,18 @@ function human(report) {
   return made;
 }
 
+// The reading first, the envelope last.
+function machine(title, summary, entries) {
+  const made = [element("h2", title)];
+  if (typeof summary === "string") made.push(element("p", summary, "verdict"));
+  for (const [key, one] of entries.filter(([, one]) => !simple(one))) made.push(element("h3", words(key)), ...parts(one, 4));
+  made.push(element("h3", "About this document"), facts(entries.filter(([, one]) => simple(one))));
+  return made;
+}
+
 function render(body) {
-  const { report, disclaimer, ...rest } = body;
-  const made = report && report.title ? human(report) : [element("h2", body.product || product.title), ...parts(rest, 3)];
+  const { report, disclaimer, summary, ...rest } = body;
+  const made = report && report.title ? human(report) : machine(body.product || product.title, summary, Object.entries(rest));
   if (disclaimer) made.push(element("p", disclaimer, "notice"));
   at("report").replaceChildren(...made);
   at("report").hidden = false;

@@ -295,7 +295,7 @@ def test_other_hosts_ports_and_networks_are_one_clear_line(tmp_path: Path) -> No
         ({"as_network": "mainnet"}, "devnet or testnet"),
     ):
         with pytest.raises(DevnetError, match=words):
-            DevnetSettings(tmp_path / "devnet.sqlite3", **wrong)  # type: ignore[arg-type]
+            DevnetSettings(tmp_path / "devnet.sqlite3", **wrong)
 
 
 def test_a_port_in_use_is_one_clear_line_and_touches_no_state(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import sys
 from algosdk import account, encoding
 from x402 import x402Client
 from x402.http.clients.httpx import wrapHttpxWithPayment
-from x402.mechanisms.avm.exact import register_exact_avm_client
+from x402.mechanisms.avm.exact import register_exact_avm_client  # type: ignore[import-not-found, unused-ignore]
 
 
 class Signer:

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from gateway.buyer import SIGN_PATH, buyer_routes, devnet_wallet
+from gateway.clock import SystemClock
+from gateway.settings import DEMO_PAYEE, GatewaySettings
+from gateway.vault import Vault
+from generator.catalog.sentences import DISCLAIMER
+from tests.buyer.little_vault import write_vault
+from tests.buyer.live import devnet_at
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass
+class State:
+    """The parts of the gateway that the page reads."""
+
+    settings: GatewaySettings
+    vault: Vault
+    refusal: str | None = None
+    project: str = "A Project & Sons"
+    disclaimer: str = DISCLAIMER
+
+    def no_quote_reason(self) -> str | None:
+        return self.refusal
+
+
+def state_of(folder: Path, *, vault: bool = True, **settings: Any) -> State:
+    defaults: dict[str, Any] = {"state_dir": folder, "facilitator_url": "http://127.0.0.1:9/facilitator"}
+    told = GatewaySettings(**(defaults | settings))
+    if vault:
+        write_vault(told.vault_dir)
+    loaded = Vault(told.vault_dir, SystemClock(), 900)
+    asyncio.run(loaded.refresh())
+    return State(told, loaded)
+
+
+def page_of(state: State) -> TestClient:
+    return TestClient(Starlette(routes=buyer_routes(state)), follow_redirects=False)
+
+
+@pytest.fixture
+def shown(tmp_path: Path) -> Iterator[TestClient]:
+    with page_of(state_of(tmp_path)) as client:
+        yield client
+
+
+def test_the_page_tells_price_network_asset_payee_fee_and_quote_before_anything_is_asked(tmp_path: Path) -> None:
+    state = state_of(tmp_path)
+    vault = state.vault.current()
+    assert vault is not None
+
+    text = page_of(state).get("/x402-buyer/").text
+
+    body = vault.newest.bodies["x402-atlas-human-report"]
+    for told in (
+        "ATLAS Human Report", "0.10 USDC", "100000 atomic units", "0.10 USD Coin", "31566704", DEMO_PAYEE,
+        "algorand:TA6hMJpGMyeuoRsjXWbXw3Wgjcb9IvNqXTEKFE9h2FI=", "Paid by the facilitator", body.sha256,
+        vault.newest.snapshot_id, "emi buy atlas-human-report", "Simulated.", "Play money.", DISCLAIMER,
+        "A Project &amp; Sons",
+    ):  # fmt: skip
+        assert told in text
+
+
+def test_product_agent_shows_the_structured_atlas_and_anything_else_the_report(shown: TestClient) -> None:
+    assert "0.02 USDC" in shown.get("/x402-buyer/?product=agent").text
+    assert "SVC-X402-002" in shown.get("/x402-buyer/?product=agent").text
+    assert "0.10 USDC" in shown.get("/x402-buyer/?product=nonsense").text
+
+
+def test_the_path_without_slash_redirects_and_keeps_the_query(shown: TestClient) -> None:
+    answer = shown.get("/x402-buyer?product=agent")
+
+    assert (answer.status_code, answer.headers["location"]) == (308, "/x402-buyer/?product=agent")
+
+
+def test_head_and_options_answer_without_a_body(shown: TestClient) -> None:
+    assert (shown.head("/x402-buyer/").status_code, shown.head("/x402-buyer/").content) == (200, b"")
+    assert shown.options("/x402-buyer/").status_code == 204
+
+
+def test_nothing_of_a_paid_body_stands_on_the_page(shown: TestClient) -> None:
+    text = shown.get("/x402-buyer/").text
+
+    for secret in ("Prices have moved", "64120.5", "Volatility fell"):
+        assert secret not in text
+
+
+def test_the_policy_allows_own_files_only_and_the_page_has_nothing_inline(shown: TestClient) -> None:
+    answer = shown.get("/x402-buyer/")
+
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+    assert "unsafe" not in policy
+    assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:", answer.text)
+    assert re.findall(r"<script[^>]*>[^<]", answer.text) == []
+    assert all(url.startswith("/") for url in re.findall(r'(?:src|href)="([^"#]*)"', answer.text) if url)
+
+
+def test_every_asset_that_the_page_names_is_in_the_repository(shown: TestClient) -> None:
+    named = set(re.findall(r'"/assets/([a-z.]+)"', shown.get("/x402-buyer/").text))
+
+    assert named == {"site.css", "buyer.css", "buyer.js"}
+    assert all((ROOT / "site" / "assets" / name).is_file() for name in named)
+
+
+@pytest.mark.parametrize("refusal", [None, "the data is too old to sell"])
+def test_without_an_honest_quote_the_page_is_503_and_says_why(tmp_path: Path, refusal: str | None) -> None:
+    state = state_of(tmp_path, vault=refusal is not None)
+    state.refusal = refusal
+
+    answer = page_of(state).get("/x402-buyer/")
+
+    assert answer.status_code == 503
+    assert answer.headers["retry-after"] == "30"
+    assert answer.headers["cache-control"] == "no-store"
+    assert (refusal or "not in what was last published") in answer.text
+    assert DISCLAIMER in answer.text
+
+
+def test_off_the_devnet_there_is_no_signing_route_and_no_button(tmp_path: Path) -> None:
+    for network in ("testnet", "mainnet"):
+        state = state_of(tmp_path, network=network)
+        client = page_of(state)
+
+        assert client.get(SIGN_PATH).status_code == 404
+        assert 'id="pay"' not in client.get("/x402-buyer/").text
+        assert "emi buy" not in client.get("/x402-buyer/").text
+    assert devnet_wallet(GatewaySettings(network="devnet", facilitator_url="https://pay.example/facilitator")) is None
+
+
+def challenge(state: State, path: str = "/api/x402-atlas-human-report.php") -> str:
+    network = state.settings.chain_network
+    offer = {
+        "scheme": "exact",
+        "network": network.full,
+        "asset": str(network.asset_id),
+        "amount": "100000",
+        "payTo": DEMO_PAYEE,
+        "maxTimeoutSeconds": 60,
+        "extra": {},
+    }
+    told = {"x402Version": 2, "resource": {"url": state.settings.origin + path}, "accepts": [offer]}
+    return base64.b64encode(json.dumps(told).encode()).decode()
+
+
+def test_the_devnet_wallet_signs_this_gateways_challenge_for_this_product_only(tmp_path: Path) -> None:
+    with devnet_at(tmp_path) as (devnet, _ledger):
+        state = state_of(tmp_path, facilitator_url=f"{devnet}/facilitator")
+        with page_of(state) as client:
+            good = client.get(SIGN_PATH, headers={"PAYMENT-REQUIRED": challenge(state)})
+            other = client.get(f"{SIGN_PATH}?product=agent", headers={"PAYMENT-REQUIRED": challenge(state)})
+            none = client.get(SIGN_PATH)
+            foreign = client.get(
+                SIGN_PATH, headers={"PAYMENT-REQUIRED": challenge(state), "Sec-Fetch-Site": "cross-site"}
+            )
+
+    assert good.status_code == 200
+    assert set(good.json()) == {"payment_signature", "txid", "payer", "network", "last_valid"}
+    assert [other.status_code, none.status_code, foreign.status_code] == [400, 400, 400]
+    assert "secret" not in good.text
+
+
+def test_a_devnet_that_is_down_is_503_and_nothing_is_signed(tmp_path: Path) -> None:
+    state = state_of(tmp_path, facilitator_url="http://127.0.0.1:9/facilitator")
+    with page_of(state) as client:
+        answer = client.get(SIGN_PATH, headers={"PAYMENT-REQUIRED": challenge(state)})
+
+    assert answer.status_code == 503
+    assert "nothing was signed" in answer.json()["detail"]
