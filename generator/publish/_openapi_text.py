@@ -47,21 +47,25 @@ def guidance(base_url: str) -> str:
     order = "\n".join(
         f"{place}. {name}: {ENDPOINT_BY_ID[name].path}" for place, name in enumerate(RECOMMENDED_ORDER, start=1)
     )
-    paid = "\n".join(f"- {row.title}: {row.path}, {row.price_atomic} atomic units ({row.price_display})" for row in PRODUCTS)
-    windows = "; ".join(f"{row.id} {row.cache_seconds}" for row in PRODUCTS)
-    return "\n\n".join(
-        (
-            f"Recommended order:\n{order}\n{len(RECOMMENDED_ORDER) + 1}. then the paid endpoints, if needed:\n{paid}",
-            f"Payment: request without payment, receive 402 with the terms in the PAYMENT-REQUIRED header, sign the "
-            f"exact payment, repeat the request with PAYMENT-SIGNATURE, receive 200 with PAYMENT-RESPONSE. After a "
-            f"503 send the same signed payment again and never sign a second one. People can pay at {base_url}{BUYER} "
-            f"(report) or {base_url}{BUYER_AGENT} (structured).",
-            f"Client advice: {CLIENT_ADVICE}",
-            f"Limits: cache window of free answers {CACHE_SECONDS} s; of paid answers in seconds: {windows}. "
-            f"{CAPACITY_NOTICE}",
-            f"Versions: this catalogue is {CATALOG_VERSION}; structured ATLAS is schema {ATLAS_SCHEMA_VERSION} and "
-            f"evolving, the human report is evolving, all others are stable. {VERSION_ADVICE}",
-            f"Discovery: {base_url}{OPENAPI_JSON}, {base_url}{OPENAPI_YAML}, {base_url}{LLMS_TXT}, "
-            f"{base_url}/robots.txt, {base_url}/sitemap.xml.",
-        )
+    paid = "\n".join(
+        f"- {row.title}: {row.path}, {row.price_atomic} atomic units ({row.price_display})" for row in PRODUCTS
     )
+    windows = "; ".join(f"{row.id} {row.cache_seconds}" for row in PRODUCTS)
+    payment = (
+        "Payment: request without payment, receive 402 with the terms in the PAYMENT-REQUIRED header, sign the exact "
+        "payment, repeat the request with PAYMENT-SIGNATURE, receive 200 with PAYMENT-RESPONSE. After a 503 send the "
+        f"same signed payment again and never sign a second one. People can pay at {base_url}{BUYER} (report) or "
+        f"{base_url}{BUYER_AGENT} (structured)."
+    )
+    limits = (
+        f"Limits: cache window of free answers {CACHE_SECONDS} s; of paid answers in seconds: {windows}. "
+        f"{CAPACITY_NOTICE}"
+    )
+    versions = (
+        f"Versions: this catalogue is {CATALOG_VERSION}; structured ATLAS is schema {ATLAS_SCHEMA_VERSION} and "
+        f"evolving, the human report is evolving, all others are stable. {VERSION_ADVICE}"
+    )
+    names = (OPENAPI_JSON, OPENAPI_YAML, LLMS_TXT, "/robots.txt", "/sitemap.xml")
+    discovery = f"Discovery: {', '.join(base_url + name for name in names)}."
+    first = f"Recommended order:\n{order}\n{len(RECOMMENDED_ORDER) + 1}. then the paid endpoints, if needed:\n{paid}"
+    return "\n\n".join((first, payment, f"Client advice: {CLIENT_ADVICE}", limits, versions, discovery))

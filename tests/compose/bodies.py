@@ -33,9 +33,7 @@ def published(name: str) -> dict[str, Any]:
 
 def free(name: str, endpoint: str) -> dict[str, Any]:
     """The body of one free endpoint (reasoning: of BTC)."""
-    return next(
-        data for body in composed(name).free.values() if (data := body.as_json()).get("endpoint") == endpoint
-    )
+    return next(data for body in composed(name).free.values() if (data := body.as_json()).get("endpoint") == endpoint)
 
 
 def paid(name: str, product: str) -> dict[str, Any]:

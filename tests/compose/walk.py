@@ -23,6 +23,18 @@ def leaves(node: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
             yield from leaves(value, (*path, "[]"))
 
 
+def strings(node: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Yield every text with its key path."""
+    if isinstance(node, str):
+        yield path, node
+    elif isinstance(node, dict):
+        for key, value in node.items():
+            yield from strings(value, (*path, key))
+    elif isinstance(node, list):
+        for value in node:
+            yield from strings(value, (*path, "[]"))
+
+
 def model_paths(model: type[BaseModel], path: Path = ()) -> set[Path]:
     """Return every key path that a model allows; `*` for the keys of a map."""
     found: set[Path] = set()

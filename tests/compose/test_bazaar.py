@@ -1,0 +1,32 @@
+"""The bazaar declaration is what the protocol's own package accepts, and it is small."""
+
+from __future__ import annotations
+
+import pytest
+from jsonschema import Draft202012Validator
+from x402.extensions.bazaar import QueryDiscoveryExtension, validate_discovery_extension
+
+from generator.catalog.products import PRODUCTS
+from generator.publish.encode import encode
+from tests.builders import CONTEXTS
+from tests.compose.bodies import composed
+
+
+@pytest.mark.parametrize("product", [row.id for row in PRODUCTS])
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_the_declaration_is_valid_and_its_example_small(name: str, product: str) -> None:
+    declared = composed(name).bazaar[product]
+
+    Draft202012Validator(declared["schema"]).validate(declared["info"])
+    assert validate_discovery_extension(QueryDiscoveryExtension.model_validate(declared)).valid
+    assert declared["info"]["input"] == {"type": "http", "method": "GET"}
+    assert len(encode(declared["info"]["output"]["example"])) <= 400
+    assert len(encode(declared)) <= 900
+
+
+def test_the_example_is_of_the_real_tick_and_shows_nothing_sold() -> None:
+    example = composed("full").bazaar["x402-main-brain"]["info"]["output"]["example"]
+
+    assert example["snapshotId"] == "000000004711"
+    assert example["sections"] == ["summary", "assets", "track_record"]
+    assert "assets" not in example

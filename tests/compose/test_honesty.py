@@ -1,0 +1,289 @@
+"""Unknown is null with its reason, sealed stays sealed, and no score stands without its count."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from generator.arena.values import Tally
+from generator.catalog.assets import ASSETS
+from generator.catalog.words import Consensus, MarketState, RegimeLabel, RoundPhase, VolatilityWord
+from generator.compose.all import compose
+from generator.compose.derivatives import most
+from generator.compose.regime import market_state
+from generator.compose.rounds import consensus_of, disagreement
+from generator.compose.scores import statement
+from tests.builders import CONTEXTS, SEALED_PROBABILITIES, SEALED_SALT, full_context, record
+from tests.compose.bodies import bodies, composed, free, paid, published
+from tests.compose.walk import leaves
+
+SCORES = {"brier", "log_score", "hit_rate_percent", "percent", "skill_percent", "void_rate_percent"}
+COUNTS = {"n", "resolved", "rounds_ended"}
+NEEDS = "needs 5-minute bars"
+
+
+def assets_of(body: dict[str, Any]) -> list[dict[str, Any]]:
+    layer = body.get("intelligence_layer", body)
+    return list((layer.get("assets") or layer.get("coins") or {}).values())
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_an_asset_with_an_unknown_figure_says_why(name: str) -> None:
+    for key, body in published(name).items():
+        for asset in assets_of(body):
+            unknown = [field for field, value in asset.items() if value is None]
+            assert not unknown or asset["limitations"], f"{key} {asset['asset']} {unknown}"
+
+
+@pytest.mark.parametrize("name", ["hourly", "everything_missing"])
+def test_without_a_reading_every_body_names_what_is_missing(name: str) -> None:
+    reason = NEEDS if name == "hourly" else "too little 5-minute history for a reading"
+
+    for key, body in bodies(name).items():
+        if key != "/status.json":
+            assert reason in body.as_json()["limitations"], key
+
+
+def test_on_hourly_bars_the_regime_is_unknown_and_the_rest_is_read() -> None:
+    body = free("hourly", "market-regime")
+
+    assert body["regime"]["label"] == "unknown"
+    assert body["regime"]["volatility"] == "unknown"
+    assert (body["market_mode"], body["market_state"]) == ("UNKNOWN", "UNKNOWN")
+    assert body["regime"]["confidence"] is None
+    assert "confidence" not in body
+    assert body["regime"]["trend"] == "up"
+    assert free("hourly", "main-brain")["coins"]["BTC"]["price"] == 97_412.4
+    assert free("hourly", "main-brain")["brain"]["direction"] is None
+    asset = free("hourly", "derivatives")["assets"]["BTC"]
+    assert asset["funding"]["rate_8h_percent"] == 0.0103
+    assert asset["open_interest"]["usd"] == 8_123_460_000.0
+    assert asset["state"] == "unavailable"
+
+
+def test_without_a_forecast_the_reasoning_claims_nothing() -> None:
+    body = free("hourly", "reasoning")
+
+    assert body["reasoning"]["prediction"] == "NEUTRAL"
+    assert body["reasoning"]["confidence"] is None
+    assert "nothing is claimed" in body["reasoning"]["summary"]
+    assert f"no forecast: {NEEDS}" in body["limitations"]
+
+
+def test_a_missing_asset_is_null_and_the_others_are_not() -> None:
+    coins = free("missing_asset", "main-brain")["coins"]
+
+    assert [coins["HBAR"][key] for key in ("price", "change_24h", "bias", "confidence")] == [None] * 4
+    assert "no venue lists it now" in coins["HBAR"]["limitations"]
+    assert all(coins[asset]["price"] for asset in ASSETS if asset != "HBAR")
+
+
+def test_nothing_is_invented_when_everything_is_missing() -> None:
+    for key in ("main-brain", "liquidity-lite", "derivatives"):
+        for asset in assets_of(free("everything_missing", key)):
+            numbers = [value for value in asset.values() if isinstance(value, int | float)]
+            assert numbers == []
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_a_sealed_forecast_is_in_no_body(name: str) -> None:
+    text = json.dumps(published(name))
+
+    assert SEALED_SALT not in text
+    assert [chance for chance in SEALED_PROBABILITIES if str(chance) in text] == []
+
+
+def test_the_open_round_shows_its_commitment_and_neither_forecast_nor_votes() -> None:
+    body = free("open_only", "shared-intelligence")
+
+    assert body["open_round"]["commitment"] == body["brain_snapshot"]["sealed_digest"] == "ab" * 32
+    assert [body["brain_snapshot"][key] for key in ("prediction", "confidence", "salt", "regime_mode")] == [None] * 4
+    assert body["human_layer"]["total"] == 0
+    assert paid("open_only", "x402-atlas-human-report")["report"]["arena"]["points"] == [
+        "The brain's guess is not shown yet.",
+        "No one has voted.",
+    ]
+
+
+def test_a_live_phase_before_its_start_stays_sealed() -> None:
+    ctx = full_context()
+    live = ctx.arena.live
+    assert live is not None
+    early = replace(live, start_ms=ctx.freshness.generated_ms + 1)
+
+    body = compose(replace(ctx, arena=replace(ctx.arena, live=early)))
+
+    shown = body.free["/arena/get_shared_intelligence.php"].as_json()
+    assert shown["brain_snapshot"]["prediction"] is None
+
+
+def test_the_live_round_reveals_its_forecast_and_salt() -> None:
+    shown = free("full", "shared-intelligence")["brain_snapshot"]
+
+    assert (shown["prediction"], shown["confidence"], shown["salt"]) == ("BULLISH", 36.8, "0f" * 32)
+
+
+def test_without_any_round_the_hour_is_shown_as_void_with_its_reason() -> None:
+    body = free("empty_memory", "human-consensus")
+
+    assert body["round"]["phase"] == RoundPhase.VOID
+    assert body["human_consensus"]["consensus"] == "NONE"
+    assert any("no Arena round is live" in text for text in body["limitations"])
+
+
+def test_the_round_clock_is_as_of_the_update() -> None:
+    shown = free("full", "human-consensus")["round"]
+
+    assert (shown["start"], shown["end"]) == ("2026-11-22T09:00:00Z", "2026-11-22T10:00:00Z")
+    assert (shown["seconds_left"], shown["timer"]) == (420, "07:00")
+
+
+@pytest.mark.parametrize(
+    ("tally", "word", "score"),
+    [
+        (Tally(), Consensus.NONE, None),
+        (Tally(3, 0, 0), Consensus.BULLISH, 0.0),
+        (Tally(2, 2, 0), Consensus.NEUTRAL, 63.1),
+        (Tally(1, 1, 1), Consensus.NEUTRAL, 100.0),
+        (Tally(1, 5, 2), Consensus.BEARISH, 81.9),
+    ],
+)
+def test_consensus_and_disagreement_follow_the_counts(tally: Tally, word: Consensus, score: float | None) -> None:
+    assert consensus_of(tally) is word
+    if score is not None:
+        assert disagreement(tally) == score
+
+
+@pytest.mark.parametrize(
+    ("label", "volatility", "confidence", "state"),
+    [
+        (RegimeLabel.UNKNOWN, VolatilityWord.CALM, 90.0, MarketState.UNKNOWN),
+        (RegimeLabel.RISK_OFF, VolatilityWord.CALM, 90.0, MarketState.CAUTION),
+        (RegimeLabel.HIGH_VOLATILITY, VolatilityWord.NORMAL, 90.0, MarketState.CAUTION),
+        (RegimeLabel.TRANSITION, VolatilityWord.NORMAL, 90.0, MarketState.CAUTION),
+        (RegimeLabel.RISK_ON, VolatilityWord.EXTREME, 90.0, MarketState.CAUTION),
+        (RegimeLabel.RANGE, VolatilityWord.EXTREME, 90.0, MarketState.CAUTION),
+        (RegimeLabel.RISK_ON, VolatilityWord.CALM, 60.0, MarketState.OPPORTUNITY),
+        (RegimeLabel.RISK_ON, VolatilityWord.NORMAL, 59.9, MarketState.WAIT),
+        (RegimeLabel.RISK_ON, VolatilityWord.ELEVATED, 90.0, MarketState.WAIT),
+        (RegimeLabel.RISK_ON, VolatilityWord.UNKNOWN, 90.0, MarketState.WAIT),
+        (RegimeLabel.RISK_ON, VolatilityWord.CALM, None, MarketState.WAIT),
+        (RegimeLabel.RANGE, VolatilityWord.CALM, 90.0, MarketState.WAIT),
+    ],
+)
+def test_the_market_state_follows_the_rule(
+    label: RegimeLabel, volatility: VolatilityWord, confidence: float | None, state: MarketState
+) -> None:
+    assert market_state(label, volatility, confidence) is state
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["a", "a", "b"], "a"),
+        (["a", "b", "c"], "mixed"),
+        (["a", "a", "b", "b"], "mixed"),
+        (["a", "a"], None),
+        ([], None),
+    ],
+)
+def test_the_overall_word_is_of_most_assets(words: list[str], shown: str | None) -> None:
+    assert most(words) == shown
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_no_score_stands_without_its_count(name: str) -> None:
+    for key, body in published(name).items():
+        for path, value in [((), body), *leaves(body)]:
+            if isinstance(value, dict) and SCORES & set(value):
+                assert COUNTS & set(value), f"{key} {path}"
+
+
+@pytest.mark.parametrize("resolved", [0, 12, 321])
+def test_a_record_without_skill_says_so(resolved: int) -> None:
+    plain = replace(record("hourly", resolved), skill_percent={"base_rate": -0.4 if resolved else None})
+
+    text = statement(plain)
+
+    assert "no score is shown" in text or "no skill is shown" in text.lower()
+
+
+def test_a_thin_bin_has_no_rate_but_says_so() -> None:
+    bins = free("full", "main-brain")["public_performance"]["calibration"]
+
+    assert bins[0]["hit"]["n"] == 290
+    assert bins[1]["hit"] is None
+    assert "fewer than 30" in bins[1]["note"]
+
+
+def test_an_empty_memory_shows_no_score() -> None:
+    shown = free("empty_memory", "main-brain")["public_performance"]
+
+    assert [shown[key] for key in ("hit_rate_percent", "brier", "skill_percent")] == [None] * 3
+    assert shown["n"] == 0
+    assert "no score is shown" in shown["statement"]
+
+
+def test_the_two_confidences_are_kept_apart() -> None:
+    body = paid("full", "x402-atlas")
+
+    assert body["confidence"]["regime"] == body["intelligence_layer"]["regime"]["confidence"] == 71.3
+    assert body["confidence"]["prediction"] == 36.1
+
+
+@pytest.mark.parametrize("asset", ASSETS)
+def test_the_prediction_confidence_is_the_published_chance_everywhere(asset: str) -> None:
+    direction = paid("full", "x402-main-brain")["assets"][asset]
+    word = {"BULLISH": "up", "BEARISH": "down", "NEUTRAL": "neutral"}[direction["prediction"]]
+    shown = {
+        direction["confidence"],
+        free("full", "main-brain")["coins"][asset]["confidence"],
+        free("full", "liquidity-lite")["assets"][asset]["confidence"],
+        composed("full").free[f"/api/reasoning/{asset}.json"].as_json()["reasoning"]["confidence"],
+        round(100 * direction["probabilities"][word], 1),
+    }
+
+    assert len(shown) == 1
+
+
+def test_only_a_recorded_market_carries_replay_with_its_offset() -> None:
+    assert all("replay" not in body for body in published("full").values())
+
+    for key, body in bodies("hourly").items():
+        shown = body.as_json()["replay"]
+        assert shown == {"offset_seconds": 86_400 * 700, "market_time": "2024-12-22T09:53:00Z"}, key
+
+
+def test_ages_are_on_the_market_clock() -> None:
+    source = free("hourly", "market-regime")["freshness"]["sources"][0]
+
+    assert source["age_seconds"] == 3_000
+
+
+def test_a_simulated_market_and_crowd_are_marked() -> None:
+    for body in published("simulated").values():
+        if "limitations" in body and isinstance(body["limitations"], list):
+            assert "simulated market: no price here is real" in body["limitations"]
+    votes = free("simulated", "human-consensus")
+    assert votes["simulated_votes"] == 12
+    assert "votes of a labelled simulated crowd are counted" in votes["limitations"]
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_percents_have_one_decimal_and_prices_six_digits(name: str) -> None:
+    finer = {"rate_8h_percent", "mean_rate_8h_percent", "annualised_percent", "change_24h_percent"} | {
+        "expected_move_percent", "minutes_15_percent", "hour_1_percent", "hours_4_percent",
+    }  # fmt: skip
+    for key, body in published(name).items():
+        for path, value in leaves(body):
+            if not isinstance(value, float):
+                continue
+            if path[-1] in {"confidence", "risk_score"} or (path[-1].endswith("_percent") and path[-1] not in finer):
+                assert value == round(value, 1), f"{key} {path}"
+            if path[-1] in {"price", "now", "start"}:
+                assert value == float(f"{value:.6g}"), f"{key} {path}"
+            if path[-1] == "change_24h":
+                assert value == round(value, 2), f"{key} {path}"

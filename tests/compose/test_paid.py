@@ -1,0 +1,148 @@
+"""What is sold: more than the free answers, in plain words where promised, and nothing one could trade by."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from generator.catalog.glossary import GLOSSARY
+from generator.catalog.products import PRODUCTS
+from generator.compose.challenge import sections
+from generator.publish.encode import encode
+from tests.builders import CONTEXTS
+from tests.compose.bodies import bodies, composed, free, paid
+from tests.compose.readability import grade
+from tests.compose.walk import leaves, strings
+
+TRADES = re.compile(
+    r"\b(entry|entries|stop|stops|stop-loss|size|sizing|take profit|target|targets|buy|sell)\b", re.IGNORECASE
+)
+REPORT = "x402-atlas-human-report"
+
+
+def sentences(report: dict[str, Any]) -> str:
+    """All prose of the report but for names, codes and the glossary's own words."""
+    skip = {"as_of", "asset", "word", "name", "product", "snapshotId", "latest_losses"}
+    prose = [text for path, text in strings(report) if not skip & set(path)]
+    joined = " ".join(text if text.endswith(".") else f"{text}." for text in prose)
+    for word in sorted(GLOSSARY, key=len, reverse=True):
+        joined = re.sub(rf"\b{re.escape(word)}\b", "word", joined, flags=re.IGNORECASE)
+    return joined
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_the_report_reads_at_grade_nine_or_below(name: str) -> None:
+    text = sentences(paid(name, REPORT)["report"])
+
+    assert grade(text) <= 9
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+@pytest.mark.parametrize("product", [row.id for row in PRODUCTS])
+def test_no_paid_answer_speaks_of_how_to_trade(name: str, product: str) -> None:
+    body = {key: value for key, value in paid(name, product).items() if key != "disclaimer"}
+    if "report" in body:
+        body["report"] = {key: value for key, value in body["report"].items() if key != "glossary"}
+
+    found = [(path, value) for path, value in strings(body) if TRADES.search(value)]
+
+    assert found == []
+
+
+def test_the_report_has_every_part_and_each_scenario_can_be_proved_wrong() -> None:
+    report = paid("full", REPORT)["report"]
+
+    assert len(report["assets"]) == 7
+    assert [row["name"] for row in report["scenarios"]] == ["It goes on", "It rises", "It falls"]
+    assert all(row["wrong_if"] for row in report["scenarios"])
+    assert report["receipt"] == {
+        "snapshotId": "000000004711",
+        "product": REPORT,
+        "price_atomic": 100_000,
+        "as_of": "2026-11-22T09:53:00Z",
+    }
+
+
+def test_the_report_shows_losses_beside_wins() -> None:
+    record = paid("full", REPORT)["report"]["track_record"]
+
+    assert (record["n"], record["right"], record["losses"]) == (321, 121, 200)
+    assert "wrong 200 times" in record["text"]
+    assert len(record["latest_losses"]) == 5
+    assert record["warm_up"] == 214
+
+
+def test_without_a_reading_there_is_no_scenario() -> None:
+    assert paid("hourly", REPORT)["report"]["scenarios"] == []
+    assert paid("hourly", "x402-atlas")["intelligence_layer"]["scenarios"] == []
+
+
+def test_the_paid_regime_adds_what_the_free_one_does_not_have() -> None:
+    body = paid("full", "x402-market-regime")
+
+    assert body["assets"]["ETH"]["regime"] == "range"
+    assert body["assets"]["ETH"]["same_as_market"] is False
+    assert [row["what"] for row in body["what_changed"]][:3] == ["regime", "regime confidence", "risk score"]
+    assert body["what_changed"][0]["text"] == "The regime went from range to risk on."
+    assert body["risk_drivers"]
+    assert not {"assets", "what_changed", "risk_drivers"} & set(free("full", "market-regime"))
+
+
+def test_an_unknown_day_before_is_named() -> None:
+    body = paid("empty_memory", "x402-market-regime")
+
+    assert body["what_changed"][0]["before"] is None
+    assert "what the reading was 24 hours ago is not known" in body["limitations"]
+
+
+def test_the_paid_brain_gives_three_chances_that_sum_to_one() -> None:
+    for asset in paid("full", "x402-main-brain")["assets"].values():
+        assert round(sum(asset["probabilities"].values()), 6) == 1
+        assert asset["evidence"]["supporting"]
+
+
+def test_each_paid_answer_has_fields_that_no_free_answer_has() -> None:
+    given = {path[-1] for body in composed("full").free.values() for path, _ in leaves(body.as_json())}
+    added = {
+        "x402-market-regime": {"what_changed", "risk_drivers", "expected_move", "same_as_market"},
+        "x402-main-brain": {"edge_percent", "supporting", "opposing", "biases"},
+        "x402-atlas": {"cross_asset", "scenarios", "dispersion_24h", "deepest_first", "mean_rate_8h_percent"},
+        "x402-atlas-human-report": {"verdict", "glossary", "losses", "wrong_if", "limits"},
+    }
+
+    for product, fields in added.items():
+        sold = {path[-1] for path, _ in leaves(paid("full", product))}
+        assert fields <= sold - given, product
+
+
+def test_the_free_reasoning_does_not_give_the_three_chances_away() -> None:
+    assert "probabilities" not in free("full", "reasoning")["reasoning"]
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_the_challenge_gives_nothing_of_the_body_away(name: str) -> None:
+    for product in PRODUCTS:
+        body, asked = composed(name).paid[product.id], composed(name).challenges[product.id]
+        data = body.as_json()
+        text = encode(asked).decode()
+        assert set(asked["quote"]["preview"]["redacted"]) == set(sections(body))
+        for part in sections(body):
+            for _, value in strings(data[part]):
+                assert len(value) <= 40 or value not in text
+        assert "sha256" not in asked["quote"]
+
+
+def test_the_quote_can_be_paid_for_fifteen_minutes_after_the_next_tick() -> None:
+    quote = composed("full").challenges["x402-atlas"]["quote"]
+
+    assert quote["snapshotId"] == "000000004711"
+    assert quote["valid_until"] == "2026-11-22T10:09:00Z"
+    assert quote["price_in_words"].startswith("0.02 USDC, about 2 US cents")
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_paid_bodies_keep_the_snapshot_of_the_tick(name: str) -> None:
+    for key in composed(name).paid:
+        assert bodies(name)[key].as_json()["snapshotId"] == "000000004711"
