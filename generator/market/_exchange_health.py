@@ -10,6 +10,8 @@ from generator.catalog.words import SourceStatus
 from generator.market._exchange_readings import Collector
 from generator.market.values import SourceHealth
 
+# A venue that stood in once, or was taken out, is no news any more after this.
+FORGET_MS: Final = 600_000
 KINDS: Final = ("spot", "book", "candles", "funding", "open_interest", "liquidations")
 
 
@@ -24,10 +26,15 @@ class HealthBook:
         """
         self._max_age_ms = dict(max_age_ms)
         self._rows: dict[tuple[str, str], SourceHealth] = {}
+        self._asked_ms: dict[tuple[str, str], int] = {}
 
     def update(self, collector: Collector, now_ms: int) -> tuple[SourceHealth, ...]:
         """Take in a tick and return one row for every venue and public kind, in a fixed order."""
-        self._rows |= collector.health(now_ms, self._max_age_ms)
+        answers = collector.health(now_ms, self._max_age_ms)
+        self._rows |= answers
+        self._asked_ms |= dict.fromkeys(answers, now_ms)
+        for key in [key for key, asked_ms in self._asked_ms.items() if now_ms - asked_ms > FORGET_MS]:
+            del self._rows[key], self._asked_ms[key]
         return tuple(self._aged(key, now_ms) for key in sorted(self._rows, key=_order) if key[1] in KINDS)
 
     def _aged(self, key: tuple[str, str], now_ms: int) -> SourceHealth:

@@ -25,6 +25,7 @@ class VenueSpec:
         book_levels: levels asked for of each side.
         deep_book_levels: the same for BTC and ETH, whose price steps are small beside 1 % of the price.
         candle_page: 5-minute bars an answer holds; 0: not asked for candles.
+        candle_until: a page needs its end as well, or the venue sends the newest bars instead.
         candle_reach: bars the venue keeps; None: more than 30 days.
         funding: one request for all contracts, one for each asset, or none.
         open_interest: `beside_funding` when the funding answer carries it, `statistics` when its contract
@@ -43,6 +44,7 @@ class VenueSpec:
     book_levels: int = 0
     deep_book_levels: int = 0
     candle_page: int = 0
+    candle_until: bool = False
     candle_reach: int | None = None
     funding: Literal["all", "each", "none"] = "none"
     open_interest: Literal["all", "each", "beside_funding", "statistics", "none"] = "none"
@@ -124,6 +126,7 @@ _TABLE: Final = (
         ticker="each",
         book_levels=200,
         candle_page=1000,
+        candle_until=True,
         funding="all",
         open_interest="beside_funding",
     ),

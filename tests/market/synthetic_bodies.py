@@ -433,7 +433,11 @@ def bybit(path: str, query: Query, world: World) -> Any:
         bids, asks = world.book("bybit", asset, "USDT", int(one(query, "limit", "1")))
         result = {"s": f"{asset}USDT", "a": asks, "b": bids, "ts": stamp, "u": 1}
     elif call == "kline":
-        rows = world.bars("bybit", asset, "USDT", int(one(query, "start", "0")), int(one(query, "limit", "200")))
+        end, limit = int(one(query, "end", str(2**62))), int(one(query, "limit", "200"))
+        rows = [
+            row for row in world.bars("bybit", asset, "USDT", int(one(query, "start", "0")), 99_999) if row[0] <= end
+        ]
+        rows = rows[-limit:]  # the newest of the span
         listed = [[str(row[0]), *map(text, row[1:]), "1"] for row in rows[::-1]]
         result = {"category": kind, "symbol": f"{asset}USDT", "list": listed}
     return None if result is None else {"retCode": 0, "retMsg": "OK", "result": result, "retExtInfo": {}, "time": stamp}

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,7 @@ from tests.market.synthetic_bodies import BAR, PRICES, World, bar
 
 NOW = 1_763_640_000_000  # on a bar boundary
 MINUTE = 60_000
+ROOT = Path(__file__).parents[2]
 SINCE = NOW - 3 * BAR  # two bars have closed since
 
 Setup = Callable[[Venues], None]
@@ -288,3 +292,25 @@ def test_no_venue_at_all_is_refused() -> None:
 
 def test_source_opens_nothing_before_it_is_asked_and_closes_quietly() -> None:
     asyncio.run(LiveSource().aclose())
+
+
+def test_requests_are_spaced_and_timed_by_ccxt() -> None:
+    configs: list[dict[str, Any]] = []
+
+    def factory(ccxt_id: str, config: dict[str, Any]) -> Any:
+        configs.append(config)
+        raise RuntimeError(ccxt_id)
+
+    source = LiveSource(("kraken", "okx"), exchange_factory=factory, timeout_s=2.5)
+    seen = asyncio.run(source.observe(NOW, NOW))
+
+    assert {(config["enableRateLimit"], config["timeout"]) for config in configs} == {(True, 2500)}
+    assert {one.status for one in seen.sources} == {SourceStatus.FAILED}
+
+
+def test_large_exchange_library_is_not_imported_before_a_venue_is_asked() -> None:
+    program = "import sys, generator.market.exchanges as it; it.LiveSource(); print('ccxt' in sys.modules)"
+
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
+
+    assert ran.stdout == "False\n"

@@ -247,3 +247,18 @@ def test_market_that_the_venue_dropped_does_not_cost_the_other_assets() -> None:
 
     assert seen.assets["BTC"].price is not None
     assert seen.assets["HBAR"].price is None
+
+
+def test_stand_in_that_failed_once_is_not_held_against_the_source_for_ever() -> None:
+    def before(venues: Venues, number: int) -> None:
+        venues.world.missing_bars = {"binance": {NOW - BAR}}
+        venues.override = (
+            (lambda ask: {} if ask.venue == "okx" and "candles" in ask.path else None) if number == 0 else None
+        )
+
+    ticks = [(NOW, NOW - 2 * BAR), *((NOW + n * BAR, NOW + (n - 2) * BAR) for n in (1, 2, 3))]
+    first, *_, last = watch(*ticks, before=before, venues=("binance", "okx"))
+
+    assert row(first, "okx", "candles").status is SourceStatus.FAILED
+    assert [one.name for one in last.sources if one.kind == "candles"] == ["binance"]
+    assert {one.status for one in last.sources} == {SourceStatus.OK}
