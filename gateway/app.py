@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
+from gateway.answers import VARY
 from gateway.buyer import buyer_routes
 from gateway.clock import Clock, SystemClock
 from gateway.errors import GatewayError, PreviewRefused
@@ -25,7 +26,7 @@ from gateway.ledger import Ledger
 from gateway.limits import Guard
 from gateway.paid import PaidEndpoint
 from gateway.preview import Preview
-from gateway.problem import ALLOWED_METHODS, PROBLEMS, problem
+from gateway.problem import ALLOWED_METHODS, PROBLEMS, preflight, problem
 from gateway.settings import GatewaySettings, is_loopback
 from gateway.state import GatewayState
 
@@ -120,13 +121,15 @@ def _problem_for(request: Request, status: int, headers: dict[str, str] | None =
 
 async def _http_error(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
+    if status == 405 and request.method == "OPTIONS":
+        return preflight()
     headers = {"allow": ALLOWED_METHODS} if status == 405 else None
     return _problem_for(request, status if status in PROBLEMS else 400, headers)
 
 
 async def _internal_error(request: Request, _error: Exception) -> Response:
     # The text is fixed: an exception's own words may hold what does not belong outside.
-    return _problem_for(request, 500)
+    return _problem_for(request, 500, {"vary": VARY.decode()})
 
 
 def serve(settings: GatewaySettings, preview: bool = False) -> None:  # noqa: FBT001, FBT002 - agreed with the CLI

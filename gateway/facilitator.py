@@ -107,6 +107,7 @@ class Facilitator:
         self._asking = asyncio.Lock()
         self._failures = 0
         self._open_until = 0.0
+        self._complained = ""
 
     def offer(self) -> Offer | None:
         """Return the last good offer without asking; None when there is none to quote."""
@@ -131,17 +132,23 @@ class Facilitator:
         try:
             answer = await self._call("GET", "/supported", self._settings.verify_timeout_seconds)
         except (RemoteError, FacilitatorUnavailable) as error:
-            log.warning("facilitator down, the last offer stands", reason=str(error))
-            return False
+            return self._complain(str(error))
         kinds = answer.content.get("kinds") if isinstance(answer.content, dict) else None
         if answer.status != OK or not isinstance(kinds, list):
-            log.warning("facilitator's /supported is unreadable, the last offer stands", status=answer.status)
-            return False
+            return self._complain(f"/supported is unreadable (status {answer.status})")
         self._offer = self._read_offer(kinds, answer.content.get("signers"))
         if self._offer is None:
             # A definite answer without us in it: quoting the old one would sell what cannot be settled.
-            log.error("the facilitator does not offer our network", network=self._settings.network)
-        return self._offer is not None
+            return self._complain(f"the facilitator does not offer {self._settings.network}")
+        self._complained = ""
+        return True
+
+    def _complain(self, reason: str) -> bool:
+        """Log a reason once, not with every look; return False."""
+        if reason != self._complained:
+            self._complained = reason
+            log.error("no new offer from the facilitator", reason=reason, last_good=self._offer is not None)
+        return False
 
     def _read_offer(self, kinds: list[Any], signers: Any) -> Offer | None:
         ours = [kind for kind in kinds if isinstance(kind, dict) and kind.get("scheme") == "exact"]

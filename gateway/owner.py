@@ -5,34 +5,42 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+from pathlib import Path
 
 
 def make_owner() -> str:
-    """Return this process's name: host, process id, a random part."""
-    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+    """Return a name for one ledger user: host, process id, when that process began, a random part."""
+    pid = os.getpid()
+    return f"{socket.gethostname()}:{pid}:{_began(pid)}:{secrets.token_hex(4)}"
 
 
 def is_gone(owner: str, me: str) -> bool:
-    """Tell whether another process certainly runs no more.
+    """Tell whether the process that wrote a name certainly runs no more.
 
     Args:
         owner: a name that a process of any host wrote.
-        me: this process's name.
+        me: our own name.
 
     Returns:
-        True only for a process of this host whose id is free or is our own by now.
+        True only for a process of this host whose id is free, or belongs to one that began at another time.
     """
-    if owner == me:
+    parts = owner.rsplit(":", 3)
+    if owner == me or len(parts) != 4 or parts[0] != socket.gethostname() or not parts[1].isdigit():
         return False
-    host, _, rest = owner.rpartition(":")[0].rpartition(":")
-    if host != socket.gethostname() or not rest.isdigit():
-        return False
-    if int(rest) == os.getpid():
-        return True
+    pid, began = int(parts[1]), parts[2]
     try:
-        os.kill(int(rest), 0)
+        os.kill(pid, 0)
     except ProcessLookupError:
         return True
-    except OSError:
+    except (OSError, OverflowError):
         return False
-    return False
+    # Ids come round again, in containers at once: the one that runs now may be another.
+    return "" not in {began, _began(pid)} and began != _began(pid)
+
+
+def _began(pid: int) -> str:
+    """Return a process's start in clock ticks since boot, empty where the system does not say."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""

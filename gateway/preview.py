@@ -12,7 +12,7 @@ from urllib.parse import parse_qs
 
 import structlog
 from starlette.datastructures import Headers
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from gateway.problem import ALLOWED_METHODS, CORS_HEADERS, SECURITY_HEADERS, preflight, problem
@@ -116,6 +116,8 @@ class Preview:
     def _file(self, scope: Scope, loaded: LoadedSite, path: str) -> Response:
         # Looked up in a table of what was read: no path of a request ever touches the disk.
         file = loaded.files.get(path)
+        if file is None and f"{path}/index.html" in loaded.files:
+            return RedirectResponse(f"{path}/", status_code=308, headers={**CORS_HEADERS, **SECURITY_HEADERS})
         if file is None:
             return self._problem(scope, 404, "Nothing is published at this path.")
         headers = Headers(scope=scope)

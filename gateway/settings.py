@@ -38,7 +38,9 @@ def is_loopback(host: str) -> bool:
 class GatewaySettings(BaseSettings):
     """The gateway's settings, from keyword arguments, then the environment (prefix EMI_), then defaults."""
 
-    model_config = SettingsConfigDict(env_prefix="EMI_", extra="ignore", frozen=True, validate_default=True)
+    model_config = SettingsConfigDict(
+        env_prefix="EMI_", extra="ignore", frozen=True, env_ignore_empty=True, hide_input_in_errors=True
+    )
 
     state_dir: Path = Path("./emi-state")
     site_dir: Path | None = None
@@ -109,6 +111,11 @@ class GatewaySettings(BaseSettings):
 
     @model_validator(mode="after")
     def _agree(self) -> Self:
+        if self.base_url is None and not is_loopback(self.host):
+            message = (
+                f"BASE_URL must be told when HOST is not loopback: quotes name it, and {self.host} says too little"
+            )
+            raise ValueError(message)
         if not self.base_is_loopback and "network" not in self.model_fields_set:
             message = "NETWORK must be told (mainnet, testnet or devnet) when BASE_URL is public"
             raise ValueError(message)

@@ -57,6 +57,7 @@ class World:
         self.calls: list[tuple[str, Any]] = []
         self.headers: list[Any] = []
         self.url = ""
+        self.settling = asyncio.Event()
 
     def asked(self, path: str) -> list[Any]:
         return [body for called, body in self.calls if called == path]
@@ -78,6 +79,7 @@ class World:
         return _answer(answer)
 
     async def _settle(self, request: web.Request, body: Any) -> web.StreamResponse:
+        self.settling.set()
         await asyncio.sleep(self.settle_delay_s)
         txid = payment_txid(body["paymentPayload"]["payload"])
         network = body["paymentRequirements"]["network"]

@@ -31,7 +31,7 @@ def in_loop(test: Callable[P, Awaitable[None]]) -> Callable[P, None]:
 
     @functools.wraps(test)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        asyncio.run(asyncio.wait_for(test(*args, **kwargs), 30))  # type: ignore[arg-type]
+        asyncio.run(asyncio.wait_for(test(*args, **kwargs), 30))
 
     return run
 
@@ -91,3 +91,15 @@ async def house(
             httpx2.AsyncClient(transport=transport, base_url="http://gateway") as http,
         ):
             yield House(app.state.gateway, world, clock, http, Buyer(), folder)
+
+
+@asynccontextmanager
+async def second_gateway(home: House) -> AsyncIterator[httpx2.AsyncClient]:
+    """Open another gateway on the same ledger, vault and outside, and a client of it."""
+    app = build_app(home.state.settings, clock=home.clock)
+    transport = httpx2.ASGITransport(app=app, client=PUBLIC_CLIENT)
+    async with (
+        app.router.lifespan_context(app),
+        httpx2.AsyncClient(transport=transport, base_url="http://other") as client,
+    ):
+        yield client

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -206,7 +207,7 @@ async def test_no_vault_and_an_old_vault_mean_503(tmp_path: Path) -> None:
 )
 @in_loop
 async def test_public_mainnet_refuses_a_demo_payee_and_data_that_is_not_live(
-    settings: dict[str, str], source_mode: str, status: int, tmp_path: Path
+    settings: dict[str, Any], source_mode: str, status: int, tmp_path: Path
 ) -> None:
     def vault(folder: Path) -> None:
         write_vault(folder, source_mode=source_mode)

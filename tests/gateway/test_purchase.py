@@ -10,7 +10,7 @@ import pytest
 
 from gateway.networks import DEVNET
 from tests.gateway.fakes import OTHER_SIGNER, World
-from tests.gateway.house import BRAIN, REGIME, house, in_loop
+from tests.gateway.house import BRAIN, REGIME, house, in_loop, second_gateway
 from tests.gateway.vault_builder import GENERATION, START, body_of, write_vault
 from tests.gateway.wallet import decode_header
 
@@ -24,8 +24,7 @@ async def test_rule_10_the_intent_stands_before_settle_is_asked(tmp_path: Path) 
         home.world.settle_delay_s = 0.2
         payment = home.buyer.pay()
         task = asyncio.create_task(home.send(payment))
-        while not home.world.asked("/settle"):
-            await asyncio.sleep(0.01)
+        await home.world.settling.wait()
 
         record = home.state.ledger.ledger.find(payment.txid)
         answer = await task
@@ -338,8 +337,7 @@ async def test_rule_17_a_client_that_hangs_up_does_not_cancel_a_settle(tmp_path:
         home.world.settle_delay_s = 0.2
         payment = home.buyer.pay()
         task = asyncio.create_task(home.send(payment))
-        while not home.world.asked("/settle"):
-            await asyncio.sleep(0.01)
+        await home.world.settling.wait()
         task.cancel()
         await home.state.purchases.drain()
 
@@ -347,6 +345,33 @@ async def test_rule_17_a_client_that_hangs_up_does_not_cancel_a_settle(tmp_path:
 
     assert answer.status_code == 200
     assert len(home.world.asked("/settle")) == 1
+
+
+@in_loop
+async def test_rule_17_two_gateways_on_one_ledger_settle_a_payment_once(tmp_path: Path) -> None:
+    async with house(tmp_path) as home, second_gateway(home) as other:
+        home.world.settle_delay_s = 0.3
+        payment = home.buyer.pay()
+
+        answers = await asyncio.gather(
+            home.send(payment), other.get(REGIME, headers={"PAYMENT-SIGNATURE": payment.header})
+        )
+
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert answers[0].content == answers[1].content
+    assert answers[0].headers["PAYMENT-RESPONSE"] == answers[1].headers["PAYMENT-RESPONSE"]
+    assert len(home.world.asked("/settle")) == home.world.transfers[payment.txid] == 1
+
+
+@in_loop
+async def test_rule_16_another_product_is_402_also_at_another_gateway(tmp_path: Path) -> None:
+    async with house(tmp_path) as home, second_gateway(home) as other:
+        payment = home.buyer.pay()
+        first = await home.send(payment)
+
+        answer = await other.get(BRAIN, headers={"PAYMENT-SIGNATURE": payment.header})
+
+    assert (first.status_code, answer.status_code) == (200, 402)
 
 
 @in_loop
@@ -452,7 +477,7 @@ async def test_rule_3_any_signer_of_the_facilitator_may_be_echoed_and_no_other(t
 
 @in_loop
 async def test_the_facilitators_token_is_sent_and_never_shown(tmp_path: Path) -> None:
-    async with house(tmp_path, facilitator_token="s3cret-token") as home:  # noqa: S106
+    async with house(tmp_path, facilitator_token="s3cret-token") as home:
         await home.send(home.buyer.pay())
 
     assert {headers["Authorization"] for headers in home.world.headers} == {"Bearer s3cret-token"}

@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from gateway.errors import IdentityTaken, LedgerUnreadable
+from gateway.ledger import Intent, Ledger
+from gateway.owner import is_gone, make_owner
+from tests.gateway.vault_builder import START
+
+INTENT = Intent(
+    txid="A" * 52,
+    product="x402-atlas",
+    path="/api/x402-atlas.php",
+    cache_control="no-store",
+    snapshot_id="000000000001",
+    sha256="0" * 64,
+    content=b"{}",
+    price_atomic=20_000,
+    payer="P" * 58,
+    network="algorand:x",
+    identifier=None,
+    last_valid=1_100,
+    intent_round=1_000,
+    owner="me",
+    settling_until=START + timedelta(seconds=17),
+    at=START,
+)
+
+
+def ledger_with(path: Path, *intents: Intent) -> Ledger:
+    ledger = Ledger(path / "payments.sqlite3")
+    for intent in intents:
+        ledger.write_intent(intent)
+    return ledger
+
+
+def test_an_intent_is_on_disk_for_another_process(tmp_path: Path) -> None:
+    ledger_with(tmp_path, INTENT)
+
+    record = Ledger(tmp_path / "payments.sqlite3").find(INTENT.txid)
+
+    assert record is not None
+    assert (record.state, record.content, record.settles) == ("intent", b"{}", 1)
+
+
+def test_the_ledger_is_write_ahead_and_fully_synchronous(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path)
+
+    with ledger._engine.connect() as connection:
+        modes = [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in ("journal_mode", "synchronous")]
+
+    assert modes == ["wal", 2]
+    assert (tmp_path / "payments.sqlite3").stat().st_mode & 0o777 == 0o600
+
+
+def test_rule_10_a_txid_is_the_lock_between_processes(tmp_path: Path) -> None:
+    ledger_with(tmp_path, INTENT)
+    other = Ledger(tmp_path / "payments.sqlite3")
+
+    with pytest.raises(IdentityTaken):
+        other.write_intent(replace(INTENT, owner="other"))
+
+
+def test_rule_20_an_identifier_is_unique_and_its_absence_is_not(tmp_path: Path) -> None:
+    first = replace(INTENT, identifier="x" * 16)
+    ledger = ledger_with(tmp_path, first, replace(INTENT, txid="B" * 52), replace(INTENT, txid="C" * 52))
+
+    with pytest.raises(IdentityTaken):
+        ledger.write_intent(replace(first, txid="D" * 52))
+    assert ledger.find("D" * 52) is None
+
+
+def test_a_body_is_stored_once_for_all_that_bought_it(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT, replace(INTENT, txid="B" * 52))
+
+    with sqlite3.connect(tmp_path / "payments.sqlite3") as raw:
+        count = raw.execute("select count(*) from bodies").fetchone()
+    raw.close()
+
+    assert count == (1,)
+    ledger.close()
+
+
+def test_a_settled_payment_is_never_refused_and_a_refused_one_may_be_found(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT)
+
+    steps = [
+        ledger.mark_refused(INTENT.txid, START, "reason", "before_broadcast"),
+        ledger.mark_settled(INTENT.txid, START, "chain"),
+        ledger.mark_refused(INTENT.txid, START, "reason", "absent"),
+        ledger.mark_settled(INTENT.txid, START, "chain"),
+    ]
+
+    assert steps == [True, True, False, False]
+
+
+def test_one_process_asks_again_until_its_lease_ends(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT)
+    later = START + timedelta(seconds=18)
+
+    assert not ledger.begin_settle(INTENT.txid, "other", "other", START, later)
+    assert ledger.begin_settle(INTENT.txid, "other", "other", later, later + timedelta(seconds=17))
+    assert not ledger.begin_settle(INTENT.txid, "me", "me", later, later)
+
+
+def test_a_dead_process_of_this_host_is_known_to_be_gone() -> None:
+    me = make_owner()
+    host, pid, began, _ = me.rsplit(":", 3)
+
+    assert is_gone(f"{host}:4194999:{began}:ab", me)
+    assert is_gone(f"{host}:{pid}:1{began}:ab", me)
+    assert not is_gone(me, me)
+    assert not is_gone(f"{host}:{pid}:{began}:another", me)
+    assert not is_gone(f"another-host:4194999:{began}:ab", me)
+    assert not is_gone("nonsense", me)
+
+
+@pytest.mark.parametrize(("days", "gone"), [(1.9, 0), (2.1, 1)])
+def test_rule_16_a_body_is_kept_two_days_past_last_valid(days: float, gone: int, tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT)
+    ledger.mark_settled(INTENT.txid, START, "facilitator")
+
+    dropped = ledger.purge(START + timedelta(seconds=100 * 2.8, days=days))
+
+    record = ledger.find(INTENT.txid)
+    assert dropped == gone
+    assert record is not None
+    assert (record.content is None) == bool(gone)
+
+
+def test_a_body_of_an_unknown_payment_is_never_dropped(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT)
+
+    assert ledger.purge(START + timedelta(days=400)) == 0
+
+
+def test_deliveries_add_up(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT)
+
+    ledger.count_deliveries({INTENT.txid: 2})
+    ledger.count_deliveries({INTENT.txid: 3})
+
+    record = ledger.find(INTENT.txid)
+    assert record is not None
+    assert record.deliveries == 5
+
+
+@pytest.mark.parametrize(
+    "content", [b"this is no database at all, only text" * 50, b"SQLite format 3\x00" + b"\xff" * 5_000]
+)
+def test_a_corrupt_ledger_is_one_clear_line_and_stays_as_it_is(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "payments.sqlite3"
+    path.write_bytes(content)
+
+    with pytest.raises(LedgerUnreadable) as caught:
+        Ledger(path)
+
+    assert path.read_bytes() == content
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_another_programs_database_and_another_schema_are_refused(tmp_path: Path) -> None:
+    foreign, newer = tmp_path / "foreign.sqlite3", tmp_path / "newer.sqlite3"
+    for path, script in (
+        (foreign, "create table recipes (id)"),
+        (newer, "create table meta (schema_version integer); insert into meta values (99)"),
+    ):
+        raw = sqlite3.connect(path)
+        raw.executescript(script)
+        raw.close()
+
+    with pytest.raises(LedgerUnreadable, match="another program's"):
+        Ledger(foreign)
+    with pytest.raises(LedgerUnreadable, match="has schema 99"):
+        Ledger(newer)
+
+
+def test_a_folder_that_cannot_be_used_is_one_clear_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(LedgerUnreadable, match="cannot be opened"):
+        Ledger(tmp_path / "file" / "payments.sqlite3")

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.limits import RateLimit, client_address
+from tests.gateway.fakes import FakeClock
+from tests.gateway.house import REGIME, house, in_loop
+
+
+@in_loop
+async def test_rule_7_headers_over_16_kib_are_431(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        answers = [await home.get(payment_signature="A" * size) for size in (15_000, 17_000, 60_000)]
+
+    assert [answer.status_code for answer in answers] == [402, 431, 431]
+    assert answers[1].json()["title"]
+    assert answers[1].headers["Content-Type"] == "application/problem+json"
+
+
+@in_loop
+async def test_a_body_is_refused(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        answer = await home.client.request("GET", REGIME, content=b"{}")
+
+    assert answer.status_code == 413
+
+
+@in_loop
+async def test_payment_attempts_are_limited_and_challenges_are_not(tmp_path: Path) -> None:
+    async with house(tmp_path, rate_limit_per_minute=2) as home:
+        attempts = [await home.get(payment_signature="garbage") for _ in range(3)]
+        challenge = await home.get()
+        home.clock.step(30)
+
+        later = await home.send(home.buyer.pay())
+
+    assert [answer.status_code for answer in attempts] == [402, 402, 429]
+    assert attempts[2].headers["Retry-After"] == "30"
+    assert (challenge.status_code, later.status_code) == (402, 200)
+
+
+@in_loop
+async def test_repeats_of_a_known_payment_are_not_counted(tmp_path: Path) -> None:
+    async with house(tmp_path, rate_limit_per_minute=1) as home:
+        payment = home.buyer.pay()
+
+        answers = [await home.send(payment) for _ in range(5)]
+        limited = await home.send(home.buyer.pay())
+
+    assert [answer.status_code for answer in answers] == [200] * 5
+    assert limited.status_code == 429
+
+
+@in_loop
+async def test_loopback_is_not_counted(tmp_path: Path) -> None:
+    async with house(tmp_path, rate_limit_per_minute=1, client=("127.0.0.1", 5)) as home:
+        answers = [await home.get(payment_signature="garbage") for _ in range(4)]
+
+    assert {answer.status_code for answer in answers} == {402}
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "trusted", "address"),
+    [
+        ("198.51.100.1", "203.0.113.5", [], "198.51.100.1"),
+        ("198.51.100.1", "203.0.113.5", ["198.51.100.0/24"], "203.0.113.5"),
+        ("198.51.100.1", "6.6.6.6, 203.0.113.5", ["198.51.100.1"], "203.0.113.5"),
+        ("198.51.100.1", "203.0.113.5, 198.51.100.2", ["198.51.100.0/24"], "203.0.113.5"),
+        ("198.51.100.1", "", ["198.51.100.1"], "198.51.100.1"),
+    ],
+)
+def test_only_trusted_proxies_are_believed(peer: str, forwarded: str, trusted: list[str], address: str) -> None:
+    scope: dict[str, Any] = {"client": (peer, 1), "headers": [(b"x-forwarded-for", forwarded.encode())]}
+
+    assert client_address(scope, trusted) == address
+
+
+def test_one_ipv6_subscriber_is_one_address() -> None:
+    limit = RateLimit(1, FakeClock())
+
+    assert limit.take("2001:db8::1") is None
+    assert limit.take("2001:db8::ffff") is not None
+    assert limit.take("2001:db8:0:1::1") is None
+    assert limit.take("::ffff:127.0.0.1") is None
+
+
+def test_many_addresses_do_not_grow_the_table() -> None:
+    limit = RateLimit(1, FakeClock())
+
+    for number in range(10_050):
+        limit.take(f"10.{number // 65_536}.{number // 256 % 256}.{number % 256}")
+
+    assert len(limit._buckets) == 10_000

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gateway.chain import Finding, Presence, extend_watch
+from tests.gateway.house import House, house, in_loop
+from tests.gateway.wallet import Signed
+
+
+async def unknown(home: House) -> Signed:
+    home.world.settle = "500"
+    payment = home.buyer.pay()
+    assert (await home.send(payment)).status_code == 503
+    home.clock.step(60)
+    return payment
+
+
+def state_of(home: House, payment: Signed) -> tuple[str, str | None]:
+    record = home.state.ledger.ledger.find(payment.txid)
+    assert record is not None
+    return record.state, record.evidence
+
+
+@in_loop
+async def test_rule_19_a_payment_found_later_is_settled_without_its_payer(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        payment = await unknown(home)
+        home.world.land(payment.txid)
+
+        closed = await home.state.reconciler.step()
+
+        assert (closed, state_of(home, payment)) == (1, ("settled", "chain"))
+        assert len(home.world.asked("/settle")) == 1
+
+
+@pytest.mark.parametrize(("round_now", "state"), [(5_510, "intent"), (5_511, "refused")])
+@in_loop
+async def test_rule_19_absence_closes_a_payment_only_past_last_valid(
+    round_now: int, state: str, tmp_path: Path
+) -> None:
+    async with house(tmp_path) as home:
+        payment = await unknown(home)
+        home.world.round = round_now
+
+        await home.state.reconciler.step()
+
+        assert state_of(home, payment)[0] == state
+
+
+@in_loop
+async def test_rule_19_no_clock_closes_a_payment_while_the_chain_cannot_be_asked(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        payment = await unknown(home)
+        home.world.lookup_down = True
+        home.clock.step(10 * 86_400)
+
+        await home.state.reconciler.step()
+
+        assert state_of(home, payment)[0] == "intent"
+
+
+@in_loop
+async def test_rule_15_without_an_indexer_an_unbroken_chain_of_404s_is_proof(tmp_path: Path) -> None:
+    async with house(tmp_path, indexer=False) as home:
+        payment = await unknown(home)
+        for home.world.round in (5_400, 5_511):
+            home.clock.step(300)
+            await home.state.reconciler.step()
+
+        assert state_of(home, payment) == ("refused", "absent")
+
+
+@in_loop
+async def test_rule_15_without_an_indexer_a_gap_over_900_rounds_proves_nothing(tmp_path: Path) -> None:
+    async with house(tmp_path, indexer=False) as home:
+        payment = await unknown(home)
+        for home.world.round in (5_901, 5_950, 7_000):
+            home.clock.step(300)
+            await home.state.reconciler.step()
+
+        assert state_of(home, payment)[0] == "intent"
+        assert home.state.metrics.registry.get_sample_value("emi_payments_unclosable") == 1
+
+
+@in_loop
+async def test_lookups_come_later_each_time(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        await unknown(home)
+        waits = []
+        for _ in range(4):
+            await home.state.reconciler.step()
+            at, _wait = next(iter(home.state.reconciler._due.values()))
+            waits.append(at - home.clock.monotonic())
+            home.clock.step(waits[-1])
+
+        assert waits == [2, 4, 8, 16]
+
+
+def test_a_watch_ends_for_good_with_the_first_gap() -> None:
+    near, far = (Finding(Presence.ABSENT, round_now, indexed=False) for round_now in (900, 1_801))
+
+    assert extend_watch(0, near) == 900
+    assert extend_watch(900, far) is None
+    assert extend_watch(None, near) is None
+
+
+def test_a_watch_does_not_grow_on_an_unclear_lookup() -> None:
+    assert extend_watch(100, Finding(Presence.UNCLEAR, 200, indexed=False)) == 100
+    assert extend_watch(100, Finding(Presence.ABSENT, None, indexed=False)) == 100

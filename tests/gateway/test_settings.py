@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from algosdk.encoding import is_valid_address
+from pydantic import ValidationError
+
+from gateway.networks import DEVNET, MAINNET, TESTNET
+from gateway.settings import DEMO_PAYEE, GatewaySettings, field_names, is_loopback
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"pay_to": "NOTANADDRESS"}, "not an Algorand address"),
+        ({"facilitator_url": "ftp://facilitator.example"}, "not a plain http"),
+        ({"algod_url": "https://user:secret@algod.example"}, "credentials do not belong"),
+        ({"base_url": "https://api.example/?a=b"}, "not a plain http"),
+        ({"vault_url": "s3://bucket/vault"}, "not supported here yet"),
+        ({"ledger_url": "postgresql://db.example/x"}, "not supported here yet"),
+        ({"port": 70_000}, "65535"),
+        ({"verify_timeout_seconds": 0}, "greater than 0"),
+        ({"network": "moonnet"}, "mainnet"),
+        ({"trusted_proxies": "10.0.0.0/99"}, "10.0.0.0/99"),
+        ({"host": "0.0.0.0"}, "BASE_URL must be told"),
+        ({"base_url": "https://api.example"}, "NETWORK must be told"),
+        ({"vault_url": "file:///srv/site/vault", "site_dir": "/srv/site"}, "must lie apart"),
+        ({"site_dir": "/srv/vault/site", "vault_url": "file:///srv/vault"}, "must lie apart"),
+    ],
+)
+def test_a_wrong_setting_says_what_is_wrong(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValidationError, match=words):
+        GatewaySettings(**given)
+
+
+def test_defaults_are_a_devnet_on_this_machine() -> None:
+    settings = GatewaySettings(state_dir=Path("/srv/emi"))
+
+    assert settings.chain_network is DEVNET
+    assert settings.payee == DEMO_PAYEE
+    assert settings.base_is_loopback
+    assert settings.vault_dir == Path("/srv/emi/vault")
+    assert settings.ledger_path == Path("/srv/emi/payments.sqlite3")
+
+
+def test_urls_name_folders_and_lists_are_split() -> None:
+    settings = GatewaySettings(
+        vault_url="file:///srv/my%20vault", ledger_url="sqlite:////srv/p.db", trusted_proxies="10.0.0.1, 10.1.0.0/16"
+    )
+
+    assert settings.vault_dir == Path("/srv/my vault")
+    assert settings.ledger_path == Path("/srv/p.db")
+    assert settings.trusted_proxies == ("10.0.0.1", "10.1.0.0/16")
+
+
+def test_secrets_never_show() -> None:
+    settings = GatewaySettings(facilitator_token="hush-1", algod_token="hush-2", indexer_token="hush-3")
+
+    assert "hush" not in repr(settings) + str(settings) + settings.model_dump_json()
+
+
+def test_the_names_of_all_settings_are_known() -> None:
+    assert {"VAULT_MAX_AGE_SECONDS", "FACILITATOR_TOKEN", "TRUSTED_PROXIES", "STATE_DIR"} <= field_names()
+
+
+def test_networks_are_those_of_the_contract() -> None:
+    assert MAINNET.forms == (
+        "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=",
+        "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k",
+    )
+    assert [network.asset_id for network in (MAINNET, TESTNET, DEVNET)] == [31_566_704, 10_458_941, 31_566_704]
+    assert {len(network.genesis_hash_bytes) for network in (MAINNET, TESTNET, DEVNET)} == {32}
+
+
+def test_the_demo_payee_is_an_address_made_from_a_hash() -> None:
+    assert is_valid_address(DEMO_PAYEE)
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [("localhost", True), ("127.9.9.9", True), ("::1", True), ("0.0.0.0", False), ("api.example", False)],
+)
+def test_loopback_is_told_from_the_rest(host: str, loopback: bool) -> None:
+    assert is_loopback(host) is loopback
