@@ -37,9 +37,10 @@ def buy(
 
     wanted = _product(product)
     settings = gateway_settings()
+    origin = (url or settings.origin).rstrip("/")
     order = Order(
-        url=(url or settings.origin).rstrip("/") + wanted.path,
-        devnet_url=_devnet_origin(devnet_url, settings),
+        url=origin + wanted.path,
+        devnet_url=_devnet_origin(devnet_url, origin, settings),
         max_amount_atomic=wanted.price_atomic if max_price is None else max_price,
     )
     state = settings.state_dir
@@ -67,8 +68,8 @@ def _product(name: str) -> Product:
     raise GeneratorError(f"{name!r} is not for sale; products are {', '.join(one.buy_name for one in PRODUCTS)}")
 
 
-def _devnet_origin(told: str | None, settings: GatewaySettings) -> str:
-    """Return the devnet's origin: as told, else the facilitator's, the running one's, the port beside the gateway's."""
+def _devnet_origin(told: str | None, origin: str, settings: GatewaySettings) -> str:
+    """Return the devnet's origin: as told, else the facilitator's, the running one's, the port after the gateway's."""
     from urllib.parse import urlsplit
 
     from gateway.devnet.running import running_devnet
@@ -77,7 +78,7 @@ def _devnet_origin(told: str | None, settings: GatewaySettings) -> str:
 
     facilitator = settings.facilitator_url
     found = told or (facilitator.removesuffix("/facilitator") if facilitator else None)
-    found = found or running_devnet(settings.state_dir) or f"http://127.0.0.1:{settings.port + 1}"
+    found = found or running_devnet(settings.state_dir) or f"http://127.0.0.1:{(urlsplit(origin).port or 0) + 1}"
     parts = urlsplit(found)
     if parts.scheme not in {"http", "https"} or not is_loopback(parts.hostname or ""):
         raise GeneratorError(

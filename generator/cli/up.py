@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.products import PRODUCTS
 from generator.cli._times import parse_time
 
 if TYPE_CHECKING:
@@ -103,18 +105,29 @@ def _devnet_arguments(settings: GeneratorSettings, port: int) -> list[str]:
 
 
 def _wait_ready(settings: GeneratorSettings, children: list[Child], stopping: list[int]) -> bool:
-    """Wait until the origin answers a free path; False when a child ended or a signal came first."""
-    url = f"http://{settings.host}:{settings.port}/api/market-regime.php"
+    """Wait until the origin gives an answer and makes a quote; False when a child ended or a signal came first."""
+    origin = f"http://{settings.host}:{settings.port}"
+    wanted = {origin + ENDPOINTS[0].path: 200, origin + PRODUCTS[0].path: 402}
     until = time.monotonic() + READY_TIMEOUT_S
     while time.monotonic() < until and not stopping:
         if any(child.exit_code() is not None for child in children):
             return False
-        try:
-            with urllib.request.urlopen(url, timeout=2):
-                return True
-        except (urllib.error.URLError, OSError):
-            time.sleep(POLL_S)
+        if all(_status(url) == status for url, status in wanted.items()):
+            return True
+        time.sleep(POLL_S)
     return False
+
+
+def _status(url: str) -> int | None:
+    """Return the status of a GET, None without an answer."""
+    try:
+        with urllib.request.urlopen(url, timeout=2) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        error.close()
+        return error.code
+    except OSError:
+        return None
 
 
 def _watch(children: list[Child], stopping: list[int]) -> int:

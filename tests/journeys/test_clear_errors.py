@@ -60,7 +60,7 @@ def test_a_corrupt_payments_ledger_is_one_line_and_left_alone(tmp_path: Path) ->
     state.mkdir()
     (state / "payments.sqlite3").write_bytes(b"this is no database" * 100)
 
-    done = emi("gateway", "--port", "1", cwd=tmp_path)
+    done = emi("gateway", cwd=tmp_path, EMI_FACILITATOR_URL="http://127.0.0.1:9", EMI_ALGOD_URL="http://127.0.0.1:9")
 
     assert done.returncode == 1
     assert "payments.sqlite3" in done.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -139,13 +140,23 @@ def test_a_second_one_on_the_same_state_is_refused_with_the_pid(up: Running) -> 
     assert str(up.process.pid) in second.stderr
 
 
+def wait_newer(running: Running, generation: str) -> str:
+    """Return the next generation that readers see."""
+    for _ in range(600):
+        seen = str(json.loads(get(running.origin + "/status.json")[2])["generation"])
+        if seen != generation:
+            return seen
+        time.sleep(0.05)
+    raise AssertionError("no newer generation:\n" + running.text())
+
+
 def counts(state: Path) -> dict[str, int]:
     """Count what must survive: rounds, lessons, predictions, payments."""
     found = {}
     for name, tables in (("memory", ("rounds", "lessons", "predictions")), ("payments", ("payments",))):
         with sqlite3.connect(f"file:{state / name}.sqlite3?mode=ro", uri=True) as db:
             for table in tables:
-                found[table] = db.execute(f"select count(*) from {table}").fetchone()[0]  # noqa: S608
+                found[table] = db.execute(f"select count(*) from {table}").fetchone()[0]
         db.close()
     return found
 
@@ -160,7 +171,7 @@ def test_a_kill_in_the_middle_loses_no_round_lesson_or_payment(tmp_path: Path) -
 
     with emi_up(tmp_path) as second:
         second.wait_text("is up:")
-        later = json.loads(get(second.origin + "/status.json")[2])["generation"]
+        later = wait_newer(second, generation)
         stopped = second.stop()
 
     after = counts(tmp_path / "emi-state")
