@@ -93,7 +93,8 @@ class Direction:
     def base(self, horizon: int) -> FloatArray:
         """Return the causal base rates, (3, assets): an asset's own, shrunk towards all assets'."""
         counts = self.counts[horizon]
-        pool = counts.sum(axis=1) + _POOL * _PRIOR
+        # Assets move together: seven outcomes of one quarter of an hour are worth about two, not seven.
+        pool = counts.sum(axis=1) * (min(1.75, counts.shape[1]) / counts.shape[1]) + _POOL * _PRIOR
         pool = pool / pool.sum()
         out: FloatArray = (counts + _OWN * pool[:, None]) / (counts.sum(axis=0) + _OWN)
         return out

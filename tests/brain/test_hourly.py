@@ -12,7 +12,7 @@ from generator.market.values import BAR_FIELDS, BarFrame
 
 def frame(closes: np.ndarray) -> BarFrame:
     columns = closes.reshape(-1, 1)
-    fields = {name: columns for name in BAR_FIELDS}
+    fields = dict.fromkeys(BAR_FIELDS, columns)
     return BarFrame(("BTC",), np.arange(len(closes), dtype=np.int64) * HOUR_MS, fields, HOUR_MS)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from generator.brain.training.evaluate import evaluate
@@ -11,8 +12,8 @@ from generator.brain.training.train import train
 from generator.brain.weights import PACKAGED
 
 
-def main() -> None:
-    """Run one command."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command; None reads the process's arguments."""
     parser = argparse.ArgumentParser(prog="python -m generator.brain.training", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     fit = commands.add_parser("train", help="simulate, fit and write the weights")
@@ -22,7 +23,7 @@ def main() -> None:
     )
     score.add_argument("--seeds", default="50001-50006", help="FIRST-LAST, outside 1000-1999")
     score.add_argument("--candles", type=Path, help="a folder of 5-minute candles, one PAIR.csv.gz each")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     if chosen.command == "train":
         body = train(chosen.out, _show)
         sys.stdout.write(f"\nwrote {chosen.out} {body['digest']}\n")

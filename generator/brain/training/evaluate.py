@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from generator.brain.direction import outcomes_of
 from generator.brain.engine import Engine
 from generator.brain.training.dataset import Progress
 from generator.brain.training.families import FAMILIES
@@ -126,10 +127,10 @@ def skill(runs: Sequence[tuple[BarFrame, Run]], horizon: int) -> tuple[float, fl
         at = np.array(run.at)
         fits = at + bars < len(close)
         moves = close[at[fits] + bars] - close[at[fits]]
-        band = 0.4307 * np.stack(run.sigma)[fits][:, horizon]
-        outcomes.append((1 + (moves > band).astype(int) - (moves < -band).astype(int)).ravel())
-        chances.append(np.stack(run.chance)[fits][:, horizon].transpose(0, 2, 1).reshape(-1, 3))
-        bases.append(np.stack(run.base)[fits][:, horizon].transpose(0, 2, 1).reshape(-1, 3))
+        known = np.isfinite(moves)
+        outcomes.append(outcomes_of(moves[known], np.stack(run.sigma)[fits][:, horizon][known]))
+        chances.append(np.stack(run.chance)[fits][:, horizon].transpose(0, 2, 1)[known])
+        bases.append(np.stack(run.base)[fits][:, horizon].transpose(0, 2, 1)[known])
     chance, base, came = np.concatenate(chances), np.concatenate(bases), np.concatenate(outcomes)
     rows = np.arange(len(came))
     loss, usual = (-np.log(np.maximum(p[rows, came], 0.01)).mean() for p in (chance, base))
@@ -177,9 +178,9 @@ def _volatility_fit(frame: BarFrame) -> list[str]:
         slow.append(engine.volatility.slow[0].copy())
         level = engine.volatility.levels()[1].mean()
         said.append([*engine.volatility.outlook(int(frame.t[row])).mean(axis=1), level])
-    span = np.log(frame.fields["high"] / frame.fields["low"]) ** 2 / (4.0 * np.log(2.0))
-    moved = np.diff(np.log(frame.fields["close"]), axis=0, prepend=np.nan) ** 2
-    total = np.cumsum(0.5 * (np.nan_to_num(moved) + span), axis=0)
+    span = np.nan_to_num(np.log(frame.fields["high"] / frame.fields["low"]) ** 2) / (4.0 * np.log(2.0))
+    moved = np.nan_to_num(np.diff(np.log(frame.fields["close"]), axis=0, prepend=np.nan)) ** 2
+    total = np.cumsum(0.5 * (moved + span), axis=0)  # a missing bar counts as none: it hardly moves the mean
     at = np.arange(7 * DAY, len(frame) - 48)
     parts = []
     for column, (name, bars) in enumerate((("15 min", 3), ("1 h", 12), ("4 h", 48))):

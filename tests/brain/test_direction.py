@@ -1,0 +1,143 @@
+"""Direction: it learns only from what has happened, and does no harm where there is nothing to learn."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from generator.brain.direction import INPUTS, Direction, outcomes_of
+from generator.brain.engine import Engine
+from generator.brain.training.evaluate import skill, stream
+from generator.brain.training.simulator import DAY, simulate
+from generator.brain.values import Forecast
+from generator.brain.weights import Weights
+from generator.catalog.words import Bias, Prediction
+from tests.brain.markets import ASSETS, market
+
+QUARTER = 900_000
+
+
+def test_on_a_driftless_market_the_mixture_is_never_worse_than_the_base_rate_by_more_than_a_trifle() -> None:
+    frame = simulate("null", 60002, days=21).frame
+
+    run = stream(frame, 6 * DAY)
+
+    for horizon in range(2):
+        gain_percent, _ = skill([(frame, run)], horizon)
+        assert gain_percent > -0.1
+
+
+def test_an_edge_that_exists_is_found() -> None:
+    frozen = np.zeros((2, INPUTS))
+    frozen[:, 0] = 1.0
+    direction = Direction(2, frozen)
+    rng = np.random.default_rng(3)
+    close, inputs = np.zeros(2), np.zeros((INPUTS, 2))
+    for step in range(1, 3000):
+        inputs[0] = np.sign(rng.normal(size=2))
+        direction.update(
+            step * QUARTER - 300_000, close.copy(), inputs.copy, lambda _: np.full((2, 2), 0.01), np.ones(2, dtype=bool)
+        )
+        close += 0.01 * (0.5 * inputs[0] + rng.normal(size=2))
+
+    up = np.zeros((INPUTS, 2))
+    up[0] = 1.0
+    chance, base = direction.mixed(0, up)
+
+    assert (chance[2] > base[2] + 0.05).all()
+    assert np.exp(direction.mixture[0])[0] < 0.1
+
+
+def test_nothing_is_learned_before_the_horizon_has_passed() -> None:
+    frame = market(144 + 40)
+    engine = Engine(Weights.load(), ASSETS)
+    start = next(i for i in range(146, 150) if (int(frame.t[i]) + 300_000) % QUARTER == 0)
+    engine.advance(frame.rows(0, start + 1))
+    before = engine.direction.resolved.copy()
+
+    engine.advance(frame.rows(start + 1, start + 3))
+    assert np.array_equal(engine.direction.resolved, before)
+
+    engine.advance(frame.rows(start + 3, start + 4))
+    assert engine.direction.resolved[0] == before[0] + 3
+
+
+def test_a_horizon_that_ends_in_a_gap_is_not_learned_from() -> None:
+    frame = market(400)
+    engine = Engine(Weights.load(), ASSETS)
+    engine.advance(frame.rows(0, 201))
+    before = engine.direction.resolved.copy()
+
+    engine.advance(frame.rows(240, 241))
+
+    assert np.array_equal(engine.direction.resolved, before)
+
+
+def test_outcomes_are_cut_by_the_band() -> None:
+    moves = np.array([-0.0044, -0.0043, 0.0, 0.0043, 0.0044])
+
+    assert outcomes_of(moves, np.full(5, 0.01)).tolist() == [0, 1, 1, 1, 2]
+
+
+@pytest.fixture(scope="module")
+def engine() -> Engine:
+    read = Engine(Weights.load(), ASSETS)
+    read.advance(market(1500, seed=9))
+    return read
+
+
+def told(engine: Engine, minutes: int) -> Forecast:
+    forecast = engine.forecast("ETH", minutes)
+    assert forecast is not None
+    return forecast
+
+
+@pytest.mark.parametrize("minutes", [15, 20, 30, 45, 60, 75, 90])
+def test_every_horizon_sums_to_one_and_shows_a_word_by_the_rule(engine: Engine, minutes: int) -> None:
+    forecast = told(engine, minutes)
+
+    chance, base = forecast.probabilities, forecast.base_rate
+    assert chance.down + chance.neutral + chance.up == pytest.approx(1.0)
+    best = max(Prediction, key=chance.of)
+    shown = best if chance.of(best) >= base.of(best) + 0.02 else Prediction.NEUTRAL
+    assert forecast.prediction is shown
+    assert forecast.confidence == chance.of(shown)
+
+
+def test_horizons_between_lie_between_and_bands_grow(engine: Engine) -> None:
+    near, middle, far = (told(engine, minutes) for minutes in (15, 30, 60))
+
+    low, high = sorted((near.probabilities.up, far.probabilities.up))
+    assert low - 1e-12 <= middle.probabilities.up <= high + 1e-12
+    assert near.band_bps < middle.band_bps < far.band_bps < told(engine, 90).band_bps
+
+
+def test_the_band_is_a_third_of_a_normal_distribution_of_the_outlook(engine: Engine) -> None:
+    reading = engine.reading()
+
+    assert reading is not None
+    asset = reading.assets["ETH"]
+    assert asset.forecast is not None
+    assert asset.outlook is not None
+    assert asset.forecast.band_bps == pytest.approx(0.4307 * asset.outlook.h1 * 1e4)
+    assert math.erf(0.4307 / math.sqrt(2.0)) == pytest.approx(1 / 3, abs=1e-4)
+
+
+def test_the_bias_follows_the_hourly_forecast(engine: Engine) -> None:
+    words = {Prediction.BULLISH: Bias.UP, Prediction.BEARISH: Bias.DOWN, Prediction.NEUTRAL: Bias.FLAT}
+    reading = engine.reading()
+
+    assert reading is not None
+    for name, asset in reading.assets.items():
+        forecast = engine.forecast(name, 60)
+        assert asset.forecast == forecast
+        assert forecast is not None
+        assert asset.bias is words[forecast.prediction]
+
+
+@pytest.mark.parametrize(("asset", "minutes"), [("DOGE", 60), ("ETH", 14), ("ETH", 91)])
+def test_an_unknown_asset_or_horizon_is_the_callers_mistake(engine: Engine, asset: str, minutes: int) -> None:
+    with pytest.raises(ValueError, match="no forecast"):
+        engine.forecast(asset, minutes)

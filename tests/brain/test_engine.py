@@ -1,0 +1,306 @@
+"""The engine: causal, streaming, restartable, unharmed by bad input."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from generator.brain.engine import Engine
+from generator.brain.values import BrainReading
+from generator.brain.weights import Weights
+from generator.catalog.words import Bias, DerivativesState, LiquidityContext, RegimeLabel, Trend
+from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame
+from tests.brain.markets import ASSETS, START_MS, floats, market, priced, with_field
+
+WEIGHTS = Weights.load()
+
+
+def read_all(frame: BarFrame, assets: tuple[str, ...] = ASSETS) -> BrainReading:
+    reading = Engine(WEIGHTS, assets).update(frame)
+    assert reading is not None
+    return reading
+
+
+def sane(reading: BrainReading) -> None:
+    assert all(np.isfinite(list(floats(reading))))
+    assert sum(reading.regime.posterior.values()) == pytest.approx(1.0)
+    assert 0.0 <= reading.regime.confidence <= 1.0
+    assert reading.regime.label is not RegimeLabel.UNKNOWN
+    for asset in reading.assets.values():
+        if asset.forecast:
+            chance = asset.forecast.probabilities
+            assert chance.down + chance.neutral + chance.up == pytest.approx(1.0)
+
+
+def test_streaming_equals_batch_at_every_prefix() -> None:
+    frame = market(420)
+    engine = Engine(WEIGHTS, ASSETS)
+
+    streamed = [engine.update(frame.rows(i, i + 1)) for i in range(len(frame))]
+
+    for prefix in [*range(1, 60), *range(60, 421, 20)]:
+        assert read_all(frame.rows(0, prefix)) == streamed[prefix - 1], prefix
+
+
+def test_no_future_bar_changes_what_was_said() -> None:
+    frame = market(400)
+    other = {name: values.copy() for name, values in frame.fields.items()}
+    for values in other.values():
+        values[300:] *= 1.5
+    changed = dataclasses.replace(frame, fields=other)
+    engine, twin = Engine(WEIGHTS, ASSETS), Engine(WEIGHTS, ASSETS)
+
+    for row in range(300):
+        assert engine.update(frame.rows(row, row + 1)) == twin.update(changed.rows(row, row + 1))
+    assert engine.update(frame.rows(300)) != twin.update(changed.rows(300))
+
+
+@pytest.mark.parametrize("cut", [1, 13, 290, 555])
+def test_a_restart_gives_the_same_next_readings(cut: int) -> None:
+    frame = market(640)
+    engine = Engine(WEIGHTS, ASSETS)
+    engine.update(frame.rows(0, cut))
+
+    again = Engine.load(WEIGHTS, ASSETS, engine.dump())
+
+    assert again.t_ms == engine.t_ms
+    assert again.reading() == engine.reading()
+    for row in range(cut, cut + 40):
+        assert again.update(frame.rows(row, row + 1)) == engine.update(frame.rows(row, row + 1))
+    assert again.dump() == engine.dump()
+
+
+def test_the_state_of_seven_assets_stays_under_10_kb() -> None:
+    seven = tuple("ABCDEFG")
+    engine = Engine(WEIGHTS, seven)
+    engine.update(market(2000, assets=seven))
+
+    assert len(engine.dump()) < 10_000
+
+
+@pytest.mark.parametrize("spoil", [lambda d: d[:0], lambda d: d[:-9], lambda d: b"x" + d])
+def test_a_damaged_state_is_refused(spoil: Callable[[bytes], bytes]) -> None:
+    engine = Engine(WEIGHTS, ASSETS)
+    engine.update(market(30))
+
+    with pytest.raises(ValueError, match="brain state"):
+        Engine.load(WEIGHTS, ASSETS, spoil(engine.dump()))
+
+
+def test_a_state_of_other_assets_or_weights_is_refused() -> None:
+    engine = Engine(WEIGHTS, ASSETS)
+    engine.update(market(30))
+
+    with pytest.raises(ValueError, match="other assets"):
+        Engine.load(WEIGHTS, ("BTC", "ETH", "SOL"), engine.dump())
+    with pytest.raises(ValueError, match="brain state"):
+        Engine.load(WEIGHTS, ("BTC",), engine.dump())
+    with pytest.raises(ValueError, match="other weights"):
+        Engine.load(dataclasses.replace(WEIGHTS, digest="0"), ASSETS, engine.dump())
+
+
+def test_late_double_and_off_grid_bars_are_counted_and_change_nothing() -> None:
+    frame = market(100)
+    engine = Engine(WEIGHTS, ASSETS)
+    before = engine.update(frame)
+    off = dataclasses.replace(frame.rows(99, 100), t=np.array([int(frame.t[99]) + 1000]))
+
+    after = engine.update(frame.rows(40, 60))
+    engine.update(off)
+
+    assert after == before
+    assert engine.counters.late == 21
+    assert engine.counters.bars == 100
+
+
+def test_hourly_bars_are_not_read() -> None:
+    hourly = dataclasses.replace(market(5), interval_ms=3_600_000)
+
+    assert Engine(WEIGHTS, ASSETS).update(hourly) is None
+
+
+def test_columns_are_found_by_name() -> None:
+    frame = market(300)
+    order = [2, 0, 1]
+    shuffled = BarFrame(
+        tuple(ASSETS[i] for i in order), frame.t, {name: values[:, order] for name, values in frame.fields.items()}
+    )
+
+    assert read_all(shuffled) == read_all(frame)
+
+
+def test_a_gap_in_time_lowers_confidence_and_is_counted() -> None:
+    frame = market(1500)
+    engine = Engine(WEIGHTS, ASSETS)
+    before = engine.update(frame.rows(0, 1200))
+    late = dataclasses.replace(frame.rows(1200, 1201), t=np.array([int(frame.t[1199]) + 200 * BAR_MS]))
+
+    after = engine.update(late)
+
+    assert before is not None
+    assert after is not None
+    assert engine.counters.gaps == 199
+    assert max(after.regime.posterior.values()) < max(before.regime.posterior.values())
+
+
+def test_too_little_history_is_unknown_and_not_invented() -> None:
+    reading = read_all(market(10))
+
+    sane(reading)
+    assert reading.outlook is None
+    assert reading.regime.risk_score is None
+    assert reading.regime.confidence < 0.3
+    assert reading.regime.label is RegimeLabel.TRANSITION
+    assert any("history" in text for text in reading.limitations)
+    assert all(asset.forecast is None and asset.bias is Bias.FLAT for asset in reading.assets.values())
+    assert all(any("history" in text for text in asset.limitations) for asset in reading.assets.values())
+
+
+def test_an_asset_that_vanishes_for_a_day_is_unknown_with_a_reason_and_comes_back() -> None:
+    frame = market(1300)
+    for values in frame.fields.values():
+        values[800:1088, 1] = np.nan
+    engine = Engine(WEIGHTS, ASSETS)
+
+    away = engine.update(frame.rows(0, 1088))
+    back = engine.update(frame.rows(1088))
+
+    assert away is not None
+    assert back is not None
+    sane(away)
+    gone = away.assets["ETH"]
+    assert (gone.forecast, gone.outlook, gone.trend, gone.regime) == (None, None, Trend.UNKNOWN, RegimeLabel.UNKNOWN)
+    assert any("last hour" in text for text in gone.limitations)
+    assert gone.coverage < away.assets["BTC"].coverage
+    assert away.assets["BTC"].forecast is not None
+    sane(back)
+    assert back.assets["ETH"].forecast is not None
+
+
+def test_a_crash_of_sixty_percent_in_one_bar_is_named_and_does_not_rule_for_a_week() -> None:
+    frame = market(2600)
+    for name in ("open", "high", "low", "close"):
+        frame.fields[name][2000:] *= 0.4
+    frame.fields["open"][2000] /= 0.4
+    frame.fields["high"][2000] /= 0.4
+    engine = Engine(WEIGHTS, ASSETS)
+    before = engine.update(frame.rows(0, 2000))
+
+    crash = engine.update(frame.rows(2000, 2001))
+    later = engine.update(frame.rows(2001))
+
+    assert before is not None
+    assert crash is not None
+    assert later is not None
+    sane(crash)
+    sane(later)
+    assert any("capped" in text for text in crash.assets["BTC"].limitations)
+    assert before.outlook is not None
+    assert crash.outlook is not None
+    assert later.outlook is not None
+    assert crash.outlook.h1 > before.outlook.h1
+    assert later.outlook.h1 < 4.0 * before.outlook.h1
+    assert not any("capped" in text for text in later.assets["BTC"].limitations)
+
+
+def test_constant_prices_give_a_quiet_reading() -> None:
+    reading = read_all(priced(np.full((600, 3), 42.0)))
+
+    sane(reading)
+    assert reading.direction is Bias.FLAT
+    assert all(asset.trend is Trend.SIDEWAYS for asset in reading.assets.values())
+
+
+def test_volume_of_zero_and_no_volume_are_survived() -> None:
+    frame = market(500)
+
+    sane(read_all(with_field(frame, "volume", 0.0)))
+    sane(read_all(with_field(frame, "volume", np.nan)))
+
+
+@pytest.mark.parametrize("price", [0.0, -3.0, np.nan, np.inf, -np.inf, 1e300])
+@pytest.mark.parametrize("field", ["open", "high", "low", "close"])
+def test_an_impossible_price_drops_that_bar_only(field: str, price: float) -> None:
+    frame = market(400)
+    frame.fields[field][399, 0] = price
+
+    reading = read_all(frame)
+
+    sane(reading)
+    assert reading.assets["ETH"].forecast is not None
+
+
+def test_funding_of_five_percent_is_crowding_and_nothing_worse() -> None:
+    reading = read_all(with_field(market(400), "funding", 0.05))
+
+    sane(reading)
+    assert reading.assets["BTC"].derivatives is DerivativesState.CROWDED_LONGS
+
+
+def test_without_books_and_futures_both_are_unknown_with_a_reason() -> None:
+    frame = market(400)
+    for name in ("depth_usd", "spread_bps", "imbalance", "funding", "open_interest"):
+        frame.fields[name][:] = np.nan
+
+    asset = read_all(frame).assets["BTC"]
+
+    assert asset.liquidity is LiquidityContext.UNKNOWN
+    assert asset.derivatives is DerivativesState.UNAVAILABLE
+    assert asset.derivatives_confidence is None
+    assert asset.coverage == pytest.approx(4 / 6)
+    assert len(asset.limitations) == 2
+
+
+def test_an_asset_that_no_frame_carries_is_unknown() -> None:
+    reading = read_all(market(400), (*ASSETS, "SOL"))
+
+    sane(reading)
+    missing = reading.assets["SOL"]
+    assert missing.forecast is None
+    assert missing.regime is RegimeLabel.UNKNOWN
+    assert "no price bars for this asset yet" in missing.limitations
+
+
+def test_one_asset_never_seen_does_not_change_the_market() -> None:
+    frame = market(900)
+
+    with_ghost, without = read_all(frame, (*ASSETS, "SOL")), read_all(frame)
+
+    assert with_ghost.regime.label is without.regime.label
+    assert with_ghost.regime.posterior == pytest.approx(without.regime.posterior)
+    assert with_ghost.regime.risk_score == pytest.approx(without.regime.risk_score)
+
+
+def test_engines_refuse_no_assets_and_doubles() -> None:
+    with pytest.raises(ValueError, match="different"):
+        Engine(WEIGHTS, ())
+    with pytest.raises(ValueError, match="different"):
+        Engine(WEIGHTS, ("BTC", "BTC"))
+
+
+NASTY = st.one_of(
+    st.floats(allow_nan=True, allow_infinity=True),
+    st.sampled_from([0.0, -1.0, 1e-300, 1e300, np.nan]),
+    st.floats(min_value=90.0, max_value=110.0),
+)
+
+
+@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(rows=st.lists(st.tuples(st.integers(1, 5), st.lists(NASTY, min_size=12, max_size=12)), min_size=1, max_size=40))
+def test_arbitrary_bars_never_raise_and_never_give_nan(rows: list[tuple[int, list[float]]]) -> None:
+    engine = Engine(WEIGHTS, ("BTC",))
+    engine.update(market(200, assets=("BTC",)))
+    t_ms = START_MS + 200 * BAR_MS
+    for steps, values in rows:
+        t_ms += steps * BAR_MS
+        fields = {name: np.array([[value]]) for name, value in zip(BAR_FIELDS, values, strict=True)}
+        reading = engine.update(BarFrame(("BTC",), np.array([t_ms]), fields))
+        assert reading is not None
+        sane(reading)
+    sane_again = Engine.load(WEIGHTS, ("BTC",), engine.dump()).reading()
+    assert sane_again == engine.reading()

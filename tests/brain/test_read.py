@@ -1,0 +1,175 @@
+"""`emi read`: bars in, readings out, line by line."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from generator.brain.engine import Engine
+from generator.brain.filter import BarError, Filter
+from generator.brain.weights import Weights
+from generator.catalog.words import READ_BIAS
+from generator.cli.read import read
+from generator.market.values import BAR_MS, BarFrame
+from tests.brain.markets import START_MS, market
+
+NAMES = {"o": "open", "h": "high", "l": "low", "c": "close", "v": "volume"}
+MORE = ("depth_usd", "spread_bps", "imbalance", "funding", "open_interest", "liq_long_usd", "liq_short_usd")
+REGIMES = {"risk_on", "risk_off", "range", "high_volatility", "transition"}
+
+
+def lines(frame: BarFrame) -> list[str]:
+    """Write bars as the contract says, null where unknown."""
+    fields = {**NAMES, **{name: name for name in MORE}}
+    out = []
+    for row, t_ms in enumerate(frame.t.tolist()):
+        assets: dict[str, dict[str, float | None]] = {}
+        for column, asset in enumerate(frame.assets):
+            values = {short: float(frame.fields[name][row, column]) for short, name in fields.items()}
+            assets[asset] = {short: None if math.isnan(value) else value for short, value in values.items()}
+        out.append(json.dumps({"t": t_ms, "assets": assets}))
+    return out
+
+
+def ran(text: str, *arguments: str) -> tuple[int, list[dict[str, Any]], str]:
+    app = typer.Typer()
+    app.command()(read)
+    result = CliRunner().invoke(app, list(arguments), input=text)
+    return result.exit_code, [json.loads(line) for line in result.stdout.splitlines()], result.stderr
+
+
+def test_each_bar_gives_one_line_of_the_agreed_form_from_the_first_on() -> None:
+    frame = market(300)
+
+    code, answers, _ = ran("\n".join(lines(frame)) + "\n")
+
+    assert code == 0
+    assert [answer["t"] for answer in answers] == frame.t.tolist()
+    for answer in answers:
+        assert set(answer) == {
+            "t", "regime", "confidence", "probs", "bias", "bias_confidence", "volatility_outlook", "assets"
+        }  # fmt: skip
+        assert answer["regime"] in REGIMES
+        assert 0.0 <= answer["confidence"] <= 1.0
+        assert set(answer["probs"]) == REGIMES - {"transition"}
+        assert sum(answer["probs"].values()) == pytest.approx(1.0)
+        assert answer["bias"] in {"UP", "DOWN", "NEUTRAL"}
+        assert set(answer["volatility_outlook"]) == {"15m", "1h", "4h"}
+        assert list(answer["assets"]) == list(frame.assets)
+    last = answers[-1]["assets"]["BTC"]
+    assert last["liquidity"] in {"thin", "normal", "deep"}
+    assert last["derivatives"] == "balanced"
+    assert sum(last["arena"].values()) == pytest.approx(1.0)
+    assert answers[0]["assets"]["BTC"]["arena"] is None
+
+
+def test_the_answers_are_the_engines_readings() -> None:
+    frame = market(200)
+    engine = Engine(Weights.load(), frame.assets)
+    reading = engine.update(frame)
+
+    _, answers, _ = ran("\n".join(lines(frame)) + "\n")
+
+    assert reading is not None
+    assert reading.outlook is not None
+    assert answers[-1]["regime"] == reading.regime.label.value
+    assert answers[-1]["confidence"] == reading.regime.confidence
+    assert answers[-1]["bias"] == READ_BIAS[reading.direction]
+    assert answers[-1]["volatility_outlook"]["1h"] == reading.outlook.h1
+    forecast = engine.forecast("ETH", 15)
+    assert forecast is not None
+    assert answers[-1]["assets"]["ETH"]["arena"]["up"] == forecast.probabilities.up
+
+
+def test_an_answer_comes_before_the_next_bar_is_sent() -> None:
+    program = "import typer; from generator.cli.read import read; typer.run(read)"
+    first, second = lines(market(2))
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        said = []
+        for line in (first, second):
+            child.stdin.write(line + "\n")
+            child.stdin.flush()
+            said.append(json.loads(child.stdout.readline()))
+        child.stdin.close()
+
+        assert child.wait(timeout=30) == 0
+    assert [answer["t"] for answer in said] == [START_MS, START_MS + BAR_MS]
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        ("{", "line 3"),
+        ("[]", "expected"),
+        ('{"t":1}', "expected"),
+        ('{"t":"now","assets":{}}', "whole number"),
+        ('{"t":true,"assets":{}}', "whole number"),
+        ('{"t":-300000,"assets":{}}', "whole number"),
+        ('{"t":1700000000000,"assets":{"BTC":7}}', "BTC must be an object"),
+        ('{"t":1700000000000,"assets":{"BTC":{"c":"ten"}}}', "c must be a number"),
+    ],
+)
+def test_a_bad_line_ends_the_run_and_is_named(bad: str, reason: str) -> None:
+    good = lines(market(2))
+
+    code, answers, complaint = ran("\n".join([*good, bad, *good]) + "\n")
+
+    assert code == 1
+    assert len(answers) == 2
+    assert len(complaint.strip().splitlines()) == 1
+    assert "line 3" in complaint
+    assert reason in complaint
+
+
+def test_wrong_weights_are_one_clear_line(tmp_path: Any) -> None:
+    (tmp_path / "w.json").write_text("{}", encoding="utf-8")
+
+    code, answers, complaint = ran("", "--weights", str(tmp_path / "w.json"))
+
+    assert (code, answers) == (1, [])
+    assert len(complaint.strip().splitlines()) == 1
+
+
+def test_missing_fields_assets_and_empty_lines_are_unknown() -> None:
+    bars = [{"t": START_MS + i * BAR_MS, "assets": {"X": {"c": 10 + i % 3}, "Y": None}} for i in range(200)]
+    empty = {"t": START_MS + 200 * BAR_MS, "assets": {}}
+
+    code, answers, _ = ran("\n".join(map(json.dumps, bars)) + "\n\n" + json.dumps(empty) + "\n")
+
+    assert code == 0
+    assert len(answers) == 201
+    assert answers[-2]["assets"]["X"]["arena"] is not None
+    assert answers[-1]["assets"]["Y"] == {"liquidity": None, "derivatives": None, "arena": None}
+
+
+def test_numbers_that_json_has_but_prices_have_not_are_survived() -> None:
+    brain = Filter(Weights.load())
+    good, strange = (json.loads(line) for line in lines(market(2)))
+    brain.answer(good)
+    strange["assets"]["BTC"].update(c=float("nan"), h=float("inf"), v=-1, funding=10**400)
+
+    answer = brain.answer(strange)
+
+    assert json.dumps(answer, allow_nan=False)
+
+
+def test_a_bar_twice_changes_nothing_and_the_first_must_be_on_the_grid() -> None:
+    brain = Filter(Weights.load())
+    first = json.loads(lines(market(1))[0])
+
+    assert brain.answer(first) == brain.answer(first)
+    with pytest.raises(BarError, match="5-minute"):
+        Filter(Weights.load()).answer({**first, "t": first["t"] + 1})
+    with pytest.raises(BarError, match="at least one"):
+        Filter(Weights.load()).answer({**first, "assets": {}})

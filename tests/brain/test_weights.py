@@ -1,0 +1,110 @@
+"""The weights file: versioned, digested, refused when wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator.brain.training.train import SEEDS
+from generator.brain.weights import PACKAGED, Weights, digest_of
+from generator.errors import WeightsError
+
+
+def body() -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads(PACKAGED.read_bytes())
+    return loaded
+
+
+def written(folder: Path, content: object) -> Path:
+    path = folder / "weights.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+def test_the_packaged_weights_load_and_carry_their_recipe() -> None:
+    weights = Weights.load()
+
+    assert weights.digest == digest_of(body())
+    assert weights.recipe["families"] == ["base", "hard", "wild"]
+    assert weights.figures
+
+
+def test_only_training_seeds_were_used_and_the_held_out_family_was_not() -> None:
+    seeds = body()["recipe"]["seeds"]
+
+    assert all(1000 <= first <= last <= 1999 for first, last in seeds.values())
+    assert "alt" not in seeds
+    assert {family: [s.start, s.stop - 1] for family, s in SEEDS.items()} == seeds
+
+
+def _changed_number(content: dict[str, Any]) -> None:
+    content["market"][0][0] += 1e-6
+
+
+def _other_version(content: dict[str, Any]) -> None:
+    content["version"] = 2
+    content["digest"] = digest_of(content)
+
+
+def _other_features(content: dict[str, Any]) -> None:
+    content["features"][1] = "something_else"
+    content["digest"] = digest_of(content)
+
+
+def _misshapen(content: dict[str, Any]) -> None:
+    content["asset"].pop()
+    content["digest"] = digest_of(content)
+
+
+def _not_finite(content: dict[str, Any]) -> None:
+    content["direction"][0][0] = float("nan")
+    content["digest"] = digest_of(content)
+
+
+def _part_missing(content: dict[str, Any]) -> None:
+    del content["filter"]
+    content["digest"] = digest_of(content)
+
+
+def _ragged(content: dict[str, Any]) -> None:
+    content["filter"]["surprise"] = 1.0
+    content["digest"] = digest_of(content)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (_changed_number, "digest"),
+        (_other_version, "version"),
+        (_other_features, "features"),
+        (_misshapen, "shape"),
+        (_not_finite, "finite"),
+        (_part_missing, "filter"),
+        (_ragged, "surprise"),
+    ],
+)
+def test_a_wrong_file_is_refused(tmp_path: Path, spoil: Callable[[dict[str, Any]], None], reason: str) -> None:
+    content = body()
+    spoil(content)
+
+    with pytest.raises(WeightsError, match=reason):
+        Weights.load(written(tmp_path, content))
+
+
+@pytest.mark.parametrize("content", [[], 3, {"format": "other"}])
+def test_other_json_is_refused(tmp_path: Path, content: object) -> None:
+    with pytest.raises(WeightsError, match="is not a"):
+        Weights.load(written(tmp_path, content))
+
+
+def test_a_missing_file_and_no_json_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "no.json").write_text("{", encoding="utf-8")
+
+    with pytest.raises(WeightsError, match="cannot read"):
+        Weights.load(tmp_path / "absent.json")
+    with pytest.raises(WeightsError, match="cannot read"):
+        Weights.load(tmp_path / "no.json")
