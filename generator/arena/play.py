@@ -87,6 +87,8 @@ class PlayState:
         taken: starts of stored rounds that lie in the future.
         active: rounds scheduled, open or live.
         pending: hourly predictions without an outcome.
+        begun: (asset, start) of hourly predictions that must not be made again although their start lies in the
+            future: the clock went back after their hour had begun.
         real, simulated: counted ballots by round: of open rounds so far, of live rounds as locked.
         last_outcome: the last outcome known by kind and asset.
         last_regime: label of the tick before.
@@ -97,6 +99,7 @@ class PlayState:
     taken: frozenset[int] = frozenset()
     active: tuple[Round, ...] = ()
     pending: tuple[PredictionMade, ...] = ()
+    begun: frozenset[tuple[str, int]] = frozenset()
     real: Mapping[str, Tally] = field(default_factory=dict)
     simulated: Mapping[str, Tally] = field(default_factory=dict)
     last_outcome: LastOutcome = lambda _kind, _asset: None
@@ -140,7 +143,7 @@ def play(state: PlayState, inputs: PlayInputs) -> PlayResult:
     return PlayResult(
         schedule=schedule,
         rounds=changed,
-        predictions=_predictions(inputs, judged, last),
+        predictions=_predictions(inputs, judged, state.begun, last),
         lessons=lessons,
         locks=_locks(state, inputs, changed),
         events=_events(state, inputs, changed),
@@ -209,7 +212,10 @@ def sound(forecast: Forecast | None) -> Forecast | None:
 
 
 def _predictions(
-    inputs: PlayInputs, judged: list[tuple[PredictionMade, PredictionMade]], last: LastOutcome
+    inputs: PlayInputs,
+    judged: list[tuple[PredictionMade, PredictionMade]],
+    begun: frozenset[tuple[str, int]],
+    last: LastOutcome,
 ) -> tuple[PredictionChange, ...]:
     changes: list[PredictionChange] = [(before, after) for before, after in judged if before != after]
     hour = hour_in_reach(inputs.now_ms)
@@ -218,7 +224,7 @@ def _predictions(
     standing = {before.asset: before for before, _ in judged if before.start_ms == hour}
     for asset in inputs.config.hourly_assets:
         forecast = sound(inputs.forecast(asset, HORIZON_MINUTES))
-        if forecast is not None:
+        if forecast is not None and (asset, hour) not in begun:
             made = predict(forecast, hour, inputs.now_ms, last("hourly", asset), warm_up=inputs.warm_up)
             changes.append((standing.get(asset), made))
     return tuple((before, after) for before, after in changes if before != after)

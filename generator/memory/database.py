@@ -17,8 +17,6 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from generator.errors import MemoryUnreadable
 from generator.memory import tables
 
-BUSY_MS = 5_000
-
 
 def open_database(url: str) -> Engine:
     """Open a database, make its tables when it is new, and check what is there when it is not.
@@ -74,9 +72,6 @@ def _listen(engine: Engine) -> None:
     @event.listens_for(engine, "connect")
     def on_connect(connection: Any, _record: Any) -> None:
         connection.isolation_level = None
-        cursor = connection.cursor()
-        cursor.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
-        cursor.close()
 
     @event.listens_for(engine, "begin")
     def on_begin(connection: Connection) -> None:
@@ -89,7 +84,7 @@ def _check(connection: Connection, name: str) -> None:
     if connection.dialect.name == "sqlite" and present:
         verdict = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
         if verdict != "ok":
-            raise MemoryUnreadable(_corrupt(name, str(verdict)))
+            raise MemoryUnreadable(_corrupt(name, str(verdict).splitlines()[-1]))
     if not present:
         tables.metadata.create_all(connection)
         connection.execute(tables.meta.insert().values(key=tables.SCHEMA_KEY, value=tables.SCHEMA_VERSION))

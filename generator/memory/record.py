@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, func, insert, select, update
+from sqlalchemy import Connection, Table, delete, func, insert, or_, select, update
 
 from generator.arena.ballots import Ballot
 from generator.arena.play import Lock, PlayResult, PlayState
@@ -58,6 +58,8 @@ def active_rounds(connection: Connection) -> tuple[Round, ...]:
 def load_state(connection: Connection, active: tuple[Round, ...], now_ms: int, last_regime: str | None) -> PlayState:
     """Load what the pure rules need."""
     starts = select(t.rounds.c.start_ms).where(t.rounds.c.start_ms > now_ms)
+    p = t.predictions.c
+    begun = select(p.asset, p.start_ms).where(p.start_ms > now_ms, or_(p.settled, p.start_price.is_not(None)))
     pending = select(t.predictions).where(t.predictions.c.settled.is_(False)).order_by(t.predictions.c.id)
     stored = get_meta(connection, SCHEDULE_KEY)
     return PlayState(
@@ -66,6 +68,7 @@ def load_state(connection: Connection, active: tuple[Round, ...], now_ms: int, l
         taken=frozenset(connection.execute(starts).scalars()),
         active=active,
         pending=tuple(prediction_of(row) for row in connection.execute(pending).mappings()),
+        begun=frozenset((row[0], row[1]) for row in connection.execute(begun)),
         real={item.round_id: real_tally(connection, item) for item in active},
         simulated={item.round_id: locked_tally(connection, item.round_id, simulated=True) for item in active},
         last_outcome=lambda kind, asset: last_outcome(connection, kind, asset),
@@ -95,7 +98,7 @@ def real_tally(connection: Connection, item: Round) -> Tally:
         return locked_tally(connection, item.round_id, simulated=False)
     b = t.ballots.c
     query = select(b.choice, func.count()).where(b.round_id == item.round_id, b.counts.is_(True)).group_by(b.choice)
-    counts: dict[str, int] = dict(connection.execute(query).tuples().all())
+    counts: dict[str, int] = {row[0]: row[1] for row in connection.execute(query)}
     return Tally(*(counts.get(str(word), 0) for word in (Prediction.BULLISH, Prediction.BEARISH, Prediction.NEUTRAL)))
 
 

@@ -210,7 +210,7 @@ class Memory:
         """Return how many ballots were refused, by reason."""
         with self._transaction() as connection:
             query = select(t.rejected.c.reason, t.rejected.c.n)
-            return dict(connection.execute(query).tuples().all())
+            return {row[0]: row[1] for row in connection.execute(query)}
 
     def resolved_rounds(self, limit: int) -> list[dict[str, Any]]:
         """Return the last finished rounds, resolved and void, newest first, as rows of `/arena/rounds.json`."""

@@ -128,6 +128,7 @@ predictions = Table(
     Column("settled", Boolean, nullable=False),
     UniqueConstraint("asset", "start_ms"),
     Index("predictions_by_state", "settled", "start_ms"),
+    Index("predictions_by_start", "start_ms"),
 )
 
 lessons = Table(

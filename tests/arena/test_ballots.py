@@ -1,0 +1,207 @@
+"""Ballots: what counts, what is refused, and by which name."""
+
+from __future__ import annotations
+
+import base64
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from generator.arena.address import default_address
+from generator.arena.algorand import TRANSACTION_PREFIX, key_of, pack, unpack
+from generator.arena.ballots import BallotFile, Poll, Refusal, judge
+from generator.arena.values import Round
+from generator.catalog.networks import NETWORKS
+from generator.catalog.words import Prediction, RoundPhase
+from tests.arena.test_sealing import an_open_round
+from tests.arena.worlds import GENESIS, HOUR, MINUTE, NOON, Vote, voter
+
+OPEN = an_open_round()
+VOTE = Vote(OPEN.round_id)
+POLL = Poll(default_address(), GENESIS, {OPEN.round_id: OPEN}, NOON + HOUR)
+
+
+def known_to_nobody(_txids: frozenset[str]) -> frozenset[str]:
+    return frozenset()
+
+
+def refusal_of(file: BallotFile, poll: Poll = POLL) -> str | None:
+    verdicts, ballots = judge([file], poll, known_to_nobody)
+    assert len(ballots) == (verdicts[0].reason is None)
+    return verdicts[0].reason
+
+
+def packed(envelope: dict[str, Any]) -> BallotFile:
+    return BallotFile("x", base64.b64encode(pack(envelope)), NOON)
+
+
+def altered(change: Callable[[dict[str, Any]], object], *, sign: bool = True) -> BallotFile:
+    """Change a good ballot's fields, and sign it again unless told not to."""
+    from nacl.signing import SigningKey
+
+    envelope = unpack(base64.b64decode(VOTE.file().data))
+    change(envelope)
+    if sign and "txn" in envelope and "sig" in envelope:
+        signer = SigningKey(base64.b64decode(voter(0))[:32])
+        envelope["sig"] = signer.sign(TRANSACTION_PREFIX + pack(envelope["txn"])).signature
+    return packed(envelope)
+
+
+def set_in_transaction(**fields: object) -> BallotFile:
+    return altered(lambda envelope: envelope["txn"].update(fields))
+
+
+def test_a_good_ballot_counts_with_its_voter_round_and_choice() -> None:
+    verdicts, ballots = judge([VOTE.file()], POLL, known_to_nobody)
+
+    assert [verdict.reason for verdict in verdicts] == [None]
+    assert (ballots[0].round_id, ballots[0].choice, ballots[0].arrived_ms) == (OPEN.round_id, Prediction.BULLISH, NOON)
+    assert ballots[0].txid == verdicts[0].txid
+    assert key_of(ballots[0].voter) == base64.b64decode(voter(0))[32:]
+
+
+def test_signing_again_is_no_change_so_the_table_below_tests_what_it_says() -> None:
+    assert refusal_of(altered(lambda _envelope: None)) is None
+
+
+NOTE = b'emi-arena/v1:j{"r":"%s","p":"BULLISH"}' % OPEN.round_id.encode()
+TAMPERED: dict[str, tuple[Callable[[], BallotFile], Refusal]] = {
+    "amount": (lambda: set_in_transaction(amt=1), Refusal.NOT_ZERO),
+    "receiver": (lambda: set_in_transaction(rcv=bytes(range(32))), Refusal.OTHER_RECEIVER),
+    "no receiver": (lambda: altered(lambda e: e["txn"].pop("rcv")), Refusal.OTHER_RECEIVER),
+    "rekey": (lambda: set_in_transaction(rekey=bytes(range(32))), Refusal.REKEYS),
+    "close": (lambda: set_in_transaction(close=bytes(range(32))), Refusal.CLOSES),
+    "type": (lambda: set_in_transaction(type="axfer"), Refusal.NOT_A_PAYMENT),
+    "unknown field": (lambda: set_in_transaction(zz=1), Refusal.UNKNOWN_FIELD),
+    "float fee": (lambda: set_in_transaction(fee=1.5), Refusal.NOT_A_TRANSACTION),
+    "bool fee": (lambda: set_in_transaction(fee=True), Refusal.NOT_A_TRANSACTION),
+    "short sender": (lambda: set_in_transaction(snd=b"short"), Refusal.NOT_A_TRANSACTION),
+    "other network": (VOTE.but(genesis=NETWORKS["mainnet"].genesis_hash).file, Refusal.OTHER_NETWORK),
+    "no network": (lambda: altered(lambda e: e["txn"].pop("gh")), Refusal.OTHER_NETWORK),
+    "no note": (lambda: altered(lambda e: e["txn"].pop("note")), Refusal.NOTE_FORM),
+    "text note": (lambda: set_in_transaction(note=NOTE.decode()), Refusal.NOTE_FORM),
+    "other prefix": (lambda: set_in_transaction(note=NOTE.replace(b"v1", b"v2")), Refusal.NOTE_FORM),
+    "not json": (lambda: set_in_transaction(note=NOTE[:-1]), Refusal.NOTE_FORM),
+    "third key": (lambda: set_in_transaction(note=NOTE[:-1] + b',"x":"y"}'), Refusal.NOTE_FORM),
+    "double key": (lambda: set_in_transaction(note=NOTE[:-1] + b',"p":"BEARISH"}'), Refusal.NOTE_FORM),
+    "list": (lambda: set_in_transaction(note=b'emi-arena/v1:j["r","p"]'), Refusal.NOTE_FORM),
+    "number": (lambda: set_in_transaction(note=b"emi-arena/v1:j7"), Refusal.NOTE_FORM),
+    "deep": (lambda: set_in_transaction(note=b"emi-arena/v1:j" + b"[" * 240), Refusal.NOTE_FORM),
+    "garbage": (lambda: set_in_transaction(note=b"\xff" * 1024), Refusal.NOTE_FORM),
+    "choice": (lambda: set_in_transaction(note=NOTE.replace(b"BULLISH", b"NONE")), Refusal.CHOICE),
+    "choice's case": (lambda: set_in_transaction(note=NOTE.replace(b"BULLISH", b"bullish")), Refusal.CHOICE),
+    "no such round": (VOTE.but(round_id="BTC-20261120-140000").file, Refusal.NO_SUCH_ROUND),
+    "other asset": (VOTE.but(round_id="ETH-20261120-130000").file, Refusal.NO_SUCH_ROUND),
+    "at the close": (VOTE.but(at_ms=OPEN.start_ms).file, Refusal.CLOSED),
+    "signature bit": (
+        lambda: altered(lambda e: e.update(sig=bytes([e["sig"][0] ^ 1]) + e["sig"][1:]), sign=False),
+        Refusal.BAD_SIGNATURE,
+    ),
+    "another's name": (
+        lambda: altered(lambda e: e["txn"].update(snd=base64.b64decode(voter(1))[32:])),
+        Refusal.BAD_SIGNATURE,
+    ),
+    "a key that any signature fits": (
+        lambda: altered(
+            lambda e: (e["txn"].update(snd=b"\x01" + bytes(31)), e.update(sig=b"\x01" + bytes(63))), sign=False
+        ),
+        Refusal.BAD_SIGNATURE,
+    ),
+    "changed after signing": (
+        lambda: altered(lambda e: e["txn"].update(note=NOTE.replace(b"BULLISH", b"BEARISH")), sign=False),
+        Refusal.BAD_SIGNATURE,
+    ),
+    "multisig": (lambda: altered(lambda e: e.update(msig={"v": 1})), Refusal.MULTISIG),
+    "logic": (lambda: altered(lambda e: e.update(lsig={"l": b"x"})), Refusal.LOGICSIG),
+    "rekeyed signer": (lambda: altered(lambda e: e.update(sgnr=bytes(range(32)))), Refusal.REKEYED),
+    "unsigned": (lambda: altered(lambda e: e.pop("sig")), Refusal.NOT_A_TRANSACTION),
+    "short signature": (lambda: altered(lambda e: e.update(sig=b"x"), sign=False), Refusal.NOT_A_TRANSACTION),
+    "extra envelope": (lambda: altered(lambda e: e.update(zz=1)), Refusal.NOT_A_TRANSACTION),
+    "no transaction": (lambda: packed({"sig": b"x" * 64}), Refusal.NOT_A_TRANSACTION),
+    "trailing bytes": (
+        lambda: BallotFile("x", base64.b64encode(base64.b64decode(VOTE.file().data) + b"\0"), NOON),
+        Refusal.NOT_A_TRANSACTION,
+    ),
+    "list instead": (lambda: BallotFile("x", base64.b64encode(b"\x90"), NOON), Refusal.NOT_A_TRANSACTION),
+    "nested": (lambda: BallotFile("x", base64.b64encode(b"\x91" * 3000), NOON), Refusal.NOT_A_TRANSACTION),
+    "huge claim": (lambda: BallotFile("x", base64.b64encode(b"\xdd\xff\xff\xff\xff"), NOON), Refusal.NOT_A_TRANSACTION),
+    "empty": (lambda: BallotFile("x", b"", NOON), Refusal.NOT_A_TRANSACTION),
+    "not base64": (lambda: BallotFile("x", b"\x00\xff not base64", NOON), Refusal.NOT_BASE64),
+    "too large": (lambda: BallotFile("x", b"A" * 4097, NOON), Refusal.TOO_LARGE),
+    "unreadable": (lambda: BallotFile("x", b"", NOON, Refusal.UNREADABLE), Refusal.UNREADABLE),
+}
+
+
+@pytest.mark.parametrize("case", TAMPERED)
+def test_a_tampered_ballot_is_refused_by_name(case: str) -> None:
+    make, refusal = TAMPERED[case]
+
+    assert refusal_of(make()) == refusal.value
+
+
+def test_the_table_shows_every_refusal() -> None:
+    shown = {refusal for _, refusal in TAMPERED.values()} | {Refusal.REPEATED, Refusal.OTHER_ASSET}
+
+    assert shown == set(Refusal)
+
+
+@pytest.mark.parametrize("phase", [RoundPhase.SCHEDULED, RoundPhase.LIVE, RoundPhase.RESOLVED, RoundPhase.VOID])
+def test_only_an_open_round_takes_votes(phase: RoundPhase) -> None:
+    poll = replace(POLL, rounds={OPEN.round_id: replace(OPEN, phase=phase)})
+
+    assert refusal_of(VOTE.file(), poll) == Refusal.CLOSED
+
+
+def test_a_round_whose_asset_is_not_its_names_takes_no_votes() -> None:
+    poll = replace(POLL, rounds={OPEN.round_id: replace(OPEN, asset="ETH")})
+
+    assert refusal_of(VOTE.file(), poll) == Refusal.OTHER_ASSET
+
+
+def test_the_tick_at_the_start_still_counts_what_arrived_before() -> None:
+    poll = replace(POLL, now_ms=OPEN.start_ms + 30_000)
+
+    assert refusal_of(VOTE.but(at_ms=OPEN.start_ms - 1).file(), poll) is None
+
+
+def test_a_file_dated_in_the_future_counts_as_arrived_now() -> None:
+    poll = replace(POLL, now_ms=NOON + MINUTE)
+
+    assert judge([VOTE.but(at_ms=NOON + 9 * HOUR).file()], poll, known_to_nobody)[1][0].arrived_ms == NOON + MINUTE
+
+
+def test_a_repeated_ballot_is_refused_also_under_another_name() -> None:
+    file = VOTE.file()
+    again = replace(file, name="copy", arrived_ms=NOON + 1)
+
+    in_one_tick = judge([again, file], POLL, known_to_nobody)
+    later = judge([file], POLL, lambda txids: txids)
+
+    assert [verdict.reason for verdict in in_one_tick[0]] == [None, Refusal.REPEATED]
+    assert ([verdict.reason for verdict in later[0]], later[1]) == ([Refusal.REPEATED], ())
+
+
+def test_the_order_of_the_files_does_not_matter() -> None:
+    files = [
+        VOTE.but(by=number % 3, choice=choice, at_ms=NOON + number // 4).file()
+        for number in range(12)
+        for choice in Prediction
+    ]
+    shuffled = list(files)
+    random.Random(5).shuffle(shuffled)
+
+    assert judge(files, POLL, known_to_nobody)[1] == judge(shuffled, POLL, known_to_nobody)[1]
+
+
+def test_the_arena_address_is_the_hash_of_a_text_and_a_valid_address() -> None:
+    import hashlib
+
+    assert key_of(default_address()) == hashlib.new("sha512_256", b"emi-arena-v1").digest()
+
+
+def test_an_open_round_is_what_these_tests_stand_on() -> None:
+    assert isinstance(OPEN, Round)
+    assert OPEN.phase is RoundPhase.OPEN

@@ -1,0 +1,81 @@
+"""Hourly predictions."""
+
+from __future__ import annotations
+
+import pytest
+
+from generator.arena.hourly import hour_in_reach, judge, predict
+from generator.arena.play import PlayState, play
+from generator.arena.settlement import PricePoint
+from generator.arena.values import PredictionMade
+from generator.catalog.assets import ASSETS
+from generator.catalog.words import Prediction
+from tests.arena.worlds import HOUR, MINUTE, NOON, forecast_at, inputs_at
+
+
+def made_at(now_ms: int, start_ms: int = NOON) -> PredictionMade:
+    forecast = forecast_at(now_ms)("BTC", 60)
+    assert forecast is not None
+    return predict(forecast, start_ms, now_ms, None, warm_up=False)
+
+
+def test_the_ten_minutes_before_the_hour_make_it_and_nothing_from_the_start_on() -> None:
+    assert hour_in_reach(NOON - 10 * MINUTE - 1) is None
+    assert hour_in_reach(NOON - 10 * MINUTE) == NOON
+    assert hour_in_reach(NOON - 1) == NOON
+    assert hour_in_reach(NOON) is None
+    with pytest.raises(ValueError, match="after the fact"):
+        made_at(NOON)
+
+
+def test_every_asset_gets_one_and_the_last_tick_before_the_start_stands() -> None:
+    first = play(PlayState(), inputs_at(NOON - 7 * MINUTE))
+    pending = tuple(after for _, after in first.predictions)
+
+    second = play(PlayState(pending=pending), inputs_at(NOON - MINUTE))
+
+    assert [made.asset for made in pending] == list(ASSETS)
+    assert [before for before, _ in second.predictions] == list(pending)
+    assert {after.made_ms for _, after in second.predictions} == {NOON - MINUTE}
+
+
+def test_an_hour_whose_last_minutes_were_missed_keeps_the_earlier_prediction() -> None:
+    first = play(PlayState(), inputs_at(NOON - 7 * MINUTE))
+    pending = tuple(after for _, after in first.predictions)
+
+    started = play(PlayState(pending=pending), inputs_at(NOON))
+
+    assert {after.made_ms for _, after in started.predictions} == {NOON - 7 * MINUTE}
+    assert all(after.start_price is not None for _, after in started.predictions)
+
+
+def judged(now_ms: int, price: float | None, venues: int = 2) -> PredictionMade:
+    started = judge(made_at(NOON - MINUTE), NOON, {"BTC": PricePoint(100.0, 2)}, 2)
+    return judge(started, now_ms, {"BTC": PricePoint(price, venues)}, 2)
+
+
+def test_it_is_judged_by_the_same_price_rule_as_a_round() -> None:
+    assert judged(NOON + HOUR, 101.0).outcome is Prediction.BULLISH
+    assert judged(NOON + HOUR - 1, 101.0).outcome is None
+    assert judged(NOON + HOUR, None).void_reason == "no end price"
+    assert judged(NOON + HOUR, 101.0, 1).void_reason == "too few venues agree on the end price: 1 of 2"
+    assert judged(NOON + HOUR + MINUTE, 101.0).void_reason == "no tick in the minute after the end"
+
+
+def test_an_outage_over_the_start_voids_it() -> None:
+    late = judge(made_at(NOON - MINUTE), NOON + MINUTE, {"BTC": PricePoint(100.0, 2)}, 2)
+
+    assert late.void_reason == "no tick in the minute after the start"
+
+
+def test_persistence_says_what_was_known_when_the_prediction_was_made() -> None:
+    asked: list[tuple[str, str]] = []
+
+    def last(kind: str, asset: str) -> Prediction:
+        asked.append((kind, asset))
+        return Prediction.BEARISH
+
+    result = play(PlayState(last_outcome=last), inputs_at(NOON - MINUTE))
+
+    assert {after.previous for _, after in result.predictions} == {Prediction.BEARISH}
+    assert ("hourly", "HBAR") in asked

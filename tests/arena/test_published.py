@@ -1,0 +1,132 @@
+"""The published record and what its reader can recompute."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from generator.arena.play import PlayInputs, PlayState, play
+from generator.arena.published import complaint_of, published_round
+from generator.arena.values import Lesson, Round, Tally
+from generator.cli._audit import audit
+from tests.arena.worlds import HOUR, NOON, inputs_at
+
+VOTES = Tally(5, 2, 1)
+
+
+def moved(item: Round, inputs: PlayInputs) -> tuple[Round, Lesson | None]:
+    state = PlayState(active=(item,), real={item.round_id: VOTES}, taken=frozenset({item.end_ms}))
+    result = play(state, inputs)
+    return result.rounds[0][1], result.lessons[0] if result.lessons else None
+
+
+def a_row(opens_ms: int = NOON) -> dict[str, Any]:
+    opened = play(PlayState(), inputs_at(opens_ms)).rounds[0][1]
+    live, _ = moved(opened, inputs_at(opens_ms + HOUR))
+    resolved, lesson = moved(live, inputs_at(opens_ms + 2 * HOUR))
+    row: dict[str, Any] = json.loads(json.dumps(published_round(resolved, VOTES, lesson)))
+    return row
+
+
+def a_void_row() -> dict[str, Any]:
+    opened = play(PlayState(), inputs_at(NOON)).rounds[0][1]
+    void, _ = moved(opened, inputs_at(NOON + 5 * HOUR))
+    return published_round(void, Tally(), None)
+
+
+def test_an_honest_row_has_no_complaint() -> None:
+    assert complaint_of(a_row()) is None
+    assert complaint_of(a_void_row()) is None
+
+
+def set_in(*path: str, to: object) -> Callable[[dict[str, Any]], None]:
+    def change(row: dict[str, Any]) -> None:
+        place = row
+        for key in path[:-1]:
+            place = place[key]
+        assert place[path[-1]] != to
+        place[path[-1]] = to
+
+    return change
+
+
+TAMPERED = {
+    "probability": (set_in("forecast", "probabilities", "up", to=0.9), "do not give the commitment"),
+    "prediction": (set_in("forecast", "prediction", to="NONE"), "do not give the commitment"),
+    "band": (set_in("forecast", "band_bps", to=1.0), "do not give the commitment"),
+    "salt": (set_in("salt", to="00"), "do not give the commitment"),
+    "commitment": (set_in("commitment", to="00"), "do not give the commitment"),
+    "another round's forecast": (set_in("forecast", "round_id", to="BTC-20261120-140000"), "of another round"),
+    "start moved": (set_in("start", to="2026-11-20T13:30:00Z"), "does not name"),
+    "asset": (set_in("asset", to="ETH"), "does not name"),
+    "sealed late": (set_in("opened", to="2026-11-20T13:00:00Z"), "not sealed before the start"),
+    "end price": (set_in("end_price", to=1.0), "the prices give"),
+    "start price": (set_in("start_price", to=1.0), "the prices give"),
+    "change": (set_in("change_bps", to=0.01), "the prices give"),
+    "outcome": (set_in("outcome", to="NONE"), "the prices give"),
+    "votes": (set_in("votes", "neutral", to=500), "recomputed"),
+    "minus votes": (set_in("votes", "neutral", to=-1), "cannot be"),
+    "simulated votes": (set_in("simulated_votes", "neutral", to=99), "cannot be"),
+    "learning": (set_in("lesson", "learning_score", to=99.9), "lesson learning_score is 99.9"),
+    "shared": (set_in("lesson", "shared_intelligence_score", to=99.9), "shared_intelligence_score is 99.9"),
+    "flag": (set_in("lesson", "brain_correct", to=7), "lesson brain_correct is 7"),
+    "pattern": (set_in("lesson", "pattern_type", to="no_crowd"), "lesson pattern_type is no_crowd"),
+    "phase": (set_in("phase", to="live"), "neither resolved nor void"),
+    "lesson gone": (set_in("lesson", to=None), "not of the published form"),
+    "forecast gone": (set_in("forecast", to=None), "no forecast, yet a commitment"),
+    "a text for a price": (set_in("start_price", to="100"), "not of the published form"),
+    "zero price": (set_in("start_price", to=0), "not of the published form"),
+}
+
+
+@pytest.mark.parametrize("case", TAMPERED)
+def test_a_tampered_row_is_found_by_name(case: str) -> None:
+    change, complaint = TAMPERED[case]
+    row = a_row()
+    change(row)
+
+    assert complaint in (complaint_of(row) or "no complaint")
+
+
+@pytest.mark.parametrize("key", sorted(a_row()))
+def test_a_row_with_a_missing_part_is_a_complaint_or_needs_it_not(key: str) -> None:
+    row = a_row()
+    del row[key]
+
+    assert (complaint_of(row) is None) == (key in {"price_basis", "void_reason"})
+
+
+def test_a_void_round_has_a_reason_and_no_outcome() -> None:
+    row = a_void_row()
+
+    assert "void without a reason" in (complaint_of({**row, "void_reason": None}) or "")
+    assert "with an outcome" in (complaint_of({**row, "outcome": "BULLISH"}) or "")
+
+
+def test_an_audit_names_the_first_row_that_fails() -> None:
+    rows = [a_row(NOON + 2 * HOUR), a_row(NOON + HOUR), a_row(NOON)]
+    wrong = copy.deepcopy(rows)
+    wrong[1]["lesson"]["learning_score"] = 1.0
+
+    assert audit({"rounds": rows}).complaint is None
+    assert (audit({"rounds": wrong}).complaint or "").startswith("row 2, round BTC-20261120-140000: lesson learning")
+
+
+@pytest.mark.parametrize("order", [[1, 0], [0, 0]])
+def test_an_audit_finds_repeated_and_reordered_rows(order: list[int]) -> None:
+    rows = [a_row(NOON + HOUR), a_row(NOON)]
+
+    assert "repeated or out of order" in (audit({"rounds": [rows[i] for i in order]}).complaint or "")
+
+
+@pytest.mark.parametrize("body", [None, [], {}, {"rounds": None}, {"rounds": [1]}])
+def test_an_audit_of_something_else_says_so(body: object) -> None:
+    assert "not a published record" in (audit(body).complaint or "")
+
+
+def test_an_audit_of_an_empty_record_checks_nothing_and_says_so() -> None:
+    assert audit({"rounds": []}).lines == ("0 rounds checked: 0 resolved, 0 void, 0 made at the simulated start",)

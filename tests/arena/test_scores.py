@@ -1,0 +1,152 @@
+"""Scores, against slow oracles written from their definitions."""
+
+from __future__ import annotations
+
+import random
+from math import log
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generator.arena.numbers import ORDER, published_triple
+from generator.arena.scores import BIN_EDGES, Case, Sums, brier, log_score, track_record, wilson
+from generator.brain.values import Probabilities
+from generator.catalog.words import Prediction
+
+WORDS = st.sampled_from(list(Prediction))
+UNITS = st.tuples(st.integers(0, 10_000), st.integers(0, 10_000)).map(sorted)
+TRIPLES = UNITS.map(lambda cut: (cut[0] / 10_000, (cut[1] - cut[0]) / 10_000, (10_000 - cut[1]) / 10_000))
+CASES = st.builds(
+    Case,
+    TRIPLES,
+    TRIPLES,
+    st.none() | WORDS,
+    WORDS,
+    st.none() | WORDS,
+    st.just(False),
+    st.booleans(),
+)
+
+
+def slow_brier(chances: tuple[float, ...], outcome: Prediction) -> float:
+    return sum((p - (word == outcome)) ** 2 for p, word in zip(chances, ORDER, strict=True))
+
+
+@given(TRIPLES, WORDS)
+def test_brier_is_the_sum_of_three_squares(chances: tuple[float, float, float], outcome: Prediction) -> None:
+    assert brier(chances, outcome) == pytest.approx(slow_brier(chances, outcome), abs=1e-9)
+
+
+def test_even_chances_score_two_thirds_and_certainty_zero_or_two() -> None:
+    assert brier((0.3333, 0.3334, 0.3333), Prediction.NEUTRAL) == pytest.approx(2 / 3, abs=1e-3)
+    assert brier((0.0, 0.0, 1.0), Prediction.BULLISH) == 0
+    assert brier((0.0, 0.0, 1.0), Prediction.BEARISH) == 2
+
+
+def test_the_log_score_clamps_what_was_called_impossible() -> None:
+    assert log_score((0.0, 0.0, 1.0), Prediction.BEARISH) == pytest.approx(-log(0.01))
+
+
+@given(st.lists(CASES, max_size=80))
+def test_running_sums_give_the_scores_of_the_definitions(cases: list[Case]) -> None:
+    sums = Sums()
+    for case in cases:
+        sums = sums.added(case)
+    record = track_record("hourly", sums)
+
+    judged = [case for case in cases if case.outcome is not None]
+    assert (record.predictions, record.resolved) == (len(cases), len(judged))
+    if not judged:
+        assert record.brier is None
+        assert record.skill_percent == {"uniform": None, "base_rate": None, "persistence": None}
+        return
+    n = len(judged)
+    mean = sum(slow_brier(case.probabilities, case.outcome) for case in judged if case.outcome) / n
+    base = sum(slow_brier(case.base_rate, case.outcome) for case in judged if case.outcome) / n
+    last = sum(2 / 3 if case.previous is None else 2 * (case.previous != case.outcome) for case in judged) / n
+    assert record.brier == pytest.approx(mean, abs=6e-5)
+    assert record.baselines["base_rate"] == pytest.approx(base, abs=6e-5)
+    assert record.baselines["persistence"] == pytest.approx(last, abs=6e-5)
+    assert record.hit.n == n
+    assert record.warm_up == sum(case.warm_up for case in judged)
+    assert sum(part.n for part in record.bins) == n
+    for name, baseline in record.baselines.items():  # a reader computes skill from the published scores
+        if baseline and record.brier is not None:
+            assert record.skill_percent[name] == round(100 * (1 - record.brier / baseline), 1)
+
+
+@given(st.lists(CASES, max_size=40), st.randoms(use_true_random=False))
+def test_order_and_revisions_do_not_change_the_sums(cases: list[Case], order: random.Random) -> None:
+    straight, shuffled = Sums(), Sums()
+    for case in cases:
+        straight = straight.added(case)
+    mixed = list(cases)
+    order.shuffle(mixed)
+    for case in mixed:
+        pending = Case(case.probabilities, case.base_rate, None, case.prediction, None, void=False, warm_up=True)
+        shuffled = shuffled.added(pending).moved(pending, case)
+
+    assert straight == shuffled
+
+
+@pytest.mark.parametrize(
+    ("hits", "n", "low", "high"),
+    [(81, 263, 25.53, 36.62), (15, 148, 6.24, 16.05), (0, 20, 0.0, 16.11), (1, 29, 0.61, 17.18)],
+)
+def test_wilson_gives_the_textbook_intervals(hits: int, n: int, low: float, high: float) -> None:
+    rate = wilson(hits, n)  # Newcombe 1998, table I, method 3
+
+    assert rate.n == n
+    assert rate.low_percent == pytest.approx(low, abs=0.051)
+    assert rate.high_percent == pytest.approx(high, abs=0.051)
+
+
+@given(st.integers(1, 500), st.data())
+def test_wilson_is_symmetric_and_holds_the_rate(n: int, data: st.DataObject) -> None:
+    hits = data.draw(st.integers(0, n))
+    rate, mirror = wilson(hits, n), wilson(n - hits, n)
+
+    assert rate.low_percent is not None
+    assert rate.high_percent is not None
+    assert rate.percent is not None
+    assert mirror.high_percent == pytest.approx(100 - rate.low_percent, abs=0.11)
+    assert 0 <= rate.low_percent <= rate.percent <= rate.high_percent <= 100
+
+
+def test_no_cases_give_no_rate() -> None:
+    assert wilson(0, 0).percent is None
+
+
+def test_a_bin_below_thirty_cases_gives_no_rate() -> None:
+    case = Case(
+        (0.3, 0.3, 0.4), (0.3, 0.4, 0.3), None, Prediction.BULLISH, Prediction.BULLISH, void=False, warm_up=False
+    )
+    sums = Sums()
+    for _ in range(29):
+        sums = sums.added(case)
+
+    few, enough = track_record("arena", sums).bins, track_record("arena", sums.added(case)).bins
+
+    index = BIN_EDGES.index(40.0)
+    assert (few[index].n, few[index].hit) == (29, None)
+    assert enough[index].hit == wilson(30, 30)
+
+
+@given(st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(0.001, 1)))
+def test_published_chances_sum_to_exactly_one(raw: tuple[float, float, float]) -> None:
+    total = sum(raw)
+    chances = Probabilities(*(part / total for part in raw))
+
+    published = published_triple(chances)
+
+    assert sum(round(p * 10_000) for p in published) == 10_000
+    assert all(
+        abs(a - b) <= 1.0001e-4 for a, b in zip(published, (chances.down, chances.neutral, chances.up), strict=True)
+    )
+
+
+@pytest.mark.parametrize("wrong", [(0.5, 0.5, 0.5), (-0.1, 0.6, 0.5), (float("nan"), 0.5, 0.5), (0, 0, 0)])
+def test_what_is_no_distribution_is_refused(wrong: tuple[float, float, float]) -> None:
+    with pytest.raises(ValueError, match="not probabilities"):
+        published_triple(Probabilities(*wrong))

@@ -1,0 +1,175 @@
+"""`emi vote`."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from generator.arena.ballots import Ballot, judge
+from generator.arena.inbox import Inbox
+from generator.catalog.words import Prediction
+from generator.cli._ballot import VoteError, check_choice, drop, find_open_round, load_key
+from generator.cli._published import PublishedError
+from generator.cli.vote import vote
+from generator.errors import GeneratorError
+from tests.arena.test_ballots import OPEN, POLL, known_to_nobody
+
+CLOSES = "2999-11-20T13:00:00Z"
+NOW = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
+
+
+def publish(state: Path, open_round: object) -> Path:
+    folder = state / "site" / "current" / "api"
+    folder.mkdir(parents=True)
+    (folder / "human-consensus.php").write_text(json.dumps({"open_round": open_round}))
+    return state / "site"
+
+
+def run(state: Path, *arguments: str) -> tuple[int, str, BaseException | None]:
+    app = typer.Typer()
+    app.command()(vote)
+    result = CliRunner().invoke(app, [*arguments, "--state-dir", str(state)])
+    return result.exit_code, result.output, result.exception
+
+
+def counted(state: Path) -> list[Ballot]:
+    """Judge the inbox as a tick before the close would."""
+    files = [replace(file, arrived_ms=0) for file in Inbox(state / "inbox").read()]
+    verdicts, ballots = judge(files, POLL, known_to_nobody)
+    assert [verdict.reason for verdict in verdicts] == [None] * len(files)
+    return list(ballots)
+
+
+def test_a_vote_lands_in_the_inbox_as_one_ballot_that_counts(tmp_path: Path) -> None:
+    publish(tmp_path, {"round_id": OPEN.round_id, "closes": CLOSES})
+
+    code, output, _ = run(tmp_path, "bullish")
+
+    (ballot,) = counted(tmp_path)
+    assert code == 0
+    assert ballot.choice is Prediction.BULLISH
+    assert [path.name for path in (tmp_path / "inbox").iterdir()] == [f"{ballot.txid}.ballot"]
+    assert ballot.txid in output
+
+
+def test_the_second_vote_is_of_the_same_voter_whose_key_nobody_else_may_read(tmp_path: Path) -> None:
+    publish(tmp_path, {"round_id": OPEN.round_id, "closes": CLOSES})
+
+    run(tmp_path, "BULLISH")
+    run(tmp_path, "BEARISH")
+
+    first, second = counted(tmp_path)
+    assert first.voter == second.voter
+    assert first.choice != second.choice
+    assert (tmp_path / "keys" / "voter.key").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("arguments", "published", "line"),
+    [
+        (["UP"], {"round_id": OPEN.round_id, "closes": CLOSES}, "allowed: BULLISH, BEARISH, NEUTRAL"),
+        (["BULLISH"], None, "no round takes votes now"),
+        (["BULLISH"], {"round_id": OPEN.round_id, "closes": "2020-01-01T00:00:00Z"}, "is the service up?"),
+        (["BULLISH"], {"round_id": OPEN.round_id, "closes": None}, "is not a time"),
+        (["BULLISH", "--round", "BTC-1"], {"round_id": OPEN.round_id, "closes": CLOSES}, "does not take votes"),
+    ],
+)
+def test_a_vote_that_cannot_be_cast_is_one_clear_line(
+    tmp_path: Path, arguments: list[str], published: object, line: str
+) -> None:
+    publish(tmp_path, published)
+
+    code, _, error = run(tmp_path, *arguments)
+
+    assert code == 1
+    assert isinstance(error, GeneratorError)
+    assert line in str(error)
+    assert not (tmp_path / "inbox").exists()
+
+
+def test_without_a_service_it_says_how_to_start_one(tmp_path: Path) -> None:
+    with pytest.raises(PublishedError, match="start the service with `emi up`"):
+        find_open_round(None, tmp_path / "site", None)
+
+
+def test_a_choice_may_be_written_in_any_case() -> None:
+    assert check_choice("Neutral") is Prediction.NEUTRAL
+
+
+@pytest.mark.parametrize("content", ["", "my diary", "QUJD"])
+def test_a_key_file_that_is_none_is_not_overwritten(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "voter.key"
+    path.write_text(content)
+    path.chmod(0o600)
+
+    with pytest.raises(VoteError, match="holds no voter's key"):
+        load_key(path)
+    assert path.read_text() == content
+
+
+def test_a_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "voter.key"
+    load_key(path)
+    path.chmod(0o644)
+
+    with pytest.raises(VoteError, match="chmod 600"):
+        load_key(path)
+
+
+def test_an_inbox_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "inbox").write_text("a file")
+
+    with pytest.raises(VoteError, match="cannot be written"):
+        drop(tmp_path / "inbox", "TX", b"")
+
+
+@contextmanager
+def origin(status: int, body: bytes) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status if self.path == "/api/human-consensus.php" else 404)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Keep quiet."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_the_open_round_is_read_from_an_origin(tmp_path: Path) -> None:
+    body = json.dumps({"open_round": {"round_id": "BTC-20261120-130000", "closes": "2026-11-20T13:00:00Z"}}).encode()
+
+    with origin(200, body) as url:
+        found = find_open_round(url, tmp_path, None, NOW)
+
+    assert found.round_id == "BTC-20261120-130000"
+
+
+@pytest.mark.parametrize(("status", "body"), [(200, b"<html>"), (503, b"{}"), (200, b"\xff")])
+def test_an_origin_that_answers_nonsense_is_one_line(tmp_path: Path, status: int, body: bytes) -> None:
+    with origin(status, body) as url, pytest.raises(PublishedError, match="cannot be read"):
+        find_open_round(url, tmp_path, None, NOW)
+
+
+@pytest.mark.parametrize("url", ["file:///etc", "ftp://x", "localhost"])
+def test_only_http_origins_are_asked(tmp_path: Path, url: str) -> None:
+    with pytest.raises(PublishedError, match="is no origin"):
+        find_open_round(url, tmp_path, None, NOW)
