@@ -35,13 +35,14 @@ def load_or_make(path: Path) -> Key:
     """Return the key in a file; make the file first when there is none.
 
     Args:
-        path: the key file; made 0600 in a folder made 0700.
+        path: the key file; made 0600; its folder and the one above, if they are made here, 0700.
 
     Raises:
         DevnetError: the file cannot be read or written, or holds no key.
     """
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in (path.parent.parent, path.parent):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
             _write_once(path, new_key().secret)
         path.chmod(0o600)

@@ -190,8 +190,8 @@ function show(purchase) {
   at("purchase").hidden = at("receipt").hidden = at("actions").hidden = false;
   at("again").hidden = true;
   stage("read");
-  const note = purchase.unkept ? " This browser could not keep the report: download it now." : "";
-  say(`Settled. The report is yours; it stays in this browser.${note}`);
+  const note = purchase.unkept ? " This browser could not keep it: download it now." : "";
+  say(`Settled. What you bought is yours${purchase.unkept ? "." : "; it stays in this browser."}${note}`);
   const body = JSON.parse(purchase.body);
   const rows = [row("Product", `${purchase.title}, ${body.price || `${body.price_atomic} atomic units of USDC`}`), row("Snapshot", `${body.snapshotId}, as of ${body.as_of}`), row("Transaction", purchase.txid, true), row("Payer", purchase.payer, true), row("Network", purchase.network, true)];
   if (purchase.matches !== null && purchase.matches !== undefined) {
@@ -242,8 +242,18 @@ function bullets(items) {
   return made;
 }
 
-function table(rows) {
-  const keys = [...new Set(rows.flatMap((one) => Object.keys(one)))].filter((key) => rows.every((one) => simple(one[key] ?? null)));
+// One level of inner facts becomes columns; deeper parts are left to the download, and the page says so.
+function flat(one) {
+  const entries = Object.entries(one).flatMap(([key, value]) =>
+    value && typeof value === "object" && !Array.isArray(value)
+      ? Object.entries(value).map(([inner, deep]) => [`${key} ${inner}`, deep])
+      : [[key, value]]);
+  return Object.fromEntries(entries.filter(([, value]) => simple(value)));
+}
+
+function table(nested) {
+  const rows = nested.map(flat);
+  const keys = [...new Set(rows.flatMap((one) => Object.keys(one)))];
   const made = element("table");
   const head = element("tr");
   const numeric = (key) => (rows.some((one) => typeof one[key] === "number") ? "num" : "");
@@ -276,11 +286,12 @@ function parts(value, level) {
     return value.every(simple) ? [bullets(value)] : [table(value)];
   }
   const entries = Object.entries(value);
+  if (!entries.length) return [element("p", "None.", "unknown")];
   const made = [];
-  const flat = entries.filter(([, one]) => simple(one));
-  if (flat.length) made.push(facts(flat));
+  const told = entries.filter(([, one]) => simple(one));
+  if (told.length) made.push(facts(told));
   const deep = entries.filter(([, one]) => !simple(one));
-  const alike = deep.length > 2 && !flat.length && deep.every(([key, one]) => key === one.asset);
+  const alike = deep.length > 2 && !told.length && deep.every(([key, one]) => key === one.asset);
   if (alike) return [table(deep.map(([, one]) => one))];
   for (const [key, one] of deep) made.push(element(`h${Math.min(level, 6)}`, words(key)), ...parts(one, level + 1));
   return made;
@@ -336,6 +347,7 @@ function human(report) {
 function machine(title, summary, entries) {
   const made = [element("h2", title)];
   if (typeof summary === "string") made.push(element("p", summary, "verdict"));
+  made.push(element("p", "Shown shortened. The download is the document itself, with everything in it.", "small"));
   for (const [key, one] of entries.filter(([, one]) => !simple(one))) made.push(element("h3", words(key)), ...parts(one, 4));
   made.push(element("h3", "About this document"), facts(entries.filter(([, one]) => simple(one))));
   return made;

@@ -276,12 +276,12 @@ def test_a_fault_hook_can_stand_before_or_after_the_work(tmp_path: Path) -> None
 
 
 def test_keys_are_made_once_and_only_their_owner_can_read_them(tmp_path: Path) -> None:
-    path = tmp_path / "keys" / "facilitator.key"
+    path = tmp_path / "state" / "keys" / "facilitator.key"
 
     key = load_or_make(path)
 
     assert load_or_make(path) == key
-    assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert [part.stat().st_mode & 0o777 for part in (path, path.parent, path.parent.parent)] == [0o600, 0o700, 0o700]
     assert key.secret not in repr(key)
     path.write_text("no key")
     with pytest.raises(DevnetError, match="holds no key"):
