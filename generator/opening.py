@@ -20,7 +20,13 @@ REHEARSED_HOURS: Final = 48
 HOURLY_MADE_AT_MINUTE: Final = 55
 
 
-async def open_market(service: Service, at: datetime, progress: Progress, rehearse_hours: int | None = None) -> None:
+async def open_market(
+    service: Service,
+    at: datetime,
+    progress: Progress,
+    rehearse_hours: int | None = None,
+    days: int = DAYS_OF_HISTORY,
+) -> None:
     """Fill the history, bring the brain up to date and, on an empty simulated memory, play 48 hours first.
 
     What is played here is marked `warm_up`: it was made by a stepped clock, not lived through.
@@ -30,6 +36,7 @@ async def open_market(service: Service, at: datetime, progress: Progress, rehear
         at: aware UTC wall time of the first tick.
         progress: told about long work.
         rehearse_hours: hours to play first; None means 48 on an empty simulated memory, else 0.
+        days: of history to begin with.
 
     Raises:
         GeneratorError: the source has nothing, or the memory holds another market's record.
@@ -39,7 +46,7 @@ async def open_market(service: Service, at: datetime, progress: Progress, rehear
     simulated = service.mode == SourceMode.SIMULATED
     hours = rehearse_hours if rehearse_hours is not None else (REHEARSED_HOURS if fresh and simulated else 0)
     start = at - timedelta(hours=hours)
-    bars = await service.source.backfill(to_ms(start), DAYS_OF_HISTORY, progress)
+    bars = await service.source.backfill(to_ms(start), days, progress)
     service.history.append(bars)
     if bars.interval_ms == HOUR_MS:
         service.arena = replace(service.arena, round_minutes=60)

@@ -1,0 +1,57 @@
+"""A whole generator on a stepped clock and a small history, for tests of the tick."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from generator.opening import open_market
+from generator.publish.disk import Disk
+from generator.publish.release import Releases
+from generator.publish.vault import Vault
+from generator.service import Service, build
+from generator.settings import GeneratorSettings
+
+NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+class SteppedClock:
+    """A clock that tests move."""
+
+    def __init__(self, at: datetime = NOON) -> None:
+        self.at = at
+
+    def now(self) -> datetime:
+        return self.at
+
+    def monotonic(self) -> float:
+        return self.at.timestamp()
+
+    def step(self, delta: timedelta) -> datetime:
+        self.at += delta
+        return self.at
+
+
+@contextlib.asynccontextmanager
+async def opened(
+    state: Path, clock: SteppedClock, settings: GeneratorSettings | None = None, hours: int = 0
+) -> AsyncIterator[Service]:
+    """Open a generator on `state` with three days of history."""
+    service = build(settings or GeneratorSettings(state_dir=state), clock)
+    try:
+        await open_market(service, clock.now(), lambda *_: None, hours, days=3)
+        yield service
+    finally:
+        await service.aclose()
+
+
+def with_disk(service: Service, disk: Disk) -> Service:
+    """Return the service with releases and vault on another disk."""
+    releases = Releases(service.settings.site_path, disk)
+    releases.open()
+    vault = Vault(service.settings.vault_path, disk)
+    vault.open()
+    return replace(service, releases=releases, vault=vault)

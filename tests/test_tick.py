@@ -1,0 +1,201 @@
+"""One tick, whole: what it publishes, and what it never loses when something fails."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator.errors import PublishError
+from generator.market.values import Observation
+from generator.schedule import Clockwork
+from generator.tick import tick
+from tests.publish.test_release import FailingDisk
+from tests.services import NOON, SteppedClock, opened, with_disk
+
+MINUTE = timedelta(minutes=1)
+
+
+def run(work: Callable[[], Awaitable[None]]) -> None:
+    async def inner() -> None:
+        await work()
+
+    asyncio.run(inner())
+
+
+def body(state: Path, path: str) -> Any:
+    return json.loads((state / "site" / "current" / path.lstrip("/")).read_text())
+
+
+def test_every_file_of_a_release_is_of_one_tick(tmp_path: Path) -> None:
+    async def work() -> None:
+        clock = SteppedClock()
+        async with opened(tmp_path, clock) as service:
+            await tick(service, clock.now())
+            await tick(service, clock.step(MINUTE))
+
+    run(work)
+
+    current = tmp_path / "site" / "current"
+    freshness = [json.loads(path.read_text())["freshness"] for path in current.glob("a*/*.php")]
+    assert len(freshness) == 9
+    assert {(row["tick_id"], row["generation"]) for row in freshness} == {("20261120T120100Z", "000000000002")}
+
+
+def test_the_vault_and_the_site_carry_the_same_generation(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with opened(tmp_path, SteppedClock()) as service:
+            await tick(service, NOON)
+
+    run(work)
+
+    manifest = json.loads((tmp_path / "vault" / "manifest.json").read_text())
+    assert manifest["generation"] == body(tmp_path, "/status.json")["generation"]
+    assert not any("snapshots" in str(path) for path in (tmp_path / "site").rglob("*"))
+
+
+@pytest.mark.parametrize("step", ["write", "sync", "replace", "point"])
+def test_a_full_disk_leaves_the_last_release_and_the_next_tick_recovers(tmp_path: Path, step: str) -> None:
+    async def work() -> None:
+        clock = SteppedClock()
+        async with opened(tmp_path, clock) as service:
+            await tick(service, clock.now())
+            before = body(tmp_path, "/status.json")
+            with pytest.raises(PublishError, match="No space left"):
+                await tick(with_disk(service, FailingDisk(step)), clock.step(MINUTE))
+            assert body(tmp_path, "/status.json") == before
+            await tick(service, clock.step(MINUTE))
+            assert body(tmp_path, "/status.json")["tick_id"] == "20261120T120200Z"
+
+    run(work)
+
+
+def test_a_generation_is_never_used_twice_when_only_the_vault_was_written(tmp_path: Path) -> None:
+    async def work() -> None:
+        clock = SteppedClock()
+        async with opened(tmp_path, clock) as service:
+            await tick(service, clock.now())
+            broken = with_disk(service, FailingDisk("point"))
+            with pytest.raises(PublishError):
+                await tick(broken, clock.step(MINUTE))
+        async with opened(tmp_path, clock) as again:
+            report = await tick(again, clock.step(MINUTE))
+        assert report.generation == "000000000003"
+
+    run(work)
+
+
+def test_a_clock_set_back_an_hour_goes_on_with_higher_generations_and_loses_nothing(tmp_path: Path) -> None:
+    async def work() -> None:
+        clock = SteppedClock()
+        async with opened(tmp_path, clock, hours=6) as service:
+            first = await tick(service, clock.now())
+            lessons = body(tmp_path, "/api/teacher-lessons.php")["teacher_brain"]["metrics"]["lessons_total"]
+            second = await tick(service, clock.step(-timedelta(hours=1)))
+            third = await tick(service, clock.step(timedelta(hours=1, minutes=1)))
+        assert first.generation < second.generation < third.generation
+        after = body(tmp_path, "/api/teacher-lessons.php")["teacher_brain"]["metrics"]["lessons_total"]
+        assert after >= lessons > 0
+
+    run(work)
+
+
+def test_a_clock_that_jumps_a_day_ahead_voids_what_it_missed_and_never_forecasts_after_the_fact(tmp_path: Path) -> None:
+    async def work() -> None:
+        clock = SteppedClock()
+        async with opened(tmp_path, clock, hours=3) as service:
+            await tick(service, clock.now())
+            await tick(service, clock.step(timedelta(days=1, minutes=7)))
+
+    run(work)
+
+    rows = body(tmp_path, "/arena/rounds.json")["rounds"]
+    late = [row for row in rows if row["start"] >= "2026-11-20T12:00:00Z"]
+    assert late
+    assert all(row["phase"] == "void" and row["void_reason"] for row in late)
+
+
+def test_a_restart_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    async def work() -> None:
+        clock = SteppedClock()
+        async with opened(tmp_path, clock, hours=4) as service:
+            await tick(service, clock.now())
+        before = body(tmp_path, "/arena/get_shared_intelligence.php")
+        async with opened(tmp_path, clock) as service:
+            await tick(service, clock.step(MINUTE))
+        after = body(tmp_path, "/arena/get_shared_intelligence.php")
+        assert before["round"]["round_id"] == after["round"]["round_id"]
+        assert before["teacher_brain"]["lessons_total"] == after["teacher_brain"]["lessons_total"] > 0
+
+    run(work)
+
+
+def test_a_restart_reads_what_the_same_run_without_a_restart_reads(tmp_path: Path) -> None:
+    async def work() -> None:
+        clock = SteppedClock()
+        async with opened(tmp_path / "one", clock) as service:
+            await tick(service, clock.now())
+            await tick(service, clock.step(timedelta(minutes=30)))
+        clock = SteppedClock()
+        async with opened(tmp_path / "two", clock) as service:
+            await tick(service, clock.now())
+        clock.step(timedelta(minutes=30))
+        async with opened(tmp_path / "two", clock) as service:
+            await tick(service, clock.now())
+
+    run(work)
+
+    one, two = (body(tmp_path / name, "/api/market-regime.php")["regime"] for name in ("one", "two"))
+    assert one == two
+
+
+def test_a_source_that_breaks_fails_the_tick_not_the_clockwork(tmp_path: Path) -> None:
+    class Broken:
+        def __init__(self, source: Any) -> None:
+            self.source, self.mode, self.calls = source, source.mode, 0
+
+        async def observe(self, now_ms: int, since_ms: int) -> Observation:
+            self.calls += 1
+            if self.calls == 2:
+                raise RuntimeError("the venue sent nonsense")
+            found: Observation = await self.source.observe(now_ms, since_ms)
+            return found
+
+        async def aclose(self) -> None:
+            await self.source.aclose()
+
+    told: list[str] = []
+
+    async def work() -> None:
+        clock = SteppedClock()
+        async with opened(tmp_path, clock) as service:
+            service.source = Broken(service.source)  # type: ignore[assignment]
+            clockwork = Clockwork(service, lambda report, _seconds: told.append(report.tick_id))
+            for _ in range(3):
+                await clockwork.fire()
+                clock.step(MINUTE)
+
+    run(work)
+
+    assert told == ["20261120T120000Z", "20261120T120200Z"]
+    ticks = body(tmp_path, "/status.json")["ticks"]
+    assert ticks["failed_24h"] == 1
+
+
+def test_after_a_stop_no_further_tick_begins(tmp_path: Path) -> None:
+    told: list[str] = []
+
+    async def work() -> None:
+        async with opened(tmp_path, SteppedClock()) as service:
+            clockwork = Clockwork(service, lambda report, _seconds: told.append(report.tick_id))
+            clockwork.stop()
+            await clockwork.fire()
+
+    run(work)
+
+    assert not told
