@@ -17,7 +17,7 @@ from tests.memory.states import dump, url_in
 def fill(url: str) -> None:
     memory = Memory.open(url)
     with memory.batch():
-        for now in ticks(NOON, 600, 5):
+        for now in ticks(NOON, 600, 12):
             memory.play(inputs_at(now))
     memory.close()
 

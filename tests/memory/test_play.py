@@ -128,10 +128,11 @@ def test_without_votes_the_lesson_says_no_crowd(memory: Memory) -> None:
 def test_what_was_played_before_the_start_stays_marked(tmp_path: Path) -> None:
     memory = Memory.open(url_in(tmp_path, "warm"))
     with memory.batch():
-        for now in ticks(NOON - 6 * HOUR, 6 * 60 - 5, 5):
+        for now in ticks(NOON - 6 * HOUR, 6 * 60 - 10, 10):
             memory.play(replace(inputs_at(now), warm_up=True))
-    for now in ticks(NOON, 180, 5):
-        view = memory.play(inputs_at(now))
+    with memory.batch():
+        for now in ticks(NOON, 180, 10):
+            view = memory.play(inputs_at(now))
     rows = memory.resolved_rounds(50)
     memory.close()
 
@@ -143,8 +144,9 @@ def test_what_was_played_before_the_start_stays_marked(tmp_path: Path) -> None:
 
 
 def test_counts_kept_in_step_equal_counts_made_anew(tmp_path: Path, memory: Memory) -> None:
-    for now in ticks(NOON, 9 * 60, 5):
-        view = memory.play(inputs_at(now, venues=1 if now % (4 * HOUR) == 0 else 3))
+    with memory.batch():
+        for now in ticks(NOON, 9 * 60, 10):
+            view = memory.play(inputs_at(now, venues=1 if now % (4 * HOUR) == 0 else 3))
     again = reopen(memory, url_in(tmp_path))
 
     assert again.view(now) == view
@@ -154,8 +156,9 @@ def test_counts_kept_in_step_equal_counts_made_anew(tmp_path: Path, memory: Memo
 
 
 def test_every_published_row_can_be_recomputed(memory: Memory) -> None:
-    for now in ticks(NOON, 6 * 60, 5):
-        memory.play(inputs_at(now, venues=1 if now == NOON + 3 * HOUR else 3))
+    with memory.batch():
+        for now in ticks(NOON, 6 * 60, 10):
+            memory.play(inputs_at(now, venues=1 if now == NOON + 3 * HOUR else 3))
 
     rows = memory.resolved_rounds(50)
 

@@ -222,7 +222,7 @@ def test_whatever_the_ticks_do_one_round_is_live_and_no_slot_has_two(memory: Mem
     phases: dict[str, list[RoundPhase]] = {}
     order = list(RoundPhase)
     with memory.batch():
-        for _ in range(250):
+        for _ in range(150):
             now += chance.choice([1, 7_000, MINUTE, MINUTE, 5 * MINUTE, 61 * MINUTE, -9 * MINUTE, -70 * MINUTE])
             view = memory.play(inputs_at(now))
             for item in (view.live, view.open):
