@@ -129,7 +129,7 @@ def evidence() -> tuple[Evidence, ...]:
         Evidence("volatility", Side.NEUTRAL, "moves are about as large as in the last week"),
         Evidence("breadth", Side.FOR, "most coins rise with it"),
         Evidence("liquidity", Side.NEUTRAL, "a normal amount rests near the price"),
-        Evidence("derivatives", Side.MISSING, "no funding from any source"),
+        Evidence("derivatives", Side.AGAINST, "longs pay a lot, that side is crowded"),
     )
 
 
@@ -151,7 +151,7 @@ def asset_reading(asset: str) -> AssetReading:
         volatility=VolatilityWord.NORMAL,
         outlook=VolatilityOutlook(0.002_123, 0.004_234, 0.008_345),
         agreement=0.666_667,
-        coverage=0.833_333,
+        coverage=1.0,
         evidence=evidence(),
         summary=f"{asset} leans {bias.lower()} by a small margin.",
     )
@@ -183,7 +183,7 @@ def reading() -> BrainReading:
         direction=Bias.UP,
         confidence=0.361_234,
         agreement=0.666_667,
-        coverage=0.833_333,
+        coverage=1.0,
         assets={asset: asset_reading(asset) for asset in ASSETS},
         learning=LearningReading(resolved=321, status="learning"),
         summary="Three of seven coins lean up, one down; the margins are small.",
@@ -350,6 +350,41 @@ def hourly_context() -> TickContext:
     )
 
 
+def candles_only_context() -> TickContext:
+    """Recorded 5-minute candles: a reading, but neither books nor derivatives."""
+    full = full_context(SourceMode.RECORDED)
+    said = full.reading
+    assert said is not None
+    bare = {
+        asset: replace(
+            seen,
+            book=None,
+            funding=None,
+            open_interest=None,
+            liquidations=None,
+            limitations=("no order book in a recording",),
+        )
+        for asset, seen in full.observation.assets.items()
+    }
+    blind = {
+        asset: replace(
+            read,
+            liquidity=LiquidityContext.UNKNOWN,
+            derivatives=DerivativesState.UNAVAILABLE,
+            vote=DerivativesVote.NO_VOTE,
+            derivatives_confidence=None,
+            coverage=0.666_667,
+            limitations=("no futures data, so crowding is unknown",),
+        )
+        for asset, read in said.assets.items()
+    }
+    return replace(
+        full,
+        observation=replace(full.observation, assets=bare, price_basis="recorded_close", venues_needed=1),
+        reading=replace(said, assets=blind, coverage=0.666_667),
+    )
+
+
 def missing_asset_context(asset: str = "HBAR") -> TickContext:
     """One asset has neither price nor history."""
     full = full_context()
@@ -437,6 +472,7 @@ CONTEXTS: Final[dict[str, Callable[[], TickContext]]] = {
     "full": full_context,
     "simulated": simulated_context,
     "hourly": hourly_context,
+    "candles_only": candles_only_context,
     "missing_asset": missing_asset_context,
     "everything_missing": everything_missing_context,
     "void_rounds": void_rounds_context,

@@ -22,7 +22,7 @@ from generator.compose.envelope import (
     source_name,
     updated,
 )
-from generator.compose.inputs import asset_limitations, graded, market_limitations, market_status, observed, reading_of
+from generator.compose.inputs import asset_limitations, graded, market_limitations, observed, reading_of, status_over
 from generator.contract.derivatives import DerivativesAsset, DerivativesResponse, Funding, Liquidations, OpenInterest
 from generator.market.values import AssetObservation
 
@@ -42,7 +42,7 @@ def derivatives(ctx: TickContext) -> DerivativesResponse:
         source_mode=ctx.observation.mode,
         generated_at=updated(ctx),
         updated_utc=updated(ctx),
-        status=market_status(ctx),
+        status=status_over(ctx, (row.status for row in assets.values())),
         engine=ENGINE,
         engine_version=ENGINE_VERSION,
         source=source_name(ctx),
@@ -64,8 +64,6 @@ def derivatives(ctx: TickContext) -> DerivativesResponse:
 def derivatives_asset(ctx: TickContext, asset: str) -> DerivativesAsset:
     """Compose derivatives pressure of one asset."""
     seen, read = observed(ctx, asset), reading_of(ctx, asset)
-    held = {"funding": seen.funding, "open interest": seen.open_interest, "liquidations": seen.liquidations}
-    gaps = [f"no {name} from any source" for name, value in held.items() if value is None]
     known = read is not None and read.derivatives is not DerivativesState.UNAVAILABLE
     return DerivativesAsset(
         asset=asset,
@@ -80,7 +78,7 @@ def derivatives_asset(ctx: TickContext, asset: str) -> DerivativesAsset:
         open_interest=open_interest(seen),
         liquidations=liquidations(seen),
         evidence=tuple(row.text for row in read.evidence if row.family == "derivatives") if read else (),
-        limitations=asset_limitations(ctx, asset, *gaps),
+        limitations=asset_limitations(ctx, asset),
     )
 
 

@@ -53,11 +53,20 @@ def graded(parts: Iterable[bool], *, readable: bool) -> Status:
 
 
 def market_status(ctx: TickContext) -> Status:
-    """Grade the tick: every source, every price and the reading."""
+    """Grade the tick: every source, every price, and every family of evidence of the reading."""
     readable = any(observed(ctx, asset).price is not None for asset in ASSETS)
     sources = [source.status is SourceStatus.OK for source in ctx.observation.sources]
     prices = [fresh(ctx, asset) for asset in ASSETS]
-    return graded([*sources, *prices, ctx.reading is not None], readable=readable)
+    whole = ctx.reading is not None and ctx.reading.coverage >= 1
+    return graded([*sources, *prices, whole], readable=readable)
+
+
+def status_over(ctx: TickContext, assets: Iterable[Status | None]) -> Status:
+    """Grade an answer by its own assets as well as by the tick."""
+    words = set(assets)
+    if words == {Status.UNAVAILABLE}:
+        return Status.UNAVAILABLE
+    return market_status(ctx) if words == {Status.AVAILABLE} else Status.DEGRADED
 
 
 def missing_reason(ctx: TickContext) -> str:
@@ -81,7 +90,33 @@ def market_limitations(ctx: TickContext, *more: str) -> tuple[str, ...]:
     stale = [asset for asset in ASSETS if not fresh(ctx, asset)]
     without = (f"no fresh price: {', '.join(stale)}",) if stale else ()
     said = ctx.reading.limitations if ctx.reading else (missing_reason(ctx),)
-    return unique([*([notice] if notice else []), *ctx.observation.limitations, *failed, *without, *said, *more])
+    kinds = market_gaps(ctx)
+    return unique(
+        [*([notice] if notice else []), *ctx.observation.limitations, *failed, *without, *said, *kinds, *more]
+    )
+
+
+def held(ctx: TickContext, asset: str) -> dict[str, bool]:
+    """Tell which kinds of data beside the price an asset has."""
+    seen = observed(ctx, asset)
+    return {
+        "order book": seen.book is not None,
+        "funding": seen.funding is not None,
+        "open interest": seen.open_interest is not None,
+        "liquidations": seen.liquidations is not None,
+    }
+
+
+def market_gaps(ctx: TickContext) -> list[str]:
+    """Name the kinds of data that assets lack."""
+    having = {asset: held(ctx, asset) for asset in ASSETS}
+    found = []
+    for kind in having[ASSETS[0]]:
+        lacking = [asset for asset in ASSETS if not having[asset][kind]]
+        if lacking:
+            whose = "from any source" if len(lacking) == len(ASSETS) else f"for {', '.join(lacking)}"
+            found.append(f"no {kind} {whose}")
+    return found
 
 
 def forecast_reason(ctx: TickContext, asset: str) -> str:
@@ -93,7 +128,7 @@ def forecast_reason(ctx: TickContext, asset: str) -> str:
 
 
 def asset_limitations(ctx: TickContext, asset: str, *more: str) -> tuple[str, ...]:
-    """Name what is unknown of one asset, and why."""
+    """Name what is unknown of one asset, and why; the source's own words stand before general ones."""
     seen, read = observed(ctx, asset), reading_of(ctx, asset)
     said = read.limitations if read else (missing_reason(ctx),)
     gaps = []
@@ -103,4 +138,6 @@ def asset_limitations(ctx: TickContext, asset: str, *more: str) -> tuple[str, ..
         gaps.append("no price of 24 hours ago")
     if read is not None and read.forecast is None and not read.limitations:
         gaps.append(BARS_MISSING)
+    told = " ".join(seen.limitations)
+    gaps += [f"no {kind} from any source" for kind, has in held(ctx, asset).items() if not has and kind not in told]
     return unique([*seen.limitations, *gaps, *said, *more])

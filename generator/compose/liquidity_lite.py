@@ -15,26 +15,25 @@ from generator.compose.inputs import (
     fresh,
     graded,
     market_limitations,
-    market_status,
     observed,
     reading_of,
+    status_over,
     verified,
 )
 from generator.contract.liquidity_lite import LiquidityLiteAsset, LiquidityLiteResponse
-
-NO_BOOK = "no order book from any source"
 
 
 def liquidity_lite(ctx: TickContext) -> LiquidityLiteResponse:
     """Compose liquidity and structure for every asset."""
     endpoint = ENDPOINT_BY_ID["liquidity-lite"]
     good = verified(ctx)
+    assets = {asset: liquidity_asset(ctx, asset) for asset in ASSETS}
     return LiquidityLiteResponse(
         **head(ctx, endpoint),
         product_id=endpoint.product_id,
         ok=True,
         description=endpoint.purpose,
-        status=market_status(ctx),
+        status=status_over(ctx, (row.status for row in assets.values())),
         source_mode=ctx.observation.mode,
         source=source_name(ctx),
         legacy_endpoint=None,
@@ -48,7 +47,7 @@ def liquidity_lite(ctx: TickContext) -> LiquidityLiteResponse:
         asset_count=len(ASSETS),
         assets_verified=good,
         assets_failed=len(ASSETS) - good,
-        assets={asset: liquidity_asset(ctx, asset) for asset in ASSETS},
+        assets=assets,
         upsell=expanded_access(ctx, endpoint.next_resource),
         limitations=market_limitations(ctx),
         truth_statement=endpoint.truth_statement,
@@ -74,7 +73,7 @@ def liquidity_asset(ctx: TickContext, asset: str) -> LiquidityLiteAsset:
         imbalance_percent=percent(book.imbalance_percent) if book else None,
         venues=book.venues if book else (),
         notes=notes(ctx, asset),
-        limitations=asset_limitations(ctx, asset, *([] if book else [NO_BOOK])),
+        limitations=asset_limitations(ctx, asset),
     )
 
 

@@ -126,13 +126,13 @@ def round_limits(ctx: TickContext) -> tuple[str, ...]:
     """Name what is restricted about the round and its votes."""
     said = []
     if ctx.arena.live is None:
-        said.append(NO_ROUND)
+        return (NO_ROUND,)
     total = live_tally(ctx).total
     if total == 0:
         said.append(NO_VOTES)
     elif total < _SPARSE:
         said.append(SPARSE_VOTES)
-    if ctx.arena.live and ctx.arena.live.simulated_crowd:
+    if ctx.arena.live_simulated_tally.total:
         said.append(SIMULATED_VOTES)
     return tuple(said)
 

@@ -30,7 +30,10 @@ class OpenRound(Body):
     opens: str = Field(description="When votes opened, ISO 8601 UTC.")
     closes: str = Field(description="When votes close and the round goes live, ISO 8601 UTC.")
     band_bps: float | None = Field(description="Half-width of the neutral band, basis points, frozen at opening.")
-    commitment: str | None = Field(description="SHA-256 of the brain's sealed forecast and salt; null without one.")
+    commitment: str | None = Field(
+        description="SHA-256 of the brain's sealed forecast and salt; null without one. It proves that the forecast was "
+        "fixed before the votes closed; what the brain reads of the asset now is public elsewhere."
+    )
 
 
 class HumanConsensus(Body):

@@ -55,7 +55,7 @@ def openapi_yaml(document: Mapping[str, Any]) -> bytes:
 def _yaml(text: str) -> bytes:
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style = False
-    yaml.sort_base_mapping_type_on_output = False
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
     yaml.allow_unicode = True
     yaml.width = 120
     # json.loads gives no shared objects but interned scalars; anchors would only puzzle readers.

@@ -64,6 +64,21 @@ def test_on_hourly_bars_the_regime_is_unknown_and_the_rest_is_read() -> None:
     assert asset["state"] == "unavailable"
 
 
+def test_candles_alone_give_directions_and_name_what_is_missing() -> None:
+    assert free("candles_only", "derivatives")["status"] == "unavailable"
+    assert free("candles_only", "liquidity-lite")["status"] == "degraded"
+    assert free("candles_only", "market-regime")["status"] == "degraded"
+    assert "no funding from any source" in free("candles_only", "derivatives")["limitations"]
+    asset = free("candles_only", "liquidity-lite")["assets"]["BTC"]
+    assert asset["bias"] == "UP"
+    assert asset["spread_bps"] is None
+    assert [text for text in asset["limitations"] if "order book" in text] == ["no order book in a recording"]
+
+
+def test_a_kind_of_data_that_some_assets_lack_is_named_with_them() -> None:
+    assert "no liquidations for XLM, HBAR" in free("full", "derivatives")["limitations"]
+
+
 def test_without_a_forecast_the_reasoning_claims_nothing() -> None:
     body = free("hourly", "reasoning")
 

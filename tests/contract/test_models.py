@@ -19,7 +19,7 @@ def subclasses(model: type[Body]) -> set[type[Body]]:
     return below.union(*(subclasses(child) for child in below)) if below else below
 
 
-@pytest.mark.parametrize("model", sorted(subclasses(Body), key=lambda model: model.__name__))
+@pytest.mark.parametrize("model", sorted(subclasses(Body), key=str))
 def test_a_model_is_frozen_closed_and_described(model: type[Body]) -> None:
     assert model.model_config["frozen"]
     assert model.model_config["extra"] == "forbid"

@@ -14,7 +14,13 @@ from tests.contract.service_table import FIELDS, FREE_PRODUCT_IDS, MAY_BE_ABSENT
 
 SCHEMAS = component_schemas()
 ROWS = [(model, field, kind) for model, fields in FIELDS.items() for field, kind in fields.items()]
-PRIMITIVES = {"string", "number", "integer", "boolean", "object"}
+PYTHON: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "number": (int, float),
+    "integer": (int,),
+    "boolean": (bool,),
+    "object": (dict,),
+}
 COMPOSED: dict[str, Composed] = {}
 
 
@@ -42,7 +48,7 @@ def schema_fits(schema: dict[str, Any], kind: str) -> bool:
         return done.get("type") == "array" and schema_fits(done["items"], kind[:-2])
     if kind.startswith("{"):
         return done.get("type") == "object" and schema_fits(done["additionalProperties"], kind[1:-1])
-    return done.get("type") == kind if kind in PRIMITIVES else raw.get("$ref", "").endswith(f"/{kind}")
+    return done.get("type") == kind if kind in PYTHON else raw.get("$ref", "").endswith(f"/{kind}")
 
 
 def value_fits(value: Any, kind: str) -> bool:
@@ -55,8 +61,7 @@ def value_fits(value: Any, kind: str) -> bool:
         return isinstance(value, dict) and all(value_fits(item, kind[1:-1]) for item in value.values())
     if kind in FIELDS:
         return isinstance(value, dict) and not misfits(kind, value)
-    python = {"string": str, "number": (int, float), "integer": int, "boolean": bool, "object": dict}[kind]
-    return isinstance(value, python) and (kind == "boolean" or not isinstance(value, bool))
+    return isinstance(value, PYTHON[kind]) and (kind == "boolean" or not isinstance(value, bool))
 
 
 def misfits(model: str, body: dict[str, Any]) -> list[str]:
