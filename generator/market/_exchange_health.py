@@ -30,7 +30,7 @@ class HealthBook:
 
     def update(self, collector: Collector, now_ms: int) -> tuple[SourceHealth, ...]:
         """Take in a tick and return one row for every venue and public kind, in a fixed order."""
-        answers = collector.health(now_ms, self._max_age_ms)
+        answers = collector.health(now_ms)
         self._rows |= answers
         self._asked_ms |= dict.fromkeys(answers, now_ms)
         for key in [key for key, asked_ms in self._asked_ms.items() if now_ms - asked_ms > FORGET_MS]:
@@ -39,9 +39,9 @@ class HealthBook:
 
     def _aged(self, key: tuple[str, str], now_ms: int) -> SourceHealth:
         row = self._rows[key]
-        late = row.as_of_ms is not None and now_ms - row.as_of_ms > self._max_age_ms[row.kind]
-        if row.status is SourceStatus.OK and late:
-            return replace(row, status=SourceStatus.STALE, reason="not answered for a while")
+        age_ms = 0 if row.as_of_ms is None else now_ms - row.as_of_ms
+        if row.status is SourceStatus.OK and age_ms > self._max_age_ms[row.kind]:
+            return replace(row, status=SourceStatus.STALE, reason=f"{age_ms // 1000} s old")
         return row
 
 

@@ -186,23 +186,18 @@ class Collector:
         """Return the readings of one type."""
         return [one for one in self.readings if isinstance(one, reading)]
 
-    def health(self, now_ms: int, max_age_ms: dict[str, int]) -> dict[tuple[str, str], SourceHealth]:
-        """Return one row for each venue and kind that was asked."""
+    def health(self, now_ms: int) -> dict[tuple[str, str], SourceHealth]:
+        """Return one row for each venue and kind that was asked; whether it is too old is the reader's to judge."""
         newest: dict[tuple[str, str], int] = {}
         for one in self.readings:
             key = (one.venue, one.kind)
             newest[key] = max(newest.get(key, 0), min(one.as_of_ms, now_ms))
-        return {key: _row(key, newest.get(key), reasons, now_ms, max_age_ms) for key, reasons in self.misses.items()}
+        return {key: _row(key, newest.get(key), reasons) for key, reasons in self.misses.items()}
 
 
-def _row(
-    key: tuple[str, str], as_of_ms: int | None, reasons: list[str], now_ms: int, max_age_ms: dict[str, int]
-) -> SourceHealth:
-    venue, kind = key
+def _row(key: tuple[str, str], as_of_ms: int | None, reasons: list[str]) -> SourceHealth:
     reason = "; ".join(dict.fromkeys(reasons)) or None
     if as_of_ms is None:
-        return SourceHealth(venue, kind, SourceStatus.FAILED, None, reason or "no asset answered")
-    if now_ms - as_of_ms > max_age_ms[kind]:
-        return SourceHealth(venue, kind, SourceStatus.STALE, as_of_ms, f"{(now_ms - as_of_ms) // 1000} s old")
+        return SourceHealth(*key, SourceStatus.FAILED, None, reason or "no asset answered")
     partly = f"{len(reasons)} missing: {reason}" if reasons else None
-    return SourceHealth(venue, kind, SourceStatus.OK, as_of_ms, partly)
+    return SourceHealth(*key, SourceStatus.OK, as_of_ms, partly)

@@ -97,7 +97,9 @@ def kraken(path: str, query: Query, world: World) -> Any:
     asset = asked[0] if asked else "BTC"
     call = path.rsplit("/", 1)[-1]
     if call == "AssetPairs":
-        return {"error": [], "result": {market: _kraken_pair(asset) for asset, market in ids.items()}}
+        pairs = {market: _kraken_pair(asset) for asset, market in ids.items()}
+        dark = {"XXBTZUSD.d": _kraken_pair("BTC") | {"altname": "XBTUSD.d"}}  # the same pair, not public
+        return {"error": [], "result": pairs | dark}
     if call == "Ticker":
         return {"error": [], "result": {ids[asset]: _kraken_ticker(world, asset) for asset in asked}}
     if call == "Depth":

@@ -16,6 +16,7 @@ import pytest
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode, SourceStatus
 from generator.market.exchanges import LiveSource
+from generator.market.source import Source
 from generator.market.values import BAR_MS, Observation
 from tests.market.exchange_server import Ask, Venues, serving
 from tests.market.synthetic_bodies import BAR, PRICES, World, bar
@@ -291,7 +292,9 @@ def test_no_venue_at_all_is_refused() -> None:
 
 
 def test_source_opens_nothing_before_it_is_asked_and_closes_quietly() -> None:
-    asyncio.run(LiveSource().aclose())
+    source: Source = LiveSource()
+
+    asyncio.run(source.aclose())
 
 
 def test_requests_are_spaced_and_timed_by_ccxt() -> None:

@@ -182,9 +182,26 @@ def test_lagging_venue_is_stale_and_left_out() -> None:
 
     (seen,) = watch((NOW, SINCE), world=world)
 
-    assert row(seen, "okx", "spot").status is SourceStatus.STALE
+    late = row(seen, "okx", "spot")
+    assert (late.status, late.as_of_ms, late.reason) == (SourceStatus.STALE, NOW - 10 * MINUTE, "600 s old")
     assert seen.assets["BTC"].venues == REST
     assert "okx left out of the price: stale by 600 s" in seen.assets["BTC"].limitations
+
+
+def test_price_is_as_old_as_the_oldest_quote_in_it() -> None:
+    (seen,) = watch((NOW, NOW), world=World(NOW, lag_ms={"okx": 30_000, "bybit": -5_000}))
+
+    assert "okx" in seen.assets["BTC"].venues
+    assert seen.assets["BTC"].price_as_of_ms == NOW - 30_000
+
+
+def test_quote_that_arrives_after_the_tick_began_is_not_from_the_future() -> None:
+    (seen,) = watch(
+        (NOW, NOW), world=World(NOW, lag_ms={"okx": -5_000, "coinbase": -5_000}), venues=("okx", "coinbase")
+    )
+
+    assert seen.assets["BTC"].price_as_of_ms == NOW
+    assert all(one.as_of_ms is not None and one.as_of_ms <= NOW for one in seen.sources)
 
 
 def test_two_venues_that_disagree_give_no_price_and_no_book() -> None:
