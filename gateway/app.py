@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 import aiohttp
+import structlog
 import uvicorn
 from prometheus_client import start_http_server
 from starlette.applications import Starlette
@@ -35,6 +36,7 @@ PAID_PATH: Final = "/api/x402-{name}.php"
 MAX_HEAD_BYTES: Final = 128 * 1024
 KEEP_ALIVE_S: Final = 15
 BACKLOG: Final = 2_048
+log = structlog.get_logger("gateway")
 
 
 def build_app(
@@ -149,6 +151,7 @@ def serve(settings: GatewaySettings, preview: bool = False) -> None:  # noqa: FB
         Ledger(settings.ledger_path).close()
         with _listen(settings.host, settings.port) as listener:
             _serve_metrics(settings, app.state.gateway)
+            log.info("gateway listening", origin=settings.origin, network=settings.network, payee=settings.payee)
             with contextlib.suppress(KeyboardInterrupt):
                 uvicorn.Server(_config(app, settings)).run(sockets=[listener])
     except GatewayError as error:

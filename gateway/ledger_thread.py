@@ -7,10 +7,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
 from gateway.ledger import Ledger
 
 P = ParamSpec("P")
 T = TypeVar("T")
+log = structlog.get_logger("gateway.ledger")
 
 
 class LedgerThread:
@@ -45,9 +49,16 @@ class LedgerThread:
 
     async def flush(self) -> None:
         """Write the counted deliveries."""
-        if self._deliveries:
-            counts, self._deliveries = self._deliveries, {}
+        if not self._deliveries:
+            return
+        counts, self._deliveries = self._deliveries, {}
+        try:
             await self.run(self.ledger.count_deliveries, counts)
+        except SQLAlchemyError:
+            # Only a count: kept for the next flush, and no reason to fail.
+            log.exception("deliveries could not be counted")
+            for txid, count in counts.items():
+                self._deliveries[txid] = self._deliveries.get(txid, 0) + count
 
     async def close(self) -> None:
         """Write what is counted and close the file."""

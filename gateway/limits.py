@@ -34,7 +34,7 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer 431 or 413."""
         if scope["type"] == "http":
-            status = _refusal(scope["headers"])
+            status = _refusal(scope["method"], scope["headers"])
             if status is not None:
                 # The rest of the request is not read, so the connection cannot be used again.
                 answer = problem(
@@ -49,7 +49,7 @@ class Guard:
         await self._app(scope, receive, send)
 
 
-def _refusal(headers: Iterable[tuple[bytes, bytes]]) -> int | None:
+def _refusal(method: str, headers: Iterable[tuple[bytes, bytes]]) -> int | None:
     total = 0
     body = False
     for name, value in headers:
@@ -57,7 +57,8 @@ def _refusal(headers: Iterable[tuple[bytes, bytes]]) -> int | None:
         body = body or name == b"transfer-encoding" or (name == b"content-length" and value.strip() != b"0")
     if total > MAX_HEADER_BYTES:
         return 431
-    return 413 if body else None
+    # Methods that are not answered anyway get their 405 and learn which are.
+    return 413 if body and method in {"GET", "HEAD", "OPTIONS"} else None
 
 
 class RateLimit:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qs
 
-import structlog
 from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
@@ -28,7 +27,6 @@ PAGE_POLICY: Final = (
     "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 PREFERRED: Final = ("br", "gzip")
-log = structlog.get_logger("gateway.preview")
 
 
 class Preview:
@@ -67,9 +65,8 @@ class Preview:
             if target == self._target:
                 return False
             self._loaded = await asyncio.to_thread(load_site, self._pointer.parent / target)
-        except OSError as error:
+        except OSError:
             # Before the first release, or pruned while reading: the last one stands, the next look tries again.
-            log.debug("site not readable", reason=error.strerror)
             return False
         self._target = target
         return True

@@ -215,7 +215,11 @@ class Purchases:
         except IdentityTaken:
             # Another process was first with this txid, or with this identifier.
             record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
-            return await self._known(quote.product.path, payment, record) if record else _identifier_reused()
+            if record is not None:
+                return await self._known(quote.product.path, payment, record)
+            if await self._identifier_taken(payment):
+                return _identifier_reused()
+            return Unavailable("the payments ledger refused the payment; the same one works later")
         return await self._settle_first(payment, terms)
 
     def _intent(self, payment: Payment, quote: Quote, intent_round: int | None) -> Intent:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
+import sqlite3
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -411,6 +413,73 @@ async def test_rule_18_an_intent_left_by_a_dead_process_is_delivered_when_the_ch
 
     assert (lost.status_code, answer.status_code) == (503, 200)
     assert home.world.transfers[payment.txid] == 1
+
+
+@in_loop
+async def test_rule_17_a_peers_unfinished_settle_is_waited_for_and_taken_over_when_its_lease_ends(
+    tmp_path: Path,
+) -> None:
+    async with house(tmp_path) as home, second_gateway(home) as other:
+        home.world.settle = "500"
+        payment = home.buyer.pay()
+        await home.send(payment)
+        home.world.settle = "ok"
+        waiting = asyncio.create_task(other.get(REGIME, headers={"PAYMENT-SIGNATURE": payment.header}))
+        await asyncio.sleep(0.2)
+        settles = len(home.world.asked("/settle"))
+        home.clock.step(20)
+
+        answers = [await waiting, await other.get(REGIME, headers={"PAYMENT-SIGNATURE": payment.header})]
+
+    assert settles == 1
+    assert [answer.status_code for answer in answers] == [503, 200]
+    assert home.world.transfers[payment.txid] == 1
+
+
+@in_loop
+async def test_rule_18_an_intent_of_a_dead_process_is_taken_over_at_once(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.world.settle = "500"
+        payment = home.buyer.pay()
+        await home.send(payment)
+        owner = f"{socket.gethostname()}:4194999:1:dead"
+        with sqlite3.connect(tmp_path / "payments.sqlite3") as raw:
+            raw.execute("update payments set owner = ?", [owner])
+        raw.close()
+        home.world.settle = "ok"
+
+        answer = await home.send(payment)
+
+    assert (answer.status_code, home.world.transfers[payment.txid]) == (200, 1)
+
+
+@in_loop
+async def test_rule_18_a_settled_payment_whose_row_cannot_be_closed_is_delivered_all_the_same(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.world.settle_delay_s = 0.2
+        payment = home.buyer.pay()
+        task = asyncio.create_task(home.send(payment))
+        await home.world.settling.wait()
+        with sqlite3.connect(tmp_path / "payments.sqlite3") as raw:
+            raw.execute("create trigger full before update on payments begin select raise(abort, 'disk full'); end")
+        raw.close()
+
+        answer = await task
+
+    assert (answer.status_code, home.world.transfers[payment.txid]) == (200, 1)
+
+
+@in_loop
+async def test_rule_10_an_intent_that_cannot_be_written_is_503_and_nothing_is_settled(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        with sqlite3.connect(tmp_path / "payments.sqlite3") as raw:
+            raw.execute("create trigger full before insert on bodies begin select raise(fail, 'disk full'); end")
+        raw.close()
+
+        answer = await home.send(home.buyer.pay())
+
+    assert answer.status_code == 503
+    assert home.world.asked("/settle") == []
 
 
 @in_loop

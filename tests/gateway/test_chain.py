@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import aiohttp
+import pytest
+
+from gateway.chain import Chain, Finding, Presence
+from gateway.networks import DEVNET
+from gateway.settings import GatewaySettings
+from tests.gateway.fakes import FakeClock, World
+from tests.gateway.house import in_loop
+
+TXID = "T" * 52
+
+
+@asynccontextmanager
+async def chain_of(world: World, *, indexer: str = "/i") -> AsyncIterator[Chain]:
+    async with world.running(), aiohttp.ClientSession() as http:
+        settings = GatewaySettings(algod_url=f"{world.url}/a", indexer_url=f"{world.url}{indexer}")
+        yield Chain(settings, http, FakeClock())
+
+
+@in_loop
+async def test_both_404s_after_a_round_are_absence_at_that_round() -> None:
+    async with chain_of(World(DEVNET.full)) as chain:
+        finding = await chain.lookup(TXID)
+
+    assert finding == Finding(Presence.ABSENT, 5_000, indexed=True)
+
+
+@in_loop
+async def test_a_confirmed_transaction_is_found() -> None:
+    world = World(DEVNET.full)
+    world.land(TXID)
+
+    async with chain_of(world) as chain:
+        finding, landed = await chain.lookup(TXID), await chain.landed(TXID)
+
+    assert (finding.presence, landed) == (Presence.FOUND, True)
+
+
+@in_loop
+async def test_a_transaction_that_waits_in_the_pool_is_neither_found_nor_absent() -> None:
+    world = World(DEVNET.full)
+    world.confirmed[TXID] = 0
+
+    async with chain_of(world) as chain:
+        finding, landed = await chain.lookup(TXID), await chain.landed(TXID)
+
+    assert (finding.presence, landed) == (Presence.UNCLEAR, False)
+
+
+@in_loop
+async def test_an_indexers_wrong_address_whose_every_answer_is_404_proves_nothing() -> None:
+    async with chain_of(World(DEVNET.full), indexer="/nowhere") as chain:
+        finding = await chain.lookup(TXID)
+
+    assert finding.round is None
+    assert not finding.proves_absence(last_valid=1, watched_round=None)
+
+
+@pytest.mark.parametrize(
+    ("finding", "watched", "proof"),
+    [
+        (Finding(Presence.ABSENT, 111, indexed=True), None, True),
+        (Finding(Presence.ABSENT, 110, indexed=True), None, False),
+        (Finding(Presence.ABSENT, None, indexed=True), None, False),
+        (Finding(Presence.ABSENT, 111, indexed=False), None, False),
+        (Finding(Presence.ABSENT, 111, indexed=False), 111, True),
+        (Finding(Presence.ABSENT, 111, indexed=False), 110, False),
+        (Finding(Presence.UNCLEAR, 999, indexed=True), 999, False),
+        (Finding(Presence.FOUND, 999, indexed=True), 999, False),
+    ],
+)
+def test_rule_15_absence_is_proven_only_ten_rounds_past_last_valid(
+    finding: Finding, watched: int | None, proof: bool
+) -> None:
+    assert finding.proves_absence(100, watched) is proof
+
+
+@in_loop
+async def test_a_node_that_is_down_is_unclear() -> None:
+    world = World(DEVNET.full)
+    world.lookup_down = True
+
+    async with chain_of(world) as chain:
+        finding, current = await chain.lookup(TXID), await chain.current_round()
+
+    assert (finding.presence, finding.round, current) == (Presence.UNCLEAR, None, None)
