@@ -24,7 +24,9 @@ class ArenaSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     round_minutes: int = Field(60, ge=15, le=90, description="Length of a round; a divisor of 1440.")
-    assets: Annotated[tuple[str, ...], NoDecode] = Field(("BTC",), description="Assets of the rounds; a longer list rotates.")
+    assets: Annotated[tuple[str, ...], NoDecode] = Field(
+        ("BTC",), description="Assets of the rounds; a longer list rotates."
+    )
     inbox_url: str | None = Field(None, description="Folder of ballots; default STATE_DIR/inbox.")
     address: str | None = Field(None, description="Algorand address that ballots are sent to; default: nobody's.")
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "EMI_"
 FILE: Final = "emi.yaml"
+
+
+Settings = TypeVar("Settings")
 
 
 class SettingsError(GeneratorError):
@@ -47,7 +50,7 @@ def gateway_settings(**flags: Any) -> GatewaySettings:
     return _load(GatewaySettings, flags)
 
 
-def _load(kind: Any, flags: Mapping[str, Any]) -> Any:
+def _load(kind: Callable[..., Settings], flags: Mapping[str, Any]) -> Settings:
     given = {name: value for name, value in flags.items() if value is not None}
     known = known_names()
     _refuse_unknown(known, (name for name in os.environ if name.startswith(PREFIX)), "environment")

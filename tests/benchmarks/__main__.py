@@ -58,7 +58,8 @@ async def _ticks(folder: Path) -> list[tuple[str, str, str]]:
     from generator.opening import open_market
     from generator.service import build
     from generator.settings import GeneratorSettings
-    from generator.tick import describe, observe, play, publish, read
+    from generator.publication import publish
+    from generator.tick import describe, observe, play, read
 
     service = build(GeneratorSettings(state_dir=folder), SystemClock())
     start = datetime.now(UTC).replace(second=0, microsecond=0)

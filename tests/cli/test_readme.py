@@ -15,8 +15,8 @@ README = (ROOT / "README.md").read_text()
 
 
 def test_every_path_is_named() -> None:
-    for row in (*ENDPOINTS, *PRODUCTS):
-        assert row.path in README, row.path
+    for path in [*(endpoint.path for endpoint in ENDPOINTS), *(product.path for product in PRODUCTS)]:
+        assert path in README, path
 
 
 def test_every_command_is_named() -> None:

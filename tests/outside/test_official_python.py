@@ -15,11 +15,11 @@ from gateway.settings import DEMO_PAYEE
 from generator.catalog.products import PRODUCTS, Product
 from tests.outside.processes import Service, get_json, service
 
-OFFICIAL_PYTHON = os.environ.get("EMI_OFFICIAL_PYTHON", "")
+OFFICIAL_PYTHON = os.environ.get("OFFICIAL_PYTHON", "")
 USDC = 10_458_941
 pytestmark = [
     pytest.mark.outside,
-    pytest.mark.skipif(not OFFICIAL_PYTHON, reason="EMI_OFFICIAL_PYTHON names no Python that has x402-avm[avm,httpx]"),
+    pytest.mark.skipif(not OFFICIAL_PYTHON, reason="OFFICIAL_PYTHON names no Python that has x402-avm[avm,httpx]"),
 ]
 
 
