@@ -385,6 +385,16 @@ def candles_only_context() -> TickContext:
     )
 
 
+def ended_context() -> TickContext:
+    """A recording of 5-minute candles has no more bars: sources are stale, the brain reads nothing."""
+    bare = candles_only_context()
+    stale = tuple(
+        replace(row, status=SourceStatus.STALE, as_of_ms=NOW_MS - HOUR_MS) for row in bare.observation.sources
+    )
+    old = {asset: replace(seen, price_as_of_ms=NOW_MS - HOUR_MS) for asset, seen in bare.observation.assets.items()}
+    return replace(bare, reading=None, observation=replace(bare.observation, sources=stale, assets=old, ended=True))
+
+
 def missing_asset_context(asset: str = "HBAR") -> TickContext:
     """One asset has neither price nor history."""
     full = full_context()
@@ -473,6 +483,7 @@ CONTEXTS: Final[dict[str, Callable[[], TickContext]]] = {
     "simulated": simulated_context,
     "hourly": hourly_context,
     "candles_only": candles_only_context,
+    "ended": ended_context,
     "missing_asset": missing_asset_context,
     "everything_missing": everything_missing_context,
     "void_rounds": void_rounds_context,

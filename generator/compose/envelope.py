@@ -176,7 +176,7 @@ def source_block(ctx: TickContext) -> SourceBlock:
         name=source_name(ctx),
         kind=ctx.observation.price_basis,
         mode=ctx.observation.mode,
-        as_of=iso(ctx.observation.market_ms),
+        as_of=iso_or_none(max((row.as_of_ms for row in ctx.observation.sources if row.as_of_ms), default=None)),
         assets_verified=verified(ctx),
         assets_total=len(ASSETS),
     )

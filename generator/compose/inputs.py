@@ -11,6 +11,7 @@ from generator.catalog.sentences import (
     BARS_MISSING,
     NEEDS_5_MINUTE_BARS,
     RECORDED_NOTICE,
+    RECORDING_ENDED,
     SIMULATED_NOTICE,
 )
 from generator.catalog.words import SourceMode, SourceStatus, Status
@@ -18,6 +19,7 @@ from generator.compose.context import TickContext
 from generator.market.values import BAR_MS, AssetObservation
 
 FRESH_MS: Final = 180_000
+OLD_BAR_MS: Final = 2 * BAR_MS
 _MODE_NOTICE: Final = {SourceMode.SIMULATED: SIMULATED_NOTICE, SourceMode.RECORDED: RECORDED_NOTICE}
 
 
@@ -57,7 +59,7 @@ def market_status(ctx: TickContext) -> Status:
     readable = any(observed(ctx, asset).price is not None for asset in ASSETS)
     sources = [source.status is SourceStatus.OK for source in ctx.observation.sources]
     prices = [fresh(ctx, asset) for asset in ASSETS]
-    whole = ctx.reading is not None and ctx.reading.coverage >= 1
+    whole = ctx.reading is not None and ctx.reading.coverage >= 1 and not reading_age(ctx)
     return graded([*sources, *prices, whole], readable=readable)
 
 
@@ -69,8 +71,18 @@ def status_over(ctx: TickContext, assets: Iterable[Status | None]) -> Status:
     return market_status(ctx) if words == {Status.AVAILABLE} else Status.DEGRADED
 
 
+def reading_age(ctx: TickContext) -> tuple[str, ...]:
+    """Say that the reading is of an old bar; nothing while bars come in time."""
+    if ctx.reading is None:
+        return ()
+    age_ms = ctx.observation.market_ms - (ctx.reading.t_ms + BAR_MS)
+    return (f"the last closed bar is {age_ms // 60_000} minutes old",) if age_ms > OLD_BAR_MS else ()
+
+
 def missing_reason(ctx: TickContext) -> str:
     """Say why there is no reading."""
+    if ctx.observation.ended:
+        return RECORDING_ENDED
     return NEEDS_5_MINUTE_BARS if ctx.observation.bar_interval_ms != BAR_MS else BARS_MISSING
 
 
@@ -90,10 +102,8 @@ def market_limitations(ctx: TickContext, *more: str) -> tuple[str, ...]:
     stale = [asset for asset in ASSETS if not fresh(ctx, asset)]
     without = (f"no fresh price: {', '.join(stale)}",) if stale else ()
     said = ctx.reading.limitations if ctx.reading else (missing_reason(ctx),)
-    kinds = market_gaps(ctx)
-    return unique(
-        [*([notice] if notice else []), *ctx.observation.limitations, *failed, *without, *said, *kinds, *more]
-    )
+    first = (*([notice] if notice else []), *ctx.observation.limitations, *failed, *without)
+    return unique([*first, *said, *reading_age(ctx), *market_gaps(ctx), *more])
 
 
 def held(ctx: TickContext, asset: str) -> dict[str, bool]:

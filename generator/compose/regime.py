@@ -12,6 +12,7 @@ from generator.catalog.words import MODE_OF_REGIME, MarketMode, MarketState, Reg
 from generator.compose.context import TickContext
 from generator.compose.inputs import missing_reason, observed
 from generator.contract.regime import MarketContext, Regime, Reliability
+from generator.market.values import BAR_MS
 
 _CAUTION = {RegimeLabel.RISK_OFF, RegimeLabel.HIGH_VOLATILITY, RegimeLabel.TRANSITION}
 _CALM = {VolatilityWord.CALM, VolatilityWord.NORMAL}
@@ -50,6 +51,7 @@ def regime(ctx: TickContext) -> Regime:
         since=iso(now.since_ms) if known else None,
         dwell_minutes=now.dwell_minutes if known else None,
         previous_mode=None if now.previous is None else MODE_OF_REGIME[now.previous],
+        as_of=iso(ctx.reading.t_ms + BAR_MS),
         reliability=reliability,
     )
 
@@ -67,6 +69,7 @@ def _unknown(ctx: TickContext, reliability: Reliability) -> Regime:
         since=None,
         dwell_minutes=None,
         previous_mode=None,
+        as_of=None,
         reliability=reliability,
     )
 

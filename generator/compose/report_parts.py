@@ -15,6 +15,7 @@ from generator.compose.context import TickContext
 from generator.compose.inputs import observed, reading_of
 from generator.compose.paid import evidence_of
 from generator.compose.rounds import live_tally, sealed, shown_round
+from generator.compose.scores import skill_shown
 from generator.contract.paid_atlas import UsedEvidence
 from generator.contract.paid_human_report import ReportAsset, ReportSection, ReportTrackRecord
 
@@ -129,12 +130,8 @@ def track_record(ctx: TickContext, record: TrackRecord) -> ReportTrackRecord:
 def _record_text(record: TrackRecord, n: int, right: int) -> str:
     if not n:
         return "No guess has come to its end yet. So there is no record."
-    skill = record.skill_percent.get("base_rate")
-    shown = (
-        "That is better than a simple rule, but it may be luck."
-        if skill and skill > 0 and n >= 30
-        else ("That shows no skill so far.")
-    )
+    better = "That is better than chance, but the next guess may be wrong all the same."
+    shown = better if skill_shown(record) else "That shows no skill so far: luck could do the same."
     made_up = (
         f" Of these, {record.warm_up} were played before the service was started, in a made-up market."
         if (record.warm_up)

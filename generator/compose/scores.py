@@ -10,6 +10,7 @@ from generator.contract import scores as contract
 
 BASELINE: Final = "base_rate"
 ENOUGH: Final = 30
+CHANCE_PERCENT: Final = 34.0  # a third, and the width of one step of the published figures
 
 
 def rate(value: Rate) -> contract.Rate:
@@ -67,6 +68,12 @@ def track_record(record: TrackRecord) -> contract.TrackRecord:
     )
 
 
+def skill_shown(record: TrackRecord) -> bool:
+    """Tell whether a record shows skill: enough cases, better than the base rate, and beyond chance among three."""
+    skill, low = percent(record.skill_percent.get(BASELINE)), percent(record.hit.low_percent)
+    return record.resolved >= ENOUGH and skill is not None and skill > 0 and low is not None and low > CHANCE_PERCENT
+
+
 def statement(record: TrackRecord) -> str:
     """Say in one plain sentence what a record shows."""
     made_up = f" {record.warm_up} of them were made at the simulated start." if record.warm_up else ""
@@ -75,10 +82,10 @@ def statement(record: TrackRecord) -> str:
     if record.resolved < ENOUGH:
         return f"Only {record.resolved} forecasts have resolved: no skill is shown, it is too few to tell.{made_up}"
     skill = percent(record.skill_percent.get(BASELINE))
-    if skill is None or skill <= 0:
-        against = "" if skill is None else f" (skill {skill:g} %)"
-        return f"No skill is shown: over {record.resolved} forecasts they do no better than the base rate{against}.{made_up}"
-    return (
-        f"Over {record.resolved} forecasts the Brier score is {skill:g} % better than the base rate's; "
-        f"a small edge can be luck and promises nothing.{made_up}"
-    )
+    if skill_shown(record):
+        return (
+            f"Over {record.resolved} forecasts the Brier score is {skill:g} % better than the base rate's, and the hit "
+            f"rate is beyond chance; neither promises anything of the next forecast.{made_up}"
+        )
+    against = "" if skill is None else f" (Brier skill against the base rate {skill:g} %)"
+    return f"No skill is shown: over {record.resolved} forecasts the result could be chance{against}.{made_up}"

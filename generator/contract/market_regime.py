@@ -16,7 +16,9 @@ class SourceBlock(Body):
     name: str = Field(description="Name of the source.")
     kind: str = Field(description="Kind of price, e.g. venue_mid or recorded_close.")
     mode: str = Field(description=envelope.MODE)
-    as_of: str = Field(description="Market time of the reading, ISO 8601 UTC.")
+    as_of: str | None = Field(
+        description="Market time of the newest datum, ISO 8601 UTC; null when no source answered."
+    )
     assets_verified: int = Field(description="Assets with a fresh price.")
     assets_total: int = Field(description="Assets that the service reads.")
 

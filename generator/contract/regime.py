@@ -29,6 +29,7 @@ class Regime(Body):
     since: str | None = Field(description="Market time from which this label holds, ISO 8601 UTC.")
     dwell_minutes: int | None = Field(description="Minutes for which the label has held.")
     previous_mode: MarketMode | None = Field(description="Mode of the label before.")
+    as_of: str | None = Field(description="Market time at which the last bar read had closed; null without a reading.")
     reliability: Reliability = Field(description="How the confidence was checked.")
 
 

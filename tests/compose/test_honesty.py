@@ -23,6 +23,11 @@ from tests.compose.walk import leaves
 SCORES = {"brier", "log_score", "hit_rate_percent", "percent", "skill_percent", "void_rate_percent"}
 COUNTS = {"n", "resolved", "rounds_ended"}
 NEEDS = "needs 5-minute bars"
+REASONS = {
+    "hourly": NEEDS,
+    "everything_missing": "too little 5-minute history for a reading",
+    "ended": "the recording has ended",
+}
 
 
 def assets_of(body: dict[str, Any]) -> list[dict[str, Any]]:
@@ -38,13 +43,11 @@ def test_an_asset_with_an_unknown_figure_says_why(name: str) -> None:
             assert not unknown or asset["limitations"], f"{key} {asset['asset']} {unknown}"
 
 
-@pytest.mark.parametrize("name", ["hourly", "everything_missing"])
+@pytest.mark.parametrize("name", REASONS)
 def test_without_a_reading_every_body_names_what_is_missing(name: str) -> None:
-    reason = NEEDS if name == "hourly" else "too little 5-minute history for a reading"
-
     for key, body in bodies(name).items():
         if key != "/status.json":
-            assert reason in body.as_json()["limitations"], key
+            assert REASONS[name] in body.as_json()["limitations"], key
 
 
 def test_on_hourly_bars_the_regime_is_unknown_and_the_rest_is_read() -> None:
@@ -73,6 +76,15 @@ def test_candles_alone_give_directions_and_name_what_is_missing() -> None:
     assert asset["bias"] == "UP"
     assert asset["spread_bps"] is None
     assert [text for text in asset["limitations"] if "order book" in text] == ["no order book in a recording"]
+
+
+def test_past_the_end_of_a_recording_everything_is_marked_stale() -> None:
+    body = free("ended", "market-regime")
+
+    assert body["status"] == "degraded"
+    assert body["source"]["assets_verified"] == 0
+    assert {row["status"] for row in body["freshness"]["sources"]} == {"stale"}
+    assert body["regime"]["label"] == "unknown"
 
 
 def test_a_kind_of_data_that_some_assets_lack_is_named_with_them() -> None:
@@ -217,13 +229,40 @@ def test_no_score_stands_without_its_count(name: str) -> None:
                 assert COUNTS & set(value), f"{key} {path}"
 
 
-@pytest.mark.parametrize("resolved", [0, 12, 321])
-def test_a_record_without_skill_says_so(resolved: int) -> None:
-    plain = replace(record("hourly", resolved), skill_percent={"base_rate": -0.4 if resolved else None})
+@pytest.mark.parametrize(
+    ("resolved", "skill", "low"),
+    [(0, None, None), (12, 9.0, 60.0), (321, -0.4, 60.0), (321, 0.9, 30.1), (321, 0.9, None)],
+)
+def test_a_record_without_skill_says_so(resolved: int, skill: float | None, low: float | None) -> None:
+    plain = record("hourly", resolved)
+    plain = replace(plain, skill_percent={"base_rate": skill}, hit=replace(plain.hit, low_percent=low))
 
-    text = statement(plain)
+    text = statement(plain).lower()
 
-    assert "no score is shown" in text or "no skill is shown" in text.lower()
+    assert "no score is shown" in text or "no skill is shown" in text
+
+
+def test_skill_beyond_chance_is_told_without_a_promise() -> None:
+    good = record("hourly")
+    good = replace(good, skill_percent={"base_rate": 2.5}, hit=replace(good.hit, low_percent=38.0))
+
+    text = statement(good)
+
+    assert "2.5 % better" in text
+    assert "neither promises anything" in text
+    assert "214 of them were made at the simulated start" in text
+
+
+def test_a_reading_of_an_old_bar_degrades_the_answers_and_is_named() -> None:
+    ctx = full_context()
+    assert ctx.reading is not None
+    old = replace(ctx, reading=replace(ctx.reading, t_ms=ctx.reading.t_ms - 1_200_000))
+
+    body = compose(old).free["/api/market-regime.php"].as_json()
+
+    assert body["status"] == "degraded"
+    assert "the last closed bar is 23 minutes old" in body["limitations"]
+    assert body["regime"]["as_of"] == "2026-11-22T09:30:00Z"
 
 
 def test_a_thin_bin_has_no_rate_but_says_so() -> None:
