@@ -193,7 +193,7 @@ def test_one_failed_tick_inside_a_batch_leaves_the_others(memory: Memory) -> Non
     with memory.batch():
         memory.play(inputs_at(OPENED, ballots=[Vote(ROUND).file()]))
         with pytest.raises(RuntimeError, match="brain"):
-            memory.play(replace(inputs_at(NOON + HOUR), forecast=broken))
+            memory.play(replace(inputs_at(NOON + HOUR, ballots=[Vote(ROUND, by=1).file()]), forecast=broken))
         view = memory.play(inputs_at(NOON + HOUR))
 
     assert view.live_tally == Tally(bullish=1)

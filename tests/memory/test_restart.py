@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, event, text
 
 from generator.arena.play import ArenaConfig, PlayInputs
 from generator.arena.values import ArenaView
@@ -112,6 +112,22 @@ def test_a_failure_at_any_table_leaves_nothing_of_the_tick(tmp_path: Path, table
     memory.close()
     assert sorted(verdict.accepted for verdict in view.verdicts) == [False, True]
     assert dump(url)[table] != before[table]
+
+
+def test_a_commit_that_fails_leaves_the_counts_as_they_were(tmp_path: Path, memory: Memory) -> None:
+    run(memory, ticks(NOON, 119, 5))
+    before, seen = dump(url_in(tmp_path)), memory.view(NOON + 119 * MINUTE)
+
+    def fail(_connection: object) -> None:
+        raise Dead
+
+    event.listen(memory._engine, "commit", fail)
+    with pytest.raises(Dead):
+        memory.play(busy_tick())
+    event.remove(memory._engine, "commit", fail)
+
+    assert dump(url_in(tmp_path)) == before
+    assert memory.view(NOON + 119 * MINUTE) == seen
 
 
 def test_the_same_tick_again_changes_nothing(tmp_path: Path, memory: Memory) -> None:
