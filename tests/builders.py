@@ -445,6 +445,45 @@ def everything_missing_context() -> TickContext:
     )
 
 
+def young_context() -> TickContext:
+    """A reading after the first bars: no label, no forecast, no outlook yet."""
+    full = full_context()
+    said = full.reading
+    assert said is not None
+    silent = missing_asset_context("HBAR").reading
+    assert silent is not None
+    blank = {asset: replace(silent.assets["HBAR"], asset=asset) for asset in ASSETS}
+    regime = replace(
+        said.regime,
+        label=RegimeLabel.UNKNOWN,
+        previous=None,
+        trend=Trend.UNKNOWN,
+        volatility=VolatilityWord.UNKNOWN,
+        breadth=None,
+        risk_score=None,
+        drivers=(),
+    )
+    return replace(
+        full,
+        arena=empty_arena(),
+        day_before=DayBefore(),
+        reading=replace(
+            said,
+            regime=regime,
+            outlook=None,
+            direction=Bias.FLAT,
+            confidence=None,
+            agreement=None,
+            coverage=0.0,
+            assets=blank,
+            bars_seen=3,
+            summary="There is too little data to name a regime.",
+            limitations=("too little history",),
+            learning=LearningReading(0, "idle"),
+        ),
+    )
+
+
 def void_rounds_context() -> TickContext:
     """The live round is void and every round before it was."""
     full = full_context()
@@ -486,6 +525,7 @@ CONTEXTS: Final[dict[str, Callable[[], TickContext]]] = {
     "ended": ended_context,
     "missing_asset": missing_asset_context,
     "everything_missing": everything_missing_context,
+    "young": young_context,
     "void_rounds": void_rounds_context,
     "empty_memory": empty_memory_context,
     "open_only": open_only_context,

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from generator.arena.sealing import digest_of, forecast_of
 from generator.arena.values import Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Consensus, MarketState, RegimeLabel, RoundPhase, VolatilityWord
@@ -151,6 +152,39 @@ def test_the_live_round_reveals_its_forecast_and_salt() -> None:
     shown = free("full", "shared-intelligence")["brain_snapshot"]
 
     assert (shown["prediction"], shown["confidence"], shown["salt"]) == ("BULLISH", 36.8, "0f" * 32)
+
+
+def test_a_reader_can_check_the_seal_from_the_published_body_alone() -> None:
+    ctx = full_context()
+    live = ctx.arena.live
+    assert live is not None
+    assert live.salt is not None
+    played = replace(live, band_bps=21.44, sealed_digest=None)
+    played = replace(played, sealed_digest=digest_of(forecast_of(played), live.salt))
+
+    body = (
+        compose(replace(ctx, arena=replace(ctx.arena, live=played)))
+        .free["/arena/get_shared_intelligence.php"]
+        .as_json()
+    )
+
+    current, shown = body["round"], body["brain_snapshot"]
+    forecast = {
+        **{key: current[key] for key in ("round_id", "asset", "start", "end", "band_bps")},
+        **{key: shown[key] for key in ("prediction", "probabilities", "confidence", "regime_mode")},
+        "base_rate": shown["base_rates"],
+    }
+    assert digest_of(forecast, shown["salt"]) == shown["sealed_digest"]
+
+
+def test_after_the_first_bars_nothing_is_claimed() -> None:
+    body = free("young", "main-brain")
+
+    assert [body["brain"][key] for key in ("direction", "confidence", "agreement_percent")] == [None] * 3
+    assert {coin["bias"] for coin in body["coins"].values()} == {None}
+    assert free("young", "market-regime")["regime"]["confidence"] is None
+    assert free("young", "market-regime")["market_state"] == "UNKNOWN"
+    assert "too little history" in body["limitations"]
 
 
 def test_without_any_round_the_hour_is_shown_as_void_with_its_reason() -> None:
