@@ -71,13 +71,16 @@ class Features:
         self.slot[0] = (slot + 1) % HOUR_BARS
         hour = self.ring.sum(axis=0)
         square, size, lagged = z * z, np.abs(z), z * self.last
-        falls = square * (z < 0.0)
-        shapes = (size, falls, lagged, np.abs(lagged), hour * hour)
-        values = np.stack((z, z, z, z, square, square, square, square, *shapes))
+        values = np.empty_like(self.levels)
+        values[:4], values[4:8] = z, square
+        values[8], values[9], values[10] = size, square * (z < 0.0), lagged
+        np.abs(lagged, out=values[11])
+        np.multiply(hour, hour, out=values[12])
         step(self.levels, values, self._alpha, count, seen)
         self.last = np.where(seen > 0.0, z, self.last)
-        step(self.baseline, self._shapes(volatility.fresh()), self._alpha_baseline, count, seen)
-        self.refresh(volatility)
+        shapes = self._shapes(volatility.fresh())
+        step(self.baseline, shapes, self._alpha_baseline, count, seen)
+        self._fill(volatility, shapes)
 
     def _z(self, returns: FloatArray, sigma: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return capped returns in slow sigmas with the market in the last column, and where they count."""
@@ -89,13 +92,17 @@ class Features:
 
     def refresh(self, volatility: Volatility) -> None:
         """Fill `current` with the plain features of the state as it stands."""
+        self._fill(volatility, self._shapes(volatility.fresh()))
+
+    def _fill(self, volatility: Volatility, shapes: FloatArray) -> None:
+        """Fill `current`, with `shapes` of this state at hand."""
         out, fresh = self.current, volatility.fresh()
         mean, square = self.levels[:4], np.maximum(self.levels[4:8], _TINY)
         effective = np.minimum(self._effective, 2.0 * np.maximum(self.count, 1.0))
         out[:4] = _with_market(volatility.levels(), fresh)
         out[4:8] = np.clip(mean * np.sqrt(effective / square), -6.0, 6.0)
         out[8:10] = np.clip(mean[2:] * np.sqrt(effective[2:]), -12.0, 12.0)
-        out[10:16] = self._shapes(fresh) - self.baseline
+        out[10:16] = shapes - self.baseline
         out[16] = _mean(np.tanh(out[6, ..., :-1]), fresh)
         out[17] = _with_market(volatility.volume_level()[None], fresh)[0]
 

@@ -81,5 +81,6 @@ class Liquidity:
 
 def hysteresis(word: FloatArray, score: FloatArray, enter: float, leave: float) -> FloatArray:
     """Return -1, 0 or 1: enter past `enter`, leave again below `leave`."""
-    kept = np.where(np.abs(score) >= leave, np.where(np.sign(score) == word, word, 0.0), 0.0)
-    return np.where(np.abs(score) >= enter, np.sign(score), kept)
+    size, side = np.abs(score), np.sign(score)
+    out: FloatArray = side * ((size >= enter) | ((size >= leave) & (side == word)))
+    return out

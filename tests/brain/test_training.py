@@ -37,7 +37,7 @@ def test_simulated_bars_are_possible_bars(family: str) -> None:
     assert (fields["volume"] > 0.0).all()
 
 
-def test_alt_and_null_are_never_trained_on() -> None:
+def test_alt_is_kept_out_and_null_gives_no_regimes_to_learn() -> None:
     assert set(FAMILIES) - set(TRAINING_FAMILIES) == {"alt", "null"}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import textstat
+from textstat import textstat
 
 from generator.brain import sentences
 from generator.brain.engine import Engine
@@ -49,7 +49,7 @@ def grade(text: str) -> float:
     Its own syllables need a dictionary that it downloads, and tests use no network.
     """
     words = re.findall(r"[A-Za-z'-]+", text)
-    per_sentence = textstat.lexicon_count(text) / textstat.sentence_count(text)
+    per_sentence = float(textstat.lexicon_count(text)) / float(textstat.sentence_count(text))
     return 0.39 * per_sentence + 11.8 * sum(map(syllables, words)) / len(words) - 15.59
 
 

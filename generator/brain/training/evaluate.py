@@ -157,6 +157,7 @@ def _real(frame: BarFrame) -> list[str]:
     shares = ", ".join(f"{name} {100.0 * (shown == i).mean():.0f} %" for i, name in enumerate(names))
     switches = (np.diff(shown) != 0).sum() / (len(shown) * EVERY / DAY)
     moves = np.nan_to_num(np.diff(np.log(frame.fields["close"]), axis=0, prepend=np.nan))
+    shown, at = shown[at < len(frame) - 48], at[at < len(frame) - 48]
     ahead = np.array([np.sqrt((moves[i + 1 : i + 49] ** 2).mean()) for i in at])
     ratio = ahead[shown == 3].mean() / ahead[shown == 2].mean() if (shown == 3).any() and (shown == 2).any() else np.nan
     near, far = (skill([(frame, run)], h) for h in range(2))
@@ -180,8 +181,10 @@ def _volatility_fit(frame: BarFrame) -> list[str]:
         said.append([*engine.volatility.outlook(int(frame.t[row])).mean(axis=1), level])
     span = np.nan_to_num(np.log(frame.fields["high"] / frame.fields["low"]) ** 2) / (4.0 * np.log(2.0))
     moved = np.nan_to_num(np.diff(np.log(frame.fields["close"]), axis=0, prepend=np.nan)) ** 2
-    total = np.cumsum(0.5 * (moved + span), axis=0)  # a missing bar counts as none: it hardly moves the mean
+    total = np.cumsum(0.5 * (moved + span), axis=0)
+    whole = np.cumsum(np.isnan(frame.fields["close"]).any(axis=1))
     at = np.arange(7 * DAY, len(frame) - 48)
+    at = at[whole[at + 48] == whole[at - 1]]  # where no bar of the horizon is missing
     parts = []
     for column, (name, bars) in enumerate((("15 min", 3), ("1 h", 12), ("4 h", 48))):
         came = (0.5 * (np.log((total[at + bars] - total[at]) / bars) - np.array(slow)[at])).mean(axis=1)
