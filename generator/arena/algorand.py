@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-import msgpack  # type: ignore[import-untyped]  # comes with the SDK
+import msgpack
 from algosdk import encoding
 from nacl.exceptions import CryptoError
 from nacl.signing import VerifyKey
@@ -15,7 +15,7 @@ TRANSACTION_PREFIX = b"TX"
 
 def address_of(key: bytes) -> str:
     """Write a 32-byte public key as an address."""
-    return str(encoding.encode_address(key))  # type: ignore[no-untyped-call]
+    return str(encoding.encode_address(key))
 
 
 def key_of(address: str) -> bytes:
@@ -24,19 +24,19 @@ def key_of(address: str) -> bytes:
     Raises:
         ValueError: it is not an address.
     """
-    if not encoding.is_valid_address(address):  # type: ignore[no-untyped-call]
+    if not encoding.is_valid_address(address):
         raise ValueError(f"{address!r} is not an Algorand address")
-    return bytes(encoding.decode_address(address))  # type: ignore[no-untyped-call]
+    return bytes(encoding.decode_address(address))
 
 
 def sha512_256(data: bytes) -> bytes:
     """Return the chain's hash, 32 bytes."""
-    return bytes(encoding.checksum(data))  # type: ignore[no-untyped-call]
+    return bytes(encoding.checksum(data))
 
 
 def pack(value: dict[str, Any]) -> bytes:
     """Return the canonical msgpack: sorted keys, zero values left out."""
-    return base64.b64decode(encoding.msgpack_encode(value))  # type: ignore[no-untyped-call]
+    return base64.b64decode(encoding.msgpack_encode(value))
 
 
 def unpack(data: bytes) -> Any:

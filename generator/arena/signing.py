@@ -28,8 +28,8 @@ def sign_ballot(
     Returns:
         The transaction id and the file's content: base64 of the msgpack.
     """
-    params = SuggestedParams(fee=0, first=1, last=1, gh=genesis_hash, flat_fee=True)  # type: ignore[no-untyped-call]
-    sender = address_from_private_key(private_key)  # type: ignore[no-untyped-call]
-    payment = PaymentTxn(sender, params, address, 0, note=note_of(round_id, choice))  # type: ignore[no-untyped-call]
+    params = SuggestedParams(fee=0, first=1, last=1, gh=genesis_hash, flat_fee=True)
+    sender = address_from_private_key(private_key)
+    payment = PaymentTxn(sender, params, address, 0, note=note_of(round_id, choice))
     signed = AccountTransactionSigner(private_key).sign_transactions([payment], [0])[0]
-    return str(payment.get_txid()), msgpack_encode(signed).encode() + b"\n"  # type: ignore[no-untyped-call]
+    return str(payment.get_txid()), msgpack_encode(signed).encode() + b"\n"

@@ -118,7 +118,7 @@ def _make_key(path: Path) -> None:
     draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:
-        file.write(generate_account()[0] + "\n")  # type: ignore[no-untyped-call]
+        file.write(generate_account()[0] + "\n")
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)

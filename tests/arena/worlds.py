@@ -95,7 +95,7 @@ def ticks(start_ms: int, minutes: int, step: int = 1) -> Iterable[int]:
 @cache
 def voter(number: int) -> str:
     """Return the private key of one voter of the tests."""
-    key: str = generate_account()[0]  # type: ignore[no-untyped-call]
+    key: str = generate_account()[0]
     assert number >= 0
     return key
 
