@@ -107,7 +107,7 @@ def notice(ctx: TickContext, endpoint: Endpoint, *limits: str) -> dict[str, Any]
     }
 
 
-def rich(ctx: TickContext, endpoint: Endpoint) -> dict[str, Any]:
+def rich(ctx: TickContext, endpoint: Endpoint, *limits: str) -> dict[str, Any]:
     """Fill the fields of `RichResponse` but for `summary`."""
     return {
         **head(ctx, endpoint),
@@ -121,7 +121,7 @@ def rich(ctx: TickContext, endpoint: Endpoint) -> dict[str, Any]:
         "agent_guidance": guidance(endpoint),
         "usage_characteristics": contract.UsageCharacteristics(**USAGE_CHARACTERISTICS),
         "source": source_block(ctx),
-        "limitations": market_limitations(ctx),
+        "limitations": market_limitations(ctx, *limits),
         "developer_resources": developer_resources(ctx),
         "expanded_access": expanded_access(ctx, endpoint.next_resource),
         "related_resources": related(endpoint),

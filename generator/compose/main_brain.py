@@ -11,7 +11,7 @@ from generator.compose.context import TickContext
 from generator.compose.envelope import rich
 from generator.compose.inputs import asset_limitations, missing_reason, observed, reading_of
 from generator.compose.regime import market_context, regime, regime_sentence
-from generator.compose.scores import track_record
+from generator.compose.scores import score_limits, track_record
 from generator.contract.main_brain import Brain, CoinSnapshot, MainBrainResponse, MarketStateSummary
 
 
@@ -19,7 +19,7 @@ def main_brain(ctx: TickContext) -> MainBrainResponse:
     """Compose the brain's public state."""
     now = regime(ctx)
     return MainBrainResponse(
-        **rich(ctx, ENDPOINT_BY_ID["main-brain"]),
+        **rich(ctx, ENDPOINT_BY_ID["main-brain"], *score_limits(ctx.arena.hourly_record)),
         brain=brain(ctx),
         market_context=market_context(ctx),
         public_performance=track_record(ctx.arena.hourly_record),

@@ -29,7 +29,7 @@ from generator.compose.main_brain import brain, brain_sentence
 from generator.compose.paid import evidence_lines, label_of, paid_head, same_as_market
 from generator.compose.regime import breadth, regime
 from generator.compose.scenarios import scenarios
-from generator.compose.scores import track_record
+from generator.compose.scores import score_limits, track_record
 from generator.contract.paid_atlas import (
     AtlasAsset,
     AtlasConfidence,
@@ -48,7 +48,7 @@ def paid_atlas(ctx: TickContext) -> X402AtlasPaidResponse:
     """Compose the structured ATLAS."""
     now, said = regime(ctx), brain(ctx)
     return X402AtlasPaidResponse(
-        **paid_head(ctx, "x402-atlas"),
+        **paid_head(ctx, "x402-atlas", *score_limits(ctx.arena.hourly_record)),
         schema_version=ATLAS_SCHEMA_VERSION,
         intelligence_layer=IntelligenceLayer(
             regime=now,

@@ -15,6 +15,7 @@ from generator.compose.context import TickContext
 from generator.compose.paid import as_of, paid_head
 from generator.compose.regime import regime
 from generator.compose.scenarios import scenarios
+from generator.compose.scores import score_limits
 from generator.contract.paid_human_report import (
     GlossaryRow,
     HumanReport,
@@ -28,7 +29,9 @@ PRODUCT: Final = "x402-atlas-human-report"
 
 def paid_human_report(ctx: TickContext) -> X402HumanReportPaidResponse:
     """Compose the plain-English report."""
-    return X402HumanReportPaidResponse(**paid_head(ctx, PRODUCT), report=report(ctx))
+    return X402HumanReportPaidResponse(
+        **paid_head(ctx, PRODUCT, *score_limits(ctx.arena.hourly_record)), report=report(ctx)
+    )
 
 
 def report(ctx: TickContext) -> HumanReport:

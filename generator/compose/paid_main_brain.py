@@ -21,7 +21,7 @@ from generator.compose.context import TickContext
 from generator.compose.inputs import asset_limitations, forecast_reason, observed, reading_of
 from generator.compose.main_brain import brain, brain_sentence
 from generator.compose.paid import evidence_block, paid_head
-from generator.compose.scores import track_record
+from generator.compose.scores import score_limits, track_record
 from generator.contract.paid_main_brain import AssetDirection, BrainSummary, X402MainBrainPaidResponse
 
 
@@ -29,7 +29,7 @@ def paid_main_brain(ctx: TickContext) -> X402MainBrainPaidResponse:
     """Compose the brain's directions with chances and evidence."""
     now = brain(ctx)
     return X402MainBrainPaidResponse(
-        **paid_head(ctx, "x402-main-brain"),
+        **paid_head(ctx, "x402-main-brain", *score_limits(ctx.arena.hourly_record)),
         summary=BrainSummary(
             text=brain_sentence(ctx),
             direction=now.direction,

@@ -45,7 +45,7 @@ def regime(ctx: TickContext) -> Regime:
         state=market_state(now.label, now.volatility, confidence),
         trend=now.trend,
         volatility=now.volatility,
-        breadth_percent=share(now.breadth),
+        breadth_percent=breadth(ctx) if now.breadth is None else share(now.breadth),
         confidence=confidence,
         risk_score=percent(now.risk_score),
         since=iso(now.since_ms) if known else None,

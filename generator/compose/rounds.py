@@ -8,7 +8,7 @@ from typing import Final
 from generator.arena.values import Lesson, Round, Tally
 from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.formats import basis_points, iso, percent
-from generator.catalog.sentences import NO_ROUND, NO_VOTES, SIMULATED_VOTES, SPARSE_VOTES
+from generator.catalog.sentences import NO_OPEN_ROUND, NO_ROUND, NO_VOTES, SIMULATED_VOTES, SPARSE_VOTES
 from generator.catalog.words import Consensus, RoundPhase
 from generator.compose.context import TickContext
 from generator.contract.rounds import HumanConsensus, OpenRound, RoundInfo
@@ -125,8 +125,10 @@ def human_consensus_block(tally: Tally) -> HumanConsensus:
 def round_limits(ctx: TickContext) -> tuple[str, ...]:
     """Name what is restricted about the round and its votes."""
     said = []
+    if open_round(ctx) is None:
+        said.append(NO_OPEN_ROUND)
     if ctx.arena.live is None:
-        return (NO_ROUND,)
+        return (NO_ROUND, *said)
     total = live_tally(ctx).total
     if total == 0:
         said.append(NO_VOTES)

@@ -6,6 +6,7 @@ from typing import Final
 
 from generator.arena.values import Bin, Rate, TrackRecord
 from generator.catalog.formats import percent, score
+from generator.catalog.sentences import NO_ROUND_ENDED, NO_SCORES
 from generator.contract import scores as contract
 
 BASELINE: Final = "base_rate"
@@ -66,6 +67,12 @@ def track_record(record: TrackRecord) -> contract.TrackRecord:
         calibration=tuple(calibration_bin(row) for row in record.bins),
         statement=statement(record),
     )
+
+
+def score_limits(*records: TrackRecord) -> tuple[str, ...]:
+    """Say that scores are null where nothing has resolved yet."""
+    said = {"hourly": NO_SCORES, "arena": NO_ROUND_ENDED}
+    return tuple(said.get(record.kind, NO_SCORES) for record in records if not record.resolved)
 
 
 def skill_shown(record: TrackRecord) -> bool:

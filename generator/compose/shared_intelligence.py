@@ -5,7 +5,7 @@ from __future__ import annotations
 from generator.arena.values import Round
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import basis_points, iso, iso_or_none, percent, price
-from generator.catalog.sentences import TEACHER_ROLE
+from generator.catalog.sentences import NO_START_PRICE, TEACHER_ROLE
 from generator.catalog.words import Consensus
 from generator.compose.context import TickContext
 from generator.compose.envelope import notice
@@ -40,7 +40,8 @@ def shared_intelligence(ctx: TickContext) -> SharedIntelligenceResponse:
     """Compose the live round in one document."""
     current = shown_round(ctx)
     snapshot = brain_snapshot(ctx, current)
-    missing = () if snapshot.prediction else ("no forecast of the brain is revealed for this round",)
+    missing = [] if snapshot.prediction else ["no forecast of the brain is revealed for this round"]
+    missing += [] if current.start_price else [NO_START_PRICE]
     return SharedIntelligenceResponse(
         **notice(ctx, ENDPOINT_BY_ID["shared-intelligence"], *round_limits(ctx), *missing),
         asset=current.asset,

@@ -13,7 +13,7 @@ from generator.catalog.sentences import DEVELOPER_NOTE
 from generator.catalog.words import RoundPhase, TeacherStatus
 from generator.compose.context import TickContext
 from generator.compose.envelope import notice
-from generator.compose.scores import track_record
+from generator.compose.scores import score_limits, track_record
 from generator.compose.teacher_lessons import teacher_brain
 from generator.contract.statistics import (
     ApiEcosystem,
@@ -29,7 +29,7 @@ HORIZON_MINUTES: Final = 60
 def statistics(ctx: TickContext) -> StatisticsResponse:
     """Compose counts and scores."""
     return StatisticsResponse(
-        **notice(ctx, ENDPOINT_BY_ID["statistics"]),
+        **notice(ctx, ENDPOINT_BY_ID["statistics"], *score_limits(ctx.arena.hourly_record, ctx.arena.arena_record)),
         main_brain=MainBrainStatistics(
             horizon_minutes=HORIZON_MINUTES, assets=len(ASSETS), record=track_record(ctx.arena.hourly_record)
         ),

@@ -299,6 +299,30 @@ def test_a_reading_of_an_old_bar_degrades_the_answers_and_is_named() -> None:
     assert body["regime"]["as_of"] == "2026-11-22T09:30:00Z"
 
 
+NULLS = {
+    "main-brain": "no forecast has resolved yet: scores are null",
+    "statistics": "no Arena round has ended yet: its rates are null",
+    "human-consensus": "no Arena round takes votes now",
+    "shared-intelligence": "the round has no start price",
+    "teacher-lessons": "no Arena round has resolved yet",
+}
+
+
+@pytest.mark.parametrize("endpoint", NULLS)
+def test_what_is_null_at_first_is_named_with_its_reason(endpoint: str) -> None:
+    assert NULLS[endpoint] in free("empty_memory", endpoint)["limitations"]
+    assert NULLS[endpoint] not in free("full", endpoint)["limitations"]
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_a_body_with_nulls_of_its_own_names_limitations(name: str) -> None:
+    may_be_null = {"reason", "note", "hit", "my_prediction", "legacy_endpoint", "product_id", "price_display", "before"}
+    for key, body in bodies(name).items():
+        data = body.as_json()
+        nulls = [path for path, value in leaves(data) if value is None and path[-1] not in may_be_null]
+        assert not nulls or key == "/status.json" or data["limitations"], f"{key} {nulls}"
+
+
 def test_a_thin_bin_has_no_rate_but_says_so() -> None:
     bins = free("full", "main-brain")["public_performance"]["calibration"]
 
