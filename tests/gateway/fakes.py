@@ -92,7 +92,7 @@ class World:
         if mode in {"reset", "settle_then_reset"}:
             assert request.transport is not None
             request.transport.abort()
-        if mode == "settle_then_hang":
+        if mode in {"hang", "settle_then_hang"}:
             await asyncio.sleep(30)
         return _answer(SETTLE_ANSWERS[mode](network))
 
@@ -148,6 +148,7 @@ SETTLE_ANSWERS: dict[str, Any] = {
     "failed": _failure("transaction_failed"),
     "settle_then_fail": _failure("transaction_simulation_failed"),
     "settle_then_500": lambda _network: 500,
+    "hang": lambda _network: 500,
     "settle_then_hang": lambda _network: 500,
     "settle_then_reset": lambda _network: 500,
     "reset": lambda _network: 500,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import re
@@ -8,7 +9,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx2
@@ -16,9 +18,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from gateway.app import build_app
+from gateway.networks import DEVNET
 from gateway.settings import GatewaySettings
+from tests.gateway.fakes import World
 from tests.gateway.house import REGIME, house, in_loop
 from tests.gateway.vault_builder import write_vault
+from tests.gateway.wallet import Buyer
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVE = "from gateway.app import serve; from gateway.settings import GatewaySettings; serve(GatewaySettings())"
@@ -62,6 +67,43 @@ def served(folder: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     finally:
         process.terminate()
         process.communicate(timeout=30)
+
+
+@contextlib.asynccontextmanager
+async def opened(folder: Path, world: World) -> AsyncIterator[tuple[subprocess.Popen[str], httpx2.AsyncClient]]:
+    """Run a gateway process over a faked outside, from its first quote on."""
+    port = free_port()
+    process = start(folder, port, EMI_FACILITATOR_URL=f"{world.url}/f", EMI_ALGOD_URL=f"{world.url}/a")
+    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=20) as client:
+        for _ in range(200):
+            with contextlib.suppress(httpx2.TransportError):
+                if (await client.get(REGIME)).status_code == 402:
+                    break
+            await asyncio.sleep(0.05)
+        yield process, client
+        process.terminate()
+        await asyncio.to_thread(process.communicate)
+
+
+@pytest.mark.parametrize("mode", ["settle_then_hang", "hang"])
+@in_loop
+async def test_rule_18_kill_9_while_settling_pays_once_and_delivers_on_the_next_try(mode: str, tmp_path: Path) -> None:
+    world, payment = World(DEVNET.full), Buyer().pay()
+    write_vault(tmp_path / "vault", at=datetime.now(UTC).replace(microsecond=0))
+    world.settle = mode
+    header = {"PAYMENT-SIGNATURE": payment.header}
+    async with world.running():
+        async with opened(tmp_path, world) as (process, client):
+            lost = asyncio.create_task(client.get(REGIME, headers=header))
+            await world.settling.wait()
+            process.kill()
+            await asyncio.wait({lost})
+        world.settle = "ok"
+        async with opened(tmp_path, world) as (_, client):
+            answer = await client.get(REGIME, headers=header)
+
+    assert isinstance(lost.exception(), httpx2.TransportError)
+    assert (answer.status_code, world.transfers[payment.txid]) == (200, 1)
 
 
 def raw_request(url: str, request: bytes) -> bytes:

@@ -350,6 +350,22 @@ async def test_rule_17_a_client_that_hangs_up_does_not_cancel_a_settle(tmp_path:
 
 
 @in_loop
+async def test_rule_17_a_stop_waits_for_payments_on_their_way(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.world.settle_delay_s = 0.2
+        payment = home.buyer.pay()
+        task = asyncio.create_task(home.send(payment))
+        await home.world.settling.wait()
+
+        await home.restart()
+
+        record = home.state.ledger.ledger.find(payment.txid)
+        answer = await task
+    assert record is not None
+    assert (record.state, answer.status_code) == ("settled", 200)
+
+
+@in_loop
 async def test_rule_17_two_gateways_on_one_ledger_settle_a_payment_once(tmp_path: Path) -> None:
     async with house(tmp_path) as home, second_gateway(home) as other:
         home.world.settle_delay_s = 0.3
