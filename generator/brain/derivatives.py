@@ -18,6 +18,7 @@ _INTEREST_ENTER: Final = 0.05  # log change against about half a day
 _INTEREST_LEAVE: Final = 0.025
 _FUNDING_HOLDS: Final = 9 * HOUR_BARS  # venues pay every 8 hours at most
 _INTEREST_HOLDS: Final = 5 * HOUR_BARS
+_STEADY_CASES: Final = 34.0  # bars that a mean with a 2-hour half-life is worth
 
 VOTES: Final = {
     DerivativesState.CROWDED_LONGS: DerivativesVote.BEARISH,
@@ -37,7 +38,7 @@ class Derivatives:
         self.count = np.zeros((2, assets))
         self.crowd = np.zeros(assets)  # -1 shorts, 0 balanced, 1 longs
         self.leverage = np.zeros(assets)  # -1 leaving, 0, 1 building
-        self.steady = np.zeros((1, assets))  # share of the last hours in which the raw word was the shown one
+        self.steady = np.zeros((2, assets))  # share of the last hours in which the raw word was the shown one
         self._alpha_funding = rates((HOUR_BARS,), 1)
         self._alpha_interest = rates((HOUR_BARS, 12 * HOUR_BARS), 1)
         self._alpha_steady = rates((2 * HOUR_BARS,), 1)
@@ -59,9 +60,11 @@ class Derivatives:
         self.crowd = hysteresis(self.crowd, away, _ENTER, _LEAVE)
         change = (self.interest[0] - self.interest[1]) * (self.count[1] >= 2 * HOUR_BARS)
         self.leverage = hysteresis(self.leverage, change, _INTEREST_ENTER, _INTEREST_LEAVE)
-        middle = 0.5 * (_ENTER + _LEAVE)
-        raw = np.sign(away) * (np.abs(away) >= middle)
-        step(self.steady, (raw == self.crowd)[None].astype(np.float64), self._alpha_steady, count[0], weight[0])
+        agrees = np.stack((
+            _raw(away, 0.5 * (_ENTER + _LEAVE)) == self.crowd,
+            _raw(change, 0.5 * (_INTEREST_ENTER + _INTEREST_LEAVE)) == self.leverage,
+        ))
+        step(self.steady, agrees.astype(np.float64), self._alpha_steady, count, weight)
 
     def state(self, column: int) -> DerivativesState:
         """Return the word of one asset; a crowd outranks a change of open interest."""
@@ -78,7 +81,19 @@ class Derivatives:
         return VOTES.get(self.state(column), DerivativesVote.NEUTRAL)
 
     def confidence(self, column: int) -> float | None:
-        """Return how steadily the word held over the last hours, 0..1; None without funding."""
-        if self.age[0, column] > _FUNDING_HOLDS:
+        """Return how steadily the word held over the last hours, below 1; None where there is no word.
+
+        Shrunk to a half by one case, because a few hours never prove a state (Laplace).
+        """
+        state = self.state(column)
+        if state is DerivativesState.UNAVAILABLE:
             return None
-        return float(self.steady[0, column] * min(1.0, self.count[0, column] / (6 * HOUR_BARS)))
+        row = int(state in (DerivativesState.LEVERAGING_UP, DerivativesState.DELEVERAGING))
+        cases = min(float(self.count[row, column]), _STEADY_CASES)
+        return float((self.steady[row, column] * cases + 0.5) / (cases + 1.0))
+
+
+def _raw(values: FloatArray, threshold: float) -> FloatArray:
+    """Return -1, 0 or 1 without a dead zone."""
+    out: FloatArray = np.sign(values) * (np.abs(values) >= threshold)
+    return out

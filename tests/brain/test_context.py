@@ -101,6 +101,18 @@ def test_open_interest_tells_building_and_leaving_when_no_side_is_crowded() -> N
     assert pressed(found, 0.001, 0.9e9, 40) is DerivativesState.CROWDED_LONGS
 
 
+def test_confidence_in_a_derivatives_word_is_never_certain_and_lower_with_less_history() -> None:
+    young, old = Derivatives(1), Derivatives(1)
+    pressed(young, 0.0008, np.nan, 2)
+    pressed(old, 0.0008, np.nan, 500)
+
+    few, many = young.confidence(0), old.confidence(0)
+
+    assert few is not None
+    assert many is not None
+    assert 0.5 < few < many < 0.99
+
+
 def test_funding_holds_between_payments_and_then_is_unavailable() -> None:
     found = Derivatives(1)
     pressed(found, 0.0008, np.nan, 48)
