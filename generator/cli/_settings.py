@@ -138,6 +138,7 @@ def _one_line(error: ValidationError, values: Mapping[str, Any]) -> str:
     message = first["msg"].removeprefix("Value error, ")
     secret = known_names().get(name, False)
     scalar = place and isinstance(first["input"], str | int | float | bool)
+    secret = secret or "@" in str(first["input"])  # a URL with credentials
     shown = f" is {first['input']!r}" if scalar and not secret else ""
     where = f" (from {FILE} or a flag)" if place and place[0] in values else ""
     return f"{name}{shown}{where}: {message[0].lower() + message[1:]}"

@@ -86,6 +86,15 @@ def test_a_secret_is_never_in_the_message(monkeypatch: pytest.MonkeyPatch) -> No
     assert "hunter2" not in repr(caught.value.__cause__)
 
 
+def test_credentials_in_a_url_are_never_in_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMI_ALGOD_URL", "https://user:hunter2@node.example")
+
+    with pytest.raises(SettingsError, match="EMI_ALGOD_URL: credentials do not belong") as caught:
+        gateway_settings()
+
+    assert "hunter2" not in str(caught.value)
+
+
 def test_a_vault_inside_the_site_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("EMI_VAULT_URL", f"file://{tmp_path}/emi-state/site/vault")
 
