@@ -60,10 +60,12 @@ class Derivatives:
         self.crowd = hysteresis(self.crowd, away, _ENTER, _LEAVE)
         change = (self.interest[0] - self.interest[1]) * (self.count[1] >= 2 * HOUR_BARS)
         self.leverage = hysteresis(self.leverage, change, _INTEREST_ENTER, _INTEREST_LEAVE)
-        agrees = np.stack((
-            _raw(away, 0.5 * (_ENTER + _LEAVE)) == self.crowd,
-            _raw(change, 0.5 * (_INTEREST_ENTER + _INTEREST_LEAVE)) == self.leverage,
-        ))
+        agrees = np.stack(
+            (
+                _raw(away, 0.5 * (_ENTER + _LEAVE)) == self.crowd,
+                _raw(change, 0.5 * (_INTEREST_ENTER + _INTEREST_LEAVE)) == self.leverage,
+            )
+        )
         step(self.steady, agrees.astype(np.float64), self._alpha_steady, count, weight)
 
     def state(self, column: int) -> DerivativesState:
