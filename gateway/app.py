@@ -28,6 +28,7 @@ from gateway.limits import Guard
 from gateway.paid import PaidEndpoint
 from gateway.preview import Preview
 from gateway.problem import ALLOWED_METHODS, PROBLEMS, preflight, problem
+from gateway.purchase import Step, no_step
 from gateway.settings import GatewaySettings, is_loopback
 from gateway.state import GatewayState
 
@@ -45,6 +46,7 @@ def build_app(
     clock: Clock | None = None,
     http: aiohttp.ClientSession | None = None,
     preview: bool = False,
+    step: Step = no_step,
 ) -> Starlette:
     """Build the gateway; nothing is opened before its lifespan starts.
 
@@ -53,6 +55,7 @@ def build_app(
         clock: for tests; the machine's clock by default.
         http: the session of every outgoing call; made and closed by the lifespan by default.
         preview: also serve the published site, on loopback only.
+        step: for tests; told the steps of every purchase, see `gateway.purchase`.
 
     Raises:
         PreviewRefused: the preview was asked to listen beyond loopback.
@@ -63,7 +66,7 @@ def build_app(
     if preview and not is_loopback(settings.host):
         message = f"--preview serves loopback only; HOST is {settings.host}"
         raise PreviewRefused(message)
-    state = GatewayState(settings, clock or SystemClock())
+    state = GatewayState(settings, clock or SystemClock(), step)
     site = Preview(settings.site_path, settings.project) if preview else None
     app = Starlette(
         routes=_routes(state, site),

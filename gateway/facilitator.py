@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
@@ -93,9 +94,17 @@ class Facilitator:
         settings: where it is, its token, the time limits, our network.
         http: the process's session.
         clock: the process's clock.
+        sent: called each time when the bytes of POST /settle have left.
     """
 
-    def __init__(self, settings: GatewaySettings, http: aiohttp.ClientSession, clock: Clock) -> None:
+    def __init__(
+        self,
+        settings: GatewaySettings,
+        http: aiohttp.ClientSession,
+        clock: Clock,
+        sent: Callable[[], None] | None = None,
+    ) -> None:
+        self._sent = sent
         self._settings = settings
         self._http = http
         self._clock = clock
@@ -205,17 +214,24 @@ class Facilitator:
         """
         try:
             timeout_s = self._settings.settle_timeout_seconds
-            answer = await self._call("POST", "/settle", timeout_s, _request(payment, requirements))
+            answer = await self._call("POST", "/settle", timeout_s, _request(payment, requirements), self._sent)
         except (RemoteError, FacilitatorUnavailable) as error:
             return SettleAnswer(SettleKind.UNREADABLE, str(error))
         return _read_settle(answer)
 
-    async def _call(self, method: str, path: str, timeout_s: float, body: dict[str, Any] | None = None) -> Answer:
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        timeout_s: float,
+        body: dict[str, Any] | None = None,
+        sent: Callable[[], None] | None = None,
+    ) -> Answer:
         if self._settings.facilitator_url is None:
             message = "FACILITATOR_URL is not set"
             raise FacilitatorUnavailable(message)
         url = self._settings.facilitator_url + path
-        return await call(self._http, method, url, timeout_s=timeout_s, headers=self._headers, body=body)
+        return await call(self._http, method, url, timeout_s=timeout_s, headers=self._headers, body=body, sent=sent)
 
 
 def _signers(signers: Any) -> frozenset[str]:

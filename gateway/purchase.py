@@ -2,6 +2,11 @@
 
 Outcomes are settled, refused or unknown. Everything after the intent runs in a task of its own, so that a client
 that hangs up cancels nothing; after a crash the intent on disk makes the same payment continue here.
+
+Steps, told to the `step` that `build_app` takes (tests kill the process there; by default nobody listens):
+`decoded` the header was read and its terms hold; `verified` the facilitator would settle it; `intent_written` the
+intent is durable; `settle_sent` POST /settle has left; `settle_answered` its answer, or its failure, is read;
+`settled_written` the settlement is durable; `delivered` the 200 was handed to the server.
 """
 
 from __future__ import annotations
@@ -20,7 +25,7 @@ from gateway.chain import Chain, Finding, Presence, extend_watch
 from gateway.challenge import requirement
 from gateway.clock import Clock
 from gateway.errors import FacilitatorUnavailable, IdentityTaken
-from gateway.facilitator import Facilitator, Offer, SettleKind
+from gateway.facilitator import Facilitator, Offer, SettleAnswer, SettleKind
 from gateway.ledger import Intent, Record
 from gateway.ledger_thread import LedgerThread
 from gateway.metrics import Metrics
@@ -33,7 +38,12 @@ from gateway.vault import Body, Snapshot, Vault, VaultProduct
 LEASE_MARGIN_S: Final = 2.0
 PEER_POLL_S: Final = 0.1
 Admit = Callable[[], int | None]
+Step = Callable[[str], None]
 log = structlog.get_logger("gateway.purchase")
+
+
+def no_step(_name: str) -> None:
+    """Listen to nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +75,7 @@ class Purchases:
         chain: the evidence.
         ledger: the payments ledger's thread.
         metrics: counted here.
+        step: told the name of each step that was just done.
     """
 
     def __init__(
@@ -77,6 +88,7 @@ class Purchases:
         chain: Chain,
         ledger: LedgerThread,
         metrics: Metrics,
+        step: Step,
     ) -> None:
         self._settings = settings
         self._clock = clock
@@ -85,6 +97,7 @@ class Purchases:
         self._chain = chain
         self._ledger = ledger
         self._metrics = metrics
+        self._step = step
         self._owner = make_owner()
         self._flights: dict[str, Flight] = {}
 
@@ -197,6 +210,7 @@ class Purchases:
             return Unavailable("the facilitator cannot verify right now; the same payment works later")
         if not verdict.valid or landed:
             return await self._not_accepted(payment, quote, "" if landed else verdict.reason)
+        self._step("verified")
         return await self._accept(payment, quote, terms)
 
     async def _not_accepted(self, payment: Payment, quote: Quote, reason: str) -> Outcome:
@@ -220,6 +234,7 @@ class Purchases:
             if await self._identifier_taken(payment):
                 return _identifier_reused()
             return Unavailable("the payments ledger refused the payment; the same one works later")
+        self._step("intent_written")
         return await self._settle_first(payment, terms)
 
     def _intent(self, payment: Payment, quote: Quote, intent_round: int | None) -> Intent:
@@ -247,8 +262,7 @@ class Purchases:
         return timedelta(seconds=self._settings.settle_timeout_seconds + LEASE_MARGIN_S)
 
     async def _settle_first(self, payment: Payment, terms: dict[str, Any]) -> Outcome:
-        answer = await self._facilitator.settle(payment, terms)
-        self._metrics.settles.labels(answer.kind.value).inc()
+        answer = await self._settle(payment, terms)
         if answer.kind is SettleKind.SUCCESS:
             return await self._settled(payment, "facilitator")
         finding = await self._chain.lookup(payment.txid)
@@ -259,6 +273,12 @@ class Purchases:
         log.warning("outcome unknown", txid=payment.txid, answer=answer.kind.value, reason=answer.reason)
         return _pending(payment)
 
+    async def _settle(self, payment: Payment, terms: dict[str, Any]) -> SettleAnswer:
+        answer = await self._facilitator.settle(payment, terms)
+        self._step("settle_answered")
+        self._metrics.settles.labels(answer.kind.value).inc()
+        return answer
+
     async def _settled(self, payment: Payment, evidence: str) -> Outcome:
         ledger = self._ledger.ledger
         record = await self._ledger.run(ledger.find, payment.txid)
@@ -266,6 +286,7 @@ class Purchases:
             return _pending(payment)
         try:
             await self._ledger.run(ledger.mark_settled, payment.txid, self._clock.now(), evidence)
+            self._step("settled_written")
         except SQLAlchemyError:
             # It is paid and its intent is durable: deliver; the reconciler closes the row by the chain.
             log.exception("a settled payment could not be closed", txid=payment.txid)
@@ -300,10 +321,7 @@ class Purchases:
             return _pending(payment)
         if not await self._take_over(payment.txid, record):
             return await self._wait_for_peer(payment)
-        answer = await self._facilitator.settle(
-            payment, self._terms(payment, offer, record.price_atomic, record.snapshot_id)
-        )
-        self._metrics.settles.labels(answer.kind.value).inc()
+        answer = await self._settle(payment, self._terms(payment, offer, record.price_atomic, record.snapshot_id))
         if answer.kind is SettleKind.SUCCESS:
             return await self._settled(payment, "facilitator")
         # A failure proves nothing here: a payment that settled before fails its second simulation.

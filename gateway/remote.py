@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 import aiohttp
+from aiohttp.abc import AbstractStreamWriter
 
 MAX_ANSWER_BYTES: Final = 64 * 1024
 
@@ -31,6 +34,7 @@ async def call(
     timeout_s: float,
     headers: dict[str, str],
     body: dict[str, Any] | None = None,
+    sent: Callable[[], None] | None = None,
 ) -> Answer:
     """Send one request and read a JSON answer.
 
@@ -41,6 +45,7 @@ async def call(
         timeout_s: seconds for everything.
         headers: authorization, if any.
         body: JSON of a POST.
+        sent: called when the body was written to the connection.
 
     Raises:
         RemoteError: nothing readable came back. Whether the request arrived is then unknown.
@@ -52,7 +57,7 @@ async def call(
         async with http.request(
             method,
             url,
-            json=body,
+            data=_payload(body, sent),
             headers=headers,
             timeout=aiohttp.ClientTimeout(total=timeout_s),
             allow_redirects=False,
@@ -62,6 +67,29 @@ async def call(
     except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
         message = f"{method} {url}: {type(error).__name__}"
         raise RemoteError(message) from error
+
+
+class _Noted(aiohttp.BytesPayload):
+    """A body that tells when it was written."""
+
+    sent: Callable[[], None]
+
+    async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:
+        await super().write_with_length(writer, content_length)
+        # Some event loops hand bytes to the socket only at the end of a round.
+        await asyncio.sleep(0)
+        self.sent()
+
+
+def _payload(body: dict[str, Any] | None, sent: Callable[[], None] | None) -> aiohttp.BytesPayload | None:
+    if body is None:
+        return None
+    content = json.dumps(body, separators=(",", ":")).encode()
+    if sent is None:
+        return aiohttp.BytesPayload(content, content_type="application/json")
+    noted = _Noted(content, content_type="application/json")
+    noted.sent = sent
+    return noted
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import Mapping
 
 import aiohttp
@@ -17,7 +18,7 @@ from gateway.ledger_thread import LedgerThread
 from gateway.limits import RateLimit
 from gateway.metrics import Metrics
 from gateway.problem import FALLBACK_DISCLAIMER
-from gateway.purchase import Purchases
+from gateway.purchase import Purchases, Step, no_step
 from gateway.reconcile import Reconciler, run_forever
 from gateway.settings import GatewaySettings
 from gateway.vault import POLL_S, Vault
@@ -31,9 +32,11 @@ class GatewayState:
     Args:
         settings: checked settings.
         clock: the process's clock.
+        step: told the steps of every purchase, see `gateway.purchase`.
     """
 
-    def __init__(self, settings: GatewaySettings, clock: Clock) -> None:
+    def __init__(self, settings: GatewaySettings, clock: Clock, step: Step = no_step) -> None:
+        self.step = step
         self.settings = settings
         self.clock = clock
         self.metrics = Metrics()
@@ -54,7 +57,8 @@ class GatewayState:
         """
         ledger = await asyncio.to_thread(Ledger, self.settings.ledger_path)
         self.ledger = LedgerThread(ledger)
-        self.facilitator = Facilitator(self.settings, http, self.clock)
+        sent = None if self.step is no_step else functools.partial(self.step, "settle_sent")
+        self.facilitator = Facilitator(self.settings, http, self.clock, sent)
         self.chain = Chain(self.settings, http, self.clock)
         self.purchases = Purchases(
             settings=self.settings,
@@ -64,6 +68,7 @@ class GatewayState:
             chain=self.chain,
             ledger=self.ledger,
             metrics=self.metrics,
+            step=self.step,
         )
         self.reconciler = Reconciler(self.clock, self.chain, self.ledger, self.purchases, self.metrics)
         await self.refresh()
