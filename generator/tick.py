@@ -11,7 +11,7 @@ from generator.arena.life import Forecaster
 from generator.arena.play import PlayInputs, RegimeRow
 from generator.arena.settlement import PricePoint
 from generator.arena.values import ArenaView
-from generator.brain.hourly import HOUR_MS, base_rate_forecast, trends
+from generator.brain.hourly import HOUR_MS, base_rate_forecast, futures, trends
 from generator.brain.values import BrainReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import MODE_OF_REGIME, RegimeLabel, SourceMode
@@ -97,6 +97,7 @@ def describe(
 ) -> TickContext:
     """Put together what the composers need."""
     now_ms = to_ms(at)
+    hourly = observation.bar_interval_ms == HOUR_MS and not observation.ended
     ticks = service.memory.ticks(now_ms)
     return TickContext(
         site=service.site,
@@ -108,6 +109,7 @@ def describe(
         ticks=Ticks(ticks.published_24h, ticks.failed_24h, ticks.last_tick_id),
         closes={asset: service.history.closes(asset, SPARK_POINTS) for asset in ASSETS},
         trends=trends(service.history.frame()) if reading is None else {},
+        futures=futures(service.history.frame()) if hourly else {},
     )
 
 
