@@ -225,7 +225,7 @@ class Purchases:
     async def _accept(self, payment: Payment, quote: Quote, terms: dict[str, Any]) -> Outcome:
         intent = self._intent(payment, quote, await self._chain.current_round())
         try:
-            await self._ledger.run(self._ledger.ledger.write_intent, intent)
+            await self._ledger.write(self._ledger.ledger.write_intent, intent)
         except IdentityTaken:
             # Another process was first with this txid, or with this identifier.
             record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
@@ -285,7 +285,7 @@ class Purchases:
         if record is None:
             return _pending(payment)
         try:
-            await self._ledger.run(ledger.mark_settled, payment.txid, self._clock.now(), evidence)
+            await self._ledger.write(ledger.mark_settled, payment.txid, self._clock.now(), evidence)
             self._step("settled_written")
         except SQLAlchemyError:
             # It is paid and its intent is durable: deliver; the reconciler closes the row by the chain.
@@ -293,7 +293,7 @@ class Purchases:
         return _delivered(record, replay=False)
 
     async def _refused(self, payment: Payment, reason: str, evidence: str) -> Outcome:
-        await self._ledger.run(self._ledger.ledger.mark_refused, payment.txid, self._clock.now(), reason, evidence)
+        await self._ledger.write(self._ledger.ledger.mark_refused, payment.txid, self._clock.now(), reason, evidence)
         return Refused(reason, "", payment.envelope.network, payment.payer)
 
     async def _known(self, path: str, payment: Payment, record: Record) -> Outcome:
@@ -313,7 +313,7 @@ class Purchases:
     async def _resume(self, payment: Payment, record: Record, finding: Finding) -> Outcome:
         """Go on with an intent that the chain does not have: closed by evidence, or settled once more."""
         watched = extend_watch(record.watched_round, finding)
-        await self._ledger.run(self._ledger.ledger.watch, payment.txid, watched)
+        await self._ledger.write(self._ledger.ledger.watch, payment.txid, watched)
         if finding.proves_absence(record.last_valid, watched):
             return await self._refused(payment, "payment_expired", "absent")
         offer = self._facilitator.offer()
@@ -333,7 +333,7 @@ class Purchases:
         now = self._clock.now()
         owner = record.owner if is_gone(record.owner, self._owner) else self._owner
         ledger = self._ledger.ledger
-        return await self._ledger.run(ledger.begin_settle, txid, owner, self._owner, now, now + self._lease())
+        return await self._ledger.write(ledger.begin_settle, txid, owner, self._owner, now, now + self._lease())
 
     async def _wait_for_peer(self, payment: Payment) -> Outcome:
         """Wait while another process settles the same payment, at most as long as it may take."""
