@@ -30,7 +30,7 @@ LATE_REASON = told({"success": False, "errorReason": "transaction_failed", "tran
 PENDING = told({"success": False, "errorReason": "settlement_pending", "transaction": "", "network": ""})
 SUCCESS = {"success": True, "transaction": "B" * 52, "network": "", "payer": ""}
 NAMED = told({"success": False, "errorReason": "invalid_payload", "transaction": "A" * 52, "network": ""})
-PATIENT = {"settle_timeout_seconds": 10.0}
+HASTY = {"settle_timeout_seconds": 0.5}
 CHAIN_ERROR = {"algod": SERVER_ERROR, "indexer": BAD_GATEWAY}
 NOT_FOUND = told({"message": "not found"}, 404)
 EVERYTHING_RESET = dict.fromkeys(("supported", "verify", "settle", "algod", "indexer"), reset)
@@ -71,7 +71,7 @@ def settles_then(name: str, answer: Behaviour, answers: str = "200 200 | 200 200
 
 
 SETTLES_THEN = (
-    settles_then("never answers", never),
+    Mode("settles, then never answers", {"settle": after(never)}, "200 200 | 200 200", settings=HASTY),
     settles_then("answers 500", SERVER_ERROR),
     settles_then("answers 502 in HTML", BAD_GATEWAY),
     settles_then("answers 429", told({"error": "slow down"}, 429)),
@@ -97,7 +97,7 @@ SETTLES_THEN = (
 WITHOUT_SETTLING = (
     Mode("answers 500, settles nothing", {"settle": SERVER_ERROR}, "503 503 | 200 200"),
     Mode("answers {}, settles nothing", {"settle": EMPTY}, "503 503 | 200 200"),
-    Mode("never answers, settles nothing", {"settle": never}, "503 503 | 200 200"),
+    Mode("never answers, settles nothing", {"settle": never}, "503 503 | 200 200", settings=HASTY),
     Mode(
         "refuses: the money is gone since verify",
         {},
@@ -118,17 +118,27 @@ WITHOUT_SETTLING = (
 )
 LATE = (
     Mode("late landing: answers 500, lands later", {"settle": SERVER_ERROR}, "503 503 200 | 200 200", late=True),
-    Mode("late landing: never answers, lands later", {"settle": never}, "503 503 200 | 200 200", late=True),
+    Mode(
+        "late landing: never answers, lands later",
+        {"settle": never},
+        "503 503 200 | 200 200",
+        late=True,
+        settings=HASTY,
+    ),
     Mode("late landing: settlement_pending, lands later", {"settle": PENDING}, "503 503 200 | 200 200", late=True),
     Mode("late landing: transaction failed, lands later", {"settle": LATE_REASON}, "503 503 200 | 200 200", late=True),
     Mode("late landing: resets, lands later", {"settle": reset}, "503 503 200 | 200 200", late=True),
-    Mode(
-        "slow: settles within the time limit", {"settle": delayed(0.3, honest)}, "200 200 | 200 200", settings=PATIENT
-    ),
-    Mode("slow: settles past the time limit", {"settle": delayed(2.0, honest)}, "503 503 | 200 200"),
+    Mode("slow: settles within the time limit", {"settle": delayed(0.3, honest)}, "200 200 | 200 200"),
+    Mode("slow: settles past the time limit", {"settle": delayed(4.0, honest)}, "503 503 | 200 200", settings=HASTY),
 )
 VERIFY = tuple(
-    Mode(f"verify down: {name}", {"verify": answer}, "503 503 | 200 200", rule="12")
+    Mode(
+        f"verify down: {name}",
+        {"verify": answer},
+        "503 503 | 200 200",
+        rule="12",
+        settings={"verify_timeout_seconds": 0.5} if answer is never else {},
+    )
     for name, answer in {
         "500": SERVER_ERROR,
         "502 in HTML": BAD_GATEWAY,

@@ -107,15 +107,14 @@ async def stage(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
 
 
 def outside(folder: Path, url: str, **settings: Any) -> GatewaySettings:
-    """Return the settings of a gateway whose outside answers at this front; short time limits."""
-    limits = {"verify_timeout_seconds": 0.3, "settle_timeout_seconds": 0.3, "rate_limit_per_minute": 100_000}
+    """Return the settings of a gateway whose outside answers at this front."""
     return GatewaySettings(
         **{
             "state_dir": folder,
             "facilitator_url": f"{url}/f",
             "algod_url": f"{url}/a",
             "indexer_url": f"{url}/i",
-            **limits,
+            "rate_limit_per_minute": 100_000,
             **settings,
         }
     )

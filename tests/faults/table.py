@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -156,19 +157,16 @@ class Play:
             row.challenges += statuses.count(402) if landed else 0
 
 
-async def play(mode: Mode, folder: Path) -> Row:
-    """Play one mode in an empty folder."""
-    async with stage(folder, **mode.settings) as on:
-        return await Play(on, mode).run()
-
-
 async def play_all(modes: Sequence[Mode], folder: Path) -> list[Row]:
     """Play modes side by side, each on a ledger of its own."""
-    gate = asyncio.Semaphore(AT_ONCE)
+    gate, opening = asyncio.Semaphore(AT_ONCE), asyncio.Lock()
 
     async def one(number: int, mode: Mode) -> Row:
-        async with gate:
-            return await play(mode, folder / str(number))
+        async with gate, contextlib.AsyncExitStack() as stack:
+            # One after the other: making a ledger is work, and it must not eat into another's time limits.
+            async with opening:
+                on = await stack.enter_async_context(stage(folder / str(number), **mode.settings))
+            return await Play(on, mode).run()
 
     return list(await asyncio.gather(*(one(number, mode) for number, mode in enumerate(modes))))
 
