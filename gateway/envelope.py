@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import binascii
 import json
 import re
@@ -76,15 +75,15 @@ def read_envelope(header: str, networks: tuple[str, str]) -> Envelope:
 
 def _parse(header: str) -> Any:
     try:
-        raw = base64.b64decode(header.encode("latin-1"), validate=True)
-    except (binascii.Error, ValueError):
+        raw = binascii.a2b_base64(header.encode("latin-1"), strict_mode=True)
+    except ValueError:
         _refuse("payment_not_base64", "the PAYMENT-SIGNATURE header is not standard padded base64")
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
         _refuse("payment_not_utf8", "the decoded header is not UTF-8")
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return _DECODER.decode(text)
     except RecursionError:
         _refuse("payment_nested_too_deep", "the JSON is nested too deep")
     except ValueError:
@@ -94,6 +93,9 @@ def _parse(header: str) -> Any:
 def _no_constant(name: str) -> NoReturn:
     message = f"{name} is not JSON"
     raise ValueError(message)
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def _refuse(code: str, text: str) -> NoReturn:

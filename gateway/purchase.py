@@ -12,10 +12,12 @@ intent is durable; `settle_sent` POST /settle has left; `settle_answered` its an
 from __future__ import annotations
 
 import asyncio
+import functools
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 import structlog
 from algosdk.encoding import is_valid_address
@@ -33,6 +35,7 @@ from gateway.outcome import Delivered, Limited, Outcome, Pending, Refused, Unava
 from gateway.owner import is_gone, make_owner
 from gateway.payment import Payment
 from gateway.settings import GatewaySettings
+from gateway.settled import Settled
 from gateway.vault import Body, Snapshot, Vault, VaultProduct
 
 LEASE_MARGIN_S: Final = 2.0
@@ -100,6 +103,9 @@ class Purchases:
         self._step = step
         self._owner = make_owner()
         self._flights: dict[str, Flight] = {}
+        self._done = Settled()
+        # Few differ: a product, a snapshot and a fee payer at a time.
+        self._encode_terms = functools.lru_cache(maxsize=64)(self._encoded_terms)
 
     def in_flight(self, txid: str) -> bool:
         """Tell whether this process works on a payment right now."""
@@ -121,6 +127,10 @@ class Purchases:
         Returns:
             The outcome; the same for every duplicate that came meanwhile.
         """
+        done = self._done.get(payment.txid)
+        if done is not None:
+            self._metrics.outcomes_by_kind["delivered"].inc()
+            return done if done.path == path else _other_product()
         while (flight := self._flights.get(payment.txid)) is not None:
             if flight.path != path:
                 return _other_product()
@@ -141,7 +151,7 @@ class Purchases:
             outcome = Unavailable("the payments ledger cannot be used right now; the same payment works later")
         finally:
             del self._flights[payment.txid]
-        self._metrics.outcomes.labels(type(outcome).__name__.lower()).inc()
+        self._metrics.outcomes_by_kind[type(outcome).__name__.lower()].inc()
         return outcome
 
     async def _first(self, path: str, payment: Payment, admit: Admit) -> Outcome:
@@ -191,16 +201,21 @@ class Purchases:
         holder = await self._ledger.run(self._ledger.ledger.find_identifier, identifier)
         return holder not in {None, payment.txid}
 
-    def _terms(self, payment: Payment, offer: Offer, price_atomic: int, snapshot_id: str) -> dict[str, Any]:
-        return requirement(
+    def _terms(self, payment: Payment, offer: Offer, price_atomic: int, snapshot_id: str) -> bytes:
+        fee_payer = payment.envelope.fee_payer or offer.fee_payer
+        return self._encode_terms(offer.network, price_atomic, fee_payer, snapshot_id)
+
+    def _encoded_terms(self, network: str, price_atomic: int, fee_payer: str, snapshot_id: str) -> bytes:
+        terms = requirement(
             self._settings,
-            network=offer.network,
+            network=network,
             price_atomic=price_atomic,
-            fee_payer=payment.envelope.fee_payer or offer.fee_payer,
+            fee_payer=fee_payer,
             snapshot_id=snapshot_id,
         )
+        return json.dumps(terms, separators=(",", ":")).encode()
 
-    async def _verify(self, payment: Payment, quote: Quote, terms: dict[str, Any]) -> Outcome:
+    async def _verify(self, payment: Payment, quote: Quote, terms: bytes) -> Outcome:
         try:
             verdict, landed = await asyncio.gather(
                 self._facilitator.verify(payment, terms), self._chain.landed(payment.txid)
@@ -222,7 +237,7 @@ class Purchases:
             return Refused("payment_already_on_chain", "it landed before this gateway accepted it")
         return Refused(reason, "the facilitator refused it", payment.envelope.network, payment.payer)
 
-    async def _accept(self, payment: Payment, quote: Quote, terms: dict[str, Any]) -> Outcome:
+    async def _accept(self, payment: Payment, quote: Quote, terms: bytes) -> Outcome:
         intent = self._intent(payment, quote, await self._chain.current_round())
         try:
             await self._ledger.write(self._ledger.ledger.write_intent, intent)
@@ -235,7 +250,7 @@ class Purchases:
                 return _identifier_reused()
             return Unavailable("the payments ledger refused the payment; the same one works later")
         self._step("intent_written")
-        return await self._settle_first(payment, terms)
+        return await self._settle_first(payment, terms, _delivery(payment, quote))
 
     def _intent(self, payment: Payment, quote: Quote, intent_round: int | None) -> Intent:
         now = self._clock.now()
@@ -261,36 +276,37 @@ class Purchases:
     def _lease(self) -> timedelta:
         return timedelta(seconds=self._settings.settle_timeout_seconds + LEASE_MARGIN_S)
 
-    async def _settle_first(self, payment: Payment, terms: dict[str, Any]) -> Outcome:
+    async def _settle_first(self, payment: Payment, terms: bytes, delivery: Delivered) -> Outcome:
         answer = await self._settle(payment, terms)
         if answer.kind is SettleKind.SUCCESS:
-            return await self._settled(payment, "facilitator")
+            return await self._settled(payment, delivery, "facilitator")
         finding = await self._chain.lookup(payment.txid)
         if finding.presence is Presence.FOUND:
-            return await self._settled(payment, "chain")
+            return await self._settled(payment, delivery, "chain")
         if answer.before_broadcast and finding.presence is Presence.ABSENT:
             return await self._refused(payment, answer.reason, "before_broadcast")
         log.warning("outcome unknown", txid=payment.txid, answer=answer.kind.value, reason=answer.reason)
         return _pending(payment)
 
-    async def _settle(self, payment: Payment, terms: dict[str, Any]) -> SettleAnswer:
+    async def _settle(self, payment: Payment, terms: bytes) -> SettleAnswer:
         answer = await self._facilitator.settle(payment, terms)
         self._step("settle_answered")
-        self._metrics.settles.labels(answer.kind.value).inc()
+        self._metrics.settles_by_kind[answer.kind.value].inc()
         return answer
 
-    async def _settled(self, payment: Payment, evidence: str) -> Outcome:
+    async def _settled(self, payment: Payment, delivery: Outcome, evidence: str) -> Outcome:
+        """Close a payment and deliver it; the row exists, since nothing is settled before its intent."""
         ledger = self._ledger.ledger
-        record = await self._ledger.run(ledger.find, payment.txid)
-        if record is None:
-            return _pending(payment)
         try:
             await self._ledger.write(ledger.mark_settled, payment.txid, self._clock.now(), evidence)
             self._step("settled_written")
         except SQLAlchemyError:
             # It is paid and its intent is durable: deliver; the reconciler closes the row by the chain.
             log.exception("a settled payment could not be closed", txid=payment.txid)
-        return _delivered(record, replay=False)
+            return delivery
+        if isinstance(delivery, Delivered):
+            self._done.put(delivery)
+        return delivery
 
     async def _refused(self, payment: Payment, reason: str, evidence: str) -> Outcome:
         await self._ledger.write(self._ledger.ledger.mark_refused, payment.txid, self._clock.now(), reason, evidence)
@@ -300,12 +316,12 @@ class Purchases:
         if record.path != path:
             return _other_product()
         if record.state == "settled":
-            return _delivered(record, replay=True)
+            return self._remembered(record)
         if record.evidence == "absent":
             return _refusal(record)
         finding = await self._chain.lookup(payment.txid)
         if finding.presence is Presence.FOUND:
-            return await self._settled(payment, "chain")
+            return await self._settled(payment, _delivered(record, replay=False), "chain")
         if finding.presence is not Presence.ABSENT:
             return _pending(payment)
         return _refusal(record) if record.state == "refused" else await self._resume(payment, record, finding)
@@ -323,10 +339,18 @@ class Purchases:
             return await self._wait_for_peer(payment)
         answer = await self._settle(payment, self._terms(payment, offer, record.price_atomic, record.snapshot_id))
         if answer.kind is SettleKind.SUCCESS:
-            return await self._settled(payment, "facilitator")
+            return await self._settled(payment, _delivered(record, replay=False), "facilitator")
         # A failure proves nothing here: a payment that settled before fails its second simulation.
         again = await self._chain.lookup(payment.txid)
-        return await self._settled(payment, "chain") if again.presence is Presence.FOUND else _pending(payment)
+        if again.presence is Presence.FOUND:
+            return await self._settled(payment, _delivered(record, replay=False), "chain")
+        return _pending(payment)
+
+    def _remembered(self, record: Record) -> Outcome:
+        outcome = _delivered(record, replay=True)
+        if isinstance(outcome, Delivered):
+            self._done.put(outcome)
+        return outcome
 
     async def _take_over(self, txid: str, record: Record) -> bool:
         """Become the one process that asks the facilitator about an intent."""
@@ -342,7 +366,7 @@ class Purchases:
             await asyncio.sleep(PEER_POLL_S)
             record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
             if record is not None and record.state == "settled":
-                return _delivered(record, replay=True)
+                return self._remembered(record)
             if record is not None and record.state == "refused":
                 return _refusal(record)
         return _pending(payment)
@@ -372,9 +396,29 @@ def _identifier_reused() -> Refused:
     return Refused("payment_identifier_reused", "the payment identifier belongs to another payment")
 
 
+def _delivery(payment: Payment, quote: Quote) -> Delivered:
+    return Delivered(
+        payment.txid,
+        quote.product.path,
+        quote.body.content,
+        quote.body.sha256,
+        quote.product.cache_control,
+        payment.envelope.network,
+        payment.payer,
+        replay=False,
+    )
+
+
 def _delivered(record: Record, *, replay: bool) -> Outcome:
     if record.content is None:
         return Refused("payment_consumed", "it was delivered before and the answer is kept no longer")
     return Delivered(
-        record.txid, record.content, record.sha256, record.cache_control, record.network, record.payer, replay
+        record.txid,
+        record.path,
+        record.content,
+        record.sha256,
+        record.cache_control,
+        record.network,
+        record.payer,
+        replay,
     )

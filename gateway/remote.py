@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import aiohttp
 from aiohttp.abc import AbstractStreamWriter
+from yarl import URL
 
 MAX_ANSWER_BYTES: Final = 64 * 1024
 
@@ -29,11 +31,11 @@ class Answer:
 async def call(
     http: aiohttp.ClientSession,
     method: str,
-    url: str,
+    url: str | URL,
     *,
     timeout_s: float,
-    headers: dict[str, str],
-    body: dict[str, Any] | None = None,
+    headers: Mapping[str, str],
+    body: bytes | None = None,
     sent: Callable[[], None] | None = None,
 ) -> Answer:
     """Send one request and read a JSON answer.
@@ -44,7 +46,7 @@ async def call(
         url: absolute.
         timeout_s: seconds for everything.
         headers: authorization, if any.
-        body: JSON of a POST.
+        body: JSON of a POST, encoded.
         sent: called when the body was written to the connection.
 
     Raises:
@@ -59,7 +61,7 @@ async def call(
             url,
             data=_payload(body, sent),
             headers=headers,
-            timeout=aiohttp.ClientTimeout(total=timeout_s),
+            timeout=_timeout(timeout_s),
             allow_redirects=False,
         ) as response:
             raw = await _read(response)
@@ -81,18 +83,24 @@ class _Noted(aiohttp.BytesPayload):
         self.sent()
 
 
-def _payload(body: dict[str, Any] | None, sent: Callable[[], None] | None) -> aiohttp.BytesPayload | None:
+_timeout: Final = functools.lru_cache(maxsize=16)(lambda seconds: aiohttp.ClientTimeout(total=seconds))
+
+
+def _payload(body: bytes | None, sent: Callable[[], None] | None) -> aiohttp.BytesPayload | None:
     if body is None:
         return None
-    content = json.dumps(body, separators=(",", ":")).encode()
     if sent is None:
-        return aiohttp.BytesPayload(content, content_type="application/json")
-    noted = _Noted(content, content_type="application/json")
+        return aiohttp.BytesPayload(body, content_type="application/json")
+    noted = _Noted(body, content_type="application/json")
     noted.sent = sent
     return noted
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:
+    length = response.content_length
+    if length is not None and length <= MAX_ANSWER_BYTES and "Content-Encoding" not in response.headers:
+        # What was announced is all that can come.
+        return await response.read()
     raw = bytearray()
     async for chunk in response.content.iter_chunked(16 * 1024):
         raw += chunk
