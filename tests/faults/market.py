@@ -29,6 +29,7 @@ from gateway.settings import DEMO_PAYEE
 from generator.catalog.products import PRODUCTS
 from tests.buyer.little_vault import write_vault
 from tests.buyer.live import serving
+from tests.faults.runner import ARMED
 from tests.processes import clean_environment, free_ports, get
 
 REPOSITORY = Path(__file__).parents[2]
@@ -53,6 +54,14 @@ class Market:
         challenge = read_challenge(get(gateway + PRODUCT.path)[1]["payment-required"])
         offer = choose_offer(challenge, DEVNET, PRODUCT.price_atomic)
         return sign_payment(challenge, offer, self.buyer, DEVNET, self.ledger.rounds.current())
+
+    def arm(self) -> None:
+        """Let gateways die from now on."""
+        (self.folder / ARMED).touch()
+
+    def disarm(self) -> None:
+        """Let them live."""
+        (self.folder / ARMED).unlink(missing_ok=True)
 
     def transfers(self) -> int:
         """Count the prices that the payee got."""

@@ -2,7 +2,7 @@
 
 Usage: python -m tests.faults.runner [--at STEP | --line N | --count FILE], settings by EMI_ environment. STEP is one
 of `gateway.purchase`; N counts the lines of the gateway's own code that run from `decoded` on, in every thread;
-FILE gets the number that a whole purchase takes.
+FILE gets the number that a whole purchase takes. It dies only once there is a file `armed` in its folder.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import gateway
 from gateway.app import build_app
 from gateway.settings import GatewaySettings
 
+ARMED = Path("armed")
 HOME = str(Path(next(iter(gateway.__path__))))
 
 
@@ -69,6 +70,8 @@ def main(option: str = "", value: str = "") -> None:
         counter.install()
 
     def step(name: str) -> None:
+        if not ARMED.exists():
+            return
         if option == "--at" and name == value:
             die()
         if name == "decoded":

@@ -12,10 +12,11 @@ from signal import SIGKILL
 import pytest
 
 from gateway.devnet.wallet import SignedPayment
+from tests.faults.deaths import die_in_turn, lines_of_a_purchase
 from tests.faults.market import Gateway, Market, gateway, market
 
 STEPS = ("decoded", "verified", "intent_written", "settle_sent", "settle_answered", "settled_written", "delivered")
-SAMPLES = 6
+SAMPLES = 5
 COUNT = 25
 
 
@@ -25,44 +26,24 @@ def on(tmp_path: Path) -> Iterator[Market]:
         yield running
 
 
-def check_finished(on: Market, payment: SignedPayment) -> None:
-    """After a restart the same payment is delivered, once paid, the same bytes each time."""
-    with gateway(on) as second:
-        answers = [second.present(payment) for _ in range(2)]
+def test_rule_18_killed_at_every_step_nothing_is_paid_twice_and_what_is_paid_is_delivered(on: Market) -> None:
+    deaths = die_in_turn(on, [("--at", step) for step in STEPS])
 
-    assert [status for status, _, _ in answers] == [200, 200]
-    assert answers[0][2] == answers[1][2]
-    assert answers[0][1]["payment-response"] == answers[1][1]["payment-response"]
-    assert on.transfers() == 1
-    assert on.ledger.transaction(payment.txid) is not None
-
-
-@pytest.mark.parametrize("step", STEPS)
-def test_rule_18_killed_at_a_step_nothing_is_paid_twice_and_what_is_paid_is_delivered(on: Market, step: str) -> None:
-    with gateway(on, "--at", step) as first:
-        payment = first_payment = on.sign(first.origin)
-        code = first.present_to_death(payment)
-    moved = on.transfers()
-
-    assert code == -SIGKILL
-    assert moved == 0 if step in STEPS[:3] else moved <= 1
-    check_finished(on, first_payment)
-    assert on.settles <= 2
+    assert [death.option[1] for death in deaths] == list(STEPS)
+    for death in deaths:
+        assert (death.option, death.code, death.answers) == (death.option, -SIGKILL, [200, 200])
+        assert (death.option, death.transfers) == (death.option, 1)
+        assert death.settles <= 2
+    assert [death.moved for death in deaths[:3]] == [0, 0, 0]
+    assert [death.moved for death in deaths[4:]] == [1, 1, 1]
 
 
-def test_rule_18_killed_at_any_line_of_the_gateways_code(on: Market, tmp_path: Path) -> None:
-    counted = tmp_path / "lines"
-    with gateway(on, "--count", str(counted)) as whole:
-        assert whole.present(on.sign(whole.origin))[0] == 200
-    lines = random.Random(18).sample(range(1, int(counted.read_text())), SAMPLES)
+def test_rule_18_killed_at_any_line_of_the_gateways_code_the_same_holds(on: Market) -> None:
+    lines = random.Random(18).sample(range(1, lines_of_a_purchase(on)), SAMPLES)
 
-    for paid, line in enumerate(lines, start=1):
-        with gateway(on, "--line", str(line)) as victim:
-            payment = on.sign(victim.origin)
-            code = victim.present_to_death(payment)
-        with gateway(on) as second:
-            status = second.present(payment)[0]
-        assert (line, code, status, on.transfers()) == (line, -SIGKILL, 200, paid + 1)
+    deaths = die_in_turn(on, [("--line", str(line)) for line in lines])
+
+    assert [(death.code, death.answers, death.transfers) for death in deaths] == [(-SIGKILL, [200, 200], 1)] * SAMPLES
 
 
 def at_once(gateways: list[Gateway], payment: SignedPayment, count: int) -> list[tuple[int, dict[str, str], bytes]]:
@@ -86,6 +67,7 @@ def test_rule_17_25_duplicates_at_two_gateway_processes_are_one_settle_and_one_a
 def test_rule_18_a_gateway_that_dies_in_the_middle_is_finished_by_the_other_at_once(on: Market) -> None:
     with gateway(on, "--at", "settle_answered") as first, gateway(on) as second:
         payment = on.sign(first.origin)
+        on.arm()
 
         code = first.present_to_death(payment)
         status = second.present(payment)[0]
