@@ -6,7 +6,7 @@ import contextlib
 import socket
 import sys
 from collections.abc import AsyncIterator
-from typing import Final
+from typing import Any, Final
 
 import aiohttp
 import structlog
@@ -192,10 +192,23 @@ def _serve_metrics(settings: GatewaySettings, state: GatewayState) -> None:
         raise GatewayError(message) from error
 
 
+def _http(app: Starlette) -> Any:
+    """Return the protocol over httptools, or uvicorn's own over h11 where httptools is not installed."""
+    try:
+        from gateway.connection import Connections, protocol_of  # noqa: PLC0415 - imports httptools
+    except ImportError:
+        log.warning("httptools is not installed: the gateway is slower and slow senders are cut by no one")
+        return "h11"
+    connections = Connections(app.state.gateway)
+    app.state.gateway.background.append(connections.sweep_forever)
+    return protocol_of(connections)
+
+
 def _config(app: Starlette, settings: GatewaySettings) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http="h11",
+        http=_http(app),
+        ws="none",
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         access_log=False,
         server_header=False,

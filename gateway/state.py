@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 
 import aiohttp
 import structlog
@@ -21,8 +23,10 @@ from gateway.problem import FALLBACK_DISCLAIMER
 from gateway.purchase import Purchases, Step, no_step
 from gateway.reconcile import Reconciler, run_forever
 from gateway.settings import GatewaySettings
-from gateway.vault import POLL_S, Vault
+from gateway.vault import POLL_S, LoadedVault, Vault
 
+NO_QUOTES: Final[Mapping[str, Challenge]] = {}
+NEVER: Final = datetime.min.replace(tzinfo=UTC)
 log = structlog.get_logger("gateway")
 
 
@@ -44,7 +48,10 @@ class GatewayState:
         self.rate = RateLimit(settings.rate_limit_per_minute, clock)
         self.challenges: Mapping[str, Challenge] = {}
         self._encoded_for: tuple[object, object] = (None, None)
+        self._sell_until = NEVER
         self._tasks: list[asyncio.Task[None]] = []
+        self.background: list[Callable[[], Coroutine[Any, Any, None]]] = []
+        """Loops of the server that live as long as the state."""
 
     async def start(self, http: aiohttp.ClientSession) -> None:
         """Open the ledger, read the vault, ask the facilitator once, and start the loops.
@@ -72,7 +79,8 @@ class GatewayState:
         )
         self.reconciler = Reconciler(self.clock, self.chain, self.ledger, self.purchases, self.metrics)
         await self.refresh()
-        self._tasks = [asyncio.create_task(self._poll()), asyncio.create_task(run_forever(self.reconciler))]
+        loops: list[Callable[[], Coroutine[Any, Any, None]]] = [self._poll, self._reconcile, *self.background]
+        self._tasks = [asyncio.create_task(loop()) for loop in loops]
 
     async def stop(self) -> None:
         """Finish every payment on its way, then close the ledger."""
@@ -93,6 +101,10 @@ class GatewayState:
         else:
             self.challenges = await asyncio.to_thread(encode_challenges, vault, offer.fee_payer, self.settings)
         self._encoded_for = (vault, offer)
+        self._sell_until = self._quotable_until(vault)
+
+    async def _reconcile(self) -> None:
+        await run_forever(self.reconciler)
 
     async def _poll(self) -> None:
         while True:
@@ -108,6 +120,15 @@ class GatewayState:
         vault = self.vault.current()
         self.metrics.vault_age.set(-1 if vault is None else vault.age_s(self.clock.now()))
         self.metrics.quoting.set(0 if self.no_quote_reason() else 1)
+
+    def quotes(self) -> Mapping[str, Challenge]:
+        """Return the challenges that may be sent right now, by path; none when no honest quote can be made."""
+        return self.challenges if self.clock.now() <= self._sell_until else NO_QUOTES
+
+    def _quotable_until(self, vault: LoadedVault | None) -> datetime:
+        if vault is None or self.settings.quote_refusal(vault.source_mode) is not None:
+            return NEVER
+        return vault.generated_at + timedelta(seconds=self.settings.vault_max_age_seconds)
 
     def no_quote_reason(self) -> str | None:
         """Say why no honest quote can be made right now, None when it can."""
