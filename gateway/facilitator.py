@@ -24,6 +24,7 @@ SUPPORTED_TTL_S: Final = 60.0
 SUPPORTED_RETRY_S: Final = 2.0
 BREAKER_FAILURES: Final = 5
 BREAKER_OPEN_S: Final = 5.0
+BAD_REQUEST: Final = 400
 SERVER_ERROR: Final = 500
 OK: Final = 200
 log = structlog.get_logger("gateway.facilitator")
@@ -194,10 +195,16 @@ class Facilitator:
         try:
             timeout_s = self._settings.verify_timeout_seconds
             answer = await self._call("POST", "/verify", timeout_s, encode_request(payment, requirements))
-            verdict = _read_verdict(answer)
         except (RemoteError, FacilitatorUnavailable) as error:
             self._count_failure()
             raise FacilitatorUnavailable(str(error)) from error
+        try:
+            verdict = _read_verdict(answer)
+        except FacilitatorUnavailable:
+            # A 4xx is about this payment alone: no payer may close verify to all the others.
+            if not BAD_REQUEST <= answer.status < SERVER_ERROR:
+                self._count_failure()
+            raise
         self._failures = 0
         return verdict
 

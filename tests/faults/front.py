@@ -44,6 +44,7 @@ class Front:
     def __init__(self, devnet: Starlette) -> None:
         self._devnet = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=devnet), base_url="http://devnet")
         self._faults: Mapping[str, Behaviour] = {}
+        self.calls: Counter[str] = Counter()
         self.settles: Counter[str] = Counter()
         self._handed: dict[str, bytes] = {}
         self._working: set[asyncio.Task[web.StreamResponse]] = set()
@@ -66,6 +67,7 @@ class Front:
         place, tail = request.match_info["place"], request.match_info["tail"]
         body = await request.read()
         name = tail if place == "f" else PLACES[place]
+        self.calls[name] += 1
 
         async def pass_on() -> web.Response:
             path = f"/{PLACES[place]}/{tail}"
