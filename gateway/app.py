@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import socket
 import sys
 from collections.abc import AsyncIterator
@@ -155,11 +156,19 @@ def serve(settings: GatewaySettings, preview: bool = False) -> None:  # noqa: FB
         with _listen(settings.host, settings.port) as listener:
             _serve_metrics(settings, app.state.gateway)
             log.info("gateway listening", origin=settings.origin, network=settings.network, payee=settings.payee)
+            _settle_memory()
             with contextlib.suppress(KeyboardInterrupt):
                 uvicorn.Server(_config(app, settings)).run(sockets=[listener])
     except GatewayError as error:
         sys.stderr.write(f"emi gateway: {error}\n")
         raise SystemExit(1) from None
+
+
+def _settle_memory() -> None:
+    """Keep what was loaded for good out of every later search for garbage, and search less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def _check_complete(settings: GatewaySettings) -> None:

@@ -53,7 +53,7 @@ class Ledger:
     def find(self, txid: str) -> Record | None:
         """Return a payment with its body, None when it is not known."""
         rows = self._read(self._do.find, {"the_txid": txid})
-        return _record(rows[0]) if rows else None
+        return Record(*rows[0]) if rows else None
 
     def find_identifier(self, identifier: str) -> str | None:
         """Return the txid that holds a payment identifier, None when it is free."""
@@ -62,7 +62,7 @@ class Ledger:
 
     def open_payments(self) -> list[Record]:
         """Return the oldest payments whose outcome is not known, at most 200, without bodies."""
-        return [_record(row) for row in self._read(self._do.open, {})]
+        return [Record(*row) for row in self._read(self._do.open, {})]
 
     def write_intent(self, intent: Intent) -> None:
         """Write an intent and its body durably, in one transaction.
@@ -75,9 +75,9 @@ class Ledger:
         """
         with self._transaction():
             if intent.sha256 not in self._stored:
-                self._do.put_body.run(self._writer, {"sha256": intent.sha256, "content": intent.content})
+                self._do.put_body.write(self._writer, {"sha256": intent.sha256, "content": intent.content})
                 self._stored.add(intent.sha256)
-            written = self._do.put_intent.run(self._writer, _row(intent)).rowcount
+            written = self._do.put_intent.write(self._writer, _row(intent))
         if written != 1:
             message = f"{intent.txid} or its identifier is already known"
             raise IdentityTaken(message)
@@ -149,7 +149,7 @@ class Ledger:
             if self._engine.dialect.name == "postgresql":
                 # An intent that another process is writing may need the very body that seems unused.
                 self._writer.exec_driver_sql("LOCK TABLE payments, bodies IN EXCLUSIVE MODE")
-            return self._do.purge.run(self._writer, {"the_time": now.timestamp()}).rowcount
+            return self._do.purge.write(self._writer, {"the_time": now.timestamp()})
 
     def write_all(self, writes: Sequence[Callable[[], Any]]) -> list[Any]:
         """Run many writes in one transaction with one sync; when it fails, each in one of its own.
@@ -175,10 +175,10 @@ class Ledger:
             self._writer.close()
             self._engine.dispose()
 
-    def _read(self, statement: Statement, values: Mapping[str, Any]) -> Sequence[sa.Row[Any]]:
+    def _read(self, statement: Statement, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         with self._lock:
             try:
-                return statement.run(self._reader, values).fetchall()
+                return statement.read(self._reader, values)
             except sa.exc.SQLAlchemyError:
                 # A lost connection is replaced at the next use.
                 self._reader.rollback()
@@ -186,7 +186,7 @@ class Ledger:
 
     def _change(self, statement: Statement, txid: str, values: Mapping[str, Any]) -> bool:
         with self._transaction():
-            return statement.run(self._writer, {"the_txid": txid, **values}).rowcount == 1
+            return statement.write(self._writer, {"the_txid": txid, **values}) == 1
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -211,11 +211,6 @@ def _result(write: Callable[[], Any]) -> Any:
     except GatewayError as error:
         # It changed nothing, so the others may go on.
         return error
-
-
-def _record(row: sa.Row[Any]) -> Record:
-    # The columns of the statements come in the order of the record's fields.
-    return Record(*tuple(row))
 
 
 def _row(intent: Intent) -> dict[str, Any]:

@@ -25,17 +25,46 @@ class Statement:
     def __init__(self, statement: sa.ClauseElement, dialect: sa.Dialect, columns: list[str] | None = None) -> None:
         compiled: Any = statement.compile(dialect=dialect, column_keys=columns)
         self._text = str(compiled)
+        self._errors: Any = dialect.loaded_dbapi.Error
         # Positional databases want a tuple in this order, named ones a mapping.
         self._order: list[str] | None = compiled.positiontup
         self._fixed = {name: value for name, value in compiled.params.items() if isinstance(value, str | int | float)}
 
-    def run(self, connection: sa.Connection, values: Mapping[str, Any]) -> sa.CursorResult[Any]:
-        """Execute with these values; fixed ones of the statement fill the rest."""
+    def read(self, connection: sa.Connection, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """Execute and return every row; columns come in the statement's order."""
+        cursor = self._execute(connection, values)
+        try:
+            return list(cursor.fetchall())
+        finally:
+            cursor.close()
+
+    def write(self, connection: sa.Connection, values: Mapping[str, Any]) -> int:
+        """Execute and return how many rows it touched."""
+        cursor = self._execute(connection, values)
+        count: int = cursor.rowcount
+        cursor.close()
+        return count
+
+    def _execute(self, connection: sa.Connection, values: Mapping[str, Any]) -> Any:
+        """Execute on the driver's cursor: the way through a result object costs six times as much.
+
+        Raises:
+            DatabaseError: SQLAlchemy's, round whatever the driver raised.
+        """
         if self._fixed:
             values = {**self._fixed, **values}
-        if self._order is None:
-            return connection.exec_driver_sql(self._text, dict(values))
-        return connection.exec_driver_sql(self._text, tuple([values[name] for name in self._order]))
+        parameters: Any = values if self._order is None else [values[name] for name in self._order]
+        driver = connection.connection.dbapi_connection
+        assert driver is not None
+        cursor = driver.cursor()
+        try:
+            cursor.execute(self._text, parameters)
+        except self._errors as error:
+            if connection.dialect.is_disconnect(error, driver, cursor):
+                # Replaced by a new one at the next use.
+                connection.invalidate(error)
+            raise sa.exc.DatabaseError(self._text, None, error) from error
+        return cursor
 
 
 class Statements:

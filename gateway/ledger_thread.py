@@ -121,9 +121,7 @@ class LedgerThread:
             if reads:
                 # Readers need not wait for the sync of the writers beside them.
                 self._hand_out(self._resolve, reads, [_call(call) for _, call in reads])
-            if writes:
-                self._hand_out(self._resolve, writes, self._write_all(writes))
-            self._hand_out(self._send)
+            self._hand_out(self._finish, writes, self._write_all(writes) if writes else [])
 
     def _write_all(self, writes: list[Waiting]) -> list[Any]:
         try:
@@ -137,6 +135,11 @@ class LedgerThread:
         except RuntimeError:
             # The loop is gone, and with it everyone who waited.
             log.warning("the event loop ended before the ledger")
+
+    def _finish(self, waiting: list[Waiting], results: list[Any]) -> None:
+        self._resolve(waiting, results)
+        # A round later: whoever was answered just now may have more to write.
+        self._loop.call_soon(self._send)
 
     def _resolve(self, waiting: list[Waiting], results: list[Any]) -> None:
         for (future, _), result in zip(waiting, results, strict=True):

@@ -217,10 +217,11 @@ class Purchases:
 
     async def _verify(self, payment: Payment, quote: Quote, terms: bytes) -> Outcome:
         try:
-            verdict, landed = await asyncio.gather(
-                self._facilitator.verify(payment, terms), self._chain.landed(payment.txid)
-            )
+            looking = asyncio.ensure_future(self._chain.landed(payment.txid))
+            verdict = await self._facilitator.verify(payment, terms)
+            landed = await looking
         except FacilitatorUnavailable as error:
+            looking.cancel()
             log.warning("verify failed", txid=payment.txid, reason=str(error))
             return Unavailable("the facilitator cannot verify right now; the same payment works later")
         if not verdict.valid or landed:
