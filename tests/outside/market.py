@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from gateway.devnet.keys import Key, new_key
 from gateway.networks import TESTNET
 from generator.catalog.products import Product
@@ -45,6 +47,7 @@ class Market:
 
     chain: str
     gateways: dict[str, str]
+    facilitators: dict[str, str]
     folder: Path
 
     def funded(self) -> Key:
@@ -76,6 +79,14 @@ class Market:
         return Bought(told["status"], receipt, json.loads(told["body"]))
 
 
+def need(*names: str) -> None:
+    """Skip the test when this machine has not all of these languages and facilitators."""
+    for name in names:
+        language = FACILITATORS[name][0] if name in FACILITATORS else name
+        if language and not HAVE[language]:
+            pytest.skip(MISSING[language])
+
+
 @dataclass(frozen=True)
 class Bought:
     """What an official client came back with."""
@@ -90,13 +101,14 @@ def market(folder: Path) -> Iterator[Market]:
     """Run the chain, every facilitator that this machine has, and a gateway before each."""
     with ExitStack() as stack:
         chain = stack.enter_context(devnet(folder / "chain", "testnet"))
-        gateways = {}
+        gateways, facilitators = {}, {}
         for name, (language, forms) in FACILITATORS.items():
             if language and not HAVE[language]:
                 continue
             url = f"{chain}/facilitator"
             if language:
                 url = stack.enter_context(official_facilitator(folder / name, language, chain, forms))
+            facilitators[name] = url
             write_vault(folder / f"gateway-{name}" / "vault")
             gateways[name] = stack.enter_context(gateway(folder / f"gateway-{name}", "testnet", chain, url))
-        yield Market(chain, gateways, folder)
+        yield Market(chain, gateways, facilitators, folder)
