@@ -109,7 +109,8 @@ async def _lifespan(
 
 
 def _session() -> aiohttp.ClientSession:
-    return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=100), cookie_jar=aiohttp.DummyCookieJar())
+    # How many calls run at once is bounded by the purchases' turns.
+    return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), cookie_jar=aiohttp.DummyCookieJar())
 
 
 def _problem_for(request: Request, status: int, headers: dict[str, str] | None = None) -> Response:

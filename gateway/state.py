@@ -49,6 +49,7 @@ class GatewayState:
         self.challenges: Mapping[str, Challenge] = {}
         self._encoded_for: tuple[object, object] = (None, None)
         self._sell_until = NEVER
+        self._encoding = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
         self.background: list[Callable[[], Coroutine[Any, Any, None]]] = []
         """Loops of the server that live as long as the state."""
@@ -79,7 +80,12 @@ class GatewayState:
         )
         self.reconciler = Reconciler(self.clock, self.chain, self.ledger, self.purchases, self.metrics)
         await self.refresh()
-        loops: list[Callable[[], Coroutine[Any, Any, None]]] = [self._poll, self._reconcile, *self.background]
+        loops: list[Callable[[], Coroutine[Any, Any, None]]] = [
+            self._poll,
+            self._follow_offer,
+            self._reconcile,
+            *self.background,
+        ]
         self._tasks = [asyncio.create_task(loop()) for loop in loops]
 
     async def stop(self) -> None:
@@ -91,8 +97,16 @@ class GatewayState:
         await self.ledger.close()
 
     async def refresh(self) -> None:
-        """Take a new vault and a new offer if there are any, and encode the challenges in a thread."""
+        """Take a new vault and a new offer if there are any, and encode the challenges."""
         await asyncio.gather(self.vault.refresh(), self.facilitator.refresh())
+        await self._encode()
+
+    async def _encode(self) -> None:
+        """Encode the challenges in a thread, if vault or offer are others than last time."""
+        async with self._encoding:
+            await self._encode_changed()
+
+    async def _encode_changed(self) -> None:
         vault, offer = self.vault.current(), self.facilitator.offer()
         if vault is self._encoded_for[0] and offer is self._encoded_for[1]:
             return
@@ -110,11 +124,22 @@ class GatewayState:
         while True:
             await asyncio.sleep(POLL_S)
             try:
-                await self.refresh()
+                await self.vault.refresh()
+                await self._encode()
                 await self.ledger.flush()
                 self._measure()
             except Exception:
                 log.exception("a round of refreshing failed")
+
+    async def _follow_offer(self) -> None:
+        """Ask for the offer in a loop of its own: a facilitator that hangs delays no new vault."""
+        while True:
+            await asyncio.sleep(POLL_S)
+            try:
+                if await self.facilitator.refresh():
+                    await self._encode()
+            except Exception:
+                log.exception("the offer could not be refreshed")
 
     def _measure(self) -> None:
         vault = self.vault.current()
