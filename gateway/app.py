@@ -153,7 +153,7 @@ def serve(settings: GatewaySettings, preview: bool = False) -> None:  # noqa: FB
         _check_complete(settings)
         app = build_app(settings, preview=preview)
         # Opened once beforehand: a bad file is one line, not a failed start with a traceback.
-        Ledger(settings.ledger_path).close()
+        Ledger(settings.ledger_where).close()
         with _listen(settings.host, settings.port) as listener:
             _serve_metrics(settings, app.state.gateway)
             log.info("gateway listening", origin=settings.origin, network=settings.network, payee=settings.payee)

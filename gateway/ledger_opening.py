@@ -11,12 +11,12 @@ import sqlalchemy as sa
 
 from gateway.errors import LedgerUnreadable
 from gateway.ledger_tables import REVISION, metadata
+from gateway.settings import POSTGRES
 
 BUSY_TIMEOUT_S: Final = 5.0
 OLD_VERSION: Final = 1
 """The schema before migrations were kept; it is what migration 0001 makes, and its table `meta` says so."""
 ADVISORY_KEY: Final = 0x656D69
-POSTGRES: Final = "postgresql+psycopg://"
 SQLITE: Final = "sqlite:///"
 
 

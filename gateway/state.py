@@ -63,7 +63,7 @@ class GatewayState:
         Raises:
             LedgerUnreadable: the payments ledger cannot be used.
         """
-        ledger = await asyncio.to_thread(Ledger, self.settings.ledger_path)
+        ledger = await asyncio.to_thread(Ledger, self.settings.ledger_where)
         self.ledger = LedgerThread(ledger)
         sent = None if self.step is no_step else functools.partial(self.step, "settle_sent")
         self.facilitator = Facilitator(self.settings, http, self.clock, sent)
