@@ -23,9 +23,10 @@ create table payments (
   txid varchar(52) not null primary key, state varchar(8) not null, product varchar not null, path varchar not null,
   cache_control varchar not null, snapshot_id varchar(12) not null, sha256 varchar(64) not null,
   price_atomic integer not null, payer varchar(58) not null, network varchar not null,
-  identifier varchar(128) unique, last_valid integer not null, intent_round integer, watched_round integer,
+  identifier varchar(128), last_valid integer not null, intent_round integer, watched_round integer,
   owner varchar not null, settles integer not null, settling_until float not null, reason varchar, evidence varchar,
-  created_at float not null, closed_at float, keep_until float not null, deliveries integer not null);
+  created_at float not null, closed_at float, keep_until float not null, deliveries integer not null,
+  UNIQUE (identifier));
 create index payments_open on payments (state, created_at);
 insert into bodies values ('d', x'7b7d');
 insert into payments values ('OLD', 'settled', 'p', '/p', 'no-store', 's', 'd', 10000, 'P', 'n', null, 9, 1, 1, 'o', 1,
