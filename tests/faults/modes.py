@@ -33,6 +33,7 @@ NAMED = told({"success": False, "errorReason": "invalid_payload", "transaction":
 HASTY = {"settle_timeout_seconds": 0.5}
 CHAIN_ERROR = {"algod": SERVER_ERROR, "indexer": BAD_GATEWAY}
 NOT_FOUND = told({"message": "not found"}, 404)
+BEHIND = {"algod": below("/pending/", NOT_FOUND), "indexer": below("/transactions/", NOT_FOUND)}
 EVERYTHING_RESET = dict.fromkeys(("supported", "verify", "settle", "algod", "indexer"), reset)
 
 
@@ -176,6 +177,10 @@ DOWN = (
         {"settle": after(SERVER_ERROR), "algod": NOT_FOUND, "indexer": NOT_FOUND},
         "503 503 | 200 200",
     ),
+    Mode("settles, then 500, node and indexer behind", {"settle": after(SERVER_ERROR), **BEHIND}, "503 503 | 200 200"),
+    Mode("settles, then reset, node and indexer behind", {"settle": after(reset), **BEHIND}, "503 503 | 200 200"),
+    Mode("settles, then pending, node and indexer behind", {"settle": after(PENDING), **BEHIND}, "503 503 | 200 200"),
+    Mode("settles, node and indexer behind", BEHIND, "200 200 | 200 200"),
     Mode(
         "settles, then 500, lookup never answers",
         {"settle": after(SERVER_ERROR), "algod": below("/pending/", never), "indexer": reset},
@@ -227,22 +232,38 @@ async def _settle_in_verify_and_break(asked: Asked) -> web.StreamResponse:
 
 LIES = (
     Lie(
-        Mode("says success, transfers nothing", {"settle": told(SUCCESS)}, "200 200 | 200 200", hoards=False),
+        Mode(
+            "says success, transfers nothing", {"settle": told(SUCCESS)}, "200 200 | 200 200", hoards=False, rule="13"
+        ),
         (0, 1, 0, 0),
         "rule 13: success true is settled; the seller chose this facilitator",
+    ),
+    Lie(
+        Mode(
+            "settles, says simulation failed, node and indexer behind",
+            {"settle": after(SIMULATION), **BEHIND},
+            "402 402 | 200 200",
+            rule="14",
+        ),
+        (0, 0, 0, 2),
+        "rule 14 takes a 404 of a node that is a block behind; the payment is delivered when it is presented again",
     ),
     Lie(
         Mode(
             "refuses before any broadcast, broadcasts all the same",
             {"settle": SIMULATION},
             "402 402 | 402 402 | 200 200",
+            rule="14",
         ),
         (1, 0, 0, 4),
         "rule 14 believes it, as the chain said 404; the refused payment is delivered too when it is presented again",
     ),
     Lie(
         Mode(
-            "broadcasts in /verify, then finds it invalid", {"verify": _settle_in_verify}, "402 402 | 402 402 | 200 200"
+            "broadcasts in /verify, then finds it invalid",
+            {"verify": _settle_in_verify},
+            "402 402 | 402 402 | 200 200",
+            rule="18",
         ),
         (1, 0, 1, 5),
         "rule 18 refuses what is on the chain and was never accepted; nothing is kept before verify succeeded",
@@ -252,6 +273,7 @@ LIES = (
             "broadcasts in /verify and breaks off",
             {"verify": _settle_in_verify_and_break},
             "503 503 | 402 402 | 200 200",
+            rule="18",
         ),
         (1, 0, 1, 3),
         "the same: POST /verify must not broadcast",

@@ -16,7 +16,7 @@ from tests.faults.deaths import die_in_turn, lines_of_a_purchase
 from tests.faults.market import Gateway, Market, gateway, market
 
 STEPS = ("decoded", "verified", "intent_written", "settle_sent", "settle_answered", "settled_written", "delivered")
-SAMPLES = 5
+SAMPLES = 4
 COUNT = 25
 
 

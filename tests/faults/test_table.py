@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,13 @@ def test_what_no_rule_guards_against_is_known_and_no_worse(rows: dict[str, Row],
     assert row.answers == lie.mode.answers
     assert row.counts == lie.counts
     assert row.wrong == []
+
+
+def test_the_proof_shows_every_mode_and_every_lie_as_it_is_played(rows: dict[str, Row]) -> None:
+    proof = " ".join((Path(__file__).parents[2] / "docs" / "payments-proof.md").read_text().split())
+
+    for name, row in rows.items():
+        assert f"{name} {row.transfers} {row.deliveries} {row.answers}" in proof
 
 
 def test_every_name_is_played_once() -> None:
