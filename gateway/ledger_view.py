@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 from urllib.parse import quote, unquote
 
 import sqlalchemy as sa
@@ -14,7 +14,7 @@ from gateway.ledger_opening import SQLITE
 from gateway.ledger_tables import REVISION, payments
 from gateway.settings import POSTGRES
 
-PAGE: int = 1_000
+PAGE: Final = 1_000
 
 
 class LedgerView:
@@ -59,7 +59,7 @@ class LedgerView:
     def all_rows(self) -> Iterator[dict[str, Any]]:
         """Yield every payment, oldest first."""
         query = sa.select(payments).order_by(payments.c.created_at, payments.c.txid)
-        with self._connection.execution_options(yield_per=PAGE).execute(query) as result:
+        with self._connection.execute(query, execution_options={"yield_per": PAGE}) as result:
             yield from (dict(row) for row in result.mappings())
 
     def __enter__(self) -> Self:

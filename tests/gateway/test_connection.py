@@ -109,7 +109,7 @@ async def test_pipelined_requests_are_answered_each_and_in_order(tmp_path: Path)
         written = await made.send(get() + get(), get("PAYMENT-SIGNATURE: x") + get(path="/healthz") + get())
 
     # While the application works on one, those behind it are left to it as well.
-    assert [row[9:12] for row in written.split(b"\r\n") if b"HTTP/1.1 " in row][:2] == [b"402", b"402"]
+    assert written.count(b"HTTP/1.1 402 ") == 2
     assert written.endswith(b"\r\n\r\napp")
     assert written.count(b"\r\n\r\napp") == len(made.asked) == 3
 
