@@ -30,6 +30,8 @@ from gateway.paid import PaidEndpoint
 from gateway.preview import Preview
 from gateway.problem import ALLOWED_METHODS, PROBLEMS, preflight, problem
 from gateway.purchase import Step, no_step
+from gateway.remote import MAX_ANSWER_BYTES, Http
+from gateway.remote import MAX_HEAD_BYTES as MAX_ANSWER_HEAD_BYTES
 from gateway.settings import GatewaySettings, is_loopback
 from gateway.state import GatewayState
 
@@ -45,7 +47,7 @@ def build_app(
     settings: GatewaySettings,
     *,
     clock: Clock | None = None,
-    http: aiohttp.ClientSession | None = None,
+    http: Http | None = None,
     preview: bool = False,
     step: Step = no_step,
 ) -> Starlette:
@@ -54,7 +56,7 @@ def build_app(
     Args:
         settings: checked settings.
         clock: for tests; the machine's clock by default.
-        http: the session of every outgoing call; made and closed by the lifespan by default.
+        http: the connections of every outgoing call; made and closed by the lifespan by default.
         preview: also serve the published site, on loopback only.
         step: for tests; told the steps of every purchase, see `gateway.purchase`.
 
@@ -94,13 +96,11 @@ def _routes(state: GatewayState, site: Preview | None) -> list[BaseRoute]:
 
 
 @contextlib.asynccontextmanager
-async def _lifespan(
-    state: GatewayState, site: Preview | None, http: aiohttp.ClientSession | None
-) -> AsyncIterator[None]:
+async def _lifespan(state: GatewayState, site: Preview | None, http: Http | None) -> AsyncIterator[None]:
     async with contextlib.AsyncExitStack() as stack:
         session = http
         if session is None:
-            session = await stack.enter_async_context(_session())
+            session = await stack.enter_async_context(_connections())
         await state.start(session)
         stack.push_async_callback(state.stop)
         if site is not None:
@@ -108,9 +108,21 @@ async def _lifespan(
         yield
 
 
-def _session() -> aiohttp.ClientSession:
-    # How many calls run at once is bounded by the purchases' turns.
-    return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), cookie_jar=aiohttp.DummyCookieJar())
+@contextlib.asynccontextmanager
+async def _connections() -> AsyncIterator[Http]:
+    """Open what carries every outgoing call; how many run at once is bounded by the purchases' turns."""
+    try:
+        from gateway.line import Lines  # noqa: PLC0415 - imports httptools
+    except ImportError:
+        connector = aiohttp.TCPConnector(limit=0)
+        async with aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar()) as session:
+            yield session
+        return
+    lines = Lines(MAX_ANSWER_HEAD_BYTES + MAX_ANSWER_BYTES)
+    try:
+        yield lines
+    finally:
+        await lines.close()
 
 
 def _problem_for(request: Request, status: int, headers: dict[str, str] | None = None) -> Response:

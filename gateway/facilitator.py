@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
-import aiohttp
 import structlog
 from algosdk.encoding import is_valid_address
-from yarl import URL
 
 from gateway.clock import Clock
 from gateway.errors import FacilitatorUnavailable
 from gateway.payment import Payment
-from gateway.remote import Answer, RemoteError, call
+from gateway.remote import Answer, Http, RemoteError, call
 from gateway.settings import GatewaySettings
 
 SUPPORTED_TTL_S: Final = 60.0
@@ -103,7 +101,7 @@ class Facilitator:
     def __init__(
         self,
         settings: GatewaySettings,
-        http: aiohttp.ClientSession,
+        http: Http,
         clock: Clock,
         sent: Callable[[], None] | None = None,
     ) -> None:
@@ -112,7 +110,7 @@ class Facilitator:
         self._http = http
         self._clock = clock
         base = settings.facilitator_url
-        self._urls = {path: URL(base + path) for path in ("/supported", "/verify", "/settle")} if base else {}
+        self._urls = {path: base + path for path in ("/supported", "/verify", "/settle")} if base else {}
         token = settings.facilitator_token
         self._headers = {"Authorization": f"Bearer {token.get_secret_value()}"} if token else {}
         self._offer: Offer | None = None

@@ -7,13 +7,38 @@ import functools
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
 
 import aiohttp
 from aiohttp.abc import AbstractStreamWriter
-from yarl import URL
 
 MAX_ANSWER_BYTES: Final = 64 * 1024
+MAX_HEAD_BYTES: Final = 64 * 1024
+T = TypeVar("T", bytes, bytearray)
+
+
+class ExchangeError(Exception):
+    """A connection failed in the middle; whether the request arrived is not known."""
+
+
+class Exchanger(Protocol):
+    """Send one request once, as `gateway.line.Lines` does."""
+
+    async def exchange(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        timeout_s: float,
+        sent: Callable[[], None] | None = None,
+    ) -> tuple[int, bytes]:
+        """Return status and body."""
+        ...
+
+
+Http = aiohttp.ClientSession | Exchanger
 
 
 class RemoteError(Exception):
@@ -29,9 +54,9 @@ class Answer:
 
 
 async def call(
-    http: aiohttp.ClientSession,
+    http: Http,
     method: str,
-    url: str | URL,
+    url: str,
     *,
     timeout_s: float,
     headers: Mapping[str, str],
@@ -41,8 +66,8 @@ async def call(
     """Send one request and read a JSON answer.
 
     Args:
-        http: the process's session.
-        method: GET or POST; aiohttp sends a POST once, also on a broken connection.
+        http: the process's connections: its own over httptools, or aiohttp's where that is not installed.
+        method: GET or POST; both send a POST once, also on a broken connection.
         url: absolute.
         timeout_s: seconds for everything.
         headers: authorization, if any.
@@ -56,6 +81,9 @@ async def call(
         Status and decoded content; content is None when a status other than 200 came without JSON.
     """
     try:
+        if not isinstance(http, aiohttp.ClientSession):
+            status, raw = await http.exchange(method, url, headers=headers, body=body, timeout_s=timeout_s, sent=sent)
+            return Answer(status, _decode(_bounded(raw), status))
         async with http.request(
             method,
             url,
@@ -66,7 +94,7 @@ async def call(
         ) as response:
             raw = await _read(response)
             return Answer(response.status, _decode(raw, response.status))
-    except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
+    except (TimeoutError, ExchangeError, aiohttp.ClientError, OSError, ValueError) as error:
         message = f"{method} {url}: {type(error).__name__}"
         raise RemoteError(message) from error
 
@@ -104,10 +132,15 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
     raw = bytearray()
     async for chunk in response.content.iter_chunked(16 * 1024):
         raw += chunk
-        if len(raw) > MAX_ANSWER_BYTES:
-            message = "the answer is too large"
-            raise ValueError(message)
+        _bounded(raw)
     return bytes(raw)
+
+
+def _bounded(raw: T) -> T:
+    if len(raw) > MAX_ANSWER_BYTES:
+        message = "the answer is too large"
+        raise ValueError(message)
+    return raw
 
 
 def _decode(raw: bytes, status: int) -> Any:

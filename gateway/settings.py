@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 from algosdk.encoding import checksum, encode_address, is_valid_address
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from yarl import URL
 
 from gateway.networks import NETWORKS, Network
 
@@ -96,7 +97,7 @@ class GatewaySettings(BaseSettings):
         if parts.username or parts.password:
             message = "credentials do not belong in a URL; use the token setting"
             raise ValueError(message)
-        return value.rstrip("/")
+        return str(URL(value)).rstrip("/")
 
     @field_validator("vault_url")
     @classmethod

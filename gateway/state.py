@@ -8,7 +8,6 @@ from collections.abc import Callable, Coroutine, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-import aiohttp
 import structlog
 
 from gateway.chain import Chain
@@ -22,6 +21,7 @@ from gateway.metrics import Metrics
 from gateway.problem import FALLBACK_DISCLAIMER
 from gateway.purchase import Purchases, Step, no_step
 from gateway.reconcile import Reconciler, run_forever
+from gateway.remote import Http
 from gateway.settings import GatewaySettings
 from gateway.vault import POLL_S, LoadedVault, Vault
 
@@ -54,7 +54,7 @@ class GatewayState:
         self.background: list[Callable[[], Coroutine[Any, Any, None]]] = []
         """Loops of the server that live as long as the state."""
 
-    async def start(self, http: aiohttp.ClientSession) -> None:
+    async def start(self, http: Http) -> None:
         """Open the ledger, read the vault, ask the facilitator once, and start the loops.
 
         Args:
