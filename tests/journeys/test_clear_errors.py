@@ -119,7 +119,7 @@ def test_every_command_has_help_with_an_example(tmp_path: Path, command: str) ->
     ],
 )
 def test_what_cannot_be_is_one_line(tmp_path: Path, arguments: list[str], settings: dict[str, str], said: str) -> None:
-    done = emi(*arguments, cwd=tmp_path, **settings)
+    done = emi(*arguments, cwd=tmp_path, timeout_s=60, **settings)
 
     assert done.returncode == 1
     assert said in one_line(done.stderr)
