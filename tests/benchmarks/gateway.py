@@ -214,8 +214,8 @@ def added_ms(folder: Path) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return median and p99 beyond the facilitator's own time: through the gateway, and with no gateway at all."""
     with beside("slow", folder) as outside, gateway(folder, outside.origin, name="slow") as server:
         signer = Signer(challenge_of(server)["accepted"])
-        measure(server, 200, 200, folder, signer.sign(200))
-        run = measure(server, 3_000, 200, folder, signer.sign(3_000), spread_s=FACILITATOR_S)
+        measure(server, 500, 200, folder, signer.sign(500), spread_s=FACILITATOR_S)
+        run = measure(server, 6_000, 200, folder, signer.sign(6_000), spread_s=FACILITATOR_S)
         control = measure(outside, 3_000, 200, folder, ["none"], spread_s=FACILITATOR_S)
     return _beyond(run), _beyond(control)
 
