@@ -12,10 +12,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from generator.brain.features import Features
+from generator.brain.features import AT, Features
 from generator.brain.smoothing import DAY_BARS
 from generator.market.values import BAR_MS, FloatArray
 
+_TRENDS: Final = slice(AT["trend_1h"], AT["trend_20h"] + 1)
+_SHORT, _LONG, _VOLUME = AT["volatility_30m"], AT["volatility_18h"], AT["volume"]
 BAND: Final = 0.4307  # half-width of the neutral band in sigmas: a third of a normal distribution (contract section 6)
 HORIZON_MINUTES: Final = (15, 60)
 ODD: Final = 8  # inputs that change sign with the market: they lean up or down
@@ -48,15 +50,16 @@ def direction_inputs(features: Features, tilt: FloatArray, imbalance: FloatArray
         imbalance: of the book, -1..1, NaN where unknown.
     """
     now = features.current[..., :-1]
-    odd = (
-        now[4] / 3.0, now[5] / 3.0, now[6] / 3.0, now[7] / 3.0,
-        np.broadcast_to(features.current[6, ..., -1:] / 3.0, now[4].shape),
-        np.clip(features.last[..., :-1], -6.0, 6.0) / 3.0,
-        np.broadcast_to(tilt[..., -1:], now[4].shape),
-        np.nan_to_num(imbalance),
-    )  # fmt: skip
-    even = (np.clip(now[0] - now[3], -3.0, 3.0), now[17], np.ones_like(now[0]))
-    return np.stack((*odd, *even))
+    out = np.empty((INPUTS, *imbalance.shape))
+    out[:4] = now[_TRENDS] / 3.0
+    out[4] = features.current[_TRENDS.stop - 2, ..., -1:] / 3.0
+    out[5] = features.last[..., :-1] / 3.0
+    out[6] = tilt[..., -1:]
+    out[7] = np.where(np.isfinite(imbalance), imbalance, 0.0)
+    out[8] = np.clip(now[_SHORT] - now[_LONG], -3.0, 3.0)
+    out[9] = now[_VOLUME]
+    out[10] = 1.0
+    return out
 
 
 def outcomes_of(moves: FloatArray, sigma: FloatArray) -> npt.NDArray[np.int64]:

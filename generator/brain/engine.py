@@ -11,7 +11,7 @@ from generator.brain import state
 from generator.brain.bars import CleanBars, clean
 from generator.brain.derivatives import Derivatives
 from generator.brain.direction import BAND, HORIZON_MINUTES, MIN_BARS, Direction, direction_inputs
-from generator.brain.features import Features
+from generator.brain.features import REGIME_INPUTS, Features
 from generator.brain.liquidity import Liquidity
 from generator.brain.outlook import OutlookLevel
 from generator.brain.reading import read
@@ -60,7 +60,7 @@ class Engine:
         self.counters = Counters()
         self.volatility = Volatility((n,))
         self.features = Features((n,))
-        self.filter = RegimeFilter((n,), weights.asset, weights.market, weights.filter)
+        self.filter = RegimeFilter(n, weights.asset, weights.market, weights.filter)
         self.direction = Direction(n, weights.direction)
         self.liquidity = Liquidity(n)
         self.derivatives = Derivatives(n)
@@ -115,7 +115,7 @@ class Engine:
         self.features.update(returns, self.volatility)
         fresh = self.volatility.fresh()
         support = self.features.count * np.append(fresh, fresh.max())
-        self.filter.update(t_ms, self.features.expanded(), support, steps)
+        self.filter.update(t_ms, self.features.current[: len(REGIME_INPUTS)], support, steps)
         depth, spread, imbalance = (extra[name][row] for name in ("depth_usd", "spread_bps", "imbalance"))
         self.liquidity.update(depth, spread, imbalance, self.volatility.levels()[1])
         self.derivatives.update(extra["funding"][row], extra["open_interest"][row])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from generator.brain import sentences
+from generator.brain.features import AT
 from generator.brain.values import Evidence, Side
 from generator.catalog.words import (
     Bias,
@@ -91,7 +92,7 @@ def coverage_of(evidence: tuple[Evidence, ...]) -> float:
 def _momentum(engine: Engine, column: int) -> int:
     """Return the push of the last one to three hours."""
     now = engine.features.current[:, column]
-    return _sign(float(now[4] + now[5]) / 2.0, _PUSH)
+    return _sign(float(now[AT["trend_1h"]] + now[AT["trend_3h"]]) / 2.0, _PUSH)
 
 
 def _sign(value: float, threshold: float) -> int:

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from generator.brain.features import Features
+from generator.brain.features import AT, Features
 from generator.brain.liquidity import hysteresis
 from generator.catalog.words import MarketStructure, Trend
 from generator.market.values import BAR_MS, FloatArray
@@ -29,7 +29,7 @@ class Structure:
 
     def update(self, t_ms: int, log_close: FloatArray, features: Features) -> None:
         """Take one bar."""
-        score = 0.5 * (features.current[6] + features.current[7])
+        score = 0.5 * (features.current[AT["trend_8h"]] + features.current[AT["trend_20h"]])
         self.trend = hysteresis(self.trend, score, _TREND_ENTER, _TREND_LEAVE)
         close_ms = t_ms + BAR_MS
         if close_ms % HOUR_MS == 0:

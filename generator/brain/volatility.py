@@ -26,6 +26,7 @@ HAR: Final = np.array(
 _FLOOR: Final = 1e-12  # variance of a bar; constant prices must not give log 0
 _CAP: Final = 50.0  # a bar beyond this many slow sigmas is capped, so that one bad print does not rule for days
 _LOG_VOLUME_SPAN: Final = 3.0
+_BAR_SPAN: Final = 4.0  # a bar without a trade has no range at all, which must not rule for hours
 
 
 class Volatility:
@@ -44,6 +45,7 @@ class Volatility:
         self.count = np.zeros((2, *shape))  # returns seen, volumes seen
         self.capped = np.zeros(shape)  # bars until a capped jump is forgotten
         self.age = np.full(shape, 1e6)  # bars since the last return
+        self._bar = np.zeros(shape)  # log volatility of the last bar
         self._alpha = rates(HALF_LIVES, len(shape))
         self._alpha_slow = rates((SLOW_HALF_LIFE,), len(shape))
         self._alpha_volume = rates((HOUR_BARS,), len(shape))
@@ -65,6 +67,8 @@ class Volatility:
         step(self.variance, value[None], self._alpha, count, weight)
         np.maximum(self.variance, _FLOOR, out=self.variance)
         step(self.slow, np.log(self.variance[:1]), self._alpha_slow, count, weight)
+        slow = self.slow[0]
+        self._bar = 0.5 * (slow + np.clip(np.log(value) - slow, -_BAR_SPAN, _BAR_SPAN))
         self._take_volume(volume)
 
     def _take_volume(self, volume: FloatArray) -> None:
@@ -80,6 +84,10 @@ class Volatility:
         """Return the geometric-mean sigma of a 5-minute bar over about a week, as a fraction."""
         out: FloatArray = np.exp(0.5 * self.slow[0])
         return out
+
+    def bar_level(self) -> FloatArray:
+        """Return the log of the last bar's own volatility, held within limits of the slow one, (..., assets)."""
+        return self._bar
 
     def levels(self) -> FloatArray:
         """Return half the log of the four variance means over the slow variance, (4, ..., assets); 0 while unknown."""
