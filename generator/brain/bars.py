@@ -39,6 +39,8 @@ class CleanBars:
 
 def clean(frame: BarFrame, assets: tuple[str, ...]) -> CleanBars:
     """Clean a frame into the columns `assets`; assets it does not carry are missing throughout."""
+    if frame.assets == assets:
+        return clean_fields(frame.fields)
     where = {name: i for i, name in enumerate(frame.assets)}
     picked = [where.get(name, -1) for name in assets]
     columns = {name: _pick(frame.fields[name], picked) for name in BAR_FIELDS if name in frame.fields}

@@ -27,8 +27,7 @@ QUARTER_MS: Final = 900_000
 _SLOTS: Final = (0, 1, 1)  # horizon of each pending slot: one of 15 minutes, two of 60 that start half an hour apart
 _ROW: Final = INPUTS + 7  # inputs, log close, band, online lean and stillness, three base rates
 _PRIOR: Final = np.array([0.33, 0.34, 0.33])
-_EXPERTS: Final = np.array([0.9, 0.07, 0.03])  # base rate, frozen, online
-_SHRINK: Final = np.array([0.0, 0.5, 0.5])
+_EXPERTS: Final = np.array([0.80, 0.09, 0.08, 0.03])  # base rate, half the frozen logit, all of it, half the online one
 _POOL: Final = 200.0  # cases that the first guess of the base rate counts for
 _OWN: Final = 400.0  # cases before an asset's own base rate counts as much as the pool's
 _FORGET: Final = (0.5 ** (1.0 / (30 * 96)), 0.5 ** (1.0 / (30 * 48)))
@@ -36,7 +35,7 @@ _INDEPENDENT: Final = (
     1.75,
     1.0,
 )  # how many independent cases one resolution of correlated, overlapping assets is worth
-_SHARE: Final = 0.002
+_SHARE: Final = 0.0005
 _RATE: Final = 0.01
 _DECAY: Final = 0.0005
 
@@ -113,15 +112,11 @@ class Direction:
     def _experts(
         self, horizon: int, base: FloatArray, inputs: FloatArray, lean: FloatArray, still: FloatArray
     ) -> FloatArray:
-        """Return the three experts' probabilities, (3 experts, 3 classes, assets)."""
-        frozen = _sides(self._frozen[horizon], inputs)
-        return np.stack(
-            (
-                base,
-                tilted(base, _SHRINK[1] * frozen[0], _SHRINK[1] * frozen[1]),
-                tilted(base, _SHRINK[2] * lean, _SHRINK[2] * still),
-            )
-        )
+        """Return the experts' probabilities, (4 experts, 3 classes, assets)."""
+        sure, calm = _sides(self._frozen[horizon], inputs)
+        leans = np.stack((np.zeros_like(sure), 0.5 * sure, sure, 0.5 * lean))
+        stills = np.stack((np.zeros_like(calm), 0.5 * calm, calm, 0.5 * still))
+        return tilted(base[:, None], leans, stills).swapaxes(0, 1)
 
     def update(
         self,

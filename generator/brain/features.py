@@ -95,7 +95,7 @@ class Features:
         z, w = raw[0], raw[1]
         u = w / np.sqrt(1.0 + (w / _SOFT) ** 2)
         square = u * u
-        values = np.empty_like(self.levels)
+        values = np.empty(self.levels.shape)
         values[:_TRENDS], values[_TRENDS:_FIRST_SIZE] = u, square
         values[_FIRST_SIZE:_FIRST_LOG] = z
         values[_FIRST_LOG:_FIRST_SHAPE] = raw[2]

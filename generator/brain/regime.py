@@ -85,8 +85,10 @@ class RegimeFilter:
             # Single precision is what the state keeps of it, so a restart cannot differ.
             self.hidden = np.where(known, hidden, self.hidden).astype(np.float32).astype(np.float64)
             self.committed[0] = half_hour
+            self._relabel(t_ms)
         self.earlier += (self.posterior - self.earlier) * self._alpha
-        self._relabel(t_ms)
+        if self.since[0] < 0:
+            self.since[:] = float(t_ms)
 
     def _forget(self, known: np.ndarray, steps: int) -> None:
         """Let belief and memory fade over bars that never came, and where an asset is stale."""
@@ -106,7 +108,10 @@ class RegimeFilter:
         return hidden, scores
 
     def _relabel(self, t_ms: int) -> None:
-        """Move the label where a challenger clearly leads; say `transition` where nothing does."""
+        """Move the label where a challenger clearly leads; say `transition` where nothing does.
+
+        Only at the end of a half hour, as the network was taught: in between the posterior moves and the label stands.
+        """
         top = self.posterior.argmax(axis=0)
         columns = np.arange(top.size)
         best = self.posterior[top, columns]
@@ -116,9 +121,9 @@ class RegimeFilter:
         moves = decided & ((self.held < 0) | (lead > self._settings.lead))
         self.held = np.where(moves, top, self.held)
         shown = np.where((self.held < 0) | ~decided, float(TRANSITION), self.held)
-        changed = (shown != self.label) | (self.since < 0)
+        changed = shown != self.label
         if changed.any():
-            self.previous = np.where(changed & (self.since >= 0), self.label, self.previous)
+            self.previous = np.where(changed, self.label, self.previous)
             self.since = np.where(changed, float(t_ms), self.since)
             self.label = shown
 

@@ -13,6 +13,13 @@ from generator.market.values import BAR_MS, FloatArray
 
 HOUR_MS: Final = 3_600_000
 HOURS: Final = 24
+_WORDS: Final = {
+    -2: MarketStructure.BREAKDOWN,
+    -1: MarketStructure.DOWNTREND,
+    0: MarketStructure.RANGE,
+    1: MarketStructure.UPTREND,
+    2: MarketStructure.BREAKOUT,
+}
 _TREND_ENTER: Final = 1.2
 _TREND_LEAVE: Final = 0.7
 _CLEARANCE: Final = 0.25  # a breakout must clear the day's range by this share of an hour's sigma
@@ -56,22 +63,21 @@ class Structure:
         """Return the trend of one column."""
         return {-1: Trend.DOWN, 0: Trend.SIDEWAYS, 1: Trend.UP}[int(self.trend[column])]
 
-    def word(self, t_ms: int, column: int, log_close: float, hour_sigma: float) -> MarketStructure:
-        """Return the structure of one asset.
+    def words(self, t_ms: int, log_close: FloatArray, hour_sigma: FloatArray) -> list[MarketStructure]:
+        """Return the structure of every asset.
 
         Args:
             t_ms: open time of the last bar.
-            column: of the asset.
-            log_close: its last close.
-            hour_sigma: its expected sigma over an hour, as a fraction.
+            log_close: last closes, (assets,).
+            hour_sigma: expected sigma over an hour, as a fraction, (assets,).
         """
         hour = (t_ms + BAR_MS) // HOUR_MS
-        past = self.hourly[(self.hour > hour - HOURS) & (self.hour < hour), column]
-        past = past[np.isfinite(past)]
-        if past.size >= HOURS // 2:
-            if log_close > past.max() + _CLEARANCE * hour_sigma:
-                return MarketStructure.BREAKOUT
-            if log_close < past.min() - _CLEARANCE * hour_sigma:
-                return MarketStructure.BREAKDOWN
-        words = {-1: MarketStructure.DOWNTREND, 0: MarketStructure.RANGE, 1: MarketStructure.UPTREND}
-        return words[int(self.trend[column])]
+        past = self.hourly[(self.hour > hour - HOURS) & (self.hour < hour)]
+        known = np.isfinite(past)
+        enough = known.sum(axis=0) >= HOURS // 2
+        top = np.where(known, past, -np.inf).max(axis=0, initial=-np.inf)
+        low = np.where(known, past, np.inf).min(axis=0, initial=np.inf)
+        room = _CLEARANCE * hour_sigma
+        out = np.where(enough, (log_close > top + room) * 2 - (log_close < low - room) * 2, 0)
+        found = np.where(out != 0, out, self.trend[:-1])
+        return [_WORDS[int(one)] for one in found.tolist()]

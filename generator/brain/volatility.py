@@ -46,6 +46,8 @@ class Volatility:
         self.capped = np.zeros(shape)  # bars until a capped jump is forgotten
         self.age = np.full(shape, 1e6)  # bars since the last return
         self._bar = np.zeros(shape)  # log volatility of the last bar
+        self._levels: FloatArray | None = None  # of the state as it stands, and the outlook at one time
+        self._outlook: tuple[int, FloatArray] | None = None
         self._alpha = rates(HALF_LIVES, len(shape))
         self._alpha_slow = rates((SLOW_HALF_LIFE,), len(shape))
         self._alpha_volume = rates((HOUR_BARS,), len(shape))
@@ -53,6 +55,7 @@ class Volatility:
 
     def update(self, returns: FloatArray, range_variance: FloatArray, volume: FloatArray) -> None:
         """Take one bar; NaN returns or volumes leave the asset as it was."""
+        self._levels = self._outlook = None
         seen = np.isfinite(returns)
         moved = np.where(seen, returns, 0.0) ** 2
         raw = np.maximum(np.where(np.isfinite(range_variance), 0.5 * (moved + range_variance), moved), _FLOOR)
@@ -91,9 +94,10 @@ class Volatility:
 
     def levels(self) -> FloatArray:
         """Return half the log of the four variance means over the slow variance, (4, ..., assets); 0 while unknown."""
-        known = self.count[0] > 0.0
-        out: FloatArray = 0.5 * (np.log(np.maximum(self.variance, _FLOOR)) - self.slow) * known
-        return out
+        if self._levels is None:
+            known = self.count[0] > 0.0
+            self._levels = 0.5 * (np.log(np.maximum(self.variance, _FLOOR)) - self.slow) * known
+        return self._levels
 
     def fresh(self) -> FloatArray:
         """Return 1.0 where the asset had a return in the last hour, else 0.0."""
@@ -108,11 +112,13 @@ class Volatility:
 
     def outlook(self, t_ms: int) -> FloatArray:
         """Return log(expected sigma per bar / slow sigma) over 15 minutes, 1 hour, 4 hours: (3, ..., assets)."""
+        if self._outlook is not None and self._outlook[0] == t_ms:
+            return self._outlook[1]
         flat = self.levels().reshape(4, -1)
         fixed = HAR[:, 5:] @ calendar(t_ms)
         out = HAR[:, :4] @ flat + HAR[:, 4:5] * self.volume_level().reshape(1, -1) + fixed[:, None]
-        shaped: FloatArray = out.reshape((3, *self.slow.shape[1:]))
-        return shaped
+        self._outlook = (t_ms, out.reshape((3, *self.slow.shape[1:])))
+        return self._outlook[1]
 
     def sigma(self, t_ms: int) -> FloatArray:
         """Return the expected sigma of log returns over 15 minutes, 1 hour, 4 hours: (3, ..., assets), a fraction."""
