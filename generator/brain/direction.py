@@ -27,8 +27,10 @@ QUARTER_MS: Final = 900_000
 _SLOTS: Final = (0, 1, 1)  # horizon of each pending slot: one of 15 minutes, two of 60 that start half an hour apart
 _ROW: Final = INPUTS + 7  # inputs, log close, band, online lean and stillness, three base rates
 _PRIOR: Final = np.array([0.33, 0.34, 0.33])
-_EXPERTS: Final = np.array([0.80, 0.09, 0.08, 0.03])  # base rate, half the frozen logit, all of it, half the online one
+_STRENGTHS: Final = np.array([0.0, 0.5, 1.0, 1.7])[:, None]  # of the frozen logit; the first is the base rate
+_EXPERTS: Final = np.array([0.80, 0.08, 0.07, 0.03, 0.02])  # those four, and half the online logit
 _POOL: Final = 200.0  # cases that the first guess of the base rate counts for
+_ASYMMETRY: Final = 0.25  # how much of the difference between past rises and falls the base rate keeps
 _OWN: Final = 400.0  # cases before an asset's own base rate counts as much as the pool's
 _FORGET: Final = (0.5 ** (1.0 / (30 * 96)), 0.5 ** (1.0 / (30 * 48)))
 _INDEPENDENT: Final = (
@@ -97,7 +99,10 @@ class Direction:
         counts = self.counts[horizon]
         # Assets move together: seven outcomes of one quarter of an hour are worth about two, not seven.
         pool = counts.sum(axis=1) * (min(1.75, counts.shape[1]) / counts.shape[1]) + _POOL * _PRIOR
-        pool = pool / pool.sum()
+        half = 0.5 * (1.0 - _ASYMMETRY) * (pool[2] - pool[0])  # a drift of the last weeks rarely lasts
+        pool = (pool + np.array([half, 0.0, -half])) / pool.sum()
+        shift = 0.5 * (1.0 - _ASYMMETRY) * (counts[2] - counts[0])
+        counts = np.stack((counts[0] + shift, counts[1], counts[2] - shift))
         out: FloatArray = (counts + _OWN * pool[:, None]) / (counts.sum(axis=0) + _OWN)
         return out
 
@@ -112,10 +117,10 @@ class Direction:
     def _experts(
         self, horizon: int, base: FloatArray, inputs: FloatArray, lean: FloatArray, still: FloatArray
     ) -> FloatArray:
-        """Return the experts' probabilities, (4 experts, 3 classes, assets)."""
+        """Return the experts' probabilities, (5 experts, 3 classes, assets)."""
         sure, calm = _sides(self._frozen[horizon], inputs)
-        leans = np.stack((np.zeros_like(sure), 0.5 * sure, sure, 0.5 * lean))
-        stills = np.stack((np.zeros_like(calm), 0.5 * calm, calm, 0.5 * still))
+        leans = np.concatenate((_STRENGTHS * sure, 0.5 * lean[None]))
+        stills = np.concatenate((_STRENGTHS * calm, 0.5 * still[None]))
         return tilted(base[:, None], leans, stills).swapaxes(0, 1)
 
     def update(

@@ -26,12 +26,14 @@ class FilterSettings:
     """How a posterior becomes a label.
 
     Args:
-        lead: how far a challenger must lead before the label moves.
+        lead: how far a challenger must lead before the label moves to range or high_volatility.
+        claim: the same for risk_on and risk_off, which say more.
         undecided: a leading posterior below this is `transition`.
         ramp_bars: bars over which a new stream earns the filter's full trust.
     """
 
     lead: float
+    claim: float
     undecided: float
     ramp_bars: float
 
@@ -118,7 +120,7 @@ class RegimeFilter:
         held = np.maximum(self.held, 0.0).astype(np.int64)
         lead = best - self.posterior[held, columns]
         decided = best >= self._settings.undecided
-        moves = decided & ((self.held < 0) | (lead > self._settings.lead))
+        moves = decided & ((self.held < 0) | (lead > np.where(top < 2, self._settings.claim, self._settings.lead)))
         self.held = np.where(moves, top, self.held)
         shown = np.where((self.held < 0) | ~decided, float(TRANSITION), self.held)
         changed = shown != self.label

@@ -29,7 +29,7 @@ SEEDS: Final = {
     "null": range(1000, 1200), "still": range(1000, 1200),
 }  # fmt: skip
 RECIPE: Final = Recipe()
-FILTER: Final = {"lead": 0.3, "undecided": 0.3, "ramp_bars": 576.0}
+FILTER: Final = {"lead": 0.32, "claim": 0.4, "undecided": 0.3, "ramp_bars": 576.0}
 # A driftless market has no regime with a drift to name. There the label describes the path: high_volatility where it
 # is much livelier than its month, else risk_on or risk_off where the realised trend is large, range where it is calm
 # and flat. What is none of these teaches nothing. Such lessons count for a quarter.
@@ -65,6 +65,11 @@ def train(out: Path, progress: Progress | None = None) -> dict[str, Any]:
         "recipe": _recipe(),
         "figures": _figures(data, posterior, ~still, first),
     }
+    return save(body, out)
+
+
+def save(body: dict[str, Any], out: Path) -> dict[str, Any]:
+    """Write a body with its digest and return it."""
     body["digest"] = digest_of(body)
     out.write_text(json.dumps(body, separators=(",", ":")).replace('],"', '],\n"') + "\n", encoding="utf-8")
     return body
