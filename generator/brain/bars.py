@@ -11,13 +11,15 @@ from generator.market.values import BAR_FIELDS, BarFrame, FloatArray
 
 _PARKINSON: Final = 1.0 / (4.0 * np.log(2.0))
 _BOUNDS: Final = {
-    "volume": (0.0, np.inf),
-    "depth_usd": (1e-9, np.inf),
+    "volume": (0.0, 1e300),
+    "depth_usd": (1e-9, 1e300),
     "spread_bps": (1e-6, 1e5),
     "imbalance": (-1.0, 1.0),
     "funding": (-1.0, 1.0),
-    "open_interest": (1e-9, np.inf),
+    "open_interest": (1e-9, 1e300),
 }
+_LOWEST: Final = np.array([low for low, _ in _BOUNDS.values()])
+_HIGHEST: Final = np.array([high for _, high in _BOUNDS.values()])
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,10 @@ def clean_fields(fields: dict[str, FloatArray]) -> CleanBars:
     log_close[~ok] = np.nan
     ranged = ok & np.isfinite(high) & np.isfinite(low)
     span = np.log(np.where(ranged, high, 1.0)) - np.log(np.where(ranged, low, 1.0))
-    extra = {name: _inside(fields.get(name, nothing), bounds) for name, bounds in _BOUNDS.items()}
+    more = np.array([fields.get(name, nothing) for name in _BOUNDS], dtype=np.float64)
+    wide = (-1, *(1,) * close.ndim)
+    more = np.where((more >= _LOWEST.reshape(wide)) & (more <= _HIGHEST.reshape(wide)), more, np.nan)
+    extra = dict(zip(_BOUNDS, more, strict=True))
     dropped = (~ok & ~np.isnan(close)).sum(axis=-1).astype(np.float64)
     return CleanBars(log_close, np.where(ranged, _PARKINSON * span**2, np.nan), extra, dropped)
 
@@ -74,9 +79,3 @@ def clean_fields(fields: dict[str, FloatArray]) -> CleanBars:
 def _outside(price: FloatArray) -> np.ndarray:
     """Say where a known price is impossible; an unknown one is not."""
     return ~np.isnan(price) & ((price <= 1e-12) | (price >= 1e15))
-
-
-def _inside(values: FloatArray, bounds: tuple[float, float]) -> FloatArray:
-    """Keep finite values within bounds; the rest is unknown."""
-    low, high = bounds
-    return np.where(np.isfinite(values) & (values >= low) & (values <= high), values, np.nan)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from generator.brain.features import AT, Features
-from generator.brain.smoothing import DAY_BARS
+from generator.brain.smoothing import DAY_BARS, clipped
 from generator.market.values import BAR_MS, FloatArray
 
 _TRENDS: Final = slice(AT["trend_1h"], AT["trend_20h"] + 1)
@@ -57,7 +57,7 @@ def direction_inputs(features: Features, tilt: FloatArray, imbalance: FloatArray
     out[5] = features.last[..., :-1] / 3.0
     out[6] = tilt[..., -1:]
     out[7] = np.where(np.isfinite(imbalance), imbalance, 0.0)
-    out[8] = np.clip(now[_SHORT] - now[_LONG], -3.0, 3.0)
+    out[8] = clipped(now[_SHORT] - now[_LONG], -3.0, 3.0)
     out[9] = now[_VOLUME]
     out[10] = 1.0
     return out
@@ -93,9 +93,13 @@ class Direction:
         self.due = np.zeros(len(_SLOTS))
         self.resolved = np.zeros(2)  # asset outcomes learned, per horizon
         self._frozen = frozen
+        self._base: list[FloatArray | None] = [None, None]  # of the counts as they stand
 
     def base(self, horizon: int) -> FloatArray:
         """Return the causal base rates, (3, assets): an asset's own, shrunk towards all assets'."""
+        known = self._base[horizon]
+        if known is not None:
+            return known
         counts = self.counts[horizon]
         # Assets move together: seven outcomes of one quarter of an hour are worth about two, not seven.
         pool = counts.sum(axis=1) * (min(1.75, counts.shape[1]) / counts.shape[1]) + _POOL * _PRIOR
@@ -104,6 +108,7 @@ class Direction:
         shift = 0.5 * (1.0 - _ASYMMETRY) * (counts[2] - counts[0])
         counts = np.stack((counts[0] + shift, counts[1], counts[2] - shift))
         out: FloatArray = (counts + _OWN * pool[:, None]) / (counts.sum(axis=0) + _OWN)
+        self._base[horizon] = out
         return out
 
     def mixed(self, horizon: int, inputs: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -179,6 +184,7 @@ class Direction:
         self._descend(horizon, inputs, hit - tilted(base, row[INPUTS + 2, known], row[INPUTS + 3, known]))
         self.counts[horizon] *= _FORGET[horizon]
         self.counts[horizon][:, known] += hit
+        self._base[horizon] = None
         self.resolved[horizon] += came.size
 
     def _remix(self, horizon: int, gain: FloatArray) -> None:

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from generator.brain.smoothing import DAY_BARS, HOUR_BARS, rates, step
+from generator.brain.smoothing import DAY_BARS, clipped, rates, step
 from generator.brain.volatility import Volatility
 from generator.market.values import FloatArray
 
@@ -88,7 +88,7 @@ class Features:
         self, returns: FloatArray, volatility: Volatility, many: FloatArray, count: FloatArray, seen: FloatArray
     ) -> None:
         """Move the means by one bar; the market is the mean over the `many` assets that have one."""
-        z = np.clip(returns / np.maximum(volatility.slow_sigma(), 1e-7), -_Z_LIMIT, _Z_LIMIT)
+        z = clipped(returns / np.maximum(volatility.slow_sigma(), 1e-7), -_Z_LIMIT, _Z_LIMIT)
         w = returns / np.maximum(np.sqrt(volatility.variance[1]), 1e-7)
         raw = np.stack((z, w, volatility.bar_level()))
         raw = np.concatenate((raw, raw.sum(axis=-1, keepdims=True) / many), axis=-1)
@@ -112,7 +112,7 @@ class Features:
         """Return the t-statistics of the trends."""
         mean, square = self.levels[:_TRENDS], np.maximum(self.levels[_TRENDS:_FIRST_SIZE], _TINY)
         effective = np.minimum(self._effective, 2.0 * count)
-        out: FloatArray = np.clip(mean * np.sqrt(effective / square), -6.0, 6.0)
+        out: FloatArray = clipped(mean * np.sqrt(effective / square), -6.0, 6.0)
         return out
 
     def _logs(self) -> FloatArray:
@@ -134,13 +134,13 @@ class Features:
         sizes = self.levels[_FIRST_SIZE:_FIRST_LOG]
         effective = np.minimum(self._effective[2:4], 2.0 * np.maximum(self.count, 1.0))
         at = 4 + _TRENDS
-        out[at : at + 2] = np.clip(sizes * np.sqrt(effective), -12.0, 12.0)
+        out[at : at + 2] = clipped(sizes * np.sqrt(effective), -12.0, 12.0)
         out[at + 2 : at + 2 + len(BASELINES)] = shapes - self.baseline
         at += 2 + len(BASELINES)
         out[at] = _mean(np.tanh(trends[2, ..., :-1]), fresh)
         out[at + 1] = logs[2] - logs[5]
-        out[at + 2] = np.clip((logs[1] - logs[5]) / np.maximum(np.sqrt(self.long[0]), _LEAST_SPREAD), -4.0, 4.0)
-        out[at + 3 : at + 5] = np.clip(self.long[1:], _USUAL_TREND, 9.0)
+        out[at + 2] = clipped((logs[1] - logs[5]) / np.maximum(np.sqrt(self.long[0]), _LEAST_SPREAD), -4.0, 4.0)
+        out[at + 3 : at + 5] = clipped(self.long[1:], _USUAL_TREND, 9.0)
         out[at + 5] = _with_market(volatility.volume_level()[None], fresh)[0]
 
     def _shapes(self, fresh: FloatArray) -> FloatArray:
@@ -157,7 +157,7 @@ class Features:
         out[5] = shape[2] / energy
         out[6] = 12.0 * shape[4] / energy
         out[7] = shape[3] / energy
-        np.clip(out, -6.0, 6.0, out=out)
+        np.minimum(np.maximum(out, -6.0, out=out), 6.0, out=out)
         return out
 
 

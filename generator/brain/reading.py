@@ -62,7 +62,9 @@ def read(engine: Engine) -> BrainReading:
     shapes = engine.structure.words(t_ms, engine.log_close, sigma[1])
     pushes = momentum(engine)
     assets = {
-        name: _asset(engine, column, forecast, expected[column], Known(sure[column], shapes[column], pushes[column], breadth))
+        name: _asset(
+            engine, column, forecast, expected[column], Known(sure[column], shapes[column], pushes[column], breadth)
+        )
         for column, (name, forecast) in enumerate(zip(engine.assets, hourly, strict=True))
     }
     regime = _regime(engine, t_ms, breadth)
@@ -87,9 +89,7 @@ def read(engine: Engine) -> BrainReading:
     )
 
 
-def _asset(
-    engine: Engine, column: int, forecast: Forecast | None, sigma: list[float], known: Known
-) -> AssetReading:
+def _asset(engine: Engine, column: int, forecast: Forecast | None, sigma: list[float], known: Known) -> AssetReading:
     """Return one asset's reading.
 
     Args:

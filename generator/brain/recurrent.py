@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from generator.brain.smoothing import clipped
 from generator.market.values import FloatArray
 
 REACH: Final = 3.0  # standard deviations; a market unlike any that taught the network must not carry it away
@@ -39,11 +40,11 @@ class Recurrent:
     @property
     def units(self) -> int:
         """How many values it remembers of each column."""
-        return self.carry.shape[1]
+        return int(self.carry.shape[1])
 
     def scaled(self, features: FloatArray) -> FloatArray:
         """Return the features (width, columns) as the network wants them."""
-        out: FloatArray = np.clip((features - self.centre[:, None]) / self.spread[:, None], -REACH, REACH)
+        out: FloatArray = clipped((features - self.centre[:, None]) / self.spread[:, None], -REACH, REACH)
         return out
 
     def step(self, hidden: FloatArray, scaled: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from generator.brain.smoothing import DAY_BARS, HOUR_BARS, rates, step
+from generator.brain.smoothing import DAY_BARS, HOUR_BARS, clipped, rates, step
 from generator.market.values import BAR_MS, FloatArray
 
 HORIZON_BARS: Final = (3, 12, 48)  # 15 minutes, 1 hour, 4 hours
@@ -71,7 +71,7 @@ class Volatility:
         np.maximum(self.variance, _FLOOR, out=self.variance)
         step(self.slow, np.log(self.variance[:1]), self._alpha_slow, count, weight)
         slow = self.slow[0]
-        self._bar = 0.5 * (slow + np.clip(np.log(value) - slow, -_BAR_SPAN, _BAR_SPAN))
+        self._bar = 0.5 * (slow + clipped(np.log(value) - slow, -_BAR_SPAN, _BAR_SPAN))
         self._take_volume(volume)
 
     def _take_volume(self, volume: FloatArray) -> None:
@@ -107,7 +107,7 @@ class Volatility:
     def volume_level(self) -> FloatArray:
         """Return the log of the hour's volume against three days; 0 while unknown."""
         level = np.log(self.volume[0] + 1e-9) - self.volume_slow[0]
-        out: FloatArray = np.clip(level, -_LOG_VOLUME_SPAN, _LOG_VOLUME_SPAN) * (self.count[1] > 0.0)
+        out: FloatArray = clipped(level, -_LOG_VOLUME_SPAN, _LOG_VOLUME_SPAN) * (self.count[1] > 0.0)
         return out
 
     def outlook(self, t_ms: int) -> FloatArray:
@@ -123,7 +123,7 @@ class Volatility:
     def sigma(self, t_ms: int) -> FloatArray:
         """Return the expected sigma of log returns over 15 minutes, 1 hour, 4 hours: (3, ..., assets), a fraction."""
         width = np.sqrt(np.asarray(HORIZON_BARS, dtype=np.float64)).reshape((3,) + (1,) * (self.slow.ndim - 1))
-        out: FloatArray = width * self.slow_sigma() * np.exp(np.clip(self.outlook(t_ms), -6.0, 6.0))
+        out: FloatArray = width * self.slow_sigma() * np.exp(clipped(self.outlook(t_ms), -6.0, 6.0))
         return out
 
 

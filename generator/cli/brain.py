@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
-brain_app = typer.Typer(help="Train the brain's weights, or measure them on markets it has not seen.", no_args_is_help=True)
+brain_app = typer.Typer(
+    help="Train the brain's weights, or measure them on markets it has not seen.", no_args_is_help=True
+)
 
 
 @brain_app.command()
@@ -39,7 +41,9 @@ def evaluate(
     ] = None,
     peers: Annotated[bool, typer.Option("--peers/--no-peers", help="Run the peers on the same markets.")] = True,
     weights: Annotated[Path | None, typer.Option(help="Weights file; default: the packaged one.")] = None,
-    report: Annotated[Path | None, typer.Option(help="A page with the marks, to be filled in; plots beside it.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="A page with the marks, to be filled in; plots beside it.")
+    ] = None,
 ) -> None:
     """Measure the regime, the forecasts and the outlook beside peers on the same markets.
 

@@ -12,9 +12,9 @@ from generator.brain.bars import clean_fields
 from generator.brain.direction import direction_inputs, outcomes_of
 from generator.brain.features import REGIME_INPUTS, Features
 from generator.brain.regime import STEP_BARS
-from generator.brain.training.simulator import DAY, Market, simulate
+from generator.brain.training.recurrent_fit import Numbers
+from generator.brain.training.simulator import Market, simulate
 from generator.brain.volatility import Volatility
-from generator.market.values import FloatArray
 
 SKIP_DAYS = 8
 _TOGETHER = 32  # markets streamed side by side
@@ -33,11 +33,11 @@ class Dataset:
         outcome: 0 down, 1 neutral, 2 up over 15 and 60 minutes, (n, 2, g).
     """
 
-    market: FloatArray
-    asset: FloatArray
+    market: Numbers
+    asset: Numbers
     truth: npt.NDArray[np.int64]
     scored: npt.NDArray[np.bool_]
-    direction: FloatArray
+    direction: Numbers
     outcome: npt.NDArray[np.int64]
 
 

@@ -11,8 +11,7 @@ from typing import Final
 
 import numpy as np
 
-TRAINING_DRIFTLESS: Final = ("null", "still")
-FAMILIES: Final = ("base", "hard", "wild", "broad")
+TRAINING_FAMILIES: Final = ("base", "hard", "wild", "broad")
 DRIFTLESS: Final = ("null", "still")
 FAMILIES: Final = ("base", "hard", "wild", "alt", "null")
 
@@ -63,19 +62,17 @@ def parameters(family: str, rng: np.random.Generator) -> Parameters:
     Raises:
         ValueError: the family is not known.
     """
-    if family == "base":
-        return Parameters()
-    if family == "hard":
-        return Parameters(drift=(0.020, -0.030, 0.0, 0.0), fast_sd=0.32, slow_sd=0.25)
-    if family == "alt":
-        return Parameters(dwell_shape=1.0, tail=0.0, momentum=0.06, smooth=False, egarch=True)
-    if family == "null":
-        flat = (0.026,) * 4
-        return Parameters(volatility=flat, drift=(0.0,) * 4, fast_sd=0.25, slow_sd=0.3, correlation=(0.65,) * 4)
-    if family == "wild":
-        return _wild(rng)
-    if family == "broad":
-        return _broad(rng)
+    flat = (0.026,) * 4
+    fixed = {
+        "base": Parameters(),
+        "hard": Parameters(drift=(0.020, -0.030, 0.0, 0.0), fast_sd=0.32, slow_sd=0.25),
+        "alt": Parameters(dwell_shape=1.0, tail=0.0, momentum=0.06, smooth=False, egarch=True),
+        "null": Parameters(volatility=flat, drift=(0.0,) * 4, fast_sd=0.25, slow_sd=0.3, correlation=(0.65,) * 4),
+    }
+    if family in fixed:
+        return fixed[family]
+    if family in ("wild", "broad"):
+        return _wild(rng) if family == "wild" else _broad(rng)
     if family == "still":
         return replace(_broad(rng), drift=(0.0,) * 4)
     raise ValueError(f"unknown market family {family!r}; one of {', '.join((*FAMILIES, 'broad', 'still'))}")

@@ -173,7 +173,9 @@ PEERS: Final = (
 def installed() -> tuple[list[Peer], list[Peer]]:
     """Return the peers that can be run here and those that cannot."""
     here = [peer.library is None or importlib.util.find_spec(peer.library) is not None for peer in PEERS]
-    return [p for p, ok in zip(PEERS, here, strict=True) if ok], [p for p, ok in zip(PEERS, here, strict=True) if not ok]
+    return [p for p, ok in zip(PEERS, here, strict=True) if ok], [
+        p for p, ok in zip(PEERS, here, strict=True) if not ok
+    ]
 
 
 def answers(peer: Peer, seen: Hourly, bars: int) -> tuple[Labels, FloatArray | None]:

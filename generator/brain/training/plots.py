@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -37,7 +38,7 @@ def reliability_plot(title: str, curves: dict[str, list[tuple[float, float, floa
     return _page(560, 420, title, body)
 
 
-def bars_plot(title: str, groups: Sequence[str], values: dict[str, Sequence[float]]) -> str:
+def bars_plot(title: str, groups: Sequence[str], values: Mapping[str, Sequence[float]]) -> str:
     """Draw bars of 0 to 1 for every group, one for each reader."""
     left, top, height, each = 50, 40, 260, 22
     wide = each * len(values) + 24
@@ -68,14 +69,16 @@ def timeline_plot(title: str, rows: dict[str, npt.NDArray[np.int64]], bars_a_day
         y = top + number * (tall + 14)
         body.append(f'<text x="{left - 10}" y="{y + tall / 2 + 4:.0f}" text-anchor="end">{escape(name)}</text>')
         edges = [0, *(np.flatnonzero(np.diff(labels)) + 1).tolist(), len(labels)]
-        for start, end in zip(edges[:-1], edges[1:], strict=True):
+        for start, end in pairwise(edges):
             x, size = left + wide * start / len(labels), wide * (end - start) / len(labels)
             colour = COLOURS[int(labels[start])]
             body.append(f'<rect x="{x:.1f}" y="{y}" width="{size:.1f}" height="{tall}" fill="{colour}"/>')
     floor = top + len(rows) * (tall + 14)
     days = max(len(next(iter(rows.values()))) // bars_a_day, 1)
-    for day in range(0, days + 1, max(days // 10, 1)):
-        body.append(f'<text x="{left + wide * day / days:.0f}" y="{floor + 8}" text-anchor="middle">{day}</text>')
+    body += [
+        f'<text x="{left + wide * day / days:.0f}" y="{floor + 8}" text-anchor="middle">{day}</text>'
+        for day in range(0, days + 1, max(days // 10, 1))
+    ]
     body.append(f'<text x="{left + wide / 2:.0f}" y="{floor + 26}" text-anchor="middle">days</text>')
     body += [_key(left + 150 * n, floor + 44, COLOURS[n], word) for n, word in enumerate(WORDS)]
     return _page(left + wide + 30, floor + 70, title, body)

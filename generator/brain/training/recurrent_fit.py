@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from generator.brain.recurrent import REACH, Recurrent
-from generator.market.values import FloatArray
 
-Single = npt.NDArray[np.float32]
+Numbers = npt.NDArray[np.floating[Any]]  # single precision while it learns
 Progress = Callable[[int, int], None]
 _BETA1, _BETA2 = 0.9, 0.998
 _NORM: Final = 0.5  # a longer gradient is shortened to this
@@ -48,9 +47,9 @@ class Lessons:
         first: half hours at the start that are not used.
     """
 
-    inputs: FloatArray
+    inputs: Numbers
     label: npt.NDArray[np.int64]
-    weight: FloatArray
+    weight: Numbers
     first: int
 
 
@@ -78,7 +77,7 @@ def fit_recurrent(lessons: Lessons, recipe: Recipe, progress: Progress | None = 
     return _network(parts, centre, spread)
 
 
-def _first_guess(width: int, units: int, rng: np.random.Generator) -> dict[str, Single]:
+def _first_guess(width: int, units: int, rng: np.random.Generator) -> dict[str, Numbers]:
     """Draw small weights; the keep gate starts open, so that memory is long."""
     drawn = {
         "inputs": rng.normal(0.0, 1.0 / np.sqrt(width), (width, 3 * units)),
@@ -91,7 +90,9 @@ def _first_guess(width: int, units: int, rng: np.random.Generator) -> dict[str, 
     return {name: value.astype(np.float32) for name, value in drawn.items()}
 
 
-def _forward(parts: dict[str, Single], x: Single) -> tuple[Single, list[tuple[Single, Single, Single, Single]]]:
+def _forward(
+    parts: Mapping[str, Numbers], x: Numbers
+) -> tuple[Numbers, list[tuple[Numbers, Numbers, Numbers, Numbers]]]:
     """Return the remembered values, (window + 1, batch, units), and what the way back needs of each step."""
     units = parts["carry"].shape[0]
     given = x @ parts["inputs"] + parts["bias"]
@@ -107,7 +108,9 @@ def _forward(parts: dict[str, Single], x: Single) -> tuple[Single, list[tuple[Si
     return hidden, kept
 
 
-def _gradient(parts: dict[str, Single], x: Single, label: npt.NDArray[np.int64], weight: Single) -> dict[str, Single]:
+def _gradient(
+    parts: Mapping[str, Numbers], x: Numbers, label: npt.NDArray[np.int64], weight: Numbers
+) -> dict[str, Numbers]:
     """Return the gradient of the mean weighted log loss."""
     hidden, kept = _forward(parts, x)
     scores = hidden[1:] @ parts["outputs"] + x @ parts["direct"] + parts["rest"]
@@ -128,11 +131,11 @@ def _gradient(parts: dict[str, Single], x: Single, label: npt.NDArray[np.int64],
 
 
 def _backward(
-    parts: dict[str, Single],
-    hidden: Single,
-    kept: list[tuple[Single, Single, Single, Single]],
-    blame: Single,
-) -> tuple[Single, Single]:
+    parts: Mapping[str, Numbers],
+    hidden: Numbers,
+    kept: list[tuple[Numbers, Numbers, Numbers, Numbers]],
+    blame: Numbers,
+) -> tuple[Numbers, Numbers]:
     """Return the gradient at the gates as the inputs see it and as the memory sees it, (window, batch, 3 * units)."""
     steps, batch, units = blame.shape
     given = np.empty((steps, batch, 3 * units), dtype=np.float32)
@@ -152,9 +155,9 @@ def _backward(
 
 
 def _adam(
-    parts: dict[str, Single],
-    gradient: dict[str, Single],
-    moments: dict[str, tuple[Single, Single]],
+    parts: Mapping[str, Numbers],
+    gradient: Mapping[str, Numbers],
+    moments: dict[str, tuple[Numbers, Numbers]],
     rate: float,
     number: int,
 ) -> None:
@@ -167,10 +170,10 @@ def _adam(
         first += (1.0 - _BETA1) * (slope - first)
         second += (1.0 - _BETA2) * (slope * slope - second)
         size = np.sqrt(second / (1.0 - _BETA2**number)) + 1e-8
-        value -= (rate * (first / (1.0 - _BETA1**number)) / size).astype(np.float32)
+        np.subtract(value, (rate * (first / (1.0 - _BETA1**number)) / size).astype(value.dtype), out=value)
 
 
-def _network(parts: dict[str, Single], centre: FloatArray, spread: FloatArray) -> Recurrent:
+def _network(parts: Mapping[str, Numbers], centre: Numbers, spread: Numbers) -> Recurrent:
     """Return the network in the shapes that the brain uses."""
     turned = {name: value.astype(np.float64).T for name, value in parts.items()}
     return Recurrent(centre.astype(np.float64), spread.astype(np.float64), **turned)

@@ -40,7 +40,9 @@ def _bars(found: Evaluation) -> list[str]:
     """Return the table of bars."""
     own = {family: found.score(BRAIN, family) for family in REGIME_FAMILIES}
     best = _best(found)
-    means = {name: np.mean([getattr(s, name) for s in own.values()]) for name in ("accuracy", "stressed", "false_a_day")}
+    means = {
+        name: np.mean([getattr(s, name) for s in own.values()]) for name in ("accuracy", "stressed", "false_a_day")
+    }
     worst = max(s.error or 0.0 for s in own.values())
     dwell = float(np.mean([s.dwell_hours for s in own.values()]))
     delay = float(np.median([s.delay_hours for s in own.values()]))
@@ -95,8 +97,10 @@ def _real_bars(real: RealScore) -> list[tuple[str, str, str, bool]]:
 def _readers(found: Evaluation) -> list[str]:
     """Return one row for each family and reader."""
     lines = [
-        "| family | reader | balanced accuracy | stressed/calm | ECE | delay h | missed % | false a day | dwell h "
-        "| claimed % |",
+        (
+            "| family | reader | balanced accuracy | stressed/calm | ECE | delay h | missed % | false a day | dwell h "
+            "| claimed % |"
+        ),
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for family in (*REGIME_FAMILIES, "null"):
@@ -104,7 +108,9 @@ def _readers(found: Evaluation) -> list[str]:
             s = found.score(reader, family)
             error = "-" if s.error is None or family == "null" else f"{s.error:.3f}"
             delay = "never" if s.delay_hours > 1e6 else f"{s.delay_hours:.1f}"
-            regime = f"{s.accuracy:.3f} | {s.stressed:.3f} | {error} | {delay} | {100 * s.missed:.0f} | {s.false_a_day:.2f}"
+            regime = (
+                f"{s.accuracy:.3f} | {s.stressed:.3f} | {error} | {delay} | {100 * s.missed:.0f} | {s.false_a_day:.2f}"
+            )
             if family == "null":
                 regime = " | ".join("-" * 6)
             lines.append(f"| {family} | {reader} | {regime} | {s.dwell_hours:.1f} | {100 * s.claimed:.0f} |")
@@ -124,9 +130,11 @@ def _forecasts(found: Evaluation) -> list[str]:
 def _recorded(sets: Sequence[RealScore]) -> list[str]:
     """Return what was measured on recorded candles."""
     lines = [
-        "| set | labels: on / off / range / high / transition % | dwell h | 4 h volatility, high over range "
-        "| R2 of the outlook: 15 min, 1 h, 4 h (2-hour EWMA) | Arena skill 15 min % (95 %) | Arena skill 60 min % (95 %) "
-        "| Arena ECE 15 / 60 |",
+        (
+            "| set | labels: on / off / range / high / transition % | dwell h | 4 h volatility, high over range "
+            "| R2 of the outlook: 15 min, 1 h, 4 h (2-hour EWMA) | Arena skill 15 min % (95 %) | Arena skill 60 min % (95 %) "
+            "| Arena ECE 15 / 60 |"
+        ),
         "|---|---|---|---|---|---|---|---|",
     ]
     for real in sets:
@@ -144,9 +152,7 @@ def _recorded(sets: Sequence[RealScore]) -> list[str]:
 
 def plots(found: Evaluation) -> dict[str, str]:
     """Return the plots by file name."""
-    accuracy = {
-        reader: [found.score(reader, family).accuracy for family in REGIME_FAMILIES] for reader in found.runs
-    }
+    accuracy = {reader: [found.score(reader, family).accuracy for family in REGIME_FAMILIES] for reader in found.runs}
     drawn = {
         "reliability.svg": reliability_plot("Confidence in the regime", _curves(found)),
         "accuracy.svg": bars_plot("Balanced accuracy by family, % (chance: 25)", REGIME_FAMILIES, accuracy),

@@ -150,7 +150,9 @@ def join(parts: Sequence[Outcomes]) -> Outcomes:
     """Return the outcomes of several markets as one, moments kept apart."""
     shift = np.cumsum([0, *(int(part.moment.max()) + 1 for part in parts[:-1])])
     return Outcomes(
-        *(np.concatenate([getattr(part, name) for part in parts]) for name in ("chance", "base", "came")),
+        chance=np.concatenate([part.chance for part in parts]),
+        base=np.concatenate([part.base for part in parts]),
+        came=np.concatenate([part.came for part in parts]),
         moment=np.concatenate([part.moment + at for part, at in zip(parts, shift, strict=True)]),
     )
 

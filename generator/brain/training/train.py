@@ -18,10 +18,9 @@ from generator.brain.regime import REGIMES
 from generator.brain.training.dataset import SKIP_DAYS, Dataset, build
 from generator.brain.training.families import DRIFTLESS
 from generator.brain.training.fit import fit_direction
-from generator.brain.training.recurrent_fit import Lessons, Recipe, fit_recurrent
+from generator.brain.training.recurrent_fit import Lessons, Numbers, Recipe, fit_recurrent
 from generator.brain.weights import FORMAT, VERSION, digest_of
 from generator.catalog.words import RegimeLabel
-from generator.market.values import FloatArray
 
 Progress = Callable[[int, int, str], None]
 SEEDS: Final = {
@@ -75,7 +74,7 @@ def save(body: dict[str, Any], out: Path) -> dict[str, Any]:
     return body
 
 
-def lessons(inputs: FloatArray, data: Dataset, still: npt.NDArray[np.bool_], first: int) -> Lessons:
+def lessons(inputs: Numbers, data: Dataset, still: npt.NDArray[np.bool_], first: int) -> Lessons:
     """Return what to learn: the true regime, or on `still` markets what the path did."""
     lively = inputs[:, _AT["volatility_scaled"]]
     trend = 0.5 * (inputs[:, _AT["trend_8h"]] + inputs[:, _AT["trend_20h"]])
@@ -86,12 +85,12 @@ def lessons(inputs: FloatArray, data: Dataset, still: npt.NDArray[np.bool_], fir
     return Lessons(inputs, label, np.where(still, STILL_WEIGHT * tells, 1.0 * data.scored), first)
 
 
-def posteriors(network: Recurrent, inputs: FloatArray) -> FloatArray:
+def posteriors(network: Recurrent, inputs: Numbers) -> Numbers:
     """Return the network's posterior at every half hour, (n, 4, g)."""
     hidden = np.zeros((network.units, inputs.shape[2]))
     out = np.empty((len(inputs), 4, inputs.shape[2]), dtype=np.float32)
     for i, row in enumerate(inputs):
-        scaled = network.scaled(row)
+        scaled = network.scaled(row.astype(np.float64))
         hidden = network.step(hidden, scaled)
         scores = network.scores(hidden, scaled)
         chance = np.exp(scores - scores.max(axis=0))
@@ -118,7 +117,7 @@ def _recipe() -> dict[str, Any]:
     }
 
 
-def _figures(data: Dataset, posterior: FloatArray, used: npt.NDArray[np.bool_], first: int) -> dict[str, Any]:
+def _figures(data: Dataset, posterior: Numbers, used: npt.NDArray[np.bool_], first: int) -> dict[str, Any]:
     """Return how well the network names the half hours that taught it."""
     counted = data.scored[first:, used]
     named, truth = posterior[first:, :, used].argmax(axis=1)[counted], data.truth[first:, used][counted]
@@ -126,9 +125,7 @@ def _figures(data: Dataset, posterior: FloatArray, used: npt.NDArray[np.bool_], 
     return {"rows_thousand": round(len(truth) / 1000), "training_balanced_accuracy": round(balanced, 3)}
 
 
-def _direction(
-    data: Dataset, posterior: FloatArray, taught: npt.NDArray[np.bool_], first: int
-) -> list[list[float]]:
+def _direction(data: Dataset, posterior: Numbers, taught: npt.NDArray[np.bool_], first: int) -> list[list[float]]:
     """Fit both frozen logits on every third half hour of the markets with regimes."""
     used = np.ones(INPUTS, dtype=bool)
     used[list(_UNTAUGHT)] = False
