@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import socket
 import sys
 from collections.abc import AsyncIterator
-from typing import Final
+from typing import Any, Final
 
 import aiohttp
 import structlog
@@ -28,6 +29,9 @@ from gateway.limits import Guard
 from gateway.paid import PaidEndpoint
 from gateway.preview import Preview
 from gateway.problem import ALLOWED_METHODS, PROBLEMS, preflight, problem
+from gateway.purchase import Step, no_step
+from gateway.remote import MAX_ANSWER_BYTES, Http
+from gateway.remote import MAX_HEAD_BYTES as MAX_ANSWER_HEAD_BYTES
 from gateway.settings import GatewaySettings, is_loopback
 from gateway.state import GatewayState
 
@@ -43,16 +47,18 @@ def build_app(
     settings: GatewaySettings,
     *,
     clock: Clock | None = None,
-    http: aiohttp.ClientSession | None = None,
+    http: Http | None = None,
     preview: bool = False,
+    step: Step = no_step,
 ) -> Starlette:
     """Build the gateway; nothing is opened before its lifespan starts.
 
     Args:
         settings: checked settings.
         clock: for tests; the machine's clock by default.
-        http: the session of every outgoing call; made and closed by the lifespan by default.
+        http: the connections of every outgoing call; made and closed by the lifespan by default.
         preview: also serve the published site, on loopback only.
+        step: for tests; told the steps of every purchase, see `gateway.purchase`.
 
     Raises:
         PreviewRefused: the preview was asked to listen beyond loopback.
@@ -63,7 +69,7 @@ def build_app(
     if preview and not is_loopback(settings.host):
         message = f"--preview serves loopback only; HOST is {settings.host}"
         raise PreviewRefused(message)
-    state = GatewayState(settings, clock or SystemClock())
+    state = GatewayState(settings, clock or SystemClock(), step)
     site = Preview(settings.site_path, settings.project) if preview else None
     app = Starlette(
         routes=_routes(state, site),
@@ -90,13 +96,11 @@ def _routes(state: GatewayState, site: Preview | None) -> list[BaseRoute]:
 
 
 @contextlib.asynccontextmanager
-async def _lifespan(
-    state: GatewayState, site: Preview | None, http: aiohttp.ClientSession | None
-) -> AsyncIterator[None]:
+async def _lifespan(state: GatewayState, site: Preview | None, http: Http | None) -> AsyncIterator[None]:
     async with contextlib.AsyncExitStack() as stack:
         session = http
         if session is None:
-            session = await stack.enter_async_context(_session())
+            session = await stack.enter_async_context(_connections())
         await state.start(session)
         stack.push_async_callback(state.stop)
         if site is not None:
@@ -104,8 +108,21 @@ async def _lifespan(
         yield
 
 
-def _session() -> aiohttp.ClientSession:
-    return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=100), cookie_jar=aiohttp.DummyCookieJar())
+@contextlib.asynccontextmanager
+async def _connections() -> AsyncIterator[Http]:
+    """Open what carries every outgoing call; how many run at once is bounded by the purchases' turns."""
+    try:
+        from gateway.line import Lines  # noqa: PLC0415 - imports httptools
+    except ImportError:
+        connector = aiohttp.TCPConnector(limit=0)
+        async with aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar()) as session:
+            yield session
+        return
+    lines = Lines(MAX_ANSWER_HEAD_BYTES + MAX_ANSWER_BYTES)
+    try:
+        yield lines
+    finally:
+        await lines.close()
 
 
 def _problem_for(request: Request, status: int, headers: dict[str, str] | None = None) -> Response:
@@ -148,15 +165,23 @@ def serve(settings: GatewaySettings, preview: bool = False) -> None:  # noqa: FB
         _check_complete(settings)
         app = build_app(settings, preview=preview)
         # Opened once beforehand: a bad file is one line, not a failed start with a traceback.
-        Ledger(settings.ledger_path).close()
+        Ledger(settings.ledger_where).close()
         with _listen(settings.host, settings.port) as listener:
             _serve_metrics(settings, app.state.gateway)
             log.info("gateway listening", origin=settings.origin, network=settings.network, payee=settings.payee)
+            _settle_memory()
             with contextlib.suppress(KeyboardInterrupt):
                 uvicorn.Server(_config(app, settings)).run(sockets=[listener])
     except GatewayError as error:
         sys.stderr.write(f"emi gateway: {error}\n")
         raise SystemExit(1) from None
+
+
+def _settle_memory() -> None:
+    """Keep what was loaded for good out of every later search for garbage, and search less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def _check_complete(settings: GatewaySettings) -> None:
@@ -189,10 +214,23 @@ def _serve_metrics(settings: GatewaySettings, state: GatewayState) -> None:
         raise GatewayError(message) from error
 
 
+def _http(app: Starlette) -> Any:
+    """Return the protocol over httptools, or uvicorn's own over h11 where httptools is not installed."""
+    try:
+        from gateway.connection import Connections, protocol_of  # noqa: PLC0415 - imports httptools
+    except ImportError:
+        log.warning("httptools is not installed: the gateway is slower and slow senders are cut by no one")
+        return "h11"
+    connections = Connections(app.state.gateway)
+    app.state.gateway.background.append(connections.sweep_forever)
+    return protocol_of(connections)
+
+
 def _config(app: Starlette, settings: GatewaySettings) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http="h11",
+        http=_http(app),
+        ws="none",
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         access_log=False,
         server_header=False,

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
-import aiohttp
 from pydantic import SecretStr
 
 from gateway.clock import Clock
-from gateway.remote import Answer, RemoteError, call
+from gateway.remote import Answer, Http, RemoteError, call
 from gateway.settings import GatewaySettings
 
 TIMEOUT_S: Final = 4.0
@@ -89,7 +88,7 @@ class Chain:
         clock: the process's clock.
     """
 
-    def __init__(self, settings: GatewaySettings, http: aiohttp.ClientSession, clock: Clock) -> None:
+    def __init__(self, settings: GatewaySettings, http: Http, clock: Clock) -> None:
         self._http = http
         self._clock = clock
         self._algod = (settings.algod_url, _token("X-Algo-API-Token", settings.algod_token))

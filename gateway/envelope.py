@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import binascii
 import json
+import math
 import re
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
@@ -12,6 +12,8 @@ from typing import Any, Final, NoReturn
 from gateway.errors import PaymentInvalid
 
 MAX_GROUP: Final = 16
+MAX_NESTING: Final = 64
+RESOURCE_TEXTS: Final = ("description", "mimeType", "serviceName", "iconUrl")
 IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_-]{16,128}")
 
 
@@ -68,7 +70,7 @@ def read_envelope(header: str, networks: tuple[str, str]) -> Envelope:
         network=_accepted_network(accepted, networks),
         fee_payer=_optional_text(extra, "feePayer"),
         snapshot_id=_optional_text(extra, "snapshotId"),
-        resource=_optional_object(sent.get("resource"), "resource"),
+        resource=_resource(sent.get("resource")),
         extensions=extensions,
         identifier=_identifier(extensions or {}),
     )
@@ -76,24 +78,54 @@ def read_envelope(header: str, networks: tuple[str, str]) -> Envelope:
 
 def _parse(header: str) -> Any:
     try:
-        raw = base64.b64decode(header.encode("latin-1"), validate=True)
-    except (binascii.Error, ValueError):
+        raw = binascii.a2b_base64(header.encode("latin-1"), strict_mode=True)
+    except ValueError:
         _refuse("payment_not_base64", "the PAYMENT-SIGNATURE header is not standard padded base64")
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
         _refuse("payment_not_utf8", "the decoded header is not UTF-8")
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        value = _DECODER.decode(text)
     except RecursionError:
         _refuse("payment_nested_too_deep", "the JSON is nested too deep")
     except ValueError:
         _refuse("payment_not_json", "the decoded header is not JSON")
+    _check_forwardable(text, value)
+    return value
+
+
+def _check_forwardable(text: str, value: Any) -> None:
+    """Refuse what our parser takes and the facilitator's may choke on: parts of it are passed on as sent."""
+    # Counting comes first, since a payment rarely needs the walk.
+    if text.count("{") + text.count("[") > MAX_NESTING:
+        level = [value]
+        for _ in range(MAX_NESTING + 1):
+            lists = [item.values() if isinstance(item, dict) else item for item in level]
+            level = [part for parts in lists for part in parts if isinstance(part, dict | list)]
+        if level:
+            _refuse("payment_nested_too_deep", f"the JSON is nested more than {MAX_NESTING} deep")
+    if "\\u" in text:
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            _refuse("payment_not_utf8", "a text in the JSON holds half a character")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        message = f"{digits} is no number that JSON can hold"
+        raise ValueError(message)
+    return number
 
 
 def _no_constant(name: str) -> NoReturn:
     message = f"{name} is not JSON"
     raise ValueError(message)
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
 
 
 def _refuse(code: str, text: str) -> NoReturn:
@@ -108,6 +140,21 @@ def _object(value: Any, name: str) -> dict[str, Any]:
 
 def _optional_object(value: Any, name: str) -> dict[str, Any] | None:
     return None if value is None else _object(value, name)
+
+
+def _resource(value: Any) -> dict[str, Any] | None:
+    resource = _optional_object(value, "resource")
+    if resource is None:
+        return None
+    if not isinstance(resource.get("url"), str):
+        _refuse("payment_malformed", "resource.url must be a string")
+    for name in RESOURCE_TEXTS:
+        if not isinstance(resource.get(name), str | None):
+            _refuse("payment_malformed", f"resource.{name} must be a string")
+    tags = resource.get("tags")
+    if tags is not None and not (isinstance(tags, list) and all(isinstance(tag, str) for tag in tags)):
+        _refuse("payment_malformed", "resource.tags must be an array of strings")
+    return resource
 
 
 def _optional_text(extra: dict[str, Any], name: str) -> str | None:

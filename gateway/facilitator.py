@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
-import aiohttp
 import structlog
 from algosdk.encoding import is_valid_address
 
 from gateway.clock import Clock
 from gateway.errors import FacilitatorUnavailable
 from gateway.payment import Payment
-from gateway.remote import Answer, RemoteError, call
+from gateway.remote import Answer, Http, RemoteError, call
 from gateway.settings import GatewaySettings
 
 SUPPORTED_TTL_S: Final = 60.0
 SUPPORTED_RETRY_S: Final = 2.0
 BREAKER_FAILURES: Final = 5
 BREAKER_OPEN_S: Final = 5.0
+BAD_REQUEST: Final = 400
 SERVER_ERROR: Final = 500
 OK: Final = 200
 log = structlog.get_logger("gateway.facilitator")
@@ -93,12 +95,22 @@ class Facilitator:
         settings: where it is, its token, the time limits, our network.
         http: the process's session.
         clock: the process's clock.
+        sent: called each time when the bytes of POST /settle have left.
     """
 
-    def __init__(self, settings: GatewaySettings, http: aiohttp.ClientSession, clock: Clock) -> None:
+    def __init__(
+        self,
+        settings: GatewaySettings,
+        http: Http,
+        clock: Clock,
+        sent: Callable[[], None] | None = None,
+    ) -> None:
+        self._sent = sent
         self._settings = settings
         self._http = http
         self._clock = clock
+        base = settings.facilitator_url
+        self._urls = {path: base + path for path in ("/supported", "/verify", "/settle")} if base else {}
         token = settings.facilitator_token
         self._headers = {"Authorization": f"Bearer {token.get_secret_value()}"} if token else {}
         self._offer: Offer | None = None
@@ -162,12 +174,12 @@ class Facilitator:
                     return Offer(form, payer, earlier | named | {payer}, bool(named))
         return None
 
-    async def verify(self, payment: Payment, requirements: dict[str, Any]) -> Verdict:
+    async def verify(self, payment: Payment, requirements: bytes) -> Verdict:
         """Ask whether a payment would settle.
 
         Args:
             payment: checked against our table.
-            requirements: from our table, network in the facilitator's form.
+            requirements: from our table, network in the facilitator's form, encoded.
 
         Raises:
             FacilitatorUnavailable: no readable answer, or too many of them lately.
@@ -180,11 +192,17 @@ class Facilitator:
             raise FacilitatorUnavailable(message)
         try:
             timeout_s = self._settings.verify_timeout_seconds
-            answer = await self._call("POST", "/verify", timeout_s, _request(payment, requirements))
-            verdict = _read_verdict(answer)
+            answer = await self._call("POST", "/verify", timeout_s, encode_request(payment, requirements))
         except (RemoteError, FacilitatorUnavailable) as error:
             self._count_failure()
             raise FacilitatorUnavailable(str(error)) from error
+        try:
+            verdict = _read_verdict(answer)
+        except FacilitatorUnavailable:
+            # A 4xx is about this payment alone: no payer may close verify to all the others.
+            if not BAD_REQUEST <= answer.status < SERVER_ERROR:
+                self._count_failure()
+            raise
         self._failures = 0
         return verdict
 
@@ -193,7 +211,7 @@ class Facilitator:
         if self._failures >= BREAKER_FAILURES:
             self._open_until = self._clock.monotonic() + BREAKER_OPEN_S
 
-    async def settle(self, payment: Payment, requirements: dict[str, Any]) -> SettleAnswer:
+    async def settle(self, payment: Payment, requirements: bytes) -> SettleAnswer:
         """Ask to settle a payment, once. Never raises: an unreadable answer is an answer about our knowledge.
 
         Args:
@@ -205,17 +223,24 @@ class Facilitator:
         """
         try:
             timeout_s = self._settings.settle_timeout_seconds
-            answer = await self._call("POST", "/settle", timeout_s, _request(payment, requirements))
+            answer = await self._call("POST", "/settle", timeout_s, encode_request(payment, requirements), self._sent)
         except (RemoteError, FacilitatorUnavailable) as error:
             return SettleAnswer(SettleKind.UNREADABLE, str(error))
         return _read_settle(answer)
 
-    async def _call(self, method: str, path: str, timeout_s: float, body: dict[str, Any] | None = None) -> Answer:
-        if self._settings.facilitator_url is None:
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        timeout_s: float,
+        body: bytes | None = None,
+        sent: Callable[[], None] | None = None,
+    ) -> Answer:
+        url = self._urls.get(path)
+        if url is None:
             message = "FACILITATOR_URL is not set"
             raise FacilitatorUnavailable(message)
-        url = self._settings.facilitator_url + path
-        return await call(self._http, method, url, timeout_s=timeout_s, headers=self._headers, body=body)
+        return await call(self._http, method, url, timeout_s=timeout_s, headers=self._headers, body=body, sent=sent)
 
 
 def _signers(signers: Any) -> frozenset[str]:
@@ -224,19 +249,35 @@ def _signers(signers: Any) -> frozenset[str]:
     return frozenset(address for row in rows for address in row if is_valid_address(address))
 
 
-def _request(payment: Payment, requirements: dict[str, Any]) -> dict[str, Any]:
-    """Make the body of verify and settle: terms from our table, extensions and resource as the client sent them."""
+def encode_request(payment: Payment, requirements: bytes) -> bytes:
+    """Encode the body of verify and settle: our terms, extensions and resource as the client sent them.
+
+    Args:
+        payment: whose group is sent.
+        requirements: terms from our table, encoded once for all payments that they hold for.
+
+    Returns:
+        JSON.
+    """
     envelope = payment.envelope
-    payload: dict[str, Any] = {
-        "x402Version": 2,
-        "payload": {"paymentGroup": list(envelope.group), "paymentIndex": envelope.index},
-        "accepted": requirements,
-    }
+    # The items are base64, so they need no escaping.
+    group = '","'.join(envelope.group)
+    parts = [
+        b'{"x402Version":2,"paymentPayload":{"x402Version":2,"payload":{"paymentGroup":["',
+        group.encode("ascii"),
+        b'"],"paymentIndex":%d},"accepted":' % envelope.index,
+        requirements,
+    ]
     if envelope.resource is not None:
-        payload["resource"] = envelope.resource
+        parts += [b',"resource":', _json(envelope.resource)]
     if envelope.extensions is not None:
-        payload["extensions"] = envelope.extensions
-    return {"x402Version": 2, "paymentPayload": payload, "paymentRequirements": requirements}
+        parts += [b',"extensions":', _json(envelope.extensions)]
+    parts += [b'},"paymentRequirements":', requirements, b"}"]
+    return b"".join(parts)
+
+
+def _json(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
 
 
 def _read_verdict(answer: Answer) -> Verdict:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ipaddress
 import math
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from functools import lru_cache
 from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -84,10 +85,9 @@ class RateLimit:
         Returns:
             None when it may go on, else whole seconds until the next may.
         """
-        host = _parse(address)
-        if host is not None and host.is_loopback:
+        key = _bucket(address)
+        if key is None:
             return None
-        key = _key(host) if host is not None else address
         now = self._clock.monotonic()
         tokens, at = self._buckets.pop(key, (self._capacity, now))
         tokens = min(self._capacity, tokens + (now - at) * self._per_second)
@@ -98,7 +98,7 @@ class RateLimit:
         return None if allowed else max(1, math.ceil((1 - tokens) / self._per_second))
 
 
-def client_address(scope: Scope, trusted: Iterable[str]) -> str:
+def client_address(scope: Scope, trusted: Collection[str]) -> str:
     """Return who really asks, behind the proxies that are trusted.
 
     Args:
@@ -109,6 +109,8 @@ def client_address(scope: Scope, trusted: Iterable[str]) -> str:
         The nearest address that is not a trusted proxy.
     """
     address = scope["client"][0] if scope.get("client") else ""
+    if not trusted:
+        return str(address)
     networks = [ipaddress.ip_network(name, strict=False) for name in trusted]
     chain = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
     hops = [hop.strip() for hop in ",".join(chain).split(",") if hop.strip()]
@@ -129,6 +131,15 @@ def _parse(address: str) -> Address | None:
         return None
     mapped = host.ipv4_mapped if isinstance(host, ipaddress.IPv6Address) else None
     return mapped or host
+
+
+@lru_cache(maxsize=4_096)
+def _bucket(address: str) -> str | None:
+    """Return whose bucket an address draws from, None for loopback, which is not counted."""
+    host = _parse(address)
+    if host is None:
+        return address
+    return None if host.is_loopback else _key(host)
 
 
 def _key(host: Address) -> str:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from prometheus_client import CollectorRegistry, Counter, Gauge
+
+OUTCOMES: Final = ("delivered", "refused", "pending", "unavailable", "limited")
+SETTLE_KINDS: Final = ("success", "failure", "unreadable")
 
 
 class Metrics:
@@ -14,6 +19,9 @@ class Metrics:
         self.settles = Counter(
             "emi_facilitator_settles", "Answers to settle by kind.", ["kind"], registry=self.registry
         )
+        # Bound once: looking a label up costs more than counting.
+        self.outcomes_by_kind = {name: self.outcomes.labels(name) for name in OUTCOMES}
+        self.settles_by_kind = {name: self.settles.labels(name) for name in SETTLE_KINDS}
         self.unknown_open = Gauge(
             "emi_payments_unknown", "Payments whose outcome is not known.", registry=self.registry
         )

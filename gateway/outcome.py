@@ -10,6 +10,7 @@ class Delivered:
     """Settled: the quoted bytes and the receipt."""
 
     txid: str
+    path: str
     content: bytes
     sha256: str
     cache_control: str

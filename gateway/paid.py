@@ -38,6 +38,8 @@ class PaidEndpoint:
         else:
             answer = self._other_method(scope)
         await answer(scope, receive, send)
+        if isinstance(answer, Encoded) and answer.status == 200:
+            self._state.step("delivered")
 
     def _other_method(self, scope: Scope) -> ASGIApp:
         if scope["method"] == "HEAD":
@@ -80,6 +82,7 @@ class PaidEndpoint:
             wait_s = self._state.rate.take(address)
             outcome: Outcome = Limited(wait_s) if wait_s is not None else Refused(error.code, error.text)
             return self._answer(scope, outcome)
+        self._state.step("decoded")
         outcome = await self._state.purchases.buy(scope["path"], payment, lambda: self._state.rate.take(address))
         return self._answer(scope, outcome)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import binascii
+import functools
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 import msgpack
-from algosdk.encoding import checksum, decode_address, encode_address
+from algosdk.encoding import checksum, decode_address
 from nacl.exceptions import BadSignatureError
 from nacl.signing import VerifyKey
 
@@ -23,7 +24,10 @@ SIGNATURE_BYTES: Final = 64
 MAX_NOTE_BYTES: Final = 1_024
 MAX_LIFE_ROUNDS: Final = 1_000
 UINT64: Final = 1 << 64
+CHECKSUM_BYTES: Final = 4
+SCALARS: Final = frozenset({int, str, bytes, bool})
 SIGNATURE_KINDS: Final = ("sig", "msig", "lsig")
+SIGNED_KEYS: Final = frozenset({"txn", "sgnr", *SIGNATURE_KINDS})
 INTEGERS: Final = frozenset({"xaid", "aamt", "fee", "fv", "lv"})
 HASHES: Final = frozenset({"arcv", "snd", "gh", "grp", "lx", "rekey", "aclose", "asnd"})
 FORBIDDEN: Final[Mapping[str, str]] = {
@@ -72,17 +76,16 @@ def read_payment(header: str, network: Network, payee: str) -> Payment:
     """
     envelope = read_envelope(header, network.forms)
     items = [_bytes(item) for item in envelope.group]
-    raw = items[envelope.index]
     decoded = [_unpack(item) for item in items]
-    signed = decoded[envelope.index]
-    txn = _transaction(signed, raw)
+    signed = _reencoded(decoded[envelope.index], items[envelope.index])
+    txn = _transaction(signed)
     _check_terms(txn, network, payee)
     encoded = _pack(txn)
     _check_signature(signed, txn, encoded)
     return Payment(
         txid=_txid(encoded),
         group_digest=hashlib.sha256("\n".join(envelope.group).encode()).hexdigest(),
-        payer=encode_address(txn["snd"]),
+        payer=_address(txn["snd"]),
         amount_atomic=txn["aamt"],
         first_valid=txn.get("fv", 0),
         last_valid=txn["lv"],
@@ -96,8 +99,8 @@ def _refuse(code: str, text: str) -> NoReturn:
 
 def _bytes(item: str) -> bytes:
     try:
-        return base64.b64decode(item.encode("ascii"), validate=True)
-    except (binascii.Error, ValueError):
+        return binascii.a2b_base64(item.encode("ascii"), strict_mode=True)
+    except ValueError:
         _refuse("transaction_not_base64", "an item of payload.paymentGroup is not base64")
 
 
@@ -111,11 +114,9 @@ def _unpack(raw: bytes) -> dict[Any, Any]:
     return value
 
 
-def _transaction(signed: dict[Any, Any], raw: bytes) -> dict[str, Any]:
-    if not _reencodes(signed, raw):
-        _refuse("transaction_not_canonical", "the payment does not re-encode to the bytes that were sent")
+def _transaction(signed: dict[str, Any]) -> dict[str, Any]:
     txn = signed.get("txn")
-    if not isinstance(txn, dict) or not set(signed) <= {"txn", "sgnr", *SIGNATURE_KINDS}:
+    if not isinstance(txn, dict) or not signed.keys() <= SIGNED_KEYS:
         _refuse("transaction_malformed", "the payment is not a signed transaction")
     if sum(kind in signed for kind in SIGNATURE_KINDS) != 1:
         _refuse("transaction_not_signed", "the payment needs exactly one of sig, msig, lsig")
@@ -125,21 +126,17 @@ def _transaction(signed: dict[Any, Any], raw: bytes) -> dict[str, Any]:
     return txn
 
 
-def _reencodes(signed: dict[Any, Any], raw: bytes) -> bool:
+def _reencoded(signed: dict[Any, Any], raw: bytes) -> dict[str, Any]:
+    """Return the payment as the chain encodes it, if that gives the very bytes that were sent."""
     try:
-        return _is_plain(signed) and _pack(signed) == raw
+        canonical: dict[str, Any] = _canonical(signed)
+        same = _pack(canonical) == raw
     except (RecursionError, ValueError, TypeError, OverflowError):
-        # Deeper or larger than any transaction is.
-        return False
-
-
-def _is_plain(value: Any) -> bool:
-    """Tell whether a value holds only what a transaction may: maps with text keys, lists, ints, text, bytes."""
-    if isinstance(value, dict):
-        return all(isinstance(key, str) and _is_plain(item) for key, item in value.items())
-    if isinstance(value, list):
-        return all(_is_plain(item) for item in value)
-    return type(value) in {int, str, bytes, bool}
+        # Deeper or larger than any transaction is, or of types that no transaction holds.
+        same = False
+    if not same:
+        _refuse("transaction_not_canonical", "the payment does not re-encode to the bytes that were sent")
+    return canonical
 
 
 def _well_typed(name: str, value: Any) -> bool:
@@ -162,7 +159,7 @@ def _check_terms(txn: dict[str, Any], network: Network, payee: str) -> None:
         _refuse("genesis_hash_mismatch", "the payment is signed for another network")
     if txn.get("xaid") != network.asset_id:
         _refuse("asset_mismatch", f"the payment must be in asset {network.asset_id}")
-    if txn.get("arcv") != decode_address(payee):
+    if txn.get("arcv") != _receiver(payee):
         _refuse("receiver_mismatch", "the payment goes to another receiver than the offer")
     if "aamt" not in txn or "snd" not in txn:
         _refuse("amount_mismatch", "the payment names no amount or no sender")
@@ -186,18 +183,44 @@ def _check_signature(signed: dict[Any, Any], txn: dict[str, Any], encoded: bytes
 
 
 def _canonical(value: Any) -> Any:
-    """Order keys and drop zero values, as the chain encodes."""
-    if isinstance(value, dict):
-        return {key: _canonical(item) for key, item in sorted(value.items()) if item or isinstance(item, dict)}
-    if isinstance(value, list):
+    """Order keys and drop zero values, as the chain encodes; refuse what no transaction holds.
+
+    Raises:
+        TypeError: something else than maps with text keys, lists, ints, text, bytes and booleans.
+    """
+    kind = type(value)
+    if kind in SCALARS:
+        return value
+    if kind is dict:
+        if not all(type(key) is str for key in value):
+            raise TypeError("a key is no text")
+        return {key: _canonical(value[key]) for key in sorted(value) if value[key] or type(value[key]) is dict}
+    if kind is list:
         return [_canonical(item) for item in value]
-    return value
+    raise TypeError("no such type in a transaction")
 
 
-def _pack(value: dict[Any, Any]) -> bytes:
-    packed: bytes = msgpack.packb(_canonical(value), use_bin_type=True)
+def _pack(canonical: dict[str, Any]) -> bytes:
+    packed: bytes = msgpack.packb(canonical, use_bin_type=True)
     return packed
 
 
 def _txid(encoded: bytes) -> str:
-    return base64.b32encode(checksum(b"TX" + encoded)).decode().rstrip("=")
+    return base64.b32encode(_digest(b"TX" + encoded)).decode().rstrip("=")
+
+
+def _address(key: bytes) -> str:
+    return base64.b32encode(key + _digest(key)[-CHECKSUM_BYTES:]).decode().rstrip("=")
+
+
+def _digest_function() -> Callable[[bytes], bytes]:
+    try:
+        hashlib.new("sha512_256")
+    except ValueError:
+        # This OpenSSL lacks it; the SDK brings its own.
+        return lambda data: bytes(checksum(data))
+    return lambda data: hashlib.new("sha512_256", data).digest()
+
+
+_digest: Final = _digest_function()
+_receiver: Final = functools.lru_cache(maxsize=4)(decode_address)

@@ -2,6 +2,11 @@
 
 Outcomes are settled, refused or unknown. Everything after the intent runs in a task of its own, so that a client
 that hangs up cancels nothing; after a crash the intent on disk makes the same payment continue here.
+
+Steps, told to the `step` that `build_app` takes (tests kill the process there; by default nobody listens):
+`decoded` the header was read and its terms hold; `verified` the facilitator would settle it; `intent_written` the
+intent is durable; `settle_sent` POST /settle has left; `settle_answered` its answer, or its failure, is read;
+`settled_written` the settlement is durable; `delivered` the 200 was handed to the server.
 """
 
 from __future__ import annotations
@@ -9,31 +14,37 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 import structlog
 from algosdk.encoding import is_valid_address
 from sqlalchemy.exc import SQLAlchemyError
 
-from gateway.chain import Chain, Finding, Presence, extend_watch
-from gateway.challenge import requirement
+from gateway.chain import Chain
 from gateway.clock import Clock
 from gateway.errors import FacilitatorUnavailable, IdentityTaken
-from gateway.facilitator import Facilitator, Offer, SettleKind
+from gateway.facilitator import Facilitator, Offer
 from gateway.ledger import Intent, Record
 from gateway.ledger_thread import LedgerThread
 from gateway.metrics import Metrics
-from gateway.outcome import Delivered, Limited, Outcome, Pending, Refused, Unavailable
-from gateway.owner import is_gone, make_owner
+from gateway.outcome import Delivered, Limited, Outcome, Refused, Unavailable
 from gateway.payment import Payment
 from gateway.settings import GatewaySettings
+from gateway.settlement import Settlements, Step, other_product
 from gateway.vault import Body, Snapshot, Vault, VaultProduct
 
-LEASE_MARGIN_S: Final = 2.0
-PEER_POLL_S: Final = 0.1
+# Payments that may be with the facilitator or the chain at once, and that may wait for their turn.
+MAX_AT_ONCE: Final = 256
+MAX_WAITING: Final = 256
+MAX_WAIT_S: Final = 5.0
+BUSY_RETRY_S: Final = 2
+__all__ = ["Purchases", "Step", "no_step"]
 Admit = Callable[[], int | None]
 log = structlog.get_logger("gateway.purchase")
+
+
+def no_step(_name: str) -> None:
+    """Listen to nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +76,7 @@ class Purchases:
         chain: the evidence.
         ledger: the payments ledger's thread.
         metrics: counted here.
+        step: told the name of each step that was just done.
     """
 
     def __init__(
@@ -77,6 +89,7 @@ class Purchases:
         chain: Chain,
         ledger: LedgerThread,
         metrics: Metrics,
+        step: Step,
     ) -> None:
         self._settings = settings
         self._clock = clock
@@ -85,8 +98,19 @@ class Purchases:
         self._chain = chain
         self._ledger = ledger
         self._metrics = metrics
-        self._owner = make_owner()
+        self._step = step
         self._flights: dict[str, Flight] = {}
+        self._settlements = Settlements(
+            settings=settings,
+            clock=clock,
+            facilitator=facilitator,
+            chain=chain,
+            ledger=ledger,
+            metrics=metrics,
+            step=step,
+        )
+        self._turns = asyncio.Semaphore(MAX_AT_ONCE)
+        self._waiting = 0
 
     def in_flight(self, txid: str) -> bool:
         """Tell whether this process works on a payment right now."""
@@ -108,9 +132,13 @@ class Purchases:
         Returns:
             The outcome; the same for every duplicate that came meanwhile.
         """
+        done = self._settlements.done.get(payment.txid)
+        if done is not None:
+            self._metrics.outcomes_by_kind["delivered"].inc()
+            return done if done.path == path else other_product()
         while (flight := self._flights.get(payment.txid)) is not None:
             if flight.path != path:
-                return _other_product()
+                return other_product()
             if flight.group_digest == payment.group_digest:
                 return await asyncio.shield(flight.task)
             # The same transaction in another group text: judged on its own, once the first is through.
@@ -122,14 +150,40 @@ class Purchases:
     async def _fly(self, path: str, payment: Payment, admit: Admit) -> Outcome:
         try:
             record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
-            outcome = await (self._known(path, payment, record) if record else self._first(path, payment, admit))
+            outcome = await self._in_turn(path, payment, record, admit)
         except SQLAlchemyError as error:
             log.exception("payments ledger failed", txid=payment.txid, kind=type(error).__name__)
             outcome = Unavailable("the payments ledger cannot be used right now; the same payment works later")
         finally:
             del self._flights[payment.txid]
-        self._metrics.outcomes.labels(type(outcome).__name__.lower()).inc()
+        self._metrics.outcomes_by_kind[type(outcome).__name__.lower()].inc()
         return outcome
+
+    async def _in_turn(self, path: str, payment: Payment, record: Record | None, admit: Admit) -> Outcome:
+        """Go on when it is this payment's turn; the whole way is one turn, so that no intent waits for its settle."""
+        if record is not None and record.state == "settled":
+            return await self._settlements.known(path, payment, record)
+        if not await self._turn():
+            return Unavailable("too many payments are on their way", BUSY_RETRY_S)
+        try:
+            return await (
+                self._settlements.known(path, payment, record) if record else self._first(path, payment, admit)
+            )
+        finally:
+            self._turns.release()
+
+    async def _turn(self) -> bool:
+        if not self._turns.locked():
+            return await self._turns.acquire()
+        if self._waiting >= MAX_WAITING:
+            return False
+        self._waiting += 1
+        try:
+            return await asyncio.wait_for(self._turns.acquire(), MAX_WAIT_S)
+        except TimeoutError:
+            return False
+        finally:
+            self._waiting -= 1
 
     async def _first(self, path: str, payment: Payment, admit: Admit) -> Outcome:
         wait_s = admit()
@@ -145,7 +199,7 @@ class Purchases:
             return Refused("unknown_fee_payer", "the fee payer is not one of the facilitator's")
         if await self._identifier_taken(payment):
             return _identifier_reused()
-        terms = self._terms(payment, offer, quote.body.price_atomic, quote.snapshot.snapshot_id)
+        terms = self._settlements.terms(payment, offer, quote.body.price_atomic, quote.snapshot.snapshot_id)
         return await self._verify(payment, quote, terms)
 
     def _quote(self, path: str, payment: Payment) -> Quote | Outcome:
@@ -178,49 +232,43 @@ class Purchases:
         holder = await self._ledger.run(self._ledger.ledger.find_identifier, identifier)
         return holder not in {None, payment.txid}
 
-    def _terms(self, payment: Payment, offer: Offer, price_atomic: int, snapshot_id: str) -> dict[str, Any]:
-        return requirement(
-            self._settings,
-            network=offer.network,
-            price_atomic=price_atomic,
-            fee_payer=payment.envelope.fee_payer or offer.fee_payer,
-            snapshot_id=snapshot_id,
-        )
-
-    async def _verify(self, payment: Payment, quote: Quote, terms: dict[str, Any]) -> Outcome:
+    async def _verify(self, payment: Payment, quote: Quote, terms: bytes) -> Outcome:
         try:
-            verdict, landed = await asyncio.gather(
-                self._facilitator.verify(payment, terms), self._chain.landed(payment.txid)
-            )
+            looking = asyncio.ensure_future(self._chain.landed(payment.txid))
+            verdict = await self._facilitator.verify(payment, terms)
+            landed = await looking
         except FacilitatorUnavailable as error:
+            looking.cancel()
             log.warning("verify failed", txid=payment.txid, reason=str(error))
             return Unavailable("the facilitator cannot verify right now; the same payment works later")
         if not verdict.valid or landed:
             return await self._not_accepted(payment, quote, "" if landed else verdict.reason)
+        self._step("verified")
         return await self._accept(payment, quote, terms)
 
     async def _not_accepted(self, payment: Payment, quote: Quote, reason: str) -> Outcome:
         """Refuse an unseen payment, unless another process took it meanwhile: then it only looks refusable."""
         record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
         if record is not None:
-            return await self._known(quote.product.path, payment, record)
+            return await self._settlements.known(quote.product.path, payment, record)
         if not reason:
             return Refused("payment_already_on_chain", "it landed before this gateway accepted it")
         return Refused(reason, "the facilitator refused it", payment.envelope.network, payment.payer)
 
-    async def _accept(self, payment: Payment, quote: Quote, terms: dict[str, Any]) -> Outcome:
+    async def _accept(self, payment: Payment, quote: Quote, terms: bytes) -> Outcome:
         intent = self._intent(payment, quote, await self._chain.current_round())
         try:
-            await self._ledger.run(self._ledger.ledger.write_intent, intent)
+            await self._ledger.write(self._ledger.ledger.write_intent, intent)
         except IdentityTaken:
             # Another process was first with this txid, or with this identifier.
             record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
             if record is not None:
-                return await self._known(quote.product.path, payment, record)
+                return await self._settlements.known(quote.product.path, payment, record)
             if await self._identifier_taken(payment):
                 return _identifier_reused()
             return Unavailable("the payments ledger refused the payment; the same one works later")
-        return await self._settle_first(payment, terms)
+        self._step("intent_written")
+        return await self._settlements.first(payment, terms, _delivery(payment, quote))
 
     def _intent(self, payment: Payment, quote: Quote, intent_round: int | None) -> Intent:
         now = self._clock.now()
@@ -238,96 +286,10 @@ class Purchases:
             identifier=payment.envelope.identifier,
             last_valid=payment.last_valid,
             intent_round=intent_round,
-            owner=self._owner,
-            settling_until=now + self._lease(),
+            owner=self._settlements.owner,
+            settling_until=now + self._settlements.lease(),
             at=now,
         )
-
-    def _lease(self) -> timedelta:
-        return timedelta(seconds=self._settings.settle_timeout_seconds + LEASE_MARGIN_S)
-
-    async def _settle_first(self, payment: Payment, terms: dict[str, Any]) -> Outcome:
-        answer = await self._facilitator.settle(payment, terms)
-        self._metrics.settles.labels(answer.kind.value).inc()
-        if answer.kind is SettleKind.SUCCESS:
-            return await self._settled(payment, "facilitator")
-        finding = await self._chain.lookup(payment.txid)
-        if finding.presence is Presence.FOUND:
-            return await self._settled(payment, "chain")
-        if answer.before_broadcast and finding.presence is Presence.ABSENT:
-            return await self._refused(payment, answer.reason, "before_broadcast")
-        log.warning("outcome unknown", txid=payment.txid, answer=answer.kind.value, reason=answer.reason)
-        return _pending(payment)
-
-    async def _settled(self, payment: Payment, evidence: str) -> Outcome:
-        ledger = self._ledger.ledger
-        record = await self._ledger.run(ledger.find, payment.txid)
-        if record is None:
-            return _pending(payment)
-        try:
-            await self._ledger.run(ledger.mark_settled, payment.txid, self._clock.now(), evidence)
-        except SQLAlchemyError:
-            # It is paid and its intent is durable: deliver; the reconciler closes the row by the chain.
-            log.exception("a settled payment could not be closed", txid=payment.txid)
-        return _delivered(record, replay=False)
-
-    async def _refused(self, payment: Payment, reason: str, evidence: str) -> Outcome:
-        await self._ledger.run(self._ledger.ledger.mark_refused, payment.txid, self._clock.now(), reason, evidence)
-        return Refused(reason, "", payment.envelope.network, payment.payer)
-
-    async def _known(self, path: str, payment: Payment, record: Record) -> Outcome:
-        if record.path != path:
-            return _other_product()
-        if record.state == "settled":
-            return _delivered(record, replay=True)
-        if record.evidence == "absent":
-            return _refusal(record)
-        finding = await self._chain.lookup(payment.txid)
-        if finding.presence is Presence.FOUND:
-            return await self._settled(payment, "chain")
-        if finding.presence is not Presence.ABSENT:
-            return _pending(payment)
-        return _refusal(record) if record.state == "refused" else await self._resume(payment, record, finding)
-
-    async def _resume(self, payment: Payment, record: Record, finding: Finding) -> Outcome:
-        """Go on with an intent that the chain does not have: closed by evidence, or settled once more."""
-        watched = extend_watch(record.watched_round, finding)
-        await self._ledger.run(self._ledger.ledger.watch, payment.txid, watched)
-        if finding.proves_absence(record.last_valid, watched):
-            return await self._refused(payment, "payment_expired", "absent")
-        offer = self._facilitator.offer()
-        if offer is None:
-            return _pending(payment)
-        if not await self._take_over(payment.txid, record):
-            return await self._wait_for_peer(payment)
-        answer = await self._facilitator.settle(
-            payment, self._terms(payment, offer, record.price_atomic, record.snapshot_id)
-        )
-        self._metrics.settles.labels(answer.kind.value).inc()
-        if answer.kind is SettleKind.SUCCESS:
-            return await self._settled(payment, "facilitator")
-        # A failure proves nothing here: a payment that settled before fails its second simulation.
-        again = await self._chain.lookup(payment.txid)
-        return await self._settled(payment, "chain") if again.presence is Presence.FOUND else _pending(payment)
-
-    async def _take_over(self, txid: str, record: Record) -> bool:
-        """Become the one process that asks the facilitator about an intent."""
-        now = self._clock.now()
-        owner = record.owner if is_gone(record.owner, self._owner) else self._owner
-        ledger = self._ledger.ledger
-        return await self._ledger.run(ledger.begin_settle, txid, owner, self._owner, now, now + self._lease())
-
-    async def _wait_for_peer(self, payment: Payment) -> Outcome:
-        """Wait while another process settles the same payment, at most as long as it may take."""
-        deadline = self._clock.monotonic() + self._lease().total_seconds()
-        while self._clock.monotonic() < deadline:
-            await asyncio.sleep(PEER_POLL_S)
-            record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
-            if record is not None and record.state == "settled":
-                return _delivered(record, replay=True)
-            if record is not None and record.state == "refused":
-                return _refusal(record)
-        return _pending(payment)
 
 
 def _fee_payer_known(payment: Payment, offer: Offer) -> bool:
@@ -338,25 +300,18 @@ def _fee_payer_known(payment: Payment, offer: Offer) -> bool:
     return not offer.lists_signers and is_valid_address(echoed)
 
 
-def _pending(payment: Payment) -> Pending:
-    return Pending(payment.txid, payment.envelope.network, payment.payer)
-
-
-def _refusal(record: Record) -> Refused:
-    return Refused(record.reason or "refused", "", record.network, record.payer)
-
-
-def _other_product() -> Refused:
-    return Refused("payment_used_for_another_product", "one payment buys one product")
-
-
 def _identifier_reused() -> Refused:
     return Refused("payment_identifier_reused", "the payment identifier belongs to another payment")
 
 
-def _delivered(record: Record, *, replay: bool) -> Outcome:
-    if record.content is None:
-        return Refused("payment_consumed", "it was delivered before and the answer is kept no longer")
+def _delivery(payment: Payment, quote: Quote) -> Delivered:
     return Delivered(
-        record.txid, record.content, record.sha256, record.cache_control, record.network, record.payer, replay
+        payment.txid,
+        quote.product.path,
+        quote.body.content,
+        quote.body.sha256,
+        quote.product.cache_control,
+        payment.envelope.network,
+        payment.payer,
+        replay=False,
     )

@@ -70,12 +70,12 @@ class Reconciler:
         ledger, now = self._ledger.ledger, self._clock.now()
         if finding.presence is Presence.FOUND:
             log.info("unknown payment found on the chain", txid=record.txid)
-            return await self._ledger.run(ledger.mark_settled, record.txid, now, "chain")
+            return await self._ledger.write(ledger.mark_settled, record.txid, now, "chain")
         watched = extend_watch(record.watched_round, finding)
-        await self._ledger.run(ledger.watch, record.txid, watched)
+        await self._ledger.write(ledger.watch, record.txid, watched)
         if finding.proves_absence(record.last_valid, watched):
             log.info("unknown payment can never land", txid=record.txid, last_valid=record.last_valid)
-            return await self._ledger.run(ledger.mark_refused, record.txid, now, "payment_expired", "absent")
+            return await self._ledger.write(ledger.mark_refused, record.txid, now, "payment_expired", "absent")
         self._report(record, finding.round, watched)
         return False
 
@@ -101,7 +101,7 @@ class Reconciler:
         now = self._clock.monotonic()
         if now >= self._purge_at:
             self._purge_at = now + PURGE_EVERY_S
-            await self._ledger.run(self._ledger.ledger.purge, self._clock.now())
+            await self._ledger.write(self._ledger.ledger.purge, self._clock.now())
 
 
 async def run_forever(step: Reconciler, every_s: float = 1.0) -> None:

@@ -8,13 +8,15 @@ from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import unquote, urlsplit
 
 from algosdk.encoding import checksum, encode_address, is_valid_address
-from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from yarl import URL
 
 from gateway.networks import NETWORKS, Network
 
 # An address made from a hash: nobody holds its key, so nothing paid to it on a toy chain belongs to anyone.
 DEMO_PAYEE: Final = encode_address(checksum(b"emi demo payee v1: nobody holds this key"))
+POSTGRES: Final = "postgresql+psycopg://"
 LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -35,6 +37,13 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def _beginning(value: str, allowed: tuple[str, ...]) -> str:
+    if not value.startswith(allowed):
+        message = f"{value.split(':', 1)[0]}: is not supported here; use {' or '.join(allowed)}"
+        raise ValueError(message)
+    return value
+
+
 class GatewaySettings(BaseSettings):
     """The gateway's settings, from keyword arguments, then the environment (prefix EMI_), then defaults."""
 
@@ -45,7 +54,8 @@ class GatewaySettings(BaseSettings):
     state_dir: Path = Path("./emi-state")
     site_dir: Path | None = None
     vault_url: str | None = None
-    ledger_url: str | None = None
+    # A database's URL holds its password.
+    ledger_url: SecretStr | None = None
     base_url: str | None = None
     project: str = Field(default="Educational Market Intelligence", min_length=1, max_length=80)
     contact: str | None = None
@@ -87,18 +97,17 @@ class GatewaySettings(BaseSettings):
         if parts.username or parts.password:
             message = "credentials do not belong in a URL; use the token setting"
             raise ValueError(message)
-        return value.rstrip("/")
+        return str(URL(value)).rstrip("/")
 
-    @field_validator("vault_url", "ledger_url")
+    @field_validator("vault_url")
     @classmethod
-    def _storage_url(cls, value: str | None, info: ValidationInfo) -> str | None:
-        if value is None:
-            return None
-        wanted = "file:///" if info.field_name == "vault_url" else "sqlite:///"
-        if not value.startswith(wanted):
-            message = f"{value.split(':', 1)[0]}: is not supported here yet; use {wanted}"
-            raise ValueError(message)
-        return value
+    def _vault_url(cls, value: str | None) -> str | None:
+        return None if value is None else _beginning(value, ("file:///",))
+
+    @field_validator("ledger_url")
+    @classmethod
+    def _ledger_url(cls, value: SecretStr | None) -> SecretStr | None:
+        return None if value is None else SecretStr(_beginning(value.get_secret_value(), ("sqlite:///", POSTGRES)))
 
     @field_validator("trusted_proxies", mode="before")
     @classmethod
@@ -142,7 +151,14 @@ class GatewaySettings(BaseSettings):
         """The file of the payments ledger."""
         if self.ledger_url is None:
             return self.state_dir / "payments.sqlite3"
-        return Path(unquote(self.ledger_url.removeprefix("sqlite:///")))
+        return Path(unquote(self.ledger_url.get_secret_value().removeprefix("sqlite:///")))
+
+    @property
+    def ledger_where(self) -> Path | str:
+        """The payments ledger: a file, or the URL of a database for several gateways."""
+        if self.ledger_url is not None and self.ledger_url.get_secret_value().startswith(POSTGRES):
+            return self.ledger_url.get_secret_value()
+        return self.ledger_path
 
     @property
     def origin(self) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Coroutine, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 
-import aiohttp
 import structlog
 
 from gateway.chain import Chain
@@ -17,11 +19,14 @@ from gateway.ledger_thread import LedgerThread
 from gateway.limits import RateLimit
 from gateway.metrics import Metrics
 from gateway.problem import FALLBACK_DISCLAIMER
-from gateway.purchase import Purchases
+from gateway.purchase import Purchases, Step, no_step
 from gateway.reconcile import Reconciler, run_forever
+from gateway.remote import Http
 from gateway.settings import GatewaySettings
-from gateway.vault import POLL_S, Vault
+from gateway.vault import POLL_S, LoadedVault, Vault
 
+NO_QUOTES: Final[Mapping[str, Challenge]] = {}
+NEVER: Final = datetime.min.replace(tzinfo=UTC)
 log = structlog.get_logger("gateway")
 
 
@@ -31,9 +36,11 @@ class GatewayState:
     Args:
         settings: checked settings.
         clock: the process's clock.
+        step: told the steps of every purchase, see `gateway.purchase`.
     """
 
-    def __init__(self, settings: GatewaySettings, clock: Clock) -> None:
+    def __init__(self, settings: GatewaySettings, clock: Clock, step: Step = no_step) -> None:
+        self.step = step
         self.settings = settings
         self.clock = clock
         self.metrics = Metrics()
@@ -41,9 +48,13 @@ class GatewayState:
         self.rate = RateLimit(settings.rate_limit_per_minute, clock)
         self.challenges: Mapping[str, Challenge] = {}
         self._encoded_for: tuple[object, object] = (None, None)
+        self._sell_until = NEVER
+        self._encoding = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
+        self.background: list[Callable[[], Coroutine[Any, Any, None]]] = []
+        """Loops of the server that live as long as the state."""
 
-    async def start(self, http: aiohttp.ClientSession) -> None:
+    async def start(self, http: Http) -> None:
         """Open the ledger, read the vault, ask the facilitator once, and start the loops.
 
         Args:
@@ -52,9 +63,10 @@ class GatewayState:
         Raises:
             LedgerUnreadable: the payments ledger cannot be used.
         """
-        ledger = await asyncio.to_thread(Ledger, self.settings.ledger_path)
+        ledger = await asyncio.to_thread(Ledger, self.settings.ledger_where)
         self.ledger = LedgerThread(ledger)
-        self.facilitator = Facilitator(self.settings, http, self.clock)
+        sent = None if self.step is no_step else functools.partial(self.step, "settle_sent")
+        self.facilitator = Facilitator(self.settings, http, self.clock, sent)
         self.chain = Chain(self.settings, http, self.clock)
         self.purchases = Purchases(
             settings=self.settings,
@@ -64,10 +76,17 @@ class GatewayState:
             chain=self.chain,
             ledger=self.ledger,
             metrics=self.metrics,
+            step=self.step,
         )
         self.reconciler = Reconciler(self.clock, self.chain, self.ledger, self.purchases, self.metrics)
         await self.refresh()
-        self._tasks = [asyncio.create_task(self._poll()), asyncio.create_task(run_forever(self.reconciler))]
+        loops: list[Callable[[], Coroutine[Any, Any, None]]] = [
+            self._poll,
+            self._follow_offer,
+            self._reconcile,
+            *self.background,
+        ]
+        self._tasks = [asyncio.create_task(loop()) for loop in loops]
 
     async def stop(self) -> None:
         """Finish every payment on its way, then close the ledger."""
@@ -78,8 +97,16 @@ class GatewayState:
         await self.ledger.close()
 
     async def refresh(self) -> None:
-        """Take a new vault and a new offer if there are any, and encode the challenges in a thread."""
+        """Take a new vault and a new offer if there are any, and encode the challenges."""
         await asyncio.gather(self.vault.refresh(), self.facilitator.refresh())
+        await self._encode()
+
+    async def _encode(self) -> None:
+        """Encode the challenges in a thread, if vault or offer are others than last time."""
+        async with self._encoding:
+            await self._encode_changed()
+
+    async def _encode_changed(self) -> None:
         vault, offer = self.vault.current(), self.facilitator.offer()
         if vault is self._encoded_for[0] and offer is self._encoded_for[1]:
             return
@@ -88,21 +115,45 @@ class GatewayState:
         else:
             self.challenges = await asyncio.to_thread(encode_challenges, vault, offer.fee_payer, self.settings)
         self._encoded_for = (vault, offer)
+        self._sell_until = self._quotable_until(vault)
+
+    async def _reconcile(self) -> None:
+        await run_forever(self.reconciler)
 
     async def _poll(self) -> None:
         while True:
             await asyncio.sleep(POLL_S)
             try:
-                await self.refresh()
+                await self.vault.refresh()
+                await self._encode()
                 await self.ledger.flush()
                 self._measure()
             except Exception:
                 log.exception("a round of refreshing failed")
 
+    async def _follow_offer(self) -> None:
+        """Ask for the offer in a loop of its own: a facilitator that hangs delays no new vault."""
+        while True:
+            await asyncio.sleep(POLL_S)
+            try:
+                if await self.facilitator.refresh():
+                    await self._encode()
+            except Exception:
+                log.exception("the offer could not be refreshed")
+
     def _measure(self) -> None:
         vault = self.vault.current()
         self.metrics.vault_age.set(-1 if vault is None else vault.age_s(self.clock.now()))
         self.metrics.quoting.set(0 if self.no_quote_reason() else 1)
+
+    def quotes(self) -> Mapping[str, Challenge]:
+        """Return the challenges that may be sent right now, by path; none when no honest quote can be made."""
+        return self.challenges if self.clock.now() <= self._sell_until else NO_QUOTES
+
+    def _quotable_until(self, vault: LoadedVault | None) -> datetime:
+        if vault is None or self.settings.quote_refusal(vault.source_mode) is not None:
+            return NEVER
+        return vault.generated_at + timedelta(seconds=self.settings.vault_max_age_seconds)
 
     def no_quote_reason(self) -> str | None:
         """Say why no honest quote can be made right now, None when it can."""

@@ -6,6 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+import structlog
+
 from generator.brain.engine import Engine
 from generator.brain.hourly import HOUR_MS
 from generator.catalog.assets import ASSETS
@@ -18,6 +20,8 @@ from generator.tick import observe, play, read, to_ms
 
 REHEARSED_HOURS: Final = 48
 HOURLY_MADE_AT_MINUTE: Final = 55
+
+log = structlog.get_logger("emi.opening")
 
 
 async def open_market(
@@ -71,20 +75,29 @@ def _same_market(service: Service) -> None:
 
 
 def _restore(service: Service, bars: BarFrame, progress: Progress) -> None:
-    """Restore the brain from memory and feed it what it has not seen; a state from the future is not used."""
+    """Restore the brain from memory and feed it what it has not seen."""
     if bars.interval_ms != BAR_MS or not len(bars):
         return
-    kept = service.memory.brain_state()
-    if kept is not None:
-        engine = Engine.load(service.weights, ASSETS, kept)
-        seen = engine.t_ms
-        if seen is not None and int(bars.t[0]) <= seen <= int(bars.t[-1]):
-            service.engine = engine
-            bars = bars.after(seen)
+    kept = _kept_engine(service)
+    if kept is not None and kept.t_ms is not None and int(bars.t[0]) <= kept.t_ms <= int(bars.t[-1]):
+        service.engine = kept  # a state from the future is not used: it knows too much
+        bars = bars.after(kept.t_ms)
     total = len(bars)
     for begin in range(0, total, 288):
-        service.engine.update(bars.rows(begin, begin + 288))
+        service.engine.advance(bars.rows(begin, begin + 288))
         progress(min(begin + 288, total), total, "the brain reads history")
+
+
+def _kept_engine(service: Service) -> Engine | None:
+    """Return the brain as the memory has it, None if it has none or one of other weights."""
+    state = service.memory.brain_state()
+    if state is None:
+        return None
+    try:
+        return Engine.load(service.weights, ASSETS, state)
+    except ValueError as error:
+        log.warning("the brain's kept state is not used; it reads history anew", reason=str(error))
+        return None
 
 
 async def _rehearse(service: Service, start: datetime, end: datetime, progress: Progress) -> None:

@@ -29,6 +29,7 @@ from generator.settings import GeneratorSettings
 DAYS_OF_HISTORY = 30
 OFFSET_KEY = "replay_offset_ms"
 ORIGIN_KEY = "source"
+MOVED_KEY = "replay_moved_ms"
 
 
 @dataclass

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from generator.arena.algorand import key_of
 from generator.catalog.assets import ASSETS
 from generator.catalog.sentences import DEFAULT_PROJECT
 from generator.catalog.venues import VENUES
@@ -36,6 +37,13 @@ class ArenaSettings(BaseModel):
         if 1440 % value:
             msg = "must divide 1440, e.g. 15, 20, 30, 45, 60 or 90"
             raise ValueError(msg)
+        return value
+
+    @field_validator("address")
+    @classmethod
+    def _an_address(cls, value: str | None) -> str | None:
+        if value is not None:
+            key_of(value)
         return value
 
     @field_validator("assets", mode="before")

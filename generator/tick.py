@@ -11,7 +11,7 @@ from generator.arena.life import Forecaster
 from generator.arena.play import PlayInputs, RegimeRow
 from generator.arena.settlement import PricePoint
 from generator.arena.values import ArenaView
-from generator.brain.hourly import HOUR_MS, base_rate_forecast, trends
+from generator.brain.hourly import HOUR_MS, base_rate_forecast, futures, trends
 from generator.brain.values import BrainReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import MODE_OF_REGIME, RegimeLabel, SourceMode
@@ -19,11 +19,12 @@ from generator.compose.all import compose
 from generator.compose.context import DayBefore, Freshness, TickContext, Ticks
 from generator.market.values import BAR_MS, Observation
 from generator.publication import Report, publish
-from generator.service import OFFSET_KEY, Service
+from generator.service import MOVED_KEY, OFFSET_KEY, Service
 
 VALID_S: Final = 180
 SPARK_POINTS: Final = 288
 BEFORE_ALL_MS: Final = -1
+DAY_MS: Final = 86_400_000
 
 
 async def tick(service: Service, at: datetime) -> Report:
@@ -44,12 +45,10 @@ async def tick(service: Service, at: datetime) -> Report:
 
 
 async def observe(service: Service, at: datetime) -> Observation:
-    """Ask the market, keep the new bars, remember a recording's offset."""
+    """Ask the market and keep the new bars."""
     since_ms = service.history.last_t_ms
     observation = await service.source.observe(to_ms(at), BEFORE_ALL_MS if since_ms is None else since_ms)
     service.history.append(observation.new_bars)
-    if observation.mode == SourceMode.RECORDED and service.memory.meta(OFFSET_KEY) != str(observation.offset_ms):
-        service.memory.set_meta(OFFSET_KEY, str(observation.offset_ms))
     return observation
 
 
@@ -64,6 +63,7 @@ def play(
     service: Service, observation: Observation, reading: BrainReading | None, at: datetime, *, warm_up: bool = False
 ) -> ArenaView:
     """Count ballots, move the rounds, resolve what is due; all in one transaction, with the brain's state."""
+    moved = _moved(service, observation)
     inbox = Inbox(service.settings.inbox_path)
     ballots = () if warm_up else inbox.read()
     prices = {
@@ -84,8 +84,10 @@ def play(
             regime=_regime_row(reading),
             brain_state=service.engine.dump() if reading is not None else None,
             warm_up=warm_up,
+            interrupted="the replay was moved to another market time" if moved else None,
         )
     )
+    _keep_offset(service, observation, to_ms(at) if moved else None)
     inbox.clear(ballots, view.verdicts)  # only now: what is counted is on disk
     return view
 
@@ -95,7 +97,7 @@ def describe(
 ) -> TickContext:
     """Put together what the composers need."""
     now_ms = to_ms(at)
-    label, confidence, risk_score = service.memory.day_before(now_ms)
+    hourly = observation.bar_interval_ms == HOUR_MS and not observation.ended
     ticks = service.memory.ticks(now_ms)
     return TickContext(
         site=service.site,
@@ -103,16 +105,41 @@ def describe(
         observation=observation,
         reading=reading,
         arena=arena,
-        day_before=DayBefore(None if label is None else RegimeLabel(label), confidence, risk_score),
+        day_before=_day_before(service, now_ms),
         ticks=Ticks(ticks.published_24h, ticks.failed_24h, ticks.last_tick_id),
         closes={asset: service.history.closes(asset, SPARK_POINTS) for asset in ASSETS},
         trends=trends(service.history.frame()) if reading is None else {},
+        futures=futures(service.history.frame()) if hourly else {},
     )
 
 
 def to_ms(at: datetime) -> int:
     """Return integer UTC milliseconds."""
     return round(at.timestamp() * 1000)
+
+
+def _moved(service: Service, observation: Observation) -> bool:
+    """Tell whether a recording is now replayed from elsewhere: what is under way would mix two markets."""
+    kept = service.memory.meta(OFFSET_KEY)
+    return observation.mode == SourceMode.RECORDED and kept is not None and kept != str(observation.offset_ms)
+
+
+def _keep_offset(service: Service, observation: Observation, moved_ms: int | None) -> None:
+    """Remember a recording's offset, last: a crash before this only voids the same rounds again."""
+    if observation.mode != SourceMode.RECORDED:
+        return
+    if moved_ms is not None:
+        service.memory.set_meta(MOVED_KEY, str(moved_ms))
+    if service.memory.meta(OFFSET_KEY) != str(observation.offset_ms):
+        service.memory.set_meta(OFFSET_KEY, str(observation.offset_ms))
+
+
+def _day_before(service: Service, now_ms: int) -> DayBefore:
+    """Return what was said a day ago, unless a replay was moved since: that was another market."""
+    if int(service.memory.meta(MOVED_KEY) or 0) > now_ms - DAY_MS:
+        return DayBefore()
+    label, confidence, risk_score = service.memory.day_before(now_ms)
+    return DayBefore(None if label is None else RegimeLabel(label), confidence, risk_score)
 
 
 def _forecaster(service: Service, observation: Observation, reading: BrainReading | None) -> Forecaster:

@@ -37,10 +37,14 @@ class SteppedClock:
 
 @contextlib.asynccontextmanager
 async def opened(
-    state: Path, clock: SteppedClock, settings: GeneratorSettings | None = None, hours: int = 0
+    state: Path,
+    clock: SteppedClock,
+    settings: GeneratorSettings | None = None,
+    hours: int = 0,
+    at: datetime | None = None,
 ) -> AsyncIterator[Service]:
     """Open a generator on `state` with three days of history."""
-    service = build(settings or GeneratorSettings(state_dir=state), clock)
+    service = build(settings or GeneratorSettings(state_dir=state), clock, at)
     try:
         await open_market(service, clock.now(), lambda *_: None, hours, days=3)
         yield service

@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from generator.arena.play import PlayInputs
+from generator.catalog.words import SourceMode
 from generator.errors import PublishError
 from generator.market.values import Observation
 from generator.schedule import Clockwork
+from generator.settings import GeneratorSettings
 from generator.tick import tick
 from tests.publish.test_release import FailingDisk
 from tests.services import NOON, SteppedClock, opened, with_disk
@@ -199,3 +203,76 @@ def test_after_a_stop_no_further_tick_begins(tmp_path: Path) -> None:
     run(work)
 
     assert not told
+
+
+def write_candles(folder: Path, days: int) -> None:
+    """Write a random walk of 5-minute candles from 2026-01-01 on."""
+    steps = np.random.default_rng(5).normal(0, 0.001, days * 288)
+    closes = 100 * np.exp(np.cumsum(steps))
+    rows = ["ts,open,high,low,close,volume"]
+    for place, close in enumerate(closes):
+        t = 1_767_225_600_000 + place * 300_000
+        rows.append(f"{t},{close:.4f},{close * 1.001:.4f},{close * 0.999:.4f},{close:.4f},10")
+    folder.mkdir()
+    (folder / "BTCUSDT.csv").write_text("\n".join(rows))
+
+
+def test_a_replay_moved_elsewhere_voids_what_was_under_way_and_says_why(tmp_path: Path) -> None:
+    write_candles(tmp_path / "candles", days=14)
+    settings = GeneratorSettings(
+        state_dir=tmp_path / "state", source=SourceMode.RECORDED, data_dir=(tmp_path / "candles",)
+    )
+
+    async def work() -> None:
+        clock = SteppedClock()
+        first = datetime(2026, 1, 9, 12, tzinfo=UTC)
+        async with opened(tmp_path, clock, settings, at=first) as service:
+            for _ in range(2):
+                await tick(service, clock.now())
+                clock.step(timedelta(hours=1))
+        async with opened(tmp_path, clock, settings, at=first - timedelta(days=2)) as service:
+            report = await tick(service, clock.now())
+        assert report.regime != "unknown"
+
+    run(work)
+
+    rows = body(settings.state_dir, "/arena/rounds.json")["rounds"]
+    assert {row["void_reason"] for row in rows} == {"the replay was moved to another market time"}
+    replay = body(settings.state_dir, "/api/market-regime.php")["replay"]
+    assert replay["market_time"] == "2026-01-07T12:00:00Z"
+
+
+def test_a_brain_state_of_other_weights_is_not_used_and_nothing_is_lost(tmp_path: Path) -> None:
+    async def work() -> None:
+        clock = SteppedClock()
+        async with opened(tmp_path, clock, hours=2) as service:
+            await tick(service, clock.now())
+            inputs = PlayInputs(
+                now_ms=0, prices={}, venues_needed=1, price_basis="", forecast=lambda *_: None, config=service.arena,
+                ballots=(), salt=service.salt, brain_state=b"of another version",
+            )  # fmt: skip
+            service.memory.play(inputs)
+        async with opened(tmp_path, clock) as service:
+            report = await tick(service, clock.step(MINUTE))
+        assert report.regime != "unknown"
+
+    run(work)
+
+
+def test_a_recording_that_ended_is_stale_and_unknown(tmp_path: Path) -> None:
+    write_candles(tmp_path / "candles", days=4)
+    settings = GeneratorSettings(
+        state_dir=tmp_path / "state", source=SourceMode.RECORDED, data_dir=(tmp_path / "candles",)
+    )
+
+    async def work() -> None:
+        clock = SteppedClock()
+        async with opened(tmp_path, clock, settings, at=datetime(2026, 1, 4, 23, 30, tzinfo=UTC)) as service:
+            await tick(service, clock.now())
+            assert body(settings.state_dir, "/status.json")["sources"][0]["status"] == "ok"
+            await tick(service, clock.step(timedelta(hours=2)))
+
+    run(work)
+
+    assert body(settings.state_dir, "/status.json")["sources"][0]["status"] == "stale"
+    assert body(settings.state_dir, "/api/market-regime.php")["regime"]["label"] == "unknown"

@@ -11,7 +11,7 @@ import msgpack
 from algosdk import encoding
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route
 
 from gateway.devnet.errors import LedgerRefusal, Malformed
 from gateway.devnet.ledger import Account, Ledger
@@ -25,15 +25,22 @@ MAX_WAIT_S: Final = 60.0
 MAX_BODY: Final = 1_000_000
 
 
-def algod_routes(ledger: Ledger) -> Mount:
-    """Return the routes below /algod."""
+def algod_routes(ledger: Ledger) -> list[BaseRoute]:
+    """Return the node's routes, below /algod and at the root.
+
+    The official JavaScript client asks for /v2 at the root of a node's origin whatever path its URL has.
+    """
+    return [Mount("/algod", routes=_node_routes(ledger)), *_node_routes(ledger)]
+
+
+def _node_routes(ledger: Ledger) -> list[BaseRoute]:
     node = _Node(ledger)
     transactions = [
         Route("/params", node.params),
         Route("/simulate", node.simulate, methods=["POST"]),
         Route("/pending/{txid}", node.pending),
     ]
-    paths: list[Route | Mount] = [
+    return [
         Route("/health", node.health),
         Route("/genesis", node.genesis),
         Route("/versions", node.versions),
@@ -45,7 +52,6 @@ def algod_routes(ledger: Ledger) -> Mount:
         Route("/v2/accounts/{address}/assets/{asset:int}", node.holding),
         Route("/v2/assets/{asset:int}", node.asset),
     ]
-    return Mount("/algod", routes=paths)
 
 
 class _Node:
@@ -96,12 +102,15 @@ class _Node:
             items = _simulated_items(await _body(request))
         except Malformed as refusal:
             return _problem(400, str(refusal))
-        group: dict[str, Any] = {"txn-results": [{"txn-result": {"pool-error": ""}} for _ in items]}
+        packed = request.query_params.get("format") == "msgpack"
+        shown = [_raw(item) if packed else _shown(item) for item in items]
+        group: dict[str, Any] = {"txn-results": [{"txn-result": {"pool-error": "", "txn": one}} for one in shown]}
         try:
             self._ledger.simulate(items)
         except LedgerRefusal as refusal:
             group |= {"failure-message": str(refusal), "failed-at": [0]}
-        return JSONResponse({"version": 2, "last-round": self._ledger.rounds.current(), "txn-groups": [group]})
+        told = {"version": 2, "last-round": self._ledger.rounds.current(), "txn-groups": [group]}
+        return _msgpack(told) if packed else JSONResponse(told)
 
     async def pending(self, request: Request) -> Response:
         found = self._ledger.transaction(request.path_params["txid"])
@@ -110,12 +119,7 @@ class _Node:
                 404, "could not find the transaction in the transaction pool or in the last 1000 confirmed rounds"
             )
         if request.query_params.get("format") == "msgpack":
-            told = {
-                "confirmed-round": found.round,
-                "pool-error": "",
-                "txn": msgpack.unpackb(found.item.wire, raw=False),
-            }
-            return Response(msgpack.packb(told), media_type="application/msgpack")
+            return _msgpack({"confirmed-round": found.round, "pool-error": "", "txn": _raw(found.item)})
         return JSONResponse({"confirmed-round": found.round, "pool-error": "", "txn": _shown(found.item)})
 
     async def account(self, request: Request) -> Response:
@@ -191,6 +195,14 @@ def _shown(item: Item) -> dict[str, Any]:
         key: encoding.encode_address(value) if key in addresses else _text(value) for key, value in item.fields.items()
     }
     return {**{key: _text(value) for key, value in item.envelope.items()}, "txn": fields}
+
+
+def _raw(item: Item) -> Any:
+    return msgpack.unpackb(item.wire, raw=False)
+
+
+def _msgpack(told: dict[str, Any]) -> Response:
+    return Response(msgpack.packb(told), media_type="application/msgpack")
 
 
 def _text(value: Any) -> Any:

@@ -74,7 +74,7 @@ def build_devnet(
         ledger.close()
 
     facilitator = facilitator_routes(Facilitator(ledger, fee_key, hooks.networks))
-    routes = [facilitator, algod_routes(ledger), indexer_routes(ledger), wallet_routes(ledger, page_key)]
+    routes = [facilitator, indexer_routes(ledger), wallet_routes(ledger, page_key), *algod_routes(ledger)]
     app = Starlette(routes=routes, middleware=_middleware(hooks), lifespan=lifespan)
     app.state.ledger = ledger
     app.state.fee_payer = fee_key.address

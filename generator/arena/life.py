@@ -83,6 +83,11 @@ def advance(current: Round, now_ms: int, prices: Mapping[str, PricePoint], venue
     return current
 
 
+def interrupt(current: Round, reason: str) -> Round:
+    """Void a round whose prices would come from two different markets."""
+    return _void(current, reason)
+
+
 def _go_live(current: Round, tick: Moment, prices: Mapping[str, PricePoint], venues_needed: int, basis: str) -> Round:
     fixing = fix_price(prices, current.asset, venues_needed, "start", tick)
     if fixing.price is None:

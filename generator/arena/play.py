@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 
 from generator.arena.algorand import key_of
@@ -11,7 +11,7 @@ from generator.arena.ballots import BallotFile
 from generator.arena.crowd import simulated_tally
 from generator.arena.hourly import HORIZON_MINUTES, hour_in_reach, judge, predict
 from generator.arena.lessons import lesson_of
-from generator.arena.life import Forecaster, advance, open_round, schedule_round
+from generator.arena.life import Forecaster, advance, interrupt, open_round, schedule_round
 from generator.arena.schedule import Schedule, check_round_minutes, revise
 from generator.arena.settlement import PricePoint
 from generator.arena.stories import event_of, regime_event
@@ -75,6 +75,7 @@ class PlayInputs:
     regime: RegimeRow | None = None
     brain_state: bytes | None = None
     warm_up: bool = False
+    interrupted: str | None = None  # why what is under way cannot be settled, e.g. the replay was moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ class PlayResult:
 def play(state: PlayState, inputs: PlayInputs) -> PlayResult:
     """Move every round and prediction on by one tick. The same tick again changes nothing."""
     schedule = revise(state.schedule, inputs.config.round_minutes, inputs.now_ms, state.last_start_ms)
-    judged = [(made, judge(made, inputs.now_ms, inputs.prices, inputs.venues_needed)) for made in state.pending]
+    judged = [(made, _judged(made, inputs)) for made in state.pending]
     rounds = _move_rounds(state, inputs)
     lessons = tuple(
         lesson_of(after, _tally(state, after), inputs.now_ms)
@@ -165,12 +166,20 @@ class _LastOutcomes:
         return self._new.get((kind, asset)) or self._stored(kind, asset)
 
 
+def _judged(made: PredictionMade, inputs: PlayInputs) -> PredictionMade:
+    if inputs.interrupted is not None:
+        return replace(made, void_reason=inputs.interrupted)
+    return judge(made, inputs.now_ms, inputs.prices, inputs.venues_needed)
+
+
 def _move_rounds(state: PlayState, inputs: PlayInputs) -> list[RoundChange]:
-    by_start = sorted(state.active, key=lambda item: item.start_ms)
-    return [
-        (item, advance(item, inputs.now_ms, inputs.prices, inputs.venues_needed, inputs.price_basis))
-        for item in by_start
-    ]
+    return [(item, _moved(item, inputs)) for item in sorted(state.active, key=lambda item: item.start_ms)]
+
+
+def _moved(item: Round, inputs: PlayInputs) -> Round:
+    if inputs.interrupted is not None:
+        return interrupt(item, inputs.interrupted)
+    return advance(item, inputs.now_ms, inputs.prices, inputs.venues_needed, inputs.price_basis)
 
 
 def _open_rounds(

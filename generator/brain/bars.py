@@ -10,13 +10,14 @@ import numpy as np
 from generator.market.values import BAR_FIELDS, BarFrame, FloatArray
 
 _PARKINSON: Final = 1.0 / (4.0 * np.log(2.0))
+_LARGEST: Final = 1e18  # of any amount; beyond it a number is garbage and its square overflows
 _BOUNDS: Final = {
-    "volume": (0.0, 1e300),
-    "depth_usd": (1e-9, 1e300),
+    "volume": (0.0, _LARGEST),
+    "depth_usd": (1e-9, _LARGEST),
     "spread_bps": (1e-6, 1e5),
     "imbalance": (-1.0, 1.0),
     "funding": (-1.0, 1.0),
-    "open_interest": (1e-9, 1e300),
+    "open_interest": (1e-9, _LARGEST),
 }
 _LOWEST: Final = np.array([low for low, _ in _BOUNDS.values()])
 _HIGHEST: Final = np.array([high for _, high in _BOUNDS.values()])
@@ -62,7 +63,8 @@ def clean_fields(fields: dict[str, FloatArray]) -> CleanBars:
     high, low, start = (fields.get(name, nothing) for name in ("high", "low", "open"))
     possible = np.isfinite(close) & (close > 1e-12) & (close < 1e15)
     broken = _outside(start) | _outside(high) | _outside(low) | (high < low)
-    broken |= (close > high * (1.0 + 1e-9)) | (close < low * (1.0 - 1e-9))
+    scale = np.where(possible, close, 1.0)  # an impossible close may overflow when multiplied
+    broken |= (scale * (1.0 - 1e-9) > high) | (scale * (1.0 + 1e-9) < low)
     ok = possible & ~broken
     log_close = np.log(np.where(ok, close, 1.0))
     log_close[~ok] = np.nan

@@ -1,4 +1,4 @@
-"""What 60-minute bars tell: the trend of the last day, and the base rate of a 60-minute round. No view of direction."""
+"""What 60-minute bars tell: the last day's trend, futures pressure, the base rate of a round. No view of direction."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from typing import Final
 
 import numpy as np
 
+from generator.brain.derivatives import Derivatives
 from generator.brain.direction import BAND
-from generator.brain.values import Forecast, Probabilities
+from generator.brain.sentences import DERIVATIVES
+from generator.brain.values import Forecast, FuturesReading, Probabilities
 from generator.catalog.words import Prediction, Trend
-from generator.market.values import BarFrame, FloatArray
+from generator.market.values import BAR_MS, BarFrame, FloatArray
 
 HOUR_MS: Final = 3_600_000
 HOURS: Final = 24
+FUTURES_HOURS: Final = 36
 FEWEST: Final = 12
 CLEAR: Final = 1.2  # t-statistic of the mean hourly return from which a trend is called one
 HALF_LIFE_HOURS: Final = 24
@@ -28,6 +31,27 @@ def trends(frame: BarFrame) -> dict[str, Trend]:
     """
     recent = frame.rows(max(len(frame) - HOURS - 1, 0)).fields["close"]
     return {asset: _word(recent[:, column]) for column, asset in enumerate(frame.assets)}
+
+
+def futures(frame: BarFrame) -> dict[str, FuturesReading]:
+    """Return the derivatives words from funding and open interest as known at each hour of the last 36.
+
+    Both are levels, so that each hour's value holds for its twelve 5-minute steps: no bar is split for it.
+
+    Args:
+        frame: closed 60-minute bars, oldest first.
+    """
+    recent = frame.rows(max(len(frame) - FUTURES_HOURS, 0))
+    measure = Derivatives(len(frame.assets))
+    for row in range(len(recent)):
+        for _ in range(HOUR_MS // BAR_MS):
+            measure.update(recent.fields["funding"][row], recent.fields["open_interest"][row])
+    return {asset: _futures(measure, column) for column, asset in enumerate(frame.assets)}
+
+
+def _futures(measure: Derivatives, column: int) -> FuturesReading:
+    state = measure.state(column)
+    return FuturesReading(state, measure.vote(column), measure.confidence(column), DERIVATIVES[state])
 
 
 def base_rate_forecast(frame: BarFrame, asset: str, horizon_minutes: int) -> Forecast | None:

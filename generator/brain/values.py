@@ -124,6 +124,16 @@ class AssetReading:
 
 
 @dataclass(frozen=True, slots=True)
+class FuturesReading:
+    """The derivatives words of one asset where nothing else can be read (60-minute bars)."""
+
+    state: DerivativesState
+    vote: DerivativesVote
+    confidence: float | None  # 0..1
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class LearningReading:
     """What the online part has learned from resolved outcomes; counts and scores only."""
 

@@ -62,8 +62,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         provides=("regime label, mode and state", "trend, volatility, breadth", "confidence and risk score"),
         does_not_provide=("internal evidence layers", "per-asset regimes", "any forecast of gains"),
         truth_statement=(
-            "The regime describes the market now. No regime, mode or state, OPPORTUNITY included, predicts a gain: "
-            "in our measurements returns after each label did not differ."
+            "The regime describes the market now. No regime, mode or state, OPPORTUNITY included, predicts a gain."
         ),
         next_resource="x402-market-regime",
     ),

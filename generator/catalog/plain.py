@@ -51,12 +51,12 @@ LEAN: Final[dict[Bias | None, str]] = {
     None: "The brain says nothing of what comes next.",
 }
 CROWD: Final[dict[DerivativesState, str]] = {
-    DerivativesState.CROWDED_LONGS: "most bets in futures are on a rise",
-    DerivativesState.CROWDED_SHORTS: "most bets in futures are on a fall",
-    DerivativesState.BALANCED: "bets in futures are about even",
-    DerivativesState.DELEVERAGING: "bets in futures are being closed",
-    DerivativesState.LEVERAGING_UP: "new bets in futures are being made",
-    DerivativesState.UNAVAILABLE: "bets in futures are not known",
+    DerivativesState.CROWDED_LONGS: "most futures deals are on a rise",
+    DerivativesState.CROWDED_SHORTS: "most futures deals are on a fall",
+    DerivativesState.BALANCED: "futures deals are about even",
+    DerivativesState.DELEVERAGING: "futures deals are being closed",
+    DerivativesState.LEVERAGING_UP: "new futures deals are being made",
+    DerivativesState.UNAVAILABLE: "futures deals are not known",
 }
 DEPTH: Final[dict[LiquidityContext, str]] = {
     LiquidityContext.DEEP: "a lot can change hands near the price",
@@ -70,7 +70,7 @@ FAMILY: Final[dict[str, str]] = {
     "volatility": "how far the price moves",
     "breadth": "how many coins rise",
     "liquidity": "how much can change hands",
-    "derivatives": "bets in futures",
+    "derivatives": "futures deals",
 }
 LIMITS: Final[tuple[str, ...]] = (
     "This report tells what is. It does not know what comes next.",

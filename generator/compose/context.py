@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from generator.arena.values import ArenaView
-from generator.brain.values import BrainReading
+from generator.brain.values import BrainReading, FuturesReading
 from generator.catalog.words import RegimeLabel
 from generator.market.values import Observation
 
@@ -67,4 +67,5 @@ class TickContext:
     day_before: DayBefore
     ticks: Ticks
     closes: Mapping[str, tuple[tuple[int, float], ...]] = field(default_factory=dict)
-    trends: Mapping[str, str] = field(default_factory=dict)
+    trends: Mapping[str, str] = field(default_factory=dict)  # of 60-minute bars, without a reading
+    futures: Mapping[str, FuturesReading] = field(default_factory=dict)  # likewise

@@ -22,7 +22,7 @@ from generator.compose.envelope import (
     source_name,
     updated,
 )
-from generator.compose.inputs import asset_limitations, graded, market_limitations, observed, reading_of, status_over
+from generator.compose.inputs import asset_limitations, futures_of, graded, market_limitations, observed, status_over
 from generator.contract.derivatives import DerivativesAsset, DerivativesResponse, Funding, Liquidations, OpenInterest
 from generator.market.values import AssetObservation
 
@@ -63,21 +63,21 @@ def derivatives(ctx: TickContext) -> DerivativesResponse:
 
 def derivatives_asset(ctx: TickContext, asset: str) -> DerivativesAsset:
     """Compose derivatives pressure of one asset."""
-    seen, read = observed(ctx, asset), reading_of(ctx, asset)
-    known = read is not None and read.derivatives is not DerivativesState.UNAVAILABLE
+    seen, read = observed(ctx, asset), futures_of(ctx, asset)
+    known = read.state is not DerivativesState.UNAVAILABLE
     return DerivativesAsset(
         asset=asset,
         status=graded(
             [seen.funding is not None, seen.open_interest is not None, known],
             readable=seen.funding is not None or seen.open_interest is not None,
         ),
-        state=read.derivatives if read else DerivativesState.UNAVAILABLE,
-        vote=read.vote if read else DerivativesVote.NO_VOTE,
-        confidence=share(read.derivatives_confidence) if read and known else None,
+        state=read.state,
+        vote=read.vote,
+        confidence=share(read.confidence) if known else None,
         funding=funding(seen),
         open_interest=open_interest(seen),
         liquidations=liquidations(seen),
-        evidence=tuple(row.text for row in read.evidence if row.family == "derivatives") if read else (),
+        evidence=(read.text,) if read.text else (),
         limitations=asset_limitations(ctx, asset),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from generator.brain.values import AssetReading
+from generator.brain.values import AssetReading, FuturesReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.sentences import (
     BARS_MISSING,
@@ -14,7 +14,7 @@ from generator.catalog.sentences import (
     RECORDING_ENDED,
     SIMULATED_NOTICE,
 )
-from generator.catalog.words import SourceMode, SourceStatus, Status
+from generator.catalog.words import DerivativesState, DerivativesVote, SourceMode, SourceStatus, Status
 from generator.compose.context import TickContext
 from generator.market.values import BAR_MS, AssetObservation
 
@@ -31,6 +31,16 @@ def observed(ctx: TickContext, asset: str) -> AssetObservation:
 def reading_of(ctx: TickContext, asset: str) -> AssetReading | None:
     """Return what the brain says of an asset; None without a reading."""
     return ctx.reading.assets.get(asset) if ctx.reading else None
+
+
+def futures_of(ctx: TickContext, asset: str) -> FuturesReading:
+    """Return the derivatives words of an asset, from the reading or, without one, from funding and interest alone."""
+    read = reading_of(ctx, asset)
+    if read is not None:
+        texts = [row.text for row in read.evidence if row.family == "derivatives"]
+        return FuturesReading(read.derivatives, read.vote, read.derivatives_confidence, " ".join(texts))
+    nothing = FuturesReading(DerivativesState.UNAVAILABLE, DerivativesVote.NO_VOTE, None, "")
+    return ctx.futures.get(asset, nothing)
 
 
 def fresh(ctx: TickContext, asset: str) -> bool:

@@ -9,10 +9,10 @@ from generator.brain.values import Side
 from generator.catalog import plain
 from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.formats import change, price
-from generator.catalog.words import DerivativesState, LiquidityContext
+from generator.catalog.words import LiquidityContext
 from generator.compose.coins import bias_of, confidence_percent, expected_move, forecast_of, trend_of
 from generator.compose.context import TickContext
-from generator.compose.inputs import observed, reading_of
+from generator.compose.inputs import futures_of, observed, reading_of
 from generator.compose.paid import evidence_of
 from generator.compose.rounds import live_tally, sealed, shown_round
 from generator.compose.scores import skill_shown
@@ -56,15 +56,14 @@ def _outlook_text(ctx: TickContext, asset: str) -> list[str]:
 
 
 def futures(ctx: TickContext) -> ReportSection:
-    """Say where the bets in futures lie."""
+    """Say which side of the futures market is crowded."""
     points = []
     for asset in ASSETS:
-        read, seen = reading_of(ctx, asset), observed(ctx, asset)
-        state = read.derivatives if read else DerivativesState.UNAVAILABLE
+        state, seen = futures_of(ctx, asset).state, observed(ctx, asset)
         fee = f" The fee is {100 * seen.funding.rate_8h:.4g} % for eight hours." if seen.funding else ""
         points.append(f"{ASSET_NAMES[asset]}: {plain.CROWD[state]}.{fee}")
     return ReportSection(
-        text="Futures are bets on a price. When most bets are on one side, that side pays a fee. "
+        text="Futures are deals on a later price. When most deals are on one side, that side pays a fee. "
         "The fee tells who is crowded. It does not tell who is right.",
         points=tuple(points),
     )

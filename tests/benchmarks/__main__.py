@@ -56,9 +56,9 @@ async def _ticks(folder: Path) -> list[tuple[str, str, str]]:
     from generator.clock import SystemClock
     from generator.compose.all import compose
     from generator.opening import open_market
+    from generator.publication import publish
     from generator.service import build
     from generator.settings import GeneratorSettings
-    from generator.publication import publish
     from generator.tick import describe, observe, play, read
 
     service = build(GeneratorSettings(state_dir=folder), SystemClock())

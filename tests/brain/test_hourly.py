@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from generator.brain.hourly import HOUR_MS, base_rate_forecast, trends
-from generator.catalog.words import Prediction, Trend
+from generator.brain.hourly import HOUR_MS, base_rate_forecast, futures, trends
+from generator.catalog.words import DerivativesState, Prediction, Trend
 from generator.market.values import BAR_FIELDS, BarFrame
 
 
@@ -55,3 +55,13 @@ def test_the_future_does_not_change_what_was_said_before() -> None:
 
 def test_other_horizons_are_unknown() -> None:
     assert base_rate_forecast(frame(np.linspace(1, 2, 300)), "BTC", 15) is None
+
+
+def test_crowding_is_read_from_funding_alone() -> None:
+    known = frame(np.full(40, 100.0))
+    known.fields.update({name: np.full((40, 1), np.nan) for name in BAR_FIELDS})
+    known.fields["funding"] = np.full((40, 1), 0.0009)
+
+    assert futures(known)["BTC"].state is DerivativesState.CROWDED_LONGS
+    known.fields["funding"] = np.full((40, 1), np.nan)
+    assert futures(known)["BTC"].state is DerivativesState.UNAVAILABLE

@@ -26,7 +26,7 @@ def test_every_command_is_named() -> None:
 
 
 def test_every_setting_is_in_the_table_with_its_default() -> None:
-    rows = {name: default for name, default in re.findall(r"^\| `(EMI_[A-Z_]+)` \| ([^|]+) \|", README, re.MULTILINE)}
+    rows = dict(re.findall(r"^\| `(EMI_[A-Z_]+)` \| ([^|]+) \|", README, re.MULTILINE))
 
     assert set(rows) == set(known_names())
     assert all(default.strip() for default in rows.values())

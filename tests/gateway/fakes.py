@@ -50,6 +50,7 @@ class World:
         self.verify: Any = {"isValid": True}
         self.settle = "ok"
         self.settle_delay_s = 0.0
+        self.supported_delay_s = 0.0
         self.lookup_down = False
         self.round = 5_000
         self.confirmed: dict[str, int] = {}
@@ -73,6 +74,8 @@ class World:
         body = await request.json() if request.method == "POST" else None
         self.calls.append((path, body))
         self.headers.append(request.headers.copy())
+        if path == "/supported":
+            await asyncio.sleep(self.supported_delay_s)
         if path == "/settle":
             return await self._settle(request, body)
         answer = self.supported if path == "/supported" else self.verify

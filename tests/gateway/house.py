@@ -14,6 +14,7 @@ import httpx2
 
 from gateway.app import build_app
 from gateway.networks import DEVNET
+from gateway.purchase import Step, no_step
 from gateway.settings import GatewaySettings
 from gateway.state import GatewayState
 from tests.gateway.fakes import FakeClock, World
@@ -68,6 +69,7 @@ async def house(
     vault: Callable[[Path], Any] | None = write_vault,
     indexer: bool = True,
     client: tuple[str, int] = PUBLIC_CLIENT,
+    step: Step = no_step,
     **settings: Any,
 ) -> AsyncIterator[House]:
     """Open a house in an empty folder; leave `vault` None for one that never published."""
@@ -84,7 +86,7 @@ async def house(
             indexer_url=f"{world.url}/i" if indexer else None,
             **settings,
         )
-        app = build_app(checked, clock=clock)
+        app = build_app(checked, clock=clock, step=step)
         transport = httpx2.ASGITransport(app=app, client=client, raise_app_exceptions=False)
         async with (
             app.router.lifespan_context(app),
@@ -94,9 +96,9 @@ async def house(
 
 
 @asynccontextmanager
-async def second_gateway(home: House) -> AsyncIterator[httpx2.AsyncClient]:
+async def second_gateway(home: House, step: Step = no_step) -> AsyncIterator[httpx2.AsyncClient]:
     """Open another gateway on the same ledger, vault and outside, and a client of it."""
-    app = build_app(home.state.settings, clock=home.clock)
+    app = build_app(home.state.settings, clock=home.clock, step=step)
     transport = httpx2.ASGITransport(app=app, client=PUBLIC_CLIENT)
     async with (
         app.router.lifespan_context(app),

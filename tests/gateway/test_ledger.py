@@ -51,8 +51,7 @@ def test_an_intent_is_on_disk_for_another_process(tmp_path: Path) -> None:
 def test_the_ledger_is_write_ahead_and_fully_synchronous(tmp_path: Path) -> None:
     ledger = ledger_with(tmp_path)
 
-    with ledger._engine.connect() as connection:
-        modes = [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in ("journal_mode", "synchronous")]
+    modes = [ledger._writer.exec_driver_sql(f"PRAGMA {name}").scalar() for name in ("journal_mode", "synchronous")]
 
     assert modes == ["wal", 2]
     assert (tmp_path / "payments.sqlite3").stat().st_mode & 0o777 == 0o600

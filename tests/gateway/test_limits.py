@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gateway.limits import RateLimit, client_address
+from gateway.purchase import MAX_WAITING
 from tests.gateway.fakes import FakeClock
 from tests.gateway.house import REGIME, house, in_loop
+from tests.gateway.vault_builder import write_vault
 
 
 @in_loop
@@ -94,3 +97,51 @@ def test_many_addresses_do_not_grow_the_table() -> None:
         limit.take(f"10.{number // 65_536}.{number // 256 % 256}.{number % 256}")
 
     assert len(limit._buckets) == 10_000
+
+
+@in_loop
+async def test_more_payments_than_can_wait_are_503_with_retry_after_and_cost_nothing(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.state.purchases._turns = asyncio.Semaphore(1)
+        home.state.purchases._waiting = MAX_WAITING - 1
+        home.world.settle_delay_s = 0.2
+        payments = [home.buyer.pay() for _ in range(3)]
+
+        answers = await asyncio.gather(*(home.send(payment) for payment in payments))
+        later = await home.send(payments[2])
+
+    assert [answer.status_code for answer in answers] == [200, 200, 503]
+    assert "PAYMENT-REQUIRED" not in answers[2].headers
+    assert int(answers[2].headers["Retry-After"]) > 0
+    assert later.status_code == 200
+    assert [home.world.transfers[payment.txid] for payment in payments] == [1, 1, 1]
+
+
+@in_loop
+async def test_a_replay_needs_no_turn(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        payment = home.buyer.pay()
+        await home.send(payment)
+        await home.restart()
+        home.state.purchases._turns = asyncio.Semaphore(0)
+        home.state.purchases._waiting = MAX_WAITING
+
+        answers = [await home.send(payment), await home.send(home.buyer.pay())]
+
+    assert [answer.status_code for answer in answers] == [200, 503]
+
+
+@in_loop
+async def test_a_facilitator_that_hangs_on_supported_delays_no_new_vault(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.clock.step(61)
+        home.world.supported_delay_s = 60
+        write_vault(tmp_path / "vault", generation="000000000008", at=home.clock.now())
+
+        for _ in range(60):
+            await asyncio.sleep(0.1)
+            answer = await home.get()
+            if answer.json()["accepts"][0]["extra"]["snapshotId"] == "000000000008":
+                break
+
+    assert answer.json()["accepts"][0]["extra"]["snapshotId"] == "000000000008"

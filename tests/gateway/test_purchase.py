@@ -567,3 +567,35 @@ async def test_the_facilitators_token_is_sent_and_never_shown(tmp_path: Path) ->
 
     assert {headers["Authorization"] for headers in home.world.headers} == {"Bearer s3cret-token"}
     assert "s3cret-token" not in repr(home.state.settings)
+
+
+@in_loop
+async def test_rule_18_every_step_of_the_path_is_told_so_that_a_process_can_be_killed_there(tmp_path: Path) -> None:
+    steps: list[str] = []
+    async with house(tmp_path, step=steps.append) as home:
+        payment = home.buyer.pay()
+        await home.send(payment)
+        first = list(steps)
+
+        await home.send(payment)
+
+    assert first == [
+        "decoded", "verified", "intent_written", "settle_sent", "settle_answered", "settled_written", "delivered",
+    ]  # fmt: skip
+    assert steps[len(first) :] == ["decoded", "delivered"]
+
+
+@in_loop
+async def test_rule_18_settle_is_sent_when_its_bytes_have_left(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        arrived: list[bool] = []
+
+        def step(name: str) -> None:
+            if name == "settle_sent":
+                arrived.append(bool(home.world.asked("/settle")))
+
+        async with second_gateway(home, step=step) as client:
+            await client.get(REGIME, headers={"PAYMENT-SIGNATURE": home.buyer.pay().header})
+
+    assert arrived == [False]
+    assert len(home.world.asked("/settle")) == 1

@@ -53,6 +53,7 @@ def test_hourly_candles_funding_and_open_interest_together(tmp_path: Path) -> No
         assert row["funding"]["rate_8h_percent"] is not None
         assert row["open_interest"]["usd"] > 0
         assert row["liquidations"] is None
+        assert row["state"] != "unavailable"
     coins = body(tmp_path, "/api/main-brain.php")["coins"]
     assert all(coins[asset]["price"] > 0 and coins[asset]["change_24h"] is not None for asset in ASSETS)
 

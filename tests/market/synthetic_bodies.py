@@ -440,8 +440,8 @@ def bybit(path: str, query: Query, world: World) -> Any:
             row for row in world.bars("bybit", asset, "USDT", int(one(query, "start", "0")), 99_999) if row[0] <= end
         ]
         rows = rows[-limit:]  # the newest of the span
-        listed = [[str(row[0]), *map(text, row[1:]), "1"] for row in rows[::-1]]
-        result = {"category": kind, "symbol": f"{asset}USDT", "list": listed}
+        candles = [[str(row[0]), *map(text, row[1:]), "1"] for row in rows[::-1]]
+        result = {"category": kind, "symbol": f"{asset}USDT", "list": candles}
     return None if result is None else {"retCode": 0, "retMsg": "OK", "result": result, "retExtInfo": {}, "time": stamp}
 
 

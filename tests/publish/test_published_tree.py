@@ -104,7 +104,9 @@ def test_examples_in_openapi_are_of_a_real_tick(state: Path) -> None:
 
     for row in ENDPOINTS:
         content = document["paths"][row.path]["get"]["responses"]["200"]["content"]["application/json"]
-        examples = [content["example"]] if "example" in content else [one["value"] for one in content["examples"].values()]
+        examples = (
+            [content["example"]] if "example" in content else [one["value"] for one in content["examples"].values()]
+        )
         assert all(example["freshness"]["tick_id"] == "20261120T120000Z" for example in examples), row.path
 
 

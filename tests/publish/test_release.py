@@ -56,7 +56,9 @@ def opened(site: Path, disk: LocalDisk | None = None) -> Releases:
 
 def seen(site: Path) -> dict[str, bytes]:
     folder = site / "current"
-    return {"/" + path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        "/" + path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
 
 
 def test_a_release_is_what_the_pointer_shows(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Buy one resource with the official Python client, unmodified; run by the interpreter that has it, never imported.
 
-Usage: official_buyer.py URL ALGOD_URL, the private key on standard input; one JSON line comes out.
+Usage: buyer.py URL ALGOD_URL [NETWORK], the private key on standard input; one JSON line comes out. NETWORK registers
+the client for that one form; without it for `algorand:*`, as its README shows.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ class Signer:
         return base64.b64decode(encoding.msgpack_encode(part.sign(self._secret)))
 
 
-async def main(url: str, algod_url: str, secret: str) -> None:
+async def main(url: str, algod_url: str, network: str | None, secret: str) -> None:
     """Buy once and tell what came back."""
     client = x402Client()
-    register_exact_avm_client(client, Signer(secret), algod_url=algod_url)
+    register_exact_avm_client(client, Signer(secret), networks=network, algod_url=algod_url)
     async with wrapHttpxWithPayment(client) as http:
         answer = await http.get(url)
         receipt = answer.headers.get("PAYMENT-RESPONSE", "")
         print(json.dumps({"status": answer.status_code, "receipt": receipt, "body": answer.text}))
 
 
-asyncio.run(main(sys.argv[1], sys.argv[2], sys.stdin.read().strip()))
+asyncio.run(main(sys.argv[1], sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else None, sys.stdin.read().strip()))

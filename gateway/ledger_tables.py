@@ -1,0 +1,51 @@
+"""The tables of the payments ledger, as the newest migration leaves them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import sqlalchemy as sa
+
+REVISION: Final = "0002"
+"""The newest migration; a database that stands there needs no Alembic to start."""
+
+metadata: Final = sa.MetaData()
+bodies: Final = sa.Table(
+    "bodies",
+    metadata,
+    sa.Column("sha256", sa.String(64), primary_key=True),
+    sa.Column("content", sa.LargeBinary, nullable=False),
+)
+payments: Final = sa.Table(
+    "payments",
+    metadata,
+    sa.Column("txid", sa.String(52), primary_key=True),
+    sa.Column("state", sa.String(8), nullable=False),
+    sa.Column("product", sa.String, nullable=False),
+    sa.Column("path", sa.String, nullable=False),
+    sa.Column("cache_control", sa.String, nullable=False),
+    sa.Column("snapshot_id", sa.String(12), nullable=False),
+    sa.Column("sha256", sa.String(64), nullable=False),
+    sa.Column("price_atomic", sa.BigInteger, nullable=False),
+    sa.Column("payer", sa.String(58), nullable=False),
+    sa.Column("network", sa.String, nullable=False),
+    sa.Column("identifier", sa.String(128), unique=True),
+    sa.Column("last_valid", sa.BigInteger, nullable=False),
+    sa.Column("intent_round", sa.BigInteger),
+    sa.Column("watched_round", sa.BigInteger),
+    sa.Column("owner", sa.String, nullable=False),
+    sa.Column("settles", sa.Integer, nullable=False),
+    sa.Column("settling_until", sa.Double, nullable=False),
+    sa.Column("reason", sa.String),
+    sa.Column("evidence", sa.String),
+    sa.Column("created_at", sa.Double, nullable=False),
+    sa.Column("closed_at", sa.Double),
+    sa.Column("keep_until", sa.Double, nullable=False),
+    sa.Column("deliveries", sa.Integer, nullable=False),
+)
+sa.Index(
+    "payments_unknown",
+    payments.c.created_at,
+    sqlite_where=payments.c.state == sa.literal_column("'intent'"),
+    postgresql_where=payments.c.state == sa.literal_column("'intent'"),
+)

@@ -1,0 +1,45 @@
+"""Payments and the bodies they bought."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0001"
+down_revision = None
+
+
+def upgrade() -> None:
+    """Make both tables."""
+    op.create_table(
+        "bodies",
+        sa.Column("sha256", sa.String(64), primary_key=True),
+        sa.Column("content", sa.LargeBinary, nullable=False),
+    )
+    op.create_table(
+        "payments",
+        sa.Column("txid", sa.String(52), primary_key=True),
+        sa.Column("state", sa.String(8), nullable=False),
+        sa.Column("product", sa.String, nullable=False),
+        sa.Column("path", sa.String, nullable=False),
+        sa.Column("cache_control", sa.String, nullable=False),
+        sa.Column("snapshot_id", sa.String(12), nullable=False),
+        sa.Column("sha256", sa.String(64), nullable=False),
+        sa.Column("price_atomic", sa.BigInteger, nullable=False),
+        sa.Column("payer", sa.String(58), nullable=False),
+        sa.Column("network", sa.String, nullable=False),
+        sa.Column("identifier", sa.String(128), unique=True),
+        sa.Column("last_valid", sa.BigInteger, nullable=False),
+        sa.Column("intent_round", sa.BigInteger),
+        sa.Column("watched_round", sa.BigInteger),
+        sa.Column("owner", sa.String, nullable=False),
+        sa.Column("settles", sa.Integer, nullable=False),
+        sa.Column("settling_until", sa.Double, nullable=False),
+        sa.Column("reason", sa.String),
+        sa.Column("evidence", sa.String),
+        sa.Column("created_at", sa.Double, nullable=False),
+        sa.Column("closed_at", sa.Double),
+        sa.Column("keep_until", sa.Double, nullable=False),
+        sa.Column("deliveries", sa.Integer, nullable=False),
+    )
+    op.create_index("payments_open", "payments", ["state", "created_at"])

@@ -1,0 +1,1 @@
+"""How the payments ledger's schema became what it is."""

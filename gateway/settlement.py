@@ -1,0 +1,230 @@
+"""Settle a payment and find out what became of it: by the facilitator's word, else by the chain's."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Final
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from gateway.chain import Chain, Finding, Presence, extend_watch
+from gateway.challenge import requirement
+from gateway.clock import Clock
+from gateway.facilitator import Facilitator, Offer, SettleAnswer, SettleKind
+from gateway.ledger_thread import LedgerThread
+from gateway.metrics import Metrics
+from gateway.outcome import Delivered, Outcome, Pending, Refused
+from gateway.owner import is_gone, make_owner
+from gateway.payment import Payment
+from gateway.record import Record
+from gateway.settings import GatewaySettings
+from gateway.settled import Settled
+
+LEASE_MARGIN_S: Final = 2.0
+PEER_POLL_S: Final = 0.1
+Step = Callable[[str], None]
+log = structlog.get_logger("gateway.settlement")
+
+
+class Settlements:
+    """Settle payments whose intent is durable.
+
+    Args:
+        settings: the gateway's settings.
+        clock: the process's clock.
+        facilitator: settles.
+        chain: the evidence.
+        ledger: the payments ledger's thread.
+        metrics: counted here.
+        step: told the name of each step that was just done.
+    """
+
+    def __init__(
+        self,
+        *,
+        settings: GatewaySettings,
+        clock: Clock,
+        facilitator: Facilitator,
+        chain: Chain,
+        ledger: LedgerThread,
+        metrics: Metrics,
+        step: Step,
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._facilitator = facilitator
+        self._chain = chain
+        self._ledger = ledger
+        self._metrics = metrics
+        self._step = step
+        self.owner = make_owner()
+        self.done = Settled()
+        # Few differ: a product, a snapshot and a fee payer at a time.
+        self._encode_terms = functools.lru_cache(maxsize=64)(self._encoded_terms)
+
+    def terms(self, payment: Payment, offer: Offer, price_atomic: int, snapshot_id: str) -> bytes:
+        """Encode what the facilitator is told of a payment: from our table, network in its own form."""
+        fee_payer = payment.envelope.fee_payer or offer.fee_payer
+        return self._encode_terms(offer.network, price_atomic, fee_payer, snapshot_id)
+
+    def _encoded_terms(self, network: str, price_atomic: int, fee_payer: str, snapshot_id: str) -> bytes:
+        terms = requirement(
+            self._settings,
+            network=network,
+            price_atomic=price_atomic,
+            fee_payer=fee_payer,
+            snapshot_id=snapshot_id,
+        )
+        return json.dumps(terms, separators=(",", ":")).encode()
+
+    def lease(self) -> timedelta:
+        """Return how long this process may ask the facilitator before another takes over."""
+        return timedelta(seconds=self._settings.settle_timeout_seconds + LEASE_MARGIN_S)
+
+    async def first(self, payment: Payment, terms: bytes, delivery: Delivered) -> Outcome:
+        """Settle a payment whose intent has just become durable.
+
+        Args:
+            payment: verified.
+            terms: encoded requirements that it was verified with.
+            delivery: what it bought.
+
+        Returns:
+            Delivered, definitely refused, or pending.
+        """
+        answer = await self._settle(payment, terms)
+        if answer.kind is SettleKind.SUCCESS:
+            return await self._settled(payment, delivery, "facilitator")
+        finding = await self._chain.lookup(payment.txid)
+        if finding.presence is Presence.FOUND:
+            return await self._settled(payment, delivery, "chain")
+        if answer.before_broadcast and finding.presence is Presence.ABSENT:
+            return await self._refused(payment, answer.reason, "before_broadcast")
+        log.warning("outcome unknown", txid=payment.txid, answer=answer.kind.value, reason=answer.reason)
+        return _pending(payment)
+
+    async def _settle(self, payment: Payment, terms: bytes) -> SettleAnswer:
+        answer = await self._facilitator.settle(payment, terms)
+        self._step("settle_answered")
+        self._metrics.settles_by_kind[answer.kind.value].inc()
+        return answer
+
+    async def _settled(self, payment: Payment, delivery: Outcome, evidence: str) -> Outcome:
+        """Close a payment and deliver it; the row exists, since nothing is settled before its intent."""
+        ledger = self._ledger.ledger
+        try:
+            await self._ledger.write(ledger.mark_settled, payment.txid, self._clock.now(), evidence)
+            self._step("settled_written")
+        except SQLAlchemyError:
+            # It is paid and its intent is durable: deliver; the reconciler closes the row by the chain.
+            log.exception("a settled payment could not be closed", txid=payment.txid)
+            return delivery
+        if isinstance(delivery, Delivered):
+            self.done.put(delivery)
+        return delivery
+
+    async def _refused(self, payment: Payment, reason: str, evidence: str) -> Outcome:
+        await self._ledger.write(self._ledger.ledger.mark_refused, payment.txid, self._clock.now(), reason, evidence)
+        return Refused(reason, "", payment.envelope.network, payment.payer)
+
+    async def known(self, path: str, payment: Payment, record: Record) -> Outcome:
+        """Finish or repeat a payment that stands in the payments ledger.
+
+        Args:
+            path: of the product that is asked for now.
+            payment: as presented now.
+            record: as it stands.
+
+        Returns:
+            Delivered, refused by evidence, or pending.
+        """
+        if record.path != path:
+            return other_product()
+        if record.state == "settled":
+            return self._remembered(record)
+        if record.evidence == "absent":
+            return _refusal(record)
+        finding = await self._chain.lookup(payment.txid)
+        if finding.presence is Presence.FOUND:
+            return await self._settled(payment, _delivered(record, replay=False), "chain")
+        if finding.presence is not Presence.ABSENT:
+            return _pending(payment)
+        return _refusal(record) if record.state == "refused" else await self._resume(payment, record, finding)
+
+    async def _resume(self, payment: Payment, record: Record, finding: Finding) -> Outcome:
+        """Go on with an intent that the chain does not have: closed by evidence, or settled once more."""
+        watched = extend_watch(record.watched_round, finding)
+        await self._ledger.write(self._ledger.ledger.watch, payment.txid, watched)
+        if finding.proves_absence(record.last_valid, watched):
+            return await self._refused(payment, "payment_expired", "absent")
+        offer = self._facilitator.offer()
+        if offer is None:
+            return _pending(payment)
+        if not await self._take_over(payment.txid, record):
+            return await self._wait_for_peer(payment)
+        answer = await self._settle(payment, self.terms(payment, offer, record.price_atomic, record.snapshot_id))
+        if answer.kind is SettleKind.SUCCESS:
+            return await self._settled(payment, _delivered(record, replay=False), "facilitator")
+        # A failure proves nothing here: a payment that settled before fails its second simulation.
+        again = await self._chain.lookup(payment.txid)
+        if again.presence is Presence.FOUND:
+            return await self._settled(payment, _delivered(record, replay=False), "chain")
+        return _pending(payment)
+
+    def _remembered(self, record: Record) -> Outcome:
+        outcome = _delivered(record, replay=True)
+        if isinstance(outcome, Delivered):
+            self.done.put(outcome)
+        return outcome
+
+    async def _take_over(self, txid: str, record: Record) -> bool:
+        """Become the one process that asks the facilitator about an intent."""
+        now = self._clock.now()
+        owner = record.owner if is_gone(record.owner, self.owner) else self.owner
+        ledger = self._ledger.ledger
+        return await self._ledger.write(ledger.begin_settle, txid, owner, self.owner, now, now + self.lease())
+
+    async def _wait_for_peer(self, payment: Payment) -> Outcome:
+        """Wait while another process settles the same payment, at most as long as it may take."""
+        deadline = self._clock.monotonic() + self.lease().total_seconds()
+        while self._clock.monotonic() < deadline:
+            await asyncio.sleep(PEER_POLL_S)
+            record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
+            if record is not None and record.state == "settled":
+                return self._remembered(record)
+            if record is not None and record.state == "refused":
+                return _refusal(record)
+        return _pending(payment)
+
+
+def _pending(payment: Payment) -> Pending:
+    return Pending(payment.txid, payment.envelope.network, payment.payer)
+
+
+def _refusal(record: Record) -> Refused:
+    return Refused(record.reason or "refused", "", record.network, record.payer)
+
+
+def other_product() -> Refused:
+    """Refuse a payment that buys another product."""
+    return Refused("payment_used_for_another_product", "one payment buys one product")
+
+
+def _delivered(record: Record, *, replay: bool) -> Outcome:
+    if record.content is None:
+        return Refused("payment_consumed", "it was delivered before and the answer is kept no longer")
+    return Delivered(
+        record.txid,
+        record.path,
+        record.content,
+        record.sha256,
+        record.cache_control,
+        record.network,
+        record.payer,
+        replay,
+    )

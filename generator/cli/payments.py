@@ -1,0 +1,135 @@
+"""`emi payments`: list, inspect and export the payments ledger, read-only, while the gateway runs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from generator.errors import GeneratorError
+
+if TYPE_CHECKING:
+    from gateway.ledger_view import LedgerView
+
+payments_app = typer.Typer(help="List, inspect and export payments; the ledger is only read.", no_args_is_help=True)
+SHOWN: Final = ("txid", "state", "product", "snapshot_id", "payer", "created_at", "reason")
+EXPLAINED: Final = {
+    "unknown": "the money may or may not have moved; looked up on the chain until that is certain",
+    "settled": "paid; the answer is given again to whoever sends the same payment",
+    "refused": "certainly not paid by this payment",
+}
+
+
+class State(StrEnum):
+    """Which payments to list."""
+
+    unknown = "unknown"
+    settled = "settled"
+    refused = "refused"
+    all = "all"
+
+
+@payments_app.command("list")
+def list_payments(
+    state: Annotated[State, typer.Option(help="Only payments in this state.")] = State.all,
+    limit: Annotated[int, typer.Option(help="At most this many, newest first.", min=1)] = 50,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+) -> None:
+    """List payments, newest first.
+
+    Example: emi payments list --state unknown
+    """
+    with _ledger() as view:
+        rows = [_row(row) for row in view.rows(_stored(state), limit)]
+    if as_json:
+        _write_jsonl(rows)
+        return
+    for row in rows:
+        print("  ".join(str(row[name] or "-") for name in SHOWN))
+    if not rows:
+        print("no payments" if state is State.all else f"no payments are {state.value}", file=sys.stderr)
+
+
+@payments_app.command("show")
+def show(txid: Annotated[str, typer.Argument(help="The payment's transaction id.")]) -> None:
+    """Show all that is known of one payment.
+
+    Example: emi payments show TXID
+    """
+    with _ledger() as view:
+        row = view.row(txid)
+    if row is None:
+        raise GeneratorError(f"the payments ledger holds no payment {txid[:60]!r}")
+    for name, value in _row(row).items():
+        print(f"{name:16}{'-' if value is None else value}")
+    print(f"\n{EXPLAINED[_row(row)['state']]}")
+
+
+@payments_app.command("export")
+def export(
+    as_csv: Annotated[bool, typer.Option("--csv", help="CSV with a header; the default.")] = False,
+    as_jsonl: Annotated[bool, typer.Option("--jsonl", help="One JSON object a line.")] = False,
+) -> None:
+    """Write every payment to standard output, oldest first, without bodies.
+
+    Example: emi payments export --csv > payments.csv
+    """
+    if as_csv and as_jsonl:
+        raise GeneratorError("choose one of --csv and --jsonl")
+    with _ledger() as view:
+        rows = (_row(row) for row in view.all_rows())
+        if as_jsonl:
+            _write_jsonl(rows)
+        else:
+            _write_csv(rows, view.columns)
+
+
+def _ledger() -> LedgerView:
+    from gateway.errors import GatewayError
+    from gateway.ledger_view import LedgerView
+    from generator.cli._settings import gateway_settings
+
+    try:
+        return LedgerView(gateway_settings().ledger_where)
+    except GatewayError as error:
+        raise GeneratorError(str(error)) from error
+
+
+def _stored(state: State) -> str | None:
+    # On disk an unknown payment is an intent whose answer is missing.
+    return {"unknown": "intent", "all": None}.get(state.value, state.value)
+
+
+def _row(stored: dict[str, Any]) -> dict[str, Any]:
+    row = dict(stored)
+    row["state"] = "unknown" if row["state"] == "intent" else row["state"]
+    for name in ("settling_until", "created_at", "closed_at", "keep_until"):
+        row[name] = None if row[name] is None else _time(row[name])
+    return row
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _write_jsonl(rows: Iterable[dict[str, Any]]) -> None:
+    for row in rows:
+        print(json.dumps(row, ensure_ascii=False))
+
+
+def _write_csv(rows: Iterable[dict[str, Any]], columns: tuple[str, ...]) -> None:
+    writer = csv.DictWriter(sys.stdout, columns)
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: _plain_cell(value) for name, value in row.items()})
+
+
+def _plain_cell(value: Any) -> Any:
+    # A spreadsheet runs cells that begin like a formula; payers choose the identifier.
+    return f"'{value}" if isinstance(value, str) and value[:1] in {"=", "+", "-", "@"} else value

@@ -1,0 +1,281 @@
+"""Print the gateway's speed beside its peers', in one run on this machine. Run: python -m tests.benchmarks.gateway.
+
+What counts is requests per CPU-second of the server's own process, from /proc/<pid>/stat: it says little about the
+neighbours on the machine. OFFICIAL_PYTHON names an interpreter with x402-avm[avm,httpx,fastapi]==2.0.2 and uvicorn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import contextlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from gateway.networks import TESTNET
+from gateway.settings import DEMO_PAYEE
+from tests.benchmarks.gateway_servers import FACILITATOR_S
+from tests.benchmarks.gateway_wallet import Signer
+from tests.gateway.vault_builder import GENERATION, PATHS, PRICES, body_of, write_vault
+from tests.processes import clean_environment, free_ports
+
+PRODUCT: Final = "x402-market-regime"
+PATH: Final = PATHS[PRODUCT]
+REPOSITORY: Final = Path(__file__).parents[2]
+TICK_HZ: Final = os.sysconf("SC_CLK_TCK")
+WORKERS: Final = 50
+CHALLENGES: Final = 30_000
+PURCHASES: Final = 4_000
+OFFICIAL_PURCHASES: Final = 1_000
+LONG_PURCHASES: Final = 100_000
+LONG_STEP: Final = 10_000
+ROUNDS: Final = 3
+
+
+@dataclass(frozen=True)
+class Server:
+    """A process under load."""
+
+    pid: int
+    origin: str
+
+    def cpu_s(self) -> float:
+        """Return the seconds of CPU that it has used."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICK_HZ
+
+    def rss_mb(self) -> float:
+        """Return its resident memory."""
+        text = Path(f"/proc/{self.pid}/status").read_text()
+        return next(int(line.split()[1]) for line in text.splitlines() if line.startswith("VmRSS")) / 1024
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one load showed."""
+
+    per_cpu_s: float
+    waits: list[float]
+
+
+@contextlib.contextmanager
+def serving(words: Sequence[str], port: int, folder: Path, ready: str, **settings: str) -> Iterator[Server]:
+    """Run a server for the length of the block; it must answer first."""
+    origin = f"http://127.0.0.1:{port}"
+    log = folder / f"server-{port}.log"
+    with log.open("wb") as out:
+        environment = clean_environment(PYTHONPATH=str(REPOSITORY), **settings)
+        process = subprocess.Popen(words, cwd=folder, env=environment, stdout=out, stderr=out)
+    try:
+        _wait(origin + ready, process, log)
+        yield Server(process.pid, origin)
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    until = time.monotonic() + 60
+    while time.monotonic() < until and process.poll() is None:
+        with contextlib.suppress(OSError):
+            try:
+                urllib.request.urlopen(url, timeout=5).close()
+            except urllib.error.HTTPError:
+                return
+            return
+        time.sleep(0.05)
+    raise SystemExit(f"{url} never answered:\n{log.read_text(errors='replace')[-3_000:]}")
+
+
+def measure(server: Server, count: int, expected: int, folder: Path, payments: Sequence[str] | None = None) -> Run:
+    """Load one server from a process of its own and check that every answer is the expected one."""
+    words = [sys.executable, "-m", "tests.benchmarks.gateway_load", server.origin + PATH, str(WORKERS), str(count)]
+    if payments is not None:
+        (folder / "payments.txt").write_text("\n".join(payments))
+        words.append(str(folder / "payments.txt"))
+    before = server.cpu_s()
+    done = subprocess.run(words, cwd=REPOSITORY, capture_output=True, text=True, check=True, timeout=1_800)
+    used = server.cpu_s() - before
+    told = json.loads(done.stdout)
+    if told["statuses"] != {str(expected): count}:
+        raise SystemExit(f"{server.origin} answered {told['statuses']}, expected {count} of {expected}")
+    return Run(count / used, told["waits"])
+
+
+def best(server: Server, count: int, expected: int, folder: Path, payments: Sequence[str] | None = None) -> Run:
+    """Return the median of three loads, after one to warm up."""
+    measure(server, max(count // 10, 100), expected, folder, payments)
+    runs = [measure(server, count, expected, folder, payments) for _ in range(ROUNDS)]
+    return sorted(runs, key=lambda run: run.per_cpu_s)[ROUNDS // 2]
+
+
+@contextlib.contextmanager
+def gateway(folder: Path, outside: str, *, name: str = "state") -> Iterator[Server]:
+    """Run `emi gateway` over a small vault, with the ledger of production."""
+    state = folder / name
+    write_vault(state / "vault", at=datetime.now(UTC).replace(microsecond=0))
+    port = free_ports()
+    settings = {
+        "EMI_STATE_DIR": str(state),
+        "EMI_NETWORK": "testnet",
+        "EMI_PORT": str(port),
+        "EMI_FACILITATOR_URL": outside,
+        "EMI_ALGOD_URL": outside,
+        "EMI_INDEXER_URL": outside,
+        "EMI_VAULT_MAX_AGE_SECONDS": "86400",
+    }
+    ledger = os.environ.get("EMI_LEDGER_URL")
+    if ledger:
+        settings["EMI_LEDGER_URL"] = ledger
+    with serving([sys.executable, "-m", "generator.cli", "gateway"], port, folder, "/healthz", **settings) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def beside(role: str, folder: Path, *arguments: str) -> Iterator[Server]:
+    """Run one of the servers of `gateway_servers`."""
+    port = free_ports()
+    words = [sys.executable, "-m", "tests.benchmarks.gateway_servers", role, str(port), *arguments]
+    with serving(words, port, folder, "/health") as server:
+        yield server
+
+
+def challenge_of(server: Server) -> dict[str, Any]:
+    """Fetch a 402 and return what a plain server needs to repeat it, and its terms."""
+    try:
+        urllib.request.urlopen(server.origin + PATH, timeout=10).close()
+    except urllib.error.HTTPError as answer:
+        body = answer.read().decode()
+        headers = [(name.lower(), value) for name, value in answer.headers.items() if name.lower() != "date"]
+        required = json.loads(base64.b64decode(answer.headers["PAYMENT-REQUIRED"]))
+        return {"path": PATH, "headers": headers, "body": body, "accepted": required["accepts"][0]}
+    raise SystemExit(f"{server.origin} did not ask to be paid")
+
+
+def official(folder: Path, outside: str) -> tuple[dict[str, Run], str]:
+    """Measure the official middleware; without its interpreter, say why not."""
+    interpreter = os.environ.get("OFFICIAL_PYTHON", "")
+    if not interpreter:
+        return {}, "OFFICIAL_PYTHON is not set"
+    probe = subprocess.run([interpreter, "-c", "import fastapi, uvicorn, x402.mechanisms.avm.exact"], check=False)
+    if probe.returncode:
+        return {}, "OFFICIAL_PYTHON lacks x402-avm[avm,httpx,fastapi] or uvicorn"
+    port = free_ports()
+    (folder / "body.json").write_bytes(body_of(PRODUCT, GENERATION))
+    script = str(Path(__file__).with_name("gateway_official.py"))
+    terms = [TESTNET.full, DEMO_PAYEE, str(TESTNET.asset_id), str(PRICES[PRODUCT])]
+    words = [interpreter, script, str(port), outside, *terms, str(folder / "body.json")]
+    with serving(words, port, folder, "/healthz") as server:
+        signer = Signer(challenge_of(server)["accepted"])
+        payments = signer.sign(OFFICIAL_PURCHASES)
+        return {
+            "challenge": best(server, CHALLENGES // 5, 402, folder),
+            "purchase": best(server, OFFICIAL_PURCHASES, 200, folder, payments),
+        }, ""
+
+
+def ours(folder: Path, outside: str) -> tuple[dict[str, Run], dict[str, Any], float]:
+    """Measure the gateway: challenges, new purchases, replays, memory."""
+    with gateway(folder, outside) as server:
+        told = challenge_of(server)
+        signer = Signer(told["accepted"])
+        runs = {"challenge": best(server, CHALLENGES, 402, folder)}
+        measure(server, 400, 200, folder, signer.sign(400))
+        new = []
+        for _ in range(ROUNDS):
+            payments = signer.sign(PURCHASES)
+            new.append(measure(server, PURCHASES, 200, folder, payments))
+        runs["purchase"] = sorted(new, key=lambda run: run.per_cpu_s)[ROUNDS // 2]
+        runs["replay"] = best(server, 2 * PURCHASES, 200, folder, payments)
+        return runs, told, server.rss_mb()
+
+
+def added_ms(folder: Path) -> tuple[float, float]:
+    """Return median and p99 of what the gateway adds to a facilitator that takes its usual time."""
+    with beside("slow", folder) as outside, gateway(folder, outside.origin, name="slow") as server:
+        signer = Signer(challenge_of(server)["accepted"])
+        measure(server, 200, 200, folder, signer.sign(200))
+        run = measure(server, 3_000, 200, folder, signer.sign(3_000))
+    added = [1_000 * (wait - FACILITATOR_S) for wait in run.waits]
+    return statistics.median(added), added[int(len(added) * 0.99)]
+
+
+def memory_mb(folder: Path, count: int) -> list[tuple[int, float]]:
+    """Return resident memory as purchases go by."""
+    with beside("outside", folder) as outside, gateway(folder, outside.origin, name="long") as server:
+        signer = Signer(challenge_of(server)["accepted"])
+        rows = [(0, server.rss_mb())]
+        for done in range(LONG_STEP, count + 1, LONG_STEP):
+            measure(server, LONG_STEP, 200, folder, signer.sign(LONG_STEP))
+            rows.append((done, server.rss_mb()))
+    return rows
+
+
+def main() -> None:
+    """Measure everything and print the tables."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--long", action="store_true", help=f"memory over {LONG_PURCHASES} purchases as well")
+    parser.add_argument("--quick", action="store_true", help="the gateway alone: no peers, no latency")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with beside("outside", folder) as outside:
+            runs, told, rss = ours(folder, outside.origin)
+            peers, why = ({}, "left out") if options.quick else official(folder, outside.origin)
+        plain = {} if options.quick else _plain(folder, told)
+        _print_table(runs, plain, peers, why)
+        print(f"\nResident memory after {_bought():,} purchases: {rss:.0f} MB (bar 120 MB)")
+        if not options.quick:
+            median, worst = added_ms(folder)
+            print(
+                f"Added to a purchase, {WORKERS} buyers at once: median {median:.1f} ms, p99 {worst:.1f} ms (bar 10 ms)"
+            )
+        if options.long:
+            rows = memory_mb(folder, LONG_PURCHASES)
+            print("Memory: " + ", ".join(f"{count:,}: {mb:.0f} MB" for count, mb in rows))
+
+
+def _plain(folder: Path, told: dict[str, Any]) -> dict[str, Run]:
+    answer = folder / "answer.json"
+    answer.write_text(json.dumps(told))
+    runs = {}
+    for role in ("starlette", "raw"):
+        with beside(role, folder, str(answer)) as server:
+            runs[role] = best(server, CHALLENGES, 402, folder)
+    return runs
+
+
+def _bought() -> int:
+    return 400 + ROUNDS * PURCHASES
+
+
+def _print_table(runs: dict[str, Run], plain: dict[str, Run], peers: dict[str, Run], why: str) -> None:
+    print(
+        "| requests per CPU-second | ours | plain Starlette | raw ASGI | official middleware | ours / official | bar |"
+    )
+    print("|---|---|---|---|---|---|---|")
+    bars = {"challenge": "as plain Starlette; 4 x", "purchase": "8 x", "replay": "20 x"}
+    for kind, run in runs.items():
+        # The official middleware knows no replay: a repeated payment is a purchase to it.
+        peer = peers.get(kind) or peers.get("purchase")
+        cells = [plain.get(role) if kind == "challenge" else None for role in ("starlette", "raw")]
+        shown = [f"{cell.per_cpu_s:,.0f}" if cell else "" for cell in cells]
+        ratio = f"{run.per_cpu_s / peer.per_cpu_s:.1f}" if peer else ""
+        theirs = f"{peer.per_cpu_s:,.0f}" if peer else why
+        print(f"| {kind} | {run.per_cpu_s:,.0f} | {shown[0]} | {shown[1]} | {theirs} | {ratio} | {bars[kind]} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""Servers beside the gateway: its outside, and plain routes to compare with. Run: -m ...gateway_servers ROLE PORT."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from gateway.networks import TESTNET
+from tests.gateway.fakes import FEE_PAYER
+
+ROUND: Final = 5_000
+SUPPORTED: Final = {
+    "kinds": [{"x402Version": 2, "scheme": "exact", "network": TESTNET.full, "extra": {"feePayer": FEE_PAYER}}],
+    "extensions": [],
+    "signers": {"algorand:*": [FEE_PAYER]},
+}
+ANSWERS: Final[dict[str, tuple[int, Any, float]]] = {
+    "/supported": (200, SUPPORTED, 0.0),
+    "/verify": (200, {"isValid": True, "payer": FEE_PAYER}, 0.02),
+    "/settle": (200, {"success": True, "transaction": "T" * 52, "network": TESTNET.full, "payer": FEE_PAYER}, 0.2),
+    "/v2/status": (200, {"last-round": ROUND}, 0.0),
+    "/health": (200, {"round": ROUND}, 0.0),
+}
+"""Path to status, answer, and the seconds it takes in the slow role."""
+FACILITATOR_S: Final = 0.02 + 0.2
+
+
+def outside(*, slow: bool) -> ASGIApp:
+    """Make a facilitator, an algod and an indexer in one, which knows no transaction beforehand."""
+    ready = {path: (status, json.dumps(content).encode(), wait) for path, (status, content, wait) in ANSWERS.items()}
+    missing = (404, b'{"message":"not found"}', 0.0)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        more = scope["method"] == "POST"
+        while more:
+            more = (await receive()).get("more_body", False)
+        status, body, wait_s = ready.get(scope["path"], missing)
+        if slow and wait_s:
+            await asyncio.sleep(wait_s)
+        await _send(send, status, [(b"content-type", b"application/json")], body)
+
+    return app
+
+
+def raw(status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> ASGIApp:
+    """Make the least that ASGI allows: one answer to everything."""
+
+    async def app(scope: Scope, _receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await send({"type": "http.response.start", "status": status, "headers": headers})
+            await send({"type": "http.response.body", "body": body})
+
+    return app
+
+
+def plain(path: str, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> ASGIApp:
+    """Make a plain Starlette route that returns the bytes."""
+    texts = {name.decode(): value.decode() for name, value in headers}
+
+    async def answer(_request: Request) -> Response:
+        return Response(body, status, texts)
+
+    return Starlette(routes=[Route(path, answer, methods=["GET"])])
+
+
+async def _send(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+    length = (b"content-length", str(len(body)).encode())
+    await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
+    await send({"type": "http.response.body", "body": body})
+
+
+def main() -> None:
+    """Serve one role until ended; the answer to repeat is read from a file that the benchmark wrote."""
+    role, port = sys.argv[1], int(sys.argv[2])
+    if role in {"outside", "slow"}:
+        app = outside(slow=role == "slow")
+    else:
+        told = json.loads(Path(sys.argv[3]).read_text())
+        headers = [(name.encode(), value.encode()) for name, value in told["headers"]]
+        body = told["body"].encode()
+        app = raw(402, headers, body) if role == "raw" else plain(told["path"], 402, headers, body)
+    uvicorn.run(app, host="127.0.0.1", port=port, log_config=None, access_log=False, server_header=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""Print what becomes of payments when everything outside the gateway fails: `python -m tests.faults`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+import tempfile
+from pathlib import Path
+
+import structlog
+
+from tests.faults.modes import LIES, MODES
+from tests.faults.table import play_all, show, summary
+
+
+def main() -> int:
+    """Play all modes and print the table; 1 if any row is not as it must be."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    with tempfile.TemporaryDirectory() as folder:
+        rows = asyncio.run(play_all(MODES, Path(folder) / "modes"))
+        lies = asyncio.run(play_all([lie.mode for lie in LIES], Path(folder) / "lies"))
+    print("answers seen: while the fault lasts | when it is over | of another payment, signed after a refusal\n")
+    print(show(rows))
+    print(f"\n{len(rows)} modes: {summary(rows)}\n")
+    print("beyond the rules, shown so that nobody believes otherwise:\n")
+    print(show(lies))
+    for lie, row in zip(LIES, lies, strict=True):
+        print(f"\n{lie.mode.name}: {summary([row])}\n  ({lie.why})")
+    odd = [row for row in [*rows, *lies] if row.answers != row.mode.answers or row.wrong]
+    for row in odd:
+        print(f"NOT AS IT MUST BE: {row.mode.name}: expected {row.mode.answers}; {', '.join(row.wrong)}")
+    return 1 if odd else 0
+
+
+sys.exit(main())

@@ -1,0 +1,93 @@
+"""What a facilitator or a node can do to a request besides its duty."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from aiohttp import web
+
+from tests.faults.front import Asked, Behaviour, honest
+
+HANG_S = 30.0
+
+
+def after(answer: Behaviour) -> Behaviour:
+    """Do what was asked, then answer so."""
+
+    async def behave(asked: Asked) -> web.StreamResponse:
+        await asked.pass_on()
+        return await answer(asked)
+
+    return behave
+
+
+def told(content: Any, status: int = 200, **also: Any) -> Behaviour:
+    """Answer JSON, whatever it says."""
+    return text(json.dumps(content), status, "application/json", **also)
+
+
+def text(content: str, status: int = 200, content_type: str = "text/html", **headers: str) -> Behaviour:
+    """Answer a text."""
+
+    async def behave(_asked: Asked) -> web.StreamResponse:
+        return web.Response(status=status, text=content, content_type=content_type, headers=headers)
+
+    return behave
+
+
+def changed(**members: Any) -> Behaviour:
+    """Do what was asked and answer truly, but for these members."""
+
+    async def behave(asked: Asked) -> web.StreamResponse:
+        answer = await asked.pass_on()
+        assert isinstance(answer.body, bytes)
+        return web.json_response({**json.loads(answer.body), **members}, status=answer.status)
+
+    return behave
+
+
+def delayed(seconds: float, then: Behaviour) -> Behaviour:
+    """Wait first."""
+
+    async def behave(asked: Asked) -> web.StreamResponse:
+        await asyncio.sleep(seconds)
+        return await then(asked)
+
+    return behave
+
+
+def below(path: str, then: Behaviour) -> Behaviour:
+    """Behave so below a path only, and honestly elsewhere."""
+
+    async def behave(asked: Asked) -> web.StreamResponse:
+        return await (then if path in asked.request.path else honest)(asked)
+
+    return behave
+
+
+async def never(asked: Asked) -> web.StreamResponse:
+    """Keep the connection open and say nothing."""
+    await asyncio.sleep(HANG_S)
+    return await reset(asked)
+
+
+async def reset(asked: Asked) -> web.StreamResponse:
+    """Break the connection without an answer."""
+    if asked.request.transport is not None:
+        asked.request.transport.abort()
+    return web.Response()
+
+
+async def half(asked: Asked) -> web.StreamResponse:
+    """Break the connection in the middle of a good answer."""
+    answer = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": "200"})
+    await answer.prepare(asked.request)
+    await answer.write(b'{"success": true, "transaction": "')
+    return await reset(asked)
+
+
+SERVER_ERROR = told({"error": "internal"}, 500)
+BAD_GATEWAY = text("<html><h1>502 Bad Gateway</h1></html>", 502)
+GARBAGE = text("<html>Welcome to nginx!</html>")

@@ -1,0 +1,152 @@
+"""A devnet in this process and gateways in processes of their own, on one vault and one payments ledger."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http.client
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway.devnet.app import Hooks, build_devnet
+from gateway.devnet.keys import Key, new_key
+from gateway.devnet.ledger import Ledger
+from gateway.devnet.settings import DevnetSettings
+from gateway.devnet.wallet import SignedPayment, choose_offer, read_challenge, sign_payment
+from gateway.networks import DEVNET
+from gateway.settings import DEMO_PAYEE
+from generator.catalog.products import PRODUCTS
+from tests.buyer.little_vault import write_vault
+from tests.buyer.live import serving
+from tests.faults.runner import ARMED
+from tests.processes import clean_environment, free_ports, get
+
+REPOSITORY = Path(__file__).parents[2]
+PRODUCT = PRODUCTS[0]
+READY_S = 30.0
+
+
+@dataclass
+class Market:
+    """What a test touches."""
+
+    devnet: str
+    ledger: Ledger
+    folder: Path
+    settle_delay_s: float = 0.0
+    settles: int = 0
+    buyer: Key = field(default_factory=new_key)
+
+    def sign(self, gateway: str) -> SignedPayment:
+        """Ask a gateway for its price and sign a payment of it."""
+        self.ledger.fund(self.buyer.address, 1_000_000, 100 * PRODUCT.price_atomic)
+        challenge = read_challenge(get(gateway + PRODUCT.path)[1]["payment-required"])
+        offer = choose_offer(challenge, DEVNET, PRODUCT.price_atomic)
+        return sign_payment(challenge, offer, self.buyer, DEVNET, self.ledger.rounds.current())
+
+    def arm(self) -> None:
+        """Let gateways die from now on."""
+        (self.folder / ARMED).touch()
+
+    def disarm(self) -> None:
+        """Let them live."""
+        (self.folder / ARMED).unlink(missing_ok=True)
+
+    def transfers(self) -> int:
+        """Count the prices that the payee got."""
+        return (self.ledger.holding(DEMO_PAYEE) or 0) // PRODUCT.price_atomic
+
+
+@dataclass(frozen=True)
+class Gateway:
+    """One gateway process."""
+
+    process: subprocess.Popen[bytes]
+    origin: str
+    log: Path
+
+    def present(self, payment: SignedPayment) -> tuple[int, dict[str, str], bytes]:
+        """Send a payment; raises OSError or HTTPException when the process dies meanwhile."""
+        return get(self.origin + PRODUCT.path, {"PAYMENT-SIGNATURE": payment.header})
+
+    def present_to_death(self, payment: SignedPayment) -> int:
+        """Send a payment that kills the process; return its exit code."""
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            self.present(payment)
+        return self.process.wait(20)
+
+    def hang_up(self, payment: SignedPayment) -> None:
+        """Send a payment and close the connection without waiting for anything."""
+        where = urlsplit(self.origin)
+        with socket.create_connection((str(where.hostname), int(where.port or 0))) as wire:
+            head = f"GET {PRODUCT.path} HTTP/1.1\r\nHost: x\r\nPAYMENT-SIGNATURE: {payment.header}\r\n\r\n"
+            wire.sendall(head.encode())
+
+
+@contextmanager
+def market(folder: Path) -> Iterator[Market]:
+    """Run a devnet whose settles are counted and can be slow."""
+    write_vault(folder / "vault")
+    opened: list[Market] = []
+
+    async def before(request: Request) -> Response | None:
+        if request.url.path == "/facilitator/settle":
+            opened[0].settles += 1
+        return None
+
+    async def after(request: Request, answer: Response) -> Response:
+        if request.url.path == "/facilitator/settle" and opened[0].settle_delay_s:
+            await asyncio.sleep(opened[0].settle_delay_s)
+        return answer
+
+    app = build_devnet(DevnetSettings(folder / "devnet.sqlite3"), hooks=Hooks(before, after))
+    with serving(app) as origin:
+        opened.append(Market(origin, app.state.ledger, folder))
+        yield opened[0]
+
+
+@contextmanager
+def gateway(on: Market, *options: str, **settings: str) -> Iterator[Gateway]:
+    """Run one gateway process; `options` are those of the runner."""
+    port = free_ports()
+    log = on.folder / f"gateway-{port}.log"
+    environment = clean_environment(
+        EMI_STATE_DIR=str(on.folder),
+        EMI_PORT=str(port),
+        EMI_FACILITATOR_URL=f"{on.devnet}/facilitator",
+        EMI_ALGOD_URL=f"{on.devnet}/algod",
+        EMI_INDEXER_URL=f"{on.devnet}/indexer",
+        PYTHONPATH=str(REPOSITORY),
+        **settings,
+    )
+    with log.open("wb") as out:
+        command = [sys.executable, "-m", "tests.faults.runner", *options]
+        process = subprocess.Popen(command, cwd=on.folder, env=environment, stdout=out, stderr=out)
+        running = Gateway(process, f"http://127.0.0.1:{port}", log)
+        try:
+            _wait(running)
+            yield running
+        finally:
+            if process.poll() is None:
+                process.terminate()
+            process.wait(30)
+
+
+def _wait(running: Gateway) -> None:
+    until = time.monotonic() + READY_S
+    while time.monotonic() < until and running.process.poll() is None:
+        with contextlib.suppress(OSError), urllib.request.urlopen(running.origin + "/healthz", timeout=5):
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"the gateway never answered:\n{running.log.read_text(errors='replace')[-2_000:]}")

@@ -1,0 +1,281 @@
+"""Every way in which the outside fails here, and the answers that a buyer must see meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from tests.faults.behaviours import (
+    BAD_GATEWAY,
+    GARBAGE,
+    SERVER_ERROR,
+    after,
+    below,
+    changed,
+    delayed,
+    half,
+    never,
+    reset,
+    text,
+    told,
+)
+from tests.faults.front import Asked, Behaviour, honest
+
+EMPTY = told({})
+SIMULATION = told({"success": False, "errorReason": "transaction_simulation_failed", "transaction": "", "network": ""})
+LATE_REASON = told({"success": False, "errorReason": "transaction_failed", "transaction": "", "network": ""})
+PENDING = told({"success": False, "errorReason": "settlement_pending", "transaction": "", "network": ""})
+SUCCESS = {"success": True, "transaction": "B" * 52, "network": "", "payer": ""}
+NAMED = told({"success": False, "errorReason": "invalid_payload", "transaction": "A" * 52, "network": ""})
+HASTY = {"settle_timeout_seconds": 0.5}
+CHAIN_ERROR = {"algod": SERVER_ERROR, "indexer": BAD_GATEWAY}
+NOT_FOUND = told({"message": "not found"}, 404)
+BEHIND = {"algod": below("/pending/", NOT_FOUND), "indexer": below("/transactions/", NOT_FOUND)}
+EVERYTHING_RESET = dict.fromkeys(("supported", "verify", "settle", "algod", "indexer"), reset)
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One way to fail.
+
+    Args:
+        name: as the table shows it.
+        faults: what misbehaves, by `supported`, `verify`, `settle`, `algod`, `indexer`.
+        answers: statuses that a buyer sees: while it lasts, and, after the bar, when it is over; a second bar when the
+            payment was refused and another was signed.
+        under: how often the payment is presented while it lasts.
+        late: the facilitator settles only after these, while the fault still lasts; the payment is presented again.
+        expires: the payment's last round passes while the fault still lasts; the payment is presented again.
+        drained: the buyer's money is gone when settle is asked, and back when it is over.
+        hoards: in the end the facilitator broadcasts whatever it was handed for settling.
+        rule: which rule decides.
+        settings: of the gateway.
+    """
+
+    name: str
+    faults: Mapping[str, Behaviour]
+    answers: str
+    under: int = 2
+    late: bool = False
+    expires: bool = False
+    drained: bool = False
+    hoards: bool = True
+    rule: str = "15"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def settles_then(name: str, answer: Behaviour, answers: str = "200 200 | 200 200") -> Mode:
+    return Mode(f"settles, then {name}", {"settle": after(answer)}, answers)
+
+
+SETTLES_THEN = (
+    Mode("settles, then never answers", {"settle": after(never)}, "200 200 | 200 200", settings=HASTY),
+    settles_then("answers 500", SERVER_ERROR),
+    settles_then("answers 502 in HTML", BAD_GATEWAY),
+    settles_then("answers 429", told({"error": "slow down"}, 429)),
+    settles_then("answers 404 in HTML", text("<html>no such path</html>", 404)),
+    settles_then("redirects", text("", 307, Location="http://127.0.0.1:9/settle")),
+    settles_then("resets the connection", reset),
+    settles_then("breaks off in the middle of its answer", half),
+    settles_then("answers garbage with 200", GARBAGE),
+    settles_then("answers {}", EMPTY),
+    settles_then("answers null", told(None)),
+    settles_then("answers []", told([])),
+    settles_then('answers success "true"', told({"success": "true", "transaction": "T"})),
+    settles_then("answers success 1", told({"success": 1})),
+    settles_then("answers success true with 500", told({"success": True}, 500)),
+    settles_then("answers a megabyte", text("x" * 1_000_000)),
+    settles_then("answers deep nesting", text("[" * 30_000, 200, "application/json")),
+    settles_then("answers success false: simulation failed", SIMULATION),
+    settles_then("answers success false: transaction failed", LATE_REASON),
+    settles_then("answers success false and a txid", NAMED),
+    settles_then("answers settlement_pending", PENDING),
+    settles_then("answers success false with 402", told({"success": False, "errorReason": "insufficient_funds"}, 402)),
+)
+WITHOUT_SETTLING = (
+    Mode("answers 500, settles nothing", {"settle": SERVER_ERROR}, "503 503 | 200 200"),
+    Mode("answers {}, settles nothing", {"settle": EMPTY}, "503 503 | 200 200"),
+    Mode("never answers, settles nothing", {"settle": never}, "503 503 | 200 200", settings=HASTY),
+    Mode(
+        "refuses: the money is gone since verify",
+        {},
+        "402 402 | 402 402 | 200 200",
+        drained=True,
+        hoards=False,
+        rule="14",
+    ),
+    Mode(
+        "settles nothing until the payment expires",
+        {"settle": SERVER_ERROR},
+        "503 503 402 | 402 402 | 200 200",
+        expires=True,
+    ),
+    Mode(
+        "says pending until the payment expires", {"settle": PENDING}, "503 503 402 | 402 402 | 200 200", expires=True
+    ),
+)
+LATE = (
+    Mode("late landing: answers 500, lands later", {"settle": SERVER_ERROR}, "503 503 200 | 200 200", late=True),
+    Mode(
+        "late landing: never answers, lands later",
+        {"settle": never},
+        "503 503 200 | 200 200",
+        late=True,
+        settings=HASTY,
+    ),
+    Mode("late landing: settlement_pending, lands later", {"settle": PENDING}, "503 503 200 | 200 200", late=True),
+    Mode("late landing: transaction failed, lands later", {"settle": LATE_REASON}, "503 503 200 | 200 200", late=True),
+    Mode("late landing: resets, lands later", {"settle": reset}, "503 503 200 | 200 200", late=True),
+    Mode("slow: settles within the time limit", {"settle": delayed(0.3, honest)}, "200 200 | 200 200"),
+    Mode("slow: settles past the time limit", {"settle": delayed(4.0, honest)}, "503 503 | 200 200", settings=HASTY),
+)
+VERIFY = tuple(
+    Mode(
+        f"verify down: {name}",
+        {"verify": answer},
+        "503 503 | 200 200",
+        rule="12",
+        settings={"verify_timeout_seconds": 0.5} if answer is never else {},
+    )
+    for name, answer in {
+        "500": SERVER_ERROR,
+        "502 in HTML": BAD_GATEWAY,
+        "garbage with 200": GARBAGE,
+        "{}": EMPTY,
+        'isValid "true"': told({"isValid": "true"}),
+        "reset": reset,
+        "never answers": never,
+    }.items()
+)
+DOWN = (
+    Mode("all down from the start", EVERYTHING_RESET, "503 503 | 200 200", rule="12"),
+    Mode("settles, then all down", {**EVERYTHING_RESET, "settle": after(reset), "verify": honest}, "503 503 | 200 200"),
+    Mode(
+        "all down but settle and verify", {**EVERYTHING_RESET, "settle": honest, "verify": honest}, "200 200 | 200 200"
+    ),
+    Mode("lookup down, facilitator honest", CHAIN_ERROR, "200 200 | 200 200"),
+    Mode("settles, then 500, lookup down", {"settle": after(SERVER_ERROR), **CHAIN_ERROR}, "503 503 | 200 200"),
+    Mode(
+        "settles, then reset, lookup garbage",
+        {"settle": after(reset), "algod": GARBAGE, "indexer": EMPTY},
+        "503 503 | 200 200",
+    ),
+    Mode("settles, then 500, algod down", {"settle": after(SERVER_ERROR), "algod": reset}, "200 200 | 200 200"),
+    Mode("settles, then 500, indexer down", {"settle": after(SERVER_ERROR), "indexer": reset}, "200 200 | 200 200"),
+    Mode("settles, then fails, lookup down", {"settle": after(SIMULATION), **CHAIN_ERROR}, "503 503 | 200 200"),
+    Mode(
+        "settles, then 500, lookup down past the last round",
+        {"settle": after(SERVER_ERROR), **CHAIN_ERROR},
+        "503 503 503 | 200 200",
+        expires=True,
+    ),
+    Mode(
+        "settles, then 500, lookup says 404 to everything",
+        {"settle": after(SERVER_ERROR), "algod": NOT_FOUND, "indexer": NOT_FOUND},
+        "503 503 | 200 200",
+    ),
+    Mode("settles, then 500, node and indexer behind", {"settle": after(SERVER_ERROR), **BEHIND}, "503 503 | 200 200"),
+    Mode("settles, then reset, node and indexer behind", {"settle": after(reset), **BEHIND}, "503 503 | 200 200"),
+    Mode("settles, then pending, node and indexer behind", {"settle": after(PENDING), **BEHIND}, "503 503 | 200 200"),
+    Mode("settles, node and indexer behind", BEHIND, "200 200 | 200 200"),
+    Mode(
+        "settles, then 500, lookup never answers",
+        {"settle": after(SERVER_ERROR), "algod": below("/pending/", never), "indexer": reset},
+        "503 | 200 200",
+        under=1,
+    ),
+)
+TRUE_BUT_STRANGE = (
+    Mode("settles, names another txid", {"settle": changed(transaction="C" * 52)}, "200 200 | 200 200", rule="13"),
+    Mode("settles, names no txid", {"settle": changed(transaction="")}, "200 200 | 200 200", rule="13"),
+    Mode("settles, names another network", {"settle": changed(network="eip155:1")}, "200 200 | 200 200", rule="13"),
+    Mode("settles, names another payer", {"settle": changed(payer="nobody")}, "200 200 | 200 200", rule="13"),
+)
+MODES = (
+    Mode("honest", {}, "200 200 | 200 200", rule="13"),
+    *SETTLES_THEN,
+    *WITHOUT_SETTLING,
+    *LATE,
+    *VERIFY,
+    *DOWN,
+    *TRUE_BUT_STRANGE,
+)
+
+
+@dataclass(frozen=True)
+class Lie:
+    """One thing that no rule can guard against, and what it costs: shown, so that nobody believes otherwise.
+
+    Args:
+        mode: what happens.
+        counts: double transfers, unpaid deliveries, paid and never delivered, challenges after money moved.
+        why: what the rules say.
+    """
+
+    mode: Mode
+    counts: tuple[int, int, int, int]
+    why: str
+
+
+async def _settle_in_verify(asked: Asked) -> web.StreamResponse:
+    await asked.hand("settle")
+    return await asked.pass_on()
+
+
+async def _settle_in_verify_and_break(asked: Asked) -> web.StreamResponse:
+    await asked.hand("settle")
+    return await reset(asked)
+
+
+LIES = (
+    Lie(
+        Mode(
+            "says success, transfers nothing", {"settle": told(SUCCESS)}, "200 200 | 200 200", hoards=False, rule="13"
+        ),
+        (0, 1, 0, 0),
+        "rule 13: success true is settled; the seller chose this facilitator",
+    ),
+    Lie(
+        Mode(
+            "settles, says simulation failed, node and indexer behind",
+            {"settle": after(SIMULATION), **BEHIND},
+            "402 402 | 200 200",
+            rule="14",
+        ),
+        (0, 0, 0, 2),
+        "rule 14 takes a 404 of a node that is a block behind; the payment is delivered when it is presented again",
+    ),
+    Lie(
+        Mode(
+            "refuses before any broadcast, broadcasts all the same",
+            {"settle": SIMULATION},
+            "402 402 | 402 402 | 200 200",
+            rule="14",
+        ),
+        (1, 0, 0, 4),
+        "rule 14 believes it, as the chain said 404; the refused payment is delivered too when it is presented again",
+    ),
+    Lie(
+        Mode(
+            "broadcasts in /verify, then finds it invalid",
+            {"verify": _settle_in_verify},
+            "402 402 | 402 402 | 200 200",
+            rule="18",
+        ),
+        (1, 0, 1, 5),
+        "rule 18 refuses what is on the chain and was never accepted; nothing is kept before verify succeeded",
+    ),
+    Lie(
+        Mode(
+            "broadcasts in /verify and breaks off",
+            {"verify": _settle_in_verify_and_break},
+            "503 503 | 402 402 | 200 200",
+            rule="18",
+        ),
+        (1, 0, 1, 3),
+        "the same: POST /verify must not broadcast",
+    ),
+)

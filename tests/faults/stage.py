@@ -1,0 +1,120 @@
+"""One gateway, one buyer and the toy ledger in one event loop, on one clock that only moves when told."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from gateway.app import build_app
+from gateway.devnet.app import build_devnet
+from gateway.devnet.keys import Key, new_key
+from gateway.devnet.ledger import Ledger
+from gateway.devnet.rounds import ROUND_S
+from gateway.devnet.settings import DevnetSettings
+from gateway.devnet.wallet import SignedPayment, choose_offer, read_challenge, sign_payment
+from gateway.networks import DEVNET
+from gateway.settings import DEMO_PAYEE, GatewaySettings
+from gateway.state import GatewayState
+from tests.faults.front import Front
+from tests.gateway.fakes import FakeClock
+from tests.gateway.vault_builder import GENERATION, PATHS, write_vault
+
+PRODUCT = PATHS["x402-market-regime"]
+PRICE = 10_000
+MONEY = 5_000_000
+PAYEE_MARGIN_ROUNDS = 20
+
+
+@dataclass
+class Stage:
+    """The parts that a scenario touches."""
+
+    state: GatewayState
+    front: Front
+    ledger: Ledger
+    clock: FakeClock
+    client: httpx2.AsyncClient
+    folder: Path
+    buyer: Key = field(default_factory=new_key)
+    _replaced: dict[str, datetime] = field(default_factory=dict)
+    _newest: str = GENERATION
+
+    async def sign(self) -> SignedPayment:
+        """Ask for the price and sign a payment of it, as a wallet would."""
+        self.ledger.fund(self.buyer.address, 1_000_000, MONEY)
+        quote = await self.client.get(PRODUCT)
+        challenge = read_challenge(quote.headers["PAYMENT-REQUIRED"])
+        offer = choose_offer(challenge, DEVNET, PRICE)
+        return sign_payment(challenge, offer, self.buyer, DEVNET, self.ledger.rounds.current())
+
+    async def present(self, payment: SignedPayment, path: str = PRODUCT) -> httpx2.Response:
+        """Send a payment."""
+        return await self.client.get(path, headers={"PAYMENT-SIGNATURE": payment.header})
+
+    async def pass_time(self, seconds: float) -> None:
+        """Move the clock, publish as a generator would have done meanwhile, and let the reconciler look."""
+        self.clock.step(seconds)
+        now = self.clock.now()
+        self._replaced[self._newest] = now
+        self._newest = f"{int(self._newest) + 1:012}"
+        write_vault(self.folder / "vault", generation=self._newest, at=now, older=self._replaced)
+        await self.state.refresh()
+        await self.state.reconciler.step()
+
+    async def pass_last_round_of(self, payment: SignedPayment) -> None:
+        """Go on until a payment can land no more."""
+        rounds = payment.last_valid - self.ledger.rounds.current() + PAYEE_MARGIN_ROUNDS
+        await self.pass_time(rounds * ROUND_S)
+
+    def drain(self) -> None:
+        """Take the buyer's money away, as another payment of theirs would."""
+        self.ledger._database.execute("UPDATE holdings SET amount = 0 WHERE address = ?", (self.buyer.address,))
+
+    def transfers(self) -> int:
+        """Count the prices that the payee got, on the toy ledger."""
+        got = self.ledger.holding(DEMO_PAYEE)
+        assert got is not None
+        assert got % PRICE == 0
+        return got // PRICE
+
+    def landed(self, payment: SignedPayment) -> bool:
+        """Tell whether the toy ledger has a payment."""
+        return self.ledger.transaction(payment.txid) is not None
+
+
+@asynccontextmanager
+async def stage(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
+    """Open a stage in an empty folder."""
+    clock = FakeClock()
+    (folder / "vault").mkdir(parents=True)
+    write_vault(folder / "vault")
+    devnet = build_devnet(DevnetSettings(folder / "devnet.sqlite3"), now=lambda: clock.now().timestamp())
+    front = Front(devnet)
+    async with devnet.router.lifespan_context(devnet), front.running():
+        app = build_app(outside(folder, front.url, **settings), clock=clock)
+        transport = httpx2.ASGITransport(app=app, client=("203.0.113.9", 40_000), raise_app_exceptions=False)
+        async with (
+            app.router.lifespan_context(app),
+            httpx2.AsyncClient(transport=transport, base_url="http://gateway") as client,
+        ):
+            yield Stage(app.state.gateway, front, devnet.state.ledger, clock, client, folder)
+
+
+def outside(folder: Path, url: str, **settings: Any) -> GatewaySettings:
+    """Return the settings of a gateway whose outside answers at this front."""
+    return GatewaySettings(
+        **{
+            "state_dir": folder,
+            "facilitator_url": f"{url}/f",
+            "algod_url": f"{url}/a",
+            "indexer_url": f"{url}/i",
+            "rate_limit_per_minute": 100_000,
+            **settings,
+        }
+    )

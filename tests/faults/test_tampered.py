@@ -1,0 +1,230 @@
+"""Rules 7 and 8 over every place of a real payment, on the wire, and against the SDK's own reading of it."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import copy
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import msgpack
+import pytest
+from algosdk import account, encoding, transaction
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nacl.signing import SigningKey
+
+from gateway.errors import PaymentInvalid
+from gateway.networks import DEVNET
+from gateway.payment import read_payment
+from gateway.settings import DEMO_PAYEE
+from tests.faults.behaviours import told
+from tests.faults.stage import PRODUCT, Stage, stage
+from tests.gateway.wallet import Buyer, Signed, decode_header, encode_header
+
+BUYER = Buyer()
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just(1e400)
+JSON = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+ALL_FIELDS = (
+    "type snd rcv amt close axfer xaid aamt arcv aclose asnd fee fv lv gh gen grp lx note rekey apid apan apar caid "
+    "votekey selkey fadd faid afrz sp hb"
+)
+FIELD_NAMES = st.sampled_from(ALL_FIELDS.split())
+FIELD_VALUES = (
+    st.integers(-1, 2**64)
+    | st.sampled_from([0, 1, 10_000, DEVNET.asset_id, 10_000.0, "axfer", "pay", True, False, b"", {}, []])
+    | st.binary(min_size=32, max_size=32)
+    | st.binary(max_size=40)
+    | st.floats()
+    | st.text(max_size=6)
+)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of everything below a value."""
+    items: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, below in items:
+        yield (*path, name)
+        yield from places(below, (*path, name))
+
+
+def tampered(value: Any, path: tuple[Any, ...], to: Any, *, remove: bool) -> Any:
+    """Return a copy with one place changed or taken out."""
+    changed = copy.deepcopy(value)
+    at = changed
+    for name in path[:-1]:
+        at = at[name]
+    if remove:
+        del at[path[-1]]
+    else:
+        at[path[-1]] = to
+    return changed
+
+
+@pytest.fixture(scope="module")
+def loop() -> Iterator[asyncio.Runner]:
+    with asyncio.Runner() as runner:
+        yield runner
+
+
+@pytest.fixture(scope="module")
+def on(loop: asyncio.Runner, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    opened = stage(tmp_path_factory.mktemp("tampered") / "stage")
+    yield loop.run(opened.__aenter__())
+    loop.run(opened.__aexit__(None, None, None))
+
+
+def refusal_of(header: str) -> str | None:
+    try:
+        read_payment(header, DEVNET, DEMO_PAYEE)
+    except PaymentInvalid as error:
+        return error.code
+    return None
+
+
+async def send(on: Stage, header: str) -> Any:
+    return await on.client.get(PRODUCT, headers={"PAYMENT-SIGNATURE": header})
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_rules_7_and_8_any_place_tampered_with_is_402_with_its_reason_and_no_call(
+    loop: asyncio.Runner, on: Stage, data: st.DataObject
+) -> None:
+    value = decode_header(loop.run(on.sign()).header)
+    path = data.draw(st.sampled_from(list(places(value))))
+    header = encode_header(tampered(value, path, data.draw(JSON), remove=data.draw(st.booleans())))
+    code, calls = refusal_of(header), on.front.calls.copy()
+
+    answer = loop.run(send(on, header))
+
+    assert answer.status_code in {200, 402, 431}
+    if code is not None and answer.status_code != 431:
+        assert answer.status_code == 402
+        assert code in answer.json()["error"]
+        assert decode_header(answer.headers["PAYMENT-REQUIRED"])["x402Version"] == 2
+        assert (on.front.calls["verify"], on.front.calls["settle"]) == (calls["verify"], calls["settle"])
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.dictionaries(FIELD_NAMES | st.text(max_size=4), st.none() | FIELD_VALUES, min_size=1, max_size=4))
+def test_rule_8_whatever_a_payer_signs_what_is_taken_pays_our_terms_as_the_sdk_reads_it(
+    changes: dict[str, Any],
+) -> None:
+    fields = {name: value for name, value in {**BUYER.fields(), **changes}.items() if value is not None}
+    try:
+        item = BUYER.sign(fields)
+    except (OverflowError, UnicodeEncodeError):
+        return  # not even msgpack
+    header = Signed("", "", BUYER.envelope(item)).header
+    if refusal_of(header) is not None:
+        return
+
+    taken = read_payment(header, DEVNET, DEMO_PAYEE)
+
+    signed = encoding.msgpack_decode(base64.b64encode(item).decode())
+    txn = signed.transaction
+    assert isinstance(txn, transaction.AssetTransferTxn)
+    assert (txn.index, txn.receiver, txn.genesis_hash) == (DEVNET.asset_id, DEMO_PAYEE, DEVNET.genesis_hash)
+    assert (txn.amount, txn.sender, txn.last_valid_round) == (taken.amount_atomic, taken.payer, taken.last_valid)
+    assert (txn.rekey_to, txn.close_assets_to, txn.revocation_target) == (None, None, None)
+    assert signed.get_txid() == taken.txid
+
+
+def test_rule_8_a_rekeyed_payer_signs_with_the_key_that_it_names() -> None:
+    secret, _ = account.generate_account()
+    key = SigningKey(base64.b64decode(secret)[:32])
+    fields = dict(sorted(BUYER.fields().items()))
+    signature = key.sign(b"TX" + msgpack.packb(fields)).signature
+    item = {"sgnr": bytes(key.verify_key), "sig": signature, "txn": fields}
+
+    taken = read_payment(Signed("", "", BUYER.envelope(msgpack.packb(item))).header, DEVNET, DEMO_PAYEE)
+
+    assert taken.payer == BUYER.address
+
+
+@pytest.mark.parametrize("place", ["extensions", "resource", "payload", "accepted"])
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_rule_7_nesting_of_any_depth_anywhere_is_no_accident(
+    loop: asyncio.Runner, on: Stage, place: str, opening: str
+) -> None:
+    payment = loop.run(on.sign())
+    closing = "]" if opening == "[" else "}"
+    seen = set()
+    for depth in (*range(50, 70), *range(100, 900, 200), *range(960, 1_010, 7), 2_000, 3_000):
+        value = decode_header(payment.header)
+        value.setdefault(place, {"url": "x"})["deep"] = "HERE"
+        text = json.dumps(value).replace('"HERE"', opening * depth + "1" + closing * depth)
+        answer = loop.run(send(on, base64.b64encode(text.encode()).decode()))
+        seen.add(answer.status_code)
+
+    assert seen <= {200, 402, 431}
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
+@pytest.mark.parametrize("place", ["extensions", "resource", "payload", "accepted"])
+def test_rule_7_a_number_that_json_does_not_have_is_402_wherever_it_stands(
+    loop: asyncio.Runner, on: Stage, place: str, number: str
+) -> None:
+    value = decode_header(loop.run(on.sign()).header)
+    value.setdefault(place, {"url": "x"})["number"] = "HERE"
+    text = json.dumps(value).replace('"HERE"', number)
+
+    answer = loop.run(send(on, base64.b64encode(text.encode()).decode()))
+
+    assert answer.status_code == 402
+    assert "payment_not_json" in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "resource", [{}, {"url": 5}, {"url": None}, {"url": "x", "description": 1}, {"url": "x", "mimeType": []}]
+)
+def test_rule_7_a_resource_of_wrong_types_is_402_and_reaches_no_facilitator(
+    loop: asyncio.Runner, on: Stage, resource: Any
+) -> None:
+    value = decode_header(loop.run(on.sign()).header)
+    calls = on.front.calls["verify"]
+
+    answer = loop.run(send(on, encode_header({**value, "resource": resource})))
+
+    assert answer.status_code == 402
+    assert on.front.calls["verify"] == calls
+
+
+@pytest.mark.parametrize("place", ["extensions", "resource"])
+def test_rule_7_half_a_character_is_402_and_reaches_no_facilitator(loop: asyncio.Runner, on: Stage, place: str) -> None:
+    value = decode_header(loop.run(on.sign()).header)
+    value.setdefault(place, {})["text"] = "\ud800"
+    calls = on.front.calls["verify"]
+
+    answer = loop.run(send(on, encode_header(value)))
+
+    assert answer.status_code == 402
+    assert on.front.calls["verify"] == calls
+
+
+def test_rule_12_what_the_facilitator_finds_malformed_closes_verify_to_nobody_else(
+    loop: asyncio.Runner, on: Stage
+) -> None:
+    on.front.fault({"verify": told({"error": "invalid_request"}, 400)})
+    refused = [loop.run(on.present(loop.run(on.sign()))).status_code for _ in range(6)]
+    on.front.fault({})
+
+    answer = loop.run(on.present(loop.run(on.sign())))
+
+    assert set(refused) == {503}
+    assert answer.status_code == 200
+
+
+def test_rule_7_the_header_twice_is_402(loop: asyncio.Runner, on: Stage) -> None:
+    header = loop.run(on.sign()).header
+
+    answer = loop.run(on.client.get(PRODUCT, headers=[("PAYMENT-SIGNATURE", header), ("PAYMENT-SIGNATURE", header)]))
+
+    assert answer.status_code == 402

@@ -1,0 +1,200 @@
+"""The connection over a fake transport: what is answered at once, what is passed on, what is cut."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from starlette.types import Receive, Scope, Send
+from uvicorn.config import Config
+from uvicorn.server import ServerState
+
+from gateway.connection import MAX_HEAD_BYTES, REQUEST_TIMEOUT_S, Connection, Connections, protocol_of
+from tests.gateway.house import REGIME, House, house, in_loop
+
+
+class Wire(asyncio.Transport):
+    """A transport that keeps what was written."""
+
+    def __init__(self) -> None:
+        super().__init__({"peername": ("203.0.113.9", 4), "sockname": ("127.0.0.1", 80)})
+        self.written = b""
+        self.closed = False
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.written += bytes(data)
+
+    def close(self) -> None:
+        self.closed = True
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def pause_reading(self) -> None:
+        pass
+
+    def resume_reading(self) -> None:
+        pass
+
+
+class Line:
+    """One connection to a gateway, and the requests that its application was asked."""
+
+    def __init__(self, home: House) -> None:
+        self.asked: list[str] = []
+
+        async def app(scope: Scope, _receive: Receive, send: Send) -> None:
+            self.asked.append(scope["method"])
+            await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"3")]})
+            await send({"type": "http.response.body", "body": b"app"})
+
+        config = Config(cast("Any", app), lifespan="off", ws="none", log_config=None)
+        self.server = ServerState()
+        self.server.default_headers = [(b"date", b"Fri, 20 Nov 2026 09:53:00 GMT")]
+        kind = cast("type[Connection]", protocol_of(Connections(home.state)))
+        self.connection = kind(config, self.server, {})
+        self.wire = Wire()
+        self.connection.connection_made(self.wire)
+
+    async def send(self, *parts: bytes) -> bytes:
+        for part in parts:
+            self.connection.data_received(part)
+            await asyncio.sleep(0.01)
+        return self.wire.written
+
+
+@asynccontextmanager
+async def line(folder: Path) -> AsyncIterator[Line]:
+    async with house(folder) as home:
+        made = Line(home)
+        yield made
+        made.connection.connection_lost(None)
+
+
+def get(*lines: str, method: str = "GET", path: str = REGIME) -> bytes:
+    return "\r\n".join([f"{method} {path} HTTP/1.1", "Host: gateway", *lines, "", ""]).encode()
+
+
+@in_loop
+async def test_a_challenge_is_answered_before_the_application(tmp_path: Path) -> None:
+    async with line(tmp_path) as made:
+        written = await made.send(get())
+
+    head, _, body = written.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 402 Payment Required\r\ndate: Fri, 20 Nov 2026")
+    assert b"payment-required: " in head
+    assert b"content-length: %d" % len(body) in head
+    assert made.asked == []
+
+
+@in_loop
+async def test_the_answer_at_once_is_the_applications_answer(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        through_application = await home.get()
+        written = await Line(home).send(get())
+
+    head, _, body = written.partition(b"\r\n\r\n")
+    sent = {tuple(row.split(": ", 1)) for row in head.decode().split("\r\n")[1:]}
+    assert body == through_application.content
+    assert sent - {("date", "Fri, 20 Nov 2026 09:53:00 GMT")} == set(through_application.headers.items())
+
+
+@in_loop
+async def test_pipelined_requests_are_answered_each_and_in_order(tmp_path: Path) -> None:
+    async with line(tmp_path) as made:
+        written = await made.send(get() + get(), get("PAYMENT-SIGNATURE: x") + get(path="/healthz") + get())
+
+    # While the application works on one, those behind it are left to it as well.
+    assert written.count(b"HTTP/1.1 402 ") == 2
+    assert written.endswith(b"\r\n\r\napp")
+    assert written.count(b"\r\n\r\napp") == len(made.asked) == 3
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        get("PAYMENT-SIGNATURE: abc"),
+        get("Content-Length: 2") + b"{}",
+        get("Transfer-Encoding: chunked") + b"0\r\n\r\n",
+        get("Connection: close"),
+        get(method="HEAD"),
+        get(method="OPTIONS"),
+        get(path=REGIME + "?x=1"),
+        get("X-Long: " + "a" * 17_000),
+        get().replace(b"HTTP/1.1", b"HTTP/1.0"),
+    ],
+)
+@in_loop
+async def test_anything_else_is_passed_on(request_: bytes, tmp_path: Path) -> None:
+    async with line(tmp_path) as made:
+        await made.send(request_)
+
+    assert len(made.asked) == 1
+
+
+@in_loop
+async def test_without_an_honest_quote_the_application_is_asked(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.clock.step(3_600)
+        made = Line(home)
+        await made.send(get())
+
+    assert made.asked == ["GET"]
+
+
+@pytest.mark.parametrize(
+    "slowly",
+    [
+        [],
+        [b"GET / HT"],
+        [b"GET / HTTP/1.1\r\n", b"X: y\r\n", b"Z: y\r\n"],
+        [b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n", b"a", b"b"],
+        [get(path="/healthz"), b"\r\n"],
+    ],
+)
+@in_loop
+async def test_a_client_that_sends_too_slowly_is_cut(slowly: list[bytes], tmp_path: Path) -> None:
+    async with line(tmp_path) as made:
+        await made.send(*slowly)
+        now = made.connection.loop.time()
+        made.connection.close_if_late(now + REQUEST_TIMEOUT_S - 5)
+        early = made.wire.closed
+
+        made.connection.close_if_late(now + REQUEST_TIMEOUT_S + 5)
+
+    assert (early, made.wire.closed) == (False, True)
+
+
+@in_loop
+async def test_an_answer_that_takes_long_is_not_cut(tmp_path: Path) -> None:
+    async with line(tmp_path) as made:
+        made.connection.data_received(get("PAYMENT-SIGNATURE: abc"))
+
+        made.connection.close_if_late(made.connection.loop.time() + 3_600)
+        await asyncio.sleep(0.01)
+
+        assert not made.wire.closed
+    assert made.wire.written.endswith(b"app")
+
+
+@in_loop
+async def test_a_head_without_end_is_431_and_cut(tmp_path: Path) -> None:
+    async with line(tmp_path) as made:
+        written = await made.send(get()[:-2], *([b"X: " + b"a" * 8_000 + b"\r\n"] * (MAX_HEAD_BYTES // 8_000 + 1)))
+
+    assert written.startswith(b"HTTP/1.1 431 ")
+    assert made.wire.closed
+    assert made.asked == []
+
+
+@in_loop
+async def test_what_is_no_http_is_400_and_cut(tmp_path: Path) -> None:
+    async with line(tmp_path) as made:
+        written = await made.send(b"\x16\x03\x01\x02\x00 this is no HTTP\r\n\r\n")
+
+    assert written.startswith(b"HTTP/1.1 400 ")
+    assert made.wire.closed

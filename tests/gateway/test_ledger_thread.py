@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from gateway.errors import IdentityTaken
+from gateway.ledger import Ledger
+from gateway.ledger_thread import LedgerThread
+from tests.gateway.house import in_loop
+from tests.gateway.test_ledger import INTENT
+
+
+def intents(count: int) -> list[str]:
+    return [f"{number:052d}" for number in range(count)]
+
+
+def commits(ledger: Ledger) -> list[int]:
+    counted: list[int] = []
+    sa.event.listen(ledger._engine, "commit", lambda _connection: counted.append(1))
+    return counted
+
+
+@in_loop
+async def test_writes_that_wait_together_share_one_commit(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger)
+    counted = commits(ledger)
+
+    await asyncio.gather(*(thread.write(ledger.write_intent, replace(INTENT, txid=txid)) for txid in intents(100)))
+
+    assert len(counted) == 1
+    assert len(Ledger(tmp_path / "payments.sqlite3").open_payments()) == 100
+    await thread.close()
+
+
+@in_loop
+async def test_a_write_is_answered_only_when_another_process_can_read_it(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger)
+    other = Ledger(tmp_path / "payments.sqlite3")
+
+    async def write(txid: str) -> bool:
+        await thread.write(ledger.write_intent, replace(INTENT, txid=txid))
+        return other.find(txid) is not None
+
+    assert all(await asyncio.gather(*(write(txid) for txid in intents(40))))
+    await thread.close()
+
+
+@in_loop
+async def test_a_taken_identity_fails_alone(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger)
+    twice = [*intents(5), "0" * 52]
+
+    results = await asyncio.gather(
+        *(thread.write(ledger.write_intent, replace(INTENT, txid=txid)) for txid in twice), return_exceptions=True
+    )
+
+    assert [type(result) for result in results] == [type(None)] * 5 + [IdentityTaken]
+    await thread.close()
+
+
+@in_loop
+async def test_a_write_that_the_database_refuses_spoils_no_other(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger)
+    with sqlite3.connect(tmp_path / "payments.sqlite3") as raw:
+        raw.execute(
+            "create trigger bad before insert on payments when new.payer = 'bad' "
+            "begin select raise(rollback, 'no'); end"
+        )
+    raw.close()
+    payers = ["good", "bad", "good"]
+
+    results = await asyncio.gather(
+        *(
+            thread.write(ledger.write_intent, replace(INTENT, txid=txid, payer=payer))
+            for txid, payer in zip(intents(3), payers, strict=True)
+        ),
+        return_exceptions=True,
+    )
+
+    assert [isinstance(result, sa.exc.SQLAlchemyError) for result in results] == [False, True, False]
+    assert [ledger.find(txid) is not None for txid in intents(3)] == [True, False, True]
+    await thread.close()
+
+
+@in_loop
+async def test_deliveries_are_written_before_the_end(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger)
+    await thread.write(ledger.write_intent, INTENT)
+    for _ in range(3):
+        thread.delivered(INTENT.txid)
+
+    await thread.close()
+
+    record = Ledger(tmp_path / "payments.sqlite3").find(INTENT.txid)
+    assert record is not None
+    assert record.deliveries == 3
+
+
+@in_loop
+async def test_a_caller_that_gives_up_does_not_undo_its_write(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger)
+    task = asyncio.create_task(thread.write(ledger.write_intent, INTENT))
+    await asyncio.sleep(0)
+    task.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await thread.close()
+
+    assert Ledger(tmp_path / "payments.sqlite3").find(INTENT.txid) is not None

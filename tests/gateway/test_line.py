@@ -1,0 +1,207 @@
+"""Both ways to call another service, against a server that answers byte for byte what a test says."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import aiohttp
+import pytest
+
+from gateway.line import Lines
+from gateway.remote import MAX_ANSWER_BYTES, MAX_HEAD_BYTES, Answer, Http, RemoteError, call
+from tests.gateway.house import in_loop
+
+OK = b'HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n{"a":1}'
+CLIENTS = ["lines", "aiohttp"]
+
+
+class Peer:
+    """A server that sends the same bytes to every request, and then ends the connection or not."""
+
+    def __init__(self, answer: bytes, *, ends: bool = False) -> None:
+        self.answer = answer
+        self.ends = ends
+        self.requests: list[bytes] = []
+        self.connections = 0
+        self.url = ""
+        self._writers: list[asyncio.StreamWriter] = []
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        self._writers.append(writer)
+        try:
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                length = next(
+                    (int(row[15:]) for row in head.split(b"\r\n") if row.lower().startswith(b"content-length:")), 0
+                )
+                self.requests.append(head + await reader.readexactly(length))
+                writer.write(self.answer)
+                await writer.drain()
+                if self.ends:
+                    writer.close()
+                    return
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/f"
+        try:
+            yield
+        finally:
+            server.close()
+            for writer in self._writers:
+                writer.close()
+            await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def client(kind: str) -> AsyncIterator[Http]:
+    if kind == "aiohttp":
+        async with aiohttp.ClientSession() as session:
+            yield session
+        return
+    lines = Lines(MAX_HEAD_BYTES + MAX_ANSWER_BYTES)
+    yield lines
+    await lines.close()
+
+
+async def post(http: Http, peer: Peer, timeout_s: float = 5.0) -> Answer:
+    return await call(http, "POST", peer.url + "/settle", timeout_s=timeout_s, headers={"X-T": "k"}, body=b'{"b":2}')
+
+
+GOOD = {
+    "length": OK,
+    "chunked": b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{"a\r\n4\r\n":1}\r\n0\r\n\r\n',
+    "interim": b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + OK,
+    "closing": OK.replace(b"OK\r\n", b"OK\r\nConnection: close\r\n"),
+}
+BAD = {
+    "nothing": b"",
+    "cut head": b"HTTP/1.1 200 OK\r\nConte",
+    "cut body": OK[:-3],
+    "cut chunks": GOOD["chunked"][:-9],
+    "no http": b"hello there\r\n\r\n",
+    "no json": b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n<>",
+    "large": b"HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n" + b"1" * 200_000,
+    "large chunks": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"8000\r\n" + b"1" * 0x8000 * 5,
+    "large head": b"HTTP/1.1 200 OK\r\nX: " + b"x" * 300_000,
+}
+
+
+@pytest.mark.parametrize("kind", CLIENTS)
+@pytest.mark.parametrize("answer", GOOD.values(), ids=GOOD)
+@in_loop
+async def test_an_answer_is_read_however_it_is_framed(answer: bytes, kind: str) -> None:
+    peer = Peer(answer)
+    async with peer.running(), client(kind) as http:
+        answers = [await post(http, peer) for _ in range(3)]
+
+    assert answers == [Answer(200, {"a": 1})] * 3
+    assert len(peer.requests) == 3
+
+
+@pytest.mark.parametrize("kind", CLIENTS)
+@pytest.mark.parametrize("answer", BAD.values(), ids=BAD)
+@in_loop
+async def test_what_is_no_whole_answer_is_an_error_and_asked_once(answer: bytes, kind: str) -> None:
+    peer = Peer(answer, ends=True)
+    async with peer.running(), client(kind) as http:
+        with pytest.raises(RemoteError):
+            await post(http, peer)
+
+    assert len(peer.requests) == 1
+
+
+@pytest.mark.parametrize("kind", CLIENTS)
+@in_loop
+async def test_an_answer_that_ends_with_its_connection_is_whole(kind: str) -> None:
+    peer = Peer(b'HTTP/1.1 200 OK\r\n\r\n{"a":1}', ends=True)
+    async with peer.running(), client(kind) as http:
+        assert await post(http, peer) == Answer(200, {"a": 1})
+
+
+@pytest.mark.parametrize("kind", CLIENTS)
+@in_loop
+async def test_silence_is_an_error_in_time_and_the_connection_is_not_used_again(kind: str) -> None:
+    peer = Peer(b"")
+    async with peer.running(), client(kind) as http:
+        with pytest.raises(RemoteError):
+            await post(http, peer, timeout_s=0.1)
+        peer.answer = OK
+
+        again = await post(http, peer)
+
+    assert again.status == 200
+    assert peer.connections == 2
+
+
+@pytest.mark.parametrize("kind", CLIENTS)
+@in_loop
+async def test_a_redirect_is_an_answer_and_not_followed(kind: str) -> None:
+    peer = Peer(b"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n")
+    async with peer.running(), client(kind) as http:
+        assert await post(http, peer) == Answer(302, None)
+
+    assert len(peer.requests) == 1
+
+
+@in_loop
+async def test_connections_are_kept_and_used_one_request_at_a_time() -> None:
+    peer = Peer(OK)
+    async with peer.running(), client("lines") as http:
+        for _ in range(5):
+            await post(http, peer)
+        one = peer.connections
+        await asyncio.gather(*(post(http, peer) for _ in range(4)))
+
+    assert (one, peer.connections) == (1, 4)
+    assert all(request.endswith(b'{"b":2}') and b"\r\nX-T: k\r\n" in request for request in peer.requests)
+
+
+@in_loop
+async def test_bytes_that_nobody_asked_for_end_the_connection() -> None:
+    peer = Peer(OK + OK)
+    async with peer.running(), client("lines") as http:
+        first = await post(http, peer)
+        peer.answer = OK
+
+        second = await post(http, peer)
+
+    assert first == Answer(200, {"a": 1})
+    assert second.status == 200
+    assert peer.connections == 2
+
+
+@in_loop
+async def test_an_encoding_that_was_not_asked_for_is_an_error() -> None:
+    body = gzip.compress(b'{"a":1}')
+    peer = Peer(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+    async with peer.running(), client("lines") as http:
+        with pytest.raises(RemoteError):
+            await post(http, peer)
+
+
+@pytest.mark.parametrize("token", ["k\r\nX-Evil: 1", "k\nX-Evil: 1", "é\u20ac"])
+@in_loop
+async def test_a_header_that_smuggles_a_line_is_never_sent(token: str) -> None:
+    peer = Peer(OK)
+    async with peer.running(), client("lines") as http:
+        with pytest.raises(RemoteError):
+            await call(http, "GET", peer.url, timeout_s=5, headers={"X": token})
+
+    assert peer.requests == []
+
+
+@in_loop
+async def test_a_certificate_that_nobody_signed_is_refused() -> None:
+    peer = Peer(OK)
+    async with peer.running(), client("lines") as http:
+        with pytest.raises(RemoteError):
+            await call(http, "GET", peer.url.replace("http:", "https:"), timeout_s=5, headers={})
+
+    assert peer.requests == []

@@ -1,0 +1,194 @@
+"""Several gateways on one PostgreSQL: a real server on a socket of its own, from Debian's package `postgresql`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from gateway.errors import IdentityTaken, LedgerUnreadable
+from gateway.ledger import Ledger
+from gateway.ledger_view import LedgerView
+from tests.gateway.house import REGIME, house, in_loop, second_gateway
+from tests.gateway.test_ledger import INTENT
+from tests.gateway.vault_builder import START
+
+pytestmark = pytest.mark.outside
+SERVER_USERS = ("postgres", "nobody")
+
+
+def program(name: str) -> str:
+    found = shutil.which(name) or next((str(path) for path in Path("/usr/lib/postgresql").glob(f"*/bin/{name}")), None)
+    if found is None:
+        pytest.skip("needs a PostgreSQL server (Debian: apt-get install postgresql)")
+    return found
+
+
+def server_user() -> str | None:
+    """PostgreSQL refuses to run as root."""
+    if os.geteuid() != 0:
+        return None
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return next(name for name in SERVER_USERS if name in names)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """Run a server and yield the folder of its socket."""
+    if importlib.util.find_spec("psycopg") is None:
+        pytest.skip("needs the extra `postgres` (psycopg)")
+    initdb, postgres, user = program("initdb"), program("postgres"), server_user()
+    with tempfile.TemporaryDirectory(prefix="emi-pg-") as name:
+        folder = Path(name)
+        if user is not None:
+            shutil.chown(folder, user)
+        words = [initdb, "-D", str(folder / "data"), "-U", "emi", "-A", "trust", "-E", "UTF8", "--locale=C"]
+        subprocess.run(words, check=True, capture_output=True, user=user, cwd=folder)
+        process = subprocess.Popen(
+            [postgres, "-D", str(folder / "data"), "-k", str(folder), "-c", "listen_addresses="],
+            user=user,
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            yield wait(folder)
+        finally:
+            # Fast shutdown: it does not wait for connections that a failed test left open.
+            process.send_signal(signal.SIGINT)
+            process.wait(30)
+
+
+def wait(folder: Path) -> str:
+    for _ in range(200):
+        with contextlib.suppress(sa.exc.OperationalError):
+            engine = sa.create_engine(f"postgresql+psycopg://emi@/postgres?host={folder}")
+            engine.connect().close()
+            engine.dispose()
+            return str(folder)
+        time.sleep(0.1)
+    raise AssertionError("PostgreSQL did not come up")
+
+
+@pytest.fixture
+def url(server: str, request: pytest.FixtureRequest) -> str:
+    """Make an empty database for one test."""
+    name = f"t{abs(hash(request.node.name))}"
+    engine = sa.create_engine(f"postgresql+psycopg://emi@/postgres?host={server}", isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"create database {name}")
+    engine.dispose()
+    return f"postgresql+psycopg://emi@/{name}?host={server}"
+
+
+def test_rule_10_the_txid_and_the_identifier_are_locks_between_gateways(url: str) -> None:
+    first, second = Ledger(url), Ledger(url)
+    first.write_intent(replace(INTENT, identifier="x" * 16))
+
+    with pytest.raises(IdentityTaken):
+        second.write_intent(INTENT)
+    with pytest.raises(IdentityTaken):
+        second.write_intent(replace(INTENT, txid="B" * 52, identifier="x" * 16))
+    record = second.find(INTENT.txid)
+
+    assert record is not None
+    assert (record.state, record.content) == ("intent", b"{}")
+    first.close()
+    second.close()
+
+
+def test_every_step_of_a_payment_is_kept(url: str) -> None:
+    ledger = Ledger(url)
+    later = START + timedelta(seconds=18)
+    for txid in "ABC":
+        ledger.write_intent(replace(INTENT, txid=txid * 52))
+
+    steps = [
+        ledger.begin_settle("A" * 52, "other", "other", START, later),
+        ledger.begin_settle("A" * 52, "other", "other", later, later),
+        ledger.mark_settled("A" * 52, START, "chain"),
+        ledger.mark_settled("A" * 52, START, "chain"),
+        ledger.mark_refused("B" * 52, START, "reason", "absent"),
+    ]
+    ledger.watch("C" * 52, 7)
+    ledger.count_deliveries({"A" * 52: 2})
+
+    assert steps == [False, True, True, False, True]
+    assert [(record.txid[0], record.watched_round) for record in ledger.open_payments()] == [("C", 7)]
+    assert ledger.purge(START + timedelta(days=400)) == 0
+    with LedgerView(url) as view:
+        assert {row["txid"][0]: row["state"] for row in view.all_rows()} == {
+            "A": "settled", "B": "refused", "C": "intent",
+        }  # fmt: skip
+        with pytest.raises(sa.exc.DBAPIError, match="read-only"):
+            view._connection.exec_driver_sql("update payments set state = 'settled'")
+    ledger.close()
+
+
+def test_a_lost_connection_is_replaced(url: str) -> None:
+    ledger = Ledger(url)
+    ledger.write_intent(INTENT)
+    other = sa.create_engine(url)
+    with other.connect() as connection:
+        connection.exec_driver_sql(
+            "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = "
+            "current_database()"
+        )
+    other.dispose()
+
+    with pytest.raises(sa.exc.SQLAlchemyError):
+        ledger.find(INTENT.txid)
+    with pytest.raises(sa.exc.SQLAlchemyError):
+        ledger.mark_settled(INTENT.txid, START, "chain")
+
+    assert ledger.mark_settled(INTENT.txid, START, "chain")
+    assert ledger.find(INTENT.txid) is not None
+    ledger.close()
+
+
+def test_a_newer_database_is_refused_in_one_line_without_its_password(url: str) -> None:
+    Ledger(url).close()
+    engine = sa.create_engine(url)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("update alembic_version set version_num = '0099'")
+    engine.dispose()
+
+    with pytest.raises(LedgerUnreadable, match="has schema 0099") as caught:
+        Ledger(url.replace("emi@", "emi:hidden@"))
+
+    assert "hidden" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@in_loop
+async def rule_17(url: str, folder: Path) -> None:
+    async with house(folder, ledger_url=url) as home, second_gateway(home) as other:
+        home.world.settle_delay_s = 0.3
+        payments = [home.buyer.pay() for _ in range(8)]
+
+        answers = await asyncio.gather(
+            *(home.send(payment) for payment in payments),
+            *(other.get(REGIME, headers={"PAYMENT-SIGNATURE": payment.header}) for payment in payments),
+        )
+
+    assert [answer.status_code for answer in answers] == [200] * 16
+    assert [home.world.transfers[payment.txid] for payment in payments] == [1] * 8
+    assert len(home.world.asked("/settle")) == 8
+
+
+def test_rule_17_two_gateways_on_one_database_settle_each_payment_once(url: str, tmp_path: Path) -> None:
+    rule_17(url, tmp_path)
