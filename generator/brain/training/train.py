@@ -149,5 +149,8 @@ def _plain(network: Recurrent) -> dict[str, Any]:
 
 
 def _short(value: float) -> float:
-    """Return six significant digits: enough to be exact about, few enough to read."""
-    return float(f"{value:.6g}")
+    """Return the value in single precision, in which the networks learn.
+
+    Written out it has so many digits that no published number can look like it by chance.
+    """
+    return float(np.float32(value))
