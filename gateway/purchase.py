@@ -137,11 +137,10 @@ class Purchases:
             self._metrics.outcomes_by_kind["delivered"].inc()
             return done if done.path == path else other_product()
         while (flight := self._flights.get(payment.txid)) is not None:
-            if flight.path != path:
-                return other_product()
-            if flight.group_digest == payment.group_digest:
+            if (flight.path, flight.group_digest) == (path, payment.group_digest):
                 return await asyncio.shield(flight.task)
-            # The same transaction in another group text: judged on its own, once the first is through.
+            # For another product, or in another group text: judged on its own, once the first is through. Which
+            # product it belongs to stands in the ledger, and not in who came first to this process.
             await asyncio.wait({flight.task})
         task = asyncio.create_task(self._fly(path, payment, admit))
         self._flights[payment.txid] = Flight(path, payment.group_digest, task)

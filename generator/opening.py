@@ -12,7 +12,7 @@ from generator.brain.engine import Engine
 from generator.brain.hourly import HOUR_MS
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
-from generator.errors import GeneratorError
+from generator.errors import GeneratorError, SourceError
 from generator.market.source import Progress
 from generator.market.values import BAR_MS, BarFrame
 from generator.service import DAYS_OF_HISTORY, ORIGIN_KEY, Service
@@ -50,7 +50,7 @@ async def open_market(
     simulated = service.mode == SourceMode.SIMULATED
     hours = rehearse_hours if rehearse_hours is not None else (REHEARSED_HOURS if fresh and simulated else 0)
     start = at - timedelta(hours=hours)
-    bars = await service.source.backfill(to_ms(start), days, progress)
+    bars = await _history(service, start, days, progress)
     service.history.append(bars)
     if bars.interval_ms == HOUR_MS:
         service.arena = replace(service.arena, round_minutes=60)
@@ -59,11 +59,24 @@ async def open_market(
         await _rehearse(service, start, at, progress)
 
 
+async def _history(service: Service, start: datetime, days: int, progress: Progress) -> BarFrame:
+    """Return the bars to begin with; a live market that cannot be reached now gives none, and ticks go on asking."""
+    try:
+        return await service.source.backfill(to_ms(start), days, progress)
+    except SourceError as error:
+        if service.mode != SourceMode.LIVE:
+            raise
+        log.warning("no history yet: readings are unknown until venues answer", reason=str(error))
+        return BarFrame.empty(ASSETS)
+
+
 def _same_market(service: Service) -> None:
     """Refuse a memory that another market wrote: its record would be mixed up with this one's."""
     origin = service.mode.value
     if service.mode == SourceMode.SIMULATED:
         origin += f" seed {service.settings.seed}"
+    if service.mode == SourceMode.RECORDED:
+        origin += " " + ", ".join(sorted(folder.resolve().name for folder in service.settings.data_dir))
     kept = service.memory.meta(ORIGIN_KEY)
     if kept is None:
         service.memory.set_meta(ORIGIN_KEY, origin)

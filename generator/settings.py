@@ -104,10 +104,21 @@ class GeneratorSettings(BaseSettings):
         if value is None:
             return None
         parts = urlsplit(value)
-        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        if parts.username or parts.password:
+            msg = "credentials do not belong in a URL: it stands in every answer"
+            raise ValueError(msg)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/") or parts.query:
             msg = "must be an origin such as https://example.org"
             raise ValueError(msg)
         return value.rstrip("/")
+
+    @field_validator("contact")
+    @classmethod
+    def _reachable(cls, value: str) -> str:
+        if not re.match(r"^(https?://[^\s/]+\S*|mailto:\S+@\S+|[^\s@]+@[^\s@]+)$", value):
+            msg = "must be a URL or an e-mail address"
+            raise ValueError(msg)
+        return value
 
     @field_validator("vault_url")
     @classmethod

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+from generator.compose.context import Site
 from generator.opening import open_market
 from generator.publish.disk import Disk
 from generator.publish.release import Releases
+from generator.publish.standing import Standing
 from generator.publish.vault import Vault
 from generator.service import Service, build
 from generator.settings import GeneratorSettings
@@ -35,6 +38,13 @@ class SteppedClock:
         return self.at
 
 
+class NoStanding(Standing):
+    """Leave OpenAPI and the other standing files out: its YAML takes most of a second."""
+
+    def files(self, site: Site, bodies: Mapping[str, Any], at: datetime) -> dict[str, bytes]:
+        return {}
+
+
 @contextlib.asynccontextmanager
 async def opened(
     state: Path,
@@ -42,9 +52,14 @@ async def opened(
     settings: GeneratorSettings | None = None,
     hours: int = 0,
     at: datetime | None = None,
+    *,
+    standing: bool = False,
 ) -> AsyncIterator[Service]:
     """Open a generator on `state` with three days of history."""
     service = build(settings or GeneratorSettings(state_dir=state), clock, at)
+    if not standing:
+        service.standing.close()
+        service.standing = NoStanding()
     try:
         await open_market(service, clock.now(), lambda *_: None, hours, days=3)
         yield service

@@ -13,10 +13,13 @@ import numpy as np
 import pytest
 
 from generator.arena.play import PlayInputs
+from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
-from generator.errors import PublishError
-from generator.market.values import Observation
+from generator.errors import PublishError, SourceError
+from generator.market.values import AssetObservation, BarFrame, Observation
+from generator.opening import open_market
 from generator.schedule import Clockwork
+from generator.service import build
 from generator.settings import GeneratorSettings
 from generator.tick import tick
 from tests.publish.test_release import FailingDisk
@@ -276,3 +279,31 @@ def test_a_recording_that_ended_is_stale_and_unknown(tmp_path: Path) -> None:
 
     assert body(settings.state_dir, "/status.json")["sources"][0]["status"] == "stale"
     assert body(settings.state_dir, "/api/market-regime.php")["regime"]["label"] == "unknown"
+
+
+def test_a_live_market_out_of_reach_at_the_start_is_published_as_unavailable(tmp_path: Path) -> None:
+    class OutOfReach:
+        mode = SourceMode.LIVE
+
+        async def backfill(self, now_ms: int, days: int, progress: Any) -> BarFrame:
+            raise SourceError("no venue sent any history")
+
+        async def observe(self, now_ms: int, since_ms: int) -> Observation:
+            nothing = {asset: AssetObservation(asset, limitations=("no venue answered",)) for asset in ASSETS}
+            return Observation(SourceMode.LIVE, now_ms, nothing, (), BarFrame.empty(ASSETS))
+
+        async def aclose(self) -> None:
+            """Nothing is open."""
+
+    async def work() -> None:
+        clock = SteppedClock()
+        service = build(GeneratorSettings(state_dir=tmp_path), clock)
+        service.source = OutOfReach()
+        await open_market(service, clock.now(), lambda *_: None)
+        await tick(service, clock.now())
+        await service.aclose()
+
+    run(work)
+
+    assert body(tmp_path, "/status.json")["status"] == "unavailable"
+    assert body(tmp_path, "/api/main-brain.php")["coins"]["BTC"]["price"] is None

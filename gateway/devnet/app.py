@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
+import structlog
 from pydantic import BaseModel, ValidationError
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -29,6 +31,8 @@ from gateway.networks import DEVNET
 from gateway.settings import DEMO_PAYEE
 
 FEE_PAYER_MICRO_ALGOS: Final = 1_000_000_000_000
+
+log = structlog.get_logger("emi.devnet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +79,21 @@ def build_devnet(
 
     facilitator = facilitator_routes(Facilitator(ledger, fee_key, hooks.networks))
     routes = [facilitator, indexer_routes(ledger), wallet_routes(ledger, page_key), *algod_routes(ledger)]
-    app = Starlette(routes=routes, middleware=_middleware(hooks), lifespan=lifespan)
+    app = Starlette(
+        routes=routes,
+        middleware=_middleware(hooks),
+        lifespan=lifespan,
+        exception_handlers={sqlite3.Error: _state_failed},
+    )
     app.state.ledger = ledger
     app.state.fee_payer = fee_key.address
     return app
+
+
+async def _state_failed(_request: Request, problem: Exception) -> Response:
+    """Say that the toy ledger cannot write, e.g. on a full disk; nothing of the group was committed."""
+    log.warning("the devnet's state cannot be used", reason=str(problem))
+    return JSONResponse({"error": "unavailable", "message": f"the devnet's state: {problem}"}, status_code=503)
 
 
 def facilitator_routes(facilitator: Facilitator) -> Mount:

@@ -167,7 +167,9 @@ class Ledger:
             self._database.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (name, value))
             found = self._database.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()[0]
             if found != value:
-                raise DevnetError(f"devnet state {path} has {name} {found}, not {value}; use another --state-dir")
+                raise DevnetError(
+                    f"devnet state {path} has {name} {found}, not {value}; name another with EMI_STATE_DIR"
+                )
         last = self._database.execute("SELECT max(round) FROM transactions").fetchone()[0]
         self.rounds.raise_to(last or 1)
 

@@ -134,7 +134,7 @@ class TrackRecord:
     predictions: int
     resolved: int
     void: int
-    warm_up: int  # of `resolved`, how many were made at the simulated start
+    warm_up: int  # of `resolved`, how many were made by a stepped clock before the start
     hit: Rate
     brier: float | None
     log_score: float | None

@@ -49,7 +49,7 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
         sums = sums.added(case_of_row(row))
     record = track_record("arena", sums)
     found = f"{len(rows)} rounds checked: {len(resolved)} resolved, {len(rows) - len(resolved)} void, "
-    lines = [found + f"{sum(bool(row.get('warm_up')) for row in rows)} made at the simulated start"]
+    lines = [found + f"{sum(bool(row.get('warm_up')) for row in rows)} made by a stepped clock before the start"]
     if record.resolved:
         hit, base = record.hit, record.baselines["base_rate"]
         lines.append(

@@ -32,7 +32,7 @@ class Child:
             start_new_session=True,  # Ctrl-C reaches the parent alone, which ends the children in order
             preexec_fn=_die_with_parent,  # noqa: PLW1509  no thread of ours runs before follow()
         )
-        self._shown = shown
+        self.shown = shown
         self._relay = threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True)
 
     def follow(self) -> None:
@@ -63,8 +63,8 @@ class Child:
     def _read(self, stream: IO[str] | None) -> None:
         for line in stream or ():
             self.last.append(line.rstrip())
-            if self._shown or " warn" in line.lower() or "error" in line.lower():
-                print(line if self._shown else f"{self.name}: {line}", end="", flush=True)
+            if self.shown or " warn" in line.lower() or "error" in line.lower():
+                print(line if self.shown else f"{self.name}: {line}", end="", flush=True)
 
 
 def _die_with_parent() -> None:

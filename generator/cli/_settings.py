@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from generator.catalog.words import SourceMode
 from generator.errors import GeneratorError
 from generator.settings import GeneratorSettings
 
@@ -48,6 +49,16 @@ def gateway_settings(**flags: Any) -> GatewaySettings:
     from gateway.settings import GatewaySettings
 
     return _load(GatewaySettings, flags)
+
+
+def refuse_replay_flags(settings: GeneratorSettings, at: str | None, *, loop: bool = False) -> None:
+    """Refuse --at and --loop where there is nothing to replay.
+
+    Raises:
+        SettingsError: the source is not recorded.
+    """
+    if (at is not None or loop) and settings.source != SourceMode.RECORDED:
+        raise SettingsError("--at and --loop move a recording: use them with --source recorded --data DIR")
 
 
 def _load(kind: Callable[..., Settings], flags: Mapping[str, Any]) -> Settings:
@@ -91,7 +102,7 @@ def _refuse_unknown(known: Mapping[str, bool], names: Iterator[str], where: str)
 def _file_values(known: Mapping[str, bool]) -> dict[str, Any]:
     """Read `emi.yaml` of the working folder; what the environment also sets is left to the environment."""
     path = Path(FILE)
-    if not path.is_file():
+    if not path.exists():
         return {}
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
@@ -117,7 +128,8 @@ def _flatten(data: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, A
         elif isinstance(value, list):
             yield name, ",".join(str(part) for part in value)
         elif value is not None:
-            yield name, str(value) if not isinstance(value, int | float | bool) else value
+            plain = isinstance(value, int | float) and not isinstance(value, bool)  # `port: true` is not port 1
+            yield name, value if plain else str(value)
 
 
 def _nest(flat: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,4 +153,6 @@ def _one_line(error: ValidationError, values: Mapping[str, Any]) -> str:
     secret = secret or "@" in str(first["input"])  # a URL with credentials
     shown = f" is {first['input']!r}" if scalar and not secret else ""
     where = f" (from {FILE} or a flag)" if place and place[0] in values else ""
+    if not place:
+        return message  # of several settings together
     return f"{name}{shown}{where}: {message[0].lower() + message[1:]}"

@@ -29,10 +29,11 @@ def tick(
     import asyncio
 
     from generator.cli._logs import set_up_logs
-    from generator.cli._settings import generator_settings
+    from generator.cli._settings import generator_settings, refuse_replay_flags
     from generator.lock import StateLock
 
     settings = generator_settings(source=source, data_dir=tuple(data) if data else None)
+    refuse_replay_flags(settings, at)
     set_up_logs(settings.log_format)
     with StateLock(settings.state_dir, "generator"):
         asyncio.run(_once(settings, parse_time(at), hours))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import socket
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 READY_TIMEOUT_S: Final = 600  # a live backfill of 30 days takes minutes
 POLL_S: Final = 0.1
+DEFAULT_PORT: Final = 8402
 
 
 def up(
@@ -35,12 +38,17 @@ def up(
 
     Example: emi up --source recorded --data candles --at 2022-10-20T12:00:00Z
     """
-    from generator.cli._settings import gateway_settings, generator_settings
+    from generator.cli._settings import SettingsError, gateway_settings, generator_settings, refuse_replay_flags
     from generator.lock import StateLock
 
     parse_time(at)
     settings = generator_settings(source=source, data_dir=tuple(data) if data else None, port=port)
-    gateway_settings(port=settings.port)
+    refuse_replay_flags(settings, at, loop=loop)
+    gateway = gateway_settings(port=settings.port)
+    if settings.network == "mainnet" and not gateway.facilitator_url:
+        raise SettingsError(
+            "EMI_NETWORK is mainnet: set EMI_FACILITATOR_URL and EMI_ALGOD_URL too; the devnet has no real money"
+        )
     with StateLock(settings.state_dir, "up"):
         _refuse_busy(settings.host, settings.port)
         raise typer.Exit(_supervise(settings, _market_flags(settings, at, loop=loop)))
@@ -60,6 +68,7 @@ def _supervise(settings: GeneratorSettings, market: list[str]) -> int:
     from generator.cli._children import Child
 
     environment, devnet = _environment(settings)
+    before = _published(settings)
     stopping: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda got, _frame: stopping.append(got))
@@ -71,7 +80,7 @@ def _supervise(settings: GeneratorSettings, market: list[str]) -> int:
         children.append(Child("gateway", ["gateway", "--preview"], environment, shown=False))
         for child in children:
             child.follow()
-        if _wait_ready(settings, children, stopping):
+        if _wait_ready(settings, before, children, stopping):
             _welcome(settings, market[1])
         return _watch(children, stopping)
     finally:
@@ -104,15 +113,21 @@ def _devnet_arguments(settings: GeneratorSettings, port: int) -> list[str]:
     return ["devnet", "--port", str(port), *(["--as", "testnet"] if settings.network == "testnet" else [])]
 
 
-def _wait_ready(settings: GeneratorSettings, children: list[Child], stopping: list[int]) -> bool:
-    """Wait until the origin gives an answer and makes a quote; False when a child ended or a signal came first."""
-    origin = f"http://{settings.host}:{settings.port}"
+def _published(settings: GeneratorSettings) -> str | None:
+    """Return the generation that readers see now, None before the first."""
+    pointer = settings.site_path / "current"
+    return pointer.readlink().name if pointer.is_symlink() else None
+
+
+def _wait_ready(settings: GeneratorSettings, before: str | None, children: list[Child], stopping: list[int]) -> bool:
+    """Wait for a release of this start, an answer and a quote; False when a child ended or a signal came first."""
+    origin = _origin(settings)
     wanted = {origin + ENDPOINTS[0].path: 200, origin + PRODUCTS[0].path: 402}
     until = time.monotonic() + READY_TIMEOUT_S
     while time.monotonic() < until and not stopping:
         if any(child.exit_code() is not None for child in children):
             return False
-        if all(_status(url) == status for url, status in wanted.items()):
+        if _published(settings) != before and all(_status(url) == status for url, status in wanted.items()):
             return True
         time.sleep(POLL_S)
     return False
@@ -137,8 +152,12 @@ def _watch(children: list[Child], stopping: list[int]) -> int:
             code = child.exit_code()
             if code is not None:
                 child.end()
-                print(f"emi: {child.name} ended with code {code}; stopping everything. Its last lines:", flush=True)
-                print("\n".join(f"  {line}" for line in child.last), flush=True)
+                told = "" if child.shown else " Its last lines:\n" + "\n".join(f"  {line}" for line in child.last)
+                print(
+                    f"emi: {child.name} ended with code {code}; everything is stopped.{told}",
+                    file=sys.stderr,
+                    flush=True,
+                )
                 return 1
         time.sleep(POLL_S)
     print("\nemi: stopping after the running tick ...", flush=True)
@@ -146,7 +165,9 @@ def _watch(children: list[Child], stopping: list[int]) -> int:
 
 
 def _welcome(settings: GeneratorSettings, source: str) -> None:
-    origin = f"http://{settings.host}:{settings.port}"
+    origin = _origin(settings)
+    emi = _own_name()
+    where = "" if settings.port == DEFAULT_PORT else f" --url {origin}"
     marks = {"simulated": "a SIMULATED market, not real prices", "recorded": "a RECORDED market, replayed"}
     print(
         f"""
@@ -155,9 +176,10 @@ def _welcome(settings: GeneratorSettings, source: str) -> None:
   Look      {origin}/
   Read      curl {origin}/api/market-regime.php
             curl '{origin}/api/reasoning.php?asset=ETH'
-  Buy       emi buy market-regime        (play money on a local devnet; also main-brain, atlas, atlas-human-report)
+  Buy       {emi} buy market-regime{where}
+            (also main-brain, atlas, atlas-human-report; play money when it is the local devnet)
             {origin}/x402-buyer/
-  Vote      emi vote BULLISH
+  Vote      {emi} vote BULLISH
   State     {settings.state_dir.resolve()}   (remove it for a full reset)
 
   Educational only, never advice. One line per tick follows; Ctrl-C stops.
@@ -166,10 +188,20 @@ def _welcome(settings: GeneratorSettings, source: str) -> None:
     )
 
 
+def _origin(settings: GeneratorSettings) -> str:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"http://{host}:{settings.port}"
+
+
+def _own_name() -> str:
+    """Return how this shell reaches the command: `emi`, or the path it was started by."""
+    return "emi" if shutil.which("emi") else sys.argv[0]
+
+
 def _refuse_busy(host: str, port: int) -> None:
     from generator.errors import GeneratorError
 
-    with socket.socket() as probe:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
@@ -186,7 +218,7 @@ def _free_port(wanted: int) -> int:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind(("127.0.0.1", port))
-            except OSError:
+            except (OSError, OverflowError):  # taken, or past the last port
                 continue
             return int(probe.getsockname()[1])
     raise OSError("no free port on loopback")

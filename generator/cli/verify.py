@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 PROVES = """This proves: each revealed forecast is the one whose digest the row carries; outcomes, flags and scores follow
-from the published prices, votes and bands by the published rules.
+from the published prices, votes and bands by the published rules. Taken as told: prices, votes, price_basis, warm_up
+and the outcome before each round.
 It does not prove: that a digest was published before its round (note the commitments yourself, or wait for the
 transparency log of a later version), that no round is missing, that the prices were the market's, or any skill."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS
@@ -15,6 +15,8 @@ from generator.compose.inputs import verified
 from generator.compose.paid import as_of
 from generator.contract.paid import PaidResponse
 from generator.contract.payment_required import Challenge, QuoteDraft, QuotePreview
+
+_SHARED_PARTS: Final = ("limitations", "updated")
 
 
 def challenge(ctx: TickContext, product: Product, body: PaidResponse) -> dict[str, Any]:
@@ -68,6 +70,6 @@ def preview(ctx: TickContext, body: PaidResponse) -> QuotePreview:
         assets_total=len(ASSETS),
         assets_verified=verified(ctx),
         limitations=len(body.limitations),
-        sections=parts,
+        sections=(*parts, *_SHARED_PARTS),
         redacted=parts,
     )

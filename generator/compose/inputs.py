@@ -46,7 +46,7 @@ def futures_of(ctx: TickContext, asset: str) -> FuturesReading:
 def fresh(ctx: TickContext, asset: str) -> bool:
     """Tell whether an asset has a price that is not older than the source's own step allows."""
     seen = observed(ctx, asset)
-    if seen.price is None or seen.price_as_of_ms is None:
+    if seen.price is None or seen.price_as_of_ms is None or ctx.observation.ended:
         return False
     step_ms = ctx.observation.bar_interval_ms if ctx.observation.mode is SourceMode.RECORDED else 0
     return ctx.observation.market_ms - seen.price_as_of_ms <= FRESH_MS + step_ms
@@ -66,7 +66,7 @@ def graded(parts: Iterable[bool], *, readable: bool) -> Status:
 
 def market_status(ctx: TickContext) -> Status:
     """Grade the tick: every source, every price, and every family of evidence of the reading."""
-    readable = any(observed(ctx, asset).price is not None for asset in ASSETS)
+    readable = any(fresh(ctx, asset) for asset in ASSETS)
     sources = [source.status is SourceStatus.OK for source in ctx.observation.sources]
     prices = [fresh(ctx, asset) for asset in ASSETS]
     whole = ctx.reading is not None and ctx.reading.coverage >= 1 and not reading_age(ctx)

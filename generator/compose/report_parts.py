@@ -122,7 +122,7 @@ def track_record(ctx: TickContext, record: TrackRecord) -> ReportTrackRecord:
         right=right,
         losses=n - right,
         warm_up=record.warm_up,
-        latest_losses=wrong[:5],
+        latest_arena_losses=wrong[:5],
     )
 
 

@@ -83,7 +83,7 @@ def skill_shown(record: TrackRecord) -> bool:
 
 def statement(record: TrackRecord) -> str:
     """Say in one plain sentence what a record shows."""
-    made_up = f" {record.warm_up} of them were made at the simulated start." if record.warm_up else ""
+    made_up = f" {record.warm_up} of them were made by a stepped clock before the start." if record.warm_up else ""
     if not record.resolved:
         return "No forecast has resolved yet, so no score is shown."
     if record.resolved < ENOUGH:

@@ -232,7 +232,7 @@ const words = (key) => {
   const text = key.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().replaceAll("_", " ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 };
-const COUNTS = { n: "Known outcomes", right: "Right", losses: "Wrong", warm_up: "From the simulated start" };
+const COUNTS = { n: "Known outcomes", right: "Right", losses: "Wrong", warm_up: "Made by a stepped clock" };
 const plain = (value) => (value === null ? "not known" : value === true ? "yes" : value === false ? "no" : String(value));
 const simple = (value) => value === null || typeof value !== "object";
 
@@ -327,7 +327,7 @@ function human(report) {
     const counts = element("dl", undefined, "terms");
     for (const [key, name] of Object.entries(COUNTS)) if (record[key] !== undefined) counts.append(row(name, plain(record[key])));
     made.push(counts);
-    if ((record.latest_losses || []).length) made.push(element("h4", "Latest misses"), bullets(record.latest_losses));
+    if ((record.latest_arena_losses || []).length) made.push(element("h4", "Latest misses in the Arena"), bullets(record.latest_arena_losses));
   }
   section("What it rests on", report.evidence);
   section("What it cannot tell", report.limits);

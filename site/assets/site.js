@@ -19,7 +19,7 @@
   function show() {
     var now = Date.now();
     var age = Math.max(0, Math.round((now - made) / 1000));
-    ages.forEach(function (place) { place.textContent = "That is " + span(age) + " ago."; });
+    ages.forEach(function (place) { place.textContent = "Made " + span(age) + " ago."; });
     if (stale) { stale.hidden = !(now > until); }
     body.classList.toggle("is-stale", now > until);
     counts.forEach(function (place) {

@@ -129,4 +129,6 @@ def test_an_audit_of_something_else_says_so(body: object) -> None:
 
 
 def test_an_audit_of_an_empty_record_checks_nothing_and_says_so() -> None:
-    assert audit({"rounds": []}).lines == ("0 rounds checked: 0 resolved, 0 void, 0 made at the simulated start",)
+    assert audit({"rounds": []}).lines == (
+        "0 rounds checked: 0 resolved, 0 void, 0 made by a stepped clock before the start",
+    )

@@ -99,12 +99,20 @@ def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
     raise SystemExit(f"{url} never answered:\n{log.read_text(errors='replace')[-3_000:]}")
 
 
-def measure(server: Server, count: int, expected: int, folder: Path, payments: Sequence[str] | None = None) -> Run:
+def measure(
+    server: Server,
+    count: int,
+    expected: int,
+    folder: Path,
+    payments: Sequence[str] | None = None,
+    *,
+    spread_s: float = 0.0,
+) -> Run:
     """Load one server from a process of its own and check that every answer is the expected one."""
     words = [sys.executable, "-m", "tests.benchmarks.gateway_load", server.origin + PATH, str(WORKERS), str(count)]
     if payments is not None:
         (folder / "payments.txt").write_text("\n".join(payments))
-        words.append(str(folder / "payments.txt"))
+        words += [str(folder / "payments.txt"), str(spread_s)]
     before = server.cpu_s()
     done = subprocess.run(words, cwd=REPOSITORY, capture_output=True, text=True, check=True, timeout=1_800)
     used = server.cpu_s() - before
@@ -202,12 +210,17 @@ def ours(folder: Path, outside: str) -> tuple[dict[str, Run], dict[str, Any], fl
         return runs, told, server.rss_mb()
 
 
-def added_ms(folder: Path) -> tuple[float, float]:
-    """Return median and p99 of what the gateway adds to a facilitator that takes its usual time."""
+def added_ms(folder: Path) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return median and p99 beyond the facilitator's own time: through the gateway, and with no gateway at all."""
     with beside("slow", folder) as outside, gateway(folder, outside.origin, name="slow") as server:
         signer = Signer(challenge_of(server)["accepted"])
         measure(server, 200, 200, folder, signer.sign(200))
-        run = measure(server, 3_000, 200, folder, signer.sign(3_000))
+        run = measure(server, 3_000, 200, folder, signer.sign(3_000), spread_s=FACILITATOR_S)
+        control = measure(outside, 3_000, 200, folder, ["none"], spread_s=FACILITATOR_S)
+    return _beyond(run), _beyond(control)
+
+
+def _beyond(run: Run) -> tuple[float, float]:
     added = [1_000 * (wait - FACILITATOR_S) for wait in run.waits]
     return statistics.median(added), added[int(len(added) * 0.99)]
 
@@ -238,9 +251,10 @@ def main() -> None:
         _print_table(runs, plain, peers, why)
         print(f"\nResident memory after {_bought():,} purchases: {rss:.0f} MB (bar 120 MB)")
         if not options.quick:
-            median, worst = added_ms(folder)
+            (median, worst), (idle, idle_worst) = added_ms(folder)
             print(
-                f"Added to a purchase, {WORKERS} buyers at once: median {median:.1f} ms, p99 {worst:.1f} ms (bar 10 ms)"
+                f"Beyond the facilitator's time, {WORKERS} buyers at once: median {median:.1f} ms, p99 {worst:.1f} ms; "
+                f"the same without a gateway: {idle:.1f} ms and {idle_worst:.1f} ms (bar for the difference: 10 ms)"
             )
         if options.long:
             rows = memory_mb(folder, LONG_PURCHASES)

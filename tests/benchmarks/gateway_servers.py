@@ -28,6 +28,8 @@ ANSWERS: Final[dict[str, tuple[int, Any, float]]] = {
     "/supported": (200, SUPPORTED, 0.0),
     "/verify": (200, {"isValid": True, "payer": FEE_PAYER}, 0.02),
     "/settle": (200, {"success": True, "transaction": "T" * 52, "network": TESTNET.full, "payer": FEE_PAYER}, 0.2),
+    # What a gateway that adds nothing would take; tells what the machine adds by itself.
+    "/api/x402-market-regime.php": (200, {}, 0.02 + 0.2),
     "/v2/status": (200, {"last-round": ROUND}, 0.0),
     "/health": (200, {"round": ROUND}, 0.0),
 }

@@ -98,7 +98,7 @@ def _report(now: datetime) -> dict[str, Any]:
             "right": 12,
             "losses": 18,
             "warm_up": 30,
-            "latest_losses": ["BTC at 09:00"],
+            "latest_arena_losses": ["BTC at 09:00"],
         },
         "evidence": {"used": ["prices"], "missing": ["liquidations"], "disagreeing": []},
         "glossary": [{"word": "Volatility", "meaning": "How much a price moves."}],

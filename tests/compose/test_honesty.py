@@ -82,7 +82,7 @@ def test_candles_alone_give_directions_and_name_what_is_missing() -> None:
 def test_past_the_end_of_a_recording_everything_is_marked_stale() -> None:
     body = free("ended", "market-regime")
 
-    assert body["status"] == "degraded"
+    assert body["status"] == "unavailable"
     assert body["source"]["assets_verified"] == 0
     assert {row["status"] for row in body["freshness"]["sources"]} == {"stale"}
     assert body["regime"]["label"] == "unknown"
@@ -284,7 +284,7 @@ def test_skill_beyond_chance_is_told_without_a_promise() -> None:
 
     assert "2.5 % better" in text
     assert "neither promises anything" in text
-    assert "214 of them were made at the simulated start" in text
+    assert "214 of them were made by a stepped clock before the start" in text
 
 
 def test_a_reading_of_an_old_bar_degrades_the_answers_and_is_named() -> None:

@@ -24,7 +24,7 @@ REPORT = "x402-atlas-human-report"
 
 def sentences(report: dict[str, Any]) -> str:
     """All prose of the report but for names, codes and the glossary's own words."""
-    skip = {"as_of", "asset", "word", "name", "product", "snapshotId", "latest_losses"}
+    skip = {"as_of", "asset", "word", "name", "product", "snapshotId", "latest_arena_losses"}
     prose = [text for path, text in strings(report) if not skip & set(path)]
     joined = " ".join(text if text.endswith(".") else f"{text}." for text in prose)
     for word in sorted(GLOSSARY, key=len, reverse=True):
@@ -70,7 +70,7 @@ def test_the_report_shows_losses_beside_wins() -> None:
 
     assert (record["n"], record["right"], record["losses"]) == (321, 121, 200)
     assert "wrong 200 times" in record["text"]
-    assert len(record["latest_losses"]) == 5
+    assert len(record["latest_arena_losses"]) == 5
     assert record["warm_up"] == 214
 
 

@@ -58,6 +58,15 @@ def delayed(seconds: float, then: Behaviour) -> Behaviour:
     return behave
 
 
+def first(once: Behaviour, then: Behaviour) -> Behaviour:
+    """Behave so at the first settle of a payment, and otherwise from the second on."""
+
+    async def behave(asked: Asked) -> web.StreamResponse:
+        return await (once if asked.nth == 1 else then)(asked)
+
+    return behave
+
+
 def below(path: str, then: Behaviour) -> Behaviour:
     """Behave so below a path only, and honestly elsewhere."""
 

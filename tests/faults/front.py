@@ -24,6 +24,7 @@ class Asked:
     request: web.Request
     pass_on: Callable[[], Awaitable[web.Response]]
     hand: Callable[[str], Awaitable[httpx2.Response]]
+    nth: int
 
 
 Behaviour = Callable[[Asked], Coroutine[None, None, web.StreamResponse]]
@@ -81,12 +82,14 @@ class Front:
         async def hand(what: str) -> httpx2.Response:
             return await self._devnet.post(f"/facilitator/{what}", content=body)
 
+        nth = 1
         if name == "settle":
             txid = payment_txid((await request.json())["paymentPayload"]["payload"])
             self.settles[txid] += 1
+            nth = self.settles[txid]
             self._handed[txid] = body
         # A task of its own: a facilitator goes on working when its client hangs up.
-        work = asyncio.ensure_future(self._faults.get(name, honest)(Asked(request, pass_on, hand)))
+        work = asyncio.ensure_future(self._faults.get(name, honest)(Asked(request, pass_on, hand, nth)))
         self._working.add(work)
         work.add_done_callback(self._working.discard)
         return await asyncio.shield(work)

@@ -16,6 +16,7 @@ from tests.faults.behaviours import (
     below,
     changed,
     delayed,
+    first,
     half,
     never,
     reset,
@@ -96,6 +97,15 @@ SETTLES_THEN = (
     settles_then("answers success false with 402", told({"success": False, "errorReason": "insufficient_funds"}, 402)),
 )
 WITHOUT_SETTLING = (
+    Mode('answers success "true", settles nothing', {"settle": told({"success": "true"})}, "503 503 | 200 200"),
+    Mode("answers success 1, settles nothing", {"settle": told({"success": 1})}, "503 503 | 200 200"),
+    Mode("answers success true with 500, settles nothing", {"settle": told(SUCCESS, 500)}, "503 503 | 200 200"),
+    Mode("answers 500, then simulation failed", {"settle": first(SERVER_ERROR, SIMULATION)}, "503 503 | 200 200"),
+    Mode(
+        "answers 500, then settles and says simulation failed",
+        {"settle": first(SERVER_ERROR, after(SIMULATION))},
+        "503 200 | 200 200",
+    ),
     Mode("answers 500, settles nothing", {"settle": SERVER_ERROR}, "503 503 | 200 200"),
     Mode("answers {}, settles nothing", {"settle": EMPTY}, "503 503 | 200 200"),
     Mode("never answers, settles nothing", {"settle": never}, "503 503 | 200 200", settings=HASTY),

@@ -304,6 +304,20 @@ async def test_rule_16_another_product_is_402_also_concurrently(tmp_path: Path) 
 
 
 @in_loop
+async def test_rule_16_another_product_asked_at_once_after_a_restart_does_not_hide_the_bought_one(
+    tmp_path: Path,
+) -> None:
+    async with house(tmp_path) as home:
+        payment = home.buyer.pay()
+        await home.send(payment)
+        await home.restart()
+
+        answers = await asyncio.gather(*(home.send(payment, path) for path in (BRAIN, REGIME, BRAIN)))
+
+    assert [answer.status_code for answer in answers] == [402, 200, 402]
+
+
+@in_loop
 async def test_rule_16_a_known_payment_is_finished_on_its_own_snapshot_however_late(tmp_path: Path) -> None:
     async with house(tmp_path) as home:
         home.world.settle = "500"

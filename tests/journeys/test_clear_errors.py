@@ -103,3 +103,37 @@ def test_every_command_has_help_with_an_example(tmp_path: Path, command: str) ->
     assert done.returncode == 0
     assert "Example" in done.stdout
     assert "emi " + command in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "said"),
+    [
+        (["tick", "--at", "2022-10-20T12:00:00Z"], {}, "--source recorded"),
+        (["tick", "--source", "recorded", "--data", ".", "--at", "garbage"], {}, "'garbage' is no time"),
+        (["up"], {"EMI_NETWORK": "mainnet"}, "EMI_FACILITATOR_URL"),
+        (["up"], {"EMI_HOST": "0.0.0.0"}, "BASE_URL"),
+        (["tick"], {"EMI_BASE_URL": "https://user:sekrit@example.org"}, "credentials do not belong"),
+        (["tick"], {"EMI_BASE_URL": "http://127.0.0.1:8402/some/path"}, "must be an origin"),
+        (["tick"], {"EMI_CONTACT": "not a url"}, "EMI_CONTACT is 'not a url'"),
+        (["doctor"], {"EMI_PAY_TO": "nobody"}, "EMI_PAY_TO"),
+    ],
+)
+def test_what_cannot_be_is_one_line(tmp_path: Path, arguments: list[str], settings: dict[str, str], said: str) -> None:
+    done = emi(*arguments, cwd=tmp_path, timeout_s=60, **settings)
+
+    assert done.returncode == 1
+    assert said in one_line(done.stderr)
+    assert "sekrit" not in done.stderr
+
+
+def test_another_recording_on_the_same_state_is_refused(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        rows = [f"{1_767_225_600_000 + 300_000 * place},1,1,1,1,1" for place in range(400)]
+        (tmp_path / name / "BTCUSDT.csv").write_text("ts,open,high,low,close,volume\n" + "\n".join(rows))
+    assert emi("tick", "--source", "recorded", "--data", "one", cwd=tmp_path).returncode == 0
+
+    done = emi("tick", "--source", "recorded", "--data", "two", cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert "recorded one" in one_line(done.stderr)
