@@ -19,6 +19,8 @@ _BOUNDS: Final = {
     "funding": (-1.0, 1.0),
     "open_interest": (1e-9, _LARGEST),
 }
+_LOWEST: Final = np.array([low for low, _ in _BOUNDS.values()])
+_HIGHEST: Final = np.array([high for _, high in _BOUNDS.values()])
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ class CleanBars:
 
 def clean(frame: BarFrame, assets: tuple[str, ...]) -> CleanBars:
     """Clean a frame into the columns `assets`; assets it does not carry are missing throughout."""
+    if frame.assets == assets:
+        return clean_fields(frame.fields)
     where = {name: i for i, name in enumerate(frame.assets)}
     picked = [where.get(name, -1) for name in assets]
     columns = {name: _pick(frame.fields[name], picked) for name in BAR_FIELDS if name in frame.fields}
@@ -66,7 +70,10 @@ def clean_fields(fields: dict[str, FloatArray]) -> CleanBars:
     log_close[~ok] = np.nan
     ranged = ok & np.isfinite(high) & np.isfinite(low)
     span = np.log(np.where(ranged, high, 1.0)) - np.log(np.where(ranged, low, 1.0))
-    extra = {name: _inside(fields.get(name, nothing), bounds) for name, bounds in _BOUNDS.items()}
+    more = np.array([fields.get(name, nothing) for name in _BOUNDS], dtype=np.float64)
+    wide = (-1, *(1,) * close.ndim)
+    more = np.where((more >= _LOWEST.reshape(wide)) & (more <= _HIGHEST.reshape(wide)), more, np.nan)
+    extra = dict(zip(_BOUNDS, more, strict=True))
     dropped = (~ok & ~np.isnan(close)).sum(axis=-1).astype(np.float64)
     return CleanBars(log_close, np.where(ranged, _PARKINSON * span**2, np.nan), extra, dropped)
 
@@ -74,9 +81,3 @@ def clean_fields(fields: dict[str, FloatArray]) -> CleanBars:
 def _outside(price: FloatArray) -> np.ndarray:
     """Say where a known price is impossible; an unknown one is not."""
     return ~np.isnan(price) & ((price <= 1e-12) | (price >= 1e15))
-
-
-def _inside(values: FloatArray, bounds: tuple[float, float]) -> FloatArray:
-    """Keep finite values within bounds; the rest is unknown."""
-    low, high = bounds
-    return np.where(np.isfinite(values) & (values >= low) & (values <= high), values, np.nan)

@@ -12,10 +12,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from generator.brain.features import Features
-from generator.brain.smoothing import DAY_BARS
+from generator.brain.features import AT, Features
+from generator.brain.smoothing import DAY_BARS, clipped
 from generator.market.values import BAR_MS, FloatArray
 
+_TRENDS: Final = slice(AT["trend_1h"], AT["trend_20h"] + 1)
+_SHORT, _LONG, _VOLUME = AT["volatility_30m"], AT["volatility_18h"], AT["volume"]
 BAND: Final = 0.4307  # half-width of the neutral band in sigmas: a third of a normal distribution (contract section 6)
 HORIZON_MINUTES: Final = (15, 60)
 ODD: Final = 8  # inputs that change sign with the market: they lean up or down
@@ -25,16 +27,17 @@ QUARTER_MS: Final = 900_000
 _SLOTS: Final = (0, 1, 1)  # horizon of each pending slot: one of 15 minutes, two of 60 that start half an hour apart
 _ROW: Final = INPUTS + 7  # inputs, log close, band, online lean and stillness, three base rates
 _PRIOR: Final = np.array([0.33, 0.34, 0.33])
-_EXPERTS: Final = np.array([0.9, 0.07, 0.03])  # base rate, frozen, online
-_SHRINK: Final = np.array([0.0, 0.5, 0.5])
+_STRENGTHS: Final = np.array([0.0, 0.5, 1.0, 1.7])[:, None]  # of the frozen logit; the first is the base rate
+_EXPERTS: Final = np.array([0.80, 0.08, 0.07, 0.03, 0.02])  # those four, and half the online logit
 _POOL: Final = 200.0  # cases that the first guess of the base rate counts for
+_ASYMMETRY: Final = 0.25  # how much of the difference between past rises and falls the base rate keeps
 _OWN: Final = 400.0  # cases before an asset's own base rate counts as much as the pool's
 _FORGET: Final = (0.5 ** (1.0 / (30 * 96)), 0.5 ** (1.0 / (30 * 48)))
 _INDEPENDENT: Final = (
     1.75,
     1.0,
 )  # how many independent cases one resolution of correlated, overlapping assets is worth
-_SHARE: Final = 0.002
+_SHARE: Final = 0.0005
 _RATE: Final = 0.01
 _DECAY: Final = 0.0005
 
@@ -48,15 +51,16 @@ def direction_inputs(features: Features, tilt: FloatArray, imbalance: FloatArray
         imbalance: of the book, -1..1, NaN where unknown.
     """
     now = features.current[..., :-1]
-    odd = (
-        now[4] / 3.0, now[5] / 3.0, now[6] / 3.0, now[7] / 3.0,
-        np.broadcast_to(features.current[6, ..., -1:] / 3.0, now[4].shape),
-        np.clip(features.last[..., :-1], -6.0, 6.0) / 3.0,
-        np.broadcast_to(tilt[..., -1:], now[4].shape),
-        np.nan_to_num(imbalance),
-    )  # fmt: skip
-    even = (np.clip(now[0] - now[3], -3.0, 3.0), now[17], np.ones_like(now[0]))
-    return np.stack((*odd, *even))
+    out = np.empty((INPUTS, *imbalance.shape))
+    out[:4] = now[_TRENDS] / 3.0
+    out[4] = features.current[_TRENDS.stop - 2, ..., -1:] / 3.0
+    out[5] = features.last[..., :-1] / 3.0
+    out[6] = tilt[..., -1:]
+    out[7] = np.where(np.isfinite(imbalance), imbalance, 0.0)
+    out[8] = clipped(now[_SHORT] - now[_LONG], -3.0, 3.0)
+    out[9] = now[_VOLUME]
+    out[10] = 1.0
+    return out
 
 
 def outcomes_of(moves: FloatArray, sigma: FloatArray) -> npt.NDArray[np.int64]:
@@ -89,14 +93,22 @@ class Direction:
         self.due = np.zeros(len(_SLOTS))
         self.resolved = np.zeros(2)  # asset outcomes learned, per horizon
         self._frozen = frozen
+        self._base: list[FloatArray | None] = [None, None]  # of the counts as they stand
 
     def base(self, horizon: int) -> FloatArray:
         """Return the causal base rates, (3, assets): an asset's own, shrunk towards all assets'."""
+        known = self._base[horizon]
+        if known is not None:
+            return known
         counts = self.counts[horizon]
         # Assets move together: seven outcomes of one quarter of an hour are worth about two, not seven.
         pool = counts.sum(axis=1) * (min(1.75, counts.shape[1]) / counts.shape[1]) + _POOL * _PRIOR
-        pool = pool / pool.sum()
+        half = 0.5 * (1.0 - _ASYMMETRY) * (pool[2] - pool[0])  # a drift of the last weeks rarely lasts
+        pool = (pool + np.array([half, 0.0, -half])) / pool.sum()
+        shift = 0.5 * (1.0 - _ASYMMETRY) * (counts[2] - counts[0])
+        counts = np.stack((counts[0] + shift, counts[1], counts[2] - shift))
         out: FloatArray = (counts + _OWN * pool[:, None]) / (counts.sum(axis=0) + _OWN)
+        self._base[horizon] = out
         return out
 
     def mixed(self, horizon: int, inputs: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -110,15 +122,11 @@ class Direction:
     def _experts(
         self, horizon: int, base: FloatArray, inputs: FloatArray, lean: FloatArray, still: FloatArray
     ) -> FloatArray:
-        """Return the three experts' probabilities, (3 experts, 3 classes, assets)."""
-        frozen = _sides(self._frozen[horizon], inputs)
-        return np.stack(
-            (
-                base,
-                tilted(base, _SHRINK[1] * frozen[0], _SHRINK[1] * frozen[1]),
-                tilted(base, _SHRINK[2] * lean, _SHRINK[2] * still),
-            )
-        )
+        """Return the experts' probabilities, (5 experts, 3 classes, assets)."""
+        sure, calm = _sides(self._frozen[horizon], inputs)
+        leans = np.concatenate((_STRENGTHS * sure, 0.5 * lean[None]))
+        stills = np.concatenate((_STRENGTHS * calm, 0.5 * still[None]))
+        return tilted(base[:, None], leans, stills).swapaxes(0, 1)
 
     def update(
         self,
@@ -176,6 +184,7 @@ class Direction:
         self._descend(horizon, inputs, hit - tilted(base, row[INPUTS + 2, known], row[INPUTS + 3, known]))
         self.counts[horizon] *= _FORGET[horizon]
         self.counts[horizon][:, known] += hit
+        self._base[horizon] = None
         self.resolved[horizon] += came.size
 
     def _remix(self, horizon: int, gain: FloatArray) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,8 +11,8 @@ import numpy as np
 from generator.brain import state
 from generator.brain.bars import CleanBars, clean
 from generator.brain.derivatives import Derivatives
-from generator.brain.direction import BAND, HORIZON_MINUTES, MIN_BARS, Direction, direction_inputs
-from generator.brain.features import Features
+from generator.brain.direction import BAND, MIN_BARS, Direction, direction_inputs
+from generator.brain.features import REGIME_INPUTS, Features
 from generator.brain.liquidity import Liquidity
 from generator.brain.outlook import OutlookLevel
 from generator.brain.reading import read
@@ -60,7 +61,7 @@ class Engine:
         self.counters = Counters()
         self.volatility = Volatility((n,))
         self.features = Features((n,))
-        self.filter = RegimeFilter((n,), weights.asset, weights.market, weights.filter)
+        self.filter = RegimeFilter(n, weights.asset, weights.market, weights.filter)
         self.direction = Direction(n, weights.direction)
         self.liquidity = Liquidity(n)
         self.derivatives = Derivatives(n)
@@ -115,7 +116,7 @@ class Engine:
         self.features.update(returns, self.volatility)
         fresh = self.volatility.fresh()
         support = self.features.count * np.append(fresh, fresh.max())
-        self.filter.update(t_ms, self.features.expanded(), support, steps)
+        self.filter.update(t_ms, self.features.current[: len(REGIME_INPUTS)], support, steps)
         depth, spread, imbalance = (extra[name][row] for name in ("depth_usd", "spread_bps", "imbalance"))
         self.liquidity.update(depth, spread, imbalance, self.volatility.levels()[1])
         self.derivatives.update(extra["funding"][row], extra["open_interest"][row])
@@ -174,8 +175,9 @@ class Engine:
         if self._t is None:
             return (None,) * len(self.assets)
         inputs = self.inputs()
-        near, far = (self.direction.mixed(h, inputs) for h in range(len(HORIZON_MINUTES)))
-        share = min(1.0, float(np.log(horizon_minutes / 15.0) / np.log(4.0)))
+        share = min(1.0, math.log(horizon_minutes / 15.0) / math.log(4.0))
+        far = self.direction.mixed(1, inputs)
+        near = far if share == 1.0 else self.direction.mixed(0, inputs)
         chances, bases = (((1.0 - share) * near[i] + share * far[i]).T.tolist() for i in range(2))
         bands = (BAND * 1e4 * self._sigma_over(horizon_minutes)).tolist()
         return tuple(

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from generator.brain import sentences
+from generator.brain.features import AT
 from generator.brain.values import Evidence, Side
 from generator.catalog.words import (
     Bias,
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from generator.brain.engine import Engine
 
 FAMILIES: Final = ("trend", "momentum", "volatility", "breadth", "liquidity", "derivatives")
+_PUSHES: Final = (AT["trend_1h"], AT["trend_3h"])
 _PUSH: Final = 0.8
 _MOST: Final = 2.0 / 3.0
 _TILTED_BOOK: Final = 0.15
@@ -52,18 +56,22 @@ def breadth_lean(breadth: float | None) -> int | None:
     return int(breadth >= _MOST) - int(breadth <= 1.0 - _MOST)
 
 
-def gather(engine: Engine, column: int, words: Words, breadth: float | None) -> tuple[Evidence, ...]:
-    """Return the six families for one asset."""
-    momentum = _momentum(engine, column) if words.trend is not Trend.UNKNOWN else None
-    market = breadth_lean(breadth)
-    imbalance = engine.liquidity.known_imbalance()[column]
-    book = None if words.liquidity is LiquidityContext.UNKNOWN else _sign(float(imbalance), _TILTED_BOOK)
+def gather(engine: Engine, column: int, words: Words, leans: tuple[int, float | None]) -> tuple[Evidence, ...]:
+    """Return the six families for one asset.
+
+    Args:
+        leans: the asset's push of the last hours, and the market's breadth.
+    """
+    push = leans[0] if words.trend is not Trend.UNKNOWN else None
+    market = breadth_lean(leans[1])
+    tilt = engine.liquidity.tilt(column)
+    book = None if words.liquidity is LiquidityContext.UNKNOWN else _sign(tilt, _TILTED_BOOK)
     book_text = sentences.LIQUIDITY[words.liquidity] + (f" {sentences.BOOK[book]}" if book else "")
-    leans: tuple[tuple[int | None, str], ...] = (
+    found: tuple[tuple[int | None, str], ...] = (
         (_TREND[words.trend], sentences.TREND[words.trend]),
         (
-            momentum,
-            "The push of the last hours is not known yet." if momentum is None else sentences.MOMENTUM[momentum],
+            push,
+            "The push of the last hours is not known yet." if push is None else sentences.MOMENTUM[push],
         ),
         (None if words.volatility is VolatilityWord.UNKNOWN else 0, sentences.VOLATILITY[words.volatility]),
         (market, "How many coins rose is not known yet." if market is None else sentences.BREADTH[market]),
@@ -72,7 +80,7 @@ def gather(engine: Engine, column: int, words: Words, breadth: float | None) -> 
     )
     return tuple(
         Evidence(family, _side(family, lean, _SIGN[words.bias]), text)
-        for family, (lean, text) in zip(FAMILIES, leans, strict=True)
+        for family, (lean, text) in zip(FAMILIES, found, strict=True)
     )
 
 
@@ -88,10 +96,12 @@ def coverage_of(evidence: tuple[Evidence, ...]) -> float:
     return sum(item.side is not Side.MISSING for item in evidence) / len(evidence)
 
 
-def _momentum(engine: Engine, column: int) -> int:
-    """Return the push of the last one to three hours."""
-    now = engine.features.current[:, column]
-    return _sign(float(now[4] + now[5]) / 2.0, _PUSH)
+def momentum(engine: Engine) -> list[int]:
+    """Return the push of the last one to three hours of every asset: 1, 0 or -1."""
+    now = engine.features.current
+    push = 0.5 * (now[_PUSHES[0], :-1] + now[_PUSHES[1], :-1])
+    out: list[int] = ((push >= _PUSH).astype(np.int64) - (push <= -_PUSH)).tolist()
+    return out
 
 
 def _sign(value: float, threshold: float) -> int:

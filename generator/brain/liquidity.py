@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
@@ -11,6 +12,7 @@ from generator.catalog.words import LiquidityContext
 from generator.market.values import FloatArray
 
 MIN_BARS: Final = HOUR_BARS
+_WORDS: Final = {-1: LiquidityContext.THIN, 0: LiquidityContext.NORMAL, 1: LiquidityContext.DEEP}
 _ENTER: Final = 1.0
 _LEAVE: Final = 0.5
 _LEAST_SPREAD: Final = 0.12  # a book that hardly varies must not turn noise into words
@@ -64,19 +66,19 @@ class Liquidity:
         score = (self.level[0] - self.week[0]) / np.maximum(1.25 * self.week[1], _LEAST_SPREAD)
         self.word = hysteresis(self.word, score, _ENTER, _LEAVE)
 
-    def known(self) -> np.ndarray:
-        """Say where a word can be given."""
-        return (self.count >= MIN_BARS) & (self.age <= HOUR_BARS)
-
     def known_imbalance(self) -> FloatArray:
         """Return the smoothed imbalance, NaN where it is not known now."""
         return np.where(self.imbalance_age <= HOUR_BARS, self.imbalance[0], np.nan)
 
+    def tilt(self, column: int) -> float:
+        """Return the smoothed imbalance of one asset, NaN where it is not known now."""
+        return float(self.imbalance[0, column]) if self.imbalance_age[column] <= HOUR_BARS else math.nan
+
     def context(self, column: int) -> LiquidityContext:
         """Return the word of one asset."""
-        if not self.known()[column]:
+        if self.count[column] < MIN_BARS or self.age[column] > HOUR_BARS:
             return LiquidityContext.UNKNOWN
-        return {-1: LiquidityContext.THIN, 0: LiquidityContext.NORMAL, 1: LiquidityContext.DEEP}[int(self.word[column])]
+        return _WORDS[int(self.word[column])]
 
 
 def hysteresis(word: FloatArray, score: FloatArray, enter: float, leave: float) -> FloatArray:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from generator.brain import sentences
-from generator.brain.evidence import Words, agreement_of, breadth_lean, coverage_of, gather
+from generator.brain.evidence import Words, agreement_of, breadth_lean, coverage_of, gather, momentum
 from generator.brain.regime import LABELS, dwell_minutes
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
 from generator.brain.values import (
@@ -29,7 +30,6 @@ from generator.catalog.words import (
     Trend,
     VolatilityWord,
 )
-from generator.market.values import FloatArray
 
 if TYPE_CHECKING:
     from generator.brain.engine import Engine
@@ -40,6 +40,16 @@ _OUTLOOK_BARS: Final = 3 * HOUR_BARS
 _REGIME_BARS: Final = 2 * DAY_BARS
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is found for all assets at once, of one asset; breadth is the market's."""
+
+    sure: float
+    structure: MarketStructure
+    push: int
+    breadth: float | None
+
+
 def read(engine: Engine) -> BrainReading:
     """Return what the engine says now; it must have seen a bar."""
     t_ms = engine.t_ms or 0
@@ -47,8 +57,14 @@ def read(engine: Engine) -> BrainReading:
     breadth = engine.structure.breadth(t_ms, here)
     sigma = engine.volatility.sigma(t_ms)
     hourly = engine.forecasts(HOURLY)
+    sure = engine.filter.confidence().tolist()
+    expected = sigma.T.tolist()
+    shapes = engine.structure.words(t_ms, engine.log_close, sigma[1])
+    pushes = momentum(engine)
     assets = {
-        name: _asset(engine, column, forecast, sigma[:, column], breadth)
+        name: _asset(
+            engine, column, forecast, expected[column], Known(sure[column], shapes[column], pushes[column], breadth)
+        )
         for column, (name, forecast) in enumerate(zip(engine.assets, hourly, strict=True))
     }
     regime = _regime(engine, t_ms, breadth)
@@ -73,10 +89,13 @@ def read(engine: Engine) -> BrainReading:
     )
 
 
-def _asset(
-    engine: Engine, column: int, forecast: Forecast | None, sigma: FloatArray, breadth: float | None
-) -> AssetReading:
-    """Return one asset's reading; `sigma` is expected over 15 minutes, 1 hour, 4 hours."""
+def _asset(engine: Engine, column: int, forecast: Forecast | None, sigma: list[float], known: Known) -> AssetReading:
+    """Return one asset's reading.
+
+    Args:
+        sigma: expected over 15 minutes, 1 hour, 4 hours.
+        known: what was found for all assets at once.
+    """
     name = engine.assets[column]
     fresh = bool(engine.close_age[column] <= HOUR_BARS) and bool(engine.features.count[column] > 0)
     bias = _BIAS[forecast.prediction] if forecast else Bias.FLAT
@@ -88,14 +107,14 @@ def _asset(
         derivatives=engine.derivatives.state(column),
         vote=engine.derivatives.vote(column),
     )
-    structure = _structure(engine, column, sigma) if words.trend is not Trend.UNKNOWN else MarketStructure.UNKNOWN
-    evidence = gather(engine, column, words, breadth)
+    structure = known.structure if words.trend is not Trend.UNKNOWN else MarketStructure.UNKNOWN
+    evidence = gather(engine, column, words, (known.push, known.breadth))
     return AssetReading(
         asset=name,
         bias=bias,
         forecast=forecast,
         regime=LABELS[int(engine.filter.label[column])] if fresh else RegimeLabel.UNKNOWN,
-        regime_confidence=float(engine.filter.confidence()[column]) if fresh else None,
+        regime_confidence=known.sure if fresh else None,
         trend=words.trend,
         structure=structure,
         liquidity=words.liquidity,
@@ -151,16 +170,11 @@ def _drivers(engine: Engine, volatility: VolatilityWord, breadth: float | None) 
     return tuple(found)
 
 
-def _structure(engine: Engine, column: int, sigma: FloatArray) -> MarketStructure:
-    """Return the shape of the asset's last day."""
-    return engine.structure.word(engine.t_ms or 0, column, float(engine.log_close[column]), float(sigma[1]))
-
-
-def _outlook(engine: Engine, column: int, sigma: FloatArray) -> VolatilityOutlook | None:
+def _outlook(engine: Engine, column: int, sigma: list[float]) -> VolatilityOutlook | None:
     """Return the asset's outlook; None with under three hours of returns."""
     if _seen(engine, column) < _OUTLOOK_BARS:
         return None
-    return VolatilityOutlook(*sigma.tolist())
+    return VolatilityOutlook(*sigma)
 
 
 def _market_outlook(outlooks: list[VolatilityOutlook]) -> VolatilityOutlook | None:

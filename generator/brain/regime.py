@@ -1,7 +1,4 @@
-"""The regime: a softmax over features, a sticky forward filter on top of it, and a label that does not flicker.
-
-The forward filter is Hamilton's (1989) with the softmax in the place of the likelihood; it never sees the future.
-"""
+"""The regime: a learned forward filter over features, and a label that does not flicker. It never sees the future."""
 
 from __future__ import annotations
 
@@ -10,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from generator.brain.recurrent import Recurrent
 from generator.brain.smoothing import rates
 from generator.catalog.words import RegimeLabel
 from generator.market.values import BAR_MS, FloatArray
@@ -17,24 +15,25 @@ from generator.market.values import BAR_MS, FloatArray
 REGIMES: Final = (RegimeLabel.RISK_ON, RegimeLabel.RISK_OFF, RegimeLabel.RANGE, RegimeLabel.HIGH_VOLATILITY)
 LABELS: Final = (*REGIMES, RegimeLabel.TRANSITION)
 TRANSITION: Final = 4
+STEP_BARS: Final = 6  # the filter remembers half hours, and looks at the open one at every bar
+_STEP_MS: Final = STEP_BARS * BAR_MS
 _MOVED_HALF_LIFE: Final = 12  # bars
+_FORGET_HALF_LIFE: Final = 72  # bars without evidence
 
 
 @dataclass(frozen=True, slots=True)
 class FilterSettings:
-    """How evidence becomes a posterior and a posterior a label.
+    """How a posterior becomes a label.
 
     Args:
-        evidence: power of one bar's softmax; neighbouring bars share most of their data.
-        dwell_bars: mean time in a regime that the filter assumes.
-        lead: how far a challenger must lead before the label moves.
+        lead: how far a challenger must lead before the label moves to range or high_volatility.
+        claim: the same for risk_on and risk_off, which say more.
         undecided: a leading posterior below this is `transition`.
-        ramp_bars: bars over which the evidence of a new stream grows to its full power.
+        ramp_bars: bars over which a new stream earns the filter's full trust.
     """
 
-    evidence: float
-    dwell_bars: float
     lead: float
+    claim: float
     undecided: float
     ramp_bars: float
 
@@ -42,73 +41,93 @@ class FilterSettings:
 class RegimeFilter:
     """Posterior and label of each asset and, in the last column, of the market; arrays are (..., assets + 1)."""
 
-    def __init__(
-        self, shape: tuple[int, ...], asset_model: FloatArray, market_model: FloatArray, settings: FilterSettings
-    ) -> None:
+    def __init__(self, assets: int, asset_model: Recurrent, market_model: Recurrent, settings: FilterSettings) -> None:
         """Start with no opinion.
 
         Args:
-            shape: (..., assets).
-            asset_model, market_model: softmax weights, (4, features).
-            settings: how to filter.
+            assets: how many.
+            asset_model, market_model: networks of one size.
+            settings: how to label.
         """
-        wide = (*shape[:-1], shape[-1] + 1)
-        self.posterior = np.full((4, *wide), 0.25)
+        columns = assets + 1
+        self.hidden = np.zeros((market_model.units, columns))
+        self.committed = np.full(1, -1.0)  # the half hour last remembered
+        self.posterior = np.full((4, columns), 0.25)
         self.earlier = self.posterior.copy()
-        self.label = np.full(wide, float(TRANSITION))
-        self.previous = np.full(wide, -1.0)
-        self.since = np.full(wide, -1.0)  # open time of the first bar with this label
-        self.held = np.full(wide, -1.0)  # the last label that was decided
+        self.trust = np.ones(columns)  # lost in a gap, regained by bars
+        self.label = np.full(columns, float(TRANSITION))
+        self.previous = np.full(columns, -1.0)
+        self.since = np.full(columns, -1.0)  # open time of the first bar with this label
+        self.held = np.full(columns, -1.0)  # the last label that was decided
         self._models = (asset_model, market_model)
         self._settings = settings
         self._alpha = float(rates((_MOVED_HALF_LIFE,), 0)[0])
+        self._recover = float(rates((_FORGET_HALF_LIFE,), 0)[0])
 
-    def update(self, t_ms: int, expanded: FloatArray, support: FloatArray, steps: int = 1) -> None:
+    def update(self, t_ms: int, features: FloatArray, support: FloatArray, steps: int = 1) -> None:
         """Take one bar's features.
 
         Args:
             t_ms: open time of the bar.
-            expanded: (features, ..., assets + 1).
+            features: (inputs, assets + 1).
             support: bars that each column has seen, 0 where it is stale.
-            steps: bars since the last update; a gap lets the posterior forget.
+            steps: bars since the last update; a gap lets the filter forget.
         """
-        prior = self._forget(steps)
-        power = self._settings.evidence * np.minimum(support / self._settings.ramp_bars, 1.0)
-        weighed = np.log(prior) + power * log_softmax(self._scores(expanded))
-        weighed -= weighed.max(axis=0)
-        chance = np.exp(weighed)
-        self.posterior = chance / chance.sum(axis=0)
+        known = support > 0.0
+        if steps > 1 or not known.all():
+            self._forget(known, steps)
+        hidden, scores = self._look(features)
+        chance = np.exp(scores - scores.max(axis=0))
+        chance /= chance.sum(axis=0)
+        self.trust += (1.0 - self.trust) * (self._recover * known)
+        earned = self.trust * np.minimum(support / self._settings.ramp_bars, 1.0)
+        self.posterior = np.where(known, 0.25 + (chance - 0.25) * earned, self.posterior)
+        half_hour = (t_ms + BAR_MS) // _STEP_MS
+        if half_hour > self.committed[0]:
+            # Single precision is what the state keeps of it, so a restart cannot differ.
+            self.hidden = np.where(known, hidden, self.hidden).astype(np.float32).astype(np.float64)
+            self.committed[0] = half_hour
+            self._relabel(t_ms)
         self.earlier += (self.posterior - self.earlier) * self._alpha
-        self._relabel(t_ms)
+        if self.since[0] < 0:
+            self.since[:] = float(t_ms)
 
-    def _forget(self, steps: int) -> FloatArray:
-        """Return the prior of this bar: stay, or move to any other regime alike."""
-        decay = (1.0 - 4.0 / (3.0 * self._settings.dwell_bars)) ** steps
-        return 0.25 + (self.posterior - 0.25) * decay
+    def _forget(self, known: np.ndarray, steps: int) -> None:
+        """Let belief and memory fade over bars that never came, and where an asset is stale."""
+        missing = np.where(known, steps - 1, steps)
+        keep = (1.0 - self._recover) ** missing
+        self.hidden *= keep
+        self.trust *= keep
+        self.posterior = 0.25 + (self.posterior - 0.25) * keep
 
-    def _scores(self, expanded: FloatArray) -> FloatArray:
-        """Return the softmax's scores, (4, ..., assets + 1)."""
-        flat = expanded.reshape(len(expanded), -1)
-        out, market = (model @ flat for model in self._models)
-        shape = (4, *expanded.shape[1:])
-        scores: FloatArray = out.reshape(shape)
-        scores[..., -1] = market.reshape(shape)[..., -1]
-        return scores
+    def _look(self, features: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what would be remembered after this bar, and the scores of the regimes."""
+        hidden, scores = np.empty_like(self.hidden), np.empty(self.posterior.shape)
+        for model, part in zip(self._models, (slice(None, -1), slice(-1, None)), strict=True):
+            scaled = model.scaled(features[:, part])
+            hidden[:, part] = model.step(self.hidden[:, part], scaled)
+            scores[:, part] = model.scores(hidden[:, part], scaled)
+        return hidden, scores
 
     def _relabel(self, t_ms: int) -> None:
-        """Move the label where a challenger clearly leads; say `transition` where nothing does."""
+        """Move the label where a challenger clearly leads; say `transition` where nothing does.
+
+        Only at the end of a half hour, as the network was taught: in between the posterior moves and the label stands.
+        """
         top = self.posterior.argmax(axis=0)
-        best = np.take_along_axis(self.posterior, top[None], 0)[0]
+        columns = np.arange(top.size)
+        best = self.posterior[top, columns]
         held = np.maximum(self.held, 0.0).astype(np.int64)
-        lead = best - np.take_along_axis(self.posterior, held[None], 0)[0]
+        lead = best - self.posterior[held, columns]
         decided = best >= self._settings.undecided
-        moves = decided & ((self.held < 0) | (lead > self._settings.lead))
+        moves = decided & ((self.held < 0) | (lead > np.where(top < 2, self._settings.claim, self._settings.lead)))
         self.held = np.where(moves, top, self.held)
         shown = np.where((self.held < 0) | ~decided, float(TRANSITION), self.held)
-        changed = (shown != self.label) | (self.since < 0)
-        self.previous = np.where(changed & (self.since >= 0), self.label, self.previous)
-        self.since = np.where(changed, float(t_ms), self.since)
-        self.label = shown
+        changed = shown != self.label
+        if changed.any():
+            self.previous = np.where(changed, self.label, self.previous)
+            self.since = np.where(changed, float(t_ms), self.since)
+            self.label = shown
 
     def moved(self) -> FloatArray:
         """Return how much of the belief moved in about the last hour, 0..1."""
@@ -118,20 +137,13 @@ class RegimeFilter:
     def confidence(self) -> FloatArray:
         """Return the posterior of the shown label; of `transition`, the share of belief that moved."""
         shown = np.minimum(self.label, 3.0).astype(np.int64)
-        chance = np.take_along_axis(self.posterior, shown[None], 0)[0]
+        chance = self.posterior[shown, np.arange(shown.size)]
         return np.where(self.label == TRANSITION, self.moved(), chance)
 
     def tilt(self) -> FloatArray:
         """Return posterior of risk_on minus posterior of risk_off."""
         out: FloatArray = self.posterior[0] - self.posterior[1]
         return out
-
-
-def log_softmax(scores: FloatArray) -> FloatArray:
-    """Return log probabilities over axis 0."""
-    shifted = scores - scores.max(axis=0)
-    out: FloatArray = shifted - np.log(np.exp(shifted).sum(axis=0))
-    return out
 
 
 def dwell_minutes(t_ms: int, since_ms: float) -> int:

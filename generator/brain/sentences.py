@@ -54,9 +54,9 @@ BREADTH: Final[dict[int, str]] = {
     -1: "Most coins fell over the last day.",
 }
 BOOK: Final[dict[int, str]] = {
-    1: "There are more buy orders than sell orders near the price.",
-    0: "Buy and sell orders near the price are about even.",
-    -1: "There are more sell orders than buy orders near the price.",
+    1: "There are more bids than asks near the price.",
+    0: "Bids and asks near the price are about even.",
+    -1: "There are more asks than bids near the price.",
 }
 LIQUIDITY: Final[dict[LiquidityContext, str]] = {
     LiquidityContext.DEEP: "Much can change hands near the price.",

@@ -6,13 +6,20 @@ from typing import Final
 
 import numpy as np
 
-from generator.brain.features import Features
+from generator.brain.features import AT, Features
 from generator.brain.liquidity import hysteresis
 from generator.catalog.words import MarketStructure, Trend
 from generator.market.values import BAR_MS, FloatArray
 
 HOUR_MS: Final = 3_600_000
 HOURS: Final = 24
+_WORDS: Final = {
+    -2: MarketStructure.BREAKDOWN,
+    -1: MarketStructure.DOWNTREND,
+    0: MarketStructure.RANGE,
+    1: MarketStructure.UPTREND,
+    2: MarketStructure.BREAKOUT,
+}
 _TREND_ENTER: Final = 1.2
 _TREND_LEAVE: Final = 0.7
 _CLEARANCE: Final = 0.25  # a breakout must clear the day's range by this share of an hour's sigma
@@ -29,7 +36,7 @@ class Structure:
 
     def update(self, t_ms: int, log_close: FloatArray, features: Features) -> None:
         """Take one bar."""
-        score = 0.5 * (features.current[6] + features.current[7])
+        score = 0.5 * (features.current[AT["trend_8h"]] + features.current[AT["trend_20h"]])
         self.trend = hysteresis(self.trend, score, _TREND_ENTER, _TREND_LEAVE)
         close_ms = t_ms + BAR_MS
         if close_ms % HOUR_MS == 0:
@@ -56,22 +63,21 @@ class Structure:
         """Return the trend of one column."""
         return {-1: Trend.DOWN, 0: Trend.SIDEWAYS, 1: Trend.UP}[int(self.trend[column])]
 
-    def word(self, t_ms: int, column: int, log_close: float, hour_sigma: float) -> MarketStructure:
-        """Return the structure of one asset.
+    def words(self, t_ms: int, log_close: FloatArray, hour_sigma: FloatArray) -> list[MarketStructure]:
+        """Return the structure of every asset.
 
         Args:
             t_ms: open time of the last bar.
-            column: of the asset.
-            log_close: its last close.
-            hour_sigma: its expected sigma over an hour, as a fraction.
+            log_close: last closes, (assets,).
+            hour_sigma: expected sigma over an hour, as a fraction, (assets,).
         """
         hour = (t_ms + BAR_MS) // HOUR_MS
-        past = self.hourly[(self.hour > hour - HOURS) & (self.hour < hour), column]
-        past = past[np.isfinite(past)]
-        if past.size >= HOURS // 2:
-            if log_close > past.max() + _CLEARANCE * hour_sigma:
-                return MarketStructure.BREAKOUT
-            if log_close < past.min() - _CLEARANCE * hour_sigma:
-                return MarketStructure.BREAKDOWN
-        words = {-1: MarketStructure.DOWNTREND, 0: MarketStructure.RANGE, 1: MarketStructure.UPTREND}
-        return words[int(self.trend[column])]
+        past = self.hourly[(self.hour > hour - HOURS) & (self.hour < hour)]
+        known = np.isfinite(past)
+        enough = known.sum(axis=0) >= HOURS // 2
+        top = np.where(known, past, -np.inf).max(axis=0, initial=-np.inf)
+        low = np.where(known, past, np.inf).min(axis=0, initial=np.inf)
+        room = _CLEARANCE * hour_sigma
+        out = np.where(enough, (log_close > top + room) * 2 - (log_close < low - room) * 2, 0)
+        found = np.where(out != 0, out, self.trend[:-1])
+        return [_WORDS[int(one)] for one in found.tolist()]

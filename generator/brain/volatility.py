@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from generator.brain.smoothing import DAY_BARS, HOUR_BARS, rates, step
+from generator.brain.smoothing import DAY_BARS, HOUR_BARS, clipped, rates, step
 from generator.market.values import BAR_MS, FloatArray
 
 HORIZON_BARS: Final = (3, 12, 48)  # 15 minutes, 1 hour, 4 hours
@@ -26,6 +26,7 @@ HAR: Final = np.array(
 _FLOOR: Final = 1e-12  # variance of a bar; constant prices must not give log 0
 _CAP: Final = 50.0  # a bar beyond this many slow sigmas is capped, so that one bad print does not rule for days
 _LOG_VOLUME_SPAN: Final = 3.0
+_BAR_SPAN: Final = 4.0  # a bar without a trade has no range at all, which must not rule for hours
 
 
 class Volatility:
@@ -44,6 +45,9 @@ class Volatility:
         self.count = np.zeros((2, *shape))  # returns seen, volumes seen
         self.capped = np.zeros(shape)  # bars until a capped jump is forgotten
         self.age = np.full(shape, 1e6)  # bars since the last return
+        self._bar = np.zeros(shape)  # log volatility of the last bar
+        self._levels: FloatArray | None = None  # of the state as it stands, and the outlook at one time
+        self._outlook: tuple[int, FloatArray] | None = None
         self._alpha = rates(HALF_LIVES, len(shape))
         self._alpha_slow = rates((SLOW_HALF_LIFE,), len(shape))
         self._alpha_volume = rates((HOUR_BARS,), len(shape))
@@ -51,6 +55,7 @@ class Volatility:
 
     def update(self, returns: FloatArray, range_variance: FloatArray, volume: FloatArray) -> None:
         """Take one bar; NaN returns or volumes leave the asset as it was."""
+        self._levels = self._outlook = None
         seen = np.isfinite(returns)
         moved = np.where(seen, returns, 0.0) ** 2
         raw = np.maximum(np.where(np.isfinite(range_variance), 0.5 * (moved + range_variance), moved), _FLOOR)
@@ -65,6 +70,8 @@ class Volatility:
         step(self.variance, value[None], self._alpha, count, weight)
         np.maximum(self.variance, _FLOOR, out=self.variance)
         step(self.slow, np.log(self.variance[:1]), self._alpha_slow, count, weight)
+        slow = self.slow[0]
+        self._bar = 0.5 * (slow + clipped(np.log(value) - slow, -_BAR_SPAN, _BAR_SPAN))
         self._take_volume(volume)
 
     def _take_volume(self, volume: FloatArray) -> None:
@@ -81,11 +88,16 @@ class Volatility:
         out: FloatArray = np.exp(0.5 * self.slow[0])
         return out
 
+    def bar_level(self) -> FloatArray:
+        """Return the log of the last bar's own volatility, held within limits of the slow one, (..., assets)."""
+        return self._bar
+
     def levels(self) -> FloatArray:
         """Return half the log of the four variance means over the slow variance, (4, ..., assets); 0 while unknown."""
-        known = self.count[0] > 0.0
-        out: FloatArray = 0.5 * (np.log(np.maximum(self.variance, _FLOOR)) - self.slow) * known
-        return out
+        if self._levels is None:
+            known = self.count[0] > 0.0
+            self._levels = 0.5 * (np.log(np.maximum(self.variance, _FLOOR)) - self.slow) * known
+        return self._levels
 
     def fresh(self) -> FloatArray:
         """Return 1.0 where the asset had a return in the last hour, else 0.0."""
@@ -95,21 +107,23 @@ class Volatility:
     def volume_level(self) -> FloatArray:
         """Return the log of the hour's volume against three days; 0 while unknown."""
         level = np.log(self.volume[0] + 1e-9) - self.volume_slow[0]
-        out: FloatArray = np.clip(level, -_LOG_VOLUME_SPAN, _LOG_VOLUME_SPAN) * (self.count[1] > 0.0)
+        out: FloatArray = clipped(level, -_LOG_VOLUME_SPAN, _LOG_VOLUME_SPAN) * (self.count[1] > 0.0)
         return out
 
     def outlook(self, t_ms: int) -> FloatArray:
         """Return log(expected sigma per bar / slow sigma) over 15 minutes, 1 hour, 4 hours: (3, ..., assets)."""
+        if self._outlook is not None and self._outlook[0] == t_ms:
+            return self._outlook[1]
         flat = self.levels().reshape(4, -1)
         fixed = HAR[:, 5:] @ calendar(t_ms)
         out = HAR[:, :4] @ flat + HAR[:, 4:5] * self.volume_level().reshape(1, -1) + fixed[:, None]
-        shaped: FloatArray = out.reshape((3, *self.slow.shape[1:]))
-        return shaped
+        self._outlook = (t_ms, out.reshape((3, *self.slow.shape[1:])))
+        return self._outlook[1]
 
     def sigma(self, t_ms: int) -> FloatArray:
         """Return the expected sigma of log returns over 15 minutes, 1 hour, 4 hours: (3, ..., assets), a fraction."""
         width = np.sqrt(np.asarray(HORIZON_BARS, dtype=np.float64)).reshape((3,) + (1,) * (self.slow.ndim - 1))
-        out: FloatArray = width * self.slow_sigma() * np.exp(np.clip(self.outlook(t_ms), -6.0, 6.0))
+        out: FloatArray = width * self.slow_sigma() * np.exp(clipped(self.outlook(t_ms), -6.0, 6.0))
         return out
 
 

@@ -1,4 +1,4 @@
-"""The brain's weights: a versioned JSON with a digest, made by `python -m generator.brain.training train`."""
+"""The brain's weights: a versioned JSON with a digest, made by `emi brain train`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from typing import Any, Final
 import numpy as np
 
 from generator.brain.direction import INPUTS
-from generator.brain.features import NAMES
+from generator.brain.features import REGIME_INPUTS
+from generator.brain.recurrent import Recurrent
 from generator.brain.regime import FilterSettings
 from generator.errors import WeightsError
 from generator.market.values import FloatArray
 
 FORMAT: Final = "emi-brain-weights"
-VERSION: Final = 1
+VERSION: Final = 2
 PACKAGED: Final = Path(__file__).with_name("weights.json")
 
 
@@ -26,15 +27,15 @@ class Weights:
     """What was learned offline.
 
     Args:
-        market, asset: softmax of the regime, (4, features).
+        market, asset: networks of the regime, of one size.
         direction: frozen logits for 15 and 60 minutes, (2, 11).
         filter: how evidence becomes a posterior and a label.
         digest: SHA-256 hex of the canonical JSON without its digest.
         recipe: how it was trained; figures: what it scored.
     """
 
-    market: FloatArray
-    asset: FloatArray
+    market: Recurrent
+    asset: Recurrent
     direction: FloatArray
     filter: FilterSettings
     digest: str
@@ -65,12 +66,13 @@ class Weights:
     @classmethod
     def _of(cls, body: dict[str, Any]) -> Weights:
         """Build the value from a checked body."""
-        if tuple(body["features"]) != NAMES:
+        if tuple(body["features"]) != REGIME_INPUTS:
             raise ValueError("features differ from this program's")
+        units = len(body["market"]["carry"][0])
         return cls(
-            market=_matrix(body["market"], (4, len(NAMES))),
-            asset=_matrix(body["asset"], (4, len(NAMES))),
-            direction=_matrix(body["direction"], (2, INPUTS)),
+            market=_network(body["market"], units),
+            asset=_network(body["asset"], units),
+            direction=_array(body["direction"], (2, INPUTS)),
             filter=FilterSettings(**{name: float(value) for name, value in body["filter"].items()}),
             digest=body["digest"],
             recipe=body["recipe"],
@@ -84,8 +86,20 @@ def digest_of(body: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(bare, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def _matrix(rows: Any, shape: tuple[int, int]) -> FloatArray:
-    """Return a finite matrix of the expected shape."""
+def _network(parts: dict[str, Any], units: int) -> Recurrent:
+    """Return a network of `units` units."""
+    width = len(REGIME_INPUTS)
+    shapes = {
+        "centre": (width,), "spread": (width,), "inputs": (3 * units, width), "carry": (3 * units, units),
+        "bias": (3 * units,), "outputs": (4, units), "direct": (4, width), "rest": (4,),
+    }  # fmt: skip
+    if set(parts) != set(shapes):
+        raise ValueError(f"a network has the parts {', '.join(shapes)}")
+    return Recurrent(**{name: _array(parts[name], shape) for name, shape in shapes.items()})
+
+
+def _array(rows: Any, shape: tuple[int, ...]) -> FloatArray:
+    """Return finite numbers of the expected shape."""
     out = np.array(rows, dtype=np.float64)
     if out.shape != shape or not np.isfinite(out).all():
         raise ValueError(f"expected finite numbers of shape {shape}, got {out.shape}")

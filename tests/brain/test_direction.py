@@ -9,8 +9,8 @@ import pytest
 
 from generator.brain.direction import INPUTS, Direction, outcomes_of
 from generator.brain.engine import Engine
-from generator.brain.training.evaluate import skill, stream
 from generator.brain.training.simulator import DAY, simulate
+from generator.brain.training.streams import listen, outcomes
 from generator.brain.values import Forecast
 from generator.brain.weights import Weights
 from generator.catalog.words import Bias, Prediction
@@ -22,11 +22,10 @@ QUARTER = 900_000
 def test_on_a_driftless_market_the_mixture_is_never_worse_than_the_base_rate_by_more_than_a_trifle() -> None:
     frame = simulate("null", 60002, days=21).frame
 
-    run = stream(frame, 6 * DAY)
+    said = listen(frame, 6 * DAY, Weights.load())
 
     for horizon in range(2):
-        gain_percent, _ = skill([(frame, run)], horizon)
-        assert gain_percent > -0.1
+        assert outcomes(frame, said, horizon).skill() > -0.1
 
 
 def test_an_edge_that_exists_is_found() -> None:

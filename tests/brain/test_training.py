@@ -8,13 +8,23 @@ import numpy as np
 import pytest
 
 from generator.brain.direction import INPUTS
-from generator.brain.training import __main__ as program
-from generator.brain.training.dataset import EVERY, SKIP_DAYS, build
-from generator.brain.training.evaluate import balanced, calibration_error
+from generator.brain.features import REGIME_INPUTS
+from generator.brain.regime import STEP_BARS
+from generator.brain.training.dataset import Dataset, build
 from generator.brain.training.families import FAMILIES, TRAINING_FAMILIES, parameters
-from generator.brain.training.fit import fit_direction, fit_softmax
+from generator.brain.training.fit import fit_direction
 from generator.brain.training.recorded import read_candles
+from generator.brain.training.recurrent_fit import (
+    Lessons,
+    Recipe,
+    _first_guess,
+    _forward,
+    _gradient,
+    _network,
+    fit_recurrent,
+)
 from generator.brain.training.simulator import DAY, simulate
+from generator.brain.training.train import SEEDS, lessons, posteriors
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -39,6 +49,7 @@ def test_simulated_bars_are_possible_bars(family: str) -> None:
 
 def test_alt_is_kept_out_and_null_gives_no_regimes_to_learn() -> None:
     assert set(FAMILIES) - set(TRAINING_FAMILIES) == {"alt", "null"}
+    assert "alt" not in SEEDS
 
 
 def test_an_unknown_family_is_the_callers_mistake() -> None:
@@ -56,22 +67,83 @@ def test_the_null_family_has_no_drift() -> None:
 def test_a_dataset_row_is_the_same_whether_its_market_is_alone_or_not() -> None:
     jobs = [("base", 60013), ("wild", 60014)]
 
-    both, alone = build(jobs, days=SKIP_DAYS + 1), build(jobs[1:], days=SKIP_DAYS + 1)
+    both, alone = build(jobs, days=2), build(jobs[1:], days=2)
 
-    assert both.expanded.shape[0] == -(-(DAY - 12) // EVERY)
-    assert both.expanded[:, :, 1:] == pytest.approx(alone.expanded, abs=1e-5)
-    assert np.array_equal(both.outcome[:, :, 1:], alone.outcome)
+    assert both.market.shape == (2 * DAY // STEP_BARS - 2, len(REGIME_INPUTS), 2)
+    assert both.market[..., 1:] == pytest.approx(alone.market, abs=1e-4)
+    assert np.array_equal(both.truth[:, 1:], alone.truth)
 
 
-def test_the_softmax_finds_classes_that_are_there() -> None:
-    rng = np.random.default_rng(8)
-    truth = rng.integers(4, size=4000)
-    centres = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 2.0], [0.0, -2.0]])
-    x = np.column_stack([np.ones(4000), 5.0 + 3.0 * (centres[truth] + rng.normal(size=(4000, 2)))])
+def test_the_gradient_of_the_network_is_the_slope_of_its_loss() -> None:
+    rng = np.random.default_rng(1)
+    parts = {name: value + rng.normal(0.0, 0.3, value.shape) for name, value in _first_guess(5, 4, rng).items()}
+    x, label, weight = rng.normal(size=(7, 3, 5)), rng.integers(0, 4, (7, 3)), rng.random((7, 3))
 
-    model = fit_softmax(x, truth)
+    def loss() -> float:
+        hidden, _ = _forward(parts, x)
+        scores = hidden[1:].astype(np.float64) @ parts["outputs"] + x @ parts["direct"] + parts["rest"]
+        logs = scores - np.log(np.exp(scores).sum(axis=2, keepdims=True))
+        return -float((np.take_along_axis(logs, label[..., None], 2)[..., 0] * weight).sum() / weight.sum())
 
-    assert (np.argmax(model @ x.T, axis=0) == truth).mean() > 0.8
+    gradient = _gradient(parts, x, label, weight)
+
+    for name, value in parts.items():
+        place = (0,) * value.ndim
+        was = value[place]
+        value[place] = was + 0.01
+        above = loss()
+        value[place] = was - 0.01
+        slope = (above - loss()) / 0.02
+        value[place] = was
+        assert gradient[name][place] == pytest.approx(slope, rel=1e-3, abs=1e-5), name
+
+
+def test_the_network_learns_what_only_the_past_tells() -> None:
+    rng = np.random.default_rng(2)
+    inputs = rng.normal(size=(80, 2, 60))
+    shock = np.where(np.abs(inputs[:, 0]) > 1.5, np.sign(inputs[:, 0]), 0.0)
+    label = np.zeros(shock.shape, dtype=np.int64)  # the sign of the last rare shock
+    for step in range(1, len(label)):
+        label[step] = np.where(shock[step] != 0, shock[step] > 0, label[step - 1])
+    recipe = Recipe(units=8, updates=400, batch=32, window=40, burn_in=0, rate=0.02)
+
+    network = fit_recurrent(Lessons(inputs, label, np.ones(label.shape), 0), recipe)
+
+    named = posteriors(network, inputs).argmax(axis=1)
+    quiet = shock == 0.0
+    assert (named == label)[quiet].mean() > 0.75  # half, for one who sees only this step
+
+
+def test_the_brain_steps_as_the_training_did() -> None:
+    rng = np.random.default_rng(3)
+    parts = _first_guess(6, 5, rng)
+    parts["direct"][:] = rng.normal(size=parts["direct"].shape)
+    x = rng.normal(0.0, 0.8, (30, 6, 2))
+    network = _network(parts, np.zeros(6), np.ones(6))
+
+    hidden, _ = _forward(parts, np.clip(x, -3, 3).transpose(0, 2, 1).astype(np.float32))
+
+    scores = hidden[1:] @ parts["outputs"] + np.clip(x, -3, 3).transpose(0, 2, 1) @ parts["direct"] + parts["rest"]
+    chance = np.exp(scores - scores.max(axis=2, keepdims=True))
+    chance /= chance.sum(axis=2, keepdims=True)
+    assert posteriors(network, x).transpose(0, 2, 1) == pytest.approx(chance, abs=1e-4)
+
+
+def test_a_market_without_drift_teaches_what_the_path_did() -> None:
+    inputs = np.zeros((1, len(REGIME_INPUTS), 5), dtype=np.float32)
+    at = REGIME_INPUTS.index
+    inputs[0, at("trend_8h")] = inputs[0, at("trend_20h")] = [2.0, -2.0, 0.0, 2.0, 0.1]
+    inputs[0, at("volatility_scaled")] = [0.0, 0.0, -1.0, 3.0, 0.5]
+    truth = np.full((1, 5), 3)
+    data = Dataset(inputs, inputs, truth, np.ones((1, 5), dtype=bool), inputs, truth)
+
+    driftless = lessons(inputs, data, np.ones(5, dtype=bool), 0)
+    drifting = lessons(inputs, data, np.zeros(5, dtype=bool), 0)
+
+    assert driftless.label[0, :4].tolist() == [0, 1, 2, 3]
+    assert driftless.weight[0].tolist() == [0.25, 0.25, 0.25, 0.25, 0.0]
+    assert (drifting.label == 3).all()
+    assert (drifting.weight == 1.0).all()
 
 
 def test_the_direction_fit_finds_a_lean_and_leaves_the_unused_alone() -> None:
@@ -86,19 +158,6 @@ def test_the_direction_fit_finds_a_lean_and_leaves_the_unused_alone() -> None:
     assert weights[0] > 0.2
     assert weights[6] == 0.0
     assert np.abs(weights[1:6]).max() < 0.1
-
-
-def test_calibration_error_and_balanced_accuracy_by_hand() -> None:
-    assert calibration_error(np.array([0.9, 0.9]), np.array([True, False])) == pytest.approx(0.4)
-    assert balanced(np.array([0.0, 0.0, 0.0, 1.0]), np.array([0, 0, 1, 1])) == pytest.approx(0.75)
-
-
-@pytest.mark.parametrize("seeds", ["1000-1001", "900-1000", "1999-2005"])
-def test_training_seeds_are_refused_for_evaluation(seeds: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        program.main(["evaluate", "--seeds", seeds])
-
-    assert "for training" in capsys.readouterr().err
 
 
 def test_a_folder_without_candles_is_refused(tmp_path: Path) -> None:

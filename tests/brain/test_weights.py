@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from generator.brain.training.train import SEEDS, STILL
+from generator.brain.training.train import SEEDS
 from generator.brain.weights import PACKAGED, Weights, digest_of
 from generator.errors import WeightsError
 
@@ -29,7 +29,7 @@ def test_the_packaged_weights_load_and_carry_their_recipe() -> None:
     weights = Weights.load()
 
     assert weights.digest == digest_of(body())
-    assert weights.recipe["families"] == ["base", "hard", "wild"]
+    assert weights.recipe["network"]["units"] == weights.market.units
     assert weights.figures
 
 
@@ -38,15 +38,15 @@ def test_only_training_seeds_were_used_and_the_held_out_family_was_not() -> None
 
     assert all(1000 <= int(end) <= 1999 for span in seeds.values() for end in span.split("-"))
     assert "alt" not in seeds
-    assert {family: f"{s.start}-{s.stop - 1}" for family, s in {**SEEDS, "null": STILL}.items()} == seeds
+    assert {family: f"{s.start}-{s.stop - 1}" for family, s in SEEDS.items()} == seeds
 
 
 def _changed_number(content: dict[str, Any]) -> None:
-    content["market"][0][0] += 1e-6
+    content["market"]["inputs"][0][0] += 1e-6
 
 
 def _other_version(content: dict[str, Any]) -> None:
-    content["version"] = 2
+    content["version"] = 1
     content["digest"] = digest_of(content)
 
 
@@ -56,7 +56,12 @@ def _other_features(content: dict[str, Any]) -> None:
 
 
 def _misshapen(content: dict[str, Any]) -> None:
-    content["asset"].pop()
+    content["asset"]["carry"].pop()
+    content["digest"] = digest_of(content)
+
+
+def _part_of_network_missing(content: dict[str, Any]) -> None:
+    del content["market"]["direct"]
     content["digest"] = digest_of(content)
 
 
@@ -82,6 +87,7 @@ def _ragged(content: dict[str, Any]) -> None:
         (_other_version, "version"),
         (_other_features, "features"),
         (_misshapen, "shape"),
+        (_part_of_network_missing, "parts"),
         (_not_finite, "finite"),
         (_part_missing, "filter"),
         (_ragged, "surprise"),

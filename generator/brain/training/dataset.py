@@ -3,74 +3,86 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
 
 from generator.brain.bars import clean_fields
 from generator.brain.direction import direction_inputs, outcomes_of
-from generator.brain.features import Features
-from generator.brain.training.simulator import DAY, simulate
+from generator.brain.features import REGIME_INPUTS, Features
+from generator.brain.regime import STEP_BARS
+from generator.brain.training.recurrent_fit import Numbers
+from generator.brain.training.simulator import Market, simulate
 from generator.brain.volatility import Volatility
-from generator.market.values import FloatArray
 
 SKIP_DAYS = 8
-EVERY = 6  # bars between kept rows
+_TOGETHER = 32  # markets streamed side by side
+_LAST = 12  # bars at the end whose outcome is not known
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Kept rows of many markets; n rows, g markets, c columns (assets, then the market).
+    """What half hours of many markets looked like; n half hours, g markets. The asset is one of each market's seven.
 
     Args:
-        expanded: regime features, (n, features, g, c).
+        market, asset: regime inputs of the market and of the asset, (n, width, g).
         truth: true regime, (n, g).
         scored: outside transition windows, (n, g).
-        direction: direction features, (n, inputs, g, assets).
-        outcome: 0 down, 1 neutral, 2 up over 15 and 60 minutes, (n, 2, g, assets).
+        direction: direction inputs of the asset, its tilt still 0, (n, inputs, g).
+        outcome: 0 down, 1 neutral, 2 up over 15 and 60 minutes, (n, 2, g).
     """
 
-    expanded: FloatArray
+    market: Numbers
+    asset: Numbers
     truth: npt.NDArray[np.int64]
     scored: npt.NDArray[np.bool_]
-    direction: FloatArray
+    direction: Numbers
     outcome: npt.NDArray[np.int64]
-    count: FloatArray
 
 
 Progress = Callable[[int, int], None]
 
 
 def build(jobs: Sequence[tuple[str, int]], progress: Progress | None = None, days: int = 60) -> Dataset:
-    """Simulate (family, seed) markets and stream them side by side."""
-    markets = [simulate(family, seed, days) for family, seed in jobs]
+    """Simulate (family, seed) markets and stream them."""
+    parts = []
+    for start in range(0, len(jobs), _TOGETHER):
+        parts.append(_stream([simulate(family, seed, days) for family, seed in jobs[start : start + _TOGETHER]]))
+        if progress:
+            progress(min(start + _TOGETHER, len(jobs)), len(jobs))
+    names = [field.name for field in fields(Dataset)]
+    return Dataset(**{name: np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in names})
+
+
+def _stream(markets: Sequence[Market]) -> Dataset:
+    """Stream markets side by side and keep every half hour."""
     cleaned = clean_fields(
         {k: np.stack([m.frame.fields[k] for m in markets], axis=1) for k in ("open", "high", "low", "close", "volume")}
     )
-    bars = len(cleaned.log_close)
-    volatility, features = Volatility(cleaned.log_close.shape[1:]), Features(cleaned.log_close.shape[1:])
-    returns = np.diff(cleaned.log_close, axis=0, prepend=np.nan)
-    rows: list[tuple[FloatArray, ...]] = []
-    kept = range(SKIP_DAYS * DAY, bars - 12, EVERY)
-    keep = set(kept)
-    for i in range(bars - 12):
+    close = cleaned.log_close
+    bars, shape = len(close), close.shape[1:]
+    which = (np.arange(shape[0]), np.arange(shape[0]) % shape[1])
+    volatility, features = Volatility(shape), Features(shape)
+    returns = np.diff(close, axis=0, prepend=np.nan)
+    nothing = (np.zeros((shape[0], shape[1] + 1)), np.zeros(shape))
+    kept = np.arange(STEP_BARS - 1, bars - _LAST, STEP_BARS)
+    rows = []
+    for i in range(bars - _LAST):
         volatility.update(returns[i], cleaned.range_variance[i], cleaned.extra["volume"][i])
         features.update(returns[i], volatility)
-        if i in keep:
-            t_ms = int(markets[0].frame.t[i])
-            tilt = np.zeros(features.count.shape)
-            inputs = direction_inputs(features, tilt, np.zeros(returns[i].shape))
-            rows.append((features.expanded().astype(np.float32), inputs, volatility.sigma(t_ms)[:2]))
-        if progress and i % DAY == 0:
-            progress(i // DAY, days)
-    at = np.array(kept)
-    moves = np.stack([cleaned.log_close[at + h] - cleaned.log_close[at] for h in (3, 12)], axis=1)
+        if (i + 1) % STEP_BARS == 0:
+            now = features.current[: len(REGIME_INPUTS)].astype(np.float32)
+            sigma = volatility.sigma(int(markets[0].frame.t[i]))[:2]
+            inputs = direction_inputs(features, *nothing).astype(np.float32)
+            rows.append((now[..., -1], now[:, *which], inputs[:, *which], sigma[:, *which]))
+    moves = np.stack([(close[kept + h] - close[kept])[:, *which] for h in (3, 12)], axis=1)
+    market, asset, inputs, sigma = (np.stack(column) for column in zip(*rows, strict=True))
     return Dataset(
-        expanded=np.stack([row[0] for row in rows]),
-        truth=np.stack([m.regime for m in markets], axis=1)[at],
-        scored=~np.stack([m.moving for m in markets], axis=1)[at],
-        direction=np.stack([row[1] for row in rows]),
-        outcome=outcomes_of(moves, np.stack([row[2] for row in rows])),
-        count=features.count,
+        market=market,
+        asset=asset,
+        truth=np.stack([m.regime for m in markets], axis=1)[kept],
+        scored=~np.stack([m.moving for m in markets], axis=1)[kept],
+        direction=inputs,
+        outcome=outcomes_of(moves, sigma),
     )

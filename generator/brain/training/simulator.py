@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from generator.brain.training.families import Parameters, parameters
+from generator.brain.training.families import DRIFTLESS, Parameters, parameters
 from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame, FloatArray
 
 DAY: Final = 288
@@ -38,7 +38,7 @@ def simulate(family: str, seed: int, days: int = 60) -> Market:
     bars = days * DAY
     regime, blend, moving = _regimes(made, bars, rng)
     sigma_log = blend @ np.log(np.array(made.volatility)) + _volatility_noise(made, bars, rng)
-    returns, sigma = _returns(made, blend, sigma_log, rng, martingale=family == "null")
+    returns, sigma = _returns(made, blend, sigma_log, rng, martingale=family in DRIFTLESS)
     return Market(_frame(returns, sigma, rng), regime, moving)
 
 
@@ -80,7 +80,9 @@ def _ou(bars: int, half_life: float, sd: float, rng: np.random.Generator) -> Flo
 
 def _volatility_noise(made: Parameters, bars: int, rng: np.random.Generator) -> FloatArray:
     """Return the log-volatility around its regime level, with a daily season."""
-    season = 0.15 * np.sin(2.0 * np.pi * np.arange(bars) / DAY + rng.uniform(0.0, 6.3))
+    season = made.season * np.sin(2.0 * np.pi * np.arange(bars) / DAY + rng.uniform(0.0, 6.3))
+    if made.week_sd:
+        season = season + _ou(bars, 4.0 * DAY, made.week_sd, rng)
     if made.egarch:
         return season + _egarch(bars, rng, sd=float(np.hypot(made.fast_sd, made.slow_sd)))
     return season + _ou(bars, 18.0, made.fast_sd, rng) + _ou(bars, 400.0, made.slow_sd, rng)
@@ -122,6 +124,8 @@ def _returns(
     common += hit * rng.normal(0.0, 5.0, bars)
     rho = (blend @ np.array(made.correlation))[:, None]
     own = _noise(made, (bars, assets), rng)
+    if made.bounce:
+        own[1:] -= made.bounce * own[:-1]
     drift = (blend @ np.array(made.drift))[:, None] * scale / DAY
     if martingale:
         drift = drift - 0.5 * sigma**2

@@ -1,0 +1,63 @@
+"""A small gated recurrent network (Cho et al. 2014): a forward filter that was learned instead of assumed.
+
+It carries what it remembers of each column from half hour to half hour, so it can only know the past.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from generator.brain.smoothing import clipped
+from generator.market.values import FloatArray
+
+REACH: Final = 3.0  # standard deviations; a market unlike any that taught the network must not carry it away
+
+
+@dataclass(frozen=True, slots=True)
+class Recurrent:
+    """The network's weights for `units` units and `width` inputs.
+
+    Args:
+        centre, spread: of each input in training, (width,).
+        inputs: (3 * units, width): keep gate, reset gate, proposal.
+        carry: (3 * units, units).
+        bias: (3 * units,).
+        outputs: (classes, units); direct: (classes, width); rest: (classes,).
+    """
+
+    centre: FloatArray
+    spread: FloatArray
+    inputs: FloatArray
+    carry: FloatArray
+    bias: FloatArray
+    outputs: FloatArray
+    direct: FloatArray
+    rest: FloatArray
+
+    @property
+    def units(self) -> int:
+        """How many values it remembers of each column."""
+        return int(self.carry.shape[1])
+
+    def scaled(self, features: FloatArray) -> FloatArray:
+        """Return the features (width, columns) as the network wants them."""
+        out: FloatArray = clipped((features - self.centre[:, None]) / self.spread[:, None], -REACH, REACH)
+        return out
+
+    def step(self, hidden: FloatArray, scaled: FloatArray) -> FloatArray:
+        """Return what is remembered after this input; both (units, columns)."""
+        units = self.units
+        given, carried = self.inputs @ scaled + self.bias[:, None], self.carry @ hidden
+        gates = 1.0 / (1.0 + np.exp(-(given[: 2 * units] + carried[: 2 * units])))
+        keep = gates[:units]
+        proposal = np.tanh(given[2 * units :] + gates[units:] * carried[2 * units :])
+        out: FloatArray = keep * hidden + (1.0 - keep) * proposal
+        return out
+
+    def scores(self, hidden: FloatArray, scaled: FloatArray) -> FloatArray:
+        """Return the scores of the classes, (classes, columns)."""
+        out: FloatArray = self.outputs @ hidden + self.direct @ scaled + self.rest[:, None]
+        return out

@@ -1,0 +1,172 @@
+"""Scores of regimes, forecasts and outlooks against what was true or came true."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from generator.market.values import FloatArray
+
+BINS: Final = 15
+STRESSED: Final = (1, 3)
+CLAIMS: Final = (0, 1)
+RANGE, HIGH = 2, 3
+BARS_A_DAY: Final = 288
+_NEVER: Final = 1e9
+Labels = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class RegimeRun:
+    """What one reader of one market said at every scored bar, and the truth.
+
+    Args:
+        shown: 0..3, 4 for transition; truth: 0..3; moving: inside a transition window.
+        sure: confidence in the shown label, 0..1; None where the reader gives none.
+    """
+
+    shown: Labels
+    truth: Labels
+    moving: Flags
+    sure: FloatArray | None
+
+
+@dataclass(frozen=True, slots=True)
+class RegimeScore:
+    """Figures of several runs of one family; hours and shares."""
+
+    accuracy: float
+    stressed: float
+    error: float | None  # calibration
+    dwell_hours: float
+    delay_hours: float  # median over all changes of regime; one that was never seen counts as endless
+    missed: float  # share of the regimes that were never named
+    false_a_day: float  # changes of the label to one that is not true then
+    claimed: float  # share of the time as risk_on or risk_off
+
+
+def score_regimes(runs: Sequence[RegimeRun]) -> RegimeScore:
+    """Return the figures of a family, all its runs together."""
+    shown, truth = (np.concatenate([getattr(run, name)[~run.moving] for run in runs]) for name in ("shown", "truth"))
+    days = sum(len(run.shown) for run in runs) / BARS_A_DAY
+    changes = [np.flatnonzero(np.diff(run.shown) != 0) + 1 for run in runs]
+    wrong = sum(int((run.shown[at] != run.truth[at]).sum()) for run, at in zip(runs, changes, strict=True))
+    delays = np.concatenate([_delays(run) for run in runs])
+    error = None
+    if all(run.sure is not None for run in runs):
+        sure = np.concatenate([run.sure[~run.moving] for run in runs if run.sure is not None])
+        error = calibration_error(sure, shown == truth)
+    return RegimeScore(
+        accuracy=balanced(shown, truth),
+        stressed=balanced(np.isin(shown, STRESSED).astype(np.int64), np.isin(truth, STRESSED).astype(np.int64)),
+        error=error,
+        dwell_hours=24.0 * days / max(sum(map(len, changes)), 1),
+        delay_hours=float(np.median(delays)),
+        missed=float((delays == _NEVER).mean()),
+        false_a_day=wrong / days,
+        claimed=float(np.isin(np.concatenate([run.shown for run in runs]), CLAIMS).mean()),
+    )
+
+
+def _delays(run: RegimeRun) -> FloatArray:
+    """Return the hours from each change of the true regime to the first bar that shows it."""
+    starts = np.flatnonzero(np.diff(run.truth) != 0) + 1
+    ends = np.append(starts[1:], len(run.truth))
+    found = []
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        hits = np.flatnonzero(run.shown[start:end] == run.truth[start])
+        found.append(hits[0] / 12.0 if hits.size else _NEVER)
+    return np.array(found)
+
+
+def balanced(shown: npt.NDArray[Any], truth: npt.NDArray[Any]) -> float:
+    """Return the mean over true classes of the share that was shown right."""
+    return float(np.mean([(shown[truth == c] == c).mean() for c in np.unique(truth)]))
+
+
+def calibration_error(sure: FloatArray, right: Flags, bins: int = BINS) -> float:
+    """Return the expected calibration error over equal bins of confidence."""
+    return float(sum(abs(hit - said) * share for said, hit, share in reliability(sure, right, bins)))
+
+
+def reliability(sure: FloatArray, right: Flags, bins: int = BINS) -> list[tuple[float, float, float]]:
+    """Return (mean confidence, share right, share of all) of each bin that is not empty."""
+    which = np.minimum((sure * bins).astype(int), bins - 1)
+    parts = [which == b for b in range(bins)]
+    return [(float(sure[p].mean()), float(right[p].mean()), float(p.mean())) for p in parts if p.any()]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """Forecasts of one horizon with what came; rows are moments, then assets.
+
+    Args:
+        chance, base: (n, 3); came: 0 down, 1 neutral, 2 up; moment: which moment each row belongs to.
+    """
+
+    chance: FloatArray
+    base: FloatArray
+    came: Labels
+    moment: Labels
+
+    def losses(self) -> tuple[FloatArray, FloatArray]:
+        """Return the log losses of the forecasts and of the base rates."""
+        rows = np.arange(len(self.came))
+        first, second = (-np.log(np.maximum(p[rows, self.came], 0.01)) for p in (self.chance, self.base))
+        return first, second
+
+    def skill(self) -> float:
+        """Return the log-loss skill against the causal base rate in percent."""
+        loss, usual = self.losses()
+        return 100.0 * float(1.0 - loss.mean() / usual.mean())
+
+    def error(self) -> float:
+        """Return the calibration error of the likeliest class."""
+        top = self.chance.argmax(axis=1)
+        return calibration_error(self.chance[np.arange(len(top)), top], top == self.came)
+
+    def interval(self, block: int, seed: int = 0, draws: int = 1000) -> tuple[float, float]:
+        """Return the 95 % interval of the skill by a block bootstrap over moments (Kuensch 1989).
+
+        Args:
+            block: moments in a block.
+        """
+        loss, usual = self.losses()
+        size = int(self.moment.max()) + 1
+        sums = np.stack([np.bincount(self.moment, weights=values, minlength=size) for values in (loss, usual)])
+        starts = np.random.default_rng(seed).integers(0, max(size - block, 1), (draws, max(size // block, 1)))
+        total = np.concatenate((np.zeros((2, 1)), np.cumsum(sums, axis=1)), axis=1)
+        drawn = (total[:, np.minimum(starts + block, size)] - total[:, starts]).sum(axis=2)
+        low, high = np.percentile(100.0 * (1.0 - drawn[0] / drawn[1]), (2.5, 97.5))
+        return float(low), float(high)
+
+
+def join(parts: Sequence[Outcomes]) -> Outcomes:
+    """Return the outcomes of several markets as one, moments kept apart."""
+    shift = np.cumsum([0, *(int(part.moment.max()) + 1 for part in parts[:-1])])
+    return Outcomes(
+        chance=np.concatenate([part.chance for part in parts]),
+        base=np.concatenate([part.base for part in parts]),
+        came=np.concatenate([part.came for part in parts]),
+        moment=np.concatenate([part.moment + at for part, at in zip(parts, shift, strict=True)]),
+    )
+
+
+def forward_ratio(moves: FloatArray, at: Labels, shown: Labels, bars: int = 48) -> float:
+    """Return the volatility of the next 4 hours after high_volatility over that after range.
+
+    Args:
+        moves: log returns, (n, assets), 0 where unknown.
+    """
+    square = np.concatenate(([0.0], np.cumsum((moves**2).mean(axis=1))))
+    fits = at + bars < len(moves)
+    ahead = np.sqrt((square[at[fits] + 1 + bars] - square[at[fits] + 1]) / bars)
+    said = shown[fits]
+    if not ((said == HIGH).any() and (said == RANGE).any()):
+        return float("nan")
+    return float(ahead[said == HIGH].mean() / ahead[said == RANGE].mean())
