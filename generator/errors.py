@@ -4,7 +4,8 @@
     ├── SourceError        the market source cannot be used at all
     ├── WeightsError       the brain's weights file is not the one expected
     ├── MemoryUnreadable   the memory cannot be opened or is of another schema
-    └── PublishError       a release could not be written; the last one stands
+    ├── PublishError       a release could not be written; the last one stands
+    └── LeadershipLost     another generator holds the lease; nothing more may be written here
 
 Caller mistakes are ValueError.
 """
@@ -30,3 +31,7 @@ class MemoryUnreadable(GeneratorError):
 
 class PublishError(GeneratorError):
     """A release could not be written; the last one stands."""
+
+
+class LeadershipLost(GeneratorError):
+    """Another generator holds the lease, or ours ran out; whatever was about to be written must not be."""
