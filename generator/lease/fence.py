@@ -8,9 +8,10 @@ question and the write can still be told from the leader.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
-type Fence = Callable[[], int]
-"""Return the epoch held (0: there is but one writer); raises LeadershipLost when the lease is not held any more."""
+# Returns the epoch held (0: there is but one writer); raises LeadershipLost when the lease is not held any more.
+Fence: TypeAlias = Callable[[], int]  # noqa: UP040  Python 3.11
 
 
 def one_writer() -> int:
