@@ -9,6 +9,12 @@ from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.links import DOCS, LLMS_TXT, METHODOLOGY, OPENAPI_JSON, OPENAPI_YAML
 
 CATALOG_VERSION: Final = "1.3.0"
+# What lies below these never changes once it was written: it is put once, outside of every release, and served with
+# ONCE_CACHE_CONTROL. Everything else is in the release.
+ONCE_PREFIXES: Final = ("/log/tile/", "/files/")
+ONCE_CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
+# A file of a release under its generation, /g/<generation>/<path>: it goes away when the release is pruned.
+PINNED_CACHE_CONTROL: Final = "public, max-age=600, immutable"
 
 
 @dataclass(frozen=True, slots=True)

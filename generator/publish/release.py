@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from generator.errors import PublishError
+from generator.lease.fence import Fence, one_writer
 from generator.publish.disk import Disk, LocalDisk
+from generator.publish.values import NOTHING
 
 KEEP_OLD_S: Final = 600
 POINTER: Final = "current"
@@ -21,10 +23,11 @@ class Releases:
     at the next start.
     """
 
-    def __init__(self, site: Path, disk: Disk | None = None) -> None:
+    def __init__(self, site: Path, disk: Disk | None = None, fence: Fence = one_writer) -> None:
         self._site = site
         self._folder = site / "releases"
         self._disk: Disk = disk or LocalDisk()
+        self._fence = fence
         self._last: dict[str, bytes] = {}
         self._last_folder: Path | None = None
 
@@ -53,7 +56,9 @@ class Releases:
             names.append(pointer.readlink().name)
         return max((int(name) for name in names if name.isdigit()), default=0)
 
-    def publish(self, generation: str, files: Mapping[str, bytes], now_s: float) -> int:
+    def publish(
+        self, generation: str, files: Mapping[str, bytes], now_s: float, once: Mapping[str, bytes] = NOTHING
+    ) -> int:
         """Publish `files` (path with leading slash -> bytes) as `generation`.
 
         Unchanged files are hard-linked, so they keep their mtime; every other file gets a new one.
@@ -66,9 +71,11 @@ class Releases:
         """
         draft, final = self._folder / f".{generation}", self._folder / generation
         try:
+            self._put_once(once)
             written = self._write(draft, files)
             self._disk.sync(draft)
             draft.rename(final)
+            self._fence()
             self._disk.point(self._site / POINTER, f"releases/{generation}")
         except OSError as error:
             shutil.rmtree(draft, ignore_errors=True)
@@ -76,6 +83,12 @@ class Releases:
         self._last, self._last_folder = dict(files), final
         self._prune(final, now_s)
         return written
+
+    def _put_once(self, once: Mapping[str, bytes]) -> None:
+        for path, data in once.items():
+            target = self._site / "once" / path.lstrip("/")
+            if not target.exists():
+                self._disk.write(target, data)
 
     def _write(self, draft: Path, files: Mapping[str, bytes]) -> int:
         written = 0

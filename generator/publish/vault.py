@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from generator.catalog.products import PRODUCTS, VAULT_SNAPSHOTS, Product
 from generator.errors import PublishError
+from generator.lease.fence import Fence, one_writer
 from generator.publish.disk import Disk, LocalDisk
 
 MANIFEST: Final = "manifest.json"
@@ -32,9 +33,10 @@ class Offer:
 class Vault:
     """Snapshots below one folder; the manifest is the pointer and moves last."""
 
-    def __init__(self, folder: Path, disk: Disk | None = None) -> None:
+    def __init__(self, folder: Path, disk: Disk | None = None, fence: Fence = one_writer) -> None:
         self._folder = folder
         self._disk: Disk = disk or LocalDisk()
+        self._fence = fence
         self._snapshots: list[dict[str, Any]] = []
 
     def open(self) -> None:
@@ -81,6 +83,7 @@ class Vault:
                 path = self._folder / snapshots[0]["bodies"][product.id]["path"]
                 self._disk.write(path, offer.bodies[product.id])
             self._disk.sync(self._folder)
+            self._fence()
             self._disk.replace_text(self._folder / MANIFEST, data)
         except OSError as error:
             raise PublishError(f"vault {offer.generation} not published: {error.strerror or error}") from error
