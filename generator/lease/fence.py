@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 # Returns the epoch held (0: there is but one writer); raises LeadershipLost when the lease is not held any more.
-Fence: TypeAlias = Callable[[], int]  # noqa: UP040  Python 3.11
+Fence: TypeAlias = Callable[[], int]
 
 
 def one_writer() -> int:
