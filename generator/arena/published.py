@@ -47,17 +47,19 @@ def published_round(
         "change_bps": finished.change_bps,
         "outcome": None if finished.outcome is None else str(finished.outcome),
         "void_reason": finished.void_reason,
-        "votes": _votes(tally),
-        "simulated_votes": _votes(simulated or Tally()),
-        "lesson": None if lesson is None else _lesson(lesson),
+        "votes": votes_of_row(tally),
+        "simulated_votes": votes_of_row(simulated or Tally()),
+        "lesson": None if lesson is None else lesson_of_row(lesson),
     }
 
 
-def _votes(tally: Tally) -> dict[str, int]:
+def votes_of_row(tally: Tally) -> dict[str, int]:
+    """Write counted votes as they are published."""
     return {"bullish": tally.bullish, "bearish": tally.bearish, "neutral": tally.neutral}
 
 
-def _lesson(lesson: Lesson) -> dict[str, Any]:
+def lesson_of_row(lesson: Lesson) -> dict[str, Any]:
+    """Write the part of a lesson that can be recomputed."""
     return {
         "lesson_id": lesson.lesson_id,
         "brain_prediction": str(lesson.brain_prediction),

@@ -1,0 +1,177 @@
+"""What a tick adds to the transparency log: one entry for each thing that must never be bent afterwards.
+
+An entry is canonical JSON (see `sealing`). Kinds, in the order in which a round lives:
+
+- `round.sealed`: the commitment to the brain's forecast and the neutral band, before the first vote.
+- `round.locked`: the votes and the digest of the ballots at the close, the forecast with its salt, the start price.
+- `round.resolved`: end price, outcome, lesson. `round.void`: the reason, and what was sealed.
+- `predictions.made`: the hourly predictions of one hour, before it starts; the last before the start stands.
+- `predictions.started`, `predictions.judged`: their prices and outcomes.
+- `log.opened`, `log.key`, `clock.stepped`, `scores`: written by the memory.
+
+What was made by a stepped clock (`warm_up`) is not in the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from generator.arena.play import Lock, PlayResult
+from generator.arena.published import lesson_of_row, votes_of_row
+from generator.arena.sealing import canonical_json, forecast_of
+from generator.arena.teacher import PredictionChange
+from generator.arena.values import Lesson, PredictionMade, Round
+from generator.catalog.formats import iso
+from generator.catalog.words import RoundPhase
+
+DigestOfBallots = Callable[[str], str]  # round id -> SHA-256 hex over its counted ballots
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the record.
+
+    Args:
+        kind: as in the module's list.
+        subject: round id, or the start of the hour; None for what is about neither.
+        data: canonical JSON, what the log holds.
+    """
+
+    kind: str
+    subject: str | None
+    data: bytes
+
+
+def entry(kind: str, at_ms: int, subject: str | None = None, **fields: Any) -> Entry:
+    """Write an entry."""
+    return Entry(kind, subject, canonical_json({"kind": kind, "at": iso(at_ms), **fields}))
+
+
+def entries_of(result: PlayResult, now_ms: int, digest: DigestOfBallots) -> list[Entry]:
+    """Return what one tick's changes add to the log, in a fixed order."""
+    locks = {lock.round_id: lock for lock in result.locks}
+    lessons = {lesson.round_id: lesson for lesson in result.lessons}
+    found: list[Entry] = []
+    for before, after in sorted(result.rounds, key=lambda change: change[1].start_ms):
+        if not after.warm_up and (before is None or before.phase is not after.phase):
+            told = _round(after, now_ms, locks.get(after.round_id), lessons.get(after.round_id), digest)
+            found += [] if told is None else [told]
+    return found + _predictions(result.predictions, now_ms)
+
+
+def _round(
+    after: Round, now_ms: int, lock: Lock | None, lesson: Lesson | None, digest: DigestOfBallots
+) -> Entry | None:
+    if after.phase is RoundPhase.OPEN:
+        return _sealed(after, now_ms)
+    if after.phase is RoundPhase.LIVE and lock is not None:
+        return _locked(after, now_ms, lock, digest)
+    if after.phase is RoundPhase.RESOLVED and lesson is not None:
+        return _resolved(after, now_ms, lesson)
+    return _void(after, now_ms) if after.phase is RoundPhase.VOID else None
+
+
+def _sealed(after: Round, now_ms: int) -> Entry:
+    return entry(
+        "round.sealed",
+        now_ms,
+        after.round_id,
+        round_id=after.round_id,
+        asset=after.asset,
+        opened=iso(after.opens_ms),
+        start=iso(after.start_ms),
+        end=iso(after.end_ms),
+        band_bps=after.band_bps,
+        commitment=after.sealed_digest,
+    )
+
+
+def _locked(after: Round, now_ms: int, lock: Lock, digest: DigestOfBallots) -> Entry:
+    return entry(
+        "round.locked",
+        now_ms,
+        after.round_id,
+        round_id=after.round_id,
+        votes=votes_of_row(lock.real.plus(lock.simulated)),
+        simulated_votes=votes_of_row(lock.simulated),
+        ballots_sha256=digest(after.round_id),
+        start_price=after.start_price,
+        price_basis=after.price_basis,
+        **_revealed(after),
+    )
+
+
+def _resolved(after: Round, now_ms: int, lesson: Lesson) -> Entry:
+    return entry(
+        "round.resolved",
+        now_ms,
+        after.round_id,
+        round_id=after.round_id,
+        end_price=after.end_price,
+        change_bps=after.change_bps,
+        outcome=str(after.outcome),
+        lesson=lesson_of_row(lesson),
+    )
+
+
+def _void(after: Round, now_ms: int) -> Entry:
+    return entry(
+        "round.void",
+        now_ms,
+        after.round_id,
+        round_id=after.round_id,
+        asset=after.asset,
+        opened=iso(after.opens_ms),
+        start=iso(after.start_ms),
+        end=iso(after.end_ms),
+        void_reason=after.void_reason,
+        **_revealed(after),
+    )
+
+
+def _revealed(after: Round) -> dict[str, Any]:
+    return {
+        "forecast": None if after.probabilities is None else forecast_of(after),
+        "salt": after.salt,
+        "previous_outcome": None if after.previous is None else str(after.previous),
+    }
+
+
+def _predictions(changes: Iterable[PredictionChange], now_ms: int) -> list[Entry]:
+    """Write the hourly predictions in one entry an hour and step; one that only was made again says nothing new."""
+    made: dict[int, dict[str, Any]] = {}
+    started: dict[int, dict[str, Any]] = {}
+    judged: dict[int, dict[str, Any]] = {}
+    for before, after in changes:
+        if after.warm_up:
+            continue
+        if after.outcome is not None or after.void_reason is not None:
+            judged.setdefault(after.start_ms, {})[after.asset] = _judged(after)
+        elif after.start_price is not None:
+            started.setdefault(after.start_ms, {})[after.asset] = after.start_price
+        elif before is None or replace(before, made_ms=after.made_ms) != after:
+            made.setdefault(after.start_ms, {})[after.asset] = _made(after)
+    kinds = (("predictions.judged", judged), ("predictions.started", started), ("predictions.made", made))
+    return [
+        entry(kind, now_ms, iso(start), start=iso(start), assets=assets)
+        for kind, hours in kinds
+        for start, assets in sorted(hours.items())
+    ]
+
+
+def _made(after: PredictionMade) -> dict[str, Any]:
+    return {
+        "prediction": str(after.prediction),
+        "probabilities": list(after.probabilities),
+        "base_rate": list(after.base_rate),
+        "band_bps": after.band_bps,
+        "previous_outcome": None if after.previous is None else str(after.previous),
+    }
+
+
+def _judged(after: PredictionMade) -> dict[str, Any]:
+    if after.outcome is None:
+        return {"void_reason": after.void_reason}
+    return {"end_price": after.end_price, "change_bps": after.change_bps, "outcome": str(after.outcome)}
