@@ -5,7 +5,8 @@
     ├── WeightsError       the brain's weights file is not the one expected
     ├── MemoryUnreadable   the memory cannot be opened or is of another schema
     ├── PublishError       a release could not be written; the last one stands
-    └── LeadershipLost     another generator holds the lease; nothing more may be written here
+    ├── LeadershipLost     another generator holds the lease; nothing more may be written here
+    └── LeaseUnreachable   the lease could not be asked for; nobody knows who holds it
 
 Caller mistakes are ValueError.
 """
@@ -35,3 +36,7 @@ class PublishError(GeneratorError):
 
 class LeadershipLost(GeneratorError):
     """Another generator holds the lease, or ours ran out; whatever was about to be written must not be."""
+
+
+class LeaseUnreachable(GeneratorError):
+    """Where the lease lies did not answer, or not with a lease."""

@@ -11,6 +11,14 @@ from typing import Self
 from generator.errors import GeneratorError
 
 
+class StateLockTaken(GeneratorError):
+    """Another process has the lock; `pid` is its process id as it wrote it."""
+
+    def __init__(self, folder: Path, pid: str) -> None:
+        super().__init__(f"state folder {folder} is in use by process {pid}; stop it first")
+        self.pid = pid
+
+
 class StateLock:
     """An advisory lock on a file below STATE_DIR; the kernel drops it when the process dies."""
 
@@ -22,7 +30,8 @@ class StateLock:
         """Take the lock.
 
         Raises:
-            GeneratorError: another process has it (its pid is named), or the folder cannot be written.
+            StateLockTaken: another process has it (its pid is named).
+            GeneratorError: the folder cannot be written.
         """
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -36,9 +45,7 @@ class StateLock:
         except OSError as error:
             pid = os.read(descriptor, 32).decode(errors="replace").strip() or "unknown"
             os.close(descriptor)
-            raise GeneratorError(
-                f"state folder {self._path.parent} is in use by process {pid}; stop it first"
-            ) from error
+            raise StateLockTaken(self._path.parent, pid) from error
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"{os.getpid()}\n".encode())
         self._descriptor = descriptor

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
 from sqlalchemy.engine import URL, make_url
@@ -16,6 +16,13 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from generator.errors import MemoryUnreadable
 from generator.memory import tables
+
+MAKING_LOCK: Final = 0x454D4901  # any number of ours: two generators that start on a new database take turns
+POSTGRES_ARGUMENTS: Final = {  # nothing that a tick asks takes seconds; a server that is gone must not hold it up
+    "connect_timeout": 5,
+    "tcp_user_timeout": 10_000,
+    "options": "-c statement_timeout=15000 -c lock_timeout=10000",
+}
 
 
 def open_database(url: str) -> Engine:
@@ -30,7 +37,7 @@ def open_database(url: str) -> Engine:
     """
     try:
         parsed = make_url(url)
-        engine = create_engine(parsed)
+        engine = _engine(parsed)
     except (ArgumentError, NoSuchModuleError, ImportError, ValueError) as error:
         raise MemoryUnreadable(f"MEMORY_URL {_shown(url)} cannot be used: {_first_line(error)}") from error
     name = name_of(parsed)
@@ -44,6 +51,13 @@ def open_database(url: str) -> Engine:
         engine.dispose()
         raise
     return engine
+
+
+def _engine(url: URL) -> Engine:
+    if url.get_backend_name() != "postgresql":
+        return create_engine(url)
+    arguments = {name: value for name, value in POSTGRES_ARGUMENTS.items() if name not in url.query}
+    return create_engine(url, pool_pre_ping=True, connect_args=arguments)
 
 
 def name_of(url: URL) -> str:
@@ -80,6 +94,8 @@ def _listen(engine: Engine) -> None:
 
 def _check(connection: Connection, name: str) -> None:
     """Make the tables of a new database; refuse what is not ours before anything is written."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"select pg_advisory_xact_lock({MAKING_LOCK})")
     present = set(inspect(connection).get_table_names())
     if connection.dialect.name == "sqlite" and present:
         verdict = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()

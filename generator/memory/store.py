@@ -16,7 +16,8 @@ from generator.arena.scores import track_record
 from generator.arena.teacher import Standing
 from generator.arena.values import ArenaView, BallotVerdict, Round, Tally
 from generator.catalog.words import RoundPhase
-from generator.memory import history, record
+from generator.lease.fence import Fence, one_writer
+from generator.memory import fencing, history, record
 from generator.memory import tables as t
 from generator.memory.database import name_of, open_database, translated, use_wal
 from generator.memory.rows import lesson_from, prediction_of, round_of
@@ -26,28 +27,34 @@ EVENTS_SHOWN = 10
 
 
 class Memory:
-    """What survives a restart. One process writes it; its methods are not called from two threads at once."""
+    """What survives a restart. One process writes it; its methods are not called from two threads at once.
 
-    def __init__(self, engine: Engine) -> None:
+    Every method that writes raises LeadershipLost, and leaves the record as it is, when `fence` does or when a writer
+    of a higher epoch was here.
+    """
+
+    def __init__(self, engine: Engine, fence: Fence = one_writer) -> None:
         self._engine = engine
+        self._fence = fence
         self._name = name_of(engine.url)
         self._outer: Connection | None = None  # inside `batch`
         self._standing: Standing | None = None  # of what is committed, or of the open batch
         self._rows: tuple[tuple[int, int, int], list[dict[str, Any]]] | None = None
 
     @classmethod
-    def open(cls, url: str) -> Memory:
+    def open(cls, url: str, fence: Fence = one_writer) -> Memory:
         """Open or make a memory.
 
         Args:
             url: SQLAlchemy URL, e.g. `sqlite:///emi-state/memory.sqlite3`.
+            fence: asked in every writing transaction.
 
         Raises:
             MemoryUnreadable: it cannot be opened, is corrupt, foreign or of another schema; nothing was changed.
         """
         engine = open_database(url)
         use_wal(engine)
-        memory = cls(engine)
+        memory = cls(engine, fence)
         try:
             memory.is_empty()
         except BaseException:
@@ -75,11 +82,11 @@ class Memory:
         """Note a value.
 
         Raises:
-            ValueError: the key is the schema's own.
+            ValueError: the key is the schema's own, or the fence's.
         """
-        if key == t.SCHEMA_KEY:
+        if key in {t.SCHEMA_KEY, fencing.FENCE_KEY, fencing.GENERATION_KEY}:
             raise ValueError(f"{key} is not to be set")
-        with self._transaction() as connection:
+        with self._writing() as connection:
             record.put_meta(connection, key, value)
 
     def brain_state(self) -> bytes | None:
@@ -88,10 +95,34 @@ class Memory:
             found: bytes | None = connection.execute(select(t.brain_state.c.state)).scalar()
         return found
 
+    def epoch(self) -> int:
+        """Return the highest epoch that ever wrote here, 0 before the first."""
+        with self._transaction() as connection:
+            return fencing.stored_epoch(connection)
+
+    def claim(self) -> None:
+        """Store the epoch held, and forget what was read before: another leader may have written since.
+
+        It waits for the transaction that the last leader is in; from its end on that one writes nothing more, so what
+        is read after this is final.
+
+        Raises:
+            LeadershipLost: a writer of a higher epoch was here.
+            MemoryUnreadable: the database failed, or the last leader's transaction did not end.
+        """
+        self._forget()
+        with self._writing():
+            pass
+
+    def reserve_generation(self, at_least: int) -> int:
+        """Return the next number of a generation: higher than `at_least`, and than every one reserved before."""
+        with self._writing() as connection:
+            return fencing.reserve(connection, at_least)
+
     @contextmanager
     def batch(self) -> Iterator[None]:
         """Make many ticks one transaction: all of them are stored, or none."""
-        with self._transaction() as connection:
+        with self._writing() as connection:
             self._outer = connection
             try:
                 yield
@@ -111,6 +142,8 @@ class Memory:
         """
         try:
             with self._transaction() as connection:
+                self._standing_now(connection)  # counting years of record takes longer than a write may idle
+            with self._writing() as connection:
                 return self._play(connection, inputs)
         except BaseException:
             self._forget()
@@ -188,7 +221,7 @@ class Memory:
         warm_up: bool = False,  # noqa: FBT001, FBT002
     ) -> None:
         """Log that a tick was published or failed."""
-        with self._transaction() as connection:
+        with self._writing() as connection:
             history.store_tick(connection, tick_id, generation, at_ms, reason, ok=ok, warm_up=warm_up)
 
     def ticks(self, now_ms: int) -> history.TickCounts:
@@ -225,6 +258,17 @@ class Memory:
         if self._standing is None:
             self._standing = _count_all(connection)
         return self._standing
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """One transaction that passes the fence at its begin, where the epoch is stored, and right before its end."""
+        inside = self._outer is not None
+        with self._transaction() as connection:
+            if not inside:
+                fencing.pass_fence(connection, self._fence())
+            yield connection
+            if not inside:
+                self._fence()
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
