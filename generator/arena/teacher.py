@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from generator.arena.scores import Sums, case_of, wilson
+from generator.arena.scores import Case, Sums, case_of, wilson
 from generator.arena.values import Lesson, PredictionMade, Round, TeacherMetrics
 from generator.catalog.words import PatternType, RoundPhase
 
@@ -60,6 +60,8 @@ class Standing:
     lessons: LessonSums = field(default_factory=LessonSums)
     arena: Sums = field(default_factory=Sums)
     hourly: Sums = field(default_factory=Sums)
+    arena_lived: Sums = field(default_factory=Sums)  # without what a stepped clock made: what the log can show
+    hourly_lived: Sums = field(default_factory=Sums)
 
     def after(
         self,
@@ -69,26 +71,30 @@ class Standing:
     ) -> Standing:
         """Count what a tick changed; each change is (before or None, after)."""
         standing = self
-        for before, now in rounds:
-            standing = standing._with_round(before, now)
-        hourly = standing.hourly
+        for was, round_now in rounds:
+            standing = standing._with_round(was, round_now)
+        hourly, lived = standing.hourly, standing.hourly_lived
         for made_before, made in predictions:
-            hourly = hourly.moved(case_of(made_before) if made_before else None, case_of(made))
+            before, now = case_of(made_before) if made_before else None, case_of(made)
+            hourly = hourly.moved(before, now)
+            lived = lived.moved(_lived(before), _lived(now))
         counted = standing.lessons
         for lesson in lessons:
             counted = counted.plus(lesson)
-        return replace(standing, hourly=hourly, lessons=counted)
+        return replace(standing, hourly=hourly, hourly_lived=lived, lessons=counted)
 
     def _with_round(self, before: Round | None, now: Round) -> Standing:
         phases = dict(self.phases)
         if before is not None:
             phases[before.phase] -= 1
         phases[now.phase] = phases.get(now.phase, 0) + 1
+        was, case = case_of(before) if before else None, case_of(now)
         return replace(
             self,
             phases={phase: count for phase, count in phases.items() if count},
             rounds_warm_up=self.rounds_warm_up + now.warm_up - (before.warm_up if before else False),
-            arena=self.arena.moved(case_of(before) if before else None, case_of(now)),
+            arena=self.arena.moved(was, case),
+            arena_lived=self.arena_lived.moved(_lived(was), _lived(case)),
         )
 
     @property
@@ -96,3 +102,7 @@ class Standing:
         """Share of finished rounds that were void, in percent with one decimal; None before the first."""
         void, resolved = self.phases.get(RoundPhase.VOID, 0), self.phases.get(RoundPhase.RESOLVED, 0)
         return round(100 * void / (void + resolved), 1) if void + resolved else None
+
+
+def _lived(case: Case | None) -> Case | None:
+    return None if case is None or case.warm_up else case

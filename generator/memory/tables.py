@@ -19,7 +19,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMA_VERSION: Final = "1"
+SCHEMA_VERSION: Final = "2"
 SCHEMA_KEY: Final = "schema_version"
 
 metadata = MetaData()
@@ -181,4 +181,22 @@ regime_history = Table(
     Column("risk_score", Float),
     Column("changed", Boolean, nullable=False),  # the label differs from the row before; never pruned
     Column("warm_up", Boolean, nullable=False),
+)
+
+# The transparency log: entries in order, and the roots of its full tiles (`index` counts tiles of a level).
+log_entries = Table(
+    "log_entries",
+    metadata,
+    Column("id", Integer, primary_key=True),  # the entry's number plus one: databases count from one
+    Column("kind", String(24), nullable=False),
+    Column("subject", String(32), index=True),
+    Column("data", LargeBinary, nullable=False),
+)
+
+log_nodes = Table(
+    "log_nodes",
+    metadata,
+    Column("level", Integer, primary_key=True),
+    Column("index", BigInteger, primary_key=True),
+    Column("value", LargeBinary, nullable=False),
 )
