@@ -15,7 +15,9 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.sentences import DEFAULT_PROJECT
 from generator.catalog.venues import VENUES
 from generator.catalog.words import SourceMode
+from generator.publish.bucket_url import BucketUrl, is_bucket
 
+POSTGRES = "postgresql+psycopg://"
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 
@@ -70,6 +72,8 @@ class GeneratorSettings(BaseSettings):
     site_dir: Path | None = Field(None, description="Published site; default STATE_DIR/site.")
     vault_url: str | None = Field(None, description="Where the gateway reads quotes; default file STATE_DIR/vault.")
     memory_url: str | None = Field(None, description="Database of the memory; default SQLite in STATE_DIR.")
+    lease_url: str | None = Field(None, description="Who leads of several; default a lock file in STATE_DIR.")
+    lease_ttl_seconds: float = Field(3, ge=1, le=300, description="Silence after which another generator takes over.")
     base_url: str | None = Field(None, description="Public origin; default http://127.0.0.1:PORT.")
     project: str = Field(DEFAULT_PROJECT, min_length=1, max_length=80, description="Name in every answer.")
     contact: str = Field("https://example.invalid/contact", description="Contact URL or mailto: in OpenAPI.")
@@ -128,6 +132,16 @@ class GeneratorSettings(BaseSettings):
             raise ValueError(msg)
         return value
 
+    @field_validator("lease_url")
+    @classmethod
+    def _lease_form(cls, value: str | None) -> str | None:
+        if value is None or value.startswith(POSTGRES):
+            return value
+        if not is_bucket(value):
+            msg = f"must be {POSTGRES}… or an object store such as s3://bucket/prefix"
+            raise ValueError(msg)
+        return str(BucketUrl.parse(value))
+
     @property
     def origin(self) -> str:
         """The public origin without a trailing slash."""
@@ -168,6 +182,8 @@ class GeneratorSettings(BaseSettings):
         site, vault = self.site_path.resolve(), self.vault_path.resolve()
         if site == vault or site in vault.parents or vault in site.parents:
             return f"VAULT_URL {vault} and SITE_DIR {site} must lie apart: what is sold would be published"
+        if self.lease_url is not None and not self.memory.startswith(POSTGRES):
+            return f"LEASE_URL is for several machines: set MEMORY_URL to the {POSTGRES}… that they share"
         if not self.is_loopback and (self.source is None or self.network is None):
             return f"BASE_URL {self.origin} is public: set SOURCE and NETWORK as well"
         if self.source == SourceMode.RECORDED and not self.data_dir:
