@@ -22,7 +22,7 @@ from generator.schedule import Clockwork
 from generator.service import build
 from generator.settings import GeneratorSettings
 from generator.tick import tick
-from tests.publish.test_release import FailingDisk
+from tests.publish.disks import FailingDisk
 from tests.services import NOON, SteppedClock, opened, with_disk
 
 MINUTE = timedelta(minutes=1)

@@ -3,52 +3,22 @@
 from __future__ import annotations
 
 import errno
+import shutil
 from pathlib import Path
 
 import pytest
 
-from generator.errors import PublishError
-from generator.publish.disk import LocalDisk
+from generator.errors import LeadershipLost, PublishError
+from generator.publish.disk import Disk
 from generator.publish.release import Releases
+from tests.publish.disks import CountingDisk, FailingDisk
 
 FILES = {"/a.json": b'{"n":1}', "/api/b.php": b'{"n":1}'}
+NEW = {"/a.json": b'{"n":2}', "/api/b.php": b'{"n":1}', "/c.json": b"{}", "/d.json": b"{}"}
+TILES = {"/log/tile/0/000": b"tile", "/files/2026-11.json": b"{}"}
 
 
-class FailingDisk(LocalDisk):
-    """Fail one kind of operation from its `n`th use on, as a full disk does."""
-
-    def __init__(self, step: str, n: int = 0) -> None:
-        self.step, self.left = step, n
-
-    def _maybe(self, step: str) -> None:
-        if step == self.step:
-            if self.left == 0:
-                raise OSError(errno.ENOSPC, "No space left on device")
-            self.left -= 1
-
-    def write(self, path: Path, data: bytes) -> None:
-        if path.name != ".probe":
-            self._maybe("write")
-        super().write(path, data)
-
-    def link(self, source: Path, path: Path) -> None:
-        self._maybe("link")
-        super().link(source, path)
-
-    def sync(self, folder: Path) -> None:
-        self._maybe("sync")
-        super().sync(folder)
-
-    def point(self, link: Path, target: str) -> None:
-        self._maybe("point")
-        super().point(link, target)
-
-    def replace_text(self, path: Path, data: bytes) -> None:
-        self._maybe("replace")
-        super().replace_text(path, data)
-
-
-def opened(site: Path, disk: LocalDisk | None = None) -> Releases:
+def opened(site: Path, disk: Disk | None = None) -> Releases:
     releases = Releases(site, disk)
     releases.open()
     return releases
@@ -59,6 +29,25 @@ def seen(site: Path) -> dict[str, bytes]:
     return {
         "/" + path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
     }
+
+
+def put(site: Path) -> dict[str, bytes]:
+    folder = site / "once"
+    return {
+        "/" + path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+
+
+def modified(site: Path, path: str) -> float:
+    return (site / "current" / path.lstrip("/")).stat().st_mtime
+
+
+def names(site: Path) -> set[str]:
+    return {folder.name for folder in (site / "releases").iterdir()}
+
+
+def next_number(releases: Releases) -> str:
+    return f"{releases.generation() + 1:012d}"
 
 
 def test_a_release_is_what_the_pointer_shows(tmp_path: Path) -> None:
@@ -84,31 +73,154 @@ def test_unchanged_files_keep_their_inode_and_changed_ones_do_not(tmp_path: Path
     assert after["/a.json"].st_ino != before["/a.json"].st_ino
 
 
-@pytest.mark.parametrize(("step", "n"), [("write", 0), ("write", 1), ("link", 0), ("sync", 0), ("point", 0)])
-def test_a_failure_at_any_step_leaves_the_last_release_and_the_next_tick_recovers(
-    tmp_path: Path, step: str, n: int
+def test_after_a_restart_nothing_unchanged_is_written_again(tmp_path: Path) -> None:
+    opened(tmp_path).publish("000000000001", FILES, now_s=100)
+    disk = CountingDisk()
+    releases = opened(tmp_path, disk)
+    disk.counts.clear()
+
+    releases.publish("000000000002", {**FILES, "/a.json": b'{"n":2}'}, now_s=160)
+
+    assert disk.counts == {"write": 1, "link": 1, "sync": 1, "point": 1}
+
+
+@pytest.mark.parametrize("later_s", [0.0, 0.3, -3600.0, 60.0], ids=["same instant", "same second", "back", "on"])
+@pytest.mark.parametrize("restart", [False, True])
+def test_the_mtime_of_a_changed_file_always_moves_on_in_whole_seconds(
+    tmp_path: Path, later_s: float, restart: bool
 ) -> None:
-    opened(tmp_path).publish("000000000001", FILES, now_s=0)
-    new = {"/a.json": b'{"n":2}', "/api/b.php": b'{"n":1}', "/c.json": b"{}", "/d.json": b"{}"}
+    now_s = 1_800_000_000.4
+    releases = opened(tmp_path)
+    releases.publish("000000000001", FILES, now_s)
+    before = modified(tmp_path, "/a.json")
+
+    releases = opened(tmp_path) if restart else releases
+    releases.publish("000000000002", {**FILES, "/a.json": b'{"n":2}'}, now_s + later_s)
+
+    after = modified(tmp_path, "/a.json")
+    assert (int(before), int(after)) == (before, after)
+    assert after > before
+    assert modified(tmp_path, "/api/b.php") == before
+
+
+def test_a_path_that_goes_and_comes_back_is_never_older_than_it_was(tmp_path: Path) -> None:
+    releases = opened(tmp_path)
+    releases.publish("000000000001", FILES, now_s=1000)
+    releases.publish("000000000002", {"/api/b.php": b"{}"}, now_s=1000)
+
+    releases.publish("000000000003", {**FILES, "/a.json": b'{"n":3}'}, now_s=500)
+
+    assert modified(tmp_path, "/a.json") == 1001
+
+
+@pytest.mark.parametrize("done", [False, True], ids=["before", "done but raised"])
+@pytest.mark.parametrize(
+    ("step", "n"), [("write", 0), ("write", 1), ("write", 3), ("sync", 0), ("move", 0), ("point", 0)]
+)
+def test_a_failure_at_any_step_leaves_one_whole_release_and_the_next_tick_recovers(
+    tmp_path: Path, step: str, n: int, done: bool
+) -> None:
+    disk = FailingDisk(step, n, done=done)
+    disk.heal()
+    releases = opened(tmp_path, disk)
+    releases.publish("000000000001", FILES, now_s=1000)
+    disk.armed = True
 
     with pytest.raises(PublishError, match="No space left"):
-        opened(tmp_path, FailingDisk(step, n)).publish("000000000002", new, now_s=1)
+        releases.publish("000000000002", NEW, now_s=1060, once=TILES)
+
+    assert seen(tmp_path) == (NEW if (step, done) == ("point", True) else FILES)
+    disk.heal()
+    number = next_number(releases)
+    assert number == "000000000003"
+    releases.publish(number, {**NEW, "/a.json": b'{"n":3}'}, now_s=1060, once=TILES)
+    assert seen(tmp_path) == {**NEW, "/a.json": b'{"n":3}'}
+    assert put(tmp_path) == TILES
+    assert modified(tmp_path, "/a.json") >= 1060
+    assert not [name for name in names(tmp_path) if name.startswith(".")]
+
+
+def test_readers_who_saw_a_release_whose_last_sync_failed_get_a_later_mtime_next(tmp_path: Path) -> None:
+    disk = FailingDisk("point", done=True)
+    disk.heal()
+    releases = opened(tmp_path, disk)
+    releases.publish("000000000001", FILES, now_s=1000)
+    disk.armed = True
+    with pytest.raises(PublishError, match="seen by readers"):
+        releases.publish("000000000002", NEW, now_s=1060)
+    before = modified(tmp_path, "/a.json")
+    disk.heal()
+
+    releases.publish("000000000003", {**NEW, "/a.json": b'{"n":3}'}, now_s=1060)
+
+    assert modified(tmp_path, "/a.json") > before
+    assert modified(tmp_path, "/c.json") == before
+
+
+@pytest.mark.parametrize(
+    ("step", "n"), [("write", 0), ("write", 1), ("write", 3), ("sync", 0), ("move", 0), ("point", 0)]
+)
+@pytest.mark.parametrize("done", [False, True], ids=["before", "done"])
+def test_a_power_cut_at_any_step_leaves_one_whole_release_and_the_next_start_recovers(
+    tmp_path: Path, step: str, n: int, done: bool
+) -> None:
+    class PowerCut(FailingDisk):
+        """Nothing is tidied after the cut: what is on the disk at that step stays."""
+
+        def _run(self, at: str, work: object, *arguments: object) -> None:
+            try:
+                super()._run(at, work, *arguments)
+            except OSError:
+                shutil.copytree(tmp_path / "site", tmp_path / "cut", symlinks=True)
+                raise
+
+    opened(tmp_path / "site").publish("000000000001", FILES, now_s=1000)
+    with pytest.raises(PublishError):
+        opened(tmp_path / "site", PowerCut(step, n, done=done)).publish("000000000002", NEW, now_s=1060, once=TILES)
+
+    cut = tmp_path / "cut"
+    assert seen(cut) in (FILES, NEW)
+    assert set(put(cut).items()) <= set(TILES.items())
+    releases = opened(cut)
+    releases.publish(next_number(releases), NEW, now_s=1120, once=TILES)
+    assert (seen(cut), put(cut)) == (NEW, TILES)
+
+
+def test_a_link_that_cannot_be_made_is_a_copy_with_the_same_mtime(tmp_path: Path) -> None:
+    releases = opened(tmp_path, FailingDisk("link", number=errno.EROFS))
+    releases.publish("000000000001", FILES, now_s=1000)
+
+    releases.publish("000000000002", {**FILES, "/a.json": b"[]"}, now_s=1060)
+
+    assert (modified(tmp_path, "/api/b.php"), modified(tmp_path, "/a.json")) == (1000, 1060)
+
+
+def test_a_folder_made_read_only_fails_the_tick_and_the_next_one_resumes(tmp_path: Path) -> None:
+    disk = FailingDisk("write", number=errno.EROFS)
+    disk.heal()
+    releases = opened(tmp_path, disk)
+    releases.publish("000000000001", FILES, now_s=1000)
+    disk.armed = True
+
+    for minute in range(10):
+        with pytest.raises(PublishError, match="Read-only file system"):
+            releases.publish(next_number(releases), NEW, now_s=1060 + 60 * minute)
 
     assert seen(tmp_path) == FILES
-    releases = opened(tmp_path)
-    number = releases.generation() + 1
-    releases.publish(f"{number:012d}", new, now_s=2)
-    assert seen(tmp_path) == new
+    disk.heal()
+    releases.publish(next_number(releases), NEW, now_s=1800)
+    assert seen(tmp_path) == NEW
 
 
 def test_debris_of_a_crash_is_swept_at_the_start(tmp_path: Path) -> None:
-    debris = tmp_path / "releases" / ".000000000007"
-    debris.mkdir(parents=True)
-    (debris / "half").write_bytes(b"x")
+    debris = [tmp_path / "releases" / name for name in (".000000000007", ".000000000007.once", ".000000000001.old")]
+    for folder in debris:
+        folder.mkdir(parents=True)
+        (folder / "half").write_bytes(b"x")
 
     opened(tmp_path)
 
-    assert not debris.exists()
+    assert not any(folder.exists() for folder in debris)
 
 
 def test_a_generation_is_never_used_again_after_a_crash_before_the_pointer(tmp_path: Path) -> None:
@@ -118,18 +230,121 @@ def test_a_generation_is_never_used_again_after_a_crash_before_the_pointer(tmp_p
     assert opened(tmp_path).generation() == 2
 
 
-def test_old_releases_are_kept_ten_minutes(tmp_path: Path) -> None:
+def test_a_generation_is_never_used_again_when_the_folders_or_the_pointer_were_removed(tmp_path: Path) -> None:
     releases = opened(tmp_path)
-    releases.publish("000000000001", FILES, now_s=0)
-    made = (tmp_path / "releases" / "000000000001").stat().st_mtime
+    releases.publish("000000000007", FILES, now_s=1000)
 
-    releases.publish("000000000002", FILES, now_s=made + 599)
-    kept = {folder.name for folder in (tmp_path / "releases").iterdir()}
-    releases.publish("000000000003", FILES, now_s=made + 700)
-    left = {folder.name for folder in (tmp_path / "releases").iterdir()}
+    shutil.rmtree(tmp_path / "releases")
+    assert opened(tmp_path).generation() == 7
+    (tmp_path / "current").unlink()
+    assert releases.generation() == 7
+    releases.publish("000000000008", FILES, now_s=1000)
 
-    assert kept == {"000000000001", "000000000002"}
-    assert "000000000001" not in left
+    assert seen(tmp_path) == FILES
+    with pytest.raises(PublishError, match="000000000008 is there already"):
+        releases.publish("000000000008", NEW, now_s=1001)
+
+
+def test_old_releases_are_kept_until_ten_minutes_after_they_were_replaced(tmp_path: Path) -> None:
+    releases = opened(tmp_path)
+    for number, now_s in ((1, 10_000), (2, 13_600), (3, 13_660)):
+        releases.publish(f"{number:012d}", FILES, now_s)
+
+    releases.publish("000000000004", FILES, now_s=14_200)
+    kept = names(tmp_path)
+    releases.publish("000000000005", FILES, now_s=14_261)
+    left = names(tmp_path)
+
+    assert kept == {f"{number:012d}" for number in (1, 2, 3, 4)}
+    assert left == {f"{number:012d}" for number in (3, 4, 5)}
+
+
+def test_with_the_clock_set_back_an_hour_old_releases_neither_vanish_nor_pile_up(tmp_path: Path) -> None:
+    releases = opened(tmp_path)
+    releases.publish("000000000001", FILES, now_s=10_000)
+
+    for number in range(2, 40):
+        releases.publish(f"{number:012d}", FILES, now_s=6_400 + 60 * number)
+
+    assert f"{29:012d}" in names(tmp_path)
+    assert len(names(tmp_path)) <= 13
+
+
+def test_put_once_files_lie_outside_the_release_and_are_never_written_again(tmp_path: Path) -> None:
+    disk = CountingDisk()
+    releases = opened(tmp_path, disk)
+    releases.publish("000000000001", FILES, now_s=1000, once=TILES)
+    before = {path: (tmp_path / "once" / path.lstrip("/")).stat().st_ino for path in TILES}
+    disk.counts.clear()
+
+    written = releases.publish("000000000002", FILES, now_s=1060, once={**TILES, "/log/tile/0/001": b"next"})
+
+    assert (written, disk.counts["write"]) == (1, 1)
+    assert {path: (tmp_path / "once" / path.lstrip("/")).stat().st_ino for path in TILES} == before
+    assert put(tmp_path) == {**TILES, "/log/tile/0/001": b"next"}
+    assert seen(tmp_path) == FILES
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_other_content_for_a_put_once_path_is_counted_named_and_changes_nothing(tmp_path: Path, restart: bool) -> None:
+    releases = opened(tmp_path)
+    releases.publish("000000000001", FILES, now_s=1000, once=TILES)
+    releases = opened(tmp_path) if restart else releases
+
+    with pytest.raises(PublishError, match=r"1 put-once files would change: /log/tile/0/000"):
+        releases.publish("000000000002", NEW, now_s=1060, once={**TILES, "/log/tile/0/000": b"lie"})
+
+    assert (seen(tmp_path), put(tmp_path)) == (FILES, TILES)
+
+
+def test_who_lost_the_lease_moves_no_pointer_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    def lost() -> int:
+        raise LeadershipLost("another generator holds the lease")
+
+    opened(tmp_path).publish("000000000001", FILES, now_s=1000)
+    releases = Releases(tmp_path, fence=lost)
+    releases.open()
+
+    with pytest.raises(LeadershipLost):
+        releases.publish("000000000002", NEW, now_s=1060)
+
+    assert seen(tmp_path) == FILES
+    assert names(tmp_path) == {"000000000001"}
+
+
+def test_of_two_writers_without_a_lease_one_fails_visibly_and_never_goes_back(tmp_path: Path) -> None:
+    one, two = opened(tmp_path), opened(tmp_path)
+    one.publish("000000000001", FILES, now_s=1000)
+
+    with pytest.raises(PublishError, match="another generator published 000000000001"):
+        two.publish(next_number(two), NEW, now_s=1000)
+
+    assert seen(tmp_path) == FILES
+    two.publish(next_number(two), NEW, now_s=1060)
+    assert seen(tmp_path) == NEW
+    assert modified(tmp_path, "/api/b.php") == 1000
+
+
+def test_a_new_leader_goes_on_from_what_the_last_one_published(tmp_path: Path) -> None:
+    standby = Releases(tmp_path, fence=lambda: 2)
+    standby.open()
+    opened(tmp_path).publish("000000000001", FILES, now_s=1000)
+
+    standby.publish(next_number(standby), NEW, now_s=1000)
+
+    assert seen(tmp_path) == NEW
+    assert (modified(tmp_path, "/a.json"), modified(tmp_path, "/api/b.php")) == (1001, 1000)
+
+
+def test_the_bootstrap_release_is_generation_zero_and_the_next_is_one(tmp_path: Path) -> None:
+    releases = opened(tmp_path)
+    releases.publish("000000000000", FILES, now_s=1000)
+
+    again = opened(tmp_path)
+
+    assert (seen(tmp_path), again.generation()) == (FILES, 0)
+    again.publish("000000000001", NEW, now_s=1000)
+    assert seen(tmp_path) == NEW
 
 
 def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:

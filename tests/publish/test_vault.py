@@ -14,7 +14,7 @@ from generator.catalog.products import PRODUCTS
 from generator.errors import PublishError
 from generator.publish.disk import LocalDisk
 from generator.publish.vault import Offer, Vault
-from tests.publish.test_release import FailingDisk
+from tests.publish.disks import FailingDisk
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "gateway" / "manifest.schema.json").read_text())
 
