@@ -11,6 +11,7 @@ from generator.catalog.formats import iso, share
 from generator.catalog.sentences import DISCLAIMER
 from generator.compose.all import Composed
 from generator.compose.context import TickContext
+from generator.logbook import CHECKPOINT
 from generator.publish.encode import encode
 from generator.publish.pages import PageView
 from generator.publish.vault import Offer
@@ -45,10 +46,12 @@ def publish(service: Service, context: TickContext, composed: Composed, at: date
     standing = service.standing.files(service.site, free | paid, at)
     bodies = {path: encode(body) for path, body in free.items()}
     pages = service.pages.render(PageView(context, free, service.standing.schemas))
-    files = service.variants.add({**standing, **pages, **bodies, ROUNDS_PATH: _rounds(service, context)})
+    log = service.logbook.files()
+    files = service.variants.add({**standing, **pages, **bodies, ROUNDS_PATH: _rounds(service, context), **log})
     generation = context.freshness.generation
     service.vault.publish(_offer(context, composed, {product: encode(body) for product, body in paid.items()}))
-    written = service.releases.publish(generation, files, at.timestamp())
+    written = service.releases.publish(generation, files, at.timestamp(), service.logbook.tiles())
+    service.logbook.done(log.get(CHECKPOINT, b""))
     service.memory.tick_done(
         context.freshness.tick_id, generation, context.freshness.generated_ms, ok=True, reason=None
     )

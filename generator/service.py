@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from generator.catalog.networks import NETWORKS
 from generator.catalog.words import SourceMode
 from generator.clock import Clock
 from generator.compose.context import Site
+from generator.logbook import CHECKPOINT, Logbook, name_of
 from generator.market.history import History
 from generator.market.source import Source
 from generator.memory.store import Memory
@@ -50,6 +52,7 @@ class Service:
     standing: Standing
     pages: Pages
     variants: Variants
+    logbook: Logbook
     salt: Callable[[], str]
 
     @property
@@ -98,11 +101,25 @@ def build(settings: GeneratorSettings, clock: Clock, at: datetime | None = None,
             standing=Standing(),
             pages=Pages(),
             variants=Variants(),
+            logbook=_logbook(settings, memory),
             salt=lambda: secrets.token_hex(16),
         )
     except BaseException:
         memory.close()
         raise
+
+
+def _logbook(settings: GeneratorSettings, memory: Memory) -> Logbook:
+    logbook = Logbook(
+        memory,
+        settings.log_key_path,
+        name_of(settings.origin),
+        str(settings.source or SourceMode.SIMULATED),
+        made_if_missing=settings.log_key_file is None,
+    )
+    with contextlib.suppress(OSError):
+        logbook.resume((settings.site_path / "current" / CHECKPOINT.lstrip("/")).read_bytes())
+    return logbook
 
 
 def _source(settings: GeneratorSettings, memory: Memory, at: datetime | None, *, loop: bool) -> Source:

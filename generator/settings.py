@@ -85,7 +85,9 @@ class GeneratorSettings(BaseSettings):
     venues: Annotated[tuple[str, ...], NoDecode] = Field((), description="Venues of the live source; default all.")
     network: Literal["mainnet", "testnet", "devnet"] | None = Field(None, description="Network of the payments.")
     arena: ArenaSettings = ArenaSettings()
-    log_key_file: Path | None = Field(None, description="Key of the transparency log; for a later version.")
+    log_key_file: Path | None = Field(
+        None, description="Key of the transparency log; default STATE_DIR/keys/log.key, made at the first start."
+    )
     log_format: Literal["console", "json"] = Field("console", description="Form of the log lines.")
 
     @field_validator("data_dir", "venues", mode="before")
@@ -161,6 +163,11 @@ class GeneratorSettings(BaseSettings):
     def memory(self) -> str:
         """SQLAlchemy URL of the memory."""
         return self.memory_url or f"sqlite:///{self.state_dir / 'memory.sqlite3'}"
+
+    @property
+    def log_key_path(self) -> Path:
+        """File of the transparency log's key."""
+        return self.log_key_file or self.state_dir / "keys" / "log.key"
 
     @property
     def inbox_path(self) -> Path:

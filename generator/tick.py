@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
@@ -17,11 +18,13 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import MODE_OF_REGIME, RegimeLabel, SourceMode
 from generator.compose.all import compose
 from generator.compose.context import DayBefore, Freshness, TickContext, Ticks
+from generator.errors import SourceError
 from generator.market.values import BAR_MS, Observation
 from generator.publication import Report, publish
 from generator.service import MOVED_KEY, OFFSET_KEY, Service
 
 VALID_S: Final = 180
+SOURCES_DEADLINE_S: Final = 22.0  # a source gives its venues 20 s, and then says what came; this ends one that hangs
 SPARK_POINTS: Final = 288
 BEFORE_ALL_MS: Final = -1
 DAY_MS: Final = 86_400_000
@@ -37,11 +40,34 @@ async def tick(service: Service, at: datetime) -> Report:
     Raises:
         GeneratorError: the tick failed; what was published and recorded before stands.
     """
-    observation = await observe(service, at)
+    observation = await _observe_in_time(service, at)
     reading = read(service, observation)
+    await breathe()
     arena = play(service, observation, reading, at)
+    await breathe()
     context = describe(service, observation, reading, arena, at)
-    return publish(service, context, compose(context), at)
+    composed = compose(context)
+    await breathe()
+    return publish(service, context, composed, at)
+
+
+async def breathe() -> None:
+    """Let a deadline that passed while a step blocked the thread end the tick here, between two steps.
+
+    Twice: in the first turn of the loop the deadline's timer comes after this task's own next step.
+    """
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+
+
+async def _observe_in_time(service: Service, at: datetime) -> Observation:
+    try:
+        async with asyncio.timeout(SOURCES_DEADLINE_S) as deadline:
+            return await observe(service, at)
+    except TimeoutError as error:
+        if deadline.expired():
+            raise SourceError(f"the market source did not come back within {SOURCES_DEADLINE_S:g} s") from error
+        raise
 
 
 async def observe(service: Service, at: datetime) -> Observation:
@@ -64,6 +90,8 @@ def play(
 ) -> ArenaView:
     """Count ballots, move the rounds, resolve what is due; all in one transaction, with the brain's state."""
     moved = _moved(service, observation)
+    if not warm_up:
+        service.logbook.begin(to_ms(at))
     inbox = Inbox(service.settings.inbox_path)
     ballots = () if warm_up else inbox.read()
     prices = {
@@ -104,7 +132,7 @@ def describe(
         freshness=_freshness(service, observation, at),
         observation=observation,
         reading=reading,
-        arena=arena,
+        arena=replace(arena, checkpoint_digest=service.logbook.digest()),
         day_before=_day_before(service, now_ms),
         ticks=Ticks(ticks.published_24h, ticks.failed_24h, ticks.last_tick_id),
         closes={asset: service.history.closes(asset, SPARK_POINTS) for asset in ASSETS},
@@ -153,7 +181,7 @@ def _forecaster(service: Service, observation: Observation, reading: BrainReadin
 
 def _freshness(service: Service, observation: Observation, at: datetime) -> Freshness:
     now_ms = to_ms(at)
-    number = max(service.releases.generation(), service.vault.generation()) + 1
+    number = service.memory.reserve_generation(max(service.releases.generation(), service.vault.generation()))
     return Freshness(
         tick_id=at.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ"),
         generation=f"{number:012d}",

@@ -18,7 +18,7 @@ Then:        curl http://127.0.0.1:8402/api/market-regime.php
 
 def application() -> typer.Typer:
     """Build the command line; command modules import what they need when they run."""
-    from generator.cli import brain, buy, devnet, doctor, gateway, payments, read, schedule, tick, up, verify, vote
+    from generator.cli import brain, buy, devnet, doctor, gateway, log, payments, read, schedule, tick, up, verify, vote
 
     app = typer.Typer(name="emi", help=HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
     for command in (
@@ -36,6 +36,7 @@ def application() -> typer.Typer:
         app.command()(command)
     app.add_typer(brain.brain_app, name="brain")
     app.add_typer(payments.payments_app, name="payments")
+    app.add_typer(log.log_app, name="log")
     return app
 
 

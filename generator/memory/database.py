@@ -108,6 +108,12 @@ def _check(connection: Connection, name: str) -> None:
     if tables.meta.name not in present:
         raise MemoryUnreadable(f"memory {name} is another program's database; name another file in MEMORY_URL")
     found = connection.execute(select(tables.meta.c.value).where(tables.meta.c.key == tables.SCHEMA_KEY)).scalar()
+    if found in tables.ADDED_TO:
+        tables.metadata.create_all(connection)
+        connection.execute(
+            tables.meta.update().where(tables.meta.c.key == tables.SCHEMA_KEY), {"value": tables.SCHEMA_VERSION}
+        )
+        return
     if found != tables.SCHEMA_VERSION:
         raise MemoryUnreadable(
             f"memory {name} has schema version {found}, this program knows {tables.SCHEMA_VERSION}: "

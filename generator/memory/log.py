@@ -9,18 +9,98 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection, func, insert, select
 
-from generator.arena.chronicle import Entry
+from generator.arena.auditing import scores_of
+from generator.arena.chronicle import Entry, entries_of, entry
+from generator.arena.play import PlayResult
+from generator.arena.scores import track_record
+from generator.arena.teacher import Standing
+from generator.catalog.formats import iso
 from generator.memory import tables as t
 from generator.transparency.edge import Edge, Node
 from generator.transparency.merkle import leaf_hash
 from generator.transparency.tiles import LARGEST_ENTRY, WIDTH, Tile, bundle
 
 CHUNK: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class LogState:
+    """What a tick needs to know of the log. Its size does not grow with the log."""
+
+    edge: Edge = field(default_factory=Edge)
+    last_ms: int = 0  # of the last entry
+    scored_day: str = ""  # the last day whose scores are in the log
+
+
+def load(connection: Connection) -> LogState:
+    """Read the state of the log, at the start of a process or after a failure.
+
+    Raises:
+        ValueError: entries or nodes are missing.
+    """
+    last, scored = newest(connection), newest(connection, "scores")
+    day = "" if scored is None else scored["at"][:10]
+    return LogState(load_edge(connection), 0 if last is None else time_of(last), day)
+
+
+def begin(connection: Connection, now_ms: int, origin: str, source_mode: str, key: str) -> LogState:
+    """Write the log's first entry: who keeps it, of which market, under which key.
+
+    Raises:
+        ValueError: the log was begun before.
+    """
+    state = load(connection)
+    if state.edge.size:
+        raise ValueError("the log was begun before")
+    first = entry("log.opened", now_ms, origin=origin, source_mode=source_mode, key=key)
+    return LogState(append(connection, state.edge, [first]), now_ms)
+
+
+def note_key(connection: Connection, state: LogState, now_ms: int, key: str) -> LogState:
+    """Write that another key signs from now on."""
+    return _written(connection, state, now_ms, [entry("log.key", now_ms, key=key)])
+
+
+def record_tick(
+    connection: Connection, state: LogState, result: PlayResult, standing: Standing, now_ms: int
+) -> LogState:
+    """Add what one tick changed, and once a UTC day the scores; a log that was not begun stays empty.
+
+    Args:
+        connection: of the tick's transaction.
+        state: before it.
+        result: what the tick changed, already stored.
+        standing: the counts after it.
+        now_ms: wall time of the tick.
+    """
+    if not state.edge.size:
+        return state
+    entries = entries_of(result, now_ms, lambda round_id: ballots_sha256(connection, round_id))
+    today = iso(now_ms)[:10]
+    if today > state.scored_day:
+        entries.append(_scores(standing, now_ms))
+        state = replace(state, scored_day=today)
+    return _written(connection, state, now_ms, entries)
+
+
+def _written(connection: Connection, state: LogState, now_ms: int, entries: list[Entry]) -> LogState:
+    """Append; where the clock went back since the last entry, say so first."""
+    if not entries:
+        return state
+    if now_ms // 1000 < state.last_ms // 1000:
+        entries = [entry("clock.stepped", now_ms, before=iso(state.last_ms)), *entries]
+    return replace(state, edge=append(connection, state.edge, entries), last_ms=now_ms)
+
+
+def _scores(standing: Standing, now_ms: int) -> Entry:
+    arena, hourly = track_record("arena", standing.arena_lived), track_record("hourly", standing.hourly_lived)
+    return entry("scores", now_ms, arena=scores_of(arena), hourly=scores_of(hourly))
 
 
 def load_edge(connection: Connection) -> Edge:
@@ -87,6 +167,14 @@ def indices(connection: Connection, subjects: Iterable[str]) -> dict[str, list[i
         for subject, number in connection.execute(query):
             found.setdefault(subject, []).append(number - 1)
     return found
+
+
+def keys(connection: Connection) -> tuple[str, list[str]]:
+    """Return the log's origin and the keys noted in it, oldest first."""
+    e = t.log_entries.c
+    query = select(e.data).where(e.kind.in_(("log.opened", "log.key"))).order_by(e.id)
+    found = [json.loads(data) for data in connection.execute(query).scalars()]
+    return (found[0]["origin"] if found else ""), [item["key"] for item in found]
 
 
 def newest(connection: Connection, kind: str | None = None) -> dict[str, Any] | None:

@@ -17,10 +17,11 @@ from generator.arena.teacher import Standing
 from generator.arena.values import ArenaView, BallotVerdict, Round, Tally
 from generator.catalog.words import RoundPhase
 from generator.lease.fence import Fence, one_writer
-from generator.memory import fencing, history, record
+from generator.memory import fencing, history, log, record
 from generator.memory import tables as t
 from generator.memory.database import name_of, open_database, translated, use_wal
 from generator.memory.rows import lesson_from, prediction_of, round_of
+from generator.transparency.tiles import tiles_between
 
 LESSONS_SHOWN = 20
 EVENTS_SHOWN = 10
@@ -40,6 +41,7 @@ class Memory:
         self._outer: Connection | None = None  # inside `batch`
         self._standing: Standing | None = None  # of what is committed, or of the open batch
         self._rows: tuple[tuple[int, int, int], list[dict[str, Any]]] | None = None
+        self._log: log.LogState | None = None
 
     @classmethod
     def open(cls, url: str, fence: Fence = one_writer) -> Memory:
@@ -151,7 +153,7 @@ class Memory:
 
     def _forget(self) -> None:
         """Drop what was kept in the process: it may be ahead of what is stored. It is read anew next time."""
-        self._standing, self._rows = None, None
+        self._standing, self._rows, self._log = None, None, None
 
     def _play(self, connection: Connection, inputs: PlayInputs) -> ArenaView:
         active = record.active_rounds(connection)
@@ -166,6 +168,8 @@ class Memory:
             values = {"at_ms": inputs.now_ms, "state": inputs.brain_state}
             record.upsert(connection, t.brain_state, {"id": 1}, values)
         self._standing = _after(standing, result)
+        if not inputs.warm_up:
+            self._log = log.record_tick(connection, self._log_now(connection), result, self._standing, inputs.now_ms)
         return self._view(connection, inputs.now_ms, verdicts)
 
     def _count_ballots(
@@ -208,8 +212,39 @@ class Memory:
             ballots_counted=counted,
             ballots_rejected=refused,
             void_rate_percent=standing.void_rate_percent,
+            log_size=self._log_now(connection).edge.size,
             verdicts=verdicts,
         )
+
+    def begin_log(self, now_ms: int, origin: str, source_mode: str, key: str) -> None:
+        """Write the first entry of the transparency log; from then on every tick adds to it.
+
+        Raises:
+            ValueError: it was begun before.
+        """
+        with self._writing() as connection:
+            self._log = log.begin(connection, now_ms, origin, source_mode, key)
+
+    def note_log_key(self, now_ms: int, key: str) -> None:
+        """Write into the log that another key signs it from now on."""
+        with self._writing() as connection:
+            self._log = log.note_key(connection, self._log_now(connection), now_ms, key)
+
+    def log_head(self) -> tuple[int, bytes]:
+        """Return the log's size and root."""
+        with self._transaction() as connection:
+            edge = self._log_now(connection).edge
+        return edge.size, edge.root()
+
+    def log_keys(self) -> tuple[str, list[str]]:
+        """Return the log's origin and every key that was ever noted in it, oldest first; empty before its begin."""
+        with self._transaction() as connection:
+            return log.keys(connection)
+
+    def log_tiles(self, old: int, new: int) -> dict[str, bytes]:
+        """Return path below the log's prefix -> bytes of every tile that a log of `new` entries has beyond `old`."""
+        with self._transaction() as connection:
+            return {tile.path: log.content(connection, tile) for tile in tiles_between(old, new)}
 
     def tick_done(  # noqa: PLR0917  the agreed signature
         self,
@@ -253,6 +288,11 @@ class Memory:
             if self._rows is None or self._rows[0] != key or self._outer is not None:
                 self._rows = (key, _published(connection, limit))
             return list(self._rows[1])
+
+    def _log_now(self, connection: Connection) -> log.LogState:
+        if self._log is None:
+            self._log = log.load(connection)
+        return self._log
 
     def _standing_now(self, connection: Connection) -> Standing:
         if self._standing is None:
@@ -299,9 +339,11 @@ def _published(connection: Connection, limit: int) -> list[dict[str, Any]]:
     finished = record.finished_rounds(connection, limit)
     ids = [item.round_id for item in finished]
     lessons, tallies = record.lesson_by_round(connection, ids), record.tallies_by_round(connection, ids)
+    logged = log.indices(connection, ids)
     rows = []
     for item in finished:
         simulated = tallies.get((item.round_id, True), Tally())
         total = tallies.get((item.round_id, False), Tally()).plus(simulated)
-        rows.append(published_round(item, total, lessons.get(item.round_id), simulated))
+        row = published_round(item, total, lessons.get(item.round_id), simulated)
+        rows.append({**row, "log_entries": logged.get(item.round_id, [])})
     return rows

@@ -20,6 +20,7 @@ from sqlalchemy import (
 )
 
 SCHEMA_VERSION: Final = "2"
+ADDED_TO: Final = frozenset({"1"})  # versions that only lack tables: those are made, and nothing else changes
 SCHEMA_KEY: Final = "schema_version"
 
 metadata = MetaData()

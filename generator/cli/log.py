@@ -1,0 +1,66 @@
+"""`emi log`: the key that signs the transparency log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+log_app = typer.Typer(
+    name="log", help="The transparency log's key: make it, show it, replace it.", no_args_is_help=True
+)
+
+NEXT = """Keep a copy of the key file apart from this machine: without it nobody can go on with this log.
+Publish the public key where your readers know you; `emi verify --key` takes it."""
+
+
+def _where() -> tuple[Path, str]:
+    from generator.cli._settings import generator_settings
+    from generator.logbook import name_of
+
+    settings = generator_settings()
+    return settings.log_key_path, name_of(settings.origin)
+
+
+@log_app.command()
+def init() -> None:
+    """Make the log's key (Ed25519). An existing file is never overwritten.
+
+    Example: EMI_BASE_URL=https://example.org EMI_LOG_KEY_FILE=/etc/emi/log.key emi log init
+    """
+    from generator.logbook import make_key
+
+    path, name = _where()
+    signer = make_key(path, name)
+    print(f"key file    {path} (mode 0600)\npublic key  {signer.verifier.text}\n\n{NEXT}")
+
+
+@log_app.command()
+def show() -> None:
+    """Show the public keys that sign now, the newest first.
+
+    Example: emi log show
+    """
+    from generator.logbook import read_keys
+
+    for signer in read_keys(_where()[0]):
+        print(signer.verifier.text)
+
+
+@log_app.command()
+def rotate(
+    *, finish: bool = typer.Option(False, "--finish", help="End the overlap: only the newest key signs.")
+) -> None:
+    """Add a new key; old and new sign together until `emi log rotate --finish`. Restart the generator after each.
+
+    Leave weeks between the two, so that whoever verifies now and then learns of the new key from the old one.
+
+    Example: emi log rotate
+    """
+    from generator.logbook import add_key, drop_old_keys
+
+    path, _ = _where()
+    signer = drop_old_keys(path) if finish else add_key(path)
+    print(
+        f"{'signs alone' if finish else 'signs beside the old'} from the next start: {signer.verifier.text}\n\n{NEXT}"
+    )
