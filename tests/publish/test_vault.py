@@ -102,18 +102,46 @@ def test_twenty_snapshots_are_kept_also_after_a_restart(tmp_path: Path) -> None:
     assert len(manifest(tmp_path)["snapshots"]) == 20
 
 
+@pytest.mark.parametrize("done", [False, True], ids=["before", "done but raised"])
 @pytest.mark.parametrize(("step", "n"), [("write", 0), ("write", 3), ("sync", 0), ("replace", 0)])
-def test_a_failure_at_any_step_leaves_the_last_manifest(tmp_path: Path, step: str, n: int) -> None:
-    opened(tmp_path).publish(offer(1))
-    before = (tmp_path / "manifest.json").read_bytes()
+def test_a_failure_at_any_step_leaves_a_whole_vault_and_nothing_sold_is_lost(
+    tmp_path: Path, step: str, n: int, done: bool
+) -> None:
+    disk = FailingDisk(step, n, done=done)
+    disk.heal()
+    vault = opened(tmp_path, disk)
+    vault.publish(offer(1))
+    disk.armed = True
 
     with pytest.raises(PublishError, match="No space left"):
-        opened(tmp_path, FailingDisk(step, n)).publish(offer(2))
+        vault.publish(offer(2))
 
-    assert (tmp_path / "manifest.json").read_bytes() == before
-    vault = opened(tmp_path)
-    vault.publish(offer(2))
-    assert vault.generation() == 2
+    swapped = (step, done) == ("replace", True)
+    assert shown(tmp_path) == (["000000000002", "000000000001"] if swapped else ["000000000001"])
+    disk.heal()
+    vault.publish(offer(3))
+    assert shown(tmp_path) == ["000000000003", *(["000000000002"] if swapped else []), "000000000001"]
+
+
+def shown(folder: Path) -> list[str]:
+    """Return the snapshots that the manifest names, whose bodies are all there."""
+    snapshots = manifest(folder)["snapshots"]
+    for row in (body for snapshot in snapshots for body in snapshot["bodies"].values()):
+        assert hashlib.sha256((folder / row["path"]).read_bytes()).hexdigest() == row["sha256"]
+    return [snapshot["snapshot_id"] for snapshot in snapshots]
+
+
+def test_a_new_leader_keeps_what_the_last_one_sold(tmp_path: Path) -> None:
+    standby = opened(tmp_path)
+    leader = opened(tmp_path)
+    leader.publish(offer(1))
+    leader.publish(offer(2))
+
+    standby.publish(offer(3))
+
+    assert shown(tmp_path) == ["000000000003", "000000000002", "000000000001"]
+    with pytest.raises(PublishError, match="000000000003 is there already"):
+        leader.publish(offer(3))
 
 
 def test_a_manifest_that_is_none_is_named_and_not_overwritten(tmp_path: Path) -> None:
