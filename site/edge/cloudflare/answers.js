@@ -1,0 +1,92 @@
+// Headers and problem documents, word for word those of the gateway and the preview server.
+
+export const FREE = "public, max-age=60, stale-while-revalidate=60, stale-if-error=600";
+export const PINNED = "public, max-age=600, immutable";
+export const ONCE = "public, max-age=31536000, immutable";
+export const METHODS = "GET, HEAD, OPTIONS";
+export const PAID_VARY = "PAYMENT-SIGNATURE, X-PAYMENT";
+
+const CORS = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After",
+};
+const SECURITY = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+};
+const PAGE_POLICY =
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
+  "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const DISCLAIMER =
+  "For educational use only. This is not financial, investment, trading, tax, legal, betting, gambling or " +
+  "fund-management advice. Confidence describes how strong the evidence is and how far it agrees; it is neither " +
+  "certainty nor a promise of any outcome.";
+const PROBLEMS = {
+  400: ["bad-request", "The request cannot be understood"],
+  404: ["not-found", "There is nothing at this path"],
+  405: ["method-not-allowed", "This path answers GET, HEAD and OPTIONS only"],
+  413: ["body-refused", "Requests carry no body here"],
+  431: ["headers-too-large", "The request headers are larger than 16 KiB"],
+  500: ["internal", "Something failed on our side"],
+  503: ["unavailable", "No honest answer can be given right now"],
+};
+
+/** Headers that every answer with a file carries; `contentType` decides the policy of pages. */
+export function fileHeaders(contentType, generation, cacheControl) {
+  const policy = contentType.startsWith("text/html") ? { "content-security-policy": PAGE_POLICY } : {};
+  const named = generation ? { "x-generation": generation } : {};
+  return { ...CORS, ...SECURITY, ...policy, ...named, "cache-control": cacheControl, vary: "Accept-Encoding" };
+}
+
+/** An RFC 9457 problem document; a HEAD request gets its headers only. */
+export function problem(request, status, detail, { headers = {}, members = {}, project, instance } = {}) {
+  const [slug, title] = PROBLEMS[status];
+  const body = new TextEncoder().encode(
+    JSON.stringify({
+      type: `urn:emi:problem:${slug}`,
+      title,
+      status,
+      detail,
+      instance,
+      project,
+      disclaimer: DISCLAIMER,
+      ...members,
+    }),
+  );
+  return new Response(request.method === "HEAD" ? null : body, {
+    status,
+    headers: {
+      ...CORS,
+      ...SECURITY,
+      "content-type": "application/problem+json",
+      "content-length": String(body.byteLength),
+      "cache-control": "no-store",
+      ...headers,
+    },
+  });
+}
+
+/** OPTIONS: any origin may read and pay. */
+export function preflight(paid) {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      ...CORS,
+      ...SECURITY,
+      ...(paid ? { vary: PAID_VARY } : {}),
+      "access-control-allow-methods": METHODS,
+      "access-control-allow-headers": "PAYMENT-SIGNATURE, X-PAYMENT, Content-Type, Access-Control-Expose-Headers",
+      "access-control-max-age": "86400",
+      allow: METHODS,
+    },
+  });
+}
+
+/** 308 from a folder's name to its index, so that relative links on the page resolve. */
+export function redirect(location, generation) {
+  return new Response(null, {
+    status: 308,
+    headers: { ...fileHeaders("", generation, FREE), location },
+  });
+}

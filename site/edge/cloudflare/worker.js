@@ -1,0 +1,136 @@
+// The edge on Cloudflare: the published site from an R2 bucket, the paid paths from the gateway.
+//
+// Bindings and variables (wrangler.toml): SITE the bucket, PREFIX of the site in it, GATEWAY_ORIGIN, PROJECT.
+
+import { FREE, METHODS, ONCE, PINNED, fileHeaders, preflight, problem, redirect } from "./answers.js";
+import { askGateway, isPaid } from "./gateway.js";
+import { endings, unchanged } from "./negotiation.js";
+import { StoreDown, currentGeneration, read } from "./store.js";
+
+const ASSETS = ["BTC", "ETH", "XRP", "SOL", "ALGO", "XLM", "HBAR"];
+const REASONING = "/api/reasoning.php";
+const ONCE_PREFIXES = ["/log/tile/", "/files/"];
+const PINNED_PATH = /^\/g\/([0-9]{12})(\/.*)$/;
+const MAX_HEADER_BYTES = 16 * 1024;
+// The edge adds these itself; they are not the client's to answer for.
+const ADDED = /^(cf-|cdn-loop$|x-forwarded-|x-real-ip$|true-client-ip$)/;
+
+export default {
+  async fetch(request, env) {
+    const url = new URL(request.url);
+    const told = { project: env.PROJECT ?? "Educational Market Intelligence", instance: url.pathname };
+    try {
+      return await answer(request, url, env, told);
+    } catch (error) {
+      console.error(error);
+      if (!(error instanceof StoreDown)) return problem(request, 500, "Something failed on our side.", told);
+      const headers = { "retry-after": "5" };
+      return problem(request, 503, "The published files cannot be read right now.", { ...told, headers });
+    }
+  },
+};
+
+async function answer(request, url, env, told) {
+  const refused = refusal(request, told);
+  if (refused !== null) return refused;
+  const path = decoded(url.pathname);
+  if (path === null) return problem(request, 400, "The path is not valid.", told);
+  if (isPaid(path)) return askGateway(request, url, env, told);
+  if (request.method === "OPTIONS") return preflight(false);
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    return problem(request, 405, "Use GET or HEAD.", { ...told, headers: { allow: METHODS } });
+  }
+  return free(request, url, path, env, told);
+}
+
+async function free(request, url, path, env, told) {
+  // Read once for the whole request: whatever the pointer does meanwhile, this answer is of one tick.
+  const prefix = env.PREFIX ?? "";
+  const generation = await currentGeneration(env.SITE, prefix);
+  if (ONCE_PREFIXES.some((start) => path.startsWith(start))) {
+    const where = { base: `${prefix}once`, path, generation, complete: false, cacheControl: ONCE };
+    return serve(request, env, where, told);
+  }
+  const pinned = PINNED_PATH.exec(path);
+  const wanted = pinned === null ? generation : pinned[1];
+  if (wanted === null) {
+    return problem(request, 503, "Nothing has been published yet.", { ...told, headers: { "retry-after": "5" } });
+  }
+  const asset = assetPath(pinned === null ? path : pinned[2], url);
+  if (asset === null) {
+    const detail = `The asset '${url.searchParams.get("asset").trim().toUpperCase().slice(0, 20)}' is not supported.`;
+    return problem(request, 400, detail, { ...told, members: { supported_assets: ASSETS } });
+  }
+  const where = {
+    base: `${prefix}g/${wanted}`,
+    path: asset,
+    generation: wanted,
+    complete: wanted === generation,
+    cacheControl: pinned === null ? FREE : PINNED,
+    mount: pinned === null ? "" : `/g/${wanted}`,
+  };
+  return serve(request, env, where, told);
+}
+
+/** The one rule for ?asset=; null when the asset is not supported. */
+function assetPath(path, url) {
+  if (path !== REASONING) return path.endsWith("/") ? `${path}index.html` : path;
+  const asset = (url.searchParams.get("asset") ?? "").trim().toUpperCase() || ASSETS[0];
+  if (!ASSETS.includes(asset)) return null;
+  return asset === ASSETS[0] ? REASONING : `/api/reasoning/${asset}.json`;
+}
+
+async function serve(request, env, where, told) {
+  const key = where.base + where.path;
+  // The edge rewrites Accept-Encoding before the Worker sees it; what the client sent stands in `cf`.
+  const accepted = request.cf?.clientAcceptEncoding ?? request.headers.get("accept-encoding");
+  for (const ending of endings(accepted)) {
+    const file = await read(env.SITE, key + ending, where.complete);
+    // A variant asked for by its own name is no file of the site.
+    if (file !== null && (ending !== "") === (file.coding !== "identity")) return send(request, file, where);
+  }
+  if (where.mount !== undefined && !/\.[^/]*$/.test(where.path)) {
+    const index = await read(env.SITE, `${key}/index.html`, where.complete);
+    if (index !== null) return redirect(`${where.mount}${where.path}/`, where.generation);
+  }
+  return problem(request, 404, "Nothing is published at this path.", told);
+}
+
+function send(request, file, where) {
+  const headers = new Headers({
+    ...fileHeaders(file.type, where.generation, where.cacheControl),
+    etag: file.etag,
+    "last-modified": new Date(file.modified * 1_000).toUTCString(),
+  });
+  const same = unchanged(request.headers, file.etag, file.modified);
+  if ((same || request.method === "HEAD") && file.body instanceof ReadableStream) file.body.cancel();
+  if (same) return new Response(null, { status: 304, headers });
+  headers.set("content-type", file.type);
+  headers.set("content-length", String(file.size));
+  if (file.coding !== "identity") headers.set("content-encoding", file.coding);
+  // "manual": the bytes are encoded already. Otherwise the runtime would encode them again.
+  return new Response(request.method === "HEAD" ? null : file.body, { headers, encodeBody: "manual" });
+}
+
+function refusal(request, told) {
+  let bytes = 0;
+  for (const [name, value] of request.headers) {
+    if (!ADDED.test(name)) bytes += name.length + value.length + 4;
+  }
+  if (bytes > MAX_HEADER_BYTES) return problem(request, 431, "Send less.", told);
+  const length = request.headers.get("content-length") ?? "0";
+  const body = length !== "0" || request.headers.has("transfer-encoding");
+  if (body && ["GET", "HEAD", "OPTIONS"].includes(request.method)) {
+    return problem(request, 413, "Send the request without a body.", told);
+  }
+  return null;
+}
+
+function decoded(path) {
+  try {
+    const text = decodeURIComponent(path);
+    return /[\u0000-\u001f\u007f\\]/.test(text) ? null : text;
+  } catch {
+    return null;
+  }
+}

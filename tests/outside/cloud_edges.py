@@ -1,0 +1,139 @@
+"""The Cloudflare Worker under workerd, and CloudFront's functions under node and njs, on a machine without a cloud."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from gateway.site_files import CONTENT_TYPES, NAMED_TYPES, VARIANTS
+from tests.outside.processes import PEERS, REPOSITORY, free_port
+
+EDGE_PEERS = PEERS / "edge"
+CLOUDFLARE = REPOSITORY / "site" / "edge" / "cloudflare"
+CLOUDFRONT = REPOSITORY / "site" / "edge" / "cloudfront"
+OFFICIAL_EDGE = os.environ.get("OFFICIAL_EDGE", "")
+"""A folder whose node_modules has miniflare."""
+NODE_MISSING = "" if shutil.which("node") else "node is not installed"
+NJS_MISSING = "" if shutil.which("njs") else "njs is not installed (Debian package njs)"
+WORKER_MISSING = NODE_MISSING or (
+    "" if OFFICIAL_EDGE else "OFFICIAL_EDGE names no folder with miniflare in node_modules"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+def ask(
+    origin: str, path: str, headers: Mapping[str, str] | None = None, method: str = "GET", body: bytes | None = None
+) -> Answer:
+    """Send one request and return the answer as it came: nothing is decoded, followed or kept."""
+    connection = http.client.HTTPConnection(urlsplit(origin).netloc, timeout=30)
+    try:
+        connection.putrequest(method, path, skip_accept_encoding=True)
+        for name, value in (headers or {}).items():
+            connection.putheader(name, value)
+        connection.endheaders(body)
+        answer = connection.getresponse()
+        kept = {name.lower(): value for name, value in answer.getheaders()}
+        return Answer(answer.status, kept, answer.read())
+    finally:
+        connection.close()
+
+
+class Worker:
+    """A running Worker, and the bucket behind it."""
+
+    def __init__(self, process: subprocess.Popen[str], origin: str, prefix: str) -> None:
+        self._process = process
+        self.origin = origin
+        self.front = ""
+        """The Worker behind an imitation of Cloudflare's own edge."""
+        self._prefix = prefix
+
+    def start(self, config: Mapping[str, object]) -> None:
+        """Start the Worker."""
+        self.front = str(self.tell(config)["front"]).rstrip("/")
+
+    def tell(self, command: Mapping[str, object]) -> dict[str, object]:
+        """Send one command and wait until it is done."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(command) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        assert line, f"the Worker's host ended with {self._process.poll()}"
+        told: dict[str, object] = json.loads(line)
+        return told
+
+    def fault(self, mode: str) -> None:
+        """Make the bucket fail: `down`, `hang`, `lie`; an empty mode heals it."""
+        self.tell({"fault": mode})
+
+    def put(self, key: str, file: Path, name: str) -> None:
+        """Store a file as the generator's publisher does: with the base file's type, and its coding."""
+        ending = file.suffix if file.suffix in VARIANTS and file.with_suffix("").exists() else ""
+        base = name.removesuffix(ending)
+        kind = NAMED_TYPES.get(base) or CONTENT_TYPES.get(Path(base).suffix, "application/octet-stream")
+        coding = {"encoding": VARIANTS[ending]} if ending else {}
+        self.tell({"put": self._prefix + key, "file": str(file), "type": kind, **coding})
+
+    def publish(self, release: Path, generation: str, only: Collection[str] = ()) -> None:
+        """Lay down a release, or these files of it, then move the pointer."""
+        for file in sorted(path for path in release.rglob("*") if path.is_file()):
+            name = "/" + file.relative_to(release).as_posix()
+            if only and name not in only:
+                continue
+            self.put(f"g/{generation}{name}", file, name)
+        self.point(generation, release.parent)
+
+    def point(self, generation: str, beside: Path) -> None:
+        """Move the pointer."""
+        pointer = beside / "pointer.json"
+        pointer.write_text(json.dumps({"generation": generation, "epoch": 1}))
+        self.put("current.json", pointer, "/current.json")
+
+
+@contextmanager
+def worker(folder: Path, prefix: str = "", **bindings: str) -> Iterator[Worker]:
+    """Run the shipped Worker under miniflare until the context ends."""
+    folder.mkdir(parents=True, exist_ok=True)
+    modules = folder / "node_modules"
+    if not modules.exists():
+        modules.symlink_to(Path(OFFICIAL_EDGE).resolve() / "node_modules")
+    for program in ("miniflare.mjs", "faulty.mjs"):
+        shutil.copy(EDGE_PEERS / program, folder / program)
+    port = free_port()
+    with (folder / "worker.log").open("w") as log:
+        process = subprocess.Popen(
+            ["node", "miniflare.mjs"], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
+        )
+    running = Worker(process, f"http://127.0.0.1:{port}", prefix)
+    try:
+        running.start({"worker": str(CLOUDFLARE), "port": port, "bindings": {"PREFIX": prefix, **bindings}})
+        yield running
+    finally:
+        assert process.stdin is not None
+        process.stdin.close()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        assert process.stdout is not None
+        process.stdout.close()

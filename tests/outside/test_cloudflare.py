@@ -1,0 +1,377 @@
+"""The Cloudflare Worker, run by Cloudflare's own workerd over a release that `emi tick` made."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import brotli
+import pytest
+
+from gateway.preview import CACHE_CONTROL, PAGE_POLICY
+from gateway.problem import CORS_HEADERS, PROBLEMS, SECURITY_HEADERS
+from gateway.site_files import load_site
+from generator.catalog.assets import ASSETS
+from generator.catalog.products import PRODUCTS
+from generator.catalog.sentences import DISCLAIMER
+from tests.outside.cloud_edges import WORKER_MISSING, Answer, Worker, ask, worker
+from tests.outside.processes import devnet, emi, free_port
+from tests.processes import emi as emi_command
+
+pytestmark = [pytest.mark.outside, pytest.mark.skipif(bool(WORKER_MISSING), reason=WORKER_MISSING)]
+FREE = "/api/market-regime.php"
+PAID = "/api/x402-market-regime.php"
+FEW = (FREE, "/llms.txt", "/assets/site.css")
+FIRST, SECOND = "000000000001", "000000000002"
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A STATE_DIR after two real ticks."""
+    folder = tmp_path_factory.mktemp("cloudflare")
+    for _ in range(2):
+        done = emi_command("tick", cwd=folder, EMI_STATE_DIR="state")
+        assert done.returncode == 0, done.stderr
+    return folder / "state"
+
+
+@pytest.fixture(scope="module")
+def edge(state: Path) -> Iterator[Worker]:
+    """The Worker over the first release, with a gateway that sells over a devnet."""
+    gateway = free_port()
+    with (
+        worker(state.parent / "edge", "site/", GATEWAY_ORIGIN=f"http://127.0.0.1:{gateway}") as running,
+        devnet(state, "devnet") as chain,
+    ):
+        settings = {
+            "EMI_STATE_DIR": str(state),
+            "EMI_PORT": str(gateway),
+            "EMI_BASE_URL": running.origin,
+            "EMI_FACILITATOR_URL": f"{chain}/facilitator",
+            "EMI_ALGOD_URL": f"{chain}/algod",
+            "EMI_INDEXER_URL": f"{chain}/indexer",
+        }
+        running.publish(state / "site" / "releases" / FIRST, FIRST)
+        with emi(["gateway"], settings, state.parent, f"http://127.0.0.1:{gateway}/healthz"):
+            yield running
+
+
+@pytest.fixture
+def own(state: Path, tmp_path: Path) -> Iterator[Worker]:
+    """A Worker over a few files of the first release for one test alone; its gateway's port is closed."""
+    with worker(tmp_path, GATEWAY_ORIGIN=f"http://127.0.0.1:{free_port()}") as running:
+        running.publish(state / "site" / "releases" / FIRST, FIRST, FEW)
+        yield running
+
+
+def assert_problem(answer: Answer, status: int, path: str) -> None:
+    body = answer.json()
+    assert answer.status == body["status"] == status
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.headers["cache-control"] == "no-store"
+    assert (body["type"], body["title"]) == (f"urn:emi:problem:{PROBLEMS[status][0]}", PROBLEMS[status][1])
+    assert body["disclaimer"] == DISCLAIMER
+    assert (body["project"], body["instance"]) == ("Educational Market Intelligence", path)
+    assert {
+        name: answer.headers[name] for name in (*CORS_HEADERS, *SECURITY_HEADERS)
+    } == CORS_HEADERS | SECURITY_HEADERS
+
+
+def test_every_published_file_comes_whole_in_each_coding_with_a_strong_tag_of_its_own(
+    edge: Worker, state: Path
+) -> None:
+    site = load_site(state / "site" / "releases" / FIRST)
+    unpack = {"identity": bytes, "gzip": gzip.decompress, "br": brotli.decompress}
+
+    for path, file in site.files.items():
+        tags = set()
+        for coding, variant in file.variants.items():
+            answer = ask(edge.origin, path, {"accept-encoding": coding})
+            assert (answer.status, answer.headers.get("content-encoding", "identity")) == (200, coding), path
+            assert answer.body == variant.content
+            assert unpack[coding](answer.body) == file.variants["identity"].content
+            assert answer.headers["content-type"] == file.content_type
+            assert answer.headers["content-length"] == str(len(variant.content))
+            assert answer.headers["etag"].startswith('"')
+            tags.add(answer.headers["etag"])
+        assert len(tags) == len(file.variants)
+
+
+def test_a_free_file_has_the_headers_of_the_contract(edge: Worker) -> None:
+    answer = ask(edge.origin, FREE)
+
+    expected = CORS_HEADERS | SECURITY_HEADERS | {"cache-control": CACHE_CONTROL, "vary": "Accept-Encoding"}
+    assert {name: answer.headers[name] for name in expected} == expected
+    assert answer.headers["x-generation"] == FIRST
+    assert answer.headers["last-modified"].endswith("GMT")
+
+
+def test_pages_have_the_policy_of_pages_and_folders_lead_to_their_index(edge: Worker) -> None:
+    page, folder = ask(edge.origin, "/docs/"), ask(edge.origin, "/docs")
+
+    assert page.status == 200
+    assert page.headers["content-security-policy"] == PAGE_POLICY
+    assert (folder.status, folder.headers["location"]) == (308, "/docs/")
+
+
+@pytest.mark.parametrize(
+    ("accepted", "coding"),
+    [
+        ("br, gzip", "br"),
+        ("gzip, br", "br"),
+        ("gzip", "gzip"),
+        ("gzip, br;q=0", "gzip"),
+        ("*", "br"),
+        ("*;q=0", "identity"),
+        ("gzip;q=0.0", "identity"),
+        ("deflate", "identity"),
+        ("", "identity"),
+        ("BR", "br"),
+    ],
+)
+def test_the_coding_is_one_that_the_client_takes(edge: Worker, accepted: str, coding: str) -> None:
+    answer = ask(edge.origin, FREE, {"accept-encoding": accepted})
+
+    assert answer.headers.get("content-encoding", "identity") == coding
+
+
+@pytest.mark.parametrize("coding", ["identity", "gzip", "br"])
+def test_behind_the_edge_the_clients_own_choice_counts_and_the_stored_bytes_come_through(
+    edge: Worker, coding: str
+) -> None:
+    # The edge tells the Worker "br, gzip" whatever the client sent.
+    direct, behind = (ask(origin, FREE, {"accept-encoding": coding}) for origin in (edge.origin, edge.front))
+
+    assert behind.headers.get("content-encoding", "identity") == coding
+    assert (behind.body, behind.headers["etag"]) == (direct.body, direct.headers["etag"])
+
+
+@pytest.mark.parametrize("coding", ["identity", "gzip", "br"])
+def test_who_holds_the_variant_gets_304_with_its_headers_and_no_body(edge: Worker, coding: str) -> None:
+    tag = ask(edge.origin, FREE, {"accept-encoding": coding}).headers["etag"]
+
+    for held in (tag, f"W/{tag}", f'"other", {tag}', "*"):
+        answer = ask(edge.origin, FREE, {"accept-encoding": coding, "if-none-match": held})
+        assert (answer.status, answer.body, answer.headers["etag"]) == (304, b"", tag)
+        assert answer.headers["cache-control"] == CACHE_CONTROL
+        assert answer.headers["x-generation"] == FIRST
+    assert ask(edge.origin, FREE, {"accept-encoding": coding, "if-none-match": '"other"'}).status == 200
+
+
+def test_a_tag_of_one_coding_is_not_that_of_another(edge: Worker) -> None:
+    tag = ask(edge.origin, FREE, {"accept-encoding": "br"}).headers["etag"]
+
+    assert ask(edge.origin, FREE, {"accept-encoding": "gzip", "if-none-match": tag}).status == 200
+
+
+def test_dates_are_compared_when_there_is_no_tag(edge: Worker) -> None:
+    modified = ask(edge.origin, FREE).headers["last-modified"]
+
+    assert ask(edge.origin, FREE, {"if-modified-since": modified}).status == 304
+    assert ask(edge.origin, FREE, {"if-modified-since": "Mon, 01 Jan 2001 00:00:00 GMT"}).status == 200
+    assert ask(edge.origin, FREE, {"if-modified-since": "soon"}).status == 200
+
+
+def test_head_has_the_headers_of_get(edge: Worker) -> None:
+    for path in (FREE, "/api/reasoning.php?asset=ETH", "/nothing"):
+        get, head = ask(edge.origin, path), ask(edge.origin, path, method="HEAD")
+        assert head.body == b""
+        assert head.status == get.status
+        assert head.headers["content-length"] == get.headers["content-length"]
+        assert head.headers.get("etag") == get.headers.get("etag")
+
+
+@pytest.mark.parametrize("path", [FREE, PAID, "/x402-buyer/", "/nothing"])
+def test_options_lets_any_origin_read_and_pay(edge: Worker, path: str) -> None:
+    asked = {"origin": "https://reader.example", "access-control-request-method": "GET"}
+    answer = ask(edge.origin, path, asked, method="OPTIONS")
+
+    assert answer.status == 204
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert answer.headers["access-control-allow-methods"] == "GET, HEAD, OPTIONS"
+    assert "PAYMENT-SIGNATURE" in answer.headers["access-control-allow-headers"]
+
+
+@pytest.mark.parametrize("asked", [*ASSETS, "eth", "%20algo%20"])
+def test_an_asset_is_answered_from_its_static_file(edge: Worker, asked: str) -> None:
+    answer = ask(edge.origin, f"/api/reasoning.php?asset={asked}")
+
+    assert answer.json()["asset"] == asked.replace("%20", "").upper()
+    pinned = ask(edge.origin, f"/g/{FIRST}/api/reasoning.php?asset={asked}")
+    assert pinned.body == answer.body
+
+
+@pytest.mark.parametrize("query", ["", "?", "?asset=", "?asset=%20", "?other=ETH"])
+def test_without_an_asset_the_answer_is_for_btc(edge: Worker, query: str) -> None:
+    assert ask(edge.origin, f"/api/reasoning.php{query}").json()["asset"] == "BTC"
+
+
+@pytest.mark.parametrize("asset", ["DOGE", "../BTC", "BTC.json", "%00"])
+def test_an_unsupported_asset_is_a_400_that_names_the_supported(edge: Worker, asset: str) -> None:
+    answer = ask(edge.origin, f"/api/reasoning.php?asset={asset}")
+
+    assert_problem(answer, 400, "/api/reasoning.php")
+    assert answer.json()["supported_assets"] == list(ASSETS)
+
+
+@pytest.mark.parametrize("path", ["/%zz", "/%00", "/a%5cb"])
+def test_a_path_that_is_none_is_a_400(edge: Worker, path: str) -> None:
+    assert_problem(ask(edge.origin, path), 400, path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/nothing",
+        "/api/",
+        f"{FREE}.br",
+        f"{FREE}.gz",
+        "/current.json",
+        f"/g/{SECOND}{FREE}",
+        "/g/1/index.html",
+        f"/g/{FIRST}/..%2F..%2Fcurrent.json",
+        "/log/tile/0/000",
+        "/%2e%2e/vault/manifest.json",
+        "/healthz",
+    ],
+)
+def test_what_is_not_published_is_a_404(edge: Worker, path: str) -> None:
+    answer = ask(edge.origin, path)
+
+    assert answer.status == 404
+    assert_problem(answer, 404, answer.json()["instance"])
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
+def test_other_methods_are_a_405_on_free_and_on_paid_paths(edge: Worker, method: str) -> None:
+    for path in (FREE, PAID):
+        answer = ask(edge.origin, path, method=method)
+        assert_problem(answer, 405, path)
+        assert answer.headers["allow"] == "GET, HEAD, OPTIONS"
+
+
+def test_a_body_is_a_413_and_large_headers_are_a_431(edge: Worker) -> None:
+    for path in (FREE, PAID):
+        assert_problem(ask(edge.origin, path, {"content-length": "2"}, body=b"hi"), 413, path)
+        assert_problem(ask(edge.origin, path, {"payment-signature": "A" * 16_400}), 431, path)
+
+
+def test_a_put_once_file_is_kept_for_a_year(own: Worker, tmp_path: Path) -> None:
+    tile = tmp_path / "tile"
+    tile.write_bytes(bytes(range(256)))
+    own.put("once/log/tile/0/000", tile, "/log/tile/0/000")
+
+    answer = ask(own.origin, "/log/tile/0/000", {"accept-encoding": "br"})
+
+    assert (answer.status, answer.body) == (200, bytes(range(256)))
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert answer.headers["x-generation"] == FIRST
+
+
+def test_the_pointer_moves_whole_and_the_old_release_stays_under_its_number(own: Worker, state: Path) -> None:
+    old = ask(own.origin, FREE)
+    own.publish(state / "site" / "releases" / SECOND, SECOND, FEW)
+    time.sleep(1.1)
+
+    new, pinned = ask(own.origin, FREE), ask(own.origin, f"/g/{FIRST}{FREE}")
+
+    assert (old.headers["x-generation"], new.headers["x-generation"]) == (FIRST, SECOND)
+    assert new.json()["freshness"]["generation"] == SECOND
+    assert (pinned.body, pinned.headers["x-generation"]) == (old.body, FIRST)
+    assert pinned.headers["cache-control"] == "public, max-age=600, immutable"
+
+
+def test_a_file_that_did_not_change_keeps_its_tag_across_releases(own: Worker, state: Path) -> None:
+    old = ask(own.origin, "/assets/site.css").headers["etag"]
+    own.publish(state / "site" / "releases" / SECOND, SECOND, FEW)
+    time.sleep(1.1)
+
+    assert ask(own.origin, "/assets/site.css", {"if-none-match": old}).status == 304
+
+
+@pytest.mark.parametrize("mode", ["down", "hang", "lie"])
+def test_the_last_good_release_is_served_while_the_bucket_fails(own: Worker, mode: str) -> None:
+    before = ask(own.origin, FREE)
+    own.fault(mode)
+    time.sleep(1.1)
+
+    during, never_read = ask(own.origin, FREE), ask(own.origin, "/llms.txt")
+
+    assert (during.status, during.body, during.headers["x-generation"]) == (200, before.body, FIRST)
+    assert_problem(never_read, 503, "/llms.txt")
+    assert never_read.headers["retry-after"] == "5"
+    own.fault("")
+    time.sleep(1.1)
+    assert ask(own.origin, "/llms.txt").status == 200
+
+
+def test_before_the_first_release_the_answer_is_503(tmp_path: Path) -> None:
+    with worker(tmp_path) as empty:
+        answer = ask(empty.origin, FREE)
+
+    assert_problem(answer, 503, FREE)
+    assert answer.headers["retry-after"] == "5"
+
+
+def test_a_challenge_comes_through_as_the_gateway_made_it(edge: Worker) -> None:
+    for product in PRODUCTS:
+        answer = ask(edge.origin, product.path)
+        assert answer.status == 402
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["vary"] == "PAYMENT-SIGNATURE, X-PAYMENT"
+        assert "payment-required" in answer.headers
+        assert answer.json()["resource"]["url"] == edge.origin + product.path
+
+
+def test_a_purchase_goes_through_the_edge(edge: Worker, state: Path) -> None:
+    done = emi_command(
+        "buy",
+        "market-regime",
+        "--url",
+        edge.origin,
+        cwd=state.parent,
+        EMI_STATE_DIR=str(state),
+        EMI_BASE_URL=edge.origin,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "settled" in done.stdout
+
+
+def test_a_large_payment_header_reaches_the_gateway(edge: Worker) -> None:
+    answer = ask(edge.origin, PAID, {"payment-signature": "A" * 15_000})
+
+    assert answer.status == 402
+    assert answer.json()["error"] != ask(edge.origin, PAID).json()["error"]
+
+
+def test_the_buyer_page_is_the_gateways(edge: Worker) -> None:
+    page, without = ask(edge.origin, "/x402-buyer/?product=agent"), ask(edge.origin, "/x402-buyer?product=agent")
+
+    assert page.status == 200
+    assert b"x402-atlas" in page.body
+    assert page.headers["cache-control"] == "no-store"
+    assert (without.status, without.headers["location"]) == (308, "/x402-buyer/?product=agent")
+
+
+def test_a_gateway_that_is_down_is_a_503_without_a_challenge_and_the_free_files_stay(own: Worker) -> None:
+    plain, paying = ask(own.origin, PAID), ask(own.origin, PAID, {"payment-signature": "e30="})
+
+    for answer in (plain, paying):
+        assert_problem(answer, 503, PAID)
+        assert answer.headers["retry-after"] == "5"
+        assert answer.headers["vary"] == "PAYMENT-SIGNATURE, X-PAYMENT"
+        assert "payment-required" not in answer.headers
+    assert "do not sign another" in json.loads(paying.body)["detail"]
+    assert ask(own.origin, FREE).status == 200
+
+
+def test_a_gateway_that_never_answers_is_a_503(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        gateway = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with worker(tmp_path, GATEWAY_ORIGIN=gateway, GATEWAY_TIMEOUT_SECONDS="1") as edge:
+            assert_problem(ask(edge.origin, PAID), 503, PAID)
