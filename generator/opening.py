@@ -1,7 +1,11 @@
-"""What happens before the first tick: history, the brain's restored state, and the rehearsal of a simulated start."""
+"""What happens before the first tick: history, the brain's restored state, and the rehearsal of a simulated start.
+
+A leader opens the market, and so may write. A standby warms up: the same reading, and no writing.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -13,13 +17,15 @@ from generator.brain.hourly import HOUR_MS
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.errors import GeneratorError, SourceError
+from generator.market.history import History
 from generator.market.source import Progress
 from generator.market.values import BAR_MS, BarFrame
 from generator.service import DAYS_OF_HISTORY, ORIGIN_KEY, Service
-from generator.tick import observe, play, read, to_ms
+from generator.tick import DAY_MS, observe, play, read, to_ms
 
 REHEARSED_HOURS: Final = 48
 HOURLY_MADE_AT_MINUTE: Final = 55
+ROWS_AT_ONCE: Final = 288
 
 log = structlog.get_logger("emi.opening")
 
@@ -46,31 +52,83 @@ async def open_market(
         GeneratorError: the source has nothing, or the memory holds another market's record.
     """
     fresh = service.memory.is_empty()
-    _same_market(service)
+    _same_market(service, note=True)
     simulated = service.mode == SourceMode.SIMULATED
     hours = rehearse_hours if rehearse_hours is not None else (REHEARSED_HOURS if fresh and simulated else 0)
     start = at - timedelta(hours=hours)
-    bars = await _history(service, start, days, progress)
-    service.history.append(bars)
-    if bars.interval_ms == HOUR_MS:
-        service.arena = replace(service.arena, round_minutes=60)
-    _restore(service, bars, progress)
+    if hours:
+        service.history = History(ASSETS)  # what a standby knows is later than where the rehearsal begins
+    await _fill(service, start, days, progress)
+    _restore(service, start, progress)
     if hours:
         await _rehearse(service, start, at, progress)
 
 
-async def _history(service: Service, start: datetime, days: int, progress: Progress) -> BarFrame:
-    """Return the bars to begin with; a live market that cannot be reached now gives none, and ticks go on asking."""
+async def warm_up(service: Service, at: datetime, progress: Progress, days: int = DAYS_OF_HISTORY) -> None:
+    """Read what a leader needs, as a standby: history, and the brain as of the leader's last tick. Nothing is written.
+
+    Raises:
+        GeneratorError: the source has nothing, or the memory holds another market's record.
+    """
+    _same_market(service, note=False)
+    await _fill(service, at, days, progress)
+    _restore(service, at, progress)
+
+
+async def keep_warm(service: Service, at: datetime) -> None:
+    """Add the newest bars, as a standby does every minute; what fails now is asked for again in a minute."""
+    await observe(service, at)
+
+
+async def fill_later(service: Service, now_ms: int, days: int, progress: Progress) -> tuple[History, Engine | None]:
+    """Ask again for the history that a live start did not get, and let a new brain read it.
+
+    It is made beside the one that is at work; `adopt` puts it in its place between two ticks.
+
+    Returns:
+        The history, and a brain that read it; None where the one at work has read as much.
+
+    Raises:
+        SourceError: no venue answered again.
+    """
+    bars = await service.source.backfill(now_ms, days, progress)
+    history = History(ASSETS)
+    history.append(bars)
+    if _has_read(service.engine, len(bars)):
+        return history, None
+    engine = Engine(service.weights, ASSETS)
+    for begin in range(0, len(bars), ROWS_AT_ONCE):
+        engine.advance(bars.rows(begin, begin + ROWS_AT_ONCE))
+        await asyncio.sleep(0)  # ticks go on meanwhile
+    return history, engine
+
+
+def adopt(service: Service, history: History, engine: Engine | None) -> None:
+    """Put a history and its brain in the place of those at work, with the bars that came meanwhile."""
+    history.append(service.history.frame())
+    service.history = history
+    if engine is not None:
+        engine.advance(history.frame().after(engine.t_ms if engine.t_ms is not None else -1))
+        service.engine = engine
+
+
+async def _fill(service: Service, start: datetime, days: int, progress: Progress) -> None:
+    """Get the bars to begin with, unless a standby has them; a live market out of reach gives none now."""
+    if len(service.history):
+        return
     try:
-        return await service.source.backfill(to_ms(start), days, progress)
+        bars = await service.source.backfill(to_ms(start), days, progress)
     except SourceError as error:
         if service.mode != SourceMode.LIVE:
             raise
         log.warning("no history yet: readings are unknown until venues answer", reason=str(error))
-        return BarFrame.empty(ASSETS)
+        return
+    service.history.append(bars)
+    if bars.interval_ms == HOUR_MS:
+        service.arena = replace(service.arena, round_minutes=60)
 
 
-def _same_market(service: Service) -> None:
+def _same_market(service: Service, *, note: bool) -> None:
     """Refuse a memory that another market wrote: its record would be mixed up with this one's."""
     origin = service.mode.value
     if service.mode == SourceMode.SIMULATED:
@@ -79,7 +137,8 @@ def _same_market(service: Service) -> None:
         origin += " " + ", ".join(sorted(folder.resolve().name for folder in service.settings.data_dir))
     kept = service.memory.meta(ORIGIN_KEY)
     if kept is None:
-        service.memory.set_meta(ORIGIN_KEY, origin)
+        if note:
+            service.memory.set_meta(ORIGIN_KEY, origin)
     elif kept != origin:
         raise GeneratorError(
             f"state folder {service.settings.state_dir} holds the record of source {kept}, not {origin}; "
@@ -87,18 +146,41 @@ def _same_market(service: Service) -> None:
         )
 
 
-def _restore(service: Service, bars: BarFrame, progress: Progress) -> None:
+def _restore(service: Service, at: datetime, progress: Progress) -> None:
     """Restore the brain from memory and feed it what it has not seen."""
-    if bars.interval_ms != BAR_MS or not len(bars):
+    bars = service.history.frame()
+    if bars.interval_ms != BAR_MS:
         return
     kept = _kept_engine(service)
-    if kept is not None and kept.t_ms is not None and int(bars.t[0]) <= kept.t_ms <= int(bars.t[-1]):
-        service.engine = kept  # a state from the future is not used: it knows too much
+    if kept is not None and kept.t_ms is not None and _fits(service, kept, kept.t_ms, bars, to_ms(at)):
+        service.engine = kept
         bars = bars.after(kept.t_ms)
+    else:
+        service.engine = Engine(service.weights, ASSETS)
     total = len(bars)
-    for begin in range(0, total, 288):
-        service.engine.advance(bars.rows(begin, begin + 288))
-        progress(min(begin + 288, total), total, "the brain reads history")
+    for begin in range(0, total, ROWS_AT_ONCE):
+        service.engine.advance(bars.rows(begin, begin + ROWS_AT_ONCE))
+        progress(min(begin + ROWS_AT_ONCE, total), total, "the brain reads history")
+
+
+def _fits(service: Service, kept: Engine, kept_ms: int, bars: BarFrame, now_ms: int) -> bool:
+    """Tell whether a kept brain goes on from here.
+
+    Not one from the future: it knows too much. But a leader's last bar may be newer than what a standby has. And not
+    one that began without history, once there is some.
+    """
+    if service.mode == SourceMode.RECORDED:  # its time is not the wall's
+        return len(bars) > 0 and int(bars.t[0]) <= kept_ms <= int(bars.t[-1])
+    if kept_ms + BAR_MS > now_ms:
+        return False
+    if not len(bars):
+        return now_ms - kept_ms <= DAYS_OF_HISTORY * DAY_MS
+    return int(bars.t[0]) <= kept_ms and _has_read(kept, len(bars) - len(bars.after(kept_ms)))
+
+
+def _has_read(engine: Engine, bars: int) -> bool:
+    """Tell whether a brain has read at least half as many bars as there are."""
+    return 2 * engine.counters.bars >= bars
 
 
 def _kept_engine(service: Service) -> Engine | None:

@@ -1,0 +1,67 @@
+"""What operators may watch of the generator, in a registry of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+
+from generator.errors import GeneratorError
+
+OUTCOMES: Final = ("published", "failed", "missed")
+DIRECTIONS: Final = ("forward", "back")
+SECONDS: Final = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 50)
+
+
+class Metrics:
+    """The generator's counters and gauges; nothing is served before `serve`."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._ticks = Counter("emi_ticks", "Ticks by outcome.", ["outcome"], registry=self.registry)
+        self._jumps = Counter("emi_clock_jumps", "Jumps of the wall clock.", ["direction"], registry=self.registry)
+        self.seconds = Histogram(
+            "emi_tick_seconds", "Seconds a published tick took.", buckets=SECONDS, registry=self.registry
+        )
+        self.published_at = Gauge(
+            "emi_tick_published_timestamp_seconds", "Wall time of the last published tick.", registry=self.registry
+        )
+        self.generation = Gauge("emi_generation", "Number of the last published generation.", registry=self.registry)
+        self.running = Gauge(
+            "emi_tick_running_seconds", "How long the running tick has been at work, 0 without one.",
+            registry=self.registry,
+        )  # fmt: skip
+        self.history_bars = Gauge("emi_history_bars", "Bars of history held.", registry=self.registry)
+        self.leading = Gauge("emi_leader", "1 while this process leads, 0 while it stands by.", registry=self.registry)
+        self.epoch = Gauge("emi_lease_epoch", "Epoch of the lease while it is held.", registry=self.registry)
+        self.lease_taken = Gauge("emi_lease_taken", "Times the lease was got.", registry=self.registry)
+        self.lease_lost = Gauge("emi_lease_lost", "Times the lease went to another.", registry=self.registry)
+        self.lease_unreached = Gauge(
+            "emi_lease_unreached", "Requests of the lease that failed.", registry=self.registry
+        )
+        # Present from the start: an alert on a counter that does not exist yet never fires.
+        self.ticks_by_outcome = {name: self._ticks.labels(name) for name in OUTCOMES}
+        self.jumps_by_direction = {name: self._jumps.labels(name) for name in DIRECTIONS}
+
+    def serve(self, port: int) -> Callable[[], None]:
+        """Serve the metrics on loopback from a thread, so that a tick that hangs can be seen.
+
+        Returns:
+            What ends it.
+
+        Raises:
+            GeneratorError: the port cannot be used.
+        """
+        try:
+            server, thread = start_http_server(port, addr="127.0.0.1", registry=self.registry)
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise GeneratorError(f"metrics port {port} cannot be used: {reason}") from error
+
+        def end() -> None:
+            server.shutdown()
+            server.server_close()
+            thread.join()
+
+        return end
