@@ -17,17 +17,27 @@ from urllib.parse import urlsplit
 
 from generator.publish.bucket_url import BucketUrl
 
-REQUEST_S: Final = 5.0
+REQUEST_S: Final = 4.0
 CONNECT_S: Final = 2.0
 RETRIES: Final = 2
-RETRY_FOR_S: Final = 8.0  # obstore's own default would be three minutes
+RETRY_FOR_S: Final = 6.0  # obstore's own default would be three minutes
 MAX_POINTER_BYTES: Final = 8 * 1024 * 1024
 ENDPOINTS: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
+REFUSALS: Final = frozenset({"PermissionDeniedError", "UnauthenticatedError"})
 Version = Mapping[str, str]  # e_tag and, where the store has one, version
 
 
 class StoreFault(Exception):
-    """The store did not do it, or did not say; one clear line without credentials."""
+    """The store did not do it, or did not say; one clear line without credentials.
+
+    Args:
+        text: the line.
+        refused: the store answered that these credentials or this bucket will not do; asking again does not help.
+    """
+
+    def __init__(self, text: str, *, refused: bool = False) -> None:
+        super().__init__(text)
+        self.refused = refused
 
 
 class Conflict(StoreFault):
@@ -84,8 +94,8 @@ class Bucket(Protocol):
         """
         ...
 
-    def files(self, prefix: str) -> list[str]:
-        """Return the paths of every object below `prefix`.
+    def files(self, prefix: str) -> dict[str, int]:
+        """Return the path and the length in bytes of every object below `prefix`.
 
         Raises:
             StoreFault: not answered.
@@ -198,12 +208,12 @@ class ObjectBucket:
             raise self._fault("list", prefix, error) from None
         return [path.rstrip("/").rsplit("/", 1)[-1] for path in found]
 
-    def files(self, prefix: str) -> list[str]:
-        """Return the paths of every object below `prefix`; see `Bucket`."""
+    def files(self, prefix: str) -> dict[str, int]:
+        """Return path and length of every object below `prefix`; see `Bucket`."""
         import obstore  # noqa: PLC0415
 
         try:
-            return [row["path"] for row in obstore.list(self._store, prefix).collect()]
+            return {row["path"]: row["size"] for row in obstore.list(self._store, prefix).collect()}
         except _errors() as error:
             raise self._fault("list", prefix, error) from None
 
@@ -219,7 +229,8 @@ class ObjectBucket:
             raise self._fault("delete", f"{len(paths)} objects", error) from None
 
     def _fault(self, verb: str, path: str, error: BaseException) -> StoreFault:
-        return StoreFault(f"{verb} {self._name}/{path}: {_plain(error)}")
+        refused = type(error).__name__ in REFUSALS or "NoSuchBucket" in str(error)
+        return StoreFault(f"{verb} {self._name}/{path}: {_plain(error)}", refused=refused)
 
 
 def swap(bucket: Bucket, path: str, data: bytes, known: Stored | None, attributes: Mapping[str, str]) -> Stored:
