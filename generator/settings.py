@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -15,9 +15,10 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.sentences import DEFAULT_PROJECT
 from generator.catalog.venues import VENUES
 from generator.catalog.words import SourceMode
-from generator.publish.bucket_url import BucketUrl, is_bucket
+from generator.publish.bucket_url import SCHEMES, BucketUrl, is_bucket
 
 POSTGRES = "postgresql+psycopg://"
+SOLD = "what is sold would be published"
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 
@@ -70,6 +71,7 @@ class GeneratorSettings(BaseSettings):
 
     state_dir: Path = Field(Path("emi-state"), description="Everything that is written lives here.")
     site_dir: Path | None = Field(None, description="Published site; default STATE_DIR/site.")
+    site_url: str | None = Field(None, description="Object store that the site is published to, before SITE_DIR.")
     vault_url: str | None = Field(None, description="Where the gateway reads quotes; default file STATE_DIR/vault.")
     memory_url: str | None = Field(None, description="Database of the memory; default SQLite in STATE_DIR.")
     lease_url: str | None = Field(None, description="Who leads of several; default a lock file in STATE_DIR.")
@@ -126,13 +128,20 @@ class GeneratorSettings(BaseSettings):
             raise ValueError(msg)
         return value
 
+    @field_validator("site_url")
+    @classmethod
+    def _site_form(cls, value: str | None) -> str | None:
+        return None if value is None else str(BucketUrl.parse(value))
+
     @field_validator("vault_url")
     @classmethod
     def _vault_form(cls, value: str | None) -> str | None:
-        if value is not None and not re.match(r"^file:///", value):
-            msg = "must be file:///a/folder (an object store comes with a later version)"
-            raise ValueError(msg)
-        return value
+        if value is None or re.match(r"^file:///", value):
+            return value
+        if not is_bucket(value):
+            forms = ", ".join(f"{scheme}://bucket/prefix" for scheme in SCHEMES)
+            raise ValueError(f"must be file:///a/folder or one of {forms}")
+        return str(BucketUrl.parse(value))
 
     @field_validator("lease_url")
     @classmethod
@@ -156,8 +165,14 @@ class GeneratorSettings(BaseSettings):
 
     @property
     def vault_path(self) -> Path:
-        """Folder of the vault."""
-        return Path(urlsplit(self.vault_url).path) if self.vault_url else self.state_dir / "vault"
+        """Folder of the vault, where it is not in an object store."""
+        is_file = self.vault_url is not None and not is_bucket(self.vault_url)
+        return Path(unquote(urlsplit(self.vault_url or "").path)) if is_file else self.state_dir / "vault"
+
+    @property
+    def vault_bucket(self) -> str | None:
+        """Object store of the vault; None where it is a folder."""
+        return self.vault_url if self.vault_url is not None and is_bucket(self.vault_url) else None
 
     @property
     def memory(self) -> str:
@@ -188,7 +203,10 @@ class GeneratorSettings(BaseSettings):
         """
         site, vault = self.site_path.resolve(), self.vault_path.resolve()
         if site == vault or site in vault.parents or vault in site.parents:
-            return f"VAULT_URL {vault} and SITE_DIR {site} must lie apart: what is sold would be published"
+            return f"VAULT_URL {vault} and SITE_DIR {site} must lie apart: {SOLD}"
+        sold = self.vault_bucket
+        if self.site_url and sold and BucketUrl.parse(self.site_url).overlaps(BucketUrl.parse(sold)):
+            return f"VAULT_URL {sold} and SITE_URL {self.site_url} must lie apart: {SOLD}"
         if self.lease_url is not None and not self.memory.startswith(POSTGRES):
             return f"LEASE_URL is for several machines: set MEMORY_URL to the {POSTGRES}… that they share"
         if not self.is_loopback and (self.source is None or self.network is None):
