@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from generator.catalog.formats import iso, share
+from generator.catalog.links import ROUNDS_JSON
 from generator.catalog.sentences import DISCLAIMER
 from generator.compose.all import Composed
 from generator.compose.context import TickContext
@@ -18,7 +19,6 @@ from generator.publish.vault import Offer
 from generator.service import Service
 
 ROUNDS_PUBLISHED: Final = 500
-ROUNDS_PATH: Final = "/arena/rounds.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,12 @@ def publish(service: Service, context: TickContext, composed: Composed, at: date
     bodies = {path: encode(body) for path, body in free.items()}
     pages = service.pages.render(PageView(context, free, service.standing.schemas))
     log = service.logbook.files()
-    files = service.variants.add({**standing, **pages, **bodies, ROUNDS_PATH: _rounds(service, context), **log})
-    generation = context.freshness.generation
+    rounds = rounds_file(service.site.project, service.memory.resolved_rounds(ROUNDS_PUBLISHED))
+    files = service.variants.add({**standing, **pages, **bodies, ROUNDS_JSON: rounds, **log})
+    generation, tiles = context.freshness.generation, service.logbook.tiles()
+    service.checker.check(generation, files, tiles)
     service.vault.publish(_offer(context, composed, {product: encode(body) for product, body in paid.items()}))
-    written = service.releases.publish(generation, files, at.timestamp(), service.logbook.tiles())
+    written = service.releases.publish(generation, files, at.timestamp(), tiles)
     service.logbook.done(log.get(CHECKPOINT, b""))
     service.memory.tick_done(
         context.freshness.tick_id, generation, context.freshness.generated_ms, ok=True, reason=None
@@ -58,10 +60,9 @@ def publish(service: Service, context: TickContext, composed: Composed, at: date
     return _report(context, free["/status.json"]["status"], len(files), written)
 
 
-def _rounds(service: Service, context: TickContext) -> bytes:
+def rounds_file(project: str, rows: Sequence[Mapping[str, Any]]) -> bytes:
     """Return the record that `emi verify` recomputes."""
-    rows = service.memory.resolved_rounds(ROUNDS_PUBLISHED)
-    return encode({"success": True, "project": context.site.project, "rounds": rows, "disclaimer": DISCLAIMER})
+    return encode({"success": True, "project": project, "rounds": list(rows), "disclaimer": DISCLAIMER})
 
 
 def _offer(context: TickContext, composed: Composed, paid: Mapping[str, bytes]) -> Offer:

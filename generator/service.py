@@ -17,15 +17,17 @@ from generator.catalog.networks import NETWORKS
 from generator.catalog.words import SourceMode
 from generator.clock import Clock
 from generator.compose.context import Site
+from generator.lease.fence import Fence, one_writer
 from generator.logbook import CHECKPOINT, Logbook, name_of
 from generator.market.history import History
 from generator.market.source import Source
 from generator.memory.store import Memory
+from generator.publish.bucket_places import site_store, vault_store
+from generator.publish.check import Checker
 from generator.publish.pages import Pages
-from generator.publish.release import Releases
 from generator.publish.standing import Standing
+from generator.publish.values import SiteStore, VaultStore
 from generator.publish.variants import Variants
-from generator.publish.vault import Vault
 from generator.settings import GeneratorSettings
 
 DAYS_OF_HISTORY = 30
@@ -36,7 +38,7 @@ MOVED_KEY = "replay_moved_ms"
 
 @dataclass
 class Service:
-    """What a tick works with. Only `engine` is ever replaced, at the start, by the one that memory restores."""
+    """What a tick works with. `engine` and `history` are replaced when the market is opened, never within a tick."""
 
     settings: GeneratorSettings
     clock: Clock
@@ -47,11 +49,12 @@ class Service:
     engine: Engine
     history: History
     memory: Memory
-    releases: Releases
-    vault: Vault
+    releases: SiteStore
+    vault: VaultStore
     standing: Standing
     pages: Pages
     variants: Variants
+    checker: Checker
     logbook: Logbook
     salt: Callable[[], str]
 
@@ -67,40 +70,52 @@ class Service:
         self.memory.close()
 
 
-def build(settings: GeneratorSettings, clock: Clock, at: datetime | None = None, *, loop: bool = False) -> Service:
-    """Build every room.
+def site_of(settings: GeneratorSettings) -> Site:
+    """Return what stands in bodies and pages."""
+    network = NETWORKS[settings.network or "devnet"]
+    return Site(settings.project, settings.origin, settings.contact, network.name, network.asset_id)
+
+
+def build(
+    settings: GeneratorSettings,
+    clock: Clock,
+    at: datetime | None = None,
+    *,
+    loop: bool = False,
+    fence: Fence = one_writer,
+) -> Service:
+    """Build every room. Nothing is written but the tables of a new memory: that is for who leads.
 
     Args:
         settings: as checked by the command line.
         clock: the process's clock.
         at: market time to start a recording at; None goes on where the memory left off.
         loop: begin a recording again at its end.
+        fence: asked before anything is published or recorded.
 
     Raises:
         GeneratorError: a room cannot be opened; nothing was changed.
     """
-    memory = Memory.open(settings.memory)
+    memory = Memory.open(settings.memory, fence)
     try:
-        releases, vault = Releases(settings.site_path), Vault(settings.vault_path)
-        releases.open()
-        vault.open()
         network = NETWORKS[settings.network or "devnet"]
         weights = Weights.load(None)
         return Service(
             settings=settings,
             clock=clock,
-            site=Site(settings.project, settings.origin, settings.contact, network.name, network.asset_id),
+            site=site_of(settings),
             source=_source(settings, memory, at, loop=loop),
             arena=_arena(settings, network.genesis_hash),
             weights=weights,
             engine=Engine(weights, ASSETS),
             history=History(ASSETS),
             memory=memory,
-            releases=releases,
-            vault=vault,
+            releases=site_store(settings.site_path, settings.site_url, fence),
+            vault=vault_store(settings.vault_path, settings.vault_bucket, fence),
             standing=Standing(),
             pages=Pages(),
             variants=Variants(),
+            checker=Checker(),
             logbook=_logbook(settings, memory),
             salt=lambda: secrets.token_hex(16),
         )

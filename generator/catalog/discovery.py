@@ -6,7 +6,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
-from generator.catalog.links import DOCS, LLMS_TXT, METHODOLOGY, OPENAPI_JSON, OPENAPI_YAML
+from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.links import (
+    DOCS,
+    LLMS_TXT,
+    METHODOLOGY,
+    OPENAPI_JSON,
+    OPENAPI_YAML,
+    ROUNDS_JSON,
+    STATUS_JSON,
+    reasoning_path,
+)
 
 CATALOG_VERSION: Final = "1.3.0"
 # What lies below these never changes once it was written: it is put once, outside of every release, and served with
@@ -15,6 +25,10 @@ ONCE_PREFIXES: Final = ("/log/tile/", "/files/")
 ONCE_CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
 # A file of a release under its generation, /g/<generation>/<path>: it goes away when the release is pruned.
 PINNED_CACHE_CONTROL: Final = "public, max-age=600, immutable"
+# Every file of a release that is JSON; one that is not here is not published. What is put once is checked elsewhere.
+JSON_FILES: Final = frozenset(
+    {*(row.path for row in ENDPOINTS), *map(reasoning_path, ASSETS), STATUS_JSON, ROUNDS_JSON, OPENAPI_JSON}
+)
 
 
 @dataclass(frozen=True, slots=True)

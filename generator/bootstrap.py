@@ -1,0 +1,96 @@
+"""The release before the first tick: every file is there, and every reading says that it has not started yet."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from generator.arena.scores import track_record
+from generator.arena.teacher import Standing
+from generator.arena.values import ArenaView, Tally
+from generator.catalog.assets import ASSETS
+from generator.catalog.links import ROUNDS_JSON
+from generator.catalog.words import SourceMode, SourceStatus
+from generator.compose.all import compose_free
+from generator.compose.context import DayBefore, Freshness, Site, TickContext, Ticks
+from generator.market.values import AssetObservation, BarFrame, Observation, SourceHealth
+from generator.publication import rounds_file
+from generator.publish.check import Checker
+from generator.publish.encode import encode
+from generator.publish.pages import Pages, PageView
+from generator.publish.release import Releases
+from generator.publish.standing import make
+from generator.publish.values import FIRST_GENERATION
+from generator.publish.variants import Variants
+from generator.tick import VALID_S, to_ms
+
+REASON: Final = "not started yet"
+
+
+def lay_down(releases: Releases, site: Site, mode: SourceMode, at: datetime) -> bool:
+    """Publish the bootstrap release where nothing was ever published, so that no reader meets an empty server.
+
+    Args:
+        releases: opened.
+        site: names and addresses that stand in bodies.
+        mode: of the market that will be read.
+        at: aware UTC wall time.
+
+    Raises:
+        PublishError: the site cannot be written.
+
+    Returns:
+        False where something is or was published; nothing was done then.
+    """
+    if not releases.is_empty() or releases.generation():
+        return False
+    files = Variants().add(bootstrap_files(site, mode, at))
+    Checker().check(FIRST_GENERATION, files)
+    releases.publish(FIRST_GENERATION, files, at.timestamp())
+    return True
+
+
+def bootstrap_files(site: Site, mode: SourceMode, at: datetime) -> dict[str, bytes]:
+    """Make every file of the bootstrap release, without variants: path with leading slash to bytes."""
+    context = _context(site, mode, at)
+    free = {path: body.as_json() for path, body in compose_free(context).items()}
+    standing, schemas = make(site, {}, at)
+    pages = Pages().render(PageView(context, free, schemas))
+    bodies = {path: encode(body) for path, body in free.items()}
+    return {**standing, **pages, **bodies, ROUNDS_JSON: rounds_file(site.project, [])}
+
+
+def _context(site: Site, mode: SourceMode, at: datetime) -> TickContext:
+    now_ms = to_ms(at)
+    nothing = {asset: AssetObservation(asset, limitations=(REASON,)) for asset in ASSETS}
+    health = (SourceHealth("market", "spot", SourceStatus.FAILED, None, REASON),)
+    return TickContext(
+        site=site,
+        freshness=Freshness(
+            tick_id=at.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ"),
+            generation=FIRST_GENERATION,
+            generated_ms=now_ms,
+            next_update_ms=to_ms(at.replace(second=0, microsecond=0) + timedelta(minutes=1)),
+            valid_until_ms=now_ms + VALID_S * 1000,
+            offset_ms=0 if mode is SourceMode.RECORDED else None,
+        ),
+        observation=Observation(mode, now_ms, nothing, health, BarFrame.empty(ASSETS)),
+        reading=None,
+        arena=_nobody_played(),
+        day_before=DayBefore(),
+        ticks=Ticks(0, 0, None),
+    )
+
+
+def _nobody_played() -> ArenaView:
+    none = Standing()
+    return ArenaView(
+        live=None,
+        live_tally=Tally(),
+        open=None,
+        lessons=(),
+        events=(),
+        teacher=none.lessons.metrics(),
+        arena_record=track_record("arena", none.arena),
+        hourly_record=track_record("hourly", none.hourly),
+    )

@@ -1,0 +1,115 @@
+"""The last look at the bytes of a release, before any of them is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from generator.catalog.discovery import JSON_FILES, ONCE_PREFIXES
+from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.links import STATUS_JSON
+from generator.errors import PublishError
+from generator.publish.values import NOTHING
+
+MAX_FILE_BYTES: Final = 8 * 1024 * 1024
+MAX_RELEASE_BYTES: Final = 256 * 1024 * 1024
+PACKED: Final = (".gz", ".br")
+PAGES: Final = (".html", ".md", ".txt", ".xml", ".yaml", ".css", ".js", ".svg")
+NAMED: Final = 5  # of many faults, in one line
+
+
+class Checker:
+    """Refuse what must not be published; content that was found good is not parsed again."""
+
+    def __init__(self) -> None:
+        self._good: dict[str, bytes] = {}
+
+    def check(self, generation: str, files: Mapping[str, bytes], once: Mapping[str, bytes] = NOTHING) -> None:
+        """Look at every byte of a release.
+
+        Args:
+            generation: what every free body must say of itself.
+            files: path with leading slash to bytes, variants included.
+            once: likewise, the files to put once.
+
+        Raises:
+            PublishError: it counts the faults and names the first.
+        """
+        faults = [*self._faults(generation, files), *_once_faults(files, once)]
+        if faults:
+            more = f" and {len(faults) - NAMED} more" if len(faults) > NAMED else ""
+            raise PublishError(
+                f"release {generation} not published: {len(faults)} faults: {'; '.join(faults[:NAMED])}{more}"
+            )
+        self._good = dict(files)
+
+    def _faults(self, generation: str, files: Mapping[str, bytes]) -> Iterator[str]:
+        for endpoint in ENDPOINTS:
+            if endpoint.path not in files:
+                yield f"{endpoint.path}: missing"
+        if sum(map(len, files.values())) > MAX_RELEASE_BYTES:
+            yield f"the release is larger than {MAX_RELEASE_BYTES} bytes"
+        for path, data in files.items():
+            fault = _outside(path, data, files)
+            if fault is None and self._good.get(path) != data:
+                fault = _inside(path, data, generation)
+            if fault is not None:
+                yield f"{path}: {fault}"
+
+
+def _outside(path: str, data: bytes, files: Mapping[str, bytes]) -> str | None:
+    """Return what is wrong with a name or a size."""
+    if not path.startswith("/") or path.endswith("/") or "//" in path or "/../" in path or not path.isprintable():
+        return "not a path"
+    if not data:
+        return "empty"
+    if len(data) > MAX_FILE_BYTES:
+        return f"larger than {MAX_FILE_BYTES} bytes"
+    if path.endswith(PACKED) and path[:-3] not in files:
+        return "a variant of nothing"
+    return None
+
+
+def _inside(path: str, data: bytes, generation: str) -> str | None:
+    """Return what is wrong with a content."""
+    if path.endswith((".php", ".json")):
+        if path not in JSON_FILES:
+            return "not a path of the contract (JSON_FILES in the catalog)"
+        return _json_fault(path, data, generation)
+    if path.endswith(PAGES):
+        return _text_fault(path, data)
+    return None
+
+
+def _json_fault(path: str, data: bytes, generation: str) -> str | None:
+    try:
+        body: Any = json.loads(data)
+    except ValueError as error:
+        return f"not JSON: {error}"
+    if not isinstance(body, dict):
+        return "not a JSON object"
+    # A body says of which tick it is: one of another would make a mixed set.
+    said = body.get("generation") if path == STATUS_JSON else body.get("freshness", {}).get("generation", generation)
+    return None if said == generation else f"of generation {said}"
+
+
+def _text_fault(path: str, data: bytes) -> str | None:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        return f"not UTF-8: {error.reason}"
+    if not text.strip():
+        return "empty"
+    return "not a whole page" if path.endswith(".html") and not text.rstrip().endswith("</html>") else None
+
+
+def _once_faults(files: Mapping[str, bytes], once: Mapping[str, bytes]) -> Iterator[str]:
+    for path in files:
+        if path.startswith(ONCE_PREFIXES):
+            yield f"{path}: is to be put once, outside of the release"
+    for path, data in once.items():
+        fault = None if path.startswith(ONCE_PREFIXES) else "not below the put-once paths"
+        fault = fault or (_outside(path, data, {}) if not path.endswith(PACKED) else None)
+        if fault is not None:
+            yield f"{path}: {fault}"
