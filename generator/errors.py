@@ -35,7 +35,16 @@ class PublishError(GeneratorError):
 
 
 class LeadershipLost(GeneratorError):
-    """Another generator holds the lease, or ours ran out; whatever was about to be written must not be."""
+    """Another generator holds the lease, or ours ran out; whatever was about to be written must not be.
+
+    Args:
+        text: one clear line.
+        epoch: under which another wrote, where that was seen; 0 where not.
+    """
+
+    def __init__(self, text: str, epoch: int = 0) -> None:
+        super().__init__(text)
+        self.epoch = epoch
 
 
 class LeaseUnreachable(GeneratorError):

@@ -37,7 +37,9 @@ async def open_market(
     rehearse_hours: int | None = None,
     days: int = DAYS_OF_HISTORY,
 ) -> None:
-    """Fill the history, bring the brain up to date and, on an empty simulated memory, play 48 hours first.
+    """Begin to lead: go on from what is published, fill the history, bring the brain up to date.
+
+    On an empty simulated memory 48 hours are played first.
 
     What is played here is marked `warm_up`: it was made by a stepped clock, not lived through.
 
@@ -49,8 +51,11 @@ async def open_market(
         days: of history to begin with.
 
     Raises:
-        GeneratorError: the source has nothing, or the memory holds another market's record.
+        GeneratorError: the source has nothing, the memory holds another market's record, or where releases go cannot
+            be written.
     """
+    service.releases.open()
+    service.vault.open()
     fresh = service.memory.is_empty()
     _same_market(service, note=True)
     simulated = service.mode == SourceMode.SIMULATED
@@ -107,7 +112,7 @@ def adopt(service: Service, history: History, engine: Engine | None) -> None:
     """Put a history and its brain in the place of those at work, with the bars that came meanwhile."""
     history.append(service.history.frame())
     service.history = history
-    if engine is not None:
+    if engine is not None and not _has_read(service.engine, len(history)):
         engine.advance(history.frame().after(engine.t_ms if engine.t_ms is not None else -1))
         service.engine = engine
 

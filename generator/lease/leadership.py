@@ -8,7 +8,9 @@ whether or not the thread got to run, so a process that was stopped and goes on 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -47,25 +49,20 @@ class Leadership:
 
     Args:
         lease: whose methods are called from the thread alone.
-        floor: returns the highest epoch found written anywhere; may raise GeneratorError.
-        healthy: False while the process cannot do a leader's work; then the lease is given back and not asked for.
-        changed: called in the thread after every change of `standing`.
         elapsed: seconds that go on while the process is stopped.
+
+    Attributes:
+        floor: the highest epoch found written anywhere; the next one is higher.
+        healthy: asked in the thread; while False the lease is given back and not asked for.
+        changed: called in the thread after every change of `standing`.
     """
 
-    def __init__(
-        self,
-        lease: Lease,
-        floor: Callable[[], int] = lambda: 0,
-        healthy: Callable[[], bool] = lambda: True,
-        changed: Callable[[], None] = lambda: None,
-        elapsed: Callable[[], float] = elapsed_s,
-    ) -> None:
+    def __init__(self, lease: Lease, elapsed: Callable[[], float] = elapsed_s) -> None:
         self._lease = lease
-        self._floor = floor
-        self._healthy = healthy
-        self._changed = changed
         self._elapsed = elapsed
+        self.floor = 0
+        self.healthy: Callable[[], bool] = lambda: True
+        self.changed: Callable[[], None] = lambda: None
         self._grant: Grant | None = None
         self._until_s = 0.0
         self._asked = False
@@ -116,8 +113,6 @@ class Leadership:
                 self._keep(self._grant)
         except LeaseUnreachable as error:
             self._unreached(str(error))
-        except GeneratorError as error:  # the floor could not be read
-            self._unreached(str(error))
         return self._pause_s()
 
     def give_back(self) -> None:
@@ -129,7 +124,29 @@ class Leadership:
             self._lease.release()
         except GeneratorError as error:
             log.warning("the lease could not be given back; it runs out by itself", reason=str(error))
-        self._changed()
+        self.changed()
+
+    @contextmanager
+    def held(self, wait_s: float) -> Iterator[int]:
+        """Hold the lease for the length of the block.
+
+        Raises:
+            GeneratorError: another has it, or it could not be asked for, `wait_s` seconds long.
+        """
+        self.start()
+        try:
+            until = self._elapsed() + wait_s
+            while self._grant is None and self._elapsed() < until:
+                time.sleep(0.05)
+            if self._grant is None:
+                raise GeneratorError(
+                    f"{self._lease.holder()} leads here; stop it first"
+                    if self._asked
+                    else "the lease could not be asked for"
+                )
+            yield self._grant.epoch
+        finally:
+            self.close()
 
     def _run(self) -> None:
         pause_s = 0.0
@@ -143,24 +160,24 @@ class Leadership:
         return 1.0 if grant.ttl_s is None else grant.ttl_s / RENEWALS
 
     def _ask(self) -> None:
-        if not self._healthy():
+        if not self.healthy():
             return
         began = self._elapsed()
         first = not self._asked
-        grant = self._lease.acquire(self._floor())
+        grant = self._lease.acquire(self.floor)
         self._asked = True
         if grant is None:
             if first:
-                self._changed()
+                self.changed()
             return
         self._until_s = began + SHARE_TRUSTED * (grant.ttl_s or 0.0)
         self._grant = grant  # last: from here on the fence says yes
         self.counts.taken += 1
-        self._changed()
+        self.changed()
 
     def _keep(self, grant: Grant) -> None:
-        if not self._healthy():
-            log.error("a tick does not end: the lease is given back", epoch=grant.epoch)
+        if not self.healthy():
+            log.warning("unable to lead: the lease is given back", epoch=grant.epoch)
             self.give_back()
             return
         began = self._elapsed()
@@ -170,7 +187,7 @@ class Leadership:
             self._grant = None
             self.counts.lost += 1
             log.warning("the lease was lost; standing by", epoch=grant.epoch, reason=str(error))
-            self._changed()
+            self.changed()
             return
         self._until_s = began + SHARE_TRUSTED * (grant.ttl_s or 0.0)
         self._complained_s = None

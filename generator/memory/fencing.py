@@ -33,7 +33,7 @@ def pass_fence(connection: Connection, epoch: int) -> None:
     query = select(t.meta.c.value).where(t.meta.c.key == FENCE_KEY).with_for_update()
     stored = int(connection.execute(query).scalar() or 0)
     if epoch < stored:
-        raise LeadershipLost(f"the memory was taken over under epoch {stored}; epoch {epoch} may not write any more")
+        raise LeadershipLost(f"the memory was taken over under epoch {stored}; {epoch} may not write any more", stored)
     if epoch > stored:
         put_meta(connection, FENCE_KEY, str(epoch))
 
