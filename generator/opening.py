@@ -64,7 +64,7 @@ async def open_market(
     if hours:
         service.history = History(ASSETS)  # what a standby knows is later than where the rehearsal begins
     await _fill(service, start, days, progress)
-    _restore(service, start, progress)
+    await _restore(service, start, progress)
     if hours:
         await _rehearse(service, start, at, progress)
 
@@ -77,7 +77,7 @@ async def warm_up(service: Service, at: datetime, progress: Progress, days: int 
     """
     _same_market(service, note=False)
     await _fill(service, at, days, progress)
-    _restore(service, at, progress)
+    await _restore(service, at, progress)
 
 
 async def keep_warm(service: Service, at: datetime) -> None:
@@ -151,7 +151,7 @@ def _same_market(service: Service, *, note: bool) -> None:
         )
 
 
-def _restore(service: Service, at: datetime, progress: Progress) -> None:
+async def _restore(service: Service, at: datetime, progress: Progress) -> None:
     """Restore the brain from memory and feed it what it has not seen."""
     bars = service.history.frame()
     if bars.interval_ms != BAR_MS:
@@ -166,6 +166,7 @@ def _restore(service: Service, at: datetime, progress: Progress) -> None:
     for begin in range(0, total, ROWS_AT_ONCE):
         service.engine.advance(bars.rows(begin, begin + ROWS_AT_ONCE))
         progress(min(begin + ROWS_AT_ONCE, total), total, "the brain reads history")
+        await asyncio.sleep(0)  # a stop is heard here
 
 
 def _fits(service: Service, kept: Engine, kept_ms: int, bars: BarFrame, now_ms: int) -> bool:
@@ -208,6 +209,7 @@ async def _rehearse(service: Service, start: datetime, end: datetime, progress: 
             observation = await observe(service, moment)
             play(service, observation, read(service, observation), moment, warm_up=True)
             progress(done, len(moments), "rounds played before the start (marked warm_up)")
+            await asyncio.sleep(0)
 
 
 def rehearsal(start: datetime, end: datetime, round_minutes: int) -> list[datetime]:

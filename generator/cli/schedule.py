@@ -19,37 +19,52 @@ def schedule(
     data: Annotated[list[Path] | None, typer.Option(help="Folder of a recording; may be repeated.")] = None,
     at: Annotated[str | None, typer.Option(help="Market time to start a recording at.")] = None,
     loop: Annotated[bool, typer.Option("--loop", help="Begin a recording again at its end.")] = False,
+    metrics_port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Prometheus metrics on this port of loopback.")
+    ] = None,
 ) -> None:
     """Make a release at once and at every full minute, until Ctrl-C.
+
+    While another generator holds the lease, this one stands by: it writes nothing, and takes over within seconds.
 
     Example: EMI_STATE_DIR=/var/lib/emi emi schedule --source live
     """
     import asyncio
 
+    from generator.bootstrap import ensure
     from generator.cli._logs import set_up_logs
     from generator.cli._settings import generator_settings, refuse_replay_flags
-    from generator.lock import StateLock
+    from generator.clock import SystemClock
 
     settings = generator_settings(source=source, data_dir=tuple(data) if data else None)
     refuse_replay_flags(settings, at, loop=loop)
     set_up_logs(settings.log_format)
-    with StateLock(settings.state_dir, "generator"):
-        asyncio.run(_run(settings, parse_time(at), loop=loop))
+    ensure(settings, SystemClock().now())
+    asyncio.run(_run(settings, parse_time(at), metrics_port, loop=loop))
 
 
-async def _run(settings: GeneratorSettings, at: datetime | None, *, loop: bool) -> None:
+async def _run(settings: GeneratorSettings, at: datetime | None, metrics_port: int | None, *, loop: bool) -> None:
     from generator.cli._progress import progress_bar
     from generator.cli._report import line
     from generator.clock import SystemClock
-    from generator.opening import open_market
-    from generator.schedule import Clockwork
+    from generator.duty import Duty
+    from generator.lease.leadership import Leadership
+    from generator.lease.opening import open_lease
+    from generator.metrics import Metrics
+    from generator.publication import Report
     from generator.service import build
 
-    clock = SystemClock()
-    service = build(settings, clock, at, loop=loop)
+    def told(report: Report, seconds: float) -> None:
+        print(line(report, seconds), flush=True)
+
+    leadership = Leadership(open_lease(settings))
+    metrics = Metrics()
+    service = build(settings, SystemClock(), at, loop=loop, fence=leadership.fence)
     try:
-        with progress_bar() as progress:
-            await open_market(service, clock.now(), progress)
-        await Clockwork(service, lambda report, seconds: print(line(report, seconds), flush=True)).run()
+        end = metrics.serve(metrics_port) if metrics_port else lambda: None
+        try:
+            await Duty(service, leadership, told, metrics=metrics, progress=progress_bar).run()
+        finally:
+            end()
     finally:
         await service.aclose()

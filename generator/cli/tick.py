@@ -30,13 +30,11 @@ def tick(
 
     from generator.cli._logs import set_up_logs
     from generator.cli._settings import generator_settings, refuse_replay_flags
-    from generator.lock import StateLock
 
     settings = generator_settings(source=source, data_dir=tuple(data) if data else None)
     refuse_replay_flags(settings, at)
     set_up_logs(settings.log_format)
-    with StateLock(settings.state_dir, "generator"):
-        asyncio.run(_once(settings, parse_time(at), hours))
+    asyncio.run(_once(settings, parse_time(at), hours))
 
 
 async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) -> None:
@@ -46,17 +44,23 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) ->
     from generator.cli._progress import progress_bar
     from generator.cli._report import line
     from generator.clock import SystemClock
+    from generator.lease.leadership import Leadership
+    from generator.lease.opening import open_lease
     from generator.opening import open_market
     from generator.service import build
     from generator.tick import tick as make
 
     clock = SystemClock()
-    service = build(settings, clock, at - timedelta(hours=hours) if at else None)
+    leadership = Leadership(open_lease(settings))
+    service = build(settings, clock, at - timedelta(hours=hours) if at else None, fence=leadership.fence)
+    leadership.floor = service.memory.epoch()
     try:
-        now = clock.now()
-        with progress_bar() as progress:
-            await open_market(service, now, progress, hours or None)
-        began = time.perf_counter()
-        print(line(await make(service, now), time.perf_counter() - began))
+        with leadership.held(wait_s=settings.lease_ttl_seconds + 2 if settings.lease_url else 0.5):
+            service.memory.claim()
+            now = clock.now()
+            with progress_bar() as progress:
+                await open_market(service, now, progress, hours or None)
+            began = time.perf_counter()
+            print(line(await make(service, now), time.perf_counter() - began))
     finally:
         await service.aclose()
