@@ -13,15 +13,18 @@ from generator.catalog.links import ROUNDS_JSON
 from generator.catalog.words import SourceMode, SourceStatus
 from generator.compose.all import compose_free
 from generator.compose.context import DayBefore, Freshness, Site, TickContext, Ticks
+from generator.errors import PublishError
 from generator.market.values import AssetObservation, BarFrame, Observation, SourceHealth
 from generator.publication import rounds_file
 from generator.publish.check import Checker
 from generator.publish.encode import encode
 from generator.publish.pages import Pages, PageView
-from generator.publish.release import Releases
+from generator.publish.release import POINTER, Releases
 from generator.publish.standing import make
 from generator.publish.values import FIRST_GENERATION
 from generator.publish.variants import Variants
+from generator.service import site_of
+from generator.settings import GeneratorSettings
 from generator.tick import VALID_S, to_ms
 
 REASON: Final = "not started yet"
@@ -48,6 +51,27 @@ def lay_down(releases: Releases, site: Site, mode: SourceMode, at: datetime) -> 
     Checker().check(FIRST_GENERATION, files)
     releases.publish(FIRST_GENERATION, files, at.timestamp())
     return True
+
+
+def ensure(settings: GeneratorSettings, at: datetime) -> bool:
+    """Lay the bootstrap release into the site folder of these settings unless a pointer is there; see `lay_down`.
+
+    A folder with a pointer is not even opened: it may be another generator's, at work.
+    """
+    pointer = settings.site_path / POINTER
+    if pointer.is_symlink():
+        return False
+    releases = Releases(settings.site_path)
+    try:
+        settings.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        releases.open()
+        return lay_down(releases, site_of(settings), settings.source or SourceMode.SIMULATED, at)
+    except OSError as error:
+        raise PublishError(f"state folder {settings.state_dir}: cannot write: {error.strerror or error}") from error
+    except PublishError:
+        if pointer.is_symlink():  # another process was faster
+            return False
+        raise
 
 
 def bootstrap_files(site: Site, mode: SourceMode, at: datetime) -> dict[str, bytes]:

@@ -18,13 +18,29 @@ Then:        curl http://127.0.0.1:8402/api/market-regime.php
 
 def application() -> typer.Typer:
     """Build the command line; command modules import what they need when they run."""
-    from generator.cli import brain, buy, devnet, doctor, gateway, log, payments, read, schedule, tick, up, verify, vote
+    from generator.cli import (
+        bootstrap,
+        brain,
+        buy,
+        devnet,
+        doctor,
+        gateway,
+        log,
+        payments,
+        read,
+        schedule,
+        tick,
+        up,
+        verify,
+        vote,
+    )
 
     app = typer.Typer(name="emi", help=HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
     for command in (
         up.up,
         tick.tick,
         schedule.schedule,
+        bootstrap.bootstrap,
         gateway.gateway,
         devnet.devnet,
         buy.buy,

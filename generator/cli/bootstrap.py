@@ -12,16 +12,10 @@ def bootstrap() -> None:
     """
     from datetime import UTC, datetime
 
-    from generator.bootstrap import lay_down
-    from generator.catalog.words import SourceMode
+    from generator.bootstrap import ensure
     from generator.cli._settings import generator_settings
-    from generator.publish.release import Releases
-    from generator.service import site_of
 
     settings = generator_settings()
-    releases = Releases(settings.site_path)
-    releases.open()
-    mode = settings.source or SourceMode.SIMULATED
-    laid = lay_down(releases, site_of(settings), mode, datetime.now(UTC))
+    laid = ensure(settings, datetime.now(UTC))
     where = settings.site_path / "current"
     print(f"bootstrap release laid down: {where}" if laid else f"nothing to do: {where} is published")

@@ -28,12 +28,15 @@ def tick(
     """
     import asyncio
 
+    from generator.bootstrap import ensure
     from generator.cli._logs import set_up_logs
     from generator.cli._settings import generator_settings, refuse_replay_flags
+    from generator.clock import SystemClock
 
     settings = generator_settings(source=source, data_dir=tuple(data) if data else None)
     refuse_replay_flags(settings, at)
     set_up_logs(settings.log_format)
+    ensure(settings, SystemClock().now())
     asyncio.run(_once(settings, parse_time(at), hours))
 
 

@@ -17,6 +17,7 @@ import typer
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
 from generator.cli._times import parse_time
+from generator.publish.values import FIRST_GENERATION
 
 if TYPE_CHECKING:
     from generator.cli._children import Child
@@ -127,7 +128,9 @@ def _wait_ready(settings: GeneratorSettings, before: str | None, children: list[
     while time.monotonic() < until and not stopping:
         if any(child.exit_code() is not None for child in children):
             return False
-        if _published(settings) != before and all(_status(url) == status for url, status in wanted.items()):
+        if _published(settings) not in {before, FIRST_GENERATION} and all(
+            _status(url) == status for url, status in wanted.items()
+        ):
             return True
         time.sleep(POLL_S)
     return False

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from generator.catalog.discovery import JSON_FILES, ONCE_PREFIXES
 from generator.catalog.endpoints import ENDPOINTS
-from generator.catalog.links import STATUS_JSON
+from generator.catalog.links import OPENAPI_JSON, ROUNDS_JSON, STATUS_JSON
 from generator.errors import PublishError
 from generator.publish.values import NOTHING
 
@@ -16,13 +16,15 @@ MAX_FILE_BYTES: Final = 8 * 1024 * 1024
 MAX_RELEASE_BYTES: Final = 256 * 1024 * 1024
 PACKED: Final = (".gz", ".br")
 PAGES: Final = (".html", ".md", ".txt", ".xml", ".yaml", ".css", ".js", ".svg")
+EVERY_TICK: Final = JSON_FILES - {OPENAPI_JSON, ROUNDS_JSON}  # these say of which tick they are
 NAMED: Final = 5  # of many faults, in one line
 
 
 class Checker:
     """Refuse what must not be published; content that was found good is not parsed again."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_file_bytes: int = MAX_FILE_BYTES) -> None:
+        self._max_file_bytes = max_file_bytes
         self._good: dict[str, bytes] = {}
 
     def check(self, generation: str, files: Mapping[str, bytes], once: Mapping[str, bytes] = NOTHING) -> None:
@@ -51,24 +53,21 @@ class Checker:
         if sum(map(len, files.values())) > MAX_RELEASE_BYTES:
             yield f"the release is larger than {MAX_RELEASE_BYTES} bytes"
         for path, data in files.items():
-            fault = _outside(path, data, files)
-            if fault is None and self._good.get(path) != data:
+            fault = "a variant of nothing" if path.endswith(PACKED) and path[:-3] not in files else None
+            fault = fault or _outside(path, data, self._max_file_bytes)
+            if fault is None and (path in EVERY_TICK or self._good.get(path) != data):
                 fault = _inside(path, data, generation)
             if fault is not None:
                 yield f"{path}: {fault}"
 
 
-def _outside(path: str, data: bytes, files: Mapping[str, bytes]) -> str | None:
+def _outside(path: str, data: bytes, max_bytes: int) -> str | None:
     """Return what is wrong with a name or a size."""
     if not path.startswith("/") or path.endswith("/") or "//" in path or "/../" in path or not path.isprintable():
         return "not a path"
     if not data:
         return "empty"
-    if len(data) > MAX_FILE_BYTES:
-        return f"larger than {MAX_FILE_BYTES} bytes"
-    if path.endswith(PACKED) and path[:-3] not in files:
-        return "a variant of nothing"
-    return None
+    return f"larger than {max_bytes} bytes" if len(data) > max_bytes else None
 
 
 def _inside(path: str, data: bytes, generation: str) -> str | None:
@@ -110,6 +109,6 @@ def _once_faults(files: Mapping[str, bytes], once: Mapping[str, bytes]) -> Itera
             yield f"{path}: is to be put once, outside of the release"
     for path, data in once.items():
         fault = None if path.startswith(ONCE_PREFIXES) else "not below the put-once paths"
-        fault = fault or (_outside(path, data, {}) if not path.endswith(PACKED) else None)
+        fault = fault or _outside(path, data, MAX_FILE_BYTES)
         if fault is not None:
             yield f"{path}: {fault}"
