@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.outside.market import HAVE, MISSING, Market, market
+from tests.processes import emi
 
 
 @pytest.fixture(scope="session")
@@ -14,3 +16,13 @@ def lent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Market]:
         pytest.skip("; ".join(MISSING.values()))
     with market(tmp_path_factory.mktemp("lent")) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def ticked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A STATE_DIR after two real ticks: releases 1 and 2."""
+    folder = tmp_path_factory.mktemp("ticked")
+    for _ in range(2):
+        done = emi("tick", cwd=folder, EMI_STATE_DIR="state")
+        assert done.returncode == 0, done.stderr
+    return folder / "state"

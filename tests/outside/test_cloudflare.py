@@ -30,41 +30,31 @@ FIRST, SECOND = "000000000001", "000000000002"
 
 
 @pytest.fixture(scope="module")
-def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A STATE_DIR after two real ticks."""
-    folder = tmp_path_factory.mktemp("cloudflare")
-    for _ in range(2):
-        done = emi_command("tick", cwd=folder, EMI_STATE_DIR="state")
-        assert done.returncode == 0, done.stderr
-    return folder / "state"
-
-
-@pytest.fixture(scope="module")
-def edge(state: Path) -> Iterator[Worker]:
+def edge(ticked: Path) -> Iterator[Worker]:
     """The Worker over the first release, with a gateway that sells over a devnet."""
     gateway = free_port()
     with (
-        worker(state.parent / "edge", "site/", GATEWAY_ORIGIN=f"http://127.0.0.1:{gateway}") as running,
-        devnet(state, "devnet") as chain,
+        worker(ticked.parent / "edge", "site/", GATEWAY_ORIGIN=f"http://127.0.0.1:{gateway}") as running,
+        devnet(ticked, "devnet") as chain,
     ):
         settings = {
-            "EMI_STATE_DIR": str(state),
+            "EMI_STATE_DIR": str(ticked),
             "EMI_PORT": str(gateway),
             "EMI_BASE_URL": running.origin,
             "EMI_FACILITATOR_URL": f"{chain}/facilitator",
             "EMI_ALGOD_URL": f"{chain}/algod",
             "EMI_INDEXER_URL": f"{chain}/indexer",
         }
-        running.publish(state / "site" / "releases" / FIRST, FIRST)
-        with emi(["gateway"], settings, state.parent, f"http://127.0.0.1:{gateway}/healthz"):
+        running.publish(ticked / "site" / "releases" / FIRST, FIRST)
+        with emi(["gateway"], settings, ticked.parent, f"http://127.0.0.1:{gateway}/healthz"):
             yield running
 
 
 @pytest.fixture
-def own(state: Path, tmp_path: Path) -> Iterator[Worker]:
+def own(ticked: Path, tmp_path: Path) -> Iterator[Worker]:
     """A Worker over a few files of the first release for one test alone; its gateway's port is closed."""
     with worker(tmp_path, GATEWAY_ORIGIN=f"http://127.0.0.1:{free_port()}") as running:
-        running.publish(state / "site" / "releases" / FIRST, FIRST, FEW)
+        running.publish(ticked / "site" / "releases" / FIRST, FIRST, FEW)
         yield running
 
 
@@ -82,9 +72,9 @@ def assert_problem(answer: Answer, status: int, path: str) -> None:
 
 
 def test_every_published_file_comes_whole_in_each_coding_with_a_strong_tag_of_its_own(
-    edge: Worker, state: Path
+    edge: Worker, ticked: Path
 ) -> None:
-    site = load_site(state / "site" / "releases" / FIRST)
+    site = load_site(ticked / "site" / "releases" / FIRST)
     unpack = {"identity": bytes, "gzip": gzip.decompress, "br": brotli.decompress}
 
     for path, file in site.files.items():
@@ -272,9 +262,9 @@ def test_a_put_once_file_is_kept_for_a_year(own: Worker, tmp_path: Path) -> None
     assert answer.headers["x-generation"] == FIRST
 
 
-def test_the_pointer_moves_whole_and_the_old_release_stays_under_its_number(own: Worker, state: Path) -> None:
+def test_the_pointer_moves_whole_and_the_old_release_stays_under_its_number(own: Worker, ticked: Path) -> None:
     old = ask(own.origin, FREE)
-    own.publish(state / "site" / "releases" / SECOND, SECOND, FEW)
+    own.publish(ticked / "site" / "releases" / SECOND, SECOND, FEW)
     time.sleep(1.1)
 
     new, pinned = ask(own.origin, FREE), ask(own.origin, f"/g/{FIRST}{FREE}")
@@ -285,9 +275,9 @@ def test_the_pointer_moves_whole_and_the_old_release_stays_under_its_number(own:
     assert pinned.headers["cache-control"] == "public, max-age=600, immutable"
 
 
-def test_a_file_that_did_not_change_keeps_its_tag_across_releases(own: Worker, state: Path) -> None:
+def test_a_file_that_did_not_change_keeps_its_tag_across_releases(own: Worker, ticked: Path) -> None:
     old = ask(own.origin, "/assets/site.css").headers["etag"]
-    own.publish(state / "site" / "releases" / SECOND, SECOND, FEW)
+    own.publish(ticked / "site" / "releases" / SECOND, SECOND, FEW)
     time.sleep(1.1)
 
     assert ask(own.origin, "/assets/site.css", {"if-none-match": old}).status == 304
@@ -327,14 +317,14 @@ def test_a_challenge_comes_through_as_the_gateway_made_it(edge: Worker) -> None:
         assert answer.json()["resource"]["url"] == edge.origin + product.path
 
 
-def test_a_purchase_goes_through_the_edge(edge: Worker, state: Path) -> None:
+def test_a_purchase_goes_through_the_edge(edge: Worker, ticked: Path) -> None:
     done = emi_command(
         "buy",
         "market-regime",
         "--url",
         edge.origin,
-        cwd=state.parent,
-        EMI_STATE_DIR=str(state),
+        cwd=ticked.parent,
+        EMI_STATE_DIR=str(ticked),
         EMI_BASE_URL=edge.origin,
     )
 
