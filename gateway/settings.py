@@ -13,6 +13,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from yarl import URL
 
 from gateway.networks import NETWORKS, Network
+from gateway.vault_store_url import BUCKETS, overlap, plain_bucket_url
 
 # An address made from a hash: nobody holds its key, so nothing paid to it on a toy chain belongs to anyone.
 DEMO_PAYEE: Final = encode_address(checksum(b"emi demo payee v1: nobody holds this key"))
@@ -53,6 +54,7 @@ class GatewaySettings(BaseSettings):
 
     state_dir: Path = Path("./emi-state")
     site_dir: Path | None = None
+    site_url: str | None = None
     vault_url: str | None = None
     # A database's URL holds its password.
     ledger_url: SecretStr | None = None
@@ -102,7 +104,14 @@ class GatewaySettings(BaseSettings):
     @field_validator("vault_url")
     @classmethod
     def _vault_url(cls, value: str | None) -> str | None:
-        return None if value is None else _beginning(value, ("file:///",))
+        if value is None or value.startswith("file:///"):
+            return value
+        return plain_bucket_url(_beginning(value, ("file:///", *BUCKETS)))
+
+    @field_validator("site_url")
+    @classmethod
+    def _site_url(cls, value: str | None) -> str | None:
+        return None if value is None else plain_bucket_url(_beginning(value, BUCKETS))
 
     @field_validator("ledger_url")
     @classmethod
@@ -132,6 +141,9 @@ class GatewaySettings(BaseSettings):
         if vault == site or vault in site.parents or site in vault.parents:
             message = f"the vault {vault} and the site {site} must lie apart: the site is public, the vault is not"
             raise ValueError(message)
+        if self.site_url and self.vault_bucket and overlap(self.site_url, self.vault_bucket):
+            message = f"the vault {self.vault_bucket} and the site {self.site_url} must lie apart: the site is public"
+            raise ValueError(message)
         return self
 
     @property
@@ -141,10 +153,15 @@ class GatewaySettings(BaseSettings):
 
     @property
     def vault_dir(self) -> Path:
-        """Where the vault lies."""
-        if self.vault_url is None:
+        """Where the vault lies, if not in an object store."""
+        if self.vault_url is None or self.vault_bucket:
             return self.state_dir / "vault"
         return Path(unquote(urlsplit(self.vault_url).path))
+
+    @property
+    def vault_bucket(self) -> str | None:
+        """The object store where the vault lies; None where it is a folder."""
+        return self.vault_url if self.vault_url is not None and self.vault_url.startswith(BUCKETS) else None
 
     @property
     def ledger_path(self) -> Path:

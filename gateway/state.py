@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 from collections.abc import Callable, Coroutine, Mapping
 from datetime import UTC, datetime, timedelta
@@ -24,7 +25,9 @@ from gateway.reconcile import Reconciler, run_forever
 from gateway.remote import Http
 from gateway.settings import GatewaySettings
 from gateway.vault import POLL_S, LoadedVault, Vault
+from gateway.vault_store import vault_files
 
+START_S: Final = 10.0
 NO_QUOTES: Final[Mapping[str, Challenge]] = {}
 NEVER: Final = datetime.min.replace(tzinfo=UTC)
 log = structlog.get_logger("gateway")
@@ -44,7 +47,9 @@ class GatewayState:
         self.settings = settings
         self.clock = clock
         self.metrics = Metrics()
-        self.vault = Vault(settings.vault_dir, clock, settings.vault_max_age_seconds)
+        self.vault = Vault(
+            vault_files(settings.vault_dir, settings.vault_bucket), clock, settings.vault_max_age_seconds
+        )
         self.rate = RateLimit(settings.rate_limit_per_minute, clock)
         self.challenges: Mapping[str, Challenge] = {}
         self._encoded_for: tuple[object, object] = (None, None)
@@ -79,9 +84,11 @@ class GatewayState:
             step=self.step,
         )
         self.reconciler = Reconciler(self.clock, self.chain, self.ledger, self.purchases, self.metrics)
-        await self.refresh()
+        with contextlib.suppress(TimeoutError):  # an object store that hangs does not keep the gateway from starting
+            await asyncio.wait_for(self.refresh(), START_S)
         loops: list[Callable[[], Coroutine[Any, Any, None]]] = [
             self._poll,
+            self._follow_vault,
             self._follow_offer,
             self._reconcile,
             *self.background,
@@ -120,11 +127,20 @@ class GatewayState:
     async def _reconcile(self) -> None:
         await run_forever(self.reconciler)
 
+    async def _follow_vault(self) -> None:
+        """Look for a new vault in a loop of its own: an object store that hangs delays nothing else."""
+        while True:
+            await asyncio.sleep(POLL_S)
+            try:
+                if await self.vault.refresh():
+                    await self._encode()
+            except Exception:
+                log.exception("the vault could not be refreshed")
+
     async def _poll(self) -> None:
         while True:
             await asyncio.sleep(POLL_S)
             try:
-                await self.vault.refresh()
                 await self._encode()
                 await self.ledger.flush()
                 self._measure()

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib import resources
-from pathlib import Path
 from typing import Any, Final
 
 import structlog
@@ -19,10 +18,12 @@ from jsonschema.exceptions import best_match
 
 from gateway.clock import Clock
 from gateway.errors import VaultUnreadable
+from gateway.vault_store import VaultFiles
 
 QUOTE_GRACE: Final = timedelta(minutes=15)
 POLL_S: Final = 1.0
-MAX_MANIFEST_BYTES: Final = 8 * 1024 * 1024
+FETCH_S: Final = 20.0
+FETCHED_AT_ONCE: Final = 8
 log = structlog.get_logger("gateway.vault")
 
 
@@ -103,23 +104,36 @@ def manifest_validator() -> Draft202012Validator:
     return Draft202012Validator(json.loads(text))
 
 
-def load_vault(folder: Path, known: LoadedVault | None = None) -> LoadedVault:
-    """Read and check a whole vault.
-
-    Args:
-        folder: where manifest.json lies.
-        known: an earlier vault whose bodies, which never change under one digest, need no second reading.
+def read_manifest(data: bytes) -> dict[str, Any]:
+    """Parse and check a manifest.
 
     Raises:
-        VaultUnreadable: a file is missing, unreadable, or not what the manifest says.
+        VaultUnreadable: it is not JSON, or not what the schema says.
     """
-    manifest = _read_manifest(folder / "manifest.json")
-    held = (
-        {body.sha256: body.content for shot in known.snapshots.values() for body in shot.bodies.values()}
-        if known
-        else {}
-    )
-    snapshots = {row["snapshot_id"]: _snapshot(folder, row, held) for row in manifest["snapshots"]}
+    try:
+        manifest = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        message = f"the manifest cannot be read: {error}"
+        raise VaultUnreadable(message) from error
+    fault = best_match(manifest_validator().iter_errors(manifest))
+    if fault is not None:
+        message = f"the manifest is not valid at {fault.json_path}: {fault.message[:200]}"
+        raise VaultUnreadable(message)
+    result: dict[str, Any] = manifest
+    return result
+
+
+def assemble(manifest: Mapping[str, Any], contents: Mapping[str, bytes]) -> LoadedVault:
+    """Put a vault together.
+
+    Args:
+        manifest: as `read_manifest` returned it.
+        contents: every body that it names, by its SHA-256, which was checked.
+
+    Raises:
+        VaultUnreadable: the manifest contradicts itself.
+    """
+    snapshots = {row["snapshot_id"]: _snapshot(row, contents) for row in manifest["snapshots"]}
     newest = manifest["snapshots"][0]
     if newest["snapshot_id"] != manifest["generation"] or newest["replaced_at"] is not None:
         message = "the first snapshot is not the newest generation"
@@ -138,44 +152,58 @@ def load_vault(folder: Path, known: LoadedVault | None = None) -> LoadedVault:
     )
 
 
-def _read_manifest(path: Path) -> dict[str, Any]:
-    try:
-        if path.stat().st_size > MAX_MANIFEST_BYTES:
-            message = f"the manifest is larger than {MAX_MANIFEST_BYTES} bytes"
+async def load_vault(files: VaultFiles, manifest: Mapping[str, Any], held: dict[str, bytes]) -> LoadedVault:
+    """Fetch what is missing and put the vault together, in a thread.
+
+    Args:
+        files: where the bodies come from.
+        manifest: as `read_manifest` returned it.
+        held: bodies by SHA-256, which need no second reading; those that are fetched are added, also when another
+            one then fails, so that the next try has less to do.
+
+    Raises:
+        VaultUnreadable: a body is missing, unreadable, not what the manifest says, or did not come in time.
+    """
+    rows = {row["sha256"]: row for shot in manifest["snapshots"] for row in shot["bodies"].values()}
+    for digest in held.keys() - rows.keys():
+        del held[digest]
+    missing = [row for digest, row in rows.items() if digest not in held]
+    turns = asyncio.Semaphore(FETCHED_AT_ONCE)
+
+    async def fetch(row: Mapping[str, Any]) -> None:
+        async with turns:
+            content = await files.body(row["path"])
+        if hashlib.sha256(content).hexdigest() != row["sha256"]:
+            message = f"the body {row['path']} is not the one the manifest names"
             raise VaultUnreadable(message)
-        manifest = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        message = f"the manifest cannot be read: {error}"
+        held[row["sha256"]] = content
+
+    try:
+        async with asyncio.timeout(FETCH_S):
+            ends = await asyncio.gather(*(fetch(row) for row in missing), return_exceptions=True)
+    except TimeoutError as error:
+        message = f"{len(rows) - len(held)} bodies did not come within {FETCH_S:g} s; the next look goes on"
         raise VaultUnreadable(message) from error
-    fault = best_match(manifest_validator().iter_errors(manifest))
-    if fault is not None:
-        message = f"the manifest is not valid at {fault.json_path}: {fault.message[:200]}"
-        raise VaultUnreadable(message)
-    result: dict[str, Any] = manifest
-    return result
+    for fault in ends:
+        if fault is not None:
+            raise fault
+    return await asyncio.to_thread(assemble, manifest, held)
 
 
-def _snapshot(folder: Path, row: dict[str, Any], held: Mapping[str, bytes]) -> Snapshot:
-    bodies = {name: _body(folder, body, held) for name, body in row["bodies"].items()}
+def _snapshot(row: Mapping[str, Any], contents: Mapping[str, bytes]) -> Snapshot:
+    bodies = {name: _body(body, contents[body["sha256"]]) for name, body in row["bodies"].items()}
     replaced = row["replaced_at"]
     return Snapshot(row["snapshot_id"], row["as_of"], _time(replaced) if replaced else None, bodies)
 
 
-def _body(folder: Path, row: dict[str, Any], held: Mapping[str, bytes]) -> Body:
-    content = held.get(row["sha256"])
-    if content is None:
-        try:
-            content = (folder / row["path"]).read_bytes()
-        except OSError as error:
-            message = f"the body {row['path']} cannot be read: {error.strerror}"
-            raise VaultUnreadable(message) from error
-    if len(content) != row["bytes"] or hashlib.sha256(content).hexdigest() != row["sha256"]:
+def _body(row: Mapping[str, Any], content: bytes) -> Body:
+    if len(content) != row["bytes"]:
         message = f"the body {row['path']} is not the one the manifest names"
         raise VaultUnreadable(message)
     return Body(content, row["sha256"], row["price_atomic"])
 
 
-def _product(row: dict[str, Any], newest: Snapshot) -> VaultProduct:
+def _product(row: Mapping[str, Any], newest: Snapshot) -> VaultProduct:
     body = newest.bodies.get(row["id"])
     if body is None or body.sha256 != row["body"]["sha256"] or body.price_atomic != row["price_atomic"]:
         message = f"the product {row['id']} and its newest snapshot disagree"
@@ -189,20 +217,22 @@ def _time(text: str) -> datetime:
 
 
 class Vault:
-    """Hold the newest good vault of a folder.
+    """Hold the newest good vault.
 
     Args:
-        folder: where manifest.json lies.
+        files: where it comes from.
         clock: the process's clock.
         max_age_s: seconds after which no new quote is made of it.
     """
 
-    def __init__(self, folder: Path, clock: Clock, max_age_s: float) -> None:
-        self._folder = folder
+    def __init__(self, files: VaultFiles, clock: Clock, max_age_s: float) -> None:
+        self._files = files
         self._clock = clock
         self._max_age_s = max_age_s
-        self._seen: tuple[int, int, int] | None = None
+        self._mark: Hashable = None
+        self._bodies: dict[str, bytes] = {}
         self._loaded: LoadedVault | None = None
+        self._look_at_s = float("-inf")
         self._complained = ""
 
     def current(self) -> LoadedVault | None:
@@ -214,30 +244,36 @@ class Vault:
         return self._loaded is None or self._loaded.age_s(self._clock.now()) > self._max_age_s
 
     async def refresh(self) -> bool:
-        """Load the vault in a thread if its manifest was replaced.
+        """Load the vault if its manifest was replaced and it is time to look.
 
         Returns:
             True when another vault stands now.
         """
-        mark = self._mark()
-        if mark is None or mark == self._seen:
+        now_s = self._clock.monotonic()
+        if now_s < self._look_at_s:
             return False
+        self._look_at_s = now_s + self._files.poll_s
         try:
-            loaded = await asyncio.to_thread(load_vault, self._folder, self._loaded)
+            found = await self._files.manifest(self._mark)
+            if found is None:
+                self._complained = ""
+                return False
+            manifest = await asyncio.to_thread(read_manifest, found.data)
+            loaded = await load_vault(self._files, manifest, self._bodies)
+            self._refuse_older(loaded)
         except VaultUnreadable as error:
-            # Marked as seen only once it loaded: a reader that came between two renames looks again.
+            # Marked only once it loaded: a reader that came between two renames looks again.
             self._complain(str(error))
             return False
-        self._seen, self._loaded, self._complained = mark, loaded, ""
+        self._mark, self._loaded, self._complained = found.mark, loaded, ""
         return True
 
-    def _mark(self) -> tuple[int, int, int] | None:
-        try:
-            stat = (self._folder / "manifest.json").stat()
-        except OSError as error:
-            self._complain(f"no manifest: {error.strerror}")
-            return None
-        return (stat.st_mtime_ns, stat.st_ino, stat.st_size)
+    def _refuse_older(self, found: LoadedVault) -> None:
+        """Refuse what an outdated copy of a store says; a vault that was begun anew is younger."""
+        held = self._loaded
+        if held and found.generation < held.generation and found.generated_at < held.generated_at:
+            message = f"generation {found.generation} is older than {held.generation}, which is held"
+            raise VaultUnreadable(message)
 
     def _complain(self, text: str) -> None:
         if text != self._complained:

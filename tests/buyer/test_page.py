@@ -17,6 +17,7 @@ from gateway.buyer import SIGN_PATH, buyer_routes, devnet_wallet
 from gateway.clock import SystemClock
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.vault import Vault
+from gateway.vault_store import Folder
 from generator.catalog.sentences import DISCLAIMER
 from tests.buyer.little_vault import write_vault
 from tests.buyer.live import devnet_at
@@ -43,7 +44,7 @@ def state_of(folder: Path, *, vault: bool = True, **settings: Any) -> State:
     told = GatewaySettings(**(defaults | settings))
     if vault:
         write_vault(told.vault_dir)
-    loaded = Vault(told.vault_dir, SystemClock(), 900)
+    loaded = Vault(Folder(told.vault_dir), SystemClock(), 900)
     asyncio.run(loaded.refresh())
     return State(told, loaded)
 

@@ -102,6 +102,30 @@ def test_a_vault_inside_the_site_is_refused(monkeypatch: pytest.MonkeyPatch, tmp
         generator_settings()
 
 
+@pytest.mark.parametrize("vault", ["s3://bucket/site", "s3://bucket/site/vault", "s3://bucket"])
+def test_a_vault_in_the_bucket_and_prefix_of_the_site_is_refused_by_both_programs(
+    monkeypatch: pytest.MonkeyPatch, vault: str
+) -> None:
+    monkeypatch.setenv("EMI_SITE_URL", "s3://bucket/site")
+    monkeypatch.setenv("EMI_VAULT_URL", vault)
+
+    for program in (generator_settings, gateway_settings):
+        with pytest.raises(SettingsError, match="must lie apart"):
+            program()
+
+
+@pytest.mark.parametrize("name", ["EMI_SITE_URL", "EMI_VAULT_URL"])
+def test_credentials_in_the_url_of_an_object_store_are_refused_and_not_repeated(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "s3://AKIDTEST:hunter2@bucket/x")
+
+    for program in (generator_settings, gateway_settings):
+        with pytest.raises(SettingsError, match=f"{name}.*credentials") as caught:
+            program()
+        assert "hunter2" not in str(caught.value)
+
+
 def test_a_public_origin_must_say_source_and_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMI_BASE_URL", "https://api.example.org")
 

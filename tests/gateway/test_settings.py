@@ -18,7 +18,14 @@ from gateway.settings import DEMO_PAYEE, GatewaySettings, field_names, is_loopba
         ({"facilitator_url": "ftp://facilitator.example"}, "not a plain http"),
         ({"algod_url": "https://user:secret@algod.example"}, "credentials do not belong"),
         ({"base_url": "https://api.example/?a=b"}, "not a plain http"),
-        ({"vault_url": "s3://bucket/vault"}, "not supported here"),
+        ({"vault_url": "ftp://bucket/vault"}, "not supported here"),
+        ({"vault_url": "s3://key:secret@bucket/vault"}, "credentials and options do not belong"),
+        ({"vault_url": "s3://bucket/../vault"}, "must be one of"),
+        ({"site_url": "file:///srv/site"}, "not supported here"),
+        ({"site_url": "s3://bucket/x", "vault_url": "s3://bucket/x/"}, "must lie apart"),
+        ({"site_url": "s3://bucket/x", "vault_url": "s3://bucket/x/vault"}, "must lie apart"),
+        ({"site_url": "s3://bucket/x/site", "vault_url": "s3://bucket/x"}, "must lie apart"),
+        ({"site_url": "s3://bucket/x", "vault_url": "s3://bucket"}, "must lie apart"),
         ({"ledger_url": "postgresql://db.example/x"}, "not supported here"),
         ({"port": 70_000}, "65535"),
         ({"verify_timeout_seconds": 0}, "greater than 0"),
@@ -53,6 +60,14 @@ def test_urls_name_folders_and_lists_are_split() -> None:
     assert settings.vault_dir == Path("/srv/my vault")
     assert settings.ledger_path == Path("/srv/p.db")
     assert settings.trusted_proxies == ("10.0.0.1", "10.1.0.0/16")
+
+
+def test_an_object_store_is_told_from_a_folder() -> None:
+    settings = GatewaySettings(vault_url="s3://bucket/vault/", site_url="s3://bucket/vault-site")
+
+    assert settings.vault_bucket == "s3://bucket/vault"
+    assert GatewaySettings(vault_url="file:///srv/vault").vault_bucket is None
+    assert GatewaySettings().vault_bucket is None
 
 
 def test_secrets_never_show() -> None:

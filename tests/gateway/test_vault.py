@@ -10,16 +10,29 @@ import pytest
 from structlog.testing import capture_logs
 
 from gateway.errors import VaultUnreadable
-from gateway.vault import Vault, load_vault
+from gateway.vault import LoadedVault, Vault, load_vault, read_manifest
+from gateway.vault_store import Folder
 from tests.gateway.fakes import FakeClock
 from tests.gateway.house import house, in_loop
 from tests.gateway.vault_builder import GENERATION, body_of, write_manifest, write_vault
 
 
+def load(folder: Path) -> LoadedVault:
+    """Read a vault in a folder as the gateway does."""
+    files = Folder(folder)
+
+    async def read() -> LoadedVault:
+        found = await files.manifest(None)
+        assert found is not None
+        return await load_vault(files, read_manifest(found.data), {})
+
+    return asyncio.run(read())
+
+
 def test_a_vault_is_read_whole(tmp_path: Path) -> None:
     write_vault(tmp_path)
 
-    loaded = load_vault(tmp_path)
+    loaded = load(tmp_path)
 
     assert loaded.generation == GENERATION
     assert loaded.newest.bodies["x402-atlas"].content == body_of("x402-atlas", GENERATION)
@@ -49,7 +62,7 @@ def test_a_manifest_that_does_not_hold_is_refused(spoil: Callable[[Any], Any], t
     write_manifest(tmp_path, manifest)
 
     with pytest.raises(VaultUnreadable):
-        load_vault(tmp_path)
+        load(tmp_path)
 
 
 def test_a_missing_or_changed_body_is_refused(tmp_path: Path) -> None:
@@ -58,16 +71,16 @@ def test_a_missing_or_changed_body_is_refused(tmp_path: Path) -> None:
     body.write_bytes(body.read_bytes()[:-1] + b" ")
 
     with pytest.raises(VaultUnreadable, match="not the one"):
-        load_vault(tmp_path)
+        load(tmp_path)
     body.unlink()
     with pytest.raises(VaultUnreadable, match="cannot be read"):
-        load_vault(tmp_path)
+        load(tmp_path)
 
 
 @in_loop
 async def test_a_broken_new_manifest_keeps_the_last_good_one_and_is_logged_once(tmp_path: Path) -> None:
     write_vault(tmp_path)
-    vault = Vault(tmp_path, FakeClock(), 900)
+    vault = Vault(Folder(tmp_path), FakeClock(), 900)
     await vault.refresh()
     (tmp_path / "manifest.json").write_text("{")
 

@@ -1,0 +1,199 @@
+"""Where the files of a vault come from: a folder of this machine, or an object store. Neither is trusted.
+
+Credentials and endpoints of an object store come from the environment that obstore reads (AWS_…, GOOGLE_…, AZURE_…),
+and nothing that a store answers is put into a text as it is: it may repeat a signed request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final, Protocol
+from urllib.parse import urlsplit
+
+from gateway.errors import VaultUnreadable
+from gateway.settings import is_loopback
+
+MANIFEST: Final = "manifest.json"
+MAX_MANIFEST_BYTES: Final = 8 * 1024 * 1024
+MAX_BODY_BYTES: Final = 4 * 1024 * 1024
+FOLDER_POLL_S: Final = 0.0  # a stat: at every look
+BUCKET_POLL_S: Final = 5.0  # a conditional GET, paid for by the request
+REQUEST_S: Final = 4.0
+CONNECT_S: Final = 2.0
+RETRIES: Final = 2
+RETRY_FOR_S: Final = 6.0
+ENDPOINTS: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The manifest's bytes, and what to ask with whether it was replaced."""
+
+    data: bytes
+    mark: Hashable
+
+
+class VaultFiles(Protocol):
+    """The files of one vault."""
+
+    poll_s: float
+    """Seconds between two looks."""
+
+    async def manifest(self, held: Hashable) -> Manifest | None:
+        """Return the manifest, None when it is the one that `held` marks.
+
+        Raises:
+            VaultUnreadable: there is none, or it cannot be read.
+        """
+        ...
+
+    async def body(self, path: str) -> bytes:
+        """Return a file that the manifest names.
+
+        Raises:
+            VaultUnreadable: it cannot be read, or is too large to be one.
+        """
+        ...
+
+
+def vault_files(folder: Path, url: str | None, request_s: float = REQUEST_S, retries: int = RETRIES) -> VaultFiles:
+    """Return the files of the object store at `url`, or of the folder when there is none.
+
+    Args:
+        folder: of this machine.
+        url: as `plain_bucket_url` returns it.
+        request_s: seconds that one try at an object store may take.
+        retries: further tries of a request that failed.
+
+    Raises:
+        VaultUnreadable: the environment lacks what the object store needs.
+    """
+    return Folder(folder) if url is None else BucketFiles(_open(url, request_s, retries), url)
+
+
+class Folder:
+    """A vault on a disk of this machine."""
+
+    poll_s = FOLDER_POLL_S
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    async def manifest(self, held: Hashable) -> Manifest | None:
+        """Return the manifest if it was replaced; see `VaultFiles`."""
+        path = self._folder / MANIFEST
+        try:
+            stat = path.stat()
+            mark = (stat.st_mtime_ns, stat.st_ino, stat.st_size)
+            if mark == held:
+                return None
+            if stat.st_size > MAX_MANIFEST_BYTES:
+                message = f"the manifest is larger than {MAX_MANIFEST_BYTES} bytes"
+                raise VaultUnreadable(message)
+            return Manifest(await asyncio.to_thread(path.read_bytes), mark)
+        except OSError as error:
+            message = f"no manifest: {error.strerror}"
+            raise VaultUnreadable(message) from error
+
+    async def body(self, path: str) -> bytes:
+        """Return a body; see `VaultFiles`."""
+        try:
+            return await asyncio.to_thread((self._folder / path).read_bytes)
+        except OSError as error:
+            message = f"the body {path} cannot be read: {error.strerror}"
+            raise VaultUnreadable(message) from error
+
+
+class BucketFiles:
+    """A vault below one prefix of an object store.
+
+    Args:
+        store: of obstore.
+        name: what to call it in a text.
+    """
+
+    poll_s = BUCKET_POLL_S
+
+    def __init__(self, store: Any, name: str) -> None:
+        self._store = store
+        self._name = name
+
+    async def manifest(self, held: Hashable) -> Manifest | None:
+        """Return the manifest if it was replaced; see `VaultFiles`."""
+        from obstore.exceptions import NotModifiedError  # noqa: PLC0415
+
+        options = {"if_none_match": held} if isinstance(held, str) else None
+        try:
+            data, etag = await self._get(MANIFEST, MAX_MANIFEST_BYTES, options)
+        except NotModifiedError:
+            return None
+        return None if held is not None and etag == held else Manifest(data, etag)
+
+    async def body(self, path: str) -> bytes:
+        """Return a body; see `VaultFiles`."""
+        from obstore.exceptions import NotModifiedError  # noqa: PLC0415
+
+        try:
+            return (await self._get(path, MAX_BODY_BYTES, None))[0]
+        except NotModifiedError as error:  # nobody asked on a condition
+            message = f"{self._name}/{path}: NotModifiedError"
+            raise VaultUnreadable(message) from error
+
+    async def _get(self, path: str, max_bytes: int, options: Any) -> tuple[bytes, str | None]:
+        import obstore  # noqa: PLC0415  only who has an object store pays for it
+        from obstore.exceptions import BaseError, NotModifiedError  # noqa: PLC0415
+
+        try:
+            answer = await obstore.get_async(self._store, path, options=options)
+            if answer.meta["size"] > max_bytes:
+                message = f"{self._name}/{path} is larger than {max_bytes} bytes"
+                raise VaultUnreadable(message)
+            return bytes(await answer.bytes_async()), answer.meta["e_tag"]
+        except NotModifiedError:
+            raise
+        except (BaseError, OSError, ValueError) as error:
+            message = f"{self._name}/{path} cannot be read: {_plain(error)}"
+            raise VaultUnreadable(message) from None
+
+
+def _open(url: str, request_s: float, retries: int) -> Any:
+    from obstore.exceptions import BaseError  # noqa: PLC0415
+    from obstore.store import from_url  # noqa: PLC0415
+
+    client = {
+        "timeout": timedelta(seconds=request_s),
+        "connect_timeout": timedelta(seconds=min(CONNECT_S, request_s)),
+        "allow_http": endpoint_is_loopback(os.environ),
+    }
+    backoff = {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=1), "base": 2}
+    retry = {"max_retries": retries, "retry_timeout": timedelta(seconds=RETRY_FOR_S), "backoff": backoff}
+    try:
+        return from_url(url, client_options=client, retry_config=retry)  # type: ignore[call-overload]
+    except (BaseError, OSError, ValueError) as error:
+        message = f"{url} cannot be opened: {_plain(error)}"
+        raise VaultUnreadable(message) from None
+
+
+def endpoint_is_loopback(environment: Mapping[str, str]) -> bool:
+    """Tell whether S3 is asked for on this very machine, the only place where unencrypted HTTP is allowed."""
+    url = next((environment[name] for name in ENDPOINTS if environment.get(name)), "")
+    return is_loopback(urlsplit(url).hostname or "")
+
+
+def _plain(error: BaseException) -> str:
+    """Say what went wrong in a few words of ours."""
+    text = str(error).split("\n\nDebug source", 1)[0]
+    code = re.search(r"<Code>([A-Za-z]{1,60})</Code>", text)
+    status = re.search(r"non-2xx status code: (\d{3})|status (?:code )?(\d{3})", text)
+    known = ("timed out", "error sending request", "error decoding response body", "builder error", "must be specified")
+    words = [type(error).__name__]
+    words += [f"status {status[1] or status[2]}"] if status else []
+    words += [code[1]] if code else []
+    words += [word for word in known if word in text]
+    return ", ".join(words)
