@@ -10,7 +10,7 @@ from pathlib import Path
 from generator.arena.address import default_address
 from generator.arena.algorand import key_of
 from generator.catalog.words import Prediction
-from generator.cli._published import read_json
+from generator.cli._published import Published, read_json
 from generator.errors import GeneratorError
 from generator.settings import GeneratorSettings
 
@@ -67,7 +67,7 @@ def find_open_round(origin: str | None, site: Path, wanted: str | None, now: dat
     Raises:
         VoteError: nothing is published, no round is open, or it is another than the wanted one.
     """
-    body = read_json(origin + PUBLISHED if origin else site / "current" / PUBLISHED.lstrip("/"))
+    body = read_json(Published(origin or site), PUBLISHED)
     found = body.get("open_round") if isinstance(body, dict) else None
     if not isinstance(found, dict) or not isinstance(found.get("round_id"), str):
         raise VoteError(

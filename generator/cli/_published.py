@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import http.client
 import json
+import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -18,20 +20,63 @@ class PublishedError(GeneratorError):
     """What is published cannot be read."""
 
 
-def read_json(where: str | Path) -> Any:
-    """Read JSON from a file or over HTTP.
+class Published:
+    """A published site: an origin, a site folder of the generator, or a copy of what an origin serves.
+
+    Args:
+        where: `http://…` or `https://…`, else a folder.
+    """
+
+    def __init__(self, where: str | Path) -> None:
+        self.where = where
+
+    def read(self, path: str) -> bytes | None:
+        """Return what is published at `path` (with a leading slash); None if nothing is.
+
+        Raises:
+            PublishedError: it cannot be read.
+        """
+        try:
+            return self._fetch(path) if isinstance(self.where, str) else self._open(self.where, path)
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            raise PublishedError(f"{self.where}{path} cannot be read: {error}") from None
+
+    def _fetch(self, path: str) -> bytes | None:
+        try:
+            return _fetch(f"{str(self.where).rstrip('/')}{path}")
+        except urllib.error.HTTPError as error:
+            error.close()
+            if error.code == 404:
+                return None
+            raise
+
+    @staticmethod
+    def _open(folder: Path, path: str) -> bytes | None:
+        # Files that are put once lie beside the releases: under the site's folder, or above `current`.
+        for base in (folder, folder / "current", folder / "once", folder.parent / "once"):
+            file = base / path.lstrip("/")
+            if file.is_file():
+                if file.stat().st_size > MAX_BODY_BYTES:
+                    raise ValueError("it is too large")
+                return file.read_bytes()
+        return None
+
+
+def read_json(site: Published, path: str = "/arena/rounds.json") -> Any:
+    """Read JSON that is published.
 
     Raises:
         PublishedError: it cannot be read or is not JSON.
     """
-    try:
-        return json.loads(_fetch(where) if isinstance(where, str) else where.read_bytes())
-    except FileNotFoundError:
+    data = site.read(path)
+    if data is None:
         raise PublishedError(
-            f"{where} does not exist: start the service with `emi up`, or name an origin with --url"
-        ) from None
-    except (OSError, ValueError) as error:
-        raise PublishedError(f"{where} cannot be read: {error}") from None
+            f"{site.where}{path} does not exist: start the service with `emi up`, or name an origin with --url"
+        )
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise PublishedError(f"{site.where}{path} cannot be read: {error}") from None
 
 
 def _fetch(url: str) -> bytes:

@@ -1,42 +1,100 @@
-"""`emi verify`: recompute what is published of the Arena and say what that proves."""
+"""`emi verify`: check the signed record and recompute what is published of the Arena; say what that proves."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
 
 import typer
 
-PROVES = """This proves: each revealed forecast is the one whose digest the row carries; outcomes, flags and scores follow
-from the published prices, votes and bands by the published rules. Taken as told: prices, votes, price_basis, warm_up
-and the outcome before each round.
-It does not prove: that a digest was published before its round (note the commitments yourself, or wait for the
-transparency log of a later version), that no round is missing, that the prices were the market's, or any skill."""
+ROUNDS = "/arena/rounds.json"
+PROVES = """This proves: every entry is in the log that its keeper signed, in its order; nothing seen on an earlier visit was
+changed, dropped or moved; forecasts were sealed before their rounds and open to their digests; outcomes, lessons and
+scores follow from the logged prices, votes and bands; published rounds are the logged ones.
+It does not prove: that two visitors are shown the same log (compare heads with someone), that the prices were the
+market's, that no ballot was left out, or any skill."""
+PROVES_ROWS = """This proves: each revealed forecast is the one whose digest the row carries; outcomes, flags and scores follow
+from the published prices, votes and bands by the published rules.
+It does not prove: that a digest was published before its round, that no round is missing (there is no signed log
+here), that the prices were the market's, or any skill."""
 
 
 def verify(
-    where: Annotated[
-        str | None, typer.Argument(help="Folder of a published site; default STATE_DIR/site/current.")
-    ] = None,
+    where: Annotated[str | None, typer.Argument(help="Folder of a published site; default SITE_DIR.")] = None,
     url: Annotated[str | None, typer.Option(help="Origin to read instead of a folder.")] = None,
+    round_id: Annotated[
+        str | None, typer.Option("--round", help="Check one finished round only, with few requests.")
+    ] = None,
+    key: Annotated[str | None, typer.Option(help="The log's public key, as its keeper told it: name+hash+key.")] = None,
+    seen: Annotated[
+        Path | None, typer.Option(help="Folder for what was seen on earlier visits; default STATE_DIR/seen.")
+    ] = None,
 ) -> None:
-    """Check the published Arena record: digests, outcomes, lessons and scores. Exits 1 naming the first wrong row.
+    """Check the signed log and the published Arena record. Exits 1 naming the first thing that does not hold.
 
     Example: emi verify --url http://127.0.0.1:8402
     """
-    from pathlib import Path
-
     from generator.cli._audit import audit
-    from generator.cli._published import read_json
+    from generator.cli._log_audit import NO_LOG, LogComplaint, open_log
+    from generator.cli._published import Published, read_json
+    from generator.cli._seen import SeenFile
     from generator.cli._settings import generator_settings
 
-    folder = Path(where) if where else None
-    if url is None and folder is None:
-        folder = generator_settings().site_path / "current"
-    body = read_json(f"{url.rstrip('/')}/arena/rounds.json" if url else (folder or Path()) / "arena" / "rounds.json")
+    settings = generator_settings()
+    place: str | Path = url.rstrip("/") if url else Path(where) if where else settings.site_path
+    site = Published(place)
+    file = SeenFile(seen or settings.state_dir / "seen", str(place) if url else str(Path(place).resolve()))
+    before = file.load()
+    body = read_json(site)
     report = audit(body)
-    for line in report.lines:
+    try:
+        head = open_log(site, before, key)
+    except LogComplaint as complaint:
+        if str(complaint) != NO_LOG:
+            _fail(str(complaint))
+        _tell(report.lines, report.complaint, PROVES_ROWS)
+        return
+    if round_id is not None:
+        _one_round(round_id, body, head, before)
+        return
+    _whole(report, head, before, file, body)
+
+
+def _one_round(round_id: str, body: Any, head: Any, before: Any) -> None:
+    from generator.cli._log_audit import LogComplaint, check_round
+
+    rows = [row for row in body["rounds"] if row.get("round_id") == round_id]
+    if not rows:
+        _fail(f"round {round_id} is not published; {ROUNDS} lists the finished ones")
+    try:
+        lines = check_round(head, before, rows[0])
+    except LogComplaint as complaint:
+        _fail(str(complaint))
+    _tell([*lines, f"round {round_id}: sealed, locked and ended as published"], None, PROVES)
+
+
+def _whole(report: Any, head: Any, before: Any, file: Any, body: Mapping[str, Any]) -> None:
+    from generator.cli._log_audit import LogComplaint, audit_log, lines_of, remember
+    from generator.cli._progress import progress_bar
+
+    try:
+        with progress_bar() as progress:
+            whole = audit_log(head, before, list(body["rounds"]) if report.complaint is None else [], progress)
+    except LogComplaint as complaint:
+        _fail(str(complaint))
+    _tell([*lines_of(head, before, whole), *report.lines], report.complaint, PROVES)
+    remember(file, head, whole)
+
+
+def _tell(lines: Any, complaint: str | None, proves: str) -> None:
+    for line in lines:
         print(line)
-    if report.complaint is not None:
-        typer.echo(f"emi: {report.complaint}", err=True)
-        raise typer.Exit(1)
-    print(PROVES)
+    if complaint is not None:
+        _fail(complaint)
+    print(proves)
+
+
+def _fail(complaint: str) -> NoReturn:
+    typer.echo(f"emi: {complaint}", err=True)
+    raise typer.Exit(1)

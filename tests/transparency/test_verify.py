@@ -1,0 +1,222 @@
+"""`emi verify` on a published log: what it says of an honest one, and that it names what was bent."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from generator.cli.verify import verify
+from generator.logbook import add_key, drop_old_keys, read_keys
+from generator.transparency.edge import Edge
+from generator.transparency.merkle import leaf_hash
+from generator.transparency.note import Checkpoint, Signer
+from tests.arena.worlds import MINUTE, NOON, ticks
+from tests.transparency.published import publish
+from tests.transparency.records import NAME, Record
+from tests.transparency.test_logbook import entries
+
+HOURS = 6
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Iterator[Record]:
+    made = Record(tmp_path)
+    made.play(ticks(NOON, HOURS * 60, 5))
+    made.publish()
+    yield made
+    made.memory.close()
+
+
+def run(record: Record, *more: str) -> Result:
+    app = typer.Typer()
+    app.command()(verify)
+    return CliRunner().invoke(app, [str(record.site), "--seen", str(record.folder / "seen"), *more])
+
+
+def forge(record: Record, change: Callable[[list[dict[str, Any]]], None], key: Signer | None = None) -> None:
+    """Bend the log, lay it out anew and sign it again with its own key: the keeper cheats."""
+    log = [json.loads(entry) for entry in entries(record)]
+    change(log)
+    data = [json.dumps(entry, sort_keys=True, separators=(",", ":")).encode() for entry in log]
+    root = Edge().append(map(leaf_hash, data))[0].root()
+    signer = key or read_keys(record.key_file)[0]
+    shutil.rmtree(record.site / "log" / "tile")
+    head = Checkpoint(NAME, len(data), root).signed([signer])
+    tiles = {f"/log/{path}": content for path, content in publish(data).items()}
+    record.write({**tiles, "/log/checkpoint": head, "/log/keys.txt": f"{signer.verifier.text}\n".encode()})
+
+
+def number_of(log: list[dict[str, Any]], kind: str) -> int:
+    return next(number for number, entry in enumerate(log) if entry["kind"] == kind)
+
+
+def test_an_honest_log_holds_and_the_command_says_what_that_proves(record: Record) -> None:
+    result = run(record)
+
+    assert result.exit_code == 0, result.output
+    assert f"log {NAME} (simulated market)" in result.output
+    assert "the first visit" in result.output
+    assert f"{HOURS - 1} rounds ended" in result.output
+    assert "It does not prove" in result.output
+
+
+def test_the_next_visit_proves_that_nothing_was_changed_since_the_first(record: Record) -> None:
+    run(record)
+    record.play(ticks(NOON + (HOURS * 60 + 5) * MINUTE, 120, 5))
+    record.publish()
+
+    result = run(record)
+
+    assert result.exit_code == 0, result.output
+    assert "entries are those of the last visit" in result.output
+
+
+def test_one_round_is_checked_alone(record: Record) -> None:
+    name = record.memory.resolved_rounds(1)[0]["round_id"]
+
+    result = run(record, "--round", name)
+
+    assert result.exit_code == 0, result.output
+    assert f"round {name}: sealed, locked and ended as published" in result.output
+
+
+def test_a_round_that_is_not_published_is_named(record: Record) -> None:
+    assert "round BTC-20200101-000000 is not published" in run(record, "--round", "BTC-20200101-000000").output
+
+
+def flip(log: list[dict[str, Any]]) -> None:
+    log[number_of(log, "round.resolved")]["outcome"] = "NEUTRAL"
+    log[number_of(log, "round.resolved")]["end_price"] *= 1.5
+
+
+def drop(log: list[dict[str, Any]]) -> None:
+    del log[number_of(log, "predictions.judged")]
+
+
+def swap(log: list[dict[str, Any]]) -> None:
+    place = number_of(log, "round.locked")
+    log[place], log[place + 1] = log[place + 1], log[place]
+
+
+def back_date(log: list[dict[str, Any]]) -> None:
+    log[-1]["at"] = log[3]["at"]
+
+
+@pytest.mark.parametrize("change", [flip, drop, back_date])
+def test_a_keeper_who_cheats_the_first_visitor_is_named(
+    record: Record, change: Callable[[list[dict[str, Any]]], None]
+) -> None:
+    forge(record, change)
+
+    result = run(record)
+
+    assert result.exit_code == 1
+    assert "emi: entry " in result.output or "emi: the predictions of" in result.output
+
+
+@pytest.mark.parametrize("change", [flip, drop, swap, back_date, list.pop])
+def test_a_keeper_who_changes_what_was_seen_is_named(
+    record: Record, change: Callable[[list[dict[str, Any]]], None]
+) -> None:
+    assert run(record).exit_code == 0
+    forge(record, change)
+
+    result = run(record)
+
+    assert result.exit_code == 1
+    assert "signed before" in result.output or "entries were removed" in result.output or "emi: entry" in result.output
+
+
+@pytest.mark.parametrize("change", [flip, drop, swap, back_date])
+def test_someone_who_changes_files_without_the_key_is_named(
+    record: Record, change: Callable[[list[dict[str, Any]]], None]
+) -> None:
+    honest = record.read("checkpoint")
+    forge(record, change)
+    record.write({"/log/checkpoint": honest})
+
+    result = run(record)
+
+    assert result.exit_code == 1
+    assert "emi: " in result.output
+
+
+def test_another_key_is_named_to_who_was_here_before(record: Record) -> None:
+    assert run(record).exit_code == 0
+    forge(record, lambda _log: None, Signer(NAME, bytes(32)))
+
+    result = run(record)
+
+    assert result.exit_code == 1
+    assert "no trusted key signed" in result.output
+    assert "tell it with --key" in result.output
+
+
+def test_a_key_that_was_told_out_of_band_is_used(record: Record) -> None:
+    key = read_keys(record.key_file)[0].verifier
+
+    assert run(record, "--key", key.text).exit_code == 0
+    assert run(record, "--key", Signer(NAME, bytes(32)).verifier.text).exit_code == 1
+
+
+def test_a_rotated_key_is_learned_while_the_old_one_still_signs(record: Record) -> None:
+    assert run(record).exit_code == 0
+    for change, minutes in ((add_key, 10), (drop_old_keys, 20)):
+        change(record.key_file)
+        record.restart()
+        record.play([NOON + (HOURS * 60 + minutes) * MINUTE])
+        record.publish()
+
+        assert run(record).exit_code == 0
+
+
+def test_a_round_that_is_published_otherwise_than_logged_is_named(record: Record) -> None:
+    rows = record.memory.resolved_rounds(500)
+    rows[1]["price_basis"] = "made up"
+    record.write({"/arena/rounds.json": json.dumps({"rounds": rows}).encode()})
+
+    result = run(record)
+
+    assert result.exit_code == 1
+    assert f"round {rows[1]['round_id']}: price_basis is published as 'made up'" in result.output
+
+
+def test_a_log_that_went_away_is_named(record: Record) -> None:
+    assert run(record).exit_code == 0
+    (record.site / "log" / "checkpoint").unlink()
+
+    result = run(record)
+
+    assert result.exit_code == 1
+    assert "it had one when it was last seen" in result.output
+
+
+def test_a_damaged_note_of_the_last_visit_is_never_thrown_away_silently(record: Record) -> None:
+    run(record)
+    file = next((record.folder / "seen").iterdir())
+    file.write_text("{}")
+
+    result = run(record)
+
+    assert result.exit_code == 1
+    assert "remove it to begin anew" in str(result.exception)
+    assert file.read_text() == "{}"
+
+
+@pytest.mark.parametrize("path", ["/log/checkpoint", "/log/keys.txt", "/log/tile/entries/000.p/{size}"])
+@pytest.mark.parametrize("data", [b"", b"\xff\xfe", b"nonsense\n\n", b"x" * 100_000])
+def test_garbage_in_any_file_is_one_line(record: Record, path: str, data: bytes) -> None:
+    record.write({path.format(size=record.memory.log_head()[0]): data})
+
+    result = run(record)
+
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert result.output.startswith("emi: ")
