@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
@@ -13,6 +15,8 @@ from gateway.remote import Answer, Http, RemoteError, call
 from gateway.settings import GatewaySettings
 
 TIMEOUT_S: Final = 4.0
+# A buyer waits for a glance: a node that takes longer is as good as down.
+GLANCE_TIMEOUT_S: Final = 1.0
 ROUND_TTL_S: Final = 2.0
 NOT_FOUND: Final = 404
 OK: Final = 200
@@ -22,6 +26,10 @@ MARGIN_ROUNDS: Final = 10
 LIFE_MARGIN_ROUNDS: Final = 1_000
 # Algod forgets a transaction after about 1,000 rounds: its 404s must not lie further apart.
 MAX_GAP_ROUNDS: Final = 900
+# A node that is a block behind shows after these rounds what the facilitator's node had.
+REFUSAL_ROUNDS: Final = 2
+# A node whose last block is older, or that is catching up, does not see what has just landed.
+MAX_STANDSTILL_NS: Final = 30 * 10**9
 
 
 class Presence(Enum):
@@ -30,6 +38,10 @@ class Presence(Enum):
     FOUND = "found"
     ABSENT = "absent"
     UNCLEAR = "unclear"
+    POOLED = "pooled"
+    """It waits in a pool, which proves neither."""
+    DROPPED = "dropped"
+    """A pool threw it out, which proves neither for good."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +52,27 @@ class Finding:
         presence: what it shows.
         round: the round read before asking; None when it could not be read.
         indexed: whether an indexer agreed, so that one absence is proof once the round is past.
+        following: whether the node saw the newest blocks, as far as it says.
     """
 
     presence: Presence
     round: int | None
     indexed: bool
+    following: bool = True
+
+    def confirms_refusal(self, since_round: int | None) -> bool:
+        """Tell whether a payment that settle refused before any broadcast has not landed behind our back.
+
+        Args:
+            since_round: the round of the first lookup after the refusal, which showed nothing either; None when
+                there was no such refusal.
+
+        Returns:
+            True two rounds later, if the node says that it sees the newest blocks.
+        """
+        if since_round is None or self.round is None or not self.following:
+            return False
+        return self.presence is Presence.ABSENT and self.round >= since_round + REFUSAL_ROUNDS
 
     def proves_absence(self, last_valid: int, watched_round: int | None) -> bool:
         """Tell whether a transaction can never be on the chain.
@@ -100,83 +128,124 @@ class Chain:
         now = self._clock.monotonic()
         if self._round is not None and now - self._round[0] < ROUND_TTL_S:
             return self._round[1]
-        value = await self._algod_round()
+        value, _ = await self._algod_round(TIMEOUT_S)
         if value is not None:
             self._round = (now, value)
         return value
 
-    async def lookup(self, txid: str) -> Finding:
+    async def lookup(self, txid: str, timeout_s: float = TIMEOUT_S) -> Finding:
         """Look a transaction up.
 
         Args:
             txid: the computed identity; a transaction of that id on the chain is that payment, whoever sent it.
+            timeout_s: seconds for each of the calls.
 
         Returns:
             Found, absent, or unclear when any part could not be asked or it waits in a pool.
         """
         # The round is read first: what is absent after reading R was absent at R.
-        reached = await self._reached()
-        pending = await self._presence(self._algod, f"/v2/transactions/pending/{txid}", _confirmed_pending)
+        reached, following = await self._reached(timeout_s)
+        pending = await self._pending(txid, timeout_s)
+        if pending in {Presence.POOLED, Presence.DROPPED}:
+            pending = Presence.UNCLEAR
         if pending is Presence.FOUND or self._indexer[0] is None:
-            return Finding(pending, reached, indexed=False)
-        indexed = await self._presence(self._indexer, f"/v2/transactions/{txid}", _confirmed_indexed)
+            return Finding(pending, reached, indexed=False, following=following)
+        indexed = await self._indexed(txid, timeout_s)
         if indexed is Presence.FOUND:
-            return Finding(indexed, reached, indexed=True)
+            return Finding(indexed, reached, indexed=True, following=following)
         both = pending is Presence.ABSENT and indexed is Presence.ABSENT
-        return Finding(Presence.ABSENT if both else Presence.UNCLEAR, reached, indexed=both)
+        return Finding(Presence.ABSENT if both else Presence.UNCLEAR, reached, indexed=both, following=following)
 
     async def landed(self, txid: str) -> bool:
         """Tell whether algod knows a transaction as confirmed; False also when it cannot be asked."""
-        seen = await self._presence(self._algod, f"/v2/transactions/pending/{txid}", _confirmed_pending)
-        return seen is Presence.FOUND
+        return await self._pending(txid, TIMEOUT_S) is Presence.FOUND
 
-    async def _reached(self) -> int | None:
-        algod = await self._algod_round()
+    async def glance(self, txid: str) -> Presence:
+        """Ask algod alone, and only shortly, about what was settled a moment ago.
+
+        Returns:
+            Found, pooled, dropped, absent, or unclear when it does not answer.
+        """
+        return await self._pending(txid, GLANCE_TIMEOUT_S)
+
+    async def denied(self, txid: str) -> bool:
+        """Tell whether algod's repeated 404s count: it follows the chain, and no indexer knows better.
+
+        Args:
+            txid: of a transaction that algod does not have.
+
+        Returns:
+            False when the node cannot tell, or an indexer has the transaction.
+        """
+        (reached, following), indexed = await asyncio.gather(
+            self._algod_round(GLANCE_TIMEOUT_S), self._indexed(txid, GLANCE_TIMEOUT_S)
+        )
+        return reached is not None and following and indexed is not Presence.FOUND
+
+    async def _pending(self, txid: str, timeout_s: float) -> Presence:
+        path = f"/v2/transactions/pending/{txid}"
+        return _presence(await self._get(self._algod, path, timeout_s), _read_pending)
+
+    async def _indexed(self, txid: str, timeout_s: float) -> Presence:
+        return _presence(await self._get(self._indexer, f"/v2/transactions/{txid}", timeout_s), _read_indexed)
+
+    async def _reached(self, timeout_s: float) -> tuple[int | None, bool]:
+        algod, following = await self._algod_round(timeout_s)
         if self._indexer[0] is None or algod is None:
-            return algod
-        answer = await self._get(self._indexer, "/health")
+            return algod, following
+        answer = await self._get(self._indexer, "/health", timeout_s)
         if answer is None or answer.status != OK:
             # A 404 here is a wrong address, and would make every transaction look absent.
-            return None
+            return None, following
         content = answer.content if isinstance(answer.content, dict) else {}
         behind = content.get("round")
         # An indexer without a round in its health says nothing about how far it reads.
-        return min(algod, behind) if type(behind) is int else algod
+        return (min(algod, behind) if type(behind) is int else algod), following
 
-    async def _algod_round(self) -> int | None:
-        answer = await self._get(self._algod, "/v2/status")
+    async def _algod_round(self, timeout_s: float) -> tuple[int | None, bool]:
+        answer = await self._get(self._algod, "/v2/status", timeout_s)
         usable = answer is not None and answer.status == OK and isinstance(answer.content, dict)
         content = answer.content if answer is not None and usable else {}
         value = content.get("last-round")
-        return value if type(value) is int else None
+        return (value if type(value) is int else None), _follows(content)
 
-    async def _presence(self, node: tuple[str | None, dict[str, str]], path: str, confirmed: Any) -> Presence:
-        answer = await self._get(node, path)
-        if answer is None:
-            return Presence.UNCLEAR
-        if answer.status == NOT_FOUND:
-            return Presence.ABSENT
-        if answer.status == OK and isinstance(answer.content, dict) and confirmed(answer.content):
-            return Presence.FOUND
-        return Presence.UNCLEAR
-
-    async def _get(self, node: tuple[str | None, dict[str, str]], path: str) -> Answer | None:
+    async def _get(self, node: tuple[str | None, dict[str, str]], path: str, timeout_s: float) -> Answer | None:
         base, headers = node
         if base is None:
             return None
         try:
-            return await call(self._http, "GET", base + path, timeout_s=TIMEOUT_S, headers=headers)
+            return await call(self._http, "GET", base + path, timeout_s=timeout_s, headers=headers)
         except RemoteError:
             return None
 
 
-def _confirmed_pending(content: dict[str, Any]) -> bool:
-    return _positive(content.get("confirmed-round"))
+def _presence(answer: Answer | None, read: Callable[[dict[str, Any]], Presence]) -> Presence:
+    if answer is None:
+        return Presence.UNCLEAR
+    if answer.status == NOT_FOUND:
+        return Presence.ABSENT
+    return read(answer.content) if answer.status == OK and isinstance(answer.content, dict) else Presence.UNCLEAR
 
 
-def _confirmed_indexed(content: dict[str, Any]) -> bool:
+def _read_pending(content: dict[str, Any]) -> Presence:
+    if _positive(content.get("confirmed-round")):
+        return Presence.FOUND
+    error = content.get("pool-error")
+    if not isinstance(error, str):
+        return Presence.UNCLEAR
+    return Presence.DROPPED if error else Presence.POOLED
+
+
+def _read_indexed(content: dict[str, Any]) -> Presence:
     row = content.get("transaction")
-    return isinstance(row, dict) and _positive(row.get("confirmed-round"))
+    return Presence.FOUND if isinstance(row, dict) and _positive(row.get("confirmed-round")) else Presence.UNCLEAR
+
+
+def _follows(status: dict[str, Any]) -> bool:
+    """Read algod's own word on whether it sees the newest blocks; silence counts as yes."""
+    standstill = status.get("time-since-last-round")
+    stands = type(standstill) is int and standstill > MAX_STANDSTILL_NS
+    return not stands and not _positive(status.get("catchup-time"))
 
 
 def _positive(value: Any) -> bool:

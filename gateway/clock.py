@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from datetime import UTC, datetime
 from typing import Protocol
 
 
 class Clock(Protocol):
-    """Tell the wall time and a monotonic time."""
+    """Tell the wall time and a monotonic time, and wait."""
 
     def now(self) -> datetime:
         """Return the aware UTC wall time."""
@@ -16,6 +17,10 @@ class Clock(Protocol):
 
     def monotonic(self) -> float:
         """Return seconds that never go back."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait; meanwhile the rest of the process goes on."""
         ...
 
 
@@ -29,3 +34,7 @@ class SystemClock:
     def monotonic(self) -> float:
         """Return seconds that never go back."""
         return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait; meanwhile the rest of the process goes on."""
+        await asyncio.sleep(seconds)

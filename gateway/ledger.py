@@ -121,10 +121,40 @@ class Ledger:
             evidence: why this is certain: `before_broadcast` or `absent`.
 
         Returns:
-            False when it was closed already.
+            False when it was closed already, or settled a second time meanwhile, so that the first answer says
+            nothing any more.
         """
         values = {"the_reason": reason, "the_evidence": evidence, "the_time": at.timestamp()}
         return self._change(self._do.refuse, txid, values)
+
+    def note_refusal(self, txid: str, reason: str, at_round: int) -> bool:
+        """Note that the first settle was refused before any broadcast, and that the chain had nothing at a round.
+
+        Args:
+            txid: of an intent.
+            reason: the facilitator's.
+            at_round: the round read before the chain was asked.
+
+        Returns:
+            False when it was noted already, settled a second time, or closed.
+        """
+        return self._change(self._do.note_refusal, txid, {"the_reason": reason, "the_round": at_round})
+
+    def unproven(self, since: datetime) -> list[Record]:
+        """Return what was closed on the facilitator's word, oldest first, at most 200, without bodies.
+
+        Args:
+            since: nothing that was closed before.
+        """
+        return [Record(*row) for row in self._read(self._do.unproven, {"the_time": since.timestamp()})]
+
+    def review(self, txid: str, old: str, new: str) -> bool:
+        """Replace the evidence of a closed payment by a better one; its state stays.
+
+        Returns:
+            False when the old evidence stands there no more.
+        """
+        return self._change(self._do.review, txid, {"the_old": old, "the_new": new})
 
     def watch(self, txid: str, watched_round: int | None) -> None:
         """Keep how far the unbroken chain of 404s reaches."""
@@ -240,6 +270,7 @@ def _row(intent: Intent) -> dict[str, Any]:
         "closed_at": None,
         "keep_until": keep_until.timestamp(),
         "deliveries": 0,
+        "refusal_round": None,
     }
 
 

@@ -8,9 +8,11 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from gateway.ledger_tables import bodies, payments
+from gateway.ledger_tables import UNPROVEN, bodies, payments
 
 OPEN_LIMIT: Final = 200
+LANDED_AFTER_REFUSAL: Final = "landed_after_refusal"
+"""The reason that a payment keeps which was refused and then settled."""
 
 
 class Statement:
@@ -78,6 +80,7 @@ class Statements:
         insert: Any = postgresql.insert if dialect.name == "postgresql" else sqlite.insert
         txid = payments.c.txid == sa.bindparam("the_txid")
         intent = payments.c.state == sa.literal_column("'intent'")
+        refused = payments.c.state == sa.literal_column("'refused'")
 
         def update(*conditions: sa.ColumnElement[bool], **values: Any) -> Statement:
             return Statement(sa.update(payments).where(txid, *conditions).values(**values), dialect)
@@ -95,12 +98,25 @@ class Statements:
         self.settle = update(
             payments.c.state != sa.literal_column("'settled'"),
             state=sa.literal_column("'settled'"),
-            reason=sa.null(),
+            # Kept for the operator: somebody was told to sign another payment, and may have paid twice.
+            reason=sa.case((refused, sa.literal_column(f"'{LANDED_AFTER_REFUSAL}'"))),
             evidence=sa.bindparam("the_evidence"),
             closed_at=sa.bindparam("the_time"),
         )
+        self.note_refusal = update(
+            intent,
+            payments.c.settles == sa.literal_column("1"),
+            payments.c.refusal_round.is_(None),
+            reason=sa.bindparam("the_reason"),
+            refusal_round=sa.bindparam("the_round"),
+        )
         self.refuse = update(
             intent,
+            # A later settle may have broadcast it: from then on only absence past its last round counts.
+            sa.or_(
+                sa.bindparam("the_evidence") != sa.literal_column("'before_broadcast'"),
+                payments.c.settles == sa.literal_column("1"),
+            ),
             state=sa.literal_column("'refused'"),
             reason=sa.bindparam("the_reason"),
             evidence=sa.bindparam("the_evidence"),
@@ -116,12 +132,23 @@ class Statements:
             settles=payments.c.settles + sa.literal_column("1"),
             settling_until=sa.bindparam("the_end"),
         )
-        self.watch = update(intent, watched_round=sa.bindparam("the_round"))
+        self.watch = update(watched_round=sa.bindparam("the_round"))
+        self.review = update(
+            payments.c.evidence == sa.bindparam("the_old"),
+            evidence=sa.bindparam("the_new"),
+        )
         self.deliver = update(deliveries=payments.c.deliveries + sa.bindparam("the_count"))
         self.open = Statement(
             sa.select(payments, sa.null().label("content"))
             .where(intent)
             .order_by(payments.c.created_at)
+            .limit(sa.literal_column(str(OPEN_LIMIT))),
+            dialect,
+        )
+        self.unproven = Statement(
+            sa.select(payments, sa.null().label("content"))
+            .where(sa.text(UNPROVEN), payments.c.closed_at > sa.bindparam("the_time"))
+            .order_by(payments.c.closed_at)
             .limit(sa.literal_column(str(OPEN_LIMIT))),
             dialect,
         )

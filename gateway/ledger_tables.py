@@ -6,7 +6,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-REVISION: Final = "0002"
+REVISION: Final = "0003"
 """The newest migration; a database that stands there needs no Alembic to start."""
 
 metadata: Final = sa.MetaData()
@@ -42,6 +42,7 @@ payments: Final = sa.Table(
     sa.Column("closed_at", sa.Double),
     sa.Column("keep_until", sa.Double, nullable=False),
     sa.Column("deliveries", sa.Integer, nullable=False),
+    sa.Column("refusal_round", sa.BigInteger),
 )
 sa.Index(
     "payments_unknown",
@@ -49,3 +50,6 @@ sa.Index(
     sqlite_where=payments.c.state == sa.literal_column("'intent'"),
     postgresql_where=payments.c.state == sa.literal_column("'intent'"),
 )
+# What was closed on the facilitator's word alone, for a second look.
+UNPROVEN: Final = "evidence IN ('facilitator', 'before_broadcast')"
+sa.Index("payments_unproven", payments.c.closed_at, sqlite_where=sa.text(UNPROVEN), postgresql_where=sa.text(UNPROVEN))

@@ -31,5 +31,20 @@ class Metrics:
         self.unclosable = Gauge(
             "emi_payments_unclosable", "Such payments that no evidence can close any more.", registry=self.registry
         )
+        self.unconfirmed = Counter(
+            "emi_settles_unconfirmed",
+            "Answers of success to settle of which the chain had nothing for seconds.",
+            registry=self.registry,
+        )
+        self.refused_landed = Counter(
+            "emi_payments_refused_but_landed",
+            "Refused payments that were found on the chain at the second look.",
+            registry=self.registry,
+        )
+        self.delivered_unpaid = Counter(
+            "emi_payments_delivered_unpaid",
+            "Payments delivered on the facilitator's word that can never be on the chain.",
+            registry=self.registry,
+        )
         self.vault_age = Gauge("emi_vault_age_seconds", "Age of the newest vault.", registry=self.registry)
         self.quoting = Gauge("emi_quoting", "1 when quotes are made, 0 when not.", registry=self.registry)

@@ -13,6 +13,7 @@ from gateway.ledger import Record
 from gateway.ledger_thread import LedgerThread
 from gateway.metrics import Metrics
 from gateway.purchase import Purchases
+from gateway.second_look import SecondLook
 
 FIRST_WAIT_S: Final = 2.0
 LONGEST_WAIT_S: Final = 120.0
@@ -39,6 +40,7 @@ class Reconciler:
         self._ledger = ledger
         self._purchases = purchases
         self._metrics = metrics
+        self._second_look = SecondLook(clock, chain, ledger, metrics)
         self._due: dict[str, tuple[float, float]] = {}
         self._reported: set[str] = set()
         self._purge_at = 0.0
@@ -55,6 +57,7 @@ class Reconciler:
         due = [record for record in records if self._is_due(record)]
         closed = [await self._look(record) for record in due]
         self._measure(records)
+        await self._second_look.step()
         return sum(closed)
 
     def _is_due(self, record: Record) -> bool:
@@ -71,6 +74,10 @@ class Reconciler:
         if finding.presence is Presence.FOUND:
             log.info("unknown payment found on the chain", txid=record.txid)
             return await self._ledger.write(ledger.mark_settled, record.txid, now, "chain")
+        if finding.confirms_refusal(record.refused_since):
+            reason = record.reason or "refused"
+            log.info("a refusal is certain now", txid=record.txid, reason=reason)
+            return await self._ledger.write(ledger.mark_refused, record.txid, now, reason, "before_broadcast")
         watched = extend_watch(record.watched_round, finding)
         await self._ledger.write(ledger.watch, record.txid, watched)
         if finding.proves_absence(record.last_valid, watched):

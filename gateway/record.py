@@ -45,7 +45,11 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One payment as it stands on disk; times are seconds since the epoch."""
+    """One payment as it stands on disk; times are seconds since the epoch.
+
+    Args:
+        refusal_round: the round of the first look after settle was refused before any broadcast; None when it was not.
+    """
 
     txid: str
     state: str
@@ -70,4 +74,10 @@ class Record:
     closed_at: float | None
     keep_until: float
     deliveries: int
+    refusal_round: int | None
     content: bytes | None
+
+    @property
+    def refused_since(self) -> int | None:
+        """The round of that first look, as long as the refusal that it followed was the only answer to settle."""
+        return self.refusal_round if self.settles == 1 else None

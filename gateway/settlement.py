@@ -27,6 +27,11 @@ from gateway.settled import Settled
 
 LEASE_MARGIN_S: Final = 2.0
 PEER_POLL_S: Final = 0.1
+# How long a buyer waits while the chain is asked again and again: clients give up after 5 s.
+SUCCESS_WAIT_S: Final = 3.0
+REFUSAL_WAIT_S: Final = 4.0
+LOOK_EVERY_S: Final = 0.25
+LOOK_TIMEOUT_S: Final = 0.5
 Step = Callable[[str], None]
 log = structlog.get_logger("gateway.settlement")
 
@@ -99,13 +104,55 @@ class Settlements:
         """
         answer = await self._settle(payment, terms)
         if answer.kind is SettleKind.SUCCESS:
-            return await self._settled(payment, delivery, "facilitator")
+            return await self._succeeded(payment, delivery)
         finding = await self._chain.lookup(payment.txid)
         if finding.presence is Presence.FOUND:
             return await self._settled(payment, delivery, "chain")
-        if answer.before_broadcast and finding.presence is Presence.ABSENT:
-            return await self._refused(payment, answer.reason, "before_broadcast")
+        if answer.before_broadcast and finding.presence is Presence.ABSENT and finding.round is not None:
+            return await self._check_refusal(payment, delivery, answer.reason, finding.round)
         log.warning("outcome unknown", txid=payment.txid, answer=answer.kind.value, reason=answer.reason)
+        return _pending(payment)
+
+    async def _succeeded(self, payment: Payment, delivery: Outcome) -> Outcome:
+        """Deliver what the facilitator calls settled, unless our node, asked for a while, does not have it."""
+        evidence = await self._confirm(payment.txid)
+        if evidence is None:
+            log.error("settle answered success, and the chain does not have the payment", txid=payment.txid)
+            self._metrics.unconfirmed.inc()
+            return _pending(payment)
+        return await self._settled(payment, delivery, evidence)
+
+    async def _confirm(self, txid: str) -> str | None:
+        """Return what vouches for a settlement: the chain, or the facilitator where our node cannot tell.
+
+        A payment that was just settled is in a pool or a block of the facilitator's node; ours may be a second behind.
+        """
+        until = self._clock.monotonic() + SUCCESS_WAIT_S
+        while self._clock.monotonic() < until:
+            seen = await self._chain.glance(txid)
+            if seen is Presence.FOUND:
+                return "chain"
+            if seen in {Presence.POOLED, Presence.UNCLEAR}:
+                return "facilitator"
+            await self._clock.sleep(LOOK_EVERY_S)
+        return None if await self._chain.denied(txid) else "facilitator"
+
+    async def _check_refusal(self, payment: Payment, delivery: Outcome, reason: str, since: int) -> Outcome:
+        """Look on until the refusal is certain or the payment is found, at most as long as a client waits.
+
+        A payment that settled a moment ago can look refused: a second simulation of it fails. A node that is a block
+        behind has it two rounds later.
+        """
+        noted = await self._ledger.write(self._ledger.ledger.note_refusal, payment.txid, reason, since)
+        until = self._clock.monotonic() + REFUSAL_WAIT_S
+        while noted and self._clock.monotonic() < until:
+            await self._clock.sleep(LOOK_EVERY_S)
+            finding = await self._chain.lookup(payment.txid, LOOK_TIMEOUT_S)
+            if finding.presence is Presence.FOUND:
+                return await self._settled(payment, delivery, "chain")
+            if finding.confirms_refusal(since):
+                return await self._refused(payment, reason, "before_broadcast")
+        log.warning("refusal not certain yet", txid=payment.txid, reason=reason)
         return _pending(payment)
 
     async def _settle(self, payment: Payment, terms: bytes) -> SettleAnswer:
@@ -129,8 +176,12 @@ class Settlements:
         return delivery
 
     async def _refused(self, payment: Payment, reason: str, evidence: str) -> Outcome:
-        await self._ledger.write(self._ledger.ledger.mark_refused, payment.txid, self._clock.now(), reason, evidence)
-        return Refused(reason, "", payment.envelope.network, payment.payer)
+        ledger = self._ledger.ledger
+        if await self._ledger.write(ledger.mark_refused, payment.txid, self._clock.now(), reason, evidence):
+            return Refused(reason, "", payment.envelope.network, payment.payer)
+        # Somebody else closed it, or asks the facilitator about it: theirs counts.
+        record = await self._ledger.run(ledger.find, payment.txid)
+        return _pending(payment) if record is None or record.state == "intent" else self._closed(record)
 
     async def known(self, path: str, payment: Payment, record: Record) -> Outcome:
         """Finish or repeat a payment that stands in the payments ledger.
@@ -145,10 +196,8 @@ class Settlements:
         """
         if record.path != path:
             return other_product()
-        if record.state == "settled":
-            return self._remembered(record)
-        if record.evidence == "absent":
-            return _refusal(record)
+        if record.state == "settled" or record.evidence == "absent":
+            return self._closed(record)
         finding = await self._chain.lookup(payment.txid)
         if finding.presence is Presence.FOUND:
             return await self._settled(payment, _delivered(record, replay=False), "chain")
@@ -162,6 +211,14 @@ class Settlements:
         await self._ledger.write(self._ledger.ledger.watch, payment.txid, watched)
         if finding.proves_absence(record.last_valid, watched):
             return await self._refused(payment, "payment_expired", "absent")
+        if finding.confirms_refusal(record.refused_since):
+            return await self._refused(payment, record.reason or "refused", "before_broadcast")
+        if record.refused_since is not None:
+            # Asking again would take from the first answer what it proves.
+            return _pending(payment)
+        return await self._settle_again(payment, record)
+
+    async def _settle_again(self, payment: Payment, record: Record) -> Outcome:
         offer = self._facilitator.offer()
         if offer is None:
             return _pending(payment)
@@ -169,12 +226,15 @@ class Settlements:
             return await self._wait_for_peer(payment)
         answer = await self._settle(payment, self.terms(payment, offer, record.price_atomic, record.snapshot_id))
         if answer.kind is SettleKind.SUCCESS:
-            return await self._settled(payment, _delivered(record, replay=False), "facilitator")
+            return await self._succeeded(payment, _delivered(record, replay=False))
         # A failure proves nothing here: a payment that settled before fails its second simulation.
         again = await self._chain.lookup(payment.txid)
         if again.presence is Presence.FOUND:
             return await self._settled(payment, _delivered(record, replay=False), "chain")
         return _pending(payment)
+
+    def _closed(self, record: Record) -> Outcome:
+        return self._remembered(record) if record.state == "settled" else _refusal(record)
 
     def _remembered(self, record: Record) -> Outcome:
         outcome = _delivered(record, replay=True)
@@ -195,10 +255,8 @@ class Settlements:
         while self._clock.monotonic() < deadline:
             await asyncio.sleep(PEER_POLL_S)
             record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
-            if record is not None and record.state == "settled":
-                return self._remembered(record)
-            if record is not None and record.state == "refused":
-                return _refusal(record)
+            if record is not None and record.state != "intent":
+                return self._closed(record)
         return _pending(payment)
 
 

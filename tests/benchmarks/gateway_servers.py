@@ -34,13 +34,32 @@ ANSWERS: Final[dict[str, tuple[int, Any, float]]] = {
     "/health": (200, {"round": ROUND}, 0.0),
 }
 """Path to status, answer, and the seconds it takes in the slow role."""
+PENDING: Final = "/v2/transactions/pending/"
+# As algod shows one, with the members that a client reads and more.
+CONFIRMED: Final = {
+    "confirmed-round": ROUND + 1,
+    "pool-error": "",
+    "sender-rewards": 0,
+    "txn": {"sig": "A" * 88, "txn": {"aamt": 10_000, "fv": 5_000, "lv": 5_500, "snd": FEE_PAYER, "type": "axfer"}},
+}
 FACILITATOR_S: Final = 0.02 + 0.2
 
 
 def outside(*, slow: bool) -> ASGIApp:
-    """Make a facilitator, an algod and an indexer in one, which knows no transaction beforehand."""
+    """Make a facilitator, an algod and an indexer in one, which knows a transaction from the second look on.
+
+    The first look is the gateway's before it accepts a payment, the second the one after settle.
+    """
     ready = {path: (status, json.dumps(content).encode(), wait) for path, (status, content, wait) in ANSWERS.items()}
     missing = (404, b'{"message":"not found"}', 0.0)
+    confirmed = (200, json.dumps(CONFIRMED).encode(), 0.0)
+    looked_up: set[str] = set()
+
+    def transaction(path: str) -> tuple[int, bytes, float]:
+        if path in looked_up:
+            return confirmed
+        looked_up.add(path)
+        return missing
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -48,7 +67,8 @@ def outside(*, slow: bool) -> ASGIApp:
         more = scope["method"] == "POST"
         while more:
             more = (await receive()).get("more_body", False)
-        status, body, wait_s = ready.get(scope["path"], missing)
+        path = scope["path"]
+        status, body, wait_s = transaction(path) if path.startswith(PENDING) else ready.get(path, missing)
         if slow and wait_s:
             await asyncio.sleep(wait_s)
         await _send(send, status, [(b"content-type", b"application/json")], body)

@@ -67,11 +67,28 @@ def first(once: Behaviour, then: Behaviour) -> Behaviour:
     return behave
 
 
-def below(path: str, then: Behaviour) -> Behaviour:
-    """Behave so below a path only, and honestly elsewhere."""
+def below(path: str, then: Behaviour, elsewhere: Behaviour = honest) -> Behaviour:
+    """Behave so below a path only, and otherwise elsewhere."""
 
     async def behave(asked: Asked) -> web.StreamResponse:
-        return await (then if path in asked.request.path else honest)(asked)
+        return await (then if path in asked.request.path else elsewhere)(asked)
+
+    return behave
+
+
+def lagging(blocks: int) -> Behaviour:
+    """Be an honest node that is some blocks behind: an older round, and nothing of what is in newer blocks."""
+
+    async def behave(asked: Asked) -> web.StreamResponse:
+        answer = await asked.pass_on()
+        assert isinstance(answer.body, bytes)
+        content = json.loads(answer.body)
+        reached = (await asked.ask("/algod/v2/status")).json()["last-round"] - blocks
+        if asked.request.path.endswith("/status"):
+            return web.json_response({**content, "last-round": reached})
+        if content.get("confirmed-round", 0) > reached:
+            return web.json_response({"message": "not found"}, status=404)
+        return answer
 
     return behave
 

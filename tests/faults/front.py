@@ -19,11 +19,12 @@ PLACES = {"f": "facilitator", "a": "algod", "i": "indexer"}
 
 @dataclass(frozen=True)
 class Asked:
-    """One request of the gateway, the way to what really answers it, and a way to give its body to another path."""
+    """One request of the gateway, and ways to what really answers it, to give its body elsewhere, to ask more."""
 
     request: web.Request
     pass_on: Callable[[], Awaitable[web.Response]]
     hand: Callable[[str], Awaitable[httpx2.Response]]
+    ask: Callable[[str], Awaitable[httpx2.Response]]
     nth: int
 
 
@@ -89,7 +90,9 @@ class Front:
             nth = self.settles[txid]
             self._handed[txid] = body
         # A task of its own: a facilitator goes on working when its client hangs up.
-        work = asyncio.ensure_future(self._faults.get(name, honest)(Asked(request, pass_on, hand, nth)))
+        work = asyncio.ensure_future(
+            self._faults.get(name, honest)(Asked(request, pass_on, hand, self._devnet.get, nth))
+        )
         self._working.add(work)
         work.add_done_callback(self._working.discard)
         return await asyncio.shield(work)

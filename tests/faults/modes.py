@@ -18,6 +18,7 @@ from tests.faults.behaviours import (
     delayed,
     first,
     half,
+    lagging,
     never,
     reset,
     text,
@@ -30,11 +31,16 @@ SIMULATION = told({"success": False, "errorReason": "transaction_simulation_fail
 LATE_REASON = told({"success": False, "errorReason": "transaction_failed", "transaction": "", "network": ""})
 PENDING = told({"success": False, "errorReason": "settlement_pending", "transaction": "", "network": ""})
 SUCCESS = {"success": True, "transaction": "B" * 52, "network": "", "payer": ""}
+LIE = told(SUCCESS)
 NAMED = told({"success": False, "errorReason": "invalid_payload", "transaction": "A" * 52, "network": ""})
 HASTY = {"settle_timeout_seconds": 0.5}
 CHAIN_ERROR = {"algod": SERVER_ERROR, "indexer": BAD_GATEWAY}
 NOT_FOUND = told({"message": "not found"}, 404)
-BEHIND = {"algod": below("/pending/", NOT_FOUND), "indexer": below("/transactions/", NOT_FOUND)}
+ABSENT = {"algod": below("/pending/", NOT_FOUND), "indexer": below("/transactions/", NOT_FOUND)}
+STOPPED = below(
+    "/status", told({"last-round": 1, "time-since-last-round": 3_600 * 10**9}), below("/pending/", NOT_FOUND)
+)
+A_BLOCK_BEHIND = {"algod": lagging(1), "indexer": below("/transactions/", NOT_FOUND)}
 EVERYTHING_RESET = dict.fromkeys(("supported", "verify", "settle", "algod", "indexer"), reset)
 
 
@@ -112,7 +118,7 @@ WITHOUT_SETTLING = (
     Mode(
         "refuses: the money is gone since verify",
         {},
-        "402 402 | 402 402 | 200 200",
+        "503 402 | 402 402 | 200 200",
         drained=True,
         hoards=False,
         rule="14",
@@ -187,15 +193,38 @@ DOWN = (
         {"settle": after(SERVER_ERROR), "algod": NOT_FOUND, "indexer": NOT_FOUND},
         "503 503 | 200 200",
     ),
-    Mode("settles, then 500, node and indexer behind", {"settle": after(SERVER_ERROR), **BEHIND}, "503 503 | 200 200"),
-    Mode("settles, then reset, node and indexer behind", {"settle": after(reset), **BEHIND}, "503 503 | 200 200"),
-    Mode("settles, then pending, node and indexer behind", {"settle": after(PENDING), **BEHIND}, "503 503 | 200 200"),
-    Mode("settles, node and indexer behind", BEHIND, "200 200 | 200 200"),
+    Mode("settles, then 500, node and indexer behind", {"settle": after(SERVER_ERROR), **ABSENT}, "503 503 | 200 200"),
+    Mode("settles, then reset, node and indexer behind", {"settle": after(reset), **ABSENT}, "503 503 | 200 200"),
+    Mode("settles, then pending, node and indexer behind", {"settle": after(PENDING), **ABSENT}, "503 503 | 200 200"),
+    Mode("settles, node and indexer behind", ABSENT, "503 503 | 200 200", rule="13"),
+    Mode("settles, node and indexer a block behind", A_BLOCK_BEHIND, "200 200 | 200 200", rule="13"),
+    Mode(
+        "settles, node stopped an hour ago, indexer behind",
+        {**ABSENT, "algod": STOPPED},
+        "200 200 | 200 200",
+        rule="13",
+    ),
+    Mode(
+        "settles, says simulation failed, node and indexer a block behind",
+        {"settle": after(SIMULATION), **A_BLOCK_BEHIND},
+        "200 200 | 200 200",
+        rule="14",
+    ),
     Mode(
         "settles, then 500, lookup never answers",
         {"settle": after(SERVER_ERROR), "algod": below("/pending/", never), "indexer": reset},
         "503 | 200 200",
         under=1,
+    ),
+)
+LYING = (
+    Mode("lies: success, nothing transferred", {"settle": LIE}, "503 503 | 200 200", rule="13"),
+    Mode(
+        "lies: success, nothing transferred until the payment expires",
+        {"settle": LIE},
+        "503 503 402 | 402 402 | 200 200",
+        expires=True,
+        rule="13",
     ),
 )
 TRUE_BUT_STRANGE = (
@@ -211,6 +240,7 @@ MODES = (
     *LATE,
     *VERIFY,
     *DOWN,
+    *LYING,
     *TRUE_BUT_STRANGE,
 )
 
@@ -243,30 +273,34 @@ async def _settle_in_verify_and_break(asked: Asked) -> web.StreamResponse:
 LIES = (
     Lie(
         Mode(
-            "says success, transfers nothing", {"settle": told(SUCCESS)}, "200 200 | 200 200", hoards=False, rule="13"
+            "lies: success, nothing transferred, while our node is down",
+            {"settle": LIE, **CHAIN_ERROR},
+            "200 200 | 200 200",
+            hoards=False,
+            rule="13",
         ),
         (0, 1, 0, 0),
-        "rule 13: success true is settled; the seller chose this facilitator",
+        "rule 13: success true is settled where nobody can say otherwise; counted at the second look",
     ),
     Lie(
         Mode(
-            "settles, says simulation failed, node and indexer behind",
-            {"settle": after(SIMULATION), **BEHIND},
-            "402 402 | 200 200",
+            "settles, says simulation failed, node and indexer never have it",
+            {"settle": after(SIMULATION), **ABSENT},
+            "503 402 | 200 200",
             rule="14",
         ),
-        (0, 0, 0, 2),
-        "rule 14 takes a 404 of a node that is a block behind; the payment is delivered when it is presented again",
+        (0, 0, 0, 1),
+        "rule 14 takes a 404 two rounds later of a node that claims to follow; delivered when presented again",
     ),
     Lie(
         Mode(
             "refuses before any broadcast, broadcasts all the same",
             {"settle": SIMULATION},
-            "402 402 | 402 402 | 200 200",
+            "503 402 | 402 402 | 200 200",
             rule="14",
         ),
-        (1, 0, 0, 4),
-        "rule 14 believes it, as the chain said 404; the refused payment is delivered too when it is presented again",
+        (1, 0, 0, 3),
+        "rule 14 believes it, as the chain says 404; the refused payment is delivered too when it is presented again",
     ),
     Lie(
         Mode(

@@ -33,6 +33,11 @@ class FakeClock:
     def monotonic(self) -> float:
         return self._monotonic
 
+    async def sleep(self, seconds: float) -> None:
+        """Be at once where a sleeper wants to be."""
+        self.step(seconds)
+        await asyncio.sleep(0)
+
     def step(self, seconds: float) -> None:
         self._now += timedelta(seconds=seconds)
         self._monotonic += seconds
@@ -53,8 +58,13 @@ class World:
         self.supported_delay_s = 0.0
         self.lookup_down = False
         self.round = 5_000
+        self.rounds_a_look = 0
+        self.status: dict[str, Any] = {}
+        self.behind_looks = 0
+        self.pool_error: str | None = None
         self.confirmed: dict[str, int] = {}
         self.transfers: Counter[str] = Counter()
+        self.looks: Counter[str] = Counter()
         self.calls: list[tuple[str, Any]] = []
         self.headers: list[Any] = []
         self.url = ""
@@ -103,11 +113,22 @@ class World:
         if self.lookup_down:
             return web.Response(status=502, text="<html>bad gateway</html>")
         if request.path.endswith("/status"):
-            return web.json_response({"last-round": self.round})
+            self.round += self.rounds_a_look
+            return web.json_response({"last-round": self.round, **self.status})
         txid = request.match_info["txid"]
-        if txid not in self.confirmed:
+        self.looks[txid] += 1
+        if self._hides(txid):
             return web.json_response({"message": "not found"}, status=404)
+        if self.pool_error is not None:
+            return web.json_response({"confirmed-round": 0, "pool-error": self.pool_error})
         return web.json_response({"confirmed-round": self.confirmed[txid], "pool-error": ""})
+
+    def _hides(self, txid: str) -> bool:
+        """Answer as a node that is behind: it does not have what is on the chain until it was asked so often."""
+        if txid not in self.confirmed:
+            return True
+        self.behind_looks -= 1
+        return self.behind_looks >= 0
 
     async def _indexer(self, request: web.Request) -> web.Response:
         if self.lookup_down:
@@ -115,7 +136,7 @@ class World:
         if request.path.endswith("/health"):
             return web.json_response({"round": self.round})
         txid = request.match_info["txid"]
-        if txid not in self.confirmed:
+        if txid not in self.confirmed or self.behind_looks > 0:
             return web.json_response({"message": "no transaction found"}, status=404)
         return web.json_response({"transaction": {"confirmed-round": self.confirmed[txid]}})
 
@@ -144,6 +165,7 @@ def _failure(reason: str, transaction: str = "") -> Any:
 
 SETTLE_ANSWERS: dict[str, Any] = {
     "ok": lambda network: {"success": True, "transaction": "ANOTHERTRANSACTIONOFTHEGROUP", "network": network},
+    "lie": lambda network: {"success": True, "transaction": "NOTRANSACTIONATALL", "network": network},
     "simulation": _failure("transaction_simulation_failed"),
     "insufficient": _failure("insufficient_funds"),
     "named": _failure("invalid_exact_avm_payload", "SOMETXID"),

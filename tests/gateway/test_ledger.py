@@ -185,3 +185,42 @@ def test_a_folder_that_cannot_be_used_is_one_clear_line(tmp_path: Path) -> None:
 
     with pytest.raises(LedgerUnreadable, match="cannot be opened"):
         Ledger(tmp_path / "file" / "payments.sqlite3")
+
+
+def test_rule_14_a_refusal_is_noted_once_and_counts_no_more_after_a_second_settle(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT)
+    noted = [ledger.note_refusal(INTENT.txid, "insufficient_funds", at_round) for at_round in (1_000, 1_007)]
+    first = ledger.find(INTENT.txid)
+    ledger.begin_settle(INTENT.txid, "me", "me", START, START)
+
+    closed = ledger.mark_refused(INTENT.txid, START, "insufficient_funds", "before_broadcast")
+
+    second = ledger.find(INTENT.txid)
+    assert (noted, closed) == ([True, False], False)
+    assert first is not None
+    assert second is not None
+    assert (first.refused_since, second.refused_since, second.state) == (1_000, None, "intent")
+    assert ledger.mark_refused(INTENT.txid, START, "payment_expired", "absent")
+
+
+def test_what_is_closed_on_the_facilitators_word_is_listed_until_the_chain_says_it(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, *(replace(INTENT, txid=letter * 52) for letter in "ABCD"))
+    ledger.mark_settled("A" * 52, START, "facilitator")
+    ledger.mark_refused("B" * 52, START - timedelta(seconds=1), "insufficient_funds", "before_broadcast")
+    ledger.mark_settled("C" * 52, START, "chain")
+    before = [record.txid[0] for record in ledger.unproven(START - timedelta(hours=1))]
+
+    reviewed = [ledger.review("A" * 52, "facilitator", "chain"), ledger.review("A" * 52, "facilitator", "chain")]
+    landed = ledger.mark_settled("B" * 52, START, "chain")
+
+    assert (before, reviewed, landed) == (["B", "A"], [True, False], True)
+    assert ledger.unproven(START - timedelta(hours=1)) == []
+    assert ledger.find("B" * 52).reason == "landed_after_refusal"  # type: ignore[union-attr]
+
+
+def test_the_second_look_reads_its_own_index_and_not_every_payment(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT)
+
+    plan = ledger._reader.exec_driver_sql(f"EXPLAIN QUERY PLAN {ledger._do.unproven._text}", (0.0, 0)).all()
+
+    assert "USING INDEX payments_unproven" in str(plan)

@@ -41,6 +41,16 @@ def test_list_shows_what_is_unknown_while_a_gateway_holds_the_ledger(tmp_path: P
     ]
 
 
+def test_list_shows_a_refused_payment_that_landed(tmp_path: Path) -> None:
+    ledger = three_payments(tmp_path)
+    ledger.mark_settled(REFUSED, START, "chain")
+    ledger.close()
+
+    done = emi("payments", "list", "--state", "settled", cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
+
+    assert [line.split()[-1] for line in done.stdout.splitlines()] == ["landed_after_refusal", "-"]
+
+
 def test_show_and_export_after_the_gateway_ended(tmp_path: Path) -> None:
     three_payments(tmp_path).close()
 

@@ -134,7 +134,7 @@ async def test_rule_13_settled_delivers_the_quoted_bytes_and_the_computed_txid(t
 @in_loop
 async def test_rule_14_a_refusal_before_broadcast_is_402_with_the_reason(mode: str, tmp_path: Path) -> None:
     async with house(tmp_path) as home:
-        home.world.settle = mode
+        home.world.settle, home.world.rounds_a_look = mode, 1
 
         answer = await home.send(home.buyer.pay())
 
@@ -159,7 +159,7 @@ async def test_rule_14_without_the_chains_404_a_refusal_is_not_definite(tmp_path
 @in_loop
 async def test_rule_14_a_refused_payment_that_landed_after_all_is_delivered(tmp_path: Path) -> None:
     async with house(tmp_path) as home:
-        home.world.settle = "simulation"
+        home.world.settle, home.world.rounds_a_look = "simulation", 1
         payment = home.buyer.pay()
         refused = await home.send(payment)
         home.world.land(payment.txid)
