@@ -59,18 +59,23 @@ class Pointer:
         return int(self._body.get("generation", 0))
 
     @property
+    def _theirs(self) -> int:
+        """The epoch under which it was last written, as far as that was read."""
+        return int(self._body.get("epoch", 0))
+
+    @property
     def next(self) -> int:
         """The number that whoever moved it last may be working on; 0 before the first."""
         return self.generation + 1 if self._body else 0
 
     def check(self) -> None:
-        """Look at it once at the start. A store that is merely away is waited for: the next tick asks again.
+        """Look at it, and forget it again. A store that is merely away is waited for: the next tick asks again.
 
         Raises:
             PublishError: it is no pointer of ours, or the store refuses us.
         """
         try:
-            self._read()
+            self._look()
         except StoreFault as fault:
             if fault.refused:
                 raise PublishError(str(fault)) from fault
@@ -88,7 +93,7 @@ class Pointer:
         """
         epoch = self._fence()
         if self._lost is not None and epoch <= self._lost:
-            raise LeadershipLost(f"{self._path}: another generator publishes here")
+            raise LeadershipLost(f"{self._path}: another generator publishes here", self._theirs)
         if epoch == self._epoch and not self._doubt:
             return False
         try:
@@ -134,10 +139,11 @@ class Pointer:
         """Tell whether what was just read needs no taking: nothing is there, or this process wrote it."""
         if self._known is None:
             return True
-        theirs = int(self._body.get("epoch", 0))
+        theirs = self._theirs
         if theirs > epoch:
             self._lost = epoch
-            raise LeadershipLost(f"{self._path}: a generator with epoch {theirs} publishes here; ours is {epoch}")
+            text = f"{self._path}: a generator with epoch {theirs} publishes here; ours is {epoch}"
+            raise LeadershipLost(text, theirs)
         mine = self._body.get("writer") == self._writer and theirs == epoch
         if not mine and epoch == self._epoch:  # claimed before, and somebody took it meanwhile
             self._lose()
@@ -158,11 +164,14 @@ class Pointer:
 
     def _lose(self) -> None:
         self._lost = self._epoch
-        raise LeadershipLost(f"{self._path}: another generator moved the pointer")
+        raise LeadershipLost(f"{self._path}: another generator moved the pointer", self._theirs)
 
     def _read(self) -> None:
+        self._known, self._body = self._look()
+
+    def _look(self) -> tuple[Stored | None, Body]:
         found = self._bucket.get(self._path)
-        self._known, self._body = found, {} if found is None else self._parsed(found.data)
+        return found, {} if found is None else self._parsed(found.data)
 
     def _parsed(self, data: bytes) -> Body:
         try:
