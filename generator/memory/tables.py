@@ -189,7 +189,7 @@ log_entries = Table(
     "log_entries",
     metadata,
     Column("id", Integer, primary_key=True),  # the entry's number plus one: databases count from one
-    Column("kind", String(24), nullable=False),
+    Column("kind", String(24), nullable=False, index=True),
     Column("subject", String(32), index=True),
     Column("data", LargeBinary, nullable=False),
 )
