@@ -15,7 +15,8 @@ from generator.publish._openapi_schemas import REF
 
 Examples = Mapping[str, Mapping[str, Any]]
 _FREE_ERRORS = (404, 405, 413, 429, 431, 500, 503)
-_PAID_ERRORS = (429, 431, 500, 503)
+# A body is refused before anything else is looked at, on paid paths too.
+_PAID_ERRORS = (405, 413, 429, 431, 500, 503)
 _PROBLEMS = (400, *_FREE_ERRORS)
 
 

@@ -32,6 +32,22 @@ async def test_a_body_is_refused(tmp_path: Path) -> None:
 
 
 @in_loop
+async def test_a_payment_in_a_request_with_a_body_is_413_and_stays_good(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        payment = home.buyer.pay()
+        headers = {"PAYMENT-SIGNATURE": payment.header}
+
+        refused = await home.client.request("GET", REGIME, content=b"{}", headers=headers)
+        asked = len(home.world.asked("/verify"))
+        bought = await home.send(payment)
+
+    assert (refused.status_code, refused.headers["content-type"]) == (413, "application/problem+json")
+    assert "PAYMENT-REQUIRED" not in refused.headers
+    assert asked == 0
+    assert bought.status_code == 200
+
+
+@in_loop
 async def test_payment_attempts_are_limited_and_challenges_are_not(tmp_path: Path) -> None:
     async with house(tmp_path, rate_limit_per_minute=2) as home:
         attempts = [await home.get(payment_signature="garbage") for _ in range(3)]

@@ -104,6 +104,7 @@ def test_a_paid_operation_tells_its_terms(path: str) -> None:
     assert info["protocols"][0]["x402"]["amount"] == str(atomic)
     assert info["protocols"][0]["x402"]["asset"] == "31566704"
     assert "PAYMENT-REQUIRED" in operation["responses"]["402"]["headers"]
+    assert set(operation["responses"]) == {"200", "402", "405", "413", "429", "431", "500", "503"}
     header = operation["parameters"][0]
     assert (header["name"], header["in"], header["required"]) == ("PAYMENT-SIGNATURE", "header", False)
 
