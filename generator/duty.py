@@ -147,7 +147,8 @@ class Duty(Clockwork):
             await self._take_over(standing.epoch)
 
     def _stand_by(self, holder: str) -> None:
-        log.info("standing by", leader=holder)
+        if self._leading is None:  # else the loss was told
+            log.info("standing by", leader=holder)
         self._leading, self._stood_by = None, True
         self.forget_last()
         self._warm()
