@@ -18,6 +18,7 @@ from gateway.site_files import load_site
 from generator.catalog.assets import ASSETS
 from generator.catalog.products import PRODUCTS
 from generator.catalog.sentences import DISCLAIMER
+from tests.journeys.checker import run
 from tests.outside.cloud_edges import WORKER_MISSING, Answer, Worker, ask, worker
 from tests.outside.processes import devnet, emi, free_port
 from tests.processes import emi as emi_command
@@ -25,6 +26,12 @@ from tests.processes import emi as emi_command
 pytestmark = [pytest.mark.outside, pytest.mark.skipif(bool(WORKER_MISSING), reason=WORKER_MISSING)]
 FREE = "/api/market-regime.php"
 PAID = "/api/x402-market-regime.php"
+# Answered by workerd's own HTTP reader before the Worker; at Cloudflare, by the edge before it.
+BEFORE_THE_WORKER = {
+    "other methods: 405 as a problem document with Allow",
+    "what is no HTTP request is not served",
+    "400 of the server itself is a problem document",
+}
 FEW = (FREE, "/llms.txt", "/assets/site.css")
 FIRST, SECOND = "000000000001", "000000000002"
 
@@ -69,6 +76,23 @@ def assert_problem(answer: Answer, status: int, path: str) -> None:
     assert {
         name: answer.headers[name] for name in (*CORS_HEADERS, *SECURITY_HEADERS)
     } == CORS_HEADERS | SECURITY_HEADERS
+
+
+def test_the_contract_holds_but_for_what_is_answered_before_the_worker(
+    edge: Worker, ticked: Path, tmp_path: Path
+) -> None:
+    tile = tmp_path / "tile"
+    tile.write_bytes(bytes(range(256)))
+
+    with worker(tmp_path / "down", GATEWAY_ORIGIN=f"http://127.0.0.1:{free_port()}") as down:
+        down.publish(ticked / "site" / "releases" / FIRST, FIRST)
+        edge.put("once/files/tile", tile, "/files/tile")
+        rows = run(edge.origin, down=down.origin, once="/files/tile")
+
+    broken = {row.name: row.detail for row in rows if row.verdict != "yes"}
+    assert broken.keys() == BEFORE_THE_WORKER, broken
+    # Of the methods only one that no client sends.
+    assert "BREW" in broken["other methods: 405 as a problem document with Allow"].split(":")[0]
 
 
 def test_every_published_file_comes_whole_in_each_coding_with_a_strong_tag_of_its_own(

@@ -1,5 +1,6 @@
 """S3 with CloudFront: its functions, its pointer and its template, without AWS."""
 
+# ruff: noqa: N803 - the fakes take the arguments of AWS's SDK by their names
 from __future__ import annotations
 
 import json
@@ -304,7 +305,7 @@ def test_a_call_that_was_overtaken_looks_again_and_never_writes_the_older_releas
     reads = []
 
     def moving(Bucket: str, Key: str) -> dict[str, Any]:
-        reads.append(Key)
+        reads.append((Bucket, Key))
         return {"Body": BytesIO(json.dumps({"generation": "000000000006" if len(reads) == 1 else RELEASE}).encode())}
 
     s3.get_object = moving  # type: ignore[method-assign]

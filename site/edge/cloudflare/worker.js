@@ -12,13 +12,16 @@ const REASONING = "/api/reasoning.php";
 const ONCE_PREFIXES = ["/log/tile/", "/files/"];
 const PINNED_PATH = /^\/g\/([0-9]{12})(\/.*)$/;
 const MAX_HEADER_BYTES = 16 * 1024;
+const MAX_PATH = 512;
 // The edge adds these itself; they are not the client's to answer for.
 const ADDED = /^(cf-|cdn-loop$|x-forwarded-|x-real-ip$|true-client-ip$)/;
 
 export default {
   async fetch(request, env) {
+    const told = { project: env.PROJECT ?? "Educational Market Intelligence" };
+    if (!URL.canParse(request.url)) return problem(request, 400, "The host or the path is not valid.", told);
     const url = new URL(request.url);
-    const told = { project: env.PROJECT ?? "Educational Market Intelligence", instance: url.pathname };
+    told.instance = url.pathname;
     try {
       return await answer(request, url, env, told);
     } catch (error) {
@@ -31,10 +34,12 @@ export default {
 };
 
 async function answer(request, url, env, told) {
-  const refused = refusal(request, told);
+  const refused = refusal(request, url, told);
   if (refused !== null) return refused;
   const path = decoded(url.pathname);
   if (path === null) return problem(request, 400, "The path is not valid.", told);
+  // Longer than any key can be: the bucket would call it an error.
+  if (path.length > MAX_PATH) return problem(request, 404, "Nothing is published at this path.", told);
   if (isPaid(path)) return askGateway(request, url, env, told);
   if (request.method === "OPTIONS") return preflight(false);
   if (request.method !== "GET" && request.method !== "HEAD") {
@@ -112,8 +117,8 @@ function send(request, file, where) {
   return new Response(request.method === "HEAD" ? null : file.body, { headers, encodeBody: "manual" });
 }
 
-function refusal(request, told) {
-  let bytes = 0;
+function refusal(request, url, told) {
+  let bytes = url.pathname.length + url.search.length;
   for (const [name, value] of request.headers) {
     if (!ADDED.test(name)) bytes += name.length + value.length + 4;
   }
