@@ -143,8 +143,8 @@ def _upload(prefix: str, path: str, data: bytes, beside: Mapping[str, bytes], ca
 
 def _head(files: Mapping[str, bytes]) -> dict[str, Any]:
     """Return the tick's times as the release itself tells them."""
-    freshness = json.loads(files[STATUS_JSON])["freshness"] if STATUS_JSON in files else {}
-    return {name: freshness.get(name) for name in HEAD}
+    told = json.loads(files[STATUS_JSON]) if STATUS_JSON in files else {}
+    return {name: told.get(name) for name in HEAD}
 
 
 def _previous(before: Mapping[str, Any], now_s: float) -> list[dict[str, Any]]:

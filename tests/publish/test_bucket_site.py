@@ -18,7 +18,7 @@ FRESH = {"tick_id": "20261120T100000Z", "generated_at": "2026-11-20T10:00:00Z", 
 
 def files(n: int) -> dict[str, bytes]:
     return {
-        "/status.json": json.dumps({"freshness": FRESH, "n": n}).encode(),
+        "/status.json": json.dumps(FRESH | {"n": n}).encode(),
         "/api/reasoning.php": f'{{"n":{n}}}'.encode(),
         "/api/reasoning.php.br": f"br{n}".encode(),
         "/assets/site.css": b"body{}",
