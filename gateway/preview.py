@@ -4,44 +4,51 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
+from collections import OrderedDict
 from collections.abc import AsyncIterator
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qs
 
-from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
+from gateway.negotiation import asked_of, coding_for, verdict
 from gateway.problem import ALLOWED_METHODS, CORS_HEADERS, SECURITY_HEADERS, preflight, problem
-from gateway.site_files import LoadedSite, SiteFile, load_site
+from gateway.site_files import Headers, LoadedSite, SiteFile, load_once, load_site
 
 POINTER: Final = "current"
 POLL_S: Final = 0.5
 REASONING: Final = "/api/reasoning.php"
 DEFAULT_ASSET: Final = "BTC"
 CACHE_CONTROL: Final = "public, max-age=60, stale-while-revalidate=60, stale-if-error=600"
-PAGE_POLICY: Final = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
-    "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-PREFERRED: Final = ("br", "gzip")
+PINNED_CACHE_CONTROL: Final = "public, max-age=600, immutable"
+ONCE_CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
+ONCE_PREFIXES: Final = ("/log/tile/", "/files/")
+PINNED: Final = re.compile(r"/g/([0-9]{12})(/.*)", re.DOTALL)
+RELEASES_KEPT: Final = 4  # beside the newest; each is only what changed since, the rest is shared
+ONCE_KEPT_BYTES: Final = 8 * 1024 * 1024
 
 
 class Preview:
     """The site as a raw ASGI application.
 
     Args:
-        site: the folder that holds the pointer `current`.
+        site: the folder that holds the pointer `current`, the releases and the put-once files.
         project: the service's name, for problem documents.
     """
 
     def __init__(self, site: Path, project: str) -> None:
+        self._site = site
         self._pointer = site / POINTER
         self._project = project
-        self._target = ""
+        self._seen: tuple[str, int, int] | None = None  # where the pointer leads, its inode and mtime
         self._loaded: LoadedSite | None = None
+        self._older: OrderedDict[str, LoadedSite] = OrderedDict()
+        self._once: OrderedDict[str, SiteFile] = OrderedDict()
+        self._once_bytes = 0
+        self._loading = asyncio.Lock()
 
     @contextlib.asynccontextmanager
     async def following(self) -> AsyncIterator[None]:
@@ -61,15 +68,28 @@ class Preview:
             True when another release stands now.
         """
         try:
-            target = str(self._pointer.readlink())
-            if target == self._target:
+            target, link = str(self._pointer.readlink()), self._pointer.lstat()
+            seen = (target, link.st_ino, link.st_mtime_ns)
+            if seen == self._seen:
                 return False
-            self._loaded = await asyncio.to_thread(load_site, self._pointer.parent / target)
+            loaded = await asyncio.to_thread(load_site, self._site / target, CACHE_CONTROL, self._loaded)
         except OSError:
             # Before the first release, or pruned while reading: the last one stands, the next look tries again.
             return False
-        self._target = target
+        self._swap(loaded)
+        self._seen = seen
         return True
+
+    def _swap(self, loaded: LoadedSite) -> None:
+        before, self._loaded = self._loaded, loaded
+        if before is None:
+            return
+        if loaded.generation > before.generation:
+            self._keep(before)
+        else:  # the state was removed: the same numbers now name other files
+            self._older.clear()
+            self._once.clear()
+            self._once_bytes = 0
 
     async def _follow(self) -> None:
         while True:
@@ -78,111 +98,125 @@ class Preview:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        answer = self._answer(scope)
-        await answer(scope, receive, send)
+        loaded, path = self._loaded, scope["path"]
+        # Looked up in a table of what was read: no path of a request for a release ever touches the disk.
+        file = loaded.files.get(path) if loaded is not None and not scope["query_string"] else None
+        if file is not None and scope["method"] == "GET":
+            await self._send(scope, receive, send, file)
+            return
+        found = await self._find(scope, path)
+        if isinstance(found, Response):
+            await found(scope, receive, send)
+        else:
+            await self._send(scope, receive, send, *found)
 
-    def _answer(self, scope: Scope) -> Response:
+    async def _find(self, scope: Scope, path: str) -> Response | tuple[SiteFile, bytes | None]:
+        """Return the file and what its Cache-Control is instead of its own, or another answer."""
+        loaded = self._loaded
+        if scope["method"] not in {"GET", "HEAD"} or loaded is None:
+            return self._refusal(scope)
+        if path.startswith(ONCE_PREFIXES):
+            once = await self._put_once(path, loaded)
+            return (once, None) if once else self._problem(scope, 404, "Nothing is published at this path.")
+        pinned = PINNED.fullmatch(path)
+        if pinned is None:
+            return self._in_release(scope, loaded, path, None)
+        older = await self._release(pinned[1], loaded)
+        if older is None:
+            return self._problem(scope, 404, "This release is not kept any more, or never was.")
+        return self._in_release(scope, older, pinned[2], PINNED_CACHE_CONTROL.encode())
+
+    def _refusal(self, scope: Scope) -> Response:
         if scope["method"] == "OPTIONS":
             return preflight()
         if scope["method"] not in {"GET", "HEAD"}:
             return self._problem(scope, 405, "Use GET or HEAD.", allow=ALLOWED_METHODS)
-        loaded = self._loaded
-        if loaded is None:
-            return self._problem(scope, 503, "Nothing has been published yet.", retry_after="5")
-        path = scope["path"]
+        return self._problem(scope, 503, "Nothing has been published yet.", retry_after="5")
+
+    def _in_release(
+        self, scope: Scope, loaded: LoadedSite, path: str, cache_control: bytes | None
+    ) -> Response | tuple[SiteFile, bytes | None]:
         if path == REASONING:
-            return self._reasoning(scope, loaded)
-        if path.endswith("/"):
-            path += "index.html"
-        return self._file(scope, loaded, path)
-
-    def _reasoning(self, scope: Scope, loaded: LoadedSite) -> Response:
-        query = parse_qs(scope["query_string"].decode("latin-1"))
-        asked = query.get("asset", [""])[0]
-        asset = asked.strip().upper() or DEFAULT_ASSET
-        if asset not in loaded.assets:
-            return problem(
-                400,
-                f"The asset {asked[:20]!r} is not supported.",
-                instance=REASONING,
-                project=self._project,
-                supported_assets=list(loaded.assets),
-            )
-        return self._file(scope, loaded, REASONING if asset == DEFAULT_ASSET else f"/api/reasoning/{asset}.json")
-
-    def _file(self, scope: Scope, loaded: LoadedSite, path: str) -> Response:
-        # Looked up in a table of what was read: no path of a request ever touches the disk.
+            query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+            asked = query.get("asset", [""])[0]
+            asset = asked.strip().upper() or DEFAULT_ASSET
+            if asset not in loaded.assets:
+                return problem(
+                    400,
+                    f"The asset {asked[:20]!r} is not supported.",
+                    instance=scope["path"],
+                    project=self._project,
+                    supported_assets=list(loaded.assets),
+                )
+            path = REASONING if asset == DEFAULT_ASSET else f"/api/reasoning/{asset}.json"
         file = loaded.files.get(path)
-        if file is None and f"{path}/index.html" in loaded.files:
-            return RedirectResponse(f"{path}/", status_code=308, headers={**CORS_HEADERS, **SECURITY_HEADERS})
+        if file is not None:
+            return file, cache_control
+        if f"{path}/" in loaded.files:
+            headers = {**CORS_HEADERS, **SECURITY_HEADERS, "x-generation": loaded.generation}
+            return RedirectResponse(f"{scope['path']}/", status_code=308, headers=headers)
+        return self._problem(scope, 404, "Nothing is published at this path.")
+
+    async def _release(self, generation: str, newest: LoadedSite) -> LoadedSite | None:
+        """Return a release by its number; one that never was the newest is not shown."""
+        if generation == newest.generation:
+            return newest
+        if generation > newest.generation:
+            return None
+        async with self._loading:
+            older = self._older.get(generation)
+            if older is None:
+                folder = self._site / "releases" / generation
+                try:
+                    older = await asyncio.to_thread(load_site, folder, PINNED_CACHE_CONTROL, newest)
+                except OSError:
+                    return None
+            self._keep(older)
+        return older
+
+    def _keep(self, older: LoadedSite) -> None:
+        self._older[older.generation] = older
+        self._older.move_to_end(older.generation)
+        while len(self._older) > RELEASES_KEPT:
+            self._older.popitem(last=False)
+
+    async def _put_once(self, path: str, loaded: LoadedSite) -> SiteFile | None:
+        file = self._once.get(path)
         if file is None:
-            return self._problem(scope, 404, "Nothing is published at this path.")
-        headers = Headers(scope=scope)
-        coding = _choose(headers.get("accept-encoding", ""), file)
-        variant = file.variants[coding]
-        answer = Response(status_code=200, headers=_headers(file, coding, loaded.generation))
-        if _unchanged(headers, variant.etag, file.modified_s):
-            answer.status_code = 304
-            del answer.headers["content-length"]
-            return answer
-        answer.headers["content-type"] = file.content_type
-        answer.headers["content-length"] = str(len(variant.content))
-        answer.body = b"" if scope["method"] == "HEAD" else variant.content
-        return answer
+            folder = self._site / "once"
+            file = await asyncio.to_thread(load_once, folder, path, ONCE_CACHE_CONTROL, loaded.generation)
+            if file is not None and path not in self._once:
+                self._once[path] = file
+                self._once_bytes += _bytes(file)
+                while self._once_bytes > ONCE_KEPT_BYTES:
+                    self._once_bytes -= _bytes(self._once.popitem(last=False)[1])
+        return file
+
+    async def _send(
+        self, scope: Scope, receive: Receive, send: Send, file: SiteFile, cache_control: bytes | None = None
+    ) -> None:
+        asked = asked_of(scope["headers"])
+        answer = file.answers[coding_for(asked.accept_encoding, file.answers) if asked.accept_encoding else "identity"]
+        status = verdict(asked, answer.variant.etag, file.modified_s) if asked.conditions else 200
+        if status == 412:
+            changed = self._problem(scope, 412, "The file is not the one that the request names.")
+            await changed(scope, receive, send)
+            return
+        headers = answer.headers if status == 200 else answer.unchanged
+        if cache_control is not None:
+            headers = _with(headers, cache_control)
+        body = answer.variant.content if status == 200 and scope["method"] == "GET" else b""
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
 
     def _problem(self, scope: Scope, status: int, detail: str, *, allow: str = "", retry_after: str = "") -> Response:
         headers = {name: value for name, value in (("allow", allow), ("retry-after", retry_after)) if value}
         return problem(status, detail, instance=scope["path"], project=self._project, headers=headers)
 
 
-def _headers(file: SiteFile, coding: str, generation: str) -> dict[str, str]:
-    policy = {"content-security-policy": PAGE_POLICY} if file.content_type.startswith("text/html") else {}
-    encoding = {} if coding == "identity" else {"content-encoding": coding}
-    return {
-        **CORS_HEADERS,
-        **SECURITY_HEADERS,
-        **policy,
-        **encoding,
-        "cache-control": CACHE_CONTROL,
-        "etag": file.variants[coding].etag,
-        "last-modified": file.last_modified,
-        "vary": "Accept-Encoding",
-        "x-generation": generation,
-    }
+def _with(headers: Headers, cache_control: bytes) -> Headers:
+    return [(b"cache-control", cache_control), *headers[1:]]
 
 
-def _choose(accepted: str, file: SiteFile) -> str:
-    """Choose the smallest coding that the client takes, by RFC 9110 section 12.5.3."""
-    weights: dict[str, float] = {}
-    for part in accepted.lower().split(","):
-        name, _, parameters = part.partition(";")
-        weights[name.strip()] = _weight(parameters)
-    for coding in PREFERRED:
-        if coding in file.variants and weights.get(coding, weights.get("*", 0.0)) > 0:
-            return coding
-    return "identity"
-
-
-def _weight(parameters: str) -> float:
-    name, _, value = parameters.strip().partition("=")
-    if name.strip() != "q":
-        return 1.0
-    try:
-        return float(value)
-    except ValueError:
-        return 0.0
-
-
-def _unchanged(headers: Headers, etag: str, modified_s: int) -> bool:
-    """Tell whether the client holds this variant, by RFC 9110 section 13.2.2: tags decide before dates."""
-    tags = headers.get("if-none-match")
-    if tags is not None:
-        held = {tag.strip().removeprefix("W/") for tag in tags.split(",")}
-        return "*" in held or etag in held
-    since = headers.get("if-modified-since")
-    if since is None:
-        return False
-    try:
-        return parsedate_to_datetime(since).timestamp() >= modified_s
-    except (TypeError, ValueError, OverflowError):
-        return False
+def _bytes(file: SiteFile) -> int:
+    return sum(len(answer.variant.content) for answer in file.answers.values())

@@ -11,6 +11,7 @@ PROBLEMS: Final[dict[int, tuple[str, str]]] = {
     400: ("bad-request", "The request cannot be understood"),
     404: ("not-found", "There is nothing at this path"),
     405: ("method-not-allowed", "This path answers GET, HEAD and OPTIONS only"),
+    412: ("precondition-failed", "The file is not the one that the request names"),
     413: ("body-refused", "Requests carry no body here"),
     429: ("rate-limited", "Too many payment attempts"),
     431: ("headers-too-large", "The request headers are larger than 16 KiB"),
