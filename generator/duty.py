@@ -184,9 +184,11 @@ class Duty(Clockwork):
         self._stood_by = True  # from here on trouble is waited out
 
     async def _open(self) -> None:
-        self._service.memory.claim()
+        service, now = self._service, self._service.clock.now()
+        service.memory.claim()
         with self._progress() as progress:
-            await open_market(self._service, self._service.clock.now(), progress, days=self._days)
+            await open_market(service, now, progress, days=self._days)
+        service.logbook.begin(to_ms(now))  # who has no key of the log leaves the lease to who has
 
     async def _refresh(self) -> None:
         if self._stood_by and not self.may_tick():

@@ -1,0 +1,101 @@
+"""The servers that several machines share, on loopback: a PostgreSQL of Debian's, and an S3 of moto's."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.gateway.test_postgres import program, server_user, wait
+
+CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
+
+
+class Postgres:
+    """A running server; `url` reaches it over its socket."""
+
+    def __init__(self, process: subprocess.Popen[bytes], folder: Path) -> None:
+        self.process = process
+        self.url = f"postgresql+psycopg://emi@/postgres?host={folder}"
+
+
+@contextlib.contextmanager
+def postgres() -> Iterator[Postgres]:
+    """Run a PostgreSQL of its own."""
+    if importlib.util.find_spec("psycopg") is None:
+        pytest.skip("needs the extra `postgres` (psycopg)")
+    initdb, server, user = program("initdb"), program("postgres"), server_user()
+    with tempfile.TemporaryDirectory(prefix="emi-pg-") as name:
+        folder = Path(name)
+        if user is not None:
+            shutil.chown(folder, user)
+        words = [initdb, "-D", str(folder / "data"), "-U", "emi", "-A", "trust", "-E", "UTF8", "--locale=C"]
+        subprocess.run(words, check=True, capture_output=True, user=user, cwd=folder)
+        process = subprocess.Popen(
+            [server, "-D", str(folder / "data"), "-k", str(folder), "-c", "listen_addresses="],
+            user=user,
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            wait(folder)
+            yield Postgres(process, folder)
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(30)
+
+
+@contextlib.contextmanager
+def s3(folder: Path) -> Iterator[dict[str, str]]:
+    """Run an S3 of its own; yield the environment that reaches it."""
+    if importlib.util.find_spec("moto") is None:
+        pytest.skip("needs moto[server]")
+    log = folder / "moto.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"], stdout=output, stderr=output
+        )
+        try:
+            yield {"AWS_ENDPOINT_URL": _origin(log, process), **CREDENTIALS}
+        finally:
+            process.send_signal(signal.SIGCONT)
+            process.terminate()
+            process.wait(30)
+
+
+def make_bucket(environment: dict[str, str], name: str) -> None:
+    """Make a bucket on such an S3."""
+    request = urllib.request.Request(
+        f"{environment['AWS_ENDPOINT_URL']}/{name}", method="PUT", headers={"Authorization": _who("s3")}
+    )
+    with urllib.request.urlopen(request, timeout=10):
+        pass
+
+
+def _who(service: str) -> str:
+    """Name the service in the form that moto looks for; it checks no signature."""
+    scope = f"test/20261120/us-east-1/{service}/aws4_request"
+    return f"AWS4-HMAC-SHA256 Credential={scope}, SignedHeaders=host, Signature=none"
+
+
+def _origin(log: Path, process: subprocess.Popen[bytes]) -> str:
+    """Wait until the server says where it listens."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until and process.poll() is None:
+        found = re.search(r"http://127\.0\.0\.1:[1-9]\d*", log.read_text(errors="replace"))
+        if found:
+            return found[0]
+        time.sleep(0.05)
+    raise AssertionError(f"moto did not start:\n{log.read_text(errors='replace')}")
