@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from generator.arena.patterns import PatternSums
 from generator.arena.scores import Case, Sums, case_of, wilson
 from generator.arena.values import Lesson, PredictionMade, Round, TeacherMetrics
 from generator.catalog.words import PatternType, RoundPhase
@@ -62,6 +63,7 @@ class Standing:
     hourly: Sums = field(default_factory=Sums)
     arena_lived: Sums = field(default_factory=Sums)  # without what a stepped clock made: what the log can show
     hourly_lived: Sums = field(default_factory=Sums)
+    patterns: PatternSums = field(default_factory=PatternSums)
 
     def after(
         self,
@@ -71,17 +73,20 @@ class Standing:
     ) -> Standing:
         """Count what a tick changed; each change is (before or None, after)."""
         standing = self
+        modes: dict[str, str | None] = {}
         for was, round_now in rounds:
             standing = standing._with_round(was, round_now)
+            modes[round_now.round_id] = round_now.regime_mode
         hourly, lived = standing.hourly, standing.hourly_lived
         for made_before, made in predictions:
             before, now = case_of(made_before) if made_before else None, case_of(made)
             hourly = hourly.moved(before, now)
             lived = lived.moved(_lived(before), _lived(now))
-        counted = standing.lessons
+        counted, patterns = standing.lessons, standing.patterns
         for lesson in lessons:
             counted = counted.plus(lesson)
-        return replace(standing, hourly=hourly, hourly_lived=lived, lessons=counted)
+            patterns = patterns.plus(lesson, modes.get(lesson.round_id))
+        return replace(standing, hourly=hourly, hourly_lived=lived, lessons=counted, patterns=patterns)
 
     def _with_round(self, before: Round | None, now: Round) -> Standing:
         phases = dict(self.phases)

@@ -177,6 +177,65 @@ class TeacherMetrics:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordCrowd:
+    """The crowd in which a voter counts by their record; shares 0..1, all 0 when nobody has one."""
+
+    voters: int
+    bullish: float
+    bearish: float
+    neutral: float
+
+
+@dataclass(frozen=True, slots=True)
+class Burst:
+    """Many votes in one minute; shares 0..1."""
+
+    at_ms: int
+    votes: int
+    same_choice: float
+    new_voters: float
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place of the leaderboard; provisional below 100 resolved rounds."""
+
+    place: int
+    address: str
+    hit: Rate
+    provisional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """The best records by the lower end of their interval, and how many voters have too few rounds for a place."""
+
+    places: tuple[Place, ...] = ()
+    voters: int = 0
+    below: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One group of rounds: how often brain and crowd were right in it, how often neither, and what that shows."""
+
+    when: str
+    rounds: int
+    brain: Rate
+    crowd: Rate
+    both_wrong: Rate
+    finding: str
+
+
+@dataclass(frozen=True, slots=True)
+class LockedCrowd:
+    """What was worked out of a round's real votes at its lock."""
+
+    by_record: RecordCrowd
+    bursts: tuple[Burst, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ArenaView:
     """Everything the bodies need of the Arena after a tick."""
 
@@ -196,4 +255,7 @@ class ArenaView:
     log_size: int = 0
     checkpoint_digest: str | None = None
     live_simulated_tally: Tally = field(default_factory=Tally)  # the part of `live_tally` that the demo made up
+    crowd: LockedCrowd | None = None  # of the live round
+    patterns: tuple[Pattern, ...] = ()
+    leaderboard: Leaderboard = field(default_factory=Leaderboard)
     verdicts: tuple[BallotVerdict, ...] = ()  # of the ballots read in this tick; never published

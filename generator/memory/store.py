@@ -14,10 +14,10 @@ from generator.arena.play import PlayInputs, PlayResult, play
 from generator.arena.published import published_round
 from generator.arena.scores import track_record
 from generator.arena.teacher import Standing
-from generator.arena.values import ArenaView, BallotVerdict, Round, Tally
+from generator.arena.values import ArenaView, BallotVerdict, Leaderboard, Round, Tally
 from generator.catalog.words import RoundPhase
 from generator.lease.fence import Fence, one_writer
-from generator.memory import fencing, history, log, record
+from generator.memory import fencing, history, log, record, voters
 from generator.memory import tables as t
 from generator.memory.database import name_of, open_database, translated, use_wal
 from generator.memory.rows import lesson_from, prediction_of, round_of
@@ -42,6 +42,7 @@ class Memory:
         self._standing: Standing | None = None  # of what is committed, or of the open batch
         self._rows: tuple[tuple[int, int, int], list[dict[str, Any]]] | None = None
         self._log: log.LogState | None = None
+        self._leaders: tuple[int, Leaderboard] | None = None
 
     @classmethod
     def open(cls, url: str, fence: Fence = one_writer) -> Memory:
@@ -153,7 +154,7 @@ class Memory:
 
     def _forget(self) -> None:
         """Drop what was kept in the process: it may be ahead of what is stored. It is read anew next time."""
-        self._standing, self._rows, self._log = None, None, None
+        self._standing, self._rows, self._log, self._leaders = None, None, None, None
 
     def _play(self, connection: Connection, inputs: PlayInputs) -> ArenaView:
         active = record.active_rounds(connection)
@@ -162,6 +163,7 @@ class Memory:
         result = play(record.load_state(connection, active, inputs.now_ms, before), inputs)
         standing = self._standing_now(connection)
         record.store_result(connection, result)
+        voters.store(connection, result)
         if inputs.regime is not None:
             history.store_regime(connection, inputs.now_ms, inputs.regime, before, warm_up=inputs.warm_up)
         if inputs.brain_state is not None:
@@ -213,6 +215,9 @@ class Memory:
             ballots_rejected=refused,
             void_rate_percent=standing.void_rate_percent,
             log_size=self._log_now(connection).edge.size,
+            crowd=voters.crowd_of(connection, live.round_id) if live else None,
+            patterns=standing.patterns.patterns(),
+            leaderboard=self._leaders_now(connection, standing.lessons.total),
             verdicts=verdicts,
         )
 
@@ -288,6 +293,12 @@ class Memory:
             if self._rows is None or self._rows[0] != key or self._outer is not None:
                 self._rows = (key, _published(connection, limit))
             return list(self._rows[1])
+
+    def _leaders_now(self, connection: Connection, lessons: int) -> Leaderboard:
+        """Rank the voters anew only when a round has resolved."""
+        if self._leaders is None or self._leaders[0] != lessons:
+            self._leaders = (lessons, voters.best(connection))
+        return self._leaders[1]
 
     def _log_now(self, connection: Connection) -> log.LogState:
         if self._log is None:

@@ -201,3 +201,19 @@ log_nodes = Table(
     Column("index", BigInteger, primary_key=True),
     Column("value", LargeBinary, nullable=False),
 )
+
+voters = Table(
+    "voters",
+    metadata,
+    Column("address", String(58), primary_key=True),
+    Column("resolved", Integer, nullable=False),  # rounds voted in that resolved
+    Column("hits", Integer, nullable=False),
+)
+
+# What was worked out of a round's real votes at its lock, as JSON.
+locked_crowds = Table(
+    "locked_crowds",
+    metadata,
+    Column("round_id", String(32), primary_key=True),
+    Column("crowd", Text, nullable=False),
+)

@@ -1,0 +1,101 @@
+"""What is known of voters: their record, a crowd in which only a record counts, bursts of votes, the leaderboard.
+
+Anyone can make any number of addresses, so the plain count is no poll. `by_record` gives an address influence only
+for rounds in which it was right more often than chance, so a new address has none; bursts are shown, not removed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from generator.arena.scores import wilson
+from generator.arena.values import Burst, Leaderboard, Place, RecordCrowd
+from generator.catalog.words import Prediction
+
+PRIOR_ROUNDS: Final = 30  # a voter begins as if right in a third of so many rounds
+BURST_VOTES: Final = 20
+BURST_TIMES: Final = 10  # as many as ten usual minutes
+BURSTS_SHOWN: Final = 5
+PLACE_FROM: Final = 30  # resolved rounds
+SURE_FROM: Final = 100
+PLACES: Final = 20
+MINUTE_MS: Final = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Voter:
+    """One address: rounds that it voted in and that resolved, and in how many it was right."""
+
+    address: str
+    resolved: int
+    hits: int
+
+
+@dataclass(frozen=True, slots=True)
+class CountedVote:
+    """One counted ballot with its voter's record at that time, None for an address without one."""
+
+    choice: Prediction
+    arrived_ms: int
+    voter: Voter | None
+
+
+def influence(voter: Voter | None) -> float:
+    """Return how far a voter's hit rate, drawn towards a third, stands above a third; 0 without a record."""
+    if voter is None:
+        return 0.0
+    shrunk = (voter.hits + PRIOR_ROUNDS / 3) / (voter.resolved + PRIOR_ROUNDS)
+    return max(0.0, shrunk - 1 / 3)
+
+
+def by_record(votes: Iterable[CountedVote]) -> RecordCrowd:
+    """Count votes by the record of who cast them."""
+    sums = dict.fromkeys(Prediction, 0.0)
+    voters = 0
+    for vote in votes:
+        strength = influence(vote.voter)
+        voters += strength > 0
+        sums[vote.choice] += strength
+    total = sum(sums.values())
+    shares = {word: value / total if total else 0.0 for word, value in sums.items()}
+    return RecordCrowd(voters, shares[Prediction.BULLISH], shares[Prediction.BEARISH], shares[Prediction.NEUTRAL])
+
+
+def bursts(votes: Sequence[CountedVote], opened_ms: int, closed_ms: int) -> tuple[Burst, ...]:
+    """Return the fullest minutes of a round that stand out: 20 votes at least, and ten times the usual minute."""
+    minutes: dict[int, list[CountedVote]] = {}
+    for vote in votes:
+        minutes.setdefault(vote.arrived_ms // MINUTE_MS, []).append(vote)
+    usual = len(votes) / max(1, (closed_ms - opened_ms) // MINUTE_MS)
+    full = [
+        _burst(minute, found)
+        for minute, found in minutes.items()
+        if len(found) >= max(BURST_VOTES, BURST_TIMES * usual)
+    ]
+    return tuple(sorted(full, key=lambda burst: (-burst.votes, burst.at_ms))[:BURSTS_SHOWN])
+
+
+def _burst(minute: int, votes: Sequence[CountedVote]) -> Burst:
+    most = Counter(vote.choice for vote in votes).most_common(1)[0][1]
+    new = sum(vote.voter is None for vote in votes)
+    return Burst(minute * MINUTE_MS, len(votes), most / len(votes), new / len(votes))
+
+
+def leaderboard(voters: Iterable[Voter]) -> Leaderboard:
+    """Rank voters with 30 resolved rounds or more; ties go to more rounds, then to the address."""
+    rated, below, total = [], 0, 0
+    for voter in voters:
+        total += 1
+        if voter.resolved < PLACE_FROM:
+            below += 1
+            continue
+        rated.append((voter, wilson(voter.hits, voter.resolved)))
+    rated.sort(key=lambda pair: (-(pair[1].low_percent or 0.0), -pair[0].resolved, pair[0].address))
+    places = tuple(
+        Place(number, voter.address, hit, voter.resolved < SURE_FROM)
+        for number, (voter, hit) in enumerate(rated[:PLACES], 1)
+    )
+    return Leaderboard(places, total, below)
