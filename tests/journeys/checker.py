@@ -16,7 +16,8 @@ from tests.journeys import checks_free, checks_paid, checks_site
 from tests.journeys.checks import CHECKS, Check, Site
 from tests.journeys.wire import NoAnswer, Origin
 
-assert checks_free and checks_paid and checks_site  # importing them fills the list
+# Importing them fills the list.
+PARTS: Final = (checks_free, checks_site, checks_paid)
 Verdict = Literal["yes", "no", "cannot", "not asked"]
 NGINX: Final = {
     "the ETag beside an older date: 304, the date is not asked": (
@@ -30,7 +31,14 @@ CANNOT: Final[Mapping[str, Mapping[str, str]]] = {
         "br for who takes br": "needs Debian's libnginx-mod-http-brotli-static; gzip or the plain file is sent",
         "of gzip and br the smaller": "the same: gzip is sent",
     },
-    "caddy": {},
+    "caddy": {
+        "X-Generation is the generation in the body": (
+            "no directive resolves the pointer; the body's freshness.generation and /g/<generation>/ tell it"
+        ),
+        "400 of the server itself is a problem document": "Go's server answers in plain text before any directive",
+        "that 431 is a problem document": "the same",
+        "a URL of 20 KiB: 400, 404, 414 or 431 as a problem document": "the same, as 431",
+    },
     "preview": {},
 }
 """Edge to check to the reason why it cannot keep it."""
@@ -133,7 +141,7 @@ def text(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Check the origin that the command line names; exit code 1 when something does not hold."""
+    """Check the origin that the command line names; exit code 1 when something does not hold, 2 when nobody answers."""
     parser = argparse.ArgumentParser(prog="python -m tests.journeys.checker", description=__doc__)
     parser.add_argument("--url", help="origin to check, e.g. http://127.0.0.1:8402")
     parser.add_argument("--name", default="", help=f"whose exceptions hold: {', '.join(CANNOT)}; none by default")
@@ -146,6 +154,11 @@ def main() -> int:
         return 0
     if not given.url:
         parser.error("--url is missing")
+    try:
+        Origin(given.url).get("/")
+    except (NoAnswer, ValueError) as error:
+        sys.stderr.write(f"checker: {given.url}: {error}\n")
+        return 2
     rows = run(given.url, given.name, down=given.down, once=given.once)
     sys.stdout.write("\n".join(text(rows)) + "\n")
     return int(any(row.verdict == "no" for row in rows))
