@@ -46,7 +46,23 @@ DEVELOPER_NOTE: Final = (
     "Read updated_utc and freshness.valid_until before use; past valid_until the answer is stale. "
     "Unknown values are null and named in limitations."
 )
-PRIVACY_NOTE: Final = "Lessons count votes only. No voter, address or account is stored in them or shown."
+PRIVACY_NOTE: Final = (
+    "Lessons count votes only and name no voter. The leaderboard shows shortened addresses of voters with 30 rounds or "
+    "more; nothing else is known of anyone."
+)
+CROWD_NOTE: Final = (
+    "These are counts of signed votes, not a poll: anyone can make many addresses at little cost. Look at by_record and "
+    "bursts beside them."
+)
+BY_RECORD_NOTE: Final = (
+    "A voter counts here only as far as they were right more often than chance, so new addresses count for nothing. "
+    "That they were right before does not say that they are now."
+)
+NO_RECORDS: Final = "No voter of this round has a record above chance yet."
+LEADERBOARD_NOTE: Final = (
+    "A place takes 30 resolved rounds and is provisional below 100. The order is by the lower end of the 95 % interval. "
+    "With many voters some lead by luck."
+)
 TEACHER_ROLE: Final = "Compares each finished Arena round with what the brain and the people had said."
 REGIME_RELIABILITY: Final = "simulated"
 

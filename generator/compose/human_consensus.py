@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.sentences import DEVELOPER_NOTE
+from generator.catalog.sentences import CROWD_NOTE, DEVELOPER_NOTE
 from generator.compose.context import TickContext
+from generator.compose.crowd import crowd_by_record, vote_bursts
 from generator.compose.envelope import notice
 from generator.compose.rounds import (
     human_consensus_block,
@@ -24,6 +25,9 @@ def human_consensus(ctx: TickContext) -> HumanConsensusResponse:
         asset=shown_round(ctx).asset,
         round=round_info(ctx),
         human_consensus=human_consensus_block(live_tally(ctx)),
+        by_record=crowd_by_record(ctx),
+        bursts=vote_bursts(ctx),
+        crowd_note=CROWD_NOTE,
         open_round=open_round(ctx),
         simulated_votes=ctx.arena.live_simulated_tally.total if ctx.arena.live else 0,
         developer_note=DEVELOPER_NOTE,

@@ -8,6 +8,7 @@ from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.sentences import DEVELOPER_NOTE, NO_LESSONS, PRIVACY_NOTE, TEACHER_ROLE
 from generator.catalog.words import PatternType, TeacherStatus
 from generator.compose.context import TickContext
+from generator.compose.crowd import leaderboard, patterns
 from generator.compose.envelope import notice
 from generator.compose.rounds import lesson_row
 from generator.compose.scores import rate
@@ -22,6 +23,8 @@ def teacher_lessons(ctx: TickContext) -> TeacherLessonsResponse:
     return TeacherLessonsResponse(
         **notice(ctx, ENDPOINT_BY_ID["teacher-lessons"], *limits),
         teacher_brain=teacher_brain(ctx),
+        patterns=patterns(ctx),
+        leaderboard=leaderboard(ctx),
         latest_lessons=tuple(lesson_row(lesson) for lesson in ctx.arena.lessons[:LATEST]),
         developer_note=DEVELOPER_NOTE,
         privacy_note=PRIVACY_NOTE,

@@ -52,6 +52,26 @@ class HumanConsensus(Body):
     )
 
 
+class CrowdByRecord(Body):
+    """The same round when voters count by their record; anyone can make addresses, a record takes rounds."""
+
+    voters: int = Field(description="Voters with a record above chance.")
+    bullish_percent: float = Field(description="Their share for BULLISH by record, percent; 0 without such voters.")
+    bearish_percent: float = Field(description="Their share for BEARISH by record, percent.")
+    neutral_percent: float = Field(description="Their share for NEUTRAL by record, percent.")
+    consensus: Consensus = Field(description="What most said by record; NEUTRAL on a tie; NONE without such voters.")
+    note: str = Field(description="What it is worth.")
+
+
+class VoteBurst(Body):
+    """A minute in which far more votes came than usual: shown, not removed."""
+
+    at: str = Field(description="Begin of the minute, ISO 8601 UTC.")
+    votes: int = Field(description="Counted votes in it.")
+    same_choice_percent: float = Field(description="Share of the most frequent choice, percent.")
+    new_voters_percent: float = Field(description="Share of addresses that never had a resolved round, percent.")
+
+
 class NoticeResponse(envelope.FreeResponse):
     """The envelope of the answers that carry `type` and an educational notice."""
 

@@ -21,6 +21,35 @@ class TeacherMetrics(Body):
     patterns: dict[str, int] = Field(description="Pattern type to its count.")
 
 
+class TeacherPattern(Body):
+    """What one group of rounds with a crowd shows."""
+
+    when: str = Field(description="Which rounds.")
+    rounds: int = Field(description="How many.")
+    brain: Rate = Field(description="How often the brain was right in them.")
+    crowd: Rate = Field(description="How often the crowd was right in them.")
+    both_wrong: Rate = Field(description="How often neither was.")
+    finding: str = Field(description="What that shows, in one sentence; below 30 rounds it says so.")
+
+
+class LeaderboardPlace(Body):
+    """One place. Ranked by the lower end of the interval, so that few lucky rounds do not lead."""
+
+    place: int = Field(description="From 1.")
+    voter: str = Field(description="The voter's address, shortened.")
+    hit: Rate = Field(description="How often the voter was right.")
+    provisional: bool = Field(description="True below 100 resolved rounds.")
+
+
+class Leaderboard(Body):
+    """Voters with 30 resolved rounds or more, at most 20."""
+
+    places: tuple[LeaderboardPlace, ...] = Field(description="The best records.")
+    voters: int = Field(description="Voters with at least one resolved round.")
+    below_30: int = Field(description="Voters with too few rounds for a place.")
+    note: str = Field(description="How places are given.")
+
+
 class TeacherBrain(Body):
     """The teacher's state."""
 
@@ -53,6 +82,8 @@ class TeacherLessonsResponse(NoticeResponse):
     """Lessons from finished rounds; historical, not a live signal."""
 
     teacher_brain: TeacherBrain = Field(description="The teacher's state.")
+    patterns: tuple[TeacherPattern, ...] = Field(description="What many rounds show together.")
+    leaderboard: Leaderboard = Field(description="Voters by their record.")
     latest_lessons: tuple[TeacherLesson, ...] = Field(description="The last 20 lessons, newest first.")
     developer_note: str = Field(description="Advice for clients.")
     privacy_note: str = Field(description="What is not stored or shown.")
