@@ -1,0 +1,178 @@
+"""The recipes of site/edge in front of the real thing: `emi up`'s site, and its gateway behind them."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from generator.publish.release import Releases
+from generator.publish.variants import Variants
+from tests.journeys.checker import CANNOT, Row, run
+from tests.journeys.checks import decoded
+from tests.journeys.edges import NOWHERE, Edge, caddy, missing, nginx
+from tests.journeys.wire import Origin
+from tests.processes import Running, emi, emi_up
+
+pytestmark = [pytest.mark.outside, pytest.mark.timeout(300)]
+ONCE = "/files/checked.json"
+TORTURE_S = 4.0
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Path]]:
+    """Everything running, and its site folder with one file that never changes."""
+    folder = tmp_path_factory.mktemp("edges")
+    with emi_up(folder) as running:
+        running.wait_answer("/api/market-regime.php")
+        running.wait_answer("/x402-buyer/")
+        site = folder / "emi-state" / "site"
+        once = site / f"once{ONCE}"
+        once.parent.mkdir(parents=True, exist_ok=True)
+        once.write_text('{"never": "changes"}')
+        yield running, site
+
+
+@pytest.mark.parametrize("name", ["nginx", "nginx without brotli", "caddy"])
+def test_an_edge_keeps_the_contract_but_for_what_its_table_says(
+    name: str, up: tuple[Running, Path], tmp_path: Path
+) -> None:
+    skip_without(name.split()[0])
+    running, site = up
+    gateway = running.origin.removeprefix("http://")
+
+    with edge(name, tmp_path / "up", site, gateway) as whole, edge(name, tmp_path / "down", site, NOWHERE) as down:
+        rows = run(whole.origin, name, down=down.origin, once=ONCE)
+
+    assert told(rows) == {"yes": [], "cannot": sorted(CANNOT[name])}
+
+
+def test_the_preview_keeps_the_contract_but_for_what_its_table_says(up: tuple[Running, Path]) -> None:
+    running, _ = up
+
+    rows = run(running.origin, "preview", once=ONCE)
+
+    assert told(rows) == {"yes": [], "cannot": sorted(CANNOT["preview"])}
+
+
+@pytest.mark.parametrize("name", ["nginx", "caddy"])
+def test_a_purchase_passes_through_an_edge(name: str, up: tuple[Running, Path], tmp_path: Path) -> None:
+    skip_without(name)
+    running, site = up
+
+    with edge(name, tmp_path / "edge", site, running.origin.removeprefix("http://")) as whole:
+        bought = emi("buy", "atlas", "--url", whole.origin, "--json", cwd=site.parents[1])
+
+    assert bought.returncode == 0, bought.stderr
+    assert json.loads(bought.stdout)["payment_status"] == "settled"
+
+
+def test_nginx_never_mixes_two_releases_while_they_are_published(tmp_path: Path) -> None:
+    skip_without("nginx")
+    publisher = Publisher(tmp_path / "site")
+    publisher.publish()
+
+    with nginx(tmp_path / "nginx", tmp_path / "site") as whole:
+        readers = [Reader(whole.origin, coding) for coding in ("identity", "gzip", "br")]
+        until = time.monotonic() + TORTURE_S
+        while time.monotonic() < until:
+            publisher.publish()
+            time.sleep(0.05)
+        for reader in readers:
+            reader.stop()
+
+    assert publisher.number > 20
+    assert min(reader.answers for reader in readers) > 100
+    assert [fault for reader in readers for fault in reader.faults] == []
+
+
+@pytest.mark.parametrize("pointer", [None, "releases/000000000001", "/etc", "releases"])
+def test_nginx_without_a_release_is_503_and_reads_nothing_else(pointer: str | None, tmp_path: Path) -> None:
+    skip_without("nginx")
+    site = tmp_path / "site"
+    site.mkdir()
+    if pointer is not None:
+        (site / "releases").mkdir()
+        (site / "current").symlink_to(pointer)
+
+    with nginx(tmp_path / "nginx", site) as whole:
+        answers = [Origin(whole.origin).get(path) for path in ("/", "/etc/passwd", "/passwd", "/api/market-regime.php")]
+
+    assert [answer.status for answer in answers] == [503] * 4
+    assert all(answer.get("retry-after") == "5" for answer in answers)
+    assert json.loads(answers[0].body)["status"] == 503
+
+
+class Publisher:
+    """Publish a small release again and again, as the generator does."""
+
+    def __init__(self, site: Path) -> None:
+        self._releases = Releases(site)
+        self._releases.open()
+        self._variants = Variants()
+        self.number = 0
+
+    def publish(self) -> None:
+        """Publish the next generation; every body names it, and has text enough to be compressed."""
+        self.number += 1
+        generation = f"{self.number:012d}"
+        body = json.dumps({"generation": generation, "text": f"{generation} is the number of this release. " * 60})
+        files = {f"/api/{name}.json": body.encode() for name in ("one", "two")}
+        self._releases.publish(generation, self._variants.add(files), time.time())
+
+
+class Reader:
+    """Read one file in one encoding until told to stop, and note every fault."""
+
+    def __init__(self, origin: str, coding: str) -> None:
+        self._origin = Origin(origin)
+        self._coding = coding
+        self._bodies: dict[str, bytes] = {}
+        self._ended = threading.Event()
+        self.answers = 0
+        self.faults: list[str] = []
+        self._thread = threading.Thread(target=self._read)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the reading."""
+        self._ended.set()
+        self._thread.join()
+
+    def _read(self) -> None:
+        while not self._ended.is_set():
+            answer = self._origin.get("/api/one.json", {"Accept-Encoding": self._coding})
+            self.answers += 1
+            if answer.status != 200 or answer.get("content-encoding") not in {self._coding, ""}:
+                self.faults.append(f"{answer.status} {answer.get('content-encoding')}")
+                continue
+            named = re.search(rb'"generation": "(\d{12})"', decoded(answer))
+            if named is None or answer.get("x-generation") != named[1].decode():
+                self.faults.append(f"X-Generation {answer.get('x-generation')}, body {named and named[1]!r}")
+            if self._bodies.setdefault(answer.get("etag"), answer.body) != answer.body:
+                self.faults.append(f"ETag {answer.get('etag')} of two bodies")
+
+
+def edge(name: str, folder: Path, site: Path, gateway: str) -> AbstractContextManager[Edge]:
+    """Run the edge of this name of the table."""
+    if name == "caddy":
+        return caddy(folder, site, gateway)
+    return nginx(folder, site, gateway, brotli=name == "nginx")
+
+
+def told(rows: list[Row]) -> dict[str, list[str]]:
+    """Return what did not hold, and what the table excused."""
+    faults = [f"{row.verdict}: {row.name}: {row.detail}" for row in rows if row.verdict == "no"]
+    return {"yes": faults, "cannot": sorted(row.name for row in rows if row.verdict == "cannot")}
+
+
+def skip_without(name: str) -> None:
+    """Skip, naming what this machine lacks."""
+    if missing(name):
+        pytest.skip(missing(name))
