@@ -18,6 +18,7 @@ from generator.errors import MemoryUnreadable
 from generator.memory import tables
 
 MAKING_LOCK: Final = 0x454D4901  # any number of ours: two generators that start on a new database take turns
+LEASE_TABLE: Final = "emi_lease"  # of `generator.lease`, which may use the same database
 POSTGRES_ARGUMENTS: Final = {  # nothing that a tick asks takes seconds; a server that is gone must not hold it up
     "connect_timeout": 5,
     "tcp_user_timeout": 10_000,
@@ -96,7 +97,7 @@ def _check(connection: Connection, name: str) -> None:
     """Make the tables of a new database; refuse what is not ours before anything is written."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"select pg_advisory_xact_lock({MAKING_LOCK})")
-    present = set(inspect(connection).get_table_names())
+    present = set(inspect(connection).get_table_names()) - {LEASE_TABLE}
     if connection.dialect.name == "sqlite" and present:
         verdict = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
         if verdict != "ok":
