@@ -6,12 +6,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from generator.arena.patterns import ALL
 from generator.arena.values import (
     ArenaView,
     Bin,
+    Burst,
     Event,
+    Leaderboard,
     Lesson,
+    LockedCrowd,
+    Pattern,
+    Place,
     Rate,
+    RecordCrowd,
     Round,
     Tally,
     TeacherMetrics,
@@ -278,6 +285,14 @@ def arena() -> ArenaView:
         void_rate_percent=4.166_67,
         log_size=6,
         checkpoint_digest="ef" * 32,
+        crowd=LockedCrowd(
+            RecordCrowd(4, 0.512_34, 0.300_01, 0.187_65), (Burst(live_start - 600_000, 9, 0.888_89, 0.777_78),)
+        ),
+        patterns=(
+            Pattern(ALL, 46, rate(46, 39.1), rate(46, 34.8), rate(46, 30.4), "Neither was right more often."),
+            Pattern("asset BTC", 12, rate(12, 41.7), rate(12, 33.3), rate(12, 25.0), "12 rounds: too few to tell."),
+        ),
+        leaderboard=Leaderboard((Place(1, "A" * 29 + "B" * 29, rate(41, 58.5), True),), 17, 16),
     )
 
 

@@ -1,0 +1,53 @@
+"""What is said of the crowd beside its plain count."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from generator.arena.values import LockedCrowd, RecordCrowd
+from generator.catalog.words import Consensus
+from generator.compose.human_consensus import human_consensus
+from generator.compose.teacher_lessons import teacher_lessons
+from tests import builders
+
+
+def test_the_crowd_by_record_stands_beside_the_count() -> None:
+    body = human_consensus(builders.full_context())
+
+    assert body.by_record is not None
+    assert (body.by_record.voters, body.by_record.bullish_percent) == (4, 51.2)
+    assert body.by_record.consensus is Consensus.BULLISH
+    assert "not a poll" in body.crowd_note
+    assert [(burst.votes, burst.new_voters_percent) for burst in body.bursts] == [(9, 77.8)]
+
+
+def test_a_round_whose_voters_have_no_record_says_so() -> None:
+    context = builders.full_context()
+    nobody = LockedCrowd(RecordCrowd(0, 0.0, 0.0, 0.0), ())
+
+    body = human_consensus(replace(context, arena=replace(context.arena, crowd=nobody)))
+
+    assert body.by_record is not None
+    assert body.by_record.consensus is Consensus.NONE
+    assert body.by_record.note.startswith("No voter")
+
+
+def test_without_a_live_round_there_is_no_crowd_and_no_burst() -> None:
+    body = human_consensus(builders.empty_memory_context())
+
+    assert (body.by_record, body.bursts) == (None, ())
+
+
+def test_the_leaderboard_shows_shortened_addresses_and_who_has_too_few_rounds() -> None:
+    body = teacher_lessons(builders.full_context())
+
+    assert [place.voter for place in body.leaderboard.places] == ["AAAAAA\u2026BBBB"]
+    assert body.leaderboard.places[0].provisional is True
+    assert (body.leaderboard.voters, body.leaderboard.below_30) == (17, 16)
+
+
+def test_patterns_are_published_with_their_counts_and_intervals() -> None:
+    first = teacher_lessons(builders.full_context()).patterns[0]
+
+    assert (first.rounds, first.brain.n, first.crowd.n, first.both_wrong.n) == (46, 46, 46, 46)
+    assert first.finding
