@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from generator.catalog.discovery import JSON_FILES, ONCE_PREFIXES
@@ -16,15 +16,16 @@ MAX_FILE_BYTES: Final = 8 * 1024 * 1024
 MAX_RELEASE_BYTES: Final = 256 * 1024 * 1024
 PACKED: Final = (".gz", ".br")
 PAGES: Final = (".html", ".md", ".txt", ".xml", ".yaml", ".css", ".js", ".svg")
-EVERY_TICK: Final = JSON_FILES - {OPENAPI_JSON, ROUNDS_JSON}  # these say of which tick they are
 NAMED: Final = 5  # of many faults, in one line
 
 
 class Checker:
     """Refuse what must not be published; content that was found good is not parsed again."""
 
-    def __init__(self, max_file_bytes: int = MAX_FILE_BYTES) -> None:
+    def __init__(self, max_file_bytes: int = MAX_FILE_BYTES, json_files: Collection[str] = JSON_FILES) -> None:
         self._max_file_bytes = max_file_bytes
+        self._json_files = json_files
+        self._every_tick = frozenset(json_files) - {OPENAPI_JSON, ROUNDS_JSON}  # these say of which tick they are
         self._good: dict[str, bytes] = {}
 
     def check(self, generation: str, files: Mapping[str, bytes], once: Mapping[str, bytes] = NOTHING) -> None:
@@ -55,10 +56,20 @@ class Checker:
         for path, data in files.items():
             fault = "a variant of nothing" if path.endswith(PACKED) and path[:-3] not in files else None
             fault = fault or _outside(path, data, self._max_file_bytes)
-            if fault is None and (path in EVERY_TICK or self._good.get(path) != data):
-                fault = _inside(path, data, generation)
+            if fault is None and (path in self._every_tick or self._good.get(path) != data):
+                fault = self._inside(path, data, generation)
             if fault is not None:
                 yield f"{path}: {fault}"
+
+    def _inside(self, path: str, data: bytes, generation: str) -> str | None:
+        """Return what is wrong with a content."""
+        if path.endswith((".php", ".json")):
+            if path not in self._json_files:
+                return "not a path of the contract (JSON_FILES in the catalog)"
+            return _json_fault(path, data, generation)
+        if path.endswith(PAGES):
+            return _text_fault(path, data)
+        return None
 
 
 def _outside(path: str, data: bytes, max_bytes: int) -> str | None:
@@ -68,17 +79,6 @@ def _outside(path: str, data: bytes, max_bytes: int) -> str | None:
     if not data:
         return "empty"
     return f"larger than {max_bytes} bytes" if len(data) > max_bytes else None
-
-
-def _inside(path: str, data: bytes, generation: str) -> str | None:
-    """Return what is wrong with a content."""
-    if path.endswith((".php", ".json")):
-        if path not in JSON_FILES:
-            return "not a path of the contract (JSON_FILES in the catalog)"
-        return _json_fault(path, data, generation)
-    if path.endswith(PAGES):
-        return _text_fault(path, data)
-    return None
 
 
 def _json_fault(path: str, data: bytes, generation: str) -> str | None:

@@ -7,6 +7,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,6 +61,7 @@ class Releases:
         self._known = ""  # the pointer as it was last seen or moved by us
         self._highest = 0
         self._put: dict[str, bytes] = {}  # once path -> digest of what is there
+        self._sweeper = ThreadPoolExecutor(1, thread_name_prefix="sweeper")
 
     def open(self) -> None:
         """Create the folders, sweep the debris of a crash and remember what the last release holds.
@@ -263,7 +265,7 @@ class Releases:
             (self._folder / name).rename(dropped)
         except OSError:
             return
-        shutil.rmtree(dropped, ignore_errors=True)
+        self._sweeper.submit(shutil.rmtree, dropped, ignore_errors=True)  # nobody waits for it; a start sweeps the rest
 
 
 def _number(name: str) -> int:

@@ -43,7 +43,7 @@ def modified(site: Path, path: str) -> float:
 
 
 def names(site: Path) -> set[str]:
-    return {folder.name for folder in (site / "releases").iterdir()}
+    return {folder.name for folder in (site / "releases").iterdir() if not folder.name.endswith(".old")}
 
 
 def next_number(releases: Releases) -> str:
