@@ -60,25 +60,28 @@ def upload(bucket: Bucket, objects: Sequence[Upload], deadline_s: float) -> None
 
 
 def _put(bucket: Bucket, item: Upload, until: float, stop: threading.Event) -> None:
-    """Store one object; what an earlier try stored without an answer counts."""
+    """Store one object; what a try stored without an answer counts."""
     for left in reversed(range(TRIES)):
         if stop.is_set():
             return
         try:
             bucket.create(item.path, item.data, item.attributes)
         except Conflict:
-            _expect_same(bucket, item)
+            if not _is_there(bucket, item):
+                raise PublishError(f"{item.path} is there already with other bytes: it is never overwritten") from None
         except StoreFault as fault:
-            if left and not fault.refused and time.monotonic() < until:
+            given_up = fault.refused or not left or time.monotonic() >= until
+            if not (given_up or stop.is_set()):
                 continue
-            raise PublishError(str(fault)) from fault
+            if fault.refused or not _is_there(bucket, item):
+                raise PublishError(str(fault)) from fault
         return
 
 
-def _expect_same(bucket: Bucket, item: Upload) -> None:
+def _is_there(bucket: Bucket, item: Upload) -> bool:
+    """Tell whether exactly these bytes lie there."""
     try:
         found = bucket.get(item.path, len(item.data))
     except StoreFault as fault:
-        raise PublishError(f"{item.path} is there already and cannot be compared: {fault}") from fault
-    if found is None or found.data != item.data:
-        raise PublishError(f"{item.path} is there already with other bytes: it is never overwritten")
+        raise PublishError(f"nobody can tell what lies at {item.path}: {fault}") from fault
+    return found is not None and found.data == item.data

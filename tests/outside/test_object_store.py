@@ -1,0 +1,316 @@
+"""The site and the vault in a real S3 server process, with faults between it and us; then the whole service over it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import obstore
+import pytest
+
+from generator.errors import LeadershipLost, PublishError
+from generator.publish.bucket_site import BucketSite
+from generator.publish.bucket_store import Conflict, ObjectBucket, Stored, StoreFault, open_bucket, swap
+from generator.settings import GeneratorSettings
+from generator.tick import tick
+from tests.outside.object_stores import MISSING, Store, Trouble, object_store, read_json
+from tests.outside.processes import REPOSITORY, devnet, emi, free_port
+from tests.processes import get
+from tests.services import SteppedClock, opened
+
+pytestmark = [pytest.mark.outside, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
+
+
+@pytest.fixture(scope="module")
+def _server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with object_store(tmp_path_factory.mktemp("moto")) as running:
+        yield running
+
+
+@pytest.fixture
+def store(_server: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    for name, value in _server.environment.items():
+        monkeypatch.setenv(name, value)
+    yield _server
+    _server.well()
+
+
+def files(n: int, writer: str = "") -> dict[str, bytes]:
+    return {f"/api/{name}.json": f"{name} {n} {writer}".encode() for name in "abcdef"}
+
+
+def site(bucket: ObjectBucket, writer: str, epoch: int = 0, deadline_s: float = 20.0) -> BucketSite:
+    made = BucketSite(bucket, writer, lambda: epoch, deadline_s)
+    made.open()
+    return made
+
+
+def publish(to: BucketSite, writer: str = "") -> int:
+    number = to.generation() + 1
+    to.publish(f"{number:012d}", files(number, writer), time.time())
+    return number
+
+
+def followed(bucket: ObjectBucket) -> tuple[int, dict[str, bytes]]:
+    """Read like a reader: the pointer, then every file below it."""
+    number = read_json(bucket, "current.json")["generation"]
+    found = {path: bucket.get(path) for path in bucket.files(f"g/{number}")}
+    return int(number), {path.removeprefix(f"g/{number}"): stored.data for path, stored in found.items() if stored}
+
+
+def test_the_server_keeps_conditions_and_headers(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    bucket = store.bucket("conditions", monkeypatch)
+    headers = {"Content-Type": "application/json", "Cache-Control": "no-store", "Content-Encoding": "br"}
+
+    first = bucket.create("a", b"1", headers)
+    second = bucket.update("a", b"2", first, headers)
+
+    with pytest.raises(Conflict):
+        bucket.create("a", b"3", {})
+    for path in ("a", "nothing here"):
+        with pytest.raises(Conflict):
+            bucket.update(path, b"3", first, {})
+    assert bucket.get("a") == Stored(b"2", second)
+    assert dict(obstore.get(bucket._store, "a").attributes) == headers
+    with pytest.raises(StoreFault, match="NoSuchBucket") as caught:
+        open_bucket("s3://no-such-bucket/x").get("a")
+    assert caught.value.refused
+
+
+def test_of_many_swaps_at_once_one_wins(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    bucket = store.bucket("races", monkeypatch)
+    known: Stored | None = None
+
+    for turn in range(20):
+        won: list[Stored] = []
+
+        def try_it(who: int, known: Stored | None = known, won: list[Stored] = won, turn: int = turn) -> None:
+            with suppress(Conflict):
+                won.append(swap(bucket, "pointer", f"{turn} {who}".encode(), known, {}))
+
+        threads = [threading.Thread(target=try_it, args=(who,)) for who in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        assert len(won) == 1
+        known = bucket.get("pointer")
+        assert known == won[0]
+
+
+PUTS = [*((f"/g/{3:012d}/api/{name}", 0) for name in "abcdef"), ("current.json", 0)]
+
+
+@pytest.mark.parametrize("how", ["503", "403", "dropped", "lost"])
+@pytest.mark.parametrize(("where", "n"), PUTS)
+def test_a_fault_at_any_object_leaves_a_whole_release_and_the_next_tick_goes_on(
+    how: str, where: str, n: int, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket = store.bucket(f"faults/{how}/{PUTS.index((where, n))}", monkeypatch)
+    publish(site(bucket, "a"))
+    ours = site(bucket, "b")
+    assert ours.generation() + 1 == 3
+    store.trouble = Trouble(how, "PUT", where, n)
+
+    if how == "lost":  # for good at this one object: what was stored is found by reading it back
+        publish(ours)
+        assert followed(bucket) == (3, files(3))
+    else:
+        with pytest.raises(PublishError) as caught:
+            publish(ours)
+        assert "AKIDTEST" not in str(caught.value)
+        assert followed(bucket) == (1, files(1))
+
+    store.well()
+    number = publish(ours)
+    assert followed(bucket) == (number, files(number))
+
+
+def test_a_slow_store_is_waited_for_and_one_that_is_too_slow_is_given_up(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket = store.bucket("slow", monkeypatch)
+    store.trouble, store.slow_s = Trouble("slow", "PUT"), 0.2
+    assert publish(site(bucket, "a")) == 1
+
+    store.trouble, store.slow_s = Trouble("slow", "PUT", "/g/"), 3.0
+    ours = site(bucket, "b", deadline_s=0.5)
+    with pytest.raises(PublishError, match=r"were not stored within 0\.5 s"):
+        publish(ours)
+
+    assert followed(bucket) == (1, files(1))
+    store.well()
+    number = publish(ours)
+    assert followed(bucket) == (number, files(number))
+
+
+def test_a_store_that_hangs_past_its_time_is_a_fault_and_what_arrives_late_changes_nothing(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket = store.bucket("hangs", monkeypatch, request_s=0.3)
+    ours = site(bucket, "a")
+    publish(ours)
+    store.trouble, store.slow_s = Trouble("slow", "PUT", "current.json"), 1.0
+    with pytest.raises(PublishError, match="not moved"):
+        publish(ours)
+    store.well()
+    time.sleep(1.2)  # now the swap that was given up is stored after all
+
+    number = publish(ours)
+
+    assert followed(bucket) == (number, files(number))
+
+
+def test_two_publishers_never_mix_and_never_use_one_number_twice(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    bucket = store.bucket("two", monkeypatch)
+    epochs = iter(range(1, 1_000))
+    done = threading.Event()
+
+    def work(writer: str) -> list[int]:
+        """Publish under new leases that the other one takes over at any moment, as after a SIGSTOP."""
+        published = []
+        for _ in range(6):
+            ours = site(bucket, writer, next(epochs))
+            for _ in range(3):
+                with suppress(LeadershipLost, PublishError):
+                    published.append(publish(ours, writer))
+        return published
+
+    def read() -> int:
+        followed_releases = 0
+        while not done.is_set():
+            if bucket.get("current.json") is None:
+                continue
+            number, seen = followed(bucket)
+            assert seen in (files(number, "a"), files(number, "b"))
+            followed_releases += 1
+        return followed_releases
+
+    with ThreadPoolExecutor(3) as pool:
+        reader = pool.submit(read)
+        writers = [pool.submit(work, name) for name in ("a", "b")]
+        try:
+            published = [writer.result() for writer in writers]
+        finally:
+            done.set()
+        assert reader.result() > 0
+
+    numbers = published[0] + published[1]
+    assert all(published)
+    assert len(set(numbers)) == len(numbers)
+    assert followed(bucket)[0] == max(numbers)
+
+
+def test_ten_ticks_without_the_store_and_then_the_generator_goes_on_by_itself(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    public, sold = store.bucket("down/site", monkeypatch), store.bucket("down/vault", monkeypatch)
+    settings = GeneratorSettings(
+        state_dir=tmp_path, site_url="s3://market/down/site", vault_url="s3://market/down/vault"
+    )
+    clock = SteppedClock()
+
+    async def story() -> None:
+        async with opened(tmp_path, clock, settings) as service:
+            await tick(service, clock.now())
+            before = followed(public), read_json(sold, "manifest.json")
+            store.trouble = Trouble("dropped")
+            for _ in range(10):
+                with pytest.raises(PublishError):
+                    await tick(service, clock.step(timedelta(minutes=1)))
+            store.well()
+            assert (followed(public), read_json(sold, "manifest.json")) == before
+            report = await tick(service, clock.step(timedelta(minutes=1)))
+
+            number, seen = followed(public)
+            assert f"{number:012d}" == report.generation == read_json(sold, "manifest.json")["generation"]
+            local = tmp_path / "site" / "current"
+            assert local.resolve().name == report.generation
+            assert seen == {
+                "/" + path.relative_to(local).as_posix(): path.read_bytes()
+                for path in local.rglob("*")
+                if path.is_file()
+            }
+            assert json.loads(seen["/status.json"])["generation"] == report.generation
+
+    asyncio.run(story())
+
+
+def test_the_whole_service_over_an_object_store_sells_also_while_the_store_is_down(
+    store: Store, tmp_path: Path
+) -> None:
+    market, elsewhere = tmp_path / "generator", tmp_path / "gateway"
+    urls = {"EMI_SITE_URL": "s3://market/all/site", "EMI_VAULT_URL": "s3://market/all/vault"}
+    told = run("tick", {"EMI_STATE_DIR": str(market), **urls, **store.environment}, tmp_path)
+    assert told.returncode == 0, told.stderr
+    assert not (market / "vault").exists()
+
+    with devnet(tmp_path / "devnet", "devnet") as chain:
+        port = free_port()
+        origin = f"http://127.0.0.1:{port}"
+        settings = {
+            **urls,
+            **store.environment,
+            "EMI_STATE_DIR": str(elsewhere),  # another machine: it shares nothing with the generator but the store
+            "EMI_PORT": str(port),
+            "EMI_FACILITATOR_URL": f"{chain}/facilitator",
+            "EMI_ALGOD_URL": f"{chain}/algod",
+            "EMI_INDEXER_URL": f"{chain}/indexer",
+        }
+        with emi(["gateway"], settings, elsewhere, f"{origin}/healthz"):
+            first = wait_quote(origin)
+            store.trouble = Trouble("dropped")
+            bought = run("buy", settings, elsewhere, "main-brain", "--url", origin, "--json")
+            assert bought.returncode == 0, bought.stderr
+            assert json.loads(bought.stdout)["snapshotId"] == first
+            assert wait_quote(origin) == first
+            store.well()
+
+            again = run("tick", {"EMI_STATE_DIR": str(market), **urls, **store.environment}, tmp_path)
+            assert again.returncode == 0, again.stderr
+            newer = wait_quote(origin, other_than=first)
+            bought = run("buy", settings, elsewhere, "atlas", "--url", origin, "--json")
+            assert json.loads(bought.stdout)["snapshotId"] == newer
+
+    logs = "".join(path.read_text(errors="replace") for path in tmp_path.rglob("*.log"))
+    for secret in ("hunter2", "AKIDTEST"):
+        assert secret not in logs + told.stdout + told.stderr + again.stdout + again.stderr
+
+
+def run(command: str, settings: dict[str, str], cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    cwd.mkdir(parents=True, exist_ok=True)
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("EMI_")}
+    return subprocess.run(
+        [sys.executable, "-m", "generator.cli", command, *arguments],
+        env={**plain, **settings, "PYTHONPATH": str(REPOSITORY)},
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def wait_quote(origin: str, other_than: str = "", within_s: float = 40) -> str:
+    """Return the snapshot that the gateway quotes now, waiting for one."""
+    until = time.monotonic() + within_s
+    seen: Any = None
+    while time.monotonic() < until:
+        status, _, body = get(f"{origin}/api/x402-main-brain.php")
+        seen = json.loads(body)
+        if status == 402 and seen["quote"]["snapshotId"] != other_than:
+            return str(seen["quote"]["snapshotId"])
+        time.sleep(0.2)
+    raise AssertionError(f"no quote: {seen}")
