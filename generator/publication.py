@@ -19,6 +19,7 @@ from generator.publish.vault import Offer
 from generator.service import Service
 
 ROUNDS_PUBLISHED: Final = 500
+PREDICTIONS_SHOWN: Final = 700
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +46,11 @@ def publish(service: Service, context: TickContext, composed: Composed, at: date
     paid = {product: body.as_json() for product, body in composed.paid.items()}
     standing = service.standing.files(service.site, free | paid, at)
     bodies = {path: encode(body) for path, body in free.items()}
-    pages = service.pages.render(PageView(context, free, service.standing.schemas))
+    played = service.memory.resolved_rounds(ROUNDS_PUBLISHED)
+    due = service.memory.settled_predictions(PREDICTIONS_SHOWN)
+    pages = service.pages.render(PageView(context, free, service.standing.schemas, played, due))
     log = service.logbook.files()
-    rounds = rounds_file(service.site.project, service.memory.resolved_rounds(ROUNDS_PUBLISHED))
+    rounds = rounds_file(service.site.project, played)
     files = service.variants.add({**standing, **pages, **bodies, ROUNDS_JSON: rounds, **log})
     generation, tiles = context.freshness.generation, service.logbook.tiles()
     service.checker.check(generation, files, tiles)

@@ -8,13 +8,20 @@ from typing import Final
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import (
+    ARENA,
+    CHANGELOG,
     DOCS,
+    GLOSSARY,
+    LEARN,
     LLMS_TXT,
     METHODOLOGY,
     OPENAPI_JSON,
     OPENAPI_YAML,
+    PRICING,
     ROUNDS_JSON,
+    STATUS,
     STATUS_JSON,
+    TRACK_RECORD,
     reasoning_path,
 )
 
@@ -41,6 +48,7 @@ class SitePage:
         label: in the navigation.
         title: of the document.
         description: one sentence for search engines.
+        primary: in the navigation at the top; the others are linked at the foot.
     """
 
     path: str
@@ -48,6 +56,7 @@ class SitePage:
     label: str
     title: str
     description: str
+    primary: bool = True
 
     @property
     def file(self) -> str:
@@ -56,8 +65,8 @@ class SitePage:
 
     @property
     def twin(self) -> str:
-        """The path of the same in Markdown; for the docs it is the full guide."""
-        return "/llms-full.txt" if self.path == DOCS else f"{self.path}index.md"
+        """The path of the same in Markdown."""
+        return f"{self.path}index.md"
 
 
 PAGES: Final[tuple[SitePage, ...]] = (
@@ -69,11 +78,39 @@ PAGES: Final[tuple[SitePage, ...]] = (
         "The regime of the crypto market now, seven assets, futures pressure and a prediction game, for learning only.",
     ),
     SitePage(
+        ARENA,
+        "pages/arena.html",
+        "Arena",
+        "The Arena: people and the brain, same question",
+        "A prediction game with no stakes: the live round, the votes, the brain's sealed answer and who was right so far.",
+    ),
+    SitePage(
+        TRACK_RECORD,
+        "pages/track_record.html",
+        "Track record",
+        "What the forecasts were worth",
+        "How often forecasts came true, how sure they were, and how they compare with simple rules. Every miss is kept.",
+    ),
+    SitePage(
+        LEARN,
+        "pages/learn.html",
+        "Learn",
+        "Learn to read a market without being fooled by it",
+        "How to read a regime, a confidence and funding, lessons from finished rounds, and every word explained.",
+    ),
+    SitePage(
         DOCS,
         "pages/docs.html",
         "Docs",
         "API documentation",
-        "Every free and paid endpoint: fields, today's answer, curl, cache, errors and when not to use it.",
+        "Every free and paid endpoint: fields, today's answer, curl, Python, JavaScript, cache, errors, when not to use it.",
+    ),
+    SitePage(
+        PRICING,
+        "pages/pricing.html",
+        "Pricing",
+        "What is free and what costs a few cents",
+        "Nine answers are free without a key. Four deeper ones cost 0.01 to 0.10 USDC each, paid with the request.",
     ),
     SitePage(
         METHODOLOGY,
@@ -81,20 +118,68 @@ PAGES: Final[tuple[SitePage, ...]] = (
         "Methodology",
         "How it reads, predicts and scores",
         "What a regime, a confidence, a prediction and a score mean here, and what they do not.",
+        primary=False,
     ),
     SitePage(
-        "/glossary/",
+        GLOSSARY,
         "pages/glossary.html",
         "Glossary",
         "The words used here",
         "Plain-English meanings of every word that the pages and answers use.",
+        primary=False,
     ),
     SitePage(
-        "/status/",
+        STATUS,
         "pages/status.html",
         "Status",
         "How fresh the data is",
         "Sources, their age, ticks published and failed, and what is missing now.",
+        primary=False,
+    ),
+    SitePage(
+        CHANGELOG,
+        "pages/changelog.html",
+        "Changelog",
+        "What changed",
+        "Changes of the API and of the site, by version, for people who build on it.",
+        primary=False,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """One feed that every page announces: path, media type, title."""
+
+    path: str
+    media_type: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class SharePicture:
+    """The picture that a page shows where it is shared: path, size in pixels, words for those who do not see it."""
+
+    path: str
+    width: int
+    height: int
+    alt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """One file of the record that people can check on their own: path, media type, what it holds."""
+
+    path: str
+    media_type: str
+    purpose: str
+
+
+FEEDS: Final[tuple[Feed, ...]] = ()
+SHARE_PICTURE: Final[SharePicture | None] = None
+DOWNLOADS: Final[tuple[Download, ...]] = (
+    Download(
+        ROUNDS_JSON, "application/json", "The last 500 finished Arena rounds with forecast, salt, votes and prices"
     ),
 )
 

@@ -248,6 +248,13 @@ def finished_rounds(connection: Connection, limit: int) -> tuple[Round, ...]:
     return tuple(round_of(row) for row in connection.execute(query).mappings())
 
 
+def settled_predictions(connection: Connection, limit: int) -> tuple[PredictionMade, ...]:
+    """Return the last hourly predictions that came due or were void, newest first, the assets in their order."""
+    c = t.predictions.c
+    query = select(t.predictions).where(c.settled.is_(True)).order_by(c.start_ms.desc(), c.id).limit(limit)
+    return tuple(prediction_of(row) for row in connection.execute(query).mappings())
+
+
 def lesson_by_round(connection: Connection, round_ids: Sequence[str]) -> dict[str, Lesson]:
     """Return the lessons of these rounds."""
     found: dict[str, Lesson] = {}

@@ -14,7 +14,7 @@ from generator.arena.play import PlayInputs, PlayResult, play
 from generator.arena.published import published_round
 from generator.arena.scores import track_record
 from generator.arena.teacher import Standing
-from generator.arena.values import ArenaView, BallotVerdict, Leaderboard, Round, Tally
+from generator.arena.values import ArenaView, BallotVerdict, Leaderboard, PredictionMade, Round, Tally
 from generator.catalog.words import RoundPhase
 from generator.lease.fence import Fence, one_writer
 from generator.memory import fencing, history, log, record, voters
@@ -41,6 +41,7 @@ class Memory:
         self._outer: Connection | None = None  # inside `batch`
         self._standing: Standing | None = None  # of what is committed, or of the open batch
         self._rows: tuple[tuple[int, int, int], list[dict[str, Any]]] | None = None
+        self._due: tuple[tuple[int, int, int], tuple[PredictionMade, ...]] | None = None
         self._log: log.LogState | None = None
         self._leaders: tuple[int, Leaderboard] | None = None
 
@@ -154,7 +155,8 @@ class Memory:
 
     def _forget(self) -> None:
         """Drop what was kept in the process: it may be ahead of what is stored. It is read anew next time."""
-        self._standing, self._rows, self._log, self._leaders = None, None, None, None
+        self._standing, self._rows, self._due = None, None, None
+        self._log, self._leaders = None, None
 
     def _play(self, connection: Connection, inputs: PlayInputs) -> ArenaView:
         active = record.active_rounds(connection)
@@ -304,6 +306,15 @@ class Memory:
         if self._log is None:
             self._log = log.load(connection)
         return self._log
+
+    def settled_predictions(self, limit: int) -> tuple[PredictionMade, ...]:
+        """Return the last hourly predictions that came due or were void, newest first."""
+        with self._transaction() as connection:
+            counted = self._standing_now(connection).hourly
+            key = (limit, counted.resolved, counted.void)
+            if self._due is None or self._due[0] != key or self._outer is not None:
+                self._due = (key, record.settled_predictions(connection, limit))
+            return self._due[1]
 
     def _standing_now(self, connection: Connection) -> Standing:
         if self._standing is None:

@@ -9,7 +9,9 @@ import re
 from html.parser import HTMLParser
 from typing import Final
 
-_BLOCKS: Final = frozenset({"p", "div", "ul", "ol", "dl", "section", "article", "header", "footer", "main", "details"})
+_BLOCKS: Final = frozenset(
+    {"p", "div", "ul", "ol", "dl", "section", "article", "header", "footer", "main", "details", "figure", "figcaption"}
+)
 _PREFIXES: Final = {"h1": "# ", "h2": "## ", "h3": "### ", "li": "- ", "dt": "- **"}
 _HIDDEN: Final = frozenset({"hidden", "aria-hidden"})
 _LISTS: Final = frozenset({"ul", "ol", "dl", "table"})

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from generator.catalog import examples
 from generator.catalog.discovery import QUERY_NOTES
 from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS, Endpoint
 from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS, Product
@@ -27,6 +28,15 @@ class FieldRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Examples:
+    """Programs to copy; every one is run by the tests."""
+
+    curl: str
+    python: str
+    javascript: str
+
+
+@dataclass(frozen=True, slots=True)
 class EndpointDoc:
     """One free endpoint."""
 
@@ -35,6 +45,7 @@ class EndpointDoc:
     query: str | None
     next_name: str
     next_path: str
+    examples: Examples
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +54,7 @@ class ProductDoc:
 
     product: Product
     fields: tuple[FieldRow, ...]
+    examples: Examples
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +75,13 @@ class Docs:
     types: tuple[TypeDoc, ...]
 
 
-def docs(schemas: Schemas) -> Docs:
+def docs(schemas: Schemas, base_url: str) -> Docs:
     """Read the fields of every answer from the component schemas (model name -> JSON schema)."""
     answers = [*(endpoint.model for endpoint in ENDPOINTS), *(product.model for product in PRODUCTS)]
     shared = [name for name in _reached(answers, schemas) if name not in answers and "properties" in schemas[name]]
     return Docs(
-        endpoints=tuple(_endpoint(endpoint, schemas) for endpoint in ENDPOINTS),
-        products=tuple(ProductDoc(product, fields(product.model, schemas)) for product in PRODUCTS),
+        endpoints=tuple(_endpoint(endpoint, schemas, base_url) for endpoint in ENDPOINTS),
+        products=tuple(_product(product, schemas, base_url) for product in PRODUCTS),
         types=tuple(TypeDoc(name, _text(schemas[name]), fields(name, schemas)) for name in sorted(shared)),
     )
 
@@ -112,9 +124,21 @@ def _container(kind: str, schema: Schema) -> str:
     return kind
 
 
-def _endpoint(endpoint: Endpoint, schemas: Schemas) -> EndpointDoc:
+def _endpoint(endpoint: Endpoint, schemas: Schemas, base_url: str) -> EndpointDoc:
     name, path = next_resource(endpoint)
-    return EndpointDoc(endpoint, fields(endpoint.model, schemas), QUERY_NOTES.get(endpoint.id), name, path)
+    programs = Examples(
+        examples.curl(base_url, endpoint), examples.python(base_url, endpoint), examples.javascript(base_url, endpoint)
+    )
+    return EndpointDoc(endpoint, fields(endpoint.model, schemas), QUERY_NOTES.get(endpoint.id), name, path, programs)
+
+
+def _product(product: Product, schemas: Schemas, base_url: str) -> ProductDoc:
+    programs = Examples(
+        examples.paid_curl(base_url, product),
+        examples.paid_python(base_url, product),
+        examples.paid_javascript(base_url, product),
+    )
+    return ProductDoc(product, fields(product.model, schemas), programs)
 
 
 def next_resource(endpoint: Endpoint) -> tuple[str, str]:

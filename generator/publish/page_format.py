@@ -58,6 +58,17 @@ def moment(ms: int) -> datetime:
     return datetime.fromtimestamp(ms / 1000, UTC)
 
 
+def ms_of(text: str) -> int:
+    """Return the milliseconds of an ISO 8601 time of ours."""
+    return round(datetime.fromisoformat(text).timestamp() * 1000)
+
+
+def left(ms: int) -> str:
+    """Write a span of milliseconds as MM:SS; nothing is left below zero."""
+    minutes, seconds = divmod(max(0, ms) // 1000, 60)
+    return f"{minutes:02d}:{seconds:02d}"
+
+
 def when(ms: int | None) -> Markup:
     """Write a moment as a `<time>` element, e.g. 20 Nov 2026, 09:53 UTC."""
     if ms is None:

@@ -11,11 +11,16 @@ from markupsafe import Markup
 from generator.arena.values import Round, TrackRecord
 from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
+from generator.catalog.links import reasoning_path
 from generator.catalog.sentences import BARS_MISSING, NEEDS_5_MINUTE_BARS, RECORDED_NOTICE, SIMULATED_NOTICE
 from generator.compose.context import TickContext
 from generator.market.values import BAR_MS
-from generator.publish.charts import scale, shares, sparkline
-from generator.publish.page_format import UNKNOWN, count, duration, percent, price, signed, usd, word
+from generator.publish.charts import scale, sparkline
+from generator.publish.charts_now import fundings, swings
+from generator.publish.charts_record import GUESS_PERCENT, interval
+from generator.publish.page_arena import brain_words, crowd_bar, crowd_words, question
+from generator.publish.page_format import UNKNOWN, duration, percent, price, signed, usd, when, word
+from generator.publish.page_record import verdict
 from generator.publish.page_words import BIAS_MARKS, REGIME_HEADLINES, STATE_MEANINGS
 
 Bodies = Mapping[str, Mapping[str, Any]]
@@ -68,11 +73,25 @@ class ArenaCard:
 
 
 @dataclass(frozen=True, slots=True)
+class Worth:
+    """What forecasts were worth so far, beside the reading: one number with its count."""
+
+    number: str
+    what: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Landing:
     """Everything the landing page's template reads."""
 
     regime: RegimeCard
+    worth: Worth
+    why: str
+    evidence: tuple[tuple[str, str], ...]
     rows: tuple[AssetRow, ...]
+    swing_chart: Markup | None
+    funding_chart: Markup | None
     futures_summary: str
     arena: ArenaCard
     track_record: str
@@ -81,14 +100,59 @@ class Landing:
 
 def landing(ctx: TickContext, bodies: Bodies) -> Landing:
     """Work out the landing page."""
+    brain = _body(bodies, "main-brain")
+    futures = _body(bodies, "derivatives")["assets"]
+    source = _source(ctx)
+    bands = {asset: _band(bodies, asset) for asset in ASSETS}
+    rates = {asset: (futures[asset].get("funding") or {}).get("rate_8h_percent") for asset in ASSETS}
     return Landing(
         regime=_regime(ctx, _body(bodies, "market-regime")),
+        worth=_worth(ctx.arena.hourly_record),
+        why=str(brain.get("summary") or ""),
+        evidence=_evidence(brain.get("brain") or {}),
         rows=tuple(_row(asset, ctx, bodies) for asset in ASSETS),
+        swing_chart=swings(bands, source),
+        funding_chart=fundings(rates, {asset: futures[asset].get("state") for asset in ASSETS}, source),
         futures_summary=_futures(_body(bodies, "derivatives")),
         arena=_arena(ctx),
-        track_record=track_record(ctx.arena.hourly_record),
+        track_record=verdict(ctx.arena.hourly_record),
         missing=missing(ctx, bodies),
     )
+
+
+def _worth(record: TrackRecord) -> Worth:
+    if record.hit.percent is None:
+        return Worth(UNKNOWN, "of forecasts came true", "No forecast has come due yet.")
+    guess = f"a blind guess gets {percent(GUESS_PERCENT)}"
+    return Worth(
+        percent(record.hit.percent),
+        f"of {record.hit.n:,} hourly forecasts came true",
+        f"95\N{NO-BREAK SPACE}% interval {interval(record.hit)}; {guess}.",
+    )
+
+
+def _evidence(brain: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    rows = (
+        ("for the leans shown", brain.get("evidence_for")),
+        ("against them", brain.get("evidence_against")),
+        ("missing", brain.get("evidence_missing")),
+    )
+    return tuple((name, str(number)) for name, number in rows if number is not None)
+
+
+def _band(bodies: Bodies, asset: str) -> float | None:
+    said = bodies.get(reasoning_path(asset), {}).get("reasoning") or {}
+    value = said.get("band_bps")
+    return None if value is None else float(value)
+
+
+def _source(ctx: TickContext) -> Markup:
+    names = {
+        "live": "public exchange data",
+        "recorded": "a recording of public exchange data",
+        "simulated": "a simulated market",
+    }
+    return Markup("Source: {}, as of {}.").format(names[ctx.observation.mode.value], when(ctx.freshness.generated_ms))
 
 
 def missing(ctx: TickContext, bodies: Bodies) -> tuple[str, ...]:
@@ -107,23 +171,6 @@ def _parts(bodies: Bodies, asset: str) -> Iterator[Mapping[str, Any]]:
     yield _body(bodies, "main-brain")["coins"][asset]
     for name in ("liquidity-lite", "derivatives"):
         yield _body(bodies, name)["assets"][asset]
-
-
-def track_record(record: TrackRecord) -> str:
-    """Say in plain words what the hourly predictions were worth, always with their count."""
-    if not record.resolved or record.hit.percent is None:
-        return "No hourly prediction has come due yet, so nothing is known about their worth."
-    made_up = f", {record.warm_up:,} of them in the simulated warm-up" if record.warm_up else ""
-    text = (
-        f"Of {record.resolved:,} hourly predictions that came due{made_up}, {percent(record.hit.percent)} named the "
-        f"outcome that came true (95 % interval {percent(record.hit.low_percent)} to "
-        f"{percent(record.hit.high_percent)})."
-    )
-    base, skill = record.baselines.get("base_rate"), record.skill_percent.get("base_rate")
-    if record.brier is None or base is None or skill is None:
-        return f"{text} There are too few cases to compare them with a baseline."
-    verdict = f"{skill:.1f} % better, which may still be chance" if skill > 0 else "no skill shown"
-    return f"{text} Their Brier score is {record.brier:.3f}; always giving the base rate scores {base:.3f}: {verdict}."
 
 
 def _regime(ctx: TickContext, body: Mapping[str, Any]) -> RegimeCard:
@@ -188,39 +235,15 @@ def _futures(body: Mapping[str, Any]) -> str:
 
 
 def _arena(ctx: TickContext) -> ArenaCard:
-    live, tally = ctx.arena.live, ctx.arena.live_tally
-    parts = (
-        ("for", "bullish", tally.bullish),
-        ("even", "neutral", tally.neutral),
-        ("against", "bearish", tally.bearish),
-    )
-    split = ", ".join(f"{number} {name}" for _, name, number in parts)
-    made_up = " This crowd is simulated." if live and live.simulated_crowd else ""
-    crowd = f"{count(tally.total, 'vote')}: {split}.{made_up}" if tally.total else "Nobody has voted in this round."
+    live = ctx.arena.live
     return ArenaCard(
         live=live,
         open=ctx.arena.open,
         question=question(live) if live else "",
-        crowd=crowd,
-        crowd_bar=shares("crowd", "Votes of the live round", parts),
-        brain=_brain(live),
+        crowd=crowd_words(ctx),
+        crowd_bar=crowd_bar(ctx),
+        brain=brain_words(live),
     )
-
-
-def question(of: Round) -> str:
-    """Put a round's question in one sentence."""
-    if of.band_bps is None:
-        return f"Will {of.asset} end the round higher, lower, or about where it started?"
-    band = percent(of.band_bps / 100, 2)
-    return f"Will {of.asset} end the round more than {band} higher, more than {band} lower, or in between?"
-
-
-def _brain(live: Round | None) -> str:
-    if live is None or live.prediction is None:
-        return "no forecast for this round"
-    if live.confidence_percent is None:
-        return str(live.prediction)
-    return f"{live.prediction}, to which it gave {percent(live.confidence_percent)}"
 
 
 def _body(bodies: Bodies, endpoint_id: str) -> Mapping[str, Any]:

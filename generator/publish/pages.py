@@ -1,30 +1,47 @@
-"""The pages for people, rendered each tick from one environment."""
+"""The pages for people, rendered each tick from one environment; parts that did not change are kept."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup, escape
 
+from generator.arena.values import PredictionMade
 from generator.catalog.assets import ASSETS
-from generator.catalog.discovery import CATALOG_VERSION, DISCOVERY_FILES, PAGES, STATUSES, SitePage
+from generator.catalog.changes import VERSIONS
+from generator.catalog.discovery import (
+    CATALOG_VERSION,
+    DISCOVERY_FILES,
+    DOWNLOADS,
+    FEEDS,
+    PAGES,
+    SHARE_PICTURE,
+    STATUSES,
+    SitePage,
+)
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
 from generator.catalog.formats import iso
-from generator.catalog.links import BUYER, BUYER_AGENT, DOCS
+from generator.catalog.links import ARENA, BUYER, BUYER_AGENT, DOCS, LEARN, STATUS, TRACK_RECORD
 from generator.catalog.products import PRODUCTS
 from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
 from generator.compose.context import TickContext
 from generator.publish import page_format
 from generator.publish.markdown import markdown
-from generator.publish.page_docs import Docs, Schemas, answer, docs
-from generator.publish.page_landing import landing, question, track_record
+from generator.publish.page_arena import history, live_view, question, rate_words, who_was_right
+from generator.publish.page_docs import Schemas, answer, docs
+from generator.publish.page_landing import landing, missing
+from generator.publish.page_linked import linked_data
+from generator.publish.page_questions import LEARN_QUESTIONS, PRICING_QUESTIONS
+from generator.publish.page_record import record_view, verdict
 from generator.publish.page_words import MODE_BANNERS, glossary
 from generator.publish.resources import Resources
 
 NOT_FOUND: Final = SitePage("/404", "pages/404.html", "", "No such page", "There is nothing at this address.")
+_SHARED: Final = ENDPOINT_BY_ID["shared-intelligence"].path
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +52,130 @@ class PageView:
         ctx: the tick.
         bodies: path -> the free body published there, as plain values.
         schemas: model name -> JSON schema, from the published OpenAPI.
+        rounds: rows of `/arena/rounds.json`, newest first.
+        predictions: hourly forecasts that came due or were void, newest first.
     """
 
     ctx: TickContext
     bodies: Mapping[str, Mapping[str, Any]]
     schemas: Schemas = field(default_factory=dict)
+    rounds: Sequence[Mapping[str, Any]] = ()
+    predictions: Sequence[PredictionMade] = ()
+
+
+def _nothing(_view: PageView) -> Mapping[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a page's content.
+
+    Args:
+        template: below templates/.
+        source: returns what the piece is made from; while that is equal the piece is kept. None: made every tick.
+        values: returns what its template reads beside the shared values.
+    """
+
+    template: str
+    source: Callable[[PageView], object] | None
+    values: Callable[[PageView], Mapping[str, Any]] = _nothing
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    html: str
+    text: str  # the Markdown twin
+
+
+def _settled(view: PageView) -> object:
+    return (view.ctx.site, view.ctx.observation.mode)
+
+
+def _lessons(view: PageView) -> object:
+    return (_settled(view), view.ctx.arena.lessons)
+
+
+def _record(view: PageView) -> object:
+    arena = view.ctx.arena
+    return (
+        _settled(view),
+        arena.hourly_record,
+        arena.arena_record,
+        arena.teacher,
+        tuple(view.predictions),
+        tuple(view.rounds),
+    )
+
+
+def _played(view: PageView) -> object:
+    return (_settled(view), view.ctx.arena.teacher, tuple(view.rounds))
+
+
+def _documented(view: PageView) -> object:
+    return (view.ctx.site, view.schemas)
+
+
+def _docs_values(view: PageView) -> Mapping[str, Any]:
+    # Today's answers change each minute: a mark stands for each, and is exchanged in the finished text.
+    return {"docs": docs(view.schemas, view.ctx.site.base_url), "answers": {row.id: _mark(row.id) for row in ENDPOINTS}}
+
+
+def _mark(name: str) -> str:
+    return f"@@{name}@@"
+
+
+def _record_source(view: PageView) -> Markup:
+    newest = max((made.end_ms for made in view.predictions), default=None)
+    until = Markup(", up to {}").format(page_format.when(newest)) if newest is not None else ""
+    return Markup('Source: own record, <a href="{}">downloads</a>{}.').format("#downloads", until)
+
+
+_PARTS: Final[Mapping[str, tuple[Part, ...]]] = {
+    "/": (
+        Part("pages/index.html", None, lambda view: {"now": landing(view.ctx, view.bodies)}),
+        Part("pages/index_offer.html", _settled),
+    ),
+    ARENA: (
+        Part("pages/arena.html", None, lambda view: {"live": live_view(view.ctx, view.bodies[_SHARED])}),
+        Part(
+            "pages/arena_history.html",
+            _played,
+            lambda view: {
+                "rows": history(view.rounds),
+                "right": who_was_right(view.ctx.arena.teacher, Markup("Source: all resolved rounds.")),
+            },
+        ),
+    ),
+    TRACK_RECORD: (
+        Part(
+            "pages/track_record.html",
+            _record,
+            lambda view: {
+                "record": record_view(
+                    view.ctx.arena.hourly_record,
+                    view.ctx.arena.arena_record,
+                    view.ctx.arena.teacher,
+                    view.predictions,
+                    view.rounds,
+                    _record_source(view),
+                )
+            },
+        ),
+    ),
+    LEARN: (Part("pages/learn.html", _lessons),),
+    STATUS: (
+        Part(
+            "pages/status.html",
+            None,
+            lambda view: {
+                "lacking": missing(view.ctx, view.bodies),
+                "verdict": verdict(view.ctx.arena.hourly_record),
+            },
+        ),
+    ),
+    DOCS: (Part("pages/docs.html", _documented, _docs_values),),
+}
 
 
 class Pages:
@@ -49,7 +185,7 @@ class Pages:
         resources = resources or Resources.locate()
         self._env = environment(resources)
         self._env.globals.update(_facts(), assets_version=_version(resources))
-        self._docs: tuple[Schemas, Docs] | None = None
+        self._kept: dict[str, tuple[object, Any]] = {}
 
     def render(self, view: PageView) -> dict[str, bytes]:
         """Return path -> bytes of every page, its Markdown twin, and `/404.html`.
@@ -57,32 +193,62 @@ class Pages:
         Raises:
             KeyError: a free body is missing from `view.bodies`.
         """
-        shared = {
-            "ctx": view.ctx,
-            "site": view.ctx.site,
-            "fresh": view.ctx.freshness,
-            "mode": str(view.ctx.observation.mode),
-            "now": landing(view.ctx, view.bodies),
-        }
-        extra: dict[str, dict[str, Any]] = {"pages/docs.html": self._docs_values(view)}
+        base_url = view.ctx.site.base_url
+        shared = self._shared(view)
+        head, foot = (self._env.get_template(f"pages/{name}.html").render(shared) for name in ("head", "foot"))
+        before, after = markdown(head, base_url), markdown(foot, base_url)
+        frame = {**shared, "head": Markup(head), "foot": Markup(foot)}  # noqa: S704  ours, escaped when it was made
         files: dict[str, bytes] = {}
         for page in PAGES:
-            html = self._page(page, {**shared, **extra.get(page.template, {})})
-            files[page.file] = html.encode()
-            if page.path != DOCS:  # its twin is llms-full.txt
-                files[page.twin] = markdown(html, view.ctx.site.base_url).encode()
-        files["/404.html"] = self._page(NOT_FOUND, shared).encode()
+            made = self._content(page, view, shared)
+            files[page.file] = self._frame(page, view, frame, made.html).encode()
+            files[page.twin] = f"{before}\n{made.text}\n{after}".encode()
+        missing_page = self._content(NOT_FOUND, view, shared)
+        files["/404.html"] = self._frame(NOT_FOUND, view, frame, missing_page.html).encode()
         return files
 
-    def _page(self, page: SitePage, values: Mapping[str, Any]) -> str:
-        return self._env.get_template(page.template).render(values, page=page)
+    def _shared(self, view: PageView) -> dict[str, Any]:
+        ctx = view.ctx
+        return {"ctx": ctx, "site": ctx.site, "fresh": ctx.freshness, "mode": str(ctx.observation.mode)}
 
-    def _docs_values(self, view: PageView) -> dict[str, Any]:
-        # The schemas change once a day at most; the same object gives the same tables.
-        if self._docs is None or self._docs[0] is not view.schemas:
-            self._docs = (view.schemas, docs(view.schemas))
-        answers = {endpoint.id: answer(view.bodies.get(endpoint.path)) for endpoint in ENDPOINTS}
-        return {"docs": self._docs[1], "answers": answers}
+    def _content(self, page: SitePage, view: PageView, shared: Mapping[str, Any]) -> _Made:
+        parts = _PARTS.get(page.path) or (Part(page.template, _settled),)
+        made = [self._part(part, view, shared) for part in parts]
+        whole = _Made("\n".join(part.html for part in made), "\n".join(part.text for part in made))
+        return _with_answers(whole, view) if page.path == DOCS else whole
+
+    def _part(self, part: Part, view: PageView, shared: Mapping[str, Any]) -> _Made:
+        def make() -> _Made:
+            html = self._env.get_template(part.template).render(shared, **part.values(view))
+            return _Made(html, markdown(html, view.ctx.site.base_url))
+
+        made: _Made = make() if part.source is None else self._keep(part.template, part.source(view), make)
+        return made
+
+    def _frame(self, page: SitePage, view: PageView, frame: Mapping[str, Any], main: str) -> str:
+        ctx = view.ctx
+        linked = self._keep(f"linked {page.path}", ctx.site, lambda: linked_data(page, ctx.site))
+        told = linked.replace(_mark("made"), iso(ctx.freshness.generated_ms))
+        content = Markup(main)  # noqa: S704  made from our templates, escaped there
+        return self._env.get_template("pages/base.html").render(frame, page=page, main=content, linked=told)
+
+    def _keep(self, name: str, source: object, make: Callable[[], Any]) -> Any:
+        held = self._kept.get(name)
+        if held is None or held[0] != source:
+            held = self._kept[name] = (source, make())
+        return held[1]
+
+
+def _with_answers(made: _Made, view: PageView) -> _Made:
+    """Put today's answers where their marks stand."""
+    html, text = made.html, made.text
+    for endpoint in ENDPOINTS:
+        told = answer(view.bodies.get(endpoint.path)) or "There is no answer at the moment."
+        html = html.replace(_mark(endpoint.id), str(escape(told)))
+        # Still the same JSON, and no tag even where Markdown is shown without its fences.
+        text = text.replace(_mark(endpoint.id), told.replace("<", "\\u003c"))
+    made_at = page_format.when(view.ctx.freshness.generated_ms)
+    return _Made(html.replace(_mark("when"), made_at), text.replace(_mark("when"), made_at.striptags()))
 
 
 def environment(resources: Resources) -> Environment:
@@ -96,8 +262,8 @@ def environment(resources: Resources) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    names = ("price", "percent", "signed", "usd", "word", "when", "clock", "duration", "count")
-    env.filters.update({name: getattr(page_format, name) for name in names}, iso=iso)
+    names = ("price", "percent", "signed", "usd", "word", "when", "clock", "duration", "count", "left")
+    env.filters.update({name: getattr(page_format, name) for name in names}, iso=iso, rate=rate_words)
     return env
 
 
@@ -109,7 +275,11 @@ def _facts() -> dict[str, Any]:
         "products": PRODUCTS,
         "pages": PAGES,
         "discovery_files": DISCOVERY_FILES,
+        "downloads": DOWNLOADS,
+        "feeds": FEEDS,
+        "share_picture": SHARE_PICTURE,
         "statuses": STATUSES,
+        "versions": VERSIONS,
         "buyer": BUYER,
         "buyer_agent": BUYER_AGENT,
         "cache_seconds": CACHE_SECONDS,
@@ -119,9 +289,11 @@ def _facts() -> dict[str, Any]:
         "capacity_notice": CAPACITY_NOTICE,
         "version_advice": VERSION_ADVICE,
         "mode_banners": MODE_BANNERS,
+        "learn_questions": LEARN_QUESTIONS,
+        "pricing_questions": PRICING_QUESTIONS,
         "terms": glossary(),
         "question": question,
-        "track_record": track_record,
+        "answer_time": _mark("when"),
     }
 
 

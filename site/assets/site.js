@@ -1,13 +1,12 @@
-// The page is whole without this. It tells the age of the data, says STALE past its time, and counts rounds down.
+// The page is whole without this. It tells the age of the data, says STALE past its time, counts rounds down, and
+// takes in the parts that the next release changed, without moving what is being read.
 (function () {
   "use strict";
   var body = document.body;
-  var made = Date.parse(body.dataset.generatedAt);
-  var until = Date.parse(body.dataset.validUntil);
-  var stale = document.getElementById("stale");
-  var ages = document.querySelectorAll("[data-age]");
-  var counts = document.querySelectorAll("[data-countdown]");
+  var title = document.title;
 
+  function time(name) { return Date.parse(body.dataset[name]); }
+  function all(selector) { return Array.prototype.slice.call(document.querySelectorAll(selector)); }
   function two(number) { return (number < 10 ? "0" : "") + number; }
 
   function span(seconds) {
@@ -18,22 +17,57 @@
 
   function show() {
     var now = Date.now();
-    var age = Math.max(0, Math.round((now - made) / 1000));
-    ages.forEach(function (place) { place.textContent = "Made " + span(age) + " ago."; });
-    if (stale) { stale.hidden = !(now > until); }
-    body.classList.toggle("is-stale", now > until);
-    counts.forEach(function (place) {
+    var past = now > time("validUntil");
+    var stale = document.getElementById("stale");
+    var age = Math.max(0, Math.round((now - time("generatedAt")) / 1000));
+    all("[data-age]").forEach(function (place) { place.textContent = "Made " + span(age) + " ago."; });
+    if (stale && stale.hidden === past) { stale.hidden = !past; }
+    body.classList.toggle("is-stale", past);
+    document.title = (past ? "STALE · " : "") + title;
+    all("[data-countdown]").forEach(function (place) {
       var left = Math.round((Date.parse(place.dataset.countdown) - now) / 1000);
-      place.textContent = left > 0 ? two(Math.floor(left / 60)) + ":" + two(left % 60) : "00:00 (over; the next page tells)";
+      place.textContent = left > 0 ? two(Math.floor(left / 60)) + ":" + two(left % 60) : "over";
     });
   }
 
-  function open() {
+  // One request for the page itself, soon after the next release is due; later and later while none comes.
+  var wait = 0;
+  function plan() {
+    var due = time("next") + 4000 + Math.random() * 6000 + wait - Date.now();
+    setTimeout(refresh, Math.max(5000, due));
+  }
+
+  function refresh() {
+    if (document.hidden) { wait = 0; return setTimeout(refresh, 15000); }
+    fetch(location.pathname, { cache: "no-cache" }).then(function (answer) {
+      return answer.ok ? answer.text() : Promise.reject(answer.status);
+    }).then(function (text) {
+      var fresh = new DOMParser().parseFromString(text, "text/html");
+      if (!fresh.body.dataset.generatedAt || fresh.body.dataset.generatedAt === body.dataset.generatedAt) { throw 0; }
+      ["generatedAt", "validUntil", "next", "mode"].forEach(function (name) { body.dataset[name] = fresh.body.dataset[name]; });
+      all("[data-live]").forEach(function (old) {
+        var part = fresh.getElementById(old.id);
+        if (!part || old.contains(document.activeElement) && old.id !== "stamp") { return; }
+        var open = Array.prototype.map.call(old.querySelectorAll("details"), function (one) { return one.open; });
+        part.querySelectorAll("details").forEach(function (one, at) { if (at < open.length) { one.open = open[at]; } });
+        old.replaceWith(document.adoptNode(part));
+      });
+      wait = 0;
+      show();
+    }).catch(function () { wait = Math.min(600000, wait * 2 + 30000); }).then(plan);
+  }
+
+  function unfold() {
     var part = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (part && part.tagName === "DETAILS") { part.open = true; }
   }
 
-  if (made && until) { show(); setInterval(show, 1000); }
-  addEventListener("hashchange", open);
-  open();
+  if (time("generatedAt") && time("validUntil")) {
+    show();
+    setInterval(show, 1000);
+    if (document.querySelector("main [data-live]")) { plan(); }
+  }
+  addEventListener("hashchange", unfold);
+  addEventListener("beforeprint", function () { all("figure details").forEach(function (one) { one.open = true; }); });
+  unfold();
 }());

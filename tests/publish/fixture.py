@@ -6,9 +6,21 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from generator.arena.values import ArenaView, Lesson, Rate, Round, Tally, TeacherMetrics, TrackRecord
+from generator.arena.published import published_round
+from generator.arena.values import (
+    ArenaView,
+    Bin,
+    Lesson,
+    PredictionMade,
+    Rate,
+    Round,
+    Tally,
+    TeacherMetrics,
+    TrackRecord,
+)
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.links import reasoning_path
 from generator.catalog.words import Consensus, PatternType, Prediction, RoundPhase, SourceMode, SourceStatus
 from generator.compose.context import DayBefore, Freshness, Site, TickContext, Ticks
 from generator.contract.registry import MODELS
@@ -24,7 +36,8 @@ SITE = Site("Educational Market Intelligence", "http://127.0.0.1:8402", "contact
 
 def view(mode: SourceMode = SourceMode.SIMULATED, *, known: bool = True, empty: bool = False) -> PageView:
     ctx = context(mode, known=known, empty=empty)
-    return PageView(ctx, bodies(known=known, empty=empty), schemas())
+    free = bodies(known=known, empty=empty)
+    return PageView(ctx, free, schemas()) if empty else PageView(ctx, free, schemas(), rounds(), predictions())
 
 
 def context(mode: SourceMode = SourceMode.SIMULATED, *, known: bool = True, empty: bool = False) -> TickContext:
@@ -53,7 +66,11 @@ def arena(hit: float = 34.1, skill: float = -0.4, resolved: int = 1204) -> Arena
         log_score=1.0981,
         baselines={"uniform": 0.6667, "base_rate": 0.6641, "persistence": 0.98},
         skill_percent={"uniform": 0.0, "base_rate": skill, "persistence": 32.0},
-        bins=(),
+        bins=(
+            Bin(35.0, 40.0, 900, Rate(900, 36.1, 33.0, 39.3)),
+            Bin(40.0, 45.0, 290, Rate(290, 44.8, 39.2, 50.6)),
+            Bin(45.0, 50.0, 14, None),
+        ),
     )
     live = _round(START_MS, RoundPhase.LIVE, Prediction.NEUTRAL)
     lessons = tuple(_lesson(number) for number in range(7))
@@ -64,7 +81,21 @@ def arena(hit: float = 34.1, skill: float = -0.4, resolved: int = 1204) -> Arena
         open=_round(START_MS + HOUR_MS, RoundPhase.OPEN, None),
         lessons=lessons,
         hourly_record=record,
+        arena_record=replace(record, kind="arena", resolved=60, hit=Rate(60, 35.0, 24.2, 47.6)),
+        teacher=TeacherMetrics(
+            60, 12, Rate(60, 35.0, 24.2, 47.6), Rate(48, 41.7, 28.8, 55.7), Rate(48, 30.0, 19.0, 44.0), {}
+        ),
     )
+
+
+def rounds(number: int = 60) -> list[dict[str, Any]]:
+    """Finished rounds, newest first: right, wrong, void, with and without people."""
+    return [_finished(back) for back in range(1, number + 1)]
+
+
+def predictions(hours: int = 40) -> tuple[PredictionMade, ...]:
+    """Hourly forecasts that came due, newest first; some void."""
+    return tuple(_prediction(asset, back) for back in range(1, hours + 1) for asset in ASSETS)
 
 
 def bodies(*, known: bool = True, empty: bool = False) -> dict[str, dict[str, Any]]:
@@ -72,6 +103,13 @@ def bodies(*, known: bool = True, empty: bool = False) -> dict[str, dict[str, An
     out["/api/market-regime.php"] |= {"summary": _SUMMARY, "regime": _regime(known=known)}
     out["/api/main-brain.php"] |= {"coins": {asset: _coin(asset, known=known, empty=empty) for asset in ASSETS}}
     out["/api/liquidity-lite.php"] |= {"assets": {asset: _pool(known=known) for asset in ASSETS}}
+    out |= {
+        reasoning_path(asset): {"reasoning": {"band_bps": 14.0 + 3 * place if known else None}}
+        for place, asset in enumerate(ASSETS)
+    }
+    out["/arena/get_shared_intelligence.php"] |= {
+        "price": {"now": None if empty else 96_432.1, "change_bps": None if empty else 23.04}
+    }
     out["/api/derivatives.php"] |= {
         "summary": "Futures lean balanced: funding is near its usual level in most of the seven." if known else None,
         "assets": {asset: _futures(known=known) for asset in ASSETS},
@@ -182,6 +220,40 @@ def _round(start_ms: int, phase: RoundPhase, prediction: Prediction | None) -> R
         regime_mode="NEUTRAL",
         start_price=96_210.4 if prediction else None,
         simulated_crowd=True,
+    )
+
+
+def _finished(back: int) -> dict[str, Any]:
+    start_ms = START_MS - back * HOUR_MS
+    said = (Prediction.BULLISH, Prediction.NEUTRAL, Prediction.BEARISH)[back % 3]
+    came = None if back % 10 == 0 else (Prediction.BULLISH, Prediction.BEARISH)[back % 2]
+    played = replace(
+        _round(start_ms, RoundPhase.RESOLVED if came else RoundPhase.VOID, said),
+        outcome=came,
+        change_bps=31.4 if came else None,
+        void_reason=None if came else "too few venues",
+        base_rate=(0.33, 0.34, 0.33),
+        salt="ab" * 16,
+        warm_up=back > 48,
+    )
+    tally = Tally() if back % 5 == 0 else Tally(bullish=7, bearish=3, neutral=2)
+    lesson = replace(_lesson(1), human_consensus=Consensus.BULLISH if tally.total else Consensus.NONE)
+    return published_round(played, tally, lesson if came else None)
+
+
+def _prediction(asset: str, back: int) -> PredictionMade:
+    place = ASSETS.index(asset) + back
+    void = place % 19 == 0
+    return PredictionMade(
+        asset=asset,
+        start_ms=START_MS - back * HOUR_MS,
+        end_ms=START_MS - (back - 1) * HOUR_MS,
+        probabilities=(0.31, 0.33, 0.36),
+        base_rate=(0.33, 0.34, 0.33),
+        prediction=(Prediction.BULLISH, Prediction.NEUTRAL)[place % 2],
+        band_bps=21.0,
+        outcome=None if void else (Prediction.BULLISH, Prediction.BEARISH, Prediction.NEUTRAL)[place % 3],
+        void_reason="too few venues" if void else None,
     )
 
 

@@ -1,0 +1,255 @@
+"""The frame of a chart: axes with units, a finding as its title, its numbers as a table, source and time under it.
+
+Nothing here carries a style: colours and letters come from the style sheet, marks differ in shape as well. Lengths are
+SVG units; the view box is 640 wide and scales with its column.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from markupsafe import Markup
+
+WIDTH: Final = 640
+LEFT: Final = 62
+RIGHT: Final = 18
+TOP: Final = 40
+BOTTOM: Final = 62
+ROW: Final = 40
+ROW_LABEL: Final = 118
+ROW_VALUE: Final = 168
+
+_FIGURE: Final = Markup(
+    '<figure class="chart" id="chart-{id}"><figcaption>{finding}</figcaption>'
+    '<svg viewBox="0 0 {width} {height}" role="img" aria-labelledby="{id}-t {id}-d">'
+    '<title id="{id}-t">{finding}</title><desc id="{id}-d">{desc}</desc>{inner}</svg>'
+    '<p class="source">{source}</p>'
+    "<details><summary>The numbers of this chart</summary>{table}</details></figure>"
+)
+_TEXT: Final = Markup('<text class="{kind}" x="{x:.1f}" y="{y:.1f}"{anchor}>{text}</text>')
+_LINE: Final = Markup('<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>')
+_ANCHORS: Final = {
+    "start": Markup(""),
+    "middle": Markup(' text-anchor="middle"'),
+    "end": Markup(' text-anchor="end"'),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a chart says beside its picture.
+
+    Args:
+        name: for element ids, unique on the page.
+        finding: the title: what the picture shows, as a sentence.
+        desc: how to read it, for those who do not see it.
+        source: where the numbers come from and as of when.
+        columns: heads of the table twin.
+        rows: its rows, as many cells each.
+    """
+
+    name: str
+    finding: str
+    desc: str
+    source: Markup | str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A linear axis.
+
+    Args:
+        low: value at its start.
+        high: value at its end, above `low`.
+        ticks: (value, text) where it is labelled.
+        label: quantity and unit.
+    """
+
+    low: float
+    high: float
+    ticks: tuple[tuple[float, str], ...]
+    label: str
+
+    def share(self, value: float) -> float:
+        """Return where a value lies, 0 at the start and 1 at the end; outside values at the nearer end."""
+        return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a chart of rows.
+
+    Args:
+        label: at the left.
+        value: None draws no mark.
+        low: lower end of the interval, or None.
+        high: upper end of the interval, or None.
+        text: the value in words, drawn beside the mark and told by the tooltip.
+    """
+
+    label: str
+    value: float | None
+    text: str
+    low: float | None = None
+    high: float | None = None
+
+
+class Plot:
+    """A plane between two axes."""
+
+    def __init__(self, x: Axis, y: Axis, height: int = 360) -> None:
+        self.x, self.y, self.height = x, y, height
+        self._width = WIDTH - LEFT - RIGHT
+        self._tall = height - TOP - BOTTOM
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """Return the place of a point."""
+        return LEFT + self.x.share(x) * self._width, TOP + (1 - self.y.share(y)) * self._tall
+
+    def frame(self) -> Markup:
+        """Draw grid lines, tick labels and the two axis labels."""
+        bottom = TOP + self._tall
+        parts = [text("axis", 0, 16, self.y.label)]
+        for value, label in self.y.ticks:
+            _, y = self.at(self.x.low, value)
+            parts += [line("grid", (LEFT, y), (WIDTH - RIGHT, y)), text("tick", LEFT - 9, y + 5, label, "end")]
+        for value, label in self.x.ticks:
+            x, _ = self.at(value, self.y.low)
+            parts += [line("notch", (x, bottom), (x, bottom + 6)), text("tick", x, bottom + 25, label, "middle")]
+        parts += [
+            line("base", (LEFT, bottom), (WIDTH - RIGHT, bottom)),
+            text("axis", WIDTH - RIGHT, self.height - 6, self.x.label, "end"),
+        ]
+        return Markup("").join(parts)
+
+    def path(self, kind: str, points: Iterable[tuple[float, float]], *, closed: bool = False) -> Markup:
+        """Draw a line through points, or an area when closed."""
+        places = " ".join(f"{x:.1f},{y:.1f}" for x, y in (self.at(*point) for point in points))
+        area, path = Markup('<polygon class="{}" points="{}"/>'), Markup('<polyline class="{}" points="{}"/>')
+        return (area if closed else path).format(kind, places)
+
+    def dot(self, kind: str, point: tuple[float, float], tip: str, radius: float = 5) -> Markup:
+        """Draw a point that tells its number when it is pointed at."""
+        x, y = self.at(*point)
+        mark = Markup('<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="{:g}" data-tip="{}"/>')
+        return mark.format(kind, x, y, radius, tip)
+
+    def span(self, kind: str, start: tuple[float, float], end: tuple[float, float]) -> Markup:
+        """Draw a straight line between two points."""
+        return line(kind, self.at(*start), self.at(*end))
+
+    def note(self, kind: str, point: tuple[float, float], words: str, anchor: str = "start", down: float = 0) -> Markup:
+        """Write at a point, or `down` units below it."""
+        x, y = self.at(*point)
+        return text(kind, x, y + down, words, anchor)
+
+
+def figure(told: Told, inner: Markup, height: int) -> Markup:
+    """Put picture, title, description, source and table together."""
+    return _FIGURE.format(
+        id=told.name,
+        width=WIDTH,
+        height=height,
+        finding=told.finding,
+        desc=told.desc,
+        inner=inner,
+        source=told.source,
+        table=_table(told),
+    )
+
+
+def row_chart(
+    told: Told, axis: Axis, rows: Sequence[Row], *, bars: bool = False, mark: tuple[float, str] | None = None
+) -> Markup:
+    """Draw one mark for each row along one axis.
+
+    Args:
+        told: what it says.
+        axis: the horizontal axis.
+        rows: top to bottom.
+        bars: from zero to the value, instead of a dot with its interval.
+        mark: a value that all rows are compared with, and its name.
+    """
+    height = TOP + ROW * len(rows) + BOTTOM
+    left, width = ROW_LABEL, WIDTH - ROW_LABEL - (RIGHT if bars else ROW_VALUE)
+    bottom = height - BOTTOM
+
+    def x_of(value: float) -> float:
+        return left + axis.share(value) * width
+
+    parts = [line("grid", (x_of(value), TOP), (x_of(value), bottom)) for value, _ in axis.ticks]
+    parts += [text("tick", x_of(value), bottom + 25, label, "middle") for value, label in axis.ticks]
+    parts += [text("axis", left + width, height - 6, axis.label, "end")]
+    if mark is not None:
+        x = x_of(mark[0])
+        parts += [line("mark", (x, TOP - 8), (x, bottom)), text("axis", x, 22, mark[1], "middle")]
+    for number, row in enumerate(rows):
+        parts.append((_bar_row if bars else _dot_row)(row, TOP + ROW * (number + 0.5), x_of))
+    return figure(told, Markup("").join(parts), height)
+
+
+def nice_ticks(low: float, high: float, wanted: int = 5) -> tuple[float, ...]:
+    """Return round values between two, about as many as wanted: steps of 1, 2, 2.5 or 5 times a power of ten."""
+    span = high - low
+    if not span > 0:
+        return (low,)
+    raw = span / max(1, wanted)
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= raw * 0.999)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return tuple(round(number * step, 12) + 0.0 for number in range(first, last + 1))
+
+
+def text(kind: str, x: float, y: float, words: str, anchor: str = "start") -> Markup:
+    """Write words into a chart."""
+    return _TEXT.format(kind=kind, x=x, y=y, anchor=_ANCHORS[anchor], text=words)
+
+
+def line(kind: str, start: tuple[float, float], end: tuple[float, float]) -> Markup:
+    """Draw a line between two places."""
+    return _LINE.format(kind=kind, x1=start[0], y1=start[1], x2=end[0], y2=end[1])
+
+
+def _bar_row(row: Row, y: float, x_of: Callable[[float], float]) -> Markup:
+    label = text("row", 0, y + 5, row.label)
+    if row.value is None:
+        return label + text("row none", ROW_LABEL, y + 5, row.text)
+    zero, x = x_of(0.0), x_of(row.value)
+    shape = Markup('<rect class="bar{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="16" rx="2" data-tip="{}"/>')
+    bar = shape.format(
+        " under" if x < zero else "", min(zero, x), y - 8, max(1.5, abs(x - zero)), f"{row.label}: {row.text}"
+    )
+    # The words stand behind the bar, or on the other side of zero where they would leave the picture.
+    end = max(zero, x) + 12
+    if end + 12 * len(row.text) <= WIDTH - RIGHT:
+        return label + bar + text("value", end, y + 5, row.text)
+    return label + bar + text("value", min(zero, x) - 12, y + 5, row.text, "end")
+
+
+def _dot_row(row: Row, y: float, x_of: Callable[[float], float]) -> Markup:
+    label = text("row", 0, y + 5, row.label)
+    if row.value is None:
+        return label + text("row none", ROW_LABEL, y + 5, row.text)
+    whisker = Markup("")
+    if row.low is not None and row.high is not None:
+        whisker = line("whisker", (x_of(row.low), y), (x_of(row.high), y))
+    dot = Markup('<circle class="dot" cx="{:.1f}" cy="{:.1f}" r="6" data-tip="{}"/>')
+    shape = dot.format(x_of(row.value), y, f"{row.label}: {row.text}")
+    return label + whisker + shape + text("value", WIDTH - RIGHT, y + 5, row.text, "end")
+
+
+def _table(told: Told) -> Markup:
+    heads = Markup("").join(Markup('<th scope="col">{}</th>').format(name) for name in told.columns)
+    rows = Markup("").join(
+        Markup('<tr><th scope="row">{}</th>{}</tr>').format(
+            cells[0], Markup("").join(Markup("<td>{}</td>").format(cell) for cell in cells[1:])
+        )
+        for cells in told.rows
+    )
+    frame = Markup('<table class="twin"><caption>{}</caption><thead><tr>{}</tr></thead><tbody>{}</tbody></table>')
+    return frame.format(told.finding, heads, rows)
