@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from gateway.site_files import CONTENT_TYPES, NAMED_TYPES, VARIANTS
+from generator.catalog.discovery import ONCE_CACHE_CONTROL, PINNED_CACHE_CONTROL
+from generator.publish.bucket_types import ENCODINGS, attributes, content_type
 from tests.outside.processes import PEERS, REPOSITORY, free_port
 
 EDGE_PEERS = PEERS / "edge"
@@ -39,6 +40,14 @@ class Answer:
         return json.loads(self.body)
 
 
+@dataclass(frozen=True, slots=True)
+class Published:
+    """One published file: its media type, and its bytes by content coding, `identity` always among them."""
+
+    content_type: str
+    variants: Mapping[str, bytes]
+
+
 def ask(
     origin: str, path: str, headers: Mapping[str, str] | None = None, method: str = "GET", body: bytes | None = None
 ) -> Answer:
@@ -54,6 +63,26 @@ def ask(
         return Answer(answer.status, kept, answer.read())
     finally:
         connection.close()
+
+
+def names(release: Path) -> dict[str, Path]:
+    """Return path with leading slash to file, variants included."""
+    files = sorted(path for path in release.rglob("*") if path.is_file())
+    return {"/" + path.relative_to(release).as_posix(): path for path in files}
+
+
+def load_release(release: Path) -> dict[str, Published]:
+    """Read a whole release by the names of its files alone."""
+    there = names(release)
+    codings = {"identity": "", **{coding: ending for ending, coding in ENCODINGS.items()}}
+    plain = [name for name in there if Path(name).suffix not in ENCODINGS or name[:-3] not in there]
+    return {
+        name: Published(
+            content_type(name),
+            {coding: there[name + end].read_bytes() for coding, end in codings.items() if name + end in there},
+        )
+        for name in plain
+    }
 
 
 class Worker:
@@ -85,28 +114,29 @@ class Worker:
         """Make the bucket fail: `down`, `hang`, `lie`; an empty mode heals it."""
         self.tell({"fault": mode})
 
-    def put(self, key: str, file: Path, name: str) -> None:
-        """Store a file as the generator's publisher does: with the base file's type, and its coding."""
-        ending = file.suffix if file.suffix in VARIANTS and file.with_suffix("").exists() else ""
-        base = name.removesuffix(ending)
-        kind = NAMED_TYPES.get(base) or CONTENT_TYPES.get(Path(base).suffix, "application/octet-stream")
-        coding = {"encoding": VARIANTS[ending]} if ending else {}
-        self.tell({"put": self._prefix + key, "file": str(file), "type": kind, **coding})
+    def put(self, key: str, file: Path, headers: Mapping[str, str]) -> None:
+        """Store a file with the headers that the generator's publisher gives it."""
+        kind, cache = headers["Content-Type"], headers["Cache-Control"]
+        coding = {"encoding": headers["Content-Encoding"]} if "Content-Encoding" in headers else {}
+        self.tell({"put": self._prefix + key, "file": str(file), "type": kind, "cache": cache, **coding})
+
+    def put_once(self, path: str, file: Path) -> None:
+        """Store a file that never changes."""
+        self.put(f"once{path}", file, attributes(path, (), ONCE_CACHE_CONTROL))
 
     def publish(self, release: Path, generation: str, only: Collection[str] = ()) -> None:
         """Lay down a release, or these files of it, then move the pointer."""
-        for file in sorted(path for path in release.rglob("*") if path.is_file()):
-            name = "/" + file.relative_to(release).as_posix()
-            if only and name not in only:
-                continue
-            self.put(f"g/{generation}{name}", file, name)
+        there = names(release)
+        for name, file in there.items():
+            if not only or name in only:
+                self.put(f"g/{generation}{name}", file, attributes(name, there, PINNED_CACHE_CONTROL))
         self.point(generation, release.parent)
 
     def point(self, generation: str, beside: Path) -> None:
         """Move the pointer."""
         pointer = beside / "pointer.json"
         pointer.write_text(json.dumps({"generation": generation, "epoch": 1}))
-        self.put("current.json", pointer, "/current.json")
+        self.put("current.json", pointer, {"Content-Type": "application/json", "Cache-Control": "no-store"})
 
 
 @contextmanager

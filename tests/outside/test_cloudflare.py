@@ -12,14 +12,14 @@ from pathlib import Path
 import brotli
 import pytest
 
-from gateway.preview import CACHE_CONTROL, PAGE_POLICY
 from gateway.problem import CORS_HEADERS, PROBLEMS, SECURITY_HEADERS
-from gateway.site_files import load_site
+from gateway.site_files import PAGE_POLICY
 from generator.catalog.assets import ASSETS
 from generator.catalog.products import PRODUCTS
 from generator.catalog.sentences import DISCLAIMER
 from tests.journeys.checker import run
-from tests.outside.cloud_edges import WORKER_MISSING, Answer, Worker, ask, worker
+from tests.journeys.checks import ONCE_CACHE, PINNED_CACHE, RELEASE_CACHE
+from tests.outside.cloud_edges import WORKER_MISSING, Answer, Worker, ask, load_release, worker
 from tests.outside.processes import devnet, emi, free_port
 from tests.processes import emi as emi_command
 
@@ -86,7 +86,7 @@ def test_the_contract_holds_but_for_what_is_answered_before_the_worker(
 
     with worker(tmp_path / "down", GATEWAY_ORIGIN=f"http://127.0.0.1:{free_port()}") as down:
         down.publish(ticked / "site" / "releases" / FIRST, FIRST)
-        edge.put("once/files/tile", tile, "/files/tile")
+        edge.put_once("/files/tile", tile)
         rows = run(edge.origin, down=down.origin, once="/files/tile")
 
     broken = {row.name: row.detail for row in rows if row.verdict != "yes"}
@@ -98,18 +98,18 @@ def test_the_contract_holds_but_for_what_is_answered_before_the_worker(
 def test_every_published_file_comes_whole_in_each_coding_with_a_strong_tag_of_its_own(
     edge: Worker, ticked: Path
 ) -> None:
-    site = load_site(ticked / "site" / "releases" / FIRST)
+    site = load_release(ticked / "site" / "releases" / FIRST)
     unpack = {"identity": bytes, "gzip": gzip.decompress, "br": brotli.decompress}
 
-    for path, file in site.files.items():
+    for path, file in site.items():
         tags = set()
         for coding, variant in file.variants.items():
             answer = ask(edge.origin, path, {"accept-encoding": coding})
             assert (answer.status, answer.headers.get("content-encoding", "identity")) == (200, coding), path
-            assert answer.body == variant.content
-            assert unpack[coding](answer.body) == file.variants["identity"].content
+            assert answer.body == variant
+            assert unpack[coding](answer.body) == file.variants["identity"]
             assert answer.headers["content-type"] == file.content_type
-            assert answer.headers["content-length"] == str(len(variant.content))
+            assert answer.headers["content-length"] == str(len(variant))
             assert answer.headers["etag"].startswith('"')
             tags.add(answer.headers["etag"])
         assert len(tags) == len(file.variants)
@@ -118,7 +118,7 @@ def test_every_published_file_comes_whole_in_each_coding_with_a_strong_tag_of_it
 def test_a_free_file_has_the_headers_of_the_contract(edge: Worker) -> None:
     answer = ask(edge.origin, FREE)
 
-    expected = CORS_HEADERS | SECURITY_HEADERS | {"cache-control": CACHE_CONTROL, "vary": "Accept-Encoding"}
+    expected = CORS_HEADERS | SECURITY_HEADERS | {"cache-control": RELEASE_CACHE, "vary": "Accept-Encoding"}
     assert {name: answer.headers[name] for name in expected} == expected
     assert answer.headers["x-generation"] == FIRST
     assert answer.headers["last-modified"].endswith("GMT")
@@ -171,7 +171,7 @@ def test_who_holds_the_variant_gets_304_with_its_headers_and_no_body(edge: Worke
     for held in (tag, f"W/{tag}", f'"other", {tag}', "*"):
         answer = ask(edge.origin, FREE, {"accept-encoding": coding, "if-none-match": held})
         assert (answer.status, answer.body, answer.headers["etag"]) == (304, b"", tag)
-        assert answer.headers["cache-control"] == CACHE_CONTROL
+        assert answer.headers["cache-control"] == RELEASE_CACHE
         assert answer.headers["x-generation"] == FIRST
     assert ask(edge.origin, FREE, {"accept-encoding": coding, "if-none-match": '"other"'}).status == 200
 
@@ -277,12 +277,12 @@ def test_a_body_is_a_413_and_large_headers_are_a_431(edge: Worker) -> None:
 def test_a_put_once_file_is_kept_for_a_year(own: Worker, tmp_path: Path) -> None:
     tile = tmp_path / "tile"
     tile.write_bytes(bytes(range(256)))
-    own.put("once/log/tile/0/000", tile, "/log/tile/0/000")
+    own.put_once("/log/tile/0/000", tile)
 
     answer = ask(own.origin, "/log/tile/0/000", {"accept-encoding": "br"})
 
     assert (answer.status, answer.body) == (200, bytes(range(256)))
-    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert answer.headers["cache-control"] == ONCE_CACHE
     assert answer.headers["x-generation"] == FIRST
 
 
@@ -296,7 +296,7 @@ def test_the_pointer_moves_whole_and_the_old_release_stays_under_its_number(own:
     assert (old.headers["x-generation"], new.headers["x-generation"]) == (FIRST, SECOND)
     assert new.json()["freshness"]["generation"] == SECOND
     assert (pinned.body, pinned.headers["x-generation"]) == (old.body, FIRST)
-    assert pinned.headers["cache-control"] == "public, max-age=600, immutable"
+    assert pinned.headers["cache-control"] == PINNED_CACHE
 
 
 def test_a_file_that_did_not_change_keeps_its_tag_across_releases(own: Worker, ticked: Path) -> None:

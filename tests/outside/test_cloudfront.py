@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from gateway.preview import CACHE_CONTROL, PAGE_POLICY
 from gateway.problem import CORS_HEADERS, PROBLEMS, SECURITY_HEADERS
-from gateway.site_files import load_site
+from gateway.site_files import PAGE_POLICY
 from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import ONCE_CACHE_CONTROL, ONCE_PREFIXES, PAGES, PINNED_CACHE_CONTROL
 from generator.catalog.sentences import DISCLAIMER
-from tests.outside.cloud_edges import CLOUDFRONT, NJS_MISSING, NODE_MISSING
+from tests.journeys.checks import RELEASE_CACHE
+from tests.outside.cloud_edges import CLOUDFRONT, NJS_MISSING, NODE_MISSING, load_release, names
 from tests.outside.cloudfront import answered, asking, load, run
 
 pytestmark = pytest.mark.outside
@@ -58,15 +58,15 @@ def assert_problem(answer: dict[str, Any], status: int, path: str) -> None:
 @every_engine
 def test_every_published_file_is_found_in_each_coding(engine: str, ticked: Path, tmp_path: Path) -> None:
     folder = ticked / "site" / "releases" / "000000000001"
-    site = load_site(folder)
-    stored = {"/" + path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    site = load_release(folder)
+    stored = set(names(folder))
     value = "000000000001" + pointer.variants(stored)
-    asked = [(path, coding) for path in site.files for coding in ("identity", "gzip", "br")]
+    asked = [(path, coding) for path in site for coding in ("identity", "gzip", "br")]
 
     found = request(engine, tmp_path, *(asking(path, accept_encoding=coding) for path, coding in asked), release=value)
 
     for (path, coding), rewritten in zip(asked, found, strict=True):
-        file = site.files[path]
+        file = site[path]
         both = {"gzip", "br"} <= file.variants.keys()
         ending = {"identity": "", "gzip": ".gz", "br": ".br"}[coding] if both else ""
         assert rewritten["uri"] == f"/g/000000000001{path}{ending}"
@@ -166,7 +166,7 @@ def test_options_and_a_folder_without_its_slash(engine: str, tmp_path: Path) -> 
 
 
 @every_engine
-@pytest.mark.parametrize("cache_control", [CACHE_CONTROL, PINNED_CACHE_CONTROL, ONCE_CACHE_CONTROL])
+@pytest.mark.parametrize("cache_control", [RELEASE_CACHE, PINNED_CACHE_CONTROL, ONCE_CACHE_CONTROL])
 def test_the_response_has_the_headers_of_its_kind_of_path(engine: str, tmp_path: Path, cache_control: str) -> None:
     code = rendering.code("response.js", cache_control, "A project")
     key = asking(f"/g/{RELEASE}{FREE}.br")["request"]
@@ -185,7 +185,7 @@ def test_the_response_has_the_headers_of_its_kind_of_path(engine: str, tmp_path:
 
 
 def test_functions_fit_into_the_ten_kilobytes_that_aws_allows_and_the_project_stands_in_them() -> None:
-    for name, cache_control in (("request.js", None), ("response.js", CACHE_CONTROL)):
+    for name, cache_control in (("request.js", None), ("response.js", RELEASE_CACHE)):
         assert len(rendering.code(name, cache_control, "A project").encode()) <= 10_240
     assert "const PROJECT = 'It\\'s ours';" in rendering.code("request.js", None, "It's ours")
 
@@ -206,7 +206,7 @@ def test_the_template_is_one_that_cloudformation_takes(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
     assert "CODE " not in template.read_text()
     assert len(template.read_bytes()) <= 51_200
-    for cache_control in (CACHE_CONTROL, PINNED_CACHE_CONTROL, ONCE_CACHE_CONTROL):
+    for cache_control in (RELEASE_CACHE, PINNED_CACHE_CONTROL, ONCE_CACHE_CONTROL):
         assert template.read_text().count(f"const CACHE_CONTROL = '{cache_control}';") == 1
 
 

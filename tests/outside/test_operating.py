@@ -71,7 +71,7 @@ def longest_drain_s() -> float:
 @needs_systemd
 def test_systemd_takes_the_units_and_calls_them_safe(tmp_path: Path) -> None:
     assert ANALYZE is not None
-    units = [shutil.copy(unit, tmp_path / unit.name) for unit in (*SERVICES, *SYSTEMD.glob("*.timer"))]
+    units = [Path(shutil.copy(unit, tmp_path / unit.name)) for unit in (*SERVICES, *SYSTEMD.glob("*.timer"))]
     for unit in units:
         unit.write_text(unit.read_text().replace("/opt/emi/bin/emi", str(HERE / "emi")))
 
@@ -117,7 +117,7 @@ def test_units_and_containers_wait_longer_than_a_stop_takes() -> None:
 def test_both_programs_take_the_example_settings(tmp_path: Path) -> None:
     paths = {"EMI_STATE_DIR": str(tmp_path / "state"), "EMI_SITE_DIR": str(tmp_path / "site")}
 
-    done = emi_command("doctor", "--url", "http://127.0.0.1:9", cwd=tmp_path, **{**env_file(), **paths})
+    done = emi_command("doctor", "--url", "http://127.0.0.1:9", cwd=tmp_path, timeout_s=60, **(env_file() | paths))
 
     # Every setting was read and found right before the origin was looked at.
     assert done.returncode == 1
