@@ -219,7 +219,10 @@ def _http(app: Starlette) -> Any:
     try:
         from gateway.connection import Connections, protocol_of  # noqa: PLC0415 - imports httptools
     except ImportError:
-        log.warning("httptools is not installed: the gateway is slower and slow senders are cut by no one")
+        log.warning(
+            "httptools is not installed: the gateway is slower, and slow senders, clients that do not read and more "
+            "connections than there are files for are cut by no one; put a proxy with time limits before it"
+        )
         return "h11"
     connections = Connections(app.state.gateway)
     app.state.gateway.background.append(connections.sweep_forever)

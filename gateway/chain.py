@@ -28,6 +28,8 @@ LIFE_MARGIN_ROUNDS: Final = 1_000
 MAX_GAP_ROUNDS: Final = 900
 # A node that is a block behind shows after these rounds what the facilitator's node had.
 REFUSAL_ROUNDS: Final = 2
+# What a database's integer holds.
+MAX_ROUND: Final = 1 << 62
 # A node whose last block is older, or that is catching up, does not see what has just landed.
 MAX_STANDSTILL_NS: Final = 30 * 10**9
 
@@ -207,7 +209,7 @@ class Chain:
         usable = answer is not None and answer.status == OK and isinstance(answer.content, dict)
         content = answer.content if answer is not None and usable else {}
         value = content.get("last-round")
-        return (value if type(value) is int else None), _follows(content)
+        return (value if type(value) is int and 0 <= value < MAX_ROUND else None), _follows(content)
 
     async def _get(self, node: tuple[str | None, dict[str, str]], path: str, timeout_s: float) -> Answer | None:
         base, headers = node

@@ -7,6 +7,7 @@ of its challenge as soon as its head is read; every other request goes the usual
 from __future__ import annotations
 
 import asyncio
+import resource
 from types import SimpleNamespace
 from typing import Any, ClassVar, Final
 
@@ -18,9 +19,17 @@ from gateway.state import GatewayState
 
 # Larger than the 64 KiB of headers that still get a proper 431; beyond it the connection is cut.
 MAX_HEAD_BYTES: Final = 128 * 1024
+# No request here has a body: what is sent all the same is read so far, that its answer may arrive, and then cut.
+MAX_REQUEST_BYTES: Final = 1024 * 1024
+# Requests that wait behind one that is worked on: no client sends so many, and each costs more than its bytes.
+MAX_PIPELINED: Final = 32
+MAX_OPEN: Final = 4_096
 REQUEST_TIMEOUT_S: Final = 10.0
 IDLE_TIMEOUT_S: Final = 15.0
+# How long a client may leave an answer unread, or an ended connection unfinished.
+STALL_TIMEOUT_S: Final = 30.0
 SWEEP_S: Final = 1.0
+TOO_MANY: Final = STATUS_LINE[503] + b"retry-after: 5\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 TOO_LARGE: Final = STATUS_LINE[431] + b"content-length: 0\r\nconnection: close\r\n\r\n"
 # A request with one of these is looked at by the application.
 NOT_PLAIN: Final = frozenset({b"payment-signature", b"content-length", b"transfer-encoding", b"expect", b"upgrade"})
@@ -61,6 +70,9 @@ class Connections:
         self._quotes: object = None
         self._ready: dict[bytes, Ready] = {}
         self.open: set[Connection] = set()
+        # Half of the files that this process may open: the rest is for the facilitator, the nodes, the ledger.
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        self.most = MAX_OPEN if files < 0 else min(MAX_OPEN, files // 2)
 
     def ready(self, url: bytes) -> Ready | None:
         """Return the finished challenge for a request target without query, if it may be quoted now."""
@@ -85,12 +97,17 @@ class Connection(HttpToolsProtocol):
 
     others: ClassVar[Connections]
     _deadline: float | None = None
+    _stalled_since: float | None = None
     _in_head = False
-    _head_bytes = 0
+    _in_request = False
+    _request_bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin, with limited time for the first request."""
         super().connection_made(transport)
+        if len(self.others.open) >= self.others.most:
+            transport.write(TOO_MANY)
+            transport.close()
         self.others.open.add(self)
         self._deadline = self.loop.time() + REQUEST_TIMEOUT_S
 
@@ -100,16 +117,32 @@ class Connection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def close_if_late(self, now: float) -> None:
-        """Close when a request's head or body, or the next request, did not come in time."""
-        if self._deadline is not None and now > self._deadline and not self.transport.is_closing():
+        """Close when a request's head or body, or the next request, did not come in time; cut who does not read."""
+        if self.transport.is_closing() or self.flow.write_paused:
+            self._stalled_since = now if self._stalled_since is None else self._stalled_since
+            if now - self._stalled_since > STALL_TIMEOUT_S:
+                # Closing alone would wait for the client to read the rest.
+                self.transport.abort()
+            return
+        self._stalled_since = None
+        # An answer that is being made is never cut, whatever follows its request.
+        if self._deadline is not None and now > self._deadline and not self._is_busy():
             self.transport.close()
 
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Answer also a client that has said all and only listens; return whether to stay open for it."""
+        if not self._is_busy():
+            return False
+        self.cycle.keep_alive = False
+        return True
+
     def data_received(self, data: bytes) -> None:
-        """Read what came; a head without end is refused."""
-        if self._in_head:
-            self._head_bytes += len(data)
-            if self._head_bytes > MAX_HEAD_BYTES:
+        """Read what came; a head without end is refused, anything else without end is cut."""
+        if self._in_request:
+            self._request_bytes += len(data)
+            if self._in_head and self._request_bytes > MAX_HEAD_BYTES:
                 self.transport.write(TOO_LARGE)
+            if self._request_bytes > (MAX_HEAD_BYTES if self._in_head else MAX_REQUEST_BYTES):
                 self.transport.close()
                 return
         super().data_received(data)
@@ -122,15 +155,23 @@ class Connection(HttpToolsProtocol):
         self.url = b""
         self.headers = []
         self.expect_100_continue = False
-        self._in_head = True
-        self._head_bytes = 0
+        self._in_head = self._in_request = True
+        self._request_bytes = 0
         self._deadline = self.loop.time() + REQUEST_TIMEOUT_S
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header; what comes after a chunked body is none."""
+        if self._in_head:
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """Answer at once if that is all there is to it, else let the application."""
         self._in_head = False
         if self._answered():
             return
+        if len(self.pipeline) >= MAX_PIPELINED:
+            # The parser hands this to the protocol, which answers 400 and closes.
+            raise ValueError("too many requests at once")
         url, headers, expects = self.url, self.headers, self.expect_100_continue
         super().on_message_begin()
         self.url, self.expect_100_continue = url, expects
@@ -139,6 +180,7 @@ class Connection(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """Stop the clock: from here on the answer's own limits hold."""
+        self._in_request = False
         if self.cycle is not FINISHED:
             self._deadline = None
         super().on_message_complete()

@@ -61,6 +61,9 @@ class Statement:
         cursor = driver.cursor()
         try:
             cursor.execute(self._text, parameters)
+        except OverflowError as error:
+            # SQLite's driver says so of a number that no column holds; it must not sink the batch of others.
+            raise sa.exc.DataError(self._text, None, error) from error
         except self._errors as error:
             if connection.dialect.is_disconnect(error, driver, cursor):
                 # Replaced by a new one at the next use.

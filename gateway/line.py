@@ -17,7 +17,8 @@ import httptools
 
 from gateway.remote import ExchangeError
 
-MAX_IDLE_S: Final = 15.0
+# Shorter than the 5 s after which Node and uvicorn close: a settle that meets a closing connection is an unknown one.
+MAX_IDLE_S: Final = 4.0
 MAX_IDLE: Final = 512
 FINAL_STATUSES: Final = range(200, 600)
 
@@ -54,21 +55,21 @@ class _Line(asyncio.Protocol):
             raise ExchangeError("the connection ended")
         self._waiter = asyncio.get_running_loop().create_future()
         self._begin()
-        transport.write(request)
-        if sent is not None:
-            # Some event loops hand bytes to the socket only at the end of a round.
-            await asyncio.sleep(0)
-            sent()
         try:
+            transport.write(request)
+            if sent is not None:
+                # Some event loops hand bytes to the socket only at the end of a round.
+                await asyncio.sleep(0)
+                sent()
             return await self._waiter
         finally:
             self._waiter = None
 
     def close(self) -> None:
-        """Close it."""
+        """End it at once: a peer that neither reads nor says goodbye must not keep it."""
         self.reusable = False
         if self._transport is not None:
-            self._transport.close()
+            self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
@@ -100,7 +101,8 @@ class _Line(asyncio.Protocol):
         if self._waiter is None or self._waiter.done():
             # A second answer to one request.
             self.close()
-        self._status, self._until_end, self._readable = 0, True, True
+        # Nothing of an interim answer belongs to the real one.
+        self._body, self._status, self._until_end, self._readable = [], 0, True, True
 
     def on_header(self, name: bytes, value: bytes) -> None:
         name = name.lower()
@@ -245,6 +247,6 @@ def _request(method: str, origin: str, target: str, headers: Mapping[str, str], 
     head = "".join(lines).encode("latin-1")
     # More lines than were written were smuggled in.
     expected = 3 + len(headers) + (2 if body is not None else 0)
-    if head.count(b"\n") != expected or target.find(" ") >= 0:
+    if not head.count(b"\n") == head.count(b"\r") == expected or target.find(" ") >= 0:
         raise ValueError("a request's target or header holds a line break or a space")
     return head + b"\r\n" + (body or b"")

@@ -23,6 +23,8 @@ KEY_BYTES: Final = 32
 SIGNATURE_BYTES: Final = 64
 MAX_NOTE_BYTES: Final = 1_024
 MAX_LIFE_ROUNDS: Final = 1_000
+# Millions of millions of years ahead: no chain gets there, and no database's integer holds what lies beyond.
+MAX_ROUND: Final = 1 << 62
 UINT64: Final = 1 << 64
 CHECKSUM_BYTES: Final = 4
 SCALARS: Final = frozenset({int, str, bytes, bool})
@@ -163,7 +165,7 @@ def _check_terms(txn: dict[str, Any], network: Network, payee: str) -> None:
         _refuse("receiver_mismatch", "the payment goes to another receiver than the offer")
     if "aamt" not in txn or "snd" not in txn:
         _refuse("amount_mismatch", "the payment names no amount or no sender")
-    if "lv" not in txn or not 0 <= txn["lv"] - txn.get("fv", 0) <= MAX_LIFE_ROUNDS:
+    if not 0 <= txn.get("lv", -1) - txn.get("fv", 0) <= MAX_LIFE_ROUNDS or txn["lv"] >= MAX_ROUND:
         _refuse("validity_window_invalid", "the payment must be valid for 0 to 1,000 rounds")
 
 

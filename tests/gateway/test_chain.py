@@ -80,6 +80,18 @@ def test_rule_15_absence_is_proven_only_ten_rounds_past_last_valid(
     assert finding.proves_absence(100, watched) is proof
 
 
+@pytest.mark.parametrize("value", [2**62, 10**30, -1, True, "5000", 5.0, None])
+@in_loop
+async def test_a_round_that_is_none_is_not_known(value: object) -> None:
+    world = World(DEVNET.full)
+    world.status = {"last-round": value}
+
+    async with chain_of(world) as chain:
+        finding, current = await chain.lookup(TXID), await chain.current_round()
+
+    assert (finding.round, current) == (None, None)
+
+
 @in_loop
 async def test_a_node_that_is_down_is_unclear() -> None:
     world = World(DEVNET.full)

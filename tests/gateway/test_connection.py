@@ -13,7 +13,16 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
-from gateway.connection import MAX_HEAD_BYTES, REQUEST_TIMEOUT_S, Connection, Connections, protocol_of
+from gateway.connection import (
+    MAX_HEAD_BYTES,
+    MAX_PIPELINED,
+    MAX_REQUEST_BYTES,
+    REQUEST_TIMEOUT_S,
+    STALL_TIMEOUT_S,
+    Connection,
+    Connections,
+    protocol_of,
+)
 from tests.gateway.house import REGIME, House, house, in_loop
 
 
@@ -23,13 +32,16 @@ class Wire(asyncio.Transport):
     def __init__(self) -> None:
         super().__init__({"peername": ("203.0.113.9", 4), "sockname": ("127.0.0.1", 80)})
         self.written = b""
-        self.closed = False
+        self.closed = self.aborted = False
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         self.written += bytes(data)
 
     def close(self) -> None:
         self.closed = True
+
+    def abort(self) -> None:
+        self.closed = self.aborted = True
 
     def is_closing(self) -> bool:
         return self.closed
@@ -46,9 +58,11 @@ class Line:
 
     def __init__(self, home: House) -> None:
         self.asked: list[str] = []
+        self.heads: list[list[tuple[bytes, bytes]]] = []
 
         async def app(scope: Scope, _receive: Receive, send: Send) -> None:
             self.asked.append(scope["method"])
+            self.heads.append(scope["headers"])
             await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"3")]})
             await send({"type": "http.response.body", "body": b"app"})
 
@@ -198,3 +212,129 @@ async def test_what_is_no_http_is_400_and_cut(tmp_path: Path) -> None:
 
     assert written.startswith(b"HTTP/1.1 400 ")
     assert made.wire.closed
+
+
+CHUNKED = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@in_loop
+async def test_what_comes_after_a_chunked_body_is_no_header(tmp_path: Path) -> None:
+    async with line(tmp_path) as made:
+        await made.send(CHUNKED + b"0\r\nPAYMENT-SIGNATURE: x\r\n\r\n")
+
+    assert made.heads == [[(b"transfer-encoding", b"chunked")]]
+
+
+@pytest.mark.parametrize("part", [b"X: " + b"a" * 30_000 + b"\r\n", b"Y: b\r\n" * 5_000])
+@in_loop
+async def test_a_request_without_end_is_cut_after_its_answer(part: bytes, tmp_path: Path) -> None:
+    async with line(tmp_path) as made:
+        await made.send(CHUNKED + b"0\r\n", *([part] * (MAX_REQUEST_BYTES // len(part))))
+        early = made.wire.closed
+
+        written = await made.send(part, part)
+
+    assert (early, made.wire.closed) == (False, True)
+    assert written.count(b"HTTP/1.1 ") == 1
+    assert len(made.heads[0]) == 1
+
+
+@in_loop
+async def test_more_pipelined_requests_than_any_client_sends_are_cut(tmp_path: Path) -> None:
+    async with line(tmp_path) as made:
+        made.connection.data_received(get(path="/healthz") * 6_000)
+        waiting = len(made.connection.pipeline)
+        await asyncio.sleep(0.01)
+
+    assert waiting == MAX_PIPELINED
+    assert made.wire.closed
+    assert len(made.asked) <= MAX_PIPELINED + 1
+
+
+@in_loop
+async def test_a_client_that_only_listens_any_more_gets_its_answer(tmp_path: Path) -> None:
+    async with line(tmp_path) as made:
+        made.connection.data_received(get("PAYMENT-SIGNATURE: abc") + get("PAYMENT-SIGNATURE: abc"))
+
+        stays = made.connection.eof_received()
+        await asyncio.sleep(0.01)
+
+    assert stays
+    assert made.wire.written.count(b"\r\n\r\napp") == 2
+    assert b"connection: close" in made.wire.written
+    assert made.wire.closed
+
+
+@in_loop
+async def test_a_client_that_left_before_it_asked_is_let_go(tmp_path: Path) -> None:
+    async with line(tmp_path) as made:
+        await made.send(get(), b"GET / HT")
+
+        assert not made.connection.eof_received()
+
+
+@pytest.mark.parametrize("reads", [True, False])
+@in_loop
+async def test_a_client_that_never_reads_is_cut_and_a_slow_one_is_not(reads: bool, tmp_path: Path) -> None:
+    async with line(tmp_path) as made:
+        now = made.connection.loop.time()
+        made.connection.pause_writing()
+        made.connection.close_if_late(now)
+        if reads:
+            made.connection.resume_writing()
+            made.connection.close_if_late(now + 1)
+            made.connection.pause_writing()
+
+        made.connection.close_if_late(now + STALL_TIMEOUT_S + 1)
+
+        assert made.wire.aborted is not reads
+
+
+@in_loop
+async def test_a_connection_whose_end_its_client_does_not_read_is_cut(tmp_path: Path) -> None:
+    async with line(tmp_path) as made:
+        made.wire.close()
+        now = made.connection.loop.time()
+        made.connection.close_if_late(now)
+
+        made.connection.close_if_late(now + STALL_TIMEOUT_S + 1)
+
+        assert made.wire.aborted
+
+
+@in_loop
+async def test_a_challenge_waits_while_the_client_does_not_read(tmp_path: Path) -> None:
+    async with line(tmp_path) as made:
+        made.connection.pause_writing()
+
+        written = await made.send(get())
+
+    assert written == b""
+
+
+@in_loop
+async def test_half_a_request_behind_one_that_is_worked_on_does_not_cut_its_answer(tmp_path: Path) -> None:
+    async with line(tmp_path) as made:
+        made.connection.data_received(get("PAYMENT-SIGNATURE: abc") + b"GET / HT")
+        late = made.connection.loop.time() + REQUEST_TIMEOUT_S + 5
+        made.connection.close_if_late(late)
+        early = made.wire.closed
+        await asyncio.sleep(0.01)
+
+        made.connection.close_if_late(late)
+
+    assert made.wire.written.endswith(b"app")
+    assert (early, made.wire.closed) == (False, True)
+
+
+@in_loop
+async def test_more_connections_than_the_process_has_files_for_are_told_so(tmp_path: Path) -> None:
+    async with line(tmp_path) as made:
+        made.connection.others.most = 1
+        second = Wire()
+
+        type(made.connection)(made.connection.config, made.server, {}).connection_made(second)
+        first_closed = made.wire.closed
+
+    assert second.written.startswith(b"HTTP/1.1 503 ")
+    assert (first_closed, second.closed) == (False, True)

@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from gateway.errors import IdentityTaken, LedgerUnreadable
 from gateway.ledger import Intent, Ledger
@@ -224,3 +225,17 @@ def test_the_second_look_reads_its_own_index_and_not_every_payment(tmp_path: Pat
     plan = ledger._reader.exec_driver_sql(f"EXPLAIN QUERY PLAN {ledger._do.unproven._text}", (0.0, 0)).all()
 
     assert "USING INDEX payments_unproven" in str(plan)
+
+
+def test_a_number_that_no_column_holds_fails_alone_in_its_batch(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT)
+    other = replace(INTENT, txid="B" * 52, last_valid=2**64 - 1)
+
+    results = ledger.write_all(
+        [lambda: ledger.mark_settled(INTENT.txid, START, "chain"), lambda: ledger.write_intent(other)]
+    )
+
+    assert results[0] is True
+    assert isinstance(results[1], sa.exc.DataError)
+    assert ledger.find(INTENT.txid).state == "settled"  # type: ignore[union-attr]
+    assert ledger.find(other.txid) is None

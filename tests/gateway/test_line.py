@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import aiohttp
 import pytest
 
-from gateway.line import Lines
+from gateway.line import MAX_IDLE_S, Lines
 from gateway.remote import MAX_ANSWER_BYTES, MAX_HEAD_BYTES, Answer, Http, RemoteError, call
 from tests.gateway.house import in_loop
 
@@ -27,6 +27,8 @@ class Peer:
         self.requests: list[bytes] = []
         self.connections = 0
         self.url = ""
+        self.asked = asyncio.Event()
+        self.ended = asyncio.Event()
         self._writers: list[asyncio.StreamWriter] = []
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -38,12 +40,14 @@ class Peer:
                     (int(row[15:]) for row in head.split(b"\r\n") if row.lower().startswith(b"content-length:")), 0
                 )
                 self.requests.append(head + await reader.readexactly(length))
+                self.asked.set()
                 writer.write(self.answer)
                 await writer.drain()
                 if self.ends:
                     writer.close()
                     return
         except (asyncio.IncompleteReadError, ConnectionError):
+            self.ended.set()
             writer.close()
 
     @asynccontextmanager
@@ -177,6 +181,74 @@ async def test_bytes_that_nobody_asked_for_end_the_connection() -> None:
     assert peer.connections == 2
 
 
+AMBIGUOUS = {
+    "two lengths": b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\nContent-Length: 2\r\n\r\n" + b'{"a":1}',
+    "a list of lengths": b"HTTP/1.1 200 OK\r\nContent-Length: 7, 7\r\n\r\n" + b'{"a":1}',
+    "a negative length": b"HTTP/1.1 200 OK\r\nContent-Length: -7\r\n\r\n" + b'{"a":1}',
+    "length and chunks": b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\nTransfer-Encoding: chunked\r\n\r\n7\r\n"
+    b'{"a":1}\r\n0\r\n\r\n',
+    "a chunk of no length": b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n{"a":1}\r\n0\r\n\r\n',
+    "an upgrade": b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n" + OK,
+    "an interim answer with chunks": b"HTTP/1.1 103 Early Hints\r\nTransfer-Encoding: chunked\r\n\r\n"
+    b"2\r\n{}\r\n0\r\n\r\n" + OK,
+    "an interim answer with a length": b"HTTP/1.1 103 Early Hints\r\nContent-Length: 2\r\n\r\n{}" + OK,
+    "endless interim answers": b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" * 5_000,
+}
+
+
+@pytest.mark.parametrize("answer", AMBIGUOUS.values(), ids=AMBIGUOUS)
+@in_loop
+async def test_an_answer_that_two_readers_would_cut_differently_is_an_error(answer: bytes) -> None:
+    peer = Peer(answer)
+    async with peer.running(), client("lines") as http:
+        with pytest.raises(RemoteError):
+            await post(http, peer)
+        peer.answer = OK
+
+        again = await post(http, peer)
+
+    assert again == Answer(200, {"a": 1})
+    assert (len(peer.requests), peer.connections) == (2, 2)
+
+
+@in_loop
+async def test_a_trailer_is_no_part_of_the_answer() -> None:
+    peer = Peer(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\n{"a":1}\r\n0\r\nX: y\r\n\r\n')
+    async with peer.running(), client("lines") as http:
+        answers = [await post(http, peer) for _ in range(2)]
+
+    assert answers == [Answer(200, {"a": 1})] * 2
+
+
+@in_loop
+async def test_a_connection_that_a_server_may_be_closing_is_not_used_again() -> None:
+    peer = Peer(OK)
+    async with peer.running():
+        lines = Lines(MAX_HEAD_BYTES + MAX_ANSWER_BYTES)
+        await post(lines, peer)
+        for kept in lines._idle.values():
+            kept[0].idle_since -= MAX_IDLE_S
+
+        await post(lines, peer)
+
+        await lines.close()
+    assert peer.connections == 2
+
+
+@in_loop
+async def test_a_caller_that_gives_up_ends_its_connection_at_once() -> None:
+    peer = Peer(b"")
+    async with peer.running(), client("lines") as http:
+        asking = asyncio.create_task(post(http, peer))
+        await asyncio.wait_for(peer.asked.wait(), 5)
+        asking.cancel()
+        await asyncio.wait({asking})
+
+        await asyncio.wait_for(peer.ended.wait(), 5)
+
+    assert asking.cancelled()
+
+
 @in_loop
 async def test_an_encoding_that_was_not_asked_for_is_an_error() -> None:
     body = gzip.compress(b'{"a":1}')
@@ -186,7 +258,7 @@ async def test_an_encoding_that_was_not_asked_for_is_an_error() -> None:
             await post(http, peer)
 
 
-@pytest.mark.parametrize("token", ["k\r\nX-Evil: 1", "k\nX-Evil: 1", "é\u20ac"])
+@pytest.mark.parametrize("token", ["k\r\nX-Evil: 1", "k\nX-Evil: 1", "k\rX-Evil: 1", "é\u20ac"])
 @in_loop
 async def test_a_header_that_smuggles_a_line_is_never_sent(token: str) -> None:
     peer = Peer(OK)

@@ -184,6 +184,8 @@ def test_rule_7_another_scheme_or_network_is_refused() -> None:
         ({"lv": None}, "validity_window_invalid"),
         ({"lv": 4_999}, "validity_window_invalid"),
         ({"lv": 6_001}, "validity_window_invalid"),
+        ({"fv": 2**62 - 1, "lv": 2**62}, "validity_window_invalid"),
+        ({"fv": 2**64 - 2, "lv": 2**64 - 1}, "validity_window_invalid"),
         ({"note": "text"}, "transaction_malformed"),
         ({"note": b"n" * 1_025}, "transaction_malformed"),
         ({"zzz": 1}, "transaction_malformed"),
