@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -19,6 +19,9 @@ from tests.journeys.wire import NoAnswer, Origin
 # Importing them fills the list.
 PARTS: Final = (checks_free, checks_site, checks_paid)
 Verdict = Literal["yes", "no", "cannot", "not asked"]
+LONG_URL: Final = (
+    "a URL of 20 KiB: 400, 404, 414 or 431 as a problem document, or the file where only the query is long"
+)
 NGINX: Final = {
     "the ETag beside an older date: 304, the date is not asked": (
         "nginx asks both, and sends the whole file: right, but longer than need be"
@@ -37,9 +40,14 @@ CANNOT: Final[Mapping[str, Mapping[str, str]]] = {
         ),
         "400 of the server itself is a problem document": "Go's server answers in plain text before any directive",
         "that 431 is a problem document": "the same",
-        "a URL of 20 KiB: 400, 404, 414 or 431 as a problem document": "the same, as 431",
+        LONG_URL: "the same, as 431",
     },
-    "preview": {},
+    "preview": {
+        "what is no HTTP request is not served": "its parser does not miss a Host; it listens on loopback only",
+        "400 of the server itself is a problem document": "the parser answers in plain text, before the application",
+        "the gateway is down: 503 as a problem document with Retry-After and Vary": "it is the gateway's own process",
+        "the gateway is down: the free files do not notice": "the same",
+    },
 }
 """Edge to check to the reason why it cannot keep it."""
 SHOWN_DEVIATIONS: Final = 3
@@ -64,7 +72,9 @@ class Row:
     detail: str
 
 
-def run(url: str, name: str = "", *, down: str | None = None, once: str | None = None) -> list[Row]:
+def run(
+    url: str, name: str = "", *, down: str | None = None, once: str | None = None, only: Collection[str] = ()
+) -> list[Row]:
     """Check one origin.
 
     Args:
@@ -72,16 +82,26 @@ def run(url: str, name: str = "", *, down: str | None = None, once: str | None =
         name: row of `CANNOT`; an unknown one has no exceptions.
         down: the same edge before a gateway that is not running.
         once: path of a published file that never changes.
+        only: names of the checks to run; all by default.
 
     Returns:
         A row for every check, none left out.
+
+    Raises:
+        ValueError: a name of `only` or of the table is no check's.
     """
+    known = {one.name for one in CHECKS}
+    if not known >= {*only, *CANNOT.get(name, {})}:
+        raise ValueError(f"no check is called {sorted({*only, *CANNOT.get(name, {})} - known)}")
     site = Site(Origin(url), Origin(down) if down else None, once)
-    return [_row(one, site, CANNOT.get(name, {}).get(one.name)) for one in CHECKS]
+    wanted = [one for one in CHECKS if not only or one.name in only]
+    return [_row(one, site, CANNOT.get(name, {}).get(one.name)) for one in wanted]
 
 
 def _row(one: Check, site: Site, excuse: str | None) -> Row:
     if one.needs and getattr(site, one.needs) is None:
+        if excuse is not None:
+            return Row(one.group, one.name, "cannot", 0, excuse)
         return Row(one.group, one.name, "not asked", 0, f"needs --{one.needs}")
     before = _requests(site)
     # Twice, since a release may have been published in between.

@@ -215,7 +215,7 @@ def siblings(site: Site) -> Iterator[str]:
 
 @check(PATHS, "no folder is listed: 404")
 def listing(site: Site) -> Iterator[str]:
-    for path in ("/api", "/api/", "/assets/", "/arena/", "/.well-known/", "/api/reasoning/"):
+    for path in ("/api", "/api/", "/assets/", "/.well-known/", "/api/reasoning/"):
         answer = site.origin.get(path)
         if answer.status in {301, 302, 307, 308} and stays(answer, site.origin):
             answer = site.origin.get(answer.get("location").removeprefix(site.origin.url))

@@ -43,7 +43,7 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Path
 def test_an_edge_keeps_the_contract_but_for_what_its_table_says(
     name: str, up: tuple[Running, Path], tmp_path: Path
 ) -> None:
-    skip_without(name.split()[0])
+    skip_without(name.split(maxsplit=1)[0])
     running, site = up
     gateway = running.origin.removeprefix("http://")
 
