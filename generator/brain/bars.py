@@ -61,23 +61,21 @@ def clean_fields(fields: dict[str, FloatArray]) -> CleanBars:
     close = np.asarray(fields["close"], dtype=np.float64)
     nothing = np.full(close.shape, np.nan)
     high, low, start = (fields.get(name, nothing) for name in ("high", "low", "open"))
-    possible = np.isfinite(close) & (close > 1e-12) & (close < 1e15)
-    broken = _outside(start) | _outside(high) | _outside(low) | (high < low)
+    possible = (close > 1e-12) & (close < 1e15)
+    prices = np.array((start, high, low), dtype=np.float64)
+    # A comparison with an unknown price is False, so that only known ones break a bar.
+    broken = ((prices <= 1e-12) | (prices >= 1e15)).any(axis=0) | (high < low)
     scale = np.where(possible, close, 1.0)  # an impossible close may overflow when multiplied
     broken |= (scale * (1.0 - 1e-9) > high) | (scale * (1.0 + 1e-9) < low)
     ok = possible & ~broken
-    log_close = np.log(np.where(ok, close, 1.0))
-    log_close[~ok] = np.nan
-    ranged = ok & np.isfinite(high) & np.isfinite(low)
-    span = np.log(np.where(ranged, high, 1.0)) - np.log(np.where(ranged, low, 1.0))
+    log_close = np.where(ok, np.log(scale), np.nan)
+    edges = prices[1:]
+    ranged = ok & np.isfinite(edges).all(axis=0)
+    top, bottom = np.log(np.where(ranged, edges, 1.0))
+    span = top - bottom
     more = np.array([fields.get(name, nothing) for name in _BOUNDS], dtype=np.float64)
     wide = (-1, *(1,) * close.ndim)
     more = np.where((more >= _LOWEST.reshape(wide)) & (more <= _HIGHEST.reshape(wide)), more, np.nan)
     extra = dict(zip(_BOUNDS, more, strict=True))
     dropped = (~ok & ~np.isnan(close)).sum(axis=-1).astype(np.float64)
     return CleanBars(log_close, np.where(ranged, _PARKINSON * span**2, np.nan), extra, dropped)
-
-
-def _outside(price: FloatArray) -> np.ndarray:
-    """Say where a known price is impossible; an unknown one is not."""
-    return ~np.isnan(price) & ((price <= 1e-12) | (price >= 1e15))

@@ -27,8 +27,9 @@ QUARTER_MS: Final = 900_000
 _SLOTS: Final = (0, 1, 1)  # horizon of each pending slot: one of 15 minutes, two of 60 that start half an hour apart
 _ROW: Final = INPUTS + 7  # inputs, log close, band, online lean and stillness, three base rates
 _PRIOR: Final = np.array([0.33, 0.34, 0.33])
-_STRENGTHS: Final = np.array([0.0, 0.5, 1.0, 1.7])[:, None]  # of the frozen logit; the first is the base rate
-_EXPERTS: Final = np.array([0.80, 0.08, 0.07, 0.03, 0.02])  # those four, and half the online logit
+_STRENGTHS: Final = np.array([0.0, 0.5, 1.0, 1.3, 1.7])[:, None]  # of the frozen logit; the first is the base rate
+_ONLINE: Final = np.array([0.5, 1.0])[:, None]  # of the online logit; the last is the logit itself
+_EXPERTS: Final = np.array([0.80, 0.08, 0.06, 0.03, 0.01, 0.01, 0.01])  # prior trust in each of those seven
 _POOL: Final = 200.0  # cases that the first guess of the base rate counts for
 _ASYMMETRY: Final = 0.25  # how much of the difference between past rises and falls the base rate keeps
 _OWN: Final = 400.0  # cases before an asset's own base rate counts as much as the pool's
@@ -37,7 +38,8 @@ _INDEPENDENT: Final = (
     1.75,
     1.0,
 )  # how many independent cases one resolution of correlated, overlapping assets is worth
-_SHARE: Final = 0.0005
+_SHARE: Final = 0.0002
+_CLASSES: Final = np.arange(3)[:, None]
 _RATE: Final = 0.01
 _DECAY: Final = 0.0005
 
@@ -70,7 +72,7 @@ def outcomes_of(moves: FloatArray, sigma: FloatArray) -> npt.NDArray[np.int64]:
 
 def tilted(base: FloatArray, lean: FloatArray, still: FloatArray) -> FloatArray:
     """Return base rates (3, ...) moved by a lean up and a stillness, normalised."""
-    scores = np.log(base) + np.stack((-lean, still, lean))
+    scores = np.log(base) + np.array((-lean, still, lean))
     chance = np.exp(scores - scores.max(axis=0))
     out: FloatArray = chance / chance.sum(axis=0)
     return out
@@ -122,10 +124,10 @@ class Direction:
     def _experts(
         self, horizon: int, base: FloatArray, inputs: FloatArray, lean: FloatArray, still: FloatArray
     ) -> FloatArray:
-        """Return the experts' probabilities, (5 experts, 3 classes, assets)."""
+        """Return the experts' probabilities, (7 experts, 3 classes, assets)."""
         sure, calm = _sides(self._frozen[horizon], inputs)
-        leans = np.concatenate((_STRENGTHS * sure, 0.5 * lean[None]))
-        stills = np.concatenate((_STRENGTHS * calm, 0.5 * still[None]))
+        leans = np.concatenate((_STRENGTHS * sure, _ONLINE * lean))
+        stills = np.concatenate((_STRENGTHS * calm, _ONLINE * still))
         return tilted(base[:, None], leans, stills).swapaxes(0, 1)
 
     def update(
@@ -175,13 +177,14 @@ class Direction:
         known = np.isfinite(moves)
         if not known.any():
             return
-        came = outcomes_of(moves[known], row[INPUTS + 1, known])
-        inputs, base = row[:INPUTS, known], row[INPUTS + 4 :, known]
-        chances = self._experts(horizon, base, inputs, row[INPUTS + 2, known], row[INPUTS + 3, known])
-        hit = np.zeros((3, came.size))
-        hit[came, np.arange(came.size)] = 1.0
+        if not known.all():
+            row, moves = row[:, known], moves[known]
+        came = outcomes_of(moves, row[INPUTS + 1])
+        inputs = row[:INPUTS]
+        chances = self._experts(horizon, row[INPUTS + 4 :], inputs, row[INPUTS + 2], row[INPUTS + 3])
+        hit = (came == _CLASSES).astype(np.float64)
         self._remix(horizon, np.log((chances * hit).sum(axis=1)).mean(axis=1))
-        self._descend(horizon, inputs, hit - tilted(base, row[INPUTS + 2, known], row[INPUTS + 3, known]))
+        self._descend(horizon, inputs, hit - chances[-1])
         self.counts[horizon] *= _FORGET[horizon]
         self.counts[horizon][:, known] += hit
         self._base[horizon] = None

@@ -27,7 +27,8 @@ from generator.market.values import BAR_MS, BarFrame, FloatArray
 EDGE: Final = 0.02  # how far above its base rate a class must be to be shown
 HORIZON_LIMITS: Final = (15, 90)
 _JOIN_BARS: Final = 3  # a return over a gap of at most this many bars is still used, scaled to one bar
-_OUTLOOK_MINUTES: Final = np.log([15.0, 60.0, 240.0])
+_OUTLOOK_AT: Final = {15: 0, 60: 1, 240: 2}
+_OUTLOOK_MINUTES: Final = np.log(list(_OUTLOOK_AT))
 
 
 @dataclass(slots=True)
@@ -61,7 +62,7 @@ class Engine:
         self.counters = Counters()
         self.volatility = Volatility((n,))
         self.features = Features((n,))
-        self.filter = RegimeFilter(n, weights.asset, weights.market, weights.filter)
+        self.filter = RegimeFilter(n, (weights.asset, weights.market), weights.filter, weights.calibrations)
         self.direction = Direction(n, weights.direction)
         self.liquidity = Liquidity(n)
         self.derivatives = Derivatives(n)
@@ -70,6 +71,7 @@ class Engine:
         self.log_close = np.full(n, np.nan)
         self.close_age = np.full(n, 1e6)  # bars since `log_close`
         self._t: int | None = None
+        self._inputs: FloatArray | None = None  # of the state as it stands
 
     @property
     def t_ms(self) -> int | None:
@@ -109,6 +111,7 @@ class Engine:
 
     def _measure(self, t_ms: int, bars: CleanBars, row: int, steps: int) -> None:
         """Let every part take the row, in the order in which they need each other."""
+        self._inputs = None
         self._skip(steps - 1)
         extra = bars.extra
         returns = self._returns(bars.log_close[row])
@@ -144,7 +147,10 @@ class Engine:
 
     def inputs(self) -> FloatArray:
         """Return the inputs of the direction models now."""
-        return direction_inputs(self.features, self.filter.tilt(), self.liquidity.known_imbalance())
+        if self._inputs is None:
+            imbalance = self.liquidity.known_imbalance()
+            self._inputs = direction_inputs(self.features, self.filter.tilt(), imbalance)
+        return self._inputs
 
     def ready(self) -> np.ndarray:
         """Say which assets have enough recent history for a forecast."""
@@ -176,9 +182,11 @@ class Engine:
             return (None,) * len(self.assets)
         inputs = self.inputs()
         share = min(1.0, math.log(horizon_minutes / 15.0) / math.log(4.0))
-        far = self.direction.mixed(1, inputs)
-        near = far if share == 1.0 else self.direction.mixed(0, inputs)
-        chances, bases = (((1.0 - share) * near[i] + share * far[i]).T.tolist() for i in range(2))
+        mixed = self.direction.mixed(1, inputs)
+        if share < 1.0:
+            near = self.direction.mixed(0, inputs)
+            mixed = ((1.0 - share) * near[0] + share * mixed[0], (1.0 - share) * near[1] + share * mixed[1])
+        chances, bases = mixed[0].T.tolist(), mixed[1].T.tolist()
         bands = (BAND * 1e4 * self._sigma_over(horizon_minutes)).tolist()
         return tuple(
             _forecast(asset, horizon_minutes, Probabilities(*chance), Probabilities(*base), band) if ready else None
@@ -187,10 +195,12 @@ class Engine:
             )
         )
 
-    def _sigma_over(self, minutes: float) -> FloatArray:
+    def _sigma_over(self, minutes: int) -> FloatArray:
         """Return each asset's expected sigma of the log return over 15 to 240 minutes, (assets,)."""
-        known = np.log(self.volatility.sigma(self._t or 0))
-        at = np.log(minutes)
+        sigma = self.volatility.sigma(self._t or 0)
+        if minutes in _OUTLOOK_AT:
+            return sigma[_OUTLOOK_AT[minutes]]
+        known, at = np.log(sigma), math.log(minutes)
         left = 0 if at <= _OUTLOOK_MINUTES[1] else 1
         share = (at - _OUTLOOK_MINUTES[left]) / (_OUTLOOK_MINUTES[left + 1] - _OUTLOOK_MINUTES[left])
         out: FloatArray = np.exp((1.0 - share) * known[left] + share * known[left + 1])
@@ -229,6 +239,10 @@ class Engine:
 
 def _forecast(asset: str, minutes: int, chance: Probabilities, base: Probabilities, band_bps: float) -> Forecast:
     """Return a forecast with its word: the likeliest class if it is clearly above its base rate, else NEUTRAL."""
-    best = max(Prediction, key=chance.of)
-    shown = best if chance.of(best) >= base.of(best) + EDGE else Prediction.NEUTRAL
+    best, usual, word = chance.neutral, base.neutral, Prediction.NEUTRAL
+    if chance.up > max(best, chance.down):
+        best, usual, word = chance.up, base.up, Prediction.BULLISH
+    elif chance.down > best:
+        best, usual, word = chance.down, base.down, Prediction.BEARISH
+    shown = word if best >= usual + EDGE else Prediction.NEUTRAL
     return Forecast(asset, minutes, chance, base, shown, band_bps)

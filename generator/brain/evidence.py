@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -37,16 +38,38 @@ _VOTE: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """The words of one asset that evidence is drawn from."""
+class Words(NamedTuple):
+    """The words of one asset that evidence is drawn from; a tuple, because it is a key at every tick.
 
-    bias: Bias
+    Args:
+        bias: None where it is too early for a forecast.
+        push: of the last hours, 1, 0 or -1; None where unknown. book: the same of the order book's tilt.
+        breadth: 1 where most assets rose over the day, -1 where most fell; None where unknown.
+    """
+
+    bias: Bias | None
     trend: Trend
     volatility: VolatilityWord
     liquidity: LiquidityContext
     derivatives: DerivativesState
     vote: DerivativesVote
+    push: int | None
+    breadth: int | None
+    book: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The six families for one asset and what they come to.
+
+    Args:
+        said: the call, which families point up and which down, and what else stands out, as sentences.
+    """
+
+    evidence: tuple[Evidence, ...]
+    agreement: float | None
+    coverage: float
+    said: str
 
 
 def breadth_lean(breadth: float | None) -> int | None:
@@ -56,32 +79,27 @@ def breadth_lean(breadth: float | None) -> int | None:
     return int(breadth >= _MOST) - int(breadth <= 1.0 - _MOST)
 
 
-def gather(engine: Engine, column: int, words: Words, leans: tuple[int, float | None]) -> tuple[Evidence, ...]:
-    """Return the six families for one asset.
-
-    Args:
-        leans: the asset's push of the last hours, and the market's breadth.
-    """
-    push = leans[0] if words.trend is not Trend.UNKNOWN else None
-    market = breadth_lean(leans[1])
-    tilt = engine.liquidity.tilt(column)
-    book = None if words.liquidity is LiquidityContext.UNKNOWN else _sign(tilt, _TILTED_BOOK)
-    book_text = sentences.LIQUIDITY[words.liquidity] + (f" {sentences.BOOK[book]}" if book else "")
-    found: tuple[tuple[int | None, str], ...] = (
-        (_TREND[words.trend], sentences.TREND[words.trend]),
-        (
-            push,
-            "The push of the last hours is not known yet." if push is None else sentences.MOMENTUM[push],
-        ),
-        (None if words.volatility is VolatilityWord.UNKNOWN else 0, sentences.VOLATILITY[words.volatility]),
-        (market, "How many coins rose is not known yet." if market is None else sentences.BREADTH[market]),
-        (book, book_text),
-        (_VOTE[words.vote], sentences.DERIVATIVES[words.derivatives]),
+@lru_cache(maxsize=4096)  # words are few, assets and ticks are many
+def gather(words: Words) -> Findings:
+    """Return the six families of evidence for one asset."""
+    leans = (_TREND[words.trend], words.push, None, words.breadth, words.book, _VOTE[words.vote])
+    texts = (
+        sentences.TREND[words.trend],
+        "The push of the last hours is not known yet." if words.push is None else sentences.MOMENTUM[words.push],
+        sentences.VOLATILITY[words.volatility],
+        "How many coins rose is not known yet." if words.breadth is None else sentences.BREADTH[words.breadth],
+        sentences.LIQUIDITY[words.liquidity] + (f" {sentences.BOOK[words.book]}" if words.book else ""),
+        sentences.DERIVATIVES[words.derivatives],
     )
-    return tuple(
-        Evidence(family, _side(family, lean, _SIGN[words.bias]), text)
-        for family, (lean, text) in zip(FAMILIES, found, strict=True)
-    )
+    shown = _SIGN[words.bias or Bias.FLAT]
+    sides = [_side(lean, shown) for lean in leans]
+    if words.volatility is not VolatilityWord.UNKNOWN:
+        sides[FAMILIES.index("volatility")] = Side.NEUTRAL  # it tells how far, never which way
+    evidence = tuple(Evidence(*one) for one in zip(FAMILIES, sides, texts, strict=True))
+    up, down = (tuple(f for f, lean in zip(FAMILIES, leans, strict=True) if lean == sign) for sign in (1, -1))
+    said = [sentences.EARLY if words.bias is None else sentences.LEAN[words.bias], sentences.pointing(up, down)]
+    said += sentences.standing_out(words.volatility, words.liquidity, words.derivatives)
+    return Findings(evidence, agreement_of(evidence), coverage_of(evidence), " ".join(said))
 
 
 def agreement_of(evidence: tuple[Evidence, ...]) -> float | None:
@@ -104,17 +122,18 @@ def momentum(engine: Engine) -> list[int]:
     return out
 
 
-def _sign(value: float, threshold: float) -> int:
-    """Return 1, 0 or -1; an unknown value leans nowhere."""
-    return int(value >= threshold) - int(value <= -threshold)
+def book_leans(tilts: list[float], contexts: list[LiquidityContext]) -> list[int | None]:
+    """Return where each order book leans: 1, 0 or -1, None where it is not known."""
+    return [
+        None if context is LiquidityContext.UNKNOWN else int(tilt >= _TILTED_BOOK) - int(tilt <= -_TILTED_BOOK)
+        for tilt, context in zip(tilts, contexts, strict=True)
+    ]
 
 
-def _side(family: str, lean: int | None, shown: int) -> Side:
+def _side(lean: int | None, shown: int) -> Side:
     """Say how a lean bears on the shown direction; a flat call is backed by what leans nowhere."""
     if lean is None:
         return Side.MISSING
-    if family == "volatility":  # it tells how far, never which way
-        return Side.NEUTRAL
     if lean == shown:
         return Side.FOR
     return Side.AGAINST if lean != 0 else Side.NEUTRAL

@@ -81,7 +81,7 @@ class Features:
         trends, logs = self._trends(count), self._logs()
         shapes = self._shapes(fresh)
         step(self.baseline, shapes, self._alpha_baseline, count, wide)
-        step(self.long, np.stack((logs[1] - logs[5], trends[2], trends[3])) ** 2, self._alpha_long, count, wide)
+        step(self.long, np.array((logs[1] - logs[5], trends[2], trends[3])) ** 2, self._alpha_long, count, wide)
         self._fill(logs, trends, shapes, volatility, fresh)
 
     def _take(
@@ -90,7 +90,7 @@ class Features:
         """Move the means by one bar; the market is the mean over the `many` assets that have one."""
         z = clipped(returns / np.maximum(volatility.slow_sigma(), 1e-7), -_Z_LIMIT, _Z_LIMIT)
         w = returns / np.maximum(np.sqrt(volatility.variance[1]), 1e-7)
-        raw = np.stack((z, w, volatility.bar_level()))
+        raw = np.array((z, w, volatility.bar_level()))
         raw = np.concatenate((raw, raw.sum(axis=-1, keepdims=True) / many), axis=-1)
         z, w = raw[0], raw[1]
         u = w / np.sqrt(1.0 + (w / _SOFT) ** 2)

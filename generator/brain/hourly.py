@@ -46,12 +46,10 @@ def futures(frame: BarFrame) -> dict[str, FuturesReading]:
     for row in range(len(recent)):
         for _ in range(HOUR_MS // BAR_MS):
             measure.update(recent.fields["funding"][row], recent.fields["open_interest"][row])
-    return {asset: _futures(measure, column) for column, asset in enumerate(frame.assets)}
-
-
-def _futures(measure: Derivatives, column: int) -> FuturesReading:
-    state = measure.state(column)
-    return FuturesReading(state, measure.vote(column), measure.confidence(column), DERIVATIVES[state])
+    return {
+        asset: FuturesReading(found.state, found.vote, found.confidence, DERIVATIVES[found.state])
+        for asset, found in zip(frame.assets, measure.readings(), strict=True)
+    }
 
 
 def base_rate_forecast(frame: BarFrame, asset: str, horizon_minutes: int) -> Forecast | None:

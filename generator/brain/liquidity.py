@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
 import numpy as np
@@ -41,11 +40,11 @@ class Liquidity:
         weight = seen.astype(np.float64)
         self.count += weight
         self.age = np.where(seen, 0.0, self.age + 1.0)
-        raw = np.log(np.where(seen, depth_usd, 1.0)) - np.log(np.where(seen, spread_bps, 1.0)) + volatility
+        raw = np.log(np.where(seen, depth_usd / spread_bps, 1.0)) + volatility
         count = np.maximum(self.count, 1.0)
         step(self.level, raw[None], self._alpha, count, weight)
         away = np.abs(self.level[0] - self.week[0]) * (self.count > 1.0)
-        step(self.week, np.stack((self.level[0], away)), self._alpha_week, count, weight)
+        step(self.week, np.array((self.level[0], away)), self._alpha_week, count, weight)
         self._take_imbalance(imbalance)
         self._reword()
 
@@ -53,13 +52,7 @@ class Liquidity:
         """Follow the book's imbalance over about half an hour."""
         seen = np.isfinite(imbalance)
         self.imbalance_age = np.where(seen, 0.0, self.imbalance_age + 1.0)
-        step(
-            self.imbalance,
-            np.where(seen, imbalance, 0.0)[None],
-            self._alpha,
-            np.ones(seen.shape) * 1e9,
-            seen.astype(np.float64),
-        )
+        self.imbalance += (np.where(seen, imbalance, self.imbalance) - self.imbalance) * self._alpha
 
     def _reword(self) -> None:
         """Change the word only past the far edge of a dead zone."""
@@ -70,18 +63,14 @@ class Liquidity:
         """Return the smoothed imbalance, NaN where it is not known now."""
         return np.where(self.imbalance_age <= HOUR_BARS, self.imbalance[0], np.nan)
 
-    def tilt(self, column: int) -> float:
-        """Return the smoothed imbalance of one asset, NaN where it is not known now."""
-        return float(self.imbalance[0, column]) if self.imbalance_age[column] <= HOUR_BARS else math.nan
-
-    def context(self, column: int) -> LiquidityContext:
-        """Return the word of one asset."""
-        if self.count[column] < MIN_BARS or self.age[column] > HOUR_BARS:
-            return LiquidityContext.UNKNOWN
-        return _WORDS[int(self.word[column])]
+    def contexts(self) -> list[LiquidityContext]:
+        """Return the word of every asset."""
+        known = ((self.count >= MIN_BARS) & (self.age <= HOUR_BARS)).tolist()
+        words = zip(self.word.tolist(), known, strict=True)
+        return [_WORDS[int(word)] if here else LiquidityContext.UNKNOWN for word, here in words]
 
 
-def hysteresis(word: FloatArray, score: FloatArray, enter: float, leave: float) -> FloatArray:
+def hysteresis(word: FloatArray, score: FloatArray, enter: float | FloatArray, leave: float | FloatArray) -> FloatArray:
     """Return -1, 0 or 1: enter past `enter`, leave again below `leave`."""
     size, side = np.abs(score), np.sign(score)
     out: FloatArray = side * ((size >= enter) | ((size >= leave) & (side == word)))

@@ -13,6 +13,7 @@ from generator.market.values import FloatArray
 
 MIN_BARS: Final = DAY_BARS
 _LEAST_SPREAD: Final = 0.08
+_ROOT2: Final = math.sqrt(2.0)
 _WORDS: Final = ((20.0, VolatilityWord.CALM), (80.0, VolatilityWord.NORMAL), (96.0, VolatilityWord.ELEVATED))
 
 
@@ -32,19 +33,21 @@ class OutlookLevel:
         seen = np.append(fresh, fresh.max())
         self.now = np.where(seen > 0.0, np.append(hour, market), self.now)
         self.count += seen
-        step(self.moments, np.stack((self.now, self.now**2)), self._alpha, np.maximum(self.count, 1.0), seen)
+        step(self.moments, np.array((self.now, self.now**2)), self._alpha, np.maximum(self.count, 1.0), seen)
 
-    def risk_score(self, column: int) -> float | None:
-        """Return 0..100: the share of the week that was calmer than the outlook; None under a day of bars."""
-        if self.count[column] < MIN_BARS:
-            return None
-        mean, square = self.moments[:, column]
-        spread = max(math.sqrt(max(square - mean * mean, 0.0)), _LEAST_SPREAD)
-        return 50.0 * (1.0 + math.erf((self.now[column] - mean) / spread / math.sqrt(2.0)))
+    def risk_scores(self) -> list[float | None]:
+        """Return 0..100 for each column: the share of the week calmer than the outlook; None under a day of bars."""
+        mean, square = self.moments
+        spread = np.maximum(np.sqrt(np.maximum(square - mean * mean, 0.0)), _LEAST_SPREAD)
+        away = ((self.now - mean) / (spread * _ROOT2)).tolist()
+        return [
+            None if seen < MIN_BARS else 50.0 * (1.0 + math.erf(one))
+            for one, seen in zip(away, self.count.tolist(), strict=True)
+        ]
 
-    def word(self, column: int) -> VolatilityWord:
-        """Return the volatility word of one column."""
-        score = self.risk_score(column)
-        if score is None:
-            return VolatilityWord.UNKNOWN
-        return next((word for limit, word in _WORDS if score < limit), VolatilityWord.EXTREME)
+
+def volatility_word(score: float | None) -> VolatilityWord:
+    """Return the volatility word of a risk score."""
+    if score is None:
+        return VolatilityWord.UNKNOWN
+    return next((word for limit, word in _WORDS if score < limit), VolatilityWord.EXTREME)

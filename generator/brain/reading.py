@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
 from generator.brain import sentences
-from generator.brain.evidence import Words, agreement_of, breadth_lean, coverage_of, gather, momentum
+from generator.brain.derivatives import Pressure
+from generator.brain.evidence import Words, book_leans, breadth_lean, gather, momentum
+from generator.brain.outlook import volatility_word
 from generator.brain.regime import LABELS, dwell_minutes
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
 from generator.brain.values import (
@@ -35,39 +39,51 @@ if TYPE_CHECKING:
     from generator.brain.engine import Engine
 
 HOURLY: Final = 60
+_Word = TypeVar("_Word", bound=StrEnum)
 _BIAS: Final = {Prediction.BULLISH: Bias.UP, Prediction.BEARISH: Bias.DOWN, Prediction.NEUTRAL: Bias.FLAT}
 _OUTLOOK_BARS: Final = 3 * HOUR_BARS
 _REGIME_BARS: Final = 2 * DAY_BARS
+_CROWDS: Final = (DerivativesState.CROWDED_LONGS, DerivativesState.CROWDED_SHORTS, DerivativesState.DELEVERAGING)
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What is found for all assets at once, of one asset; breadth is the market's."""
+class Columns:
+    """What is found for all assets at once, as plain Python values: taking them one by one from arrays is slow.
 
-    sure: float
-    structure: MarketStructure
-    push: int
+    Args:
+        fresh: a close in the last hour; seen: returns so far; bars: closes that counted; capped: bars a jump is held.
+        label, sure, trend, score: of the regime, the trend and the risk; the market's is last.
+        breadth: share of assets that rose over the day; rose: how many, of how many known.
+        hour, change: full hour of the day (UTC) six to seven hours ago, and log changes since then.
+    """
+
+    fresh: list[bool]
+    seen: list[float]
+    bars: list[float]
+    capped: list[float]
+    label: list[RegimeLabel]
+    sure: list[float]
+    trend: list[Trend]
+    score: list[float | None]
+    structure: list[MarketStructure]
+    push: list[int]
+    liquidity: list[LiquidityContext]
+    book: list[int | None]
+    pressure: list[Pressure]
+    sigma: list[list[float]]
+    forecast: tuple[Forecast | None, ...]
     breadth: float | None
+    rose: tuple[int, int]
+    hour: int
+    change: list[float]
 
 
 def read(engine: Engine) -> BrainReading:
     """Return what the engine says now; it must have seen a bar."""
     t_ms = engine.t_ms or 0
-    here = np.where(engine.close_age <= HOUR_BARS, engine.log_close, np.nan)
-    breadth = engine.structure.breadth(t_ms, here)
-    sigma = engine.volatility.sigma(t_ms)
-    hourly = engine.forecasts(HOURLY)
-    sure = engine.filter.confidence().tolist()
-    expected = sigma.T.tolist()
-    shapes = engine.structure.words(t_ms, engine.log_close, sigma[1])
-    pushes = momentum(engine)
-    assets = {
-        name: _asset(
-            engine, column, forecast, expected[column], Known(sure[column], shapes[column], pushes[column], breadth)
-        )
-        for column, (name, forecast) in enumerate(zip(engine.assets, hourly, strict=True))
-    }
-    regime = _regime(engine, t_ms, breadth)
+    found = _columns(engine, t_ms)
+    assets = {name: _asset(name, column, found) for column, name in enumerate(engine.assets)}
+    regime = _regime(engine, t_ms, found)
     forecasts = [one.forecast for one in assets.values() if one.forecast]
     agreements = [one.agreement for one in assets.values() if one.agreement is not None]
     resolved = int(engine.direction.resolved.sum())
@@ -82,106 +98,153 @@ def read(engine: Engine) -> BrainReading:
         coverage=_mean([one.coverage for one in assets.values()]) or 0.0,
         assets=assets,
         learning=LearningReading(resolved, "learning" if resolved else "idle"),
-        summary=sentences.market_summary(
-            regime.label, regime.dwell_minutes, regime.confidence, regime.volatility, breadth_lean(breadth)
-        ),
-        limitations=_market_limits(engine),
+        summary=sentences.market_summary(_market_facts(regime, found)),
+        limitations=_market_limits(engine, found),
     )
 
 
-def _asset(engine: Engine, column: int, forecast: Forecast | None, sigma: list[float], known: Known) -> AssetReading:
-    """Return one asset's reading.
+def _columns(engine: Engine, t_ms: int) -> Columns:
+    """Take everything out of the arrays."""
+    fresh = engine.close_age <= HOUR_BARS
+    here = np.where(fresh, engine.log_close, np.nan)
+    rose, known = engine.structure.risers(t_ms, here)
+    hour, change = engine.structure.recent_change(t_ms, here)
+    sigma = engine.volatility.sigma(t_ms)
+    contexts = engine.liquidity.contexts()
+    bars = engine.features.count
+    return Columns(
+        fresh=(fresh & (bars[:-1] > 0.0)).tolist(),
+        seen=engine.volatility.count[0].tolist(),
+        bars=bars.tolist(),
+        capped=engine.volatility.capped.tolist(),
+        label=[LABELS[int(one)] for one in engine.filter.label.tolist()],
+        sure=engine.filter.confidence().tolist(),
+        trend=engine.structure.trends(),
+        score=engine.outlook.risk_scores(),
+        structure=engine.structure.words(t_ms, engine.log_close, sigma[1]),
+        push=momentum(engine),
+        liquidity=contexts,
+        book=book_leans(engine.liquidity.known_imbalance().tolist(), contexts),
+        pressure=engine.derivatives.readings(),
+        sigma=sigma.T.tolist(),
+        forecast=engine.forecasts(HOURLY),
+        breadth=rose / known if known else None,
+        rose=(rose, known),
+        hour=hour,
+        change=change.tolist(),
+    )
 
-    Args:
-        sigma: expected over 15 minutes, 1 hour, 4 hours.
-        known: what was found for all assets at once.
-    """
-    name = engine.assets[column]
-    fresh = bool(engine.close_age[column] <= HOUR_BARS) and bool(engine.features.count[column] > 0)
+
+def _asset(name: str, column: int, found: Columns) -> AssetReading:
+    """Return one asset's reading."""
+    forecast, fresh, pressure = found.forecast[column], found.fresh[column], found.pressure[column]
     bias = _BIAS[forecast.prediction] if forecast else Bias.FLAT
+    placed = fresh and found.seen[column] >= HOUR_BARS
     words = Words(
-        bias=bias,
-        trend=engine.structure.trend_word(column) if fresh and _seen(engine, column) >= HOUR_BARS else Trend.UNKNOWN,
-        volatility=engine.outlook.word(column) if fresh else VolatilityWord.UNKNOWN,
-        liquidity=engine.liquidity.context(column),
-        derivatives=engine.derivatives.state(column),
-        vote=engine.derivatives.vote(column),
+        bias=bias if forecast else None,
+        trend=found.trend[column] if placed else Trend.UNKNOWN,
+        volatility=volatility_word(found.score[column]) if fresh else VolatilityWord.UNKNOWN,
+        liquidity=found.liquidity[column],
+        derivatives=pressure.state,
+        vote=pressure.vote,
+        push=found.push[column] if placed else None,
+        breadth=breadth_lean(found.breadth),
+        book=found.book[column],
     )
-    structure = known.structure if words.trend is not Trend.UNKNOWN else MarketStructure.UNKNOWN
-    evidence = gather(engine, column, words, (known.push, known.breadth))
+    structure = found.structure[column] if placed else MarketStructure.UNKNOWN
+    evidence = gather(words)
     return AssetReading(
         asset=name,
         bias=bias,
         forecast=forecast,
-        regime=LABELS[int(engine.filter.label[column])] if fresh else RegimeLabel.UNKNOWN,
-        regime_confidence=known.sure if fresh else None,
+        regime=found.label[column] if fresh else RegimeLabel.UNKNOWN,
+        regime_confidence=found.sure[column] if fresh else None,
         trend=words.trend,
         structure=structure,
         liquidity=words.liquidity,
         derivatives=words.derivatives,
         vote=words.vote,
-        derivatives_confidence=engine.derivatives.confidence(column),
+        derivatives_confidence=pressure.confidence,
         volatility=words.volatility,
-        outlook=_outlook(engine, column, sigma) if fresh else None,
-        agreement=agreement_of(evidence),
-        coverage=coverage_of(evidence),
-        evidence=evidence,
-        summary=sentences.asset_summary(name, structure, bias, words.volatility, forecast=forecast is not None),
-        limitations=_limits(engine, column, words, forecast, fresh=fresh),
+        outlook=VolatilityOutlook(*found.sigma[column]) if fresh and found.seen[column] >= _OUTLOOK_BARS else None,
+        agreement=evidence.agreement,
+        coverage=evidence.coverage,
+        evidence=evidence.evidence,
+        summary=sentences.asset_summary(
+            name, structure, _changed("It is", found.change[column], found.hour), evidence.said
+        ),
+        limitations=_limits(column, found, words, forecast),
     )
 
 
-def _regime(engine: Engine, t_ms: int, breadth: float | None) -> RegimeReading:
+def _changed(who: str, change: float, hour: int) -> str | None:
+    """Put a log change into words, None where it is not known."""
+    return None if math.isnan(change) else sentences.moved(who, math.expm1(change), hour)
+
+
+def _regime(engine: Engine, t_ms: int, found: Columns) -> RegimeReading:
     """Return the market's regime."""
-    found = engine.filter
-    label, before = LABELS[int(found.label[-1])], int(found.previous[-1])
-    since = int(found.since[-1])
+    before, since = int(engine.filter.previous[-1]), int(engine.filter.since[-1])
     known = bool((engine.volatility.fresh() > 0).any())
-    volatility = engine.outlook.word(-1) if known else VolatilityWord.UNKNOWN
+    volatility = volatility_word(found.score[-1]) if known else VolatilityWord.UNKNOWN
     return RegimeReading(
-        label=label,
-        posterior={word: float(chance) for word, chance in zip(LABELS[:4], found.posterior[:, -1], strict=True)},
-        confidence=float(found.confidence()[-1]),
+        label=found.label[-1],
+        posterior=dict(zip(LABELS[:4], engine.filter.chances()[:, -1].tolist(), strict=True)),
+        confidence=found.sure[-1],
         since_ms=since,
         dwell_minutes=dwell_minutes(t_ms, since),
         previous=LABELS[before] if before >= 0 else None,
-        trend=engine.structure.trend_word(-1) if known and engine.features.count[-1] >= HOUR_BARS else Trend.UNKNOWN,
+        trend=found.trend[-1] if known and found.bars[-1] >= HOUR_BARS else Trend.UNKNOWN,
         volatility=volatility,
-        breadth=breadth,
-        risk_score=engine.outlook.risk_score(-1) if known else None,
-        drivers=_drivers(engine, volatility, breadth),
+        breadth=found.breadth,
+        risk_score=found.score[-1] if known else None,
+        drivers=_drivers(found, volatility),
     )
 
 
-def _drivers(engine: Engine, volatility: VolatilityWord, breadth: float | None) -> tuple[str, ...]:
+def _market_facts(regime: RegimeReading, found: Columns) -> sentences.MarketFacts:
+    """Return what the market's summary is made of."""
+    changes = [math.expm1(change) for change in found.change if not math.isnan(change)]
+    mean = _mean(changes)
+    rose, known = found.rose
+    return sentences.MarketFacts(
+        label=regime.label,
+        minutes=regime.dwell_minutes,
+        confidence=regime.confidence,
+        volatility=regime.volatility,
+        change=None if mean is None else sentences.moved("On average the coins are", mean, found.hour),
+        risers=sentences.risers(rose, known) if known else None,
+        book=_shared(found.liquidity),
+        futures=_shared([one.state for one in found.pressure]),
+    )
+
+
+def _shared(words: list[_Word]) -> _Word | None:
+    """Return the word of more than half of the assets, None without one."""
+    word, many = Counter(words).most_common(1)[0]
+    return word if 2 * many > len(words) else None
+
+
+def _drivers(found: Columns, volatility: VolatilityWord) -> tuple[str, ...]:
     """Return what makes the market risky now, in words; empty where nothing does."""
-    columns = range(len(engine.assets))
-    states = [engine.derivatives.state(column) for column in columns]
-    thin = sum(engine.liquidity.context(column) is LiquidityContext.THIN for column in columns)
-    found = []
+    drivers = []
     if volatility in (VolatilityWord.ELEVATED, VolatilityWord.EXTREME):
-        found.append(sentences.VOLATILITY[volatility])
-    if breadth_lean(breadth) == -1:
-        found.append(sentences.BREADTH[-1])
-    if 2 * thin > len(engine.assets):
-        found.append("Little can change hands near the price of most coins.")
-    crowds = (DerivativesState.CROWDED_LONGS, DerivativesState.CROWDED_SHORTS, DerivativesState.DELEVERAGING)
-    found += [sentences.DERIVATIVES[state] for state in crowds if 2 * states.count(state) > len(engine.assets)]
-    return tuple(found)
-
-
-def _outlook(engine: Engine, column: int, sigma: list[float]) -> VolatilityOutlook | None:
-    """Return the asset's outlook; None with under three hours of returns."""
-    if _seen(engine, column) < _OUTLOOK_BARS:
-        return None
-    return VolatilityOutlook(*sigma)
+        drivers.append(sentences.VOLATILITY[volatility])
+    if breadth_lean(found.breadth) == -1:
+        drivers.append(sentences.BREADTH[-1])
+    if _shared(found.liquidity) is LiquidityContext.THIN:
+        drivers.append(sentences.MOST_BOOKS[LiquidityContext.THIN])
+    crowd = _shared([one.state for one in found.pressure])
+    if crowd in _CROWDS:
+        drivers.append(sentences.DERIVATIVES[crowd])
+    return tuple(drivers)
 
 
 def _market_outlook(outlooks: list[VolatilityOutlook]) -> VolatilityOutlook | None:
     """Return the geometric mean over assets."""
     if not outlooks:
         return None
-    logs = np.log([[one.m15, one.h1, one.h4] for one in outlooks])
+    logs = np.log([(one.m15, one.h1, one.h4) for one in outlooks])
     return VolatilityOutlook(*np.exp(logs.mean(axis=0)).tolist())
 
 
@@ -193,38 +256,33 @@ def _direction(biases: list[Bias]) -> Bias:
     return ranked[0][0]
 
 
-def _limits(engine: Engine, column: int, words: Words, forecast: Forecast | None, *, fresh: bool) -> tuple[str, ...]:
+def _limits(column: int, found: Columns, words: Words, forecast: Forecast | None) -> tuple[str, ...]:
     """Name what is missing for one asset."""
-    found = []
-    if not fresh:
-        found.append(sentences.STALE if engine.features.count[column] > 0 else sentences.NO_BARS)
+    missing = []
+    if not found.fresh[column]:
+        missing.append(sentences.STALE if found.bars[column] > 0 else sentences.NO_BARS)
     elif forecast is None:
-        found.append(sentences.SHORT if _seen(engine, column) < DAY_BARS // 2 else "the last bars are missing")
+        missing.append(sentences.SHORT if found.seen[column] < DAY_BARS // 2 else "the last bars are missing")
     if words.liquidity is LiquidityContext.UNKNOWN:
-        found.append(sentences.NO_BOOK)
+        missing.append(sentences.NO_BOOK)
     if words.derivatives is DerivativesState.UNAVAILABLE:
-        found.append(sentences.NO_FUTURES)
-    if engine.volatility.capped[column] > 0:
-        found.append(sentences.CAPPED)
-    return tuple(found)
+        missing.append(sentences.NO_FUTURES)
+    if found.capped[column] > 0:
+        missing.append(sentences.CAPPED)
+    return tuple(missing)
 
 
-def _market_limits(engine: Engine) -> tuple[str, ...]:
+def _market_limits(engine: Engine, found: Columns) -> tuple[str, ...]:
     """Name what is missing for the market."""
     fresh = engine.volatility.fresh() > 0
-    found = []
+    missing = []
     if not fresh.all():
-        found.append(sentences.SOME_MISSING if fresh.any() else sentences.NOTHING_FRESH)
-    if engine.features.count[-1] < _REGIME_BARS:
-        found.append(sentences.SHORT_REGIME)
+        missing.append(sentences.SOME_MISSING if fresh.any() else sentences.NOTHING_FRESH)
+    if found.bars[-1] < _REGIME_BARS:
+        missing.append(sentences.SHORT_REGIME)
     if engine.counters.gaps > engine.counters.bars // 20:
-        found.append(sentences.GAPS)
-    return tuple(found)
-
-
-def _seen(engine: Engine, column: int) -> float:
-    """Return how many returns an asset has."""
-    return float(engine.volatility.count[0, column])
+        missing.append(sentences.GAPS)
+    return tuple(missing)
 
 
 def _mean(values: list[float]) -> float | None:

@@ -61,3 +61,50 @@ class Recurrent:
         """Return the scores of the classes, (classes, columns)."""
         out: FloatArray = self.outputs @ hidden + self.direct @ scaled + self.rest[:, None]
         return out
+
+
+class Pair:
+    """Two networks of one size side by side: the second reads the last column, the first all others.
+
+    What is done number by number is done for all columns at once, which takes little more than half the time.
+    """
+
+    def __init__(self, first: Recurrent, last: Recurrent, columns: int) -> None:
+        """Lay both out over `columns` columns."""
+        self._networks = (first, last)
+        self._centre, self._spread, self._bias, self._rest = (
+            np.concatenate((np.repeat(one[:, None], columns - 1, axis=1), other[:, None]), axis=1)
+            for one, other in zip(_flat(first), _flat(last), strict=True)
+        )
+
+    def scaled(self, features: FloatArray) -> FloatArray:
+        """Return the features (width, columns) as the networks want them."""
+        out: FloatArray = clipped((features - self._centre) / self._spread, -REACH, REACH)
+        return out
+
+    def step(self, hidden: FloatArray, scaled: FloatArray) -> FloatArray:
+        """Return what is remembered after this input; both (units, columns)."""
+        units = len(hidden)
+        given, carried = self._each("inputs", scaled) + self._bias, self._each("carry", hidden)
+        gates = 1.0 / (1.0 + np.exp(-(given[: 2 * units] + carried[: 2 * units])))
+        keep = gates[:units]
+        proposal = np.tanh(given[2 * units :] + gates[units:] * carried[2 * units :])
+        out: FloatArray = keep * hidden + (1.0 - keep) * proposal
+        return out
+
+    def scores(self, hidden: FloatArray, scaled: FloatArray) -> FloatArray:
+        """Return the scores of the classes, (classes, columns)."""
+        out: FloatArray = self._each("outputs", hidden) + self._each("direct", scaled) + self._rest
+        return out
+
+    def _each(self, part: str, values: FloatArray) -> FloatArray:
+        """Return a part of each network applied to its columns."""
+        first, last = (getattr(network, part) for network in self._networks)
+        out: FloatArray = first @ values
+        out[:, -1] = last @ values[:, -1]
+        return out
+
+
+def _flat(network: Recurrent) -> tuple[FloatArray, ...]:
+    """Return what is one number for each input, gate or class."""
+    return network.centre, network.spread, network.bias, network.rest

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
-from generator.brain.recurrent import Recurrent
+from generator.brain.calibration import KEEP, PLAIN, USUAL, Calibration, temperature, tempered
+from generator.brain.recurrent import Pair, Recurrent
 from generator.brain.smoothing import rates
 from generator.catalog.words import RegimeLabel
 from generator.market.values import BAR_MS, FloatArray
@@ -41,16 +43,23 @@ class FilterSettings:
 class RegimeFilter:
     """Posterior and label of each asset and, in the last column, of the market; arrays are (..., assets + 1)."""
 
-    def __init__(self, assets: int, asset_model: Recurrent, market_model: Recurrent, settings: FilterSettings) -> None:
+    def __init__(
+        self,
+        assets: int,
+        models: tuple[Recurrent, Recurrent],
+        settings: FilterSettings,
+        calibrations: tuple[Calibration, Calibration] = (PLAIN, PLAIN),
+    ) -> None:
         """Start with no opinion.
 
         Args:
             assets: how many.
-            asset_model, market_model: networks of one size.
+            models: networks of one size, of an asset and of the market.
             settings: how to label.
+            calibrations: of an asset's chances and of the market's.
         """
         columns = assets + 1
-        self.hidden = np.zeros((market_model.units, columns))
+        self.hidden = np.zeros((models[0].units, columns))
         self.committed = np.full(1, -1.0)  # the half hour last remembered
         self.posterior = np.full((4, columns), 0.25)
         self.earlier = self.posterior.copy()
@@ -59,7 +68,12 @@ class RegimeFilter:
         self.previous = np.full(columns, -1.0)
         self.since = np.full(columns, -1.0)  # open time of the first bar with this label
         self.held = np.full(columns, -1.0)  # the last label that was decided
-        self._models = (asset_model, market_model)
+        self.clarity = np.full(columns, USUAL)  # mean of the highest chance over about a week
+        self._models = Pair(*models, columns)
+        self._level, self._slope = (
+            np.array([getattr(calibrations[column == assets], name) for column in range(columns)])
+            for name in ("level", "slope")
+        )
         self._settings = settings
         self._alpha = float(rates((_MOVED_HALF_LIFE,), 0)[0])
         self._recover = float(rates((_FORGET_HALF_LIFE,), 0)[0])
@@ -87,7 +101,7 @@ class RegimeFilter:
             # Single precision is what the state keeps of it, so a restart cannot differ.
             self.hidden = np.where(known, hidden, self.hidden).astype(np.float32).astype(np.float64)
             self.committed[0] = half_hour
-            self._relabel(t_ms)
+            self._relabel(t_ms, known)
         self.earlier += (self.posterior - self.earlier) * self._alpha
         if self.since[0] < 0:
             self.since[:] = float(t_ms)
@@ -102,14 +116,11 @@ class RegimeFilter:
 
     def _look(self, features: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return what would be remembered after this bar, and the scores of the regimes."""
-        hidden, scores = np.empty_like(self.hidden), np.empty(self.posterior.shape)
-        for model, part in zip(self._models, (slice(None, -1), slice(-1, None)), strict=True):
-            scaled = model.scaled(features[:, part])
-            hidden[:, part] = model.step(self.hidden[:, part], scaled)
-            scores[:, part] = model.scores(hidden[:, part], scaled)
-        return hidden, scores
+        scaled = self._models.scaled(features)
+        hidden = self._models.step(self.hidden, scaled)
+        return hidden, self._models.scores(hidden, scaled)
 
-    def _relabel(self, t_ms: int) -> None:
+    def _relabel(self, t_ms: int, known: npt.NDArray[np.bool_]) -> None:
         """Move the label where a challenger clearly leads; say `transition` where nothing does.
 
         Only at the end of a half hour, as the network was taught: in between the posterior moves and the label stands.
@@ -117,6 +128,7 @@ class RegimeFilter:
         top = self.posterior.argmax(axis=0)
         columns = np.arange(top.size)
         best = self.posterior[top, columns]
+        self.clarity += (best - self.clarity) * (known * (1.0 - KEEP))
         held = np.maximum(self.held, 0.0).astype(np.int64)
         lead = best - self.posterior[held, columns]
         decided = best >= self._settings.undecided
@@ -129,16 +141,21 @@ class RegimeFilter:
             self.since = np.where(changed, float(t_ms), self.since)
             self.label = shown
 
+    def chances(self) -> FloatArray:
+        """Return the posterior as published, (4, assets + 1): calibrated; the label goes by the plain one."""
+        return tempered(self.posterior, temperature(self._level, self._slope, self.clarity))
+
     def moved(self) -> FloatArray:
         """Return how much of the belief moved in about the last hour, 0..1."""
         out: FloatArray = 0.5 * np.abs(self.posterior - self.earlier).sum(axis=0)
         return out
 
     def confidence(self) -> FloatArray:
-        """Return the posterior of the shown label; of `transition`, the share of belief that moved."""
+        """Return the calibrated posterior of the shown label; of `transition`, the share of belief that moved."""
         shown = np.minimum(self.label, 3.0).astype(np.int64)
-        chance = self.posterior[shown, np.arange(shown.size)]
-        return np.where(self.label == TRANSITION, self.moved(), chance)
+        chance: FloatArray = self.chances()[shown, np.arange(shown.size)]
+        lost = self.label == TRANSITION
+        return np.where(lost, self.moved(), chance) if lost.any() else chance
 
     def tilt(self) -> FloatArray:
         """Return posterior of risk_on minus posterior of risk_off."""

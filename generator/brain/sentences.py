@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from generator.catalog.words import (
@@ -65,11 +66,11 @@ LIQUIDITY: Final[dict[LiquidityContext, str]] = {
     LiquidityContext.UNKNOWN: "The order book is not known.",
 }
 DERIVATIVES: Final[dict[DerivativesState, str]] = {
-    DerivativesState.CROWDED_LONGS: "Traders pay a lot to bet on a rise, so that side is crowded.",
-    DerivativesState.CROWDED_SHORTS: "Traders pay to bet on a fall, so that side is crowded.",
+    DerivativesState.CROWDED_LONGS: "Traders pay a lot to hold deals on a rise, so that side is crowded.",
+    DerivativesState.CROWDED_SHORTS: "Traders pay to hold deals on a fall, so that side is crowded.",
     DerivativesState.BALANCED: "Neither side of the futures market is crowded.",
-    DerivativesState.DELEVERAGING: "Traders are closing futures bets.",
-    DerivativesState.LEVERAGING_UP: "Traders are adding futures bets.",
+    DerivativesState.DELEVERAGING: "Traders are closing futures deals.",
+    DerivativesState.LEVERAGING_UP: "Traders are adding futures deals.",
     DerivativesState.UNAVAILABLE: "Futures data is missing.",
 }
 STRUCTURE: Final[dict[MarketStructure, str]] = {
@@ -85,7 +86,33 @@ LEAN: Final[dict[Bias, str]] = {
     Bias.DOWN: "The evidence leans down by a small edge.",
     Bias.FLAT: "There is no clear edge either way, so the call is neutral.",
 }
+FAMILY: Final[dict[str, str]] = {
+    "trend": "the trend",
+    "momentum": "the last hours",
+    "breadth": "most coins",
+    "liquidity": "the order book",
+    "derivatives": "the futures side",
+}
+NOTABLE_BOOK: Final = (LiquidityContext.THIN, LiquidityContext.DEEP)
+NOTABLE_FUTURES: Final = (
+    DerivativesState.CROWDED_LONGS,
+    DerivativesState.CROWDED_SHORTS,
+    DerivativesState.DELEVERAGING,
+    DerivativesState.LEVERAGING_UP,
+)
 
+MOST_BOOKS: Final[dict[LiquidityContext, str]] = {
+    LiquidityContext.THIN: "Little can change hands near the price of most coins.",
+    LiquidityContext.DEEP: "Much can change hands near the price of most coins.",
+}
+MOST_FUTURES: Final[dict[DerivativesState, str]] = {
+    DerivativesState.CROWDED_LONGS: "For most coins, traders pay a lot to hold deals on a rise.",
+    DerivativesState.CROWDED_SHORTS: "For most coins, traders pay to hold deals on a fall.",
+    DerivativesState.DELEVERAGING: "For most coins, futures deals are being closed.",
+    DerivativesState.LEVERAGING_UP: "For most coins, new futures deals are being made.",
+}
+
+EARLY: Final = "It is too early for a call."
 NO_BARS: Final = "no price bars for this asset yet"
 STALE: Final = "no price bar for this asset in the last hour"
 SHORT: Final = "less than half a day of history, so there is no forecast yet"
@@ -117,33 +144,93 @@ def sureness(confidence: float) -> str:
     return "The reading is unsure."
 
 
-def market_summary(
-    label: RegimeLabel, minutes: int, confidence: float, volatility: VolatilityWord, lean: int | None
-) -> str:
-    """Return the market in three or four short sentences.
+def pointing(up: tuple[str, ...], down: tuple[str, ...]) -> str:
+    """Return which families of evidence point up and which down."""
+    if not up and not down:
+        return "Nothing points either way."
+    sides = (("up", up), ("down", down))
+    return " ".join(f"Pointing {way}: {listed([FAMILY[f] for f in families])}." for way, families in sides if families)
+
+
+def listed(names: list[str]) -> str:
+    """Return names as people list them: `a, b and c`."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def moved(who: str, change: float, hour: int) -> str:
+    """Return a price change since a full hour.
 
     Args:
-        label: the regime.
-        minutes: how long it has stood.
-        confidence: of the label, 0..1.
-        volatility: the outlook's word.
-        lean: of breadth, -1, 0, 1; None where unknown.
+        who: with its verb, e.g. `It is`.
+        change: a fraction.
+        hour: 0..23, UTC.
     """
-    first = f"{REGIME[label]}. This reading has stood for {span(minutes)}."
-    rest = [sureness(confidence)]
-    if volatility is not VolatilityWord.UNKNOWN:
-        rest.append(VOLATILITY[volatility])
-    if lean is not None:
-        rest.append(BREADTH[lean])
-    return " ".join([first, *rest])
+    percent = f"{abs(100.0 * change):.2f}"
+    way = "flat" if percent == "0.00" else f"{'up' if change > 0.0 else 'down'} {percent} %"
+    return f"{who} {way} since {hour:02d}:00 UTC."
 
 
-def asset_summary(
-    asset: str, structure: MarketStructure, bias: Bias, volatility: VolatilityWord, *, forecast: bool
-) -> str:
-    """Return one asset in two or three short sentences."""
+def risers(rose: int, known: int) -> str:
+    """Return how many coins rose over the day."""
+    return f"{rose} of {known} coins rose over the last day."
+
+
+@dataclass(frozen=True, slots=True)
+class MarketFacts:
+    """What the market's summary is made of; None where unknown.
+
+    Args:
+        minutes: how long the regime has stood.
+        confidence: of the label, 0..1.
+        change: sentence on the coins' mean price change.
+        risers: sentence on how many rose.
+        book, futures: words that most coins share.
+    """
+
+    label: RegimeLabel
+    minutes: int
+    confidence: float
+    volatility: VolatilityWord
+    change: str | None
+    risers: str | None
+    book: LiquidityContext | None
+    futures: DerivativesState | None
+
+
+def market_summary(facts: MarketFacts) -> str:
+    """Return the market in a few short sentences."""
+    said = [f"{REGIME[facts.label]}. This reading has stood for {span(facts.minutes)}.", sureness(facts.confidence)]
+    if facts.change:
+        said.append(facts.change)
+    if facts.risers:
+        said.append(facts.risers)
+    if facts.volatility is not VolatilityWord.UNKNOWN:
+        said.append(VOLATILITY[facts.volatility])
+    if facts.book in NOTABLE_BOOK:
+        said.append(MOST_BOOKS[facts.book])
+    if facts.futures in NOTABLE_FUTURES:
+        said.append(MOST_FUTURES[facts.futures])
+    return " ".join(said)
+
+
+def standing_out(volatility: VolatilityWord, liquidity: LiquidityContext, derivatives: DerivativesState) -> list[str]:
+    """Return what else is worth saying of an asset: how lively it is, and a book or futures out of the ordinary."""
+    said = [] if volatility is VolatilityWord.UNKNOWN else [VOLATILITY[volatility]]
+    if liquidity in NOTABLE_BOOK:
+        said.append(LIQUIDITY[liquidity])
+    if derivatives in NOTABLE_FUTURES:
+        said.append(DERIVATIVES[derivatives])
+    return said
+
+
+def asset_summary(asset: str, structure: MarketStructure, change: str | None, said: str) -> str:
+    """Return one asset in a few short sentences: where it stands, then the call and what bears on it.
+
+    Args:
+        change: sentence on its price change; None where unknown.
+        said: sentences on the call.
+    """
     if structure is MarketStructure.UNKNOWN:
         return f"{asset} cannot be read now. Its price bars are missing or too old."
-    lean = LEAN[bias] if forecast else "It is too early for a call."
-    known = "" if volatility is VolatilityWord.UNKNOWN else f" {VOLATILITY[volatility]}"
-    return f"{asset} is {STRUCTURE[structure]}. {lean}{known}"
+    recent = "" if change is None else f"{change} "
+    return f"{asset} is {STRUCTURE[structure]}. {recent}{said}"

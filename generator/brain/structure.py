@@ -13,13 +13,13 @@ from generator.market.values import BAR_MS, FloatArray
 
 HOUR_MS: Final = 3_600_000
 HOURS: Final = 24
+RECENT_HOURS: Final = 6
 _WORDS: Final = {
-    -2: MarketStructure.BREAKDOWN,
     -1: MarketStructure.DOWNTREND,
     0: MarketStructure.RANGE,
     1: MarketStructure.UPTREND,
-    2: MarketStructure.BREAKOUT,
 }
+_TRENDS: Final = {-1: Trend.DOWN, 0: Trend.SIDEWAYS, 1: Trend.UP}
 _TREND_ENTER: Final = 1.2
 _TREND_LEAVE: Final = 0.7
 _CLEARANCE: Final = 0.25  # a breakout must clear the day's range by this share of an hour's sigma
@@ -53,15 +53,21 @@ class Structure:
         change: FloatArray = log_close - self.hourly[then]
         return change
 
-    def breadth(self, t_ms: int, log_close: FloatArray) -> float | None:
-        """Return the share of assets that rose over the day; None where no asset's day is known."""
+    def risers(self, t_ms: int, log_close: FloatArray) -> tuple[int, int]:
+        """Return how many assets rose over the day, of how many whose day is known."""
         change = self.day_change(t_ms, log_close)
-        known = np.isfinite(change)
-        return float((change[known] > 0.0).mean()) if known.any() else None
+        return int(np.count_nonzero(change > 0.0)), int(np.count_nonzero(np.isfinite(change)))
 
-    def trend_word(self, column: int) -> Trend:
-        """Return the trend of one column."""
-        return {-1: Trend.DOWN, 0: Trend.SIDEWAYS, 1: Trend.UP}[int(self.trend[column])]
+    def recent_change(self, t_ms: int, log_close: FloatArray) -> tuple[int, FloatArray]:
+        """Return the hour of the day (UTC) six to seven hours ago and the log change since then, NaN where unknown."""
+        hour = (t_ms + BAR_MS) // HOUR_MS - RECENT_HOURS
+        row = hour % HOURS
+        change = log_close - self.hourly[row] if self.hour[row] == hour else np.full(log_close.shape, np.nan)
+        return int(row), change
+
+    def trends(self) -> list[Trend]:
+        """Return the trend of every column; the last is the market's."""
+        return [_TRENDS[int(one)] for one in self.trend.tolist()]
 
     def words(self, t_ms: int, log_close: FloatArray, hour_sigma: FloatArray) -> list[MarketStructure]:
         """Return the structure of every asset.
@@ -73,11 +79,11 @@ class Structure:
         """
         hour = (t_ms + BAR_MS) // HOUR_MS
         past = self.hourly[(self.hour > hour - HOURS) & (self.hour < hour)]
-        known = np.isfinite(past)
-        enough = known.sum(axis=0) >= HOURS // 2
-        top = np.where(known, past, -np.inf).max(axis=0, initial=-np.inf)
-        low = np.where(known, past, np.inf).min(axis=0, initial=np.inf)
+        enough = np.isfinite(past).sum(axis=0) >= HOURS // 2
         room = _CLEARANCE * hour_sigma
-        out = np.where(enough, (log_close > top + room) * 2 - (log_close < low - room) * 2, 0)
-        found = np.where(out != 0, out, self.trend[:-1])
-        return [_WORDS[int(one)] for one in found.tolist()]
+        above = enough & (log_close > np.fmax.reduce(past, axis=0, initial=-np.inf) + room)
+        below = enough & (log_close < np.fmin.reduce(past, axis=0, initial=np.inf) - room)
+        return [
+            MarketStructure.BREAKOUT if up else MarketStructure.BREAKDOWN if down else _WORDS[int(trend)]
+            for up, down, trend in zip(above.tolist(), below.tolist(), self.trend.tolist(), strict=False)
+        ]

@@ -28,7 +28,9 @@ class Probabilities:
 
     def of(self, word: Prediction) -> float:
         """Return the chance of one outcome."""
-        return {Prediction.BEARISH: self.down, Prediction.NEUTRAL: self.neutral, Prediction.BULLISH: self.up}[word]
+        if word is Prediction.NEUTRAL:
+            return self.neutral
+        return self.up if word is Prediction.BULLISH else self.down
 
 
 class Side(StrEnum):

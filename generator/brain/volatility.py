@@ -48,6 +48,8 @@ class Volatility:
         self._bar = np.zeros(shape)  # log volatility of the last bar
         self._levels: FloatArray | None = None  # of the state as it stands, and the outlook at one time
         self._outlook: tuple[int, FloatArray] | None = None
+        self._sigma: tuple[int, FloatArray] | None = None
+        self._width = np.sqrt(np.asarray(HORIZON_BARS, dtype=np.float64)).reshape((3,) + (1,) * len(shape))
         self._alpha = rates(HALF_LIVES, len(shape))
         self._alpha_slow = rates((SLOW_HALF_LIFE,), len(shape))
         self._alpha_volume = rates((HOUR_BARS,), len(shape))
@@ -55,7 +57,7 @@ class Volatility:
 
     def update(self, returns: FloatArray, range_variance: FloatArray, volume: FloatArray) -> None:
         """Take one bar; NaN returns or volumes leave the asset as it was."""
-        self._levels = self._outlook = None
+        self._levels = self._outlook = self._sigma = None
         seen = np.isfinite(returns)
         moved = np.where(seen, returns, 0.0) ** 2
         raw = np.maximum(np.where(np.isfinite(range_variance), 0.5 * (moved + range_variance), moved), _FLOOR)
@@ -122,9 +124,10 @@ class Volatility:
 
     def sigma(self, t_ms: int) -> FloatArray:
         """Return the expected sigma of log returns over 15 minutes, 1 hour, 4 hours: (3, ..., assets), a fraction."""
-        width = np.sqrt(np.asarray(HORIZON_BARS, dtype=np.float64)).reshape((3,) + (1,) * (self.slow.ndim - 1))
-        out: FloatArray = width * self.slow_sigma() * np.exp(clipped(self.outlook(t_ms), -6.0, 6.0))
-        return out
+        if self._sigma is None or self._sigma[0] != t_ms:
+            ahead = np.exp(clipped(self.outlook(t_ms), -6.0, 6.0))
+            self._sigma = (t_ms, self._width * self.slow_sigma() * ahead)
+        return self._sigma[1]
 
 
 def calendar(t_ms: int) -> FloatArray:

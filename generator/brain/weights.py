@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from generator.brain.calibration import Calibration
 from generator.brain.direction import INPUTS
 from generator.brain.features import REGIME_INPUTS
 from generator.brain.recurrent import Recurrent
@@ -18,7 +19,7 @@ from generator.errors import WeightsError
 from generator.market.values import FloatArray
 
 FORMAT: Final = "emi-brain-weights"
-VERSION: Final = 2
+VERSION: Final = 3
 PACKAGED: Final = Path(__file__).with_name("weights.json")
 
 
@@ -30,6 +31,7 @@ class Weights:
         market, asset: networks of the regime, of one size.
         direction: frozen logits for 15 and 60 minutes, (2, 11).
         filter: how evidence becomes a posterior and a label.
+        calibrations: of an asset's chances and of the market's.
         digest: SHA-256 hex of the canonical JSON without its digest.
         recipe: how it was trained; figures: what it scored.
     """
@@ -38,6 +40,7 @@ class Weights:
     asset: Recurrent
     direction: FloatArray
     filter: FilterSettings
+    calibrations: tuple[Calibration, Calibration]
     digest: str
     recipe: dict[str, Any]
     figures: dict[str, Any]
@@ -74,10 +77,17 @@ class Weights:
             asset=_network(body["asset"], units),
             direction=_array(body["direction"], (2, INPUTS)),
             filter=FilterSettings(**{name: float(value) for name, value in body["filter"].items()}),
+            calibrations=(_calibration(body["calibration"]["asset"]), _calibration(body["calibration"]["market"])),
             digest=body["digest"],
             recipe=body["recipe"],
             figures=body["figures"],
         )
+
+
+def _calibration(parts: dict[str, Any]) -> Calibration:
+    """Return finite numbers."""
+    level, slope = _array([parts["level"], parts["slope"]], (2,)).tolist()
+    return Calibration(level, slope)
 
 
 def digest_of(body: dict[str, Any]) -> str:

@@ -26,7 +26,7 @@ def book(found: Liquidity, depth: float, bars: int, spread: float = 2.0) -> Liqu
     for _ in range(bars):
         noise = np.exp(rng.normal(0.0, 0.05, 1))
         found.update(depth * noise, spread * ONE, 0.0 * ONE, 0.0 * ONE)
-    return found.context(0)
+    return found.contexts()[0]
 
 
 def test_liquidity_is_read_against_the_assets_own_week() -> None:
@@ -53,7 +53,7 @@ def test_liquidity_is_unknown_before_an_hour_and_after_an_hour_without_a_book() 
     for _ in range(13):
         found.update(np.nan * ONE, np.nan * ONE, np.nan * ONE, 0.0 * ONE)
 
-    assert found.context(0) is LiquidityContext.UNKNOWN
+    assert found.contexts()[0] is LiquidityContext.UNKNOWN
     assert np.isnan(found.known_imbalance()[0])
 
 
@@ -71,7 +71,7 @@ def test_a_word_is_left_later_than_it_is_entered() -> None:
 def pressed(found: Derivatives, funding: float, interest: float, bars: int) -> DerivativesState:
     for _ in range(bars):
         found.update(funding * ONE, interest * ONE)
-    return found.state(0)
+    return found.readings()[0].state
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_funding_decides_who_is_crowded(funding: float, state: DerivativesState,
     found = Derivatives(1)
 
     assert pressed(found, funding, np.nan, 48) is state
-    assert found.vote(0) is vote
-    assert (found.confidence(0) is None) == (state is DerivativesState.UNAVAILABLE)
+    assert found.readings()[0].vote is vote
+    assert (found.readings()[0].confidence is None) == (state is DerivativesState.UNAVAILABLE)
 
 
 def test_open_interest_tells_building_and_leaving_when_no_side_is_crowded() -> None:
@@ -106,7 +106,7 @@ def test_confidence_in_a_derivatives_word_is_never_certain_and_lower_with_less_h
     pressed(young, 0.0008, np.nan, 2)
     pressed(old, 0.0008, np.nan, 500)
 
-    few, many = young.confidence(0), old.confidence(0)
+    few, many = young.readings()[0].confidence, old.readings()[0].confidence
 
     assert few is not None
     assert many is not None

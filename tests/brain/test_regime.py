@@ -34,7 +34,7 @@ def network(memory: float = 0.0) -> Recurrent:
 
 def fed(scores: FloatArray, memory: float = 0.0) -> RegimeFilter:
     """Feed scores (n, 4), one each half hour, to a market of one asset."""
-    found = RegimeFilter(1, network(memory), network(memory), SETTINGS)
+    found = RegimeFilter(1, (network(memory), network(memory)), SETTINGS)
     for number, row in enumerate(scores):
         found.update(number * HALF_HOUR - BAR_MS, np.repeat(row[:, None], 2, axis=1), np.ones(2))
     return found

@@ -53,7 +53,7 @@ def listen(frame: BarFrame, warm_up: int, weights: Weights) -> Said:
         t_ms = int(frame.t[row])
         found, volatility = engine.filter, engine.volatility
         outlook = np.append(volatility.outlook(t_ms).mean(axis=-1), volatility.levels()[1].mean())
-        now = (int(found.label[-1]), float(found.confidence()[-1]), found.posterior[:, -1].copy())
+        now = (int(found.label[-1]), float(found.confidence()[-1]), found.chances()[:, -1])
         every.append((row, *now, outlook, volatility.slow[0].copy()))
         if row % FORECAST_EVERY == FORECAST_EVERY - 1:
             inputs = engine.inputs()

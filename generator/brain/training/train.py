@@ -15,6 +15,7 @@ from generator.brain.direction import HORIZON_MINUTES, INPUTS
 from generator.brain.features import REGIME_INPUTS
 from generator.brain.recurrent import Recurrent
 from generator.brain.regime import REGIMES
+from generator.brain.training.calibrate import calibrate, stretch
 from generator.brain.training.dataset import SKIP_DAYS, Dataset, build
 from generator.brain.training.families import DRIFTLESS
 from generator.brain.training.fit import fit_direction
@@ -27,6 +28,8 @@ SEEDS: Final = {
     "base": range(1000, 1200), "hard": range(1000, 1200), "wild": range(1000, 1400), "broad": range(1000, 1400),
     "null": range(1000, 1200), "still": range(1000, 1200),
 }  # fmt: skip
+CALIBRATED_ON: Final = (("base", "hard", "wild", "broad"), range(1600, 1632))  # taught neither network
+_CALIBRATION_DAYS: Final = 30  # of warm-up before a market's chances count
 RECIPE: Final = Recipe()
 FILTER: Final = {"lead": 0.32, "claim": 0.4, "undecided": 0.3, "ramp_bars": 576.0}
 # A driftless market has no regime with a drift to name. There the label describes the path: high_volatility where it
@@ -53,6 +56,7 @@ def train(out: Path, progress: Progress | None = None) -> dict[str, Any]:
     asset = fit_recurrent(lessons(data.asset, data, still, first), RECIPE, _part(progress, "network of an asset"))
     market, asset = _rounded(market), _rounded(asset)
     posterior = posteriors(market, data.market)
+    calibration = _calibrations(market, asset, progress)
     body: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -61,10 +65,25 @@ def train(out: Path, progress: Progress | None = None) -> dict[str, Any]:
         "asset": _plain(asset),
         "direction": _direction(data, posterior, ~still, first),
         "filter": FILTER,
+        "calibration": calibration,
         "recipe": _recipe(),
         "figures": _figures(data, posterior, ~still, first),
     }
     return save(body, out)
+
+
+def _calibrations(market: Recurrent, asset: Recurrent, progress: Progress | None) -> dict[str, Any]:
+    """Fit the temperatures of both networks on markets that neither has seen."""
+    families, seeds = CALIBRATED_ON
+    parts = [build([(family, seed) for seed in seeds]) for family in families]
+    first = _CALIBRATION_DAYS * _HALF_HOURS_A_DAY
+    found = {}
+    for name, network in (("market", market), ("asset", asset)):
+        spoken = [posteriors(network, getattr(part, name)) for part in parts]
+        rows = [stretch(said, p.truth, p.scored, first) for said, p in zip(spoken, parts, strict=True)]
+        fitted = calibrate(rows, _part(progress, f"calibration, {name}"))
+        found[name] = {"level": _short(fitted.level), "slope": _short(fitted.slope)}
+    return found
 
 
 def save(body: dict[str, Any], out: Path) -> dict[str, Any]:
@@ -111,6 +130,11 @@ def _recipe() -> dict[str, Any]:
         "skipped_days": SKIP_DAYS,
         "horizon_minutes": list(HORIZON_MINUTES),
         "network": asdict(RECIPE),
+        "calibration": {
+            "families": list(CALIBRATED_ON[0]),
+            "seeds": f"{CALIBRATED_ON[1].start}-{CALIBRATED_ON[1].stop - 1}",
+            "skipped_days": _CALIBRATION_DAYS,
+        },
         "driftless": {"weight": STILL_WEIGHT, "lively": _LIVELY, "calm": _CALM, "trend": _TREND},
         "regime": "gated recurrent network on half hours, log loss, Adam on random windows",
         "direction": "lean and stillness over the base rate, gradient ascent",
