@@ -87,7 +87,7 @@ class BucketSite:
             *(_upload(ONCE, path, new[path], once, ONCE_CACHE_CONTROL) for path in new),
             *(_upload(prefix, path, data, files, PINNED_CACHE_CONTROL) for path, data in files.items()),
         ]
-        upload(self._bucket, uploads, self._deadline_s)
+        upload(self._bucket, uploads, self._deadline_s, f"release {generation}")
         self._remember_put(new)
         head = _head(files)
         self._pointer.move(generation, lambda before: {**head, "previous": _previous(before, now_s)})

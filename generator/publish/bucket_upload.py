@@ -31,7 +31,7 @@ class Upload:
     attributes: Mapping[str, str]
 
 
-def upload(bucket: Bucket, objects: Sequence[Upload], deadline_s: float) -> None:
+def upload(bucket: Bucket, objects: Sequence[Upload], deadline_s: float, what: str) -> None:
     """Store every object; the first that cannot be stored stops the rest.
 
     What is under way when it stops may still arrive: nothing points to it yet, and it is never overwritten.
@@ -40,6 +40,7 @@ def upload(bucket: Bucket, objects: Sequence[Upload], deadline_s: float) -> None
         bucket: where to.
         objects: stored in no particular order.
         deadline_s: seconds for all of them.
+        what: they are, for the text of a failure.
 
     Raises:
         PublishError: not all of it is there.
@@ -53,14 +54,20 @@ def upload(bucket: Bucket, objects: Sequence[Upload], deadline_s: float) -> None
         for future in done:
             future.result()
         if late:
-            raise PublishError(f"{len(late)} of {len(objects)} objects were not stored within {deadline_s:g} s")
+            raise StoreFault(f"{len(late)} of {len(objects)} objects were not stored within {deadline_s:g} s")
+    except StoreFault as fault:
+        raise PublishError(f"{what} not published: {fault}") from fault
     finally:
         stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _put(bucket: Bucket, item: Upload, until: float, stop: threading.Event) -> None:
-    """Store one object; what a try stored without an answer counts."""
+    """Store one object; what a try stored without an answer counts.
+
+    Raises:
+        StoreFault: it is not there, or nobody can tell.
+    """
     for left in reversed(range(TRIES)):
         if stop.is_set():
             return
@@ -68,20 +75,17 @@ def _put(bucket: Bucket, item: Upload, until: float, stop: threading.Event) -> N
             bucket.create(item.path, item.data, item.attributes)
         except Conflict:
             if not _is_there(bucket, item):
-                raise PublishError(f"{item.path} is there already with other bytes: it is never overwritten") from None
+                raise StoreFault(f"{item.path} is there already with other bytes: it is never overwritten") from None
         except StoreFault as fault:
             given_up = fault.refused or not left or time.monotonic() >= until
             if not (given_up or stop.is_set()):
                 continue
             if fault.refused or not _is_there(bucket, item):
-                raise PublishError(str(fault)) from fault
+                raise
         return
 
 
 def _is_there(bucket: Bucket, item: Upload) -> bool:
     """Tell whether exactly these bytes lie there."""
-    try:
-        found = bucket.get(item.path, len(item.data))
-    except StoreFault as fault:
-        raise PublishError(f"nobody can tell what lies at {item.path}: {fault}") from fault
+    found = bucket.get(item.path, len(item.data))
     return found is not None and found.data == item.data

@@ -65,7 +65,7 @@ class BucketVault:
             raise PublishError(f"vault {offer.generation} not published: {self._highest:012d} is there already")
         self._highest = int(offer.generation)
         bodies = [Upload(body_path(offer, product), offer.bodies[product.id], ATTRIBUTES) for product in PRODUCTS]
-        upload(self._bucket, bodies, self._deadline_s)
+        upload(self._bucket, bodies, self._deadline_s, f"vault {offer.generation}")
         self._manifest.move(offer.generation, lambda before: manifest_of(offer, before.get("snapshots", [])))
         self._prune()
 
