@@ -1,8 +1,9 @@
 """Ballots: signed zero-amount Algorand payments to the arena address, with an ARC-2 note.
 
-Note: `emi-arena/v1:j{"r":"<round_id>","p":"BULLISH|BEARISH|NEUTRAL"}`. A ballot is never submitted to a chain, so
-its fee and validity rounds do not matter. It counts when it arrived before its round's start and was read by the tick
-that takes the round live or an earlier one; a reader can copy the brain's revealed forecast only after that tick.
+Note: `emi-arena/v1:j{"r":"<round_id>","p":"BULLISH|BEARISH|NEUTRAL"}`. A ballot of the inbox was never submitted to a
+chain, so its fee and validity rounds do not matter; one on chain arrived with its block. It counts when it arrived
+before its round's start and was read by the tick that takes the round live or an earlier one; a reader can copy the
+brain's revealed forecast only after that tick.
 Of one voter's ballots the latest arrival counts; two at the same millisecond are ordered by transaction id.
 """
 
@@ -48,6 +49,7 @@ class Refusal(StrEnum):
     NO_SUCH_ROUND = "no such round takes votes"
     OTHER_ASSET = "round id and asset do not agree"
     CLOSED = "round is closed"
+    SEEN_LATE = "confirmed in time, seen after the lock"
     REPEATED = "already counted"
     BAD_SIGNATURE = "signature is wrong"
 
@@ -61,12 +63,14 @@ class BallotFile:
         data: base64 of the msgpack of a signed transaction.
         arrived_ms: wall time of arrival.
         refusal: set by the adapter when there is nothing to read.
+        confirmed: a chain vouches for the time of arrival.
     """
 
     name: str
     data: bytes
     arrived_ms: int
     refusal: Refusal | None = None
+    confirmed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +156,7 @@ def _checked(file: BallotFile, poll: Poll) -> _Signed:
     transaction: dict[str, Any] = envelope["txn"]
     _check_payment(transaction, poll)
     round_id, choice = _read_note(transaction.get("note"))
-    _check_round(round_id, min(file.arrived_ms, poll.now_ms), poll)
+    _check_round(round_id, min(file.arrived_ms, poll.now_ms), poll, confirmed=file.confirmed)
     message, txid, voter = _identity(transaction)
     ballot = Ballot(txid, voter, round_id, choice, min(file.arrived_ms, poll.now_ms))
     return _Signed(ballot, transaction["snd"], message, envelope["sig"])
@@ -224,14 +228,16 @@ def _read_note(note: object) -> tuple[str, Prediction]:
     return fields["r"], Prediction(fields["p"])
 
 
-def _check_round(round_id: str, arrived_ms: int, poll: Poll) -> None:
+def _check_round(round_id: str, arrived_ms: int, poll: Poll, *, confirmed: bool) -> None:
     found = poll.rounds.get(round_id)
     if found is None:
         raise _RefusedError(Refusal.NO_SUCH_ROUND)
     if not round_id.startswith(f"{found.asset}-"):
         raise _RefusedError(Refusal.OTHER_ASSET)
-    if found.phase is not RoundPhase.OPEN or arrived_ms >= found.start_ms:
+    if arrived_ms >= found.start_ms:
         raise _RefusedError(Refusal.CLOSED)
+    if found.phase is not RoundPhase.OPEN:
+        raise _RefusedError(Refusal.SEEN_LATE if confirmed else Refusal.CLOSED)
 
 
 def _identity(transaction: dict[str, Any]) -> tuple[bytes, str, str]:

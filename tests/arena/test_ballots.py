@@ -144,6 +144,7 @@ def test_a_tampered_ballot_is_refused_by_name(case: str) -> None:
 
 def test_the_table_shows_every_refusal() -> None:
     shown = {refusal for _, refusal in TAMPERED.values()} | {Refusal.REPEATED, Refusal.OTHER_ASSET}
+    shown.add(Refusal.SEEN_LATE)  # below
 
     assert shown == set(Refusal)
 
@@ -153,6 +154,14 @@ def test_only_an_open_round_takes_votes(phase: RoundPhase) -> None:
     poll = replace(POLL, rounds={OPEN.round_id: replace(OPEN, phase=phase)})
 
     assert refusal_of(VOTE.file(), poll) == Refusal.CLOSED
+
+
+def test_a_ballot_that_a_block_confirmed_in_time_and_that_is_seen_after_the_lock_is_named_so() -> None:
+    poll = replace(POLL, rounds={OPEN.round_id: replace(OPEN, phase=RoundPhase.LIVE)})
+
+    assert refusal_of(replace(VOTE.file(), confirmed=True), poll) == Refusal.SEEN_LATE
+    late = replace(VOTE.but(at_ms=OPEN.start_ms).file(), confirmed=True)
+    assert refusal_of(late, replace(poll, now_ms=OPEN.start_ms + 1)) == Refusal.CLOSED
 
 
 def test_a_round_whose_asset_is_not_its_names_takes_no_votes() -> None:

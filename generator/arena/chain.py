@@ -1,0 +1,252 @@
+"""Ballots on chain: zero payments to the arena address, read from an indexer.
+
+The indexer is believed as little as possible: each row is put back into the transaction that was signed, and goes
+through the same verifier as a ballot of the inbox, so a row that an indexer made up or changed does not count. What
+it can still do is leave rows out; each poll therefore reads some rounds again that it has read before.
+
+The time of a ballot is that of the block that confirmed it. In the tick that locks a round the indexer is given a few
+seconds to reach the lock's time; a ballot that was confirmed in time and is seen later is refused by that name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import structlog
+
+from generator.arena.algorand import TRANSACTION_PREFIX, key_of, pack, txid_of
+from generator.arena.ballots import NOTE_PREFIX, BallotFile, Refusal
+
+OVERLAP_ROUNDS: Final = 100  # about five minutes, read again at each poll
+FIRST_LOOK_ROUNDS: Final = 2_000  # about 95 minutes: the longest a round takes votes
+PAGE: Final = 1_000
+MOST_PAGES: Final = 40
+SEEN_KEPT: Final = 100_000
+
+Ask = Callable[[str, Mapping[str, str]], Awaitable[Any]]  # path and query -> the JSON that was answered
+
+log = structlog.get_logger("emi.arena")
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long an indexer is waited for, in seconds: with a poll, at a lock, between two looks at a lock."""
+
+    poll_s: float = 8.0
+    lock_s: float = 8.0
+    step_s: float = 1.0
+
+
+class IndexerError(Exception):
+    """The indexer did not answer, or not as an indexer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """What one poll brought.
+
+    Args:
+        files: new ballots.
+        complaint: what was wrong with the pages, empty when nothing was.
+    """
+
+    files: tuple[BallotFile, ...]
+    complaint: str = ""
+
+
+class ChainBallots:
+    """The way in by chain. It keeps nothing on disk: after a restart it reads the last hour and a half again.
+
+    Args:
+        ask: asks the indexer.
+        address: the arena's.
+        patience: with the indexer.
+    """
+
+    def __init__(self, ask: Ask, address: str, patience: Patience | None = None) -> None:
+        self._ask = ask
+        self._patience = patience or Patience()
+        self._address = address
+        self._from: int | None = None
+        self._resume = ""  # the page at which a poll that had too many goes on
+        self._seen: OrderedDict[str, None] = OrderedDict()
+        self._complaint = ""
+
+    async def poll(self, lock_ms: int | None = None) -> tuple[BallotFile, ...]:
+        """Return ballots that were not returned before; none when the indexer is down, which is logged once.
+
+        Args:
+            lock_ms: wall time of a lock that this tick makes; the indexer is waited for until it is past it.
+        """
+        try:
+            async with asyncio.timeout(self._patience.poll_s + (self._patience.lock_s if lock_ms is not None else 0)):
+                if lock_ms is not None:
+                    await self._reach(lock_ms)
+                polled = await self._read()
+        except (IndexerError, TimeoutError) as error:
+            self._complain(str(error) or "no answer in time")
+            return ()
+        self._complain(polled.complaint)
+        return polled.files
+
+    def forget(self, txids: frozenset[str]) -> None:
+        """Let ballots be returned again: what they were read for was not stored."""
+        for txid in txids:
+            self._seen.pop(txid, None)
+        self._from, self._resume = None, ""
+
+    async def _reach(self, lock_ms: int) -> None:
+        """Wait until the indexer's last block is past a moment, as long as there is time for it."""
+        waited = 0.0
+        while waited < self._patience.lock_s:
+            answer = _object(await self._ask("/v2/transactions", {"limit": "1", "address": self._address}))
+            current = _whole(answer.get("current-round"))
+            block = _object(await self._ask(f"/v2/blocks/{current}", {"header-only": "true"}))
+            if _whole(block.get("timestamp")) * 1000 >= lock_ms:
+                return
+            await asyncio.sleep(self._patience.step_s)
+            waited += self._patience.step_s
+        log.warning("the indexer is behind at the lock: ballots that it shows later are not counted")
+
+    async def _read(self) -> Polled:
+        query = {
+            "address": self._address,
+            "address-role": "receiver",
+            "tx-type": "pay",
+            "note-prefix": base64.b64encode(NOTE_PREFIX).decode(),
+            "limit": str(PAGE),
+        }
+        if self._from is None:
+            answer = _object(await self._ask("/v2/transactions", {**query, "limit": "1"}))
+            self._from = max(0, _whole(answer.get("current-round")) - FIRST_LOOK_ROUNDS)
+        query["min-round"] = str(self._from)
+        if self._resume:
+            query["next"] = self._resume
+        files: dict[str, BallotFile] = {}
+        tokens = {self._resume}
+        current: int | None = None
+        for _ in range(MOST_PAGES):
+            answer = _object(await self._ask("/v2/transactions", query))
+            # The first page's round: what comes while the pages are read is read again by the next poll.
+            current = _whole(answer.get("current-round")) if current is None else current
+            for row in _list(answer.get("transactions")):
+                self._take(row, files)
+            token = answer.get("next-token")
+            if not isinstance(token, str) or not token or not answer.get("transactions"):
+                # After pages that went on from an earlier poll, the rounds read meanwhile are read again.
+                self._from = self._from if self._resume else max(self._from, current - OVERLAP_ROUNDS)
+                self._resume = ""
+                return self._done(files)
+            if token in tokens:
+                self._resume = ""
+                return self._done(files, "the indexer gives the same page twice")
+            tokens.add(token)
+            query["next"] = token
+        self._resume = query["next"]
+        return self._done(files, f"more than {MOST_PAGES} pages at once; the rest follows")
+
+    def _take(self, row: Any, files: dict[str, BallotFile]) -> None:
+        txid = row.get("id") if isinstance(row, dict) else None
+        if not isinstance(txid, str) or not txid or len(txid) > 64 or txid in self._seen or txid in files:
+            return
+        files[txid] = ballot_of(row)
+
+    def _done(self, files: dict[str, BallotFile], complaint: str = "") -> Polled:
+        self._seen.update(dict.fromkeys(files))
+        while len(self._seen) > SEEN_KEPT:
+            self._seen.popitem(last=False)
+        return Polled(tuple(files.values()), complaint)
+
+    def _complain(self, text: str) -> None:
+        if text and text != self._complaint:
+            log.warning("ballots on chain cannot be read now", reason=text)
+        self._complaint = text
+
+
+def ballot_of(row: Mapping[str, Any]) -> BallotFile:
+    """Put an indexer's row back into the signed transaction, as a ballot file of the time of its block.
+
+    A row that does not give its own transaction id back is a ballot that cannot be read, never an exception.
+    """
+    name = str(row.get("id"))
+    try:
+        arrived_ms = _whole(row["round-time"]) * 1000
+        envelope = _signed(row)
+    except (KeyError, TypeError, ValueError, IndexerError, binascii.Error, OverflowError):
+        return BallotFile(name, b"", 0, Refusal.NOT_A_TRANSACTION, confirmed=True)
+    if envelope is None:
+        return BallotFile(name, b"", arrived_ms, Refusal.NOT_A_TRANSACTION, confirmed=True)
+    return BallotFile(name, base64.b64encode(pack(envelope)), arrived_ms, confirmed=True)
+
+
+def _signed(row: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the signed transaction whose id the row carries; an indexer tells `gen` also where none was signed."""
+    transaction = _transaction(row)
+    signature = _object(row["signature"])
+    envelope: dict[str, Any] = {"txn": transaction}
+    if "sig" in signature:
+        envelope["sig"] = _bytes(signature["sig"])
+    else:  # told apart from a broken row: the verifier names them
+        envelope["msig" if "multisig" in signature else "lsig"] = {"v": 1}
+        return envelope
+    if "auth-addr" in row:
+        envelope["sgnr"] = key_of(str(row["auth-addr"]))
+    for omitted in ((), ("gen",)):
+        envelope["txn"] = {key: value for key, value in transaction.items() if key not in omitted}
+        if txid_of(TRANSACTION_PREFIX + pack(envelope["txn"])) == row["id"]:
+            return envelope
+    return None
+
+
+def _transaction(row: Mapping[str, Any]) -> dict[str, Any]:
+    payment = _object(row["payment-transaction"])
+    fields: dict[str, Any] = {
+        "type": str(row["tx-type"]),
+        "snd": key_of(str(row["sender"])),
+        "rcv": key_of(str(payment["receiver"])),
+        "gh": _bytes(row["genesis-hash"]),
+        "fee": _whole(row.get("fee", 0)),
+        "fv": _whole(row.get("first-valid", 0)),
+        "lv": _whole(row["last-valid"]),
+        "amt": _whole(payment.get("amount", 0)),
+    }
+    for key, name in (("note", "note"), ("lx", "lease"), ("grp", "group")):
+        if row.get(name):
+            fields[key] = _bytes(row[name])
+    if row.get("genesis-id"):
+        fields["gen"] = str(row["genesis-id"])
+    if row.get("rekey-to"):
+        fields["rekey"] = key_of(str(row["rekey-to"]))
+    if payment.get("close-remainder-to"):
+        fields["close"] = key_of(str(payment["close-remainder-to"]))
+    return {key: value for key, value in fields.items() if value not in (0, "", b"")}
+
+
+def _bytes(text: Any) -> bytes:
+    return base64.b64decode(str(text), validate=True)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise IndexerError("the indexer's answer is not an object")
+    return value
+
+
+def _list(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise IndexerError("the indexer's transactions are not a list")
+    return value
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int or not 0 <= value < 2**63:
+        raise IndexerError("the indexer's number is none")
+    return value
