@@ -250,13 +250,15 @@ class Settlements:
         return await self._ledger.write(ledger.begin_settle, txid, owner, self.owner, now, now + self.lease())
 
     async def _wait_for_peer(self, payment: Payment) -> Outcome:
-        """Wait while another process settles the same payment, at most as long as it may take."""
+        """Wait while another process settles the same payment, at most as long as it may take, or as it lives."""
         deadline = self._clock.monotonic() + self.lease().total_seconds()
         while self._clock.monotonic() < deadline:
             await asyncio.sleep(PEER_POLL_S)
             record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
             if record is not None and record.state != "intent":
                 return self._closed(record)
+            if record is not None and is_gone(record.owner, self.owner):
+                return await self.known(record.path, payment, record)
         return _pending(payment)
 
 

@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -23,6 +24,8 @@ import sqlalchemy as sa
 from gateway.errors import IdentityTaken, LedgerUnreadable
 from gateway.ledger import Ledger
 from gateway.ledger_view import LedgerView
+from tests.faults.market import Market, gateway, market
+from tests.faults.test_kill import at_once
 from tests.gateway.house import REGIME, house, in_loop, second_gateway
 from tests.gateway.test_ledger import INTENT
 from tests.gateway.vault_builder import START
@@ -192,3 +195,60 @@ async def rule_17(url: str, folder: Path) -> None:
 
 def test_rule_17_two_gateways_on_one_database_settle_each_payment_once(url: str, tmp_path: Path) -> None:
     rule_17(url, tmp_path)
+
+
+@pytest.fixture
+def on(tmp_path: Path) -> Iterator[Market]:
+    with market(tmp_path) as running:
+        yield running
+
+
+@pytest.mark.parametrize("step", ["intent_written", "settle_sent", "settle_answered"])
+def test_rule_18_a_gateway_that_dies_between_intent_and_settlement_is_finished_by_another(
+    step: str, url: str, on: Market
+) -> None:
+    with gateway(on, "--at", step, EMI_LEDGER_URL=url) as first, gateway(on, EMI_LEDGER_URL=url) as second:
+        payment = on.sign(first.origin)
+        on.arm()
+
+        code = first.present_to_death(payment)
+        answers = [second.present(payment) for _ in range(2)]
+
+    assert code == -signal.SIGKILL
+    assert [status for status, _, _ in answers] == [200, 200]
+    assert answers[0][2] == answers[1][2]
+    assert on.transfers() == 1
+    assert on.settles <= 2
+
+
+def test_rule_18_the_same_payment_at_both_when_one_dies_is_paid_once_and_answered_by_the_other(
+    url: str, on: Market
+) -> None:
+    with gateway(on, "--at", "settle_answered", EMI_LEDGER_URL=url) as first, gateway(on, EMI_LEDGER_URL=url) as second:
+        on.settle_delay_s = 0.5
+        payment = on.sign(first.origin)
+        on.arm()
+
+        with ThreadPoolExecutor(1) as pool:
+            dying = pool.submit(first.present_to_death, payment)
+            while on.settles == 0:
+                time.sleep(0.01)
+            meanwhile = second.present(payment)[0]
+            code = dying.result()
+        after = second.present(payment)[0]
+
+    assert code == -signal.SIGKILL
+    assert (meanwhile, after) == (200, 200)
+    assert on.transfers() == 1
+
+
+def test_rule_17_25_duplicates_at_two_processes_on_one_database_are_one_settle(url: str, on: Market) -> None:
+    with gateway(on, EMI_LEDGER_URL=url) as first, gateway(on, EMI_LEDGER_URL=url) as second:
+        on.settle_delay_s = 0.3
+        payment = on.sign(first.origin)
+
+        answers = at_once([first, second], payment, 25)
+
+    assert {status for status, _, _ in answers} == {200}
+    assert len({(headers["payment-response"], body) for _, headers, body in answers}) == 1
+    assert (on.settles, on.transfers()) == (1, 1)

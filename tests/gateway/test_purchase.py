@@ -484,6 +484,26 @@ async def test_rule_18_an_intent_of_a_dead_process_is_taken_over_at_once(tmp_pat
 
 
 @in_loop
+async def test_rule_18_a_peer_that_dies_while_it_is_waited_for_is_taken_over_at_once(tmp_path: Path) -> None:
+    async with house(tmp_path) as home, second_gateway(home) as other:
+        home.world.settle = "500"
+        payment = home.buyer.pay()
+        await home.send(payment)
+        home.world.settle = "ok"
+        waiting = asyncio.create_task(other.get(REGIME, headers={"PAYMENT-SIGNATURE": payment.header}))
+        await asyncio.sleep(0.3)
+        settles = len(home.world.asked("/settle"))
+        with sqlite3.connect(tmp_path / "payments.sqlite3") as raw:
+            raw.execute("update payments set owner = ?", [f"{socket.gethostname()}:4194999:1:dead"])
+        raw.close()
+
+        answer = await waiting
+
+    assert settles == 1
+    assert (answer.status_code, home.world.transfers[payment.txid]) == (200, 1)
+
+
+@in_loop
 async def test_rule_18_a_settled_payment_whose_row_cannot_be_closed_is_delivered_all_the_same(tmp_path: Path) -> None:
     async with house(tmp_path) as home:
         home.world.settle_delay_s = 0.2
