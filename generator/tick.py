@@ -135,7 +135,7 @@ def describe(
         reading=reading,
         arena=replace(arena, checkpoint_digest=service.logbook.digest()),
         day_before=_day_before(service, now_ms),
-        ticks=Ticks(ticks.published_24h, ticks.failed_24h, ticks.last_tick_id),
+        ticks=Ticks(ticks.published_24h, ticks.failed_24h, ticks.last_tick_id, ticks.missed_24h),
         closes={asset: service.history.closes(asset, SPARK_POINTS) for asset in ASSETS},
         trends=trends(service.history.frame()) if reading is None else {},
         futures=futures(service.history.frame()) if hourly else {},

@@ -45,11 +45,12 @@ class DayBefore:
 
 @dataclass(frozen=True, slots=True)
 class Ticks:
-    """Ticks published and failed in the last 24 hours, this one not counted."""
+    """Ticks published and failed in the last 24 hours, this one not counted, and minutes without one."""
 
     published_24h: int
     failed_24h: int
     last_tick_id: str | None
+    missed_24h: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,4 +83,5 @@ def api_ecosystem(ctx: TickContext) -> ApiEcosystem:
         versions={**versions, "x402-atlas": ATLAS_SCHEMA_VERSION},
         ticks_published_24h=ctx.ticks.published_24h,
         ticks_failed_24h=ctx.ticks.failed_24h,
+        ticks_missed_24h=ctx.ticks.missed_24h,
     )

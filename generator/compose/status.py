@@ -24,7 +24,11 @@ def status(ctx: TickContext) -> StatusResponse:
         next_update_at=iso(tick.next_update_ms),
         source_mode=ctx.observation.mode,
         sources=source_rows(ctx),
-        ticks=TicksBlock(published_24h=ctx.ticks.published_24h, failed_24h=ctx.ticks.failed_24h),
+        ticks=TicksBlock(
+            published_24h=ctx.ticks.published_24h,
+            failed_24h=ctx.ticks.failed_24h,
+            missed_24h=ctx.ticks.missed_24h,
+        ),
         disclaimer=DISCLAIMER,
         replay=replay(ctx),
     )

@@ -14,6 +14,7 @@ class TicksBlock(Body):
 
     published_24h: int = Field(description="Ticks published.")
     failed_24h: int = Field(description="Ticks failed.")
+    missed_24h: int = Field(description="Full minutes since the first tick in which none began.")
 
 
 class StatusResponse(Body):

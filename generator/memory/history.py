@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, distinct, func, select
 
 from generator.arena.play import RegimeRow
 from generator.arena.schedule import DAY_MS, MINUTE_MS
@@ -18,11 +18,12 @@ DAY_TOLERANCE_MS = 30 * MINUTE_MS
 
 @dataclass(frozen=True, slots=True)
 class TickCounts:
-    """Ticks published and failed in the last 24 hours, and the newest published one."""
+    """Ticks published and failed in the last 24 hours, the newest published one, and full minutes without any."""
 
     published_24h: int
     failed_24h: int
     last_tick_id: str | None
+    missed_24h: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,21 @@ def count_ticks(connection: Connection, now_ms: int) -> TickCounts:
     recent = select(c.ok, func.count()).where(c.at_ms > now_ms - DAY_MS, c.at_ms <= now_ms, c.warm_up.is_(False))
     counts: dict[bool, int] = {bool(ok): n for ok, n in connection.execute(recent.group_by(c.ok))}
     last = select(c.tick_id).where(c.ok.is_(True), c.warm_up.is_(False)).order_by(c.id.desc()).limit(1)
-    return TickCounts(counts.get(True, 0), counts.get(False, 0), connection.execute(last).scalar())
+    tick_id = connection.execute(last).scalar()
+    return TickCounts(counts.get(True, 0), counts.get(False, 0), tick_id, _missed(connection, now_ms))
+
+
+def _missed(connection: Connection, now_ms: int) -> int:
+    """Count the minutes before this one, of 24 hours and since the first tick, in which no tick began."""
+    c, minute = t.ticks.c, now_ms // MINUTE_MS
+    lived = c.warm_up.is_(False)
+    first_ms = connection.execute(select(func.min(c.at_ms)).where(lived)).scalar()
+    if first_ms is None:
+        return 0
+    since = max(first_ms // MINUTE_MS, minute - DAY_MS // MINUTE_MS)
+    within = (c.at_ms >= since * MINUTE_MS, c.at_ms < minute * MINUTE_MS)
+    had = connection.execute(select(func.count(distinct(c.at_ms // MINUTE_MS))).where(lived, *within)).scalar()
+    return max(minute - since - (had or 0), 0)
 
 
 def last_regime(connection: Connection) -> str | None:

@@ -49,7 +49,7 @@ def test_a_tick_that_is_made_again_counts_once(memory: Memory) -> None:
 
 
 def test_no_ticks_are_no_ticks(memory: Memory) -> None:
-    assert memory.ticks(NOON) == history.TickCounts(0, 0, None)
+    assert memory.ticks(NOON) == history.TickCounts(0, 0, None, 0)
     assert memory.is_empty()
 
 
@@ -108,3 +108,26 @@ def test_noted_values_survive_a_restart(tmp_path: Path, memory: Memory) -> None:
 def test_the_schemas_own_note_cannot_be_set(memory: Memory) -> None:
     with pytest.raises(ValueError, match="not to be set"):
         memory.set_meta(SCHEMA_KEY, "7")
+
+
+def test_minutes_in_which_no_tick_began_are_counted_since_the_first(tmp_path: Path) -> None:
+    memory = Memory.open(url_in(tmp_path))
+    assert memory.ticks(NOON).missed_24h == 0
+    for minute, second in ((0, 0), (1, 0), (1, 40), (2, 0), (5, 1)):
+        at_ms = NOON + minute * 60_000 + second * 1_000
+        memory.tick_done(f"{minute}.{second}", None, at_ms, minute != 2, None)
+
+    counts = [memory.ticks(NOON + 6 * 60_000 + 59_000), memory.ticks(NOON + 24 * 3_600_000 + 60_000)]
+    memory.close()
+
+    assert [count.missed_24h for count in counts] == [2, 1_440 - 3]
+
+
+def test_a_clock_set_back_before_the_first_tick_misses_nothing(tmp_path: Path) -> None:
+    memory = Memory.open(url_in(tmp_path))
+    memory.tick_done("a", None, NOON, True, None)
+
+    counts = memory.ticks(NOON - 3_600_000)
+    memory.close()
+
+    assert counts.missed_24h == 0
