@@ -1,0 +1,69 @@
+"""The torture in its short form, and that it sees what it looks for."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.torture import STATUS, Reader, body, torture
+
+PATH = "/api/market-regime.php"
+
+
+def test_readers_see_whole_sets_and_nothing_else_while_releases_come(capsys: pytest.CaptureFixture[str]) -> None:
+    assert torture(seconds=2, readers=1, rate=10) == 0
+    assert "| torn files | 0 |" in capsys.readouterr().out
+
+
+class Served(Reader):
+    """A reader of answers that are made here."""
+
+    answers: dict[str, Any]
+
+    def _fetch(self, url: str, headers: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
+        status, generation, data, etag, date = self.answers[url.split("/", 3)[-1] if url.startswith("/g/") else url]
+        return status, {"x-generation": f"{generation:012d}", "etag": etag, "last-modified": date}, data
+
+
+def counted(*answers: tuple[int, int, bytes, str, str]) -> dict[str, int]:
+    """Read the same path once for every answer."""
+    reader = Served("http://nowhere")
+    for answer in answers:
+        reader.answers = {PATH.lstrip("/"): answer}
+        reader.get(f"/g/{answer[1]:012d}{PATH}", PATH, "identity", answer[1])
+    return {name: count for name, count in reader.counts.items() if name != "requests"}
+
+
+GOOD = body(PATH, 7)
+
+
+@pytest.mark.parametrize(
+    ("answers", "fault"),
+    [
+        ([(200, 7, GOOD[:-20], '"a"', "d")], "torn files"),
+        ([(200, 7, GOOD.replace(b"calm", b"cold"), '"a"', "d")], "torn files"),
+        ([(200, 8, GOOD, '"a"', "d")], "mixed sets through /g/"),
+        ([(200, 7, GOOD, '"a"', "d"), (200, 8, body(PATH, 8), '"a"', "e")], "same ETag, other body"),
+        ([(200, 7, GOOD, '"a"', "d"), (200, 8, body(PATH, 8), '"b"', "d")], "same Last-Modified, other body"),
+        ([(404, 7, b"", "", "")], "answers that are not 200 or 304"),
+    ],
+)
+def test_a_fault_is_counted_as_what_it_is(answers: list[tuple[int, int, bytes, str, str]], fault: str) -> None:
+    assert counted(*answers) == {fault: 1}
+
+
+def test_a_status_of_another_release_than_its_header_says_is_a_mixed_set() -> None:
+    reader = Served("http://nowhere")
+    reader.answers = {STATUS: (200, 8, body(STATUS, 7), '"a"', "d")}
+
+    reader.turn(random.Random(1))
+
+    assert reader.counts["mixed sets through /g/"] == 1
+
+
+def test_a_site_that_nobody_serves_is_no_success(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="does not answer"):
+        torture(seconds=0, readers=0, rate=10, url="http://127.0.0.1:9", site=tmp_path, patience_s=0)

@@ -1,0 +1,282 @@
+"""Read over HTTP while releases are published ten times a second, and count what must never be seen.
+
+Run: python -m tests.torture                      60 s against the preview server
+     python -m tests.torture --seconds 3
+     python -m tests.torture --url http://127.0.0.1:8080 --site DIR    against an edge that serves DIR/current
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gzip
+import hashlib
+import http.client
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import brotli
+
+from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.links import reasoning_path
+from generator.publish.release import Releases
+from generator.publish.variants import Variants
+from tests.processes import clean_environment, free_ports
+
+STATUS: Final = "/status.json"
+# Every so many releases a file changes: most in each, as in production, some hardly ever.
+PERIODS: Final = {
+    STATUS: 1,
+    **{row.path: 1 + place // 3 for place, row in enumerate(ENDPOINTS)},
+    reasoning_path("BTC"): 3,
+    "/openapi.json": 50,
+}
+ENCODINGS: Final = ("identity", "gzip", "br", "gzip, br")
+FAULTS: Final = (
+    "torn files",
+    "mixed sets through /g/",
+    "same ETag, other body",
+    "same Last-Modified, other body",
+    "answers that are not 200 or 304",
+)
+REPOSITORY: Final = Path(__file__).parents[1]
+
+
+def main() -> None:
+    """Run one of the roles; the first starts the others."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--seconds", type=float, default=60)
+    options.add_argument("--readers", type=int, default=4)
+    options.add_argument("--rate", type=float, default=10, help="releases a second")
+    options.add_argument("--url", help="origin of an edge that serves --site; default: a preview server of our own")
+    options.add_argument("--site", type=Path, help="site folder that the edge serves")
+    options.add_argument("--role", choices=["all", "read", "serve"], default="all", help=argparse.SUPPRESS)
+    asked = options.parse_args()
+    if asked.role == "serve":
+        serve(asked.site, int(asked.url))
+    elif asked.role == "read":
+        print(json.dumps(read(asked.url, asked.seconds)))
+    else:
+        sys.exit(torture(asked.seconds, asked.readers, asked.rate, asked.url, asked.site))
+
+
+def torture(  # noqa: PLR0917
+    seconds: float,
+    readers: int,
+    rate: float,
+    url: str | None = None,
+    site: Path | None = None,
+    patience_s: float = 30,
+) -> int:
+    """Publish and read for some seconds and print the table; return 1 on any fault, else 0."""
+    with contextlib.ExitStack() as stack:
+        folder = site or Path(stack.enter_context(tempfile.TemporaryDirectory())) / "site"
+        writer = Writer(folder)
+        writer.publish()
+        origin = url or stack.enter_context(_served(folder))
+        _await_first(origin, patience_s)
+        words = [sys.executable, "-m", "tests.torture", "--role", "read", "--seconds", str(seconds), "--url", origin]
+        running = [
+            subprocess.Popen(words, cwd=REPOSITORY, stdout=subprocess.PIPE, env=_environment()) for _ in range(readers)
+        ]
+        until = time.monotonic() + seconds + 0.5  # readers take a moment to start
+        while time.monotonic() < until:
+            due = time.monotonic() + 1 / rate
+            writer.publish()
+            time.sleep(max(0.0, due - time.monotonic()))
+        told = [process.communicate(timeout=60)[0] for process in running]
+    seen: Counter[str] = Counter()
+    for text in told:
+        seen.update(json.loads(text))
+    return _told(seen, writer.number, seconds)
+
+
+def _told(seen: Counter[str], releases: int, seconds: float) -> int:
+    print(f"| {seconds:g} s | count |\n|---|---|")
+    for name, count in (
+        ("releases published", releases),
+        ("requests", seen["requests"]),
+        ("answered 304", seen["304"]),
+        ("releases read as a set", seen["sets"]),
+        *((name, seen[name]) for name in FAULTS),
+    ):
+        print(f"| {name} | {count:,} |")
+    return 1 if any(seen[name] for name in FAULTS) or not seen["sets"] else 0
+
+
+class Writer:
+    """Publish releases whose files can be told apart, and can be told to be whole."""
+
+    def __init__(self, site: Path) -> None:
+        self._releases = Releases(site)
+        self._releases.open()
+        self._variants = Variants()
+        self.number = self._releases.generation()
+
+    def publish(self) -> None:
+        """Publish the next release."""
+        self.number += 1
+        files = {path: body(path, self.number) for path in PERIODS}
+        self._releases.publish(f"{self.number:012d}", self._variants.add(files), time.time())
+
+
+def body(path: str, generation: int) -> bytes:
+    """Return the file of a path in a release: it changes every so many releases, and in its size."""
+    made = generation - generation % PERIODS[path]
+    chance = random.Random(f"{path} {made}")
+    text = " ".join(chance.choices(("calm", "normal", "elevated", "extreme", "unknown"), k=chance.randrange(20, 3_000)))
+    inner = {"path": path, "made": made, "text": text}
+    return json.dumps({**inner, "sha256": _digest(inner)}, separators=(",", ":")).encode()
+
+
+def _digest(inner: dict[str, object]) -> str:
+    return hashlib.sha256(json.dumps(inner).encode()).hexdigest()
+
+
+@dataclass
+class Reader:
+    """One client with one connection."""
+
+    origin: str
+    counts: Counter[str] = field(default_factory=Counter)
+    bodies: dict[tuple[str, str], bytes] = field(default_factory=dict)  # path and ETag -> digest of the bytes sent
+    dates: dict[tuple[str, str], bytes] = field(default_factory=dict)  # path and Last-Modified -> digest of the text
+    tags: dict[str, str] = field(default_factory=dict)
+    held: list[int] = field(default_factory=list)
+    connection: http.client.HTTPConnection | None = None
+
+    def turn(self, chance: random.Random) -> None:
+        """Read one set of files through /g/, files of an older one, and files as they are now."""
+        generation = self.get(STATUS, STATUS, chance.choice(ENCODINGS))
+        if generation is None:
+            return
+        whole = True
+        for path in chance.sample(list(PERIODS), len(PERIODS)):
+            whole &= self.get(f"/g/{generation:012d}{path}", path, chance.choice(ENCODINGS), generation) is not None
+        self.counts["sets"] += whole
+        self.held.append(generation)
+        older = chance.choice(self.held)
+        path = chance.choice(list(PERIODS))
+        self.get(f"/g/{older:012d}{path}", path, chance.choice(ENCODINGS), older)
+        for path in chance.sample(list(PERIODS), 4):
+            self.get(path, path, chance.choice(ENCODINGS), tag=self.tags.get(path))
+
+    def get(
+        self, url: str, path: str, encoding: str, generation: int | None = None, tag: str | None = None
+    ) -> int | None:
+        """Fetch and check one file; return the generation that the answer names, None after a fault."""
+        headers = {"Accept-Encoding": encoding} | ({"If-None-Match": tag} if tag else {})
+        try:
+            status, found, sent = self._fetch(url, headers)
+        except (OSError, http.client.HTTPException):
+            self.connection = None
+            self.counts["torn files"] += 1
+            return None
+        self.counts["requests"] += 1
+        if status == 304 and tag:
+            self.counts["304"] += 1
+            return None
+        if status != 200:
+            self.counts["answers that are not 200 or 304"] += 1
+            return None
+        self.tags[path] = found.get("etag", "")
+        named = int(found["x-generation"])
+        return named if self._whole(path, found, sent, generation or named, pinned=generation is not None) else None
+
+    def _fetch(self, url: str, headers: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
+        if self.connection is None:
+            parts = urlsplit(self.origin)
+            self.connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=20)
+        self.connection.request("GET", url, headers=headers)
+        answer = self.connection.getresponse()
+        return answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
+
+    def _whole(self, path: str, found: dict[str, str], sent: bytes, generation: int, *, pinned: bool) -> bool:
+        try:
+            text = {"gzip": gzip.decompress, "br": brotli.decompress}.get(found.get("content-encoding", ""), bytes)(
+                sent
+            )
+            told = json.loads(text)
+            whole = told.pop("sha256") == _digest(told) and told["path"] == path
+        except (ValueError, KeyError, OSError, EOFError, brotli.error):
+            whole = False
+        if not whole:
+            self.counts["torn files"] += 1
+            return False
+        self._same(self.bodies, (path, found["etag"]), sent, "same ETag, other body")
+        self._same(self.dates, (path, found["last-modified"]), text, "same Last-Modified, other body")
+        if told["made"] != generation - generation % PERIODS[path] and (pinned or path == STATUS):
+            self.counts["mixed sets through /g/"] += 1
+            return False
+        return True
+
+    def _same(self, known: dict[tuple[str, str], bytes], key: tuple[str, str], data: bytes, fault: str) -> None:
+        digest = hashlib.sha256(data).digest()
+        if known.setdefault(key, digest) != digest:
+            self.counts[fault] += 1
+
+
+def read(origin: str, seconds: float) -> dict[str, int]:
+    """Read for some seconds; return the counts."""
+    reader, chance = Reader(origin), random.Random()
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        reader.turn(chance)
+    return dict(reader.counts)
+
+
+def serve(site: Path, port: int) -> None:
+    """Run a preview server, as `emi gateway --preview` does, without the gateway around it."""
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.routing import Mount
+
+    from gateway.preview import Preview
+
+    preview = Preview(site, "torture")
+    app = Starlette(routes=[Mount("/", preview)], lifespan=lambda _app: preview.following())
+    uvicorn.run(app, host="127.0.0.1", port=port, log_config=None, access_log=False)
+
+
+@contextlib.contextmanager
+def _served(site: Path) -> Iterator[str]:
+    port = free_ports()
+    words = [sys.executable, "-m", "tests.torture", "--role", "serve", "--site", str(site), "--url", str(port)]
+    process = subprocess.Popen(words, cwd=REPOSITORY, env=_environment())
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _await_first(origin: str, patience_s: float) -> None:
+    until = time.monotonic() + patience_s
+    while True:
+        try:
+            urllib.request.urlopen(origin + STATUS, timeout=5).close()
+        except OSError:
+            if time.monotonic() > until:
+                raise SystemExit(f"{origin}{STATUS} does not answer") from None
+            time.sleep(0.05)
+        else:
+            return
+
+
+def _environment() -> dict[str, str]:
+    return clean_environment(PYTHONPATH=str(REPOSITORY))
+
+
+if __name__ == "__main__":
+    main()
