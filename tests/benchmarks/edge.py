@@ -2,7 +2,7 @@
 
 Needs nginx with its brotli module, and wrk. All serve the very same file, with one worker. What counts is the CPU time
 of that worker for each request and not the clock, so that other work on the machine does not decide; the servers take
-turns, and the median of their ratios counts. SITE_DIR lies two folders deep, as docs/serving.md recommends: the recipe
+turns, and the median of their ratios counts. SITE_DIR lies three folders deep, as in docs/operating.md: the recipe
 resolves the pointer with each request, and every folder above it is one more to look at.
 """
 
@@ -69,7 +69,8 @@ def main() -> int:
 @contextlib.contextmanager
 def _servers() -> Iterator[Mapping[str, Edge]]:
     with contextlib.ExitStack() as stack:
-        site, folder = (Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="emi-"))) for _ in range(2))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="emi-")))
+        site = folder / "site"
         little_site.publish(site)
         release = (site / "current").resolve()
         (release / PATH.lstrip("/")).write_bytes(BODY)
