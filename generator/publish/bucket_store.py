@@ -23,6 +23,7 @@ RETRIES: Final = 2
 RETRY_FOR_S: Final = 6.0  # obstore's own default would be three minutes
 MAX_POINTER_BYTES: Final = 8 * 1024 * 1024
 ENDPOINTS: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
+NO_BUCKET: Final = re.compile("NoSuchBucket|ContainerNotFound|bucket does not exist")  # S3, Azure, GCS
 REFUSALS: Final = frozenset({"PermissionDeniedError", "UnauthenticatedError"})
 Version = Mapping[str, str]  # e_tag and, where the store has one, version
 
@@ -169,7 +170,7 @@ class ObjectBucket:
                 raise StoreFault(f"{self._name}/{path} is larger than {max_bytes} bytes")
             return Stored(bytes(answer.bytes()), _version(answer.meta))
         except FileNotFoundError as error:
-            if "NoSuchBucket" in str(error):
+            if NO_BUCKET.search(str(error)):
                 raise self._fault("get", path, error) from None
             return None
         except _errors() as error:
@@ -191,7 +192,7 @@ class ObjectBucket:
         except (obstore.exceptions.AlreadyExistsError, obstore.exceptions.PreconditionError) as error:
             raise Conflict(f"{self._name}/{path}: {type(error).__name__}") from None
         except FileNotFoundError as error:
-            if mode != "create" and "NoSuchBucket" not in str(error):
+            if mode != "create" and not NO_BUCKET.search(str(error)):
                 raise Conflict(f"{self._name}/{path}: not there any more") from None
             raise self._fault("put", path, error) from None
         except _errors() as error:
@@ -229,7 +230,7 @@ class ObjectBucket:
             raise self._fault("delete", f"{len(paths)} objects", error) from None
 
     def _fault(self, verb: str, path: str, error: BaseException) -> StoreFault:
-        refused = type(error).__name__ in REFUSALS or "NoSuchBucket" in str(error)
+        refused = type(error).__name__ in REFUSALS or NO_BUCKET.search(str(error)) is not None
         return StoreFault(f"{verb} {self._name}/{path}: {_plain(error)}", refused=refused)
 
 

@@ -1,0 +1,88 @@
+"""Measure publishing to an object store. Run: python -m tests.benchmarks.object_store.
+
+The store is moto, a Python process on this machine: its milliseconds say little about a cloud's. What counts are the
+requests of a tick, which are what a cloud bills, and whether a server-side copy is any quicker than putting anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import obstore
+
+from generator.publish.bucket_store import ObjectBucket, open_bucket
+from generator.publish.bucket_upload import AT_ONCE
+from generator.settings import GeneratorSettings
+from generator.tick import tick
+from tests.outside.object_stores import MISSING, Store, object_store
+from tests.services import SteppedClock, opened
+
+OBJECTS: Final = 160
+BYTES: Final = 4_000
+TURNS: Final = 5
+TICKS: Final = 14  # the last ones prune what was replaced ten minutes before
+
+
+def main() -> None:
+    """Print both measurements."""
+    if MISSING:
+        sys.exit(MISSING)
+    with tempfile.TemporaryDirectory() as folder, object_store(Path(folder)) as store:
+        os.environ.update(store.environment)
+        asyncio.run(_ticks(store, Path(folder) / "state"))
+        os.environ["AWS_ENDPOINT_URL"] = f"http://127.0.0.1:{store.upstream}"  # without the proxy
+        opened_bucket = open_bucket("s3://market/copies")
+        assert isinstance(opened_bucket, ObjectBucket)
+        _put_or_copy(opened_bucket)
+
+
+async def _ticks(store: Store, state: Path) -> None:
+    """Count the requests of each tick of a whole generator, and time it."""
+    settings = GeneratorSettings(state_dir=state, site_url="s3://market/site", vault_url="s3://market/vault")
+    clock = SteppedClock()
+    async with opened(state, clock, settings, standing=True) as service:
+        for number in range(TICKS):
+            before, began = Counter(store.requests), time.perf_counter()
+            report = await tick(service, clock.now())
+            took_ms = 1_000 * (time.perf_counter() - began)
+            asked = ", ".join(f"{name} {n}" for name, n in sorted((store.requests - before).items()))
+            print(f"tick {number + 1}: {report.files} files, {asked}, {took_ms:.0f} ms in all", flush=True)
+            clock.step(timedelta(minutes=1))
+
+
+def _put_or_copy(bucket: ObjectBucket) -> None:
+    """Compare putting every object of a release anew with copying it from the last release, turn about."""
+    data = os.urandom(BYTES)
+    took: dict[str, list[float]] = {"put": [], "copy": []}
+    _all(lambda n: bucket.create(f"from/{n}", data, {}))
+    for turn in range(TURNS):
+        took["put"].append(_all(lambda n, turn=turn: bucket.create(f"put-{turn}/{n}", data, {})))  # type: ignore[misc]
+        took["copy"].append(
+            _all(lambda n, turn=turn: obstore.copy(bucket._store, f"from/{n}", f"copy-{turn}/{n}"))  # type: ignore[misc]
+        )
+    for name, times in took.items():
+        print(
+            f"{name}: {OBJECTS} objects of {BYTES} bytes, {AT_ONCE} at once: median {statistics.median(times):.0f} ms"
+        )
+
+
+def _all(work: Callable[[int], object]) -> float:
+    began = time.perf_counter()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(work, range(OBJECTS)))
+    return 1_000 * (time.perf_counter() - began)
+
+
+if __name__ == "__main__":
+    main()
