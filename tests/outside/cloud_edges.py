@@ -22,7 +22,7 @@ EDGE_PEERS = PEERS / "edge"
 CLOUDFLARE = REPOSITORY / "site" / "edge" / "cloudflare"
 CLOUDFRONT = REPOSITORY / "site" / "edge" / "cloudfront"
 OFFICIAL_EDGE = os.environ.get("OFFICIAL_EDGE", "")
-"""A folder whose node_modules has miniflare."""
+"""A folder whose node_modules has miniflare and wrangler."""
 NODE_MISSING = "" if shutil.which("node") else "node is not installed"
 NJS_MISSING = "" if shutil.which("njs") else "njs is not installed (Debian package njs)"
 WORKER_MISSING = NODE_MISSING or (

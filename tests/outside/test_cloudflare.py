@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import shutil
 import socket
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +22,16 @@ from generator.catalog.products import PRODUCTS
 from generator.catalog.sentences import DISCLAIMER
 from tests.journeys.checker import run
 from tests.journeys.checks import ONCE_CACHE, PINNED_CACHE, RELEASE_CACHE
-from tests.outside.cloud_edges import WORKER_MISSING, Answer, Worker, ask, load_release, worker
+from tests.outside.cloud_edges import (
+    CLOUDFLARE,
+    OFFICIAL_EDGE,
+    WORKER_MISSING,
+    Answer,
+    Worker,
+    ask,
+    load_release,
+    worker,
+)
 from tests.outside.processes import devnet, emi, free_port
 from tests.processes import emi as emi_command
 
@@ -93,6 +105,30 @@ def test_the_contract_holds_but_for_what_is_answered_before_the_worker(
     assert broken.keys() == BEFORE_THE_WORKER, broken
     # Of the methods only one that no client sends.
     assert "BREW" in broken["other methods: 405 as a problem document with Allow"].split(":")[0]
+
+
+def test_cloudflares_own_tool_takes_the_recipe_with_every_module_and_binding(tmp_path: Path) -> None:
+    recipe = shutil.copytree(CLOUDFLARE, tmp_path / "recipe")
+    wrangler = Path(OFFICIAL_EDGE).resolve() / "node_modules" / ".bin" / "wrangler"
+    # No account, no network: it packs what it would send.
+    done = subprocess.run(
+        [str(wrangler), "deploy", "--dry-run", "--outdir", str(tmp_path / "out")],
+        cwd=recipe,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "WRANGLER_SEND_METRICS": "false", "CI": "1"},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    packed = {path.name: path.read_bytes() for path in (tmp_path / "out").glob("*.js")}
+    assert packed.keys() == {path.name for path in CLOUDFLARE.glob("*.js")}
+    assert {name: packed[name] for name in packed if name != "worker.js"} == {
+        path.name: path.read_bytes() for path in CLOUDFLARE.glob("*.js") if path.name != "worker.js"
+    }
+    for binding in ("SITE", "PROJECT", "PREFIX", "GATEWAY_ORIGIN"):
+        assert f"env.{binding} " in done.stdout
 
 
 def test_every_published_file_comes_whole_in_each_coding_with_a_strong_tag_of_its_own(
