@@ -28,6 +28,15 @@ REQUEST_S: Final = 4.0
 CONNECT_S: Final = 2.0
 RETRIES: Final = 2
 RETRY_FOR_S: Final = 6.0
+TOLD: Final = {
+    "timed out": "timed out",
+    "error sending request": "error sending request",
+    "error decoding response body": "the answer broke off",
+    "builder error": "plain HTTP is allowed to this machine only",
+    "Account must be specified": "AZURE_STORAGE_ACCOUNT_NAME is not set",
+    # Asked when the environment has no keys; elsewhere than in a cloud nobody answers there.
+    "169\\.254\\.|metadata\\.google|[Cc]redential": "no usable credentials: set them in the environment",
+}
 ENDPOINTS: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 
 
@@ -191,9 +200,8 @@ def _plain(error: BaseException) -> str:
     text = str(error).split("\n\nDebug source", 1)[0]
     code = re.search(r"<Code>([A-Za-z]{1,60})</Code>", text)
     status = re.search(r"non-2xx status code: (\d{3})|status (?:code )?(\d{3})", text)
-    known = ("timed out", "error sending request", "error decoding response body", "builder error", "must be specified")
     words = [type(error).__name__]
     words += [f"status {status[1] or status[2]}"] if status else []
     words += [code[1]] if code else []
-    words += [word for word in known if word in text]
+    words += [told for found, told in TOLD.items() if re.search(found, text)]
     return ", ".join(words)

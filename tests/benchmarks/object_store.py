@@ -31,7 +31,7 @@ from tests.services import SteppedClock, opened
 OBJECTS: Final = 160
 BYTES: Final = 4_000
 TURNS: Final = 5
-TICKS: Final = 14  # the last ones prune what was replaced ten minutes before
+TICKS: Final = 23  # the last ones prune releases replaced ten minutes before, and the 21st snapshot
 
 
 def main() -> None:

@@ -98,8 +98,18 @@ def test_plain_http_is_for_loopback_only(monkeypatch: pytest.MonkeyPatch) -> Non
     for name, value in _aws(endpoint="http://store.example.invalid", AWS_ALLOW_HTTP="true").items():
         monkeypatch.setenv(name, value)
 
-    with pytest.raises(StoreFault, match="builder error"):
+    with pytest.raises(StoreFault, match="plain HTTP is allowed to this machine only"):
         open_bucket("s3://market/site").get("current.json")
+
+
+def test_missing_keys_are_said_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The machine's own role would be asked for at this address; a test must not look beyond itself.
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID", raising=False)
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY", raising=False)
+    monkeypatch.setenv("AWS_METADATA_ENDPOINT", "http://169.254.0.1.invalid")
+
+    with pytest.raises(StoreFault, match="no usable credentials"):
+        open_bucket("s3://market/site", request_s=0.2).get("current.json")
 
 
 def _aws(endpoint: str, **more: str) -> dict[str, str]:
