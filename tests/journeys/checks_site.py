@@ -105,7 +105,7 @@ def pruned(site: Site) -> Iterator[str]:
 @check(PINNED, "nothing is sold there, and nothing lies outside")
 def pinned_bounds(site: Site) -> Iterator[str]:
     generation = site.generation()
-    for path in ("/api/x402-atlas.php", "/x402-buyer/", "/log/tile/x", "/files/x", "/.env", f"{ONE}.gz"):
+    for path in ("/api/x402-atlas.php", "/x402-buyer/", "/log/tile/x", "/files/x", "/.env", f"{ONE}.gz", "/_emi/503"):
         yield from is_problem(site.origin.get(f"/g/{generation}{path}"), 404, path)
     for path in ("/../../current/x", "/../../../vault/manifest.json", "/..%2f..%2f..%2fvault/manifest.json"):
         yield from is_problem(site.origin.get(f"/g/{generation}{path}"), {400, 404}, path)
