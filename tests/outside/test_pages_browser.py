@@ -1,0 +1,232 @@
+"""The pages in a browser: phone, dark, paper, no script, keyboard only, a dead generator, and nobody else asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("playwright", reason="missing: playwright (pip install playwright)")
+
+from playwright.sync_api import Browser, Page
+
+from generator.catalog.discovery import PAGES
+from generator.catalog.sentences import DISCLAIMER
+from tests.outside.site_pages import CHROMIUM, a_browser, a_market
+
+pytestmark = [
+    pytest.mark.outside,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(not CHROMIUM.exists(), reason="missing: chromium (apt install chromium)"),
+]
+PATHS = tuple(page.path for page in PAGES)
+
+
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with a_market(tmp_path_factory.mktemp("browser")) as at:
+        yield at
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with a_browser() as running:
+        yield running
+
+
+def _page(browser: Browser, **options: Any) -> Page:
+    return browser.new_context(**options).new_page()
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1280, 1920])
+def test_no_page_is_wider_than_the_screen(origin: str, browser: Browser, width: int) -> None:
+    page = _page(browser, viewport={"width": width, "height": 844})
+    wide = {}
+
+    for path in PATHS:
+        page.goto(origin + path)
+        page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+        wide[path] = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+    assert {path: over for path, over in wide.items() if over > 0} == {}
+
+
+def test_lines_of_prose_are_at_most_seventy_characters_wide(origin: str, browser: Browser) -> None:
+    page = _page(browser, viewport={"width": 1920, "height": 1080})
+    page.goto(origin + "/learn/")
+
+    too_long = page.evaluate("""() => {
+      const ruler = document.createElement('p');
+      ruler.textContent = '0'; ruler.hidden = false;
+      ruler.style.display = 'inline-block';
+      document.querySelector('main').append(ruler);
+      const one = ruler.getBoundingClientRect().width;
+      return [...document.querySelectorAll('main p')].filter((p) => p.getBoundingClientRect().width > 70.5 * one).length;
+    }""")
+
+    assert too_long == 0
+
+
+def test_dark_is_dark_and_light_is_light(origin: str, browser: Browser) -> None:
+    grounds = {}
+
+    for scheme in ("light", "dark"):
+        page = _page(browser, color_scheme=scheme)
+        page.goto(origin + "/")
+        colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        grounds[scheme] = sum(int(part) for part in colour.removeprefix("rgb(").rstrip(")").split(",")) / 3
+
+    assert grounds["light"] > 230
+    assert grounds["dark"] < 50
+
+
+@pytest.mark.parametrize("path", ["/", "/track-record/", "/learn/"])
+def test_a_page_prints_whole_with_its_notice_and_without_its_navigation(
+    origin: str, browser: Browser, path: str
+) -> None:
+    page = _page(browser)
+    page.goto(origin + path)
+    page.emulate_media(media="print")
+
+    assert page.pdf(format="A4").startswith(b"%PDF-")
+    assert not page.locator("header nav").is_visible()
+    assert page.locator("footer .notice").is_visible()
+    assert page.locator("[data-mode-banner]").is_visible()
+
+
+def test_without_script_every_page_reads_whole_and_tells_its_times(origin: str, browser: Browser) -> None:
+    page = _page(browser, java_script_enabled=False)
+
+    for path in PATHS:
+        page.goto(origin + path)
+        assert page.locator("h1").is_visible(), path
+        assert DISCLAIMER in page.locator("footer").inner_text(), path
+        stamp = page.locator("#stamp").inner_text()
+        assert stamp.startswith("As of "), path
+        assert "valid until" in stamp, path
+        assert page.locator("[data-mode-banner]").is_visible(), path
+
+
+def test_the_keyboard_alone_reaches_the_content_and_every_link_with_a_visible_mark(
+    origin: str, browser: Browser
+) -> None:
+    page = _page(browser, viewport={"width": 1280, "height": 900})
+    page.goto(origin + "/")
+
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.url.endswith("#main")
+    wanted = page.evaluate("document.querySelectorAll('main a[href], main summary, main [tabindex=\"0\"]').length")
+    seen, unmarked = set(), []
+    for _ in range(wanted):
+        page.keyboard.press("Tab")
+        name, outline = page.evaluate("""() => {
+          const at = document.activeElement;
+          return [[...document.querySelectorAll('*')].indexOf(at), getComputedStyle(at).outlineStyle];
+        }""")
+        seen.add(name)
+        unmarked += [name] if outline == "none" else []
+
+    assert len(seen) == wanted
+    assert unmarked == []
+
+
+def test_a_chart_opens_its_table_by_keyboard(origin: str, browser: Browser) -> None:
+    page = _page(browser)
+    page.goto(origin + "/track-record/")
+    summary = page.locator("figure.chart summary").first
+
+    summary.focus()
+    page.keyboard.press("Enter")
+
+    assert page.locator("figure.chart table").first.is_visible()
+
+
+def test_a_chart_tells_its_number_to_a_pointer(origin: str, browser: Browser) -> None:
+    page = _page(browser, viewport={"width": 1280, "height": 900})
+    page.goto(origin + "/")
+    bar = page.locator("#chart-swings [data-tip]").first
+
+    bar.hover()
+
+    assert page.locator(".tip").is_visible()
+    assert page.locator(".tip").inner_text() == bar.get_attribute("data-tip")
+
+
+def test_past_its_time_a_page_says_stale_and_before_it_does_not(origin: str, browser: Browser) -> None:
+    page = _page(browser)
+    page.clock.install(time=datetime.now(UTC))
+    page.goto(origin + "/")
+    assert not page.locator("#stale").is_visible()
+    page.route("**/*", lambda route: route.abort())  # the service is gone
+
+    page.clock.fast_forward(timedelta(minutes=4) / timedelta(milliseconds=1))
+
+    assert page.locator("#stale").is_visible()
+    assert "Stale." in page.locator("#stale").inner_text()
+    assert page.title().startswith("STALE")
+
+
+def test_the_countdown_counts(origin: str, browser: Browser) -> None:
+    page = _page(browser)
+    page.clock.install(time=datetime.now(UTC))
+    page.goto(origin + "/arena/")
+    count = page.locator("#open-part [data-countdown]")
+    before = count.inner_text()
+
+    page.clock.run_for(3_000)
+
+    assert count.inner_text() != before
+
+
+def test_the_next_release_comes_into_an_open_page_by_itself(origin: str, browser: Browser) -> None:
+    page = _page(browser)
+    page.goto(origin + "/")
+    page.locator("#chart-swings summary").click()
+    before = page.evaluate("document.body.dataset.generatedAt")
+
+    page.wait_for_function("(old) => document.body.dataset.generatedAt !== old", arg=before, timeout=150_000)
+
+    assert page.locator("#chart-swings details").get_attribute("open") is not None
+    assert page.locator("#stamp time").first.get_attribute("datetime") == page.evaluate(
+        "document.body.dataset.generatedAt"
+    )
+
+
+def test_no_page_asks_anybody_but_its_own_origin_or_breaks_its_policy(origin: str, browser: Browser) -> None:
+    page = _page(browser)
+    asked: list[str] = []
+    complaints: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+
+    for path in PATHS:
+        page.goto(origin + path, wait_until="networkidle")
+
+    assert [url for url in asked if not url.startswith((origin + "/", "data:"))] == []
+    assert complaints == []
+
+
+def test_the_first_paint_needs_the_page_and_its_style_sheet_only(origin: str, browser: Browser) -> None:
+    page = _page(browser)
+    page.goto(origin + "/")
+
+    blocking = page.evaluate("""() => performance.getEntriesByType('resource')
+      .filter((one) => one.renderBlockingStatus === 'blocking').map((one) => new URL(one.name).pathname)""")
+
+    assert blocking == ["/assets/site.css"]
+
+
+def test_pictures_of_every_page_can_be_taken(origin: str, browser: Browser, tmp_path: Path) -> None:
+    page = _page(browser, viewport={"width": 1280, "height": 900})
+
+    for number, path in enumerate(PATHS):
+        page.goto(origin + path)
+        page.screenshot(path=tmp_path / f"{number}.png", full_page=True)
+
+    assert all(path.stat().st_size > 10_000 for path in tmp_path.glob("*.png"))

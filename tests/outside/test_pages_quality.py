@@ -1,0 +1,125 @@
+"""The pages before the checkers of others: axe, the Nu HTML checker, Lighthouse on the phone profile."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("playwright", reason="missing: playwright (pip install playwright)")
+
+from generator.catalog.discovery import PAGES
+from tests.outside.site_pages import CHROMIUM, FLAGS, MODULES, OFFICIAL_SITE, a_browser, a_market
+from tests.processes import get
+
+MISSING = (
+    "missing: chromium (apt install chromium)"
+    if not CHROMIUM.exists()
+    else "missing: OFFICIAL_SITE, a folder with the packages of tests/peers/site (npm ci --ignore-scripts)"
+    if not OFFICIAL_SITE
+    else ""
+)
+pytestmark = [pytest.mark.outside, pytest.mark.timeout(600), pytest.mark.skipif(bool(MISSING), reason=MISSING)]
+SCORED = ("/", "/docs/", "/arena/")
+AUDITED = ("performance", "accessibility", "best-practices", "seo")
+TRANSFER_LIMIT = 100_000
+
+
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with a_market(tmp_path_factory.mktemp("quality")) as at:
+        yield at
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_nothing_on_any_page_in_any_size_or_colour(origin: str, scheme: Any, width: int) -> None:
+    axe = (MODULES / "axe-core" / "axe.min.js").read_text()
+    found: list[str] = []
+
+    with a_browser() as browser:
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
+        page = context.new_page()
+        for site_page in PAGES:
+            page.goto(origin + site_page.path)
+            page.evaluate("document.querySelectorAll('main details').forEach((part) => { part.open = true; })")
+            page.add_script_tag(content=axe)
+            violations = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then((all) => all.violations)")
+            found += [f"{site_page.path}: {one['id']}: {one['nodes'][0]['html']}" for one in violations]
+
+    assert found == []
+
+
+def test_the_nu_html_checker_finds_no_error_in_any_page(origin: str, tmp_path: Path) -> None:
+    java = shutil.which("java")
+    if java is None:
+        pytest.skip("missing: java (apt install default-jre-headless)")
+    for site_page in PAGES:
+        _, _, body = get(origin + site_page.path)
+        (tmp_path / f"page{site_page.path.replace('/', '-')}.html").write_bytes(body)
+    jar = str(MODULES / "vnu-jar" / "build" / "dist" / "vnu.jar")
+    pages = sorted(str(path) for path in tmp_path.glob("*.html"))
+
+    checked = subprocess.run(
+        [java, "-jar", jar, "--format", "json", *pages], capture_output=True, text=True, timeout=120, check=False
+    )
+
+    assert json.loads(checked.stderr)["messages"] == []
+
+
+@pytest.mark.parametrize("path", SCORED)
+def test_lighthouse_gives_full_marks_on_a_phone(origin: str, path: str, tmp_path: Path) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("missing: node (apt install nodejs)")
+    scores = _best_of_three(node, origin + path, tmp_path)
+
+    assert scores == dict.fromkeys(AUDITED, 100)
+
+
+@pytest.mark.parametrize("site_page", PAGES, ids=lambda page: page.path)
+def test_every_page_is_small_before_anyone_touches_it(origin: str, site_page: Any) -> None:
+    _, headers, body = get(origin + site_page.path, {"Accept-Encoding": "gzip"})
+    sent = len(body)
+    assert headers["content-encoding"] == "gzip"
+    html = gzip.decompress(body).decode()
+    for address in {part.split('"')[0] for part in html.split('src="')[1:]} | {
+        part.split('"')[0] for part in html.split('rel="stylesheet" href="')[1:]
+    }:
+        sent += len(get(origin + address, {"Accept-Encoding": "gzip"})[2])
+
+    assert sent < TRANSFER_LIMIT
+
+
+def _best_of_three(node: str, url: str, folder: Path) -> dict[str, int]:
+    """Only the performance figure depends on what else the machine does, so the best of at most three counts."""
+    best: dict[str, int] = {}
+    for number in range(3):
+        scores = _lighthouse(node, url, folder / f"{number}.json")
+        best = {name: max(best.get(name, 0), scores[name]) for name in AUDITED}
+        if all(value == 100 for value in best.values()):
+            break
+    return best
+
+
+def _lighthouse(node: str, url: str, report: Path) -> dict[str, int]:
+    program = str(MODULES / "lighthouse" / "cli" / "index.js")
+    flags = " ".join(("--headless", *FLAGS))
+    done = subprocess.run(
+        [node, program, url, "--quiet", "--output=json", f"--output-path={report}", f"--chrome-flags={flags}"],
+        env={**os.environ, "CHROME_PATH": str(CHROMIUM)},
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert report.exists(), done.stderr[-2_000:]
+    categories = json.loads(report.read_text())["categories"]
+    return {name: round(100 * (categories[name]["score"] or 0)) for name in AUDITED}

@@ -1,0 +1,160 @@
+"""What every page says of itself, and what is kept from one tick to the next."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator.catalog.changes import VERSIONS
+from generator.catalog.discovery import CATALOG_VERSION, PAGES, Feed, SharePicture, SitePage
+from generator.catalog.words import SourceMode
+from generator.publish.pages import Pages
+from tests.publish.fixture import HOUR_MS, view
+
+BASE = "http://127.0.0.1:8402"
+
+
+@pytest.fixture(scope="module")
+def files() -> dict[str, bytes]:
+    return Pages().render(view())
+
+
+def _linked(html: str) -> list[dict[str, Any]]:
+    told = html.split('<script type="application/ld+json">')[1].split("</script>", maxsplit=1)[0]
+    graph: list[dict[str, Any]] = json.loads(told)["@graph"]
+    return graph
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path)
+def test_every_page_names_its_twin_its_address_and_what_it_is(files: dict[str, bytes], page: SitePage) -> None:
+    html = files[page.file].decode()
+
+    assert f'<link rel="alternate" type="text/markdown" href="{page.path}index.md"' in html
+    assert f'<link rel="canonical" href="{BASE}{page.path}">' in html
+    assert f'<meta property="og:url" content="{BASE}{page.path}">' in html
+    assert {node["@type"] for node in _linked(html)} >= {"WebSite", "WebPage"}
+    assert page.twin in files
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/", "Dataset"),
+        ("/track-record/", "Dataset"),
+        ("/docs/", "WebAPI"),
+        ("/learn/", "FAQPage"),
+        ("/pricing/", "FAQPage"),
+        ("/glossary/", "DefinedTermSet"),
+    ],
+)
+def test_linked_data_tells_what_is_really_there(files: dict[str, bytes], path: str, kind: str) -> None:
+    assert kind in {node["@type"] for node in _linked(files[f"{path}index.html"].decode())}
+
+
+def test_questions_told_to_search_engines_are_those_that_people_read(files: dict[str, bytes]) -> None:
+    for path in ("/learn/", "/pricing/"):
+        html = files[f"{path}index.html"].decode()
+        (asked,) = [node for node in _linked(html) if node["@type"] == "FAQPage"]
+        main = html.split('<main id="main">')[1]
+        for question in asked["mainEntity"]:
+            assert question["name"] in main
+            assert question["acceptedAnswer"]["text"].replace("'", "&#39;") in main
+
+
+def test_linked_data_carries_the_time_of_the_tick_and_can_not_end_its_block() -> None:
+    base = view()
+    site = replace(base.ctx.site, project="</script><b>")
+
+    html = Pages().render(replace(base, ctx=replace(base.ctx, site=site)))["/index.html"].decode()
+
+    nodes = _linked(html)
+    assert nodes[0]["name"] == "</script><b>"
+    assert {node.get("dateModified") for node in nodes} == {None, "2026-11-20T09:53:00Z"}
+
+
+def test_feeds_and_the_picture_are_announced_as_soon_as_the_catalog_names_them() -> None:
+    pages = Pages()
+    pages._env.globals.update(
+        feeds=(Feed("/feed.json", "application/feed+json", "Changes"),),
+        share_picture=SharePicture("/og/now.png", 1200, 630, "The reading of now"),
+    )
+
+    html = pages.render(view())["/index.html"].decode()
+
+    assert '<link rel="alternate" type="application/feed+json" href="/feed.json" title="Changes">' in html
+    assert f'<meta property="og:image" content="{BASE}/og/now.png">' in html
+
+
+def test_the_not_found_page_is_for_no_search_engine(files: dict[str, bytes]) -> None:
+    html = files["/404.html"].decode()
+
+    assert '<meta name="robots" content="noindex">' in html
+    assert "canonical" not in html
+
+
+def test_pages_of_a_second_tick_tell_its_times_everywhere() -> None:
+    pages, base = Pages(), view()
+    pages.render(base)
+    fresh = replace(base.ctx.freshness, generated_ms=base.ctx.freshness.generated_ms + 60_000)
+
+    files = pages.render(replace(base, ctx=replace(base.ctx, freshness=fresh)))
+
+    for page in PAGES:
+        assert "As of 20 Nov 2026, 09:54 UTC" in re.sub(r"<[^>]+>", "", files[page.file].decode()), page.path
+        assert "As of 20 Nov 2026, 09:54 UTC" in files[page.twin].decode(), page.path
+    assert "The answer of <time" in files["/docs/index.html"].decode()
+    assert "The answer of 20 Nov 2026, 09:54 UTC" in files["/docs/index.md"].decode()
+
+
+def test_what_did_not_change_is_kept_and_what_did_is_made_anew() -> None:
+    pages, base = Pages(), view()
+    pages.render(base)
+    kept = {name: made for name, (_, made) in pages._kept.items()}
+    arena = replace(base.ctx.arena, lessons=base.ctx.arena.lessons[1:])
+
+    pages.render(replace(base, ctx=replace(base.ctx, arena=arena)))
+
+    changed = {name for name, (_, made) in pages._kept.items() if made is not kept[name]}
+    assert changed == {"pages/learn.html"}
+
+
+def test_a_kept_page_changes_with_the_kind_of_data() -> None:
+    pages, base = Pages(), view()
+    pages.render(base)
+    live = replace(base.ctx, observation=replace(base.ctx.observation, mode=SourceMode.LIVE))
+
+    assert b"<strong>live</strong> data" in pages.render(replace(base, ctx=live))["/methodology/index.html"]
+
+
+def test_a_new_outcome_reaches_the_track_record_at_once() -> None:
+    pages, base = Pages(), view()
+    before = pages.render(base)["/track-record/index.html"]
+    newest = replace(base.predictions[0], start_ms=base.predictions[0].start_ms + HOUR_MS)
+
+    after = pages.render(replace(base, predictions=(newest, *base.predictions)))["/track-record/index.html"]
+
+    assert before != after
+
+
+def test_the_changelog_page_and_file_name_the_same_versions(files: dict[str, bytes]) -> None:
+    written = (Path(__file__).parents[2] / "CHANGELOG.md").read_text()
+    html = files["/changelog/index.html"].decode()
+
+    assert re.findall(r"^## (\S+)", written, re.MULTILINE) == [version.number for version in VERSIONS]
+    assert VERSIONS[0].number == CATALOG_VERSION
+    assert all(f'<h2 id="v{version.number}">' in html for version in VERSIONS)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path)
+def test_a_twin_holds_no_tag_and_no_mark_left_open(files: dict[str, bytes], page: SitePage) -> None:
+    twin = files[page.twin].decode()
+
+    assert "<" not in twin.replace("<=", "")
+    assert "@@" not in twin
+    assert b"@@" not in files[page.file]
+    assert twin.count("\n# ") == 1
