@@ -19,6 +19,9 @@ import pytest
 
 from tests.gateway.test_postgres import program, server_user, wait
 
+# moto looks for the name of the service and of the key; it checks no signature.
+_SCOPE = "test/20261120/us-east-1/s3/aws4_request"
+WHO = {"Authorization": f"AWS4-HMAC-SHA256 Credential={_SCOPE}, SignedHeaders=host, Signature=none"}
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
 
 
@@ -77,17 +80,9 @@ def s3(folder: Path) -> Iterator[dict[str, str]]:
 
 def make_bucket(environment: dict[str, str], name: str) -> None:
     """Make a bucket on such an S3."""
-    request = urllib.request.Request(
-        f"{environment['AWS_ENDPOINT_URL']}/{name}", method="PUT", headers={"Authorization": _who("s3")}
-    )
+    request = urllib.request.Request(f"{environment['AWS_ENDPOINT_URL']}/{name}", method="PUT", headers=WHO)
     with urllib.request.urlopen(request, timeout=10):
         pass
-
-
-def _who(service: str) -> str:
-    """Name the service in the form that moto looks for; it checks no signature."""
-    scope = f"test/20261120/us-east-1/{service}/aws4_request"
-    return f"AWS4-HMAC-SHA256 Credential={scope}, SignedHeaders=host, Signature=none"
 
 
 def _origin(log: Path, process: subprocess.Popen[bytes]) -> str:
