@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
+from generator.publish.values import FIRST_GENERATION
 
 TIMEOUT_S: Final = 10
 LARGEST: Final = 4_000_000
@@ -53,6 +54,8 @@ def _fresh(origin: str) -> Check:
         until = datetime.fromisoformat(body["valid_until"])
     except (KeyError, ValueError, TypeError):
         return Check("/status.json", False, "no valid_until")
+    if body.get("generation") == FIRST_GENERATION:
+        return Check("freshness", False, "the bootstrap release: the generator has made no tick yet")
     late = (datetime.now(UTC) - until).total_seconds()
     said = f"{body.get('source_mode')}, {body.get('status')}, tick {body.get('tick_id')}"
     return Check("freshness", late <= 0, said if late <= 0 else f"STALE for {late:.0f} s; {said}")
