@@ -25,7 +25,7 @@ from generator.brain.training.scores import (
     score_regimes,
 )
 from generator.brain.training.simulator import DAY, simulate
-from generator.brain.training.streams import listen, outcomes
+from generator.brain.training.streams import Said, listen, listen_together, outcomes
 from generator.brain.weights import Weights
 from generator.cli import application
 from generator.cli.brain import _span
@@ -183,3 +183,15 @@ def test_a_page_without_marks_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(ValueError, match="no place"):
         write(page, "new", {})
+
+
+def test_markets_side_by_side_say_what_the_engine_says_of_each_alone() -> None:
+    frames = [simulate("wild", seed, 5).frame for seed in (60040, 60041)]
+
+    together = listen_together(frames, 4 * DAY, Weights.load())
+
+    for frame, both in zip(frames, together, strict=True):
+        alone = listen(frame, 4 * DAY, Weights.load())
+        for field in dataclasses.fields(Said):
+            one, other = getattr(alone, field.name), getattr(both, field.name)
+            assert one == pytest.approx(other, abs=1e-9), field.name

@@ -22,7 +22,7 @@ from generator.brain.training.scores import (
     score_regimes,
 )
 from generator.brain.training.simulator import Market, simulate
-from generator.brain.training.streams import Said, listen, outcomes, outlook_fits
+from generator.brain.training.streams import Said, listen, listen_together, outcomes, outlook_fits
 from generator.brain.weights import Weights
 from generator.market.values import BarFrame
 
@@ -31,6 +31,7 @@ REGIME_FAMILIES: Final = tuple(family for family in FAMILIES if family != "null"
 WARM_DAYS: Final = 30
 RECORDED_WARM_DAYS: Final = 7
 TRAINING_SEEDS: Final = range(1000, 2000)
+_TOGETHER: Final = 16  # markets side by side
 _BLOCK: Final = 96  # quarters of an hour in a day
 Progress = Callable[[int, int, str], None]
 
@@ -94,10 +95,14 @@ def evaluate(
     done, total = 0, len(seeds) * len(FAMILIES)
     for family in FAMILIES:
         parts: list[tuple[Outcomes, Outcomes]] = []
-        for seed in seeds:
-            parts.append(_market(found, family, simulate(family, seed), peers, weights))
-            done += 1
-            progress(done, total, "simulated markets")
+        for start in range(0, len(seeds), _TOGETHER):
+            markets = [simulate(family, seed) for seed in seeds[start : start + _TOGETHER]]
+            warm = WARM_DAYS * BARS_A_DAY
+            spoken = listen_together([market.frame for market in markets], warm, weights)
+            for market, said in zip(markets, spoken, strict=True):
+                parts.append(_market(found, family, market, said, peers))
+                done += 1
+                progress(done, total, "simulated markets")
         found.outcomes[family] = (join([part[0] for part in parts]), join([part[1] for part in parts]))
     for number, folder in enumerate(candles, start=1):
         found.real.append(_recorded(folder.name, read_candles(folder), weights))
@@ -106,11 +111,10 @@ def evaluate(
 
 
 def _market(
-    found: Evaluation, family: str, market: Market, peers: Sequence[Peer], weights: Weights
+    found: Evaluation, family: str, market: Market, said: Said, peers: Sequence[Peer]
 ) -> tuple[Outcomes, Outcomes]:
-    """Run every reader over one market."""
+    """Keep what every reader says of one market."""
     warm = WARM_DAYS * BARS_A_DAY
-    said = listen(market.frame, warm, weights)
     truth, moving = market.regime[warm:], market.moving[warm:]
     _keep(found, BRAIN, family, RegimeRun(said.label, truth, moving, said.sure))
     seen = hourly(market.frame, market.regime, warm)

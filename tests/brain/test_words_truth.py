@@ -1,0 +1,104 @@
+"""Liquidity and derivatives words against what the simulated market knows of its own books and funding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from generator.brain.bars import clean
+from generator.brain.derivatives import Derivatives
+from generator.brain.liquidity import Liquidity
+from generator.brain.volatility import Volatility
+from generator.catalog.assets import ASSETS
+from generator.catalog.words import DerivativesState, LiquidityContext, RegimeLabel
+from generator.market._sim_market import SimulatedMarket
+from generator.market._sim_params import DEPTH_FACTOR, FUNDING_8H, REGIMES, SPREAD_FACTOR
+from generator.market.values import BAR_MS
+
+DAY = 288
+WARM, DAYS = 5, 18
+EVERY = 6  # bars between words that are looked at
+SETTLED = 8 * 12  # bars after a switch until funding, which follows with a half-life of three hours, tells the regime
+START = 20_700 * DAY  # a bar number, a midnight
+
+
+@dataclass(frozen=True)
+class Told:
+    """Words of every asset and the regime that made the books and the funding, settled bars only."""
+
+    regime: npt.NDArray[np.int64]
+    liquidity: npt.NDArray[np.str_]
+    derivatives: npt.NDArray[np.str_]
+
+    def share(self, words: npt.NDArray[np.str_], word: str, regime: RegimeLabel) -> float:
+        """Return how often a word is said under a regime."""
+        return float((words[self.regime == REGIMES.index(regime)] == word).mean())
+
+
+def listened(seed: int) -> Told:
+    """Feed one market to the three measures that the words need."""
+    market = SimulatedMarket(seed)
+    frame = market.bars(START * BAR_MS, (START + DAYS * DAY) * BAR_MS)
+    bars, n = clean(frame, ASSETS), len(ASSETS)
+    volatility, liquidity, derivatives = Volatility((n,)), Liquidity(n), Derivatives(n)
+    returns = np.diff(bars.log_close, axis=0, prepend=np.nan)
+    extra, rows, since, before = bars.extra, [], 0, None
+    for row, t_ms in enumerate(frame.t.tolist()):
+        volatility.update(returns[row], bars.range_variance[row], extra["volume"][row])
+        book = (extra[name][row] for name in ("depth_usd", "spread_bps", "imbalance"))
+        liquidity.update(*book, volatility.levels()[1])
+        derivatives.update(extra["funding"][row], extra["open_interest"][row])
+        regime = market.regime(t_ms)[0]
+        since, before = (since + 1, regime) if regime is before else (0, regime)
+        if row >= WARM * DAY and since >= SETTLED and row % EVERY == 0:
+            words = [one.state.value for one in derivatives.readings()]
+            rows.append((REGIMES.index(regime), [one.value for one in liquidity.contexts()], words))
+    regimes, books, futures = (np.array(column) for column in zip(*rows, strict=True))
+    return Told(regimes, books, futures)
+
+
+@pytest.fixture(scope="module")
+def told() -> Told:
+    return listened(13)
+
+
+def test_the_simulated_truth_is_what_the_words_are_held_to(told: Told) -> None:
+    depth = np.log(DEPTH_FACTOR / SPREAD_FACTOR)
+
+    assert REGIMES[int(depth.argmin())] is RegimeLabel.HIGH_VOLATILITY
+    assert REGIMES[int(depth.argmax())] is RegimeLabel.RANGE
+    assert REGIMES[int(FUNDING_8H.argmax())] is RegimeLabel.RISK_ON
+    assert REGIMES[int(FUNDING_8H.argmin())] is RegimeLabel.RISK_OFF
+    assert set(told.regime.tolist()) == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("kind", "word", "regime"),
+    [
+        ("liquidity", LiquidityContext.THIN, RegimeLabel.HIGH_VOLATILITY),
+        ("liquidity", LiquidityContext.DEEP, RegimeLabel.RANGE),
+        ("derivatives", DerivativesState.CROWDED_LONGS, RegimeLabel.RISK_ON),
+        ("derivatives", DerivativesState.CROWDED_SHORTS, RegimeLabel.RISK_OFF),
+    ],
+)
+def test_a_word_is_said_far_more_often_where_it_is_true(told: Told, kind: str, word: str, regime: RegimeLabel) -> None:
+    words = getattr(told, kind)
+    elsewhere = [told.share(words, word, other) for other in REGIMES if other is not regime]
+
+    assert told.share(words, word, regime) > 0.15 + max(elsewhere)
+
+
+@pytest.mark.parametrize(
+    ("kind", "word", "regime"),
+    [
+        ("liquidity", LiquidityContext.DEEP, RegimeLabel.HIGH_VOLATILITY),
+        ("liquidity", LiquidityContext.THIN, RegimeLabel.RANGE),
+        ("derivatives", DerivativesState.CROWDED_SHORTS, RegimeLabel.RISK_ON),
+        ("derivatives", DerivativesState.CROWDED_LONGS, RegimeLabel.RISK_OFF),
+    ],
+)
+def test_the_opposite_is_hardly_ever_said(told: Told, kind: str, word: str, regime: RegimeLabel) -> None:
+    assert told.share(getattr(told, kind), word, regime) < 0.05
