@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+BOOTSTRAP = "000000000000"  # the generation before the first tick
+
 
 def free_ports() -> int:
     """Return a port that is free and whose successor is free too (the devnet takes it)."""
@@ -59,13 +61,14 @@ class Running:
         return self.log.read_text(errors="replace")
 
     def wait_answer(self, path: str = "/api/market-regime.php", within_s: float = 60) -> float:
-        """Wait until `path` answers 200; return the seconds since the start."""
+        """Wait until `path` answers 200 from a release of a tick; return the seconds since the start."""
         until = time.monotonic() + within_s
         while time.monotonic() < until:
             if self.process.poll() is not None:
                 raise AssertionError(f"ended with {self.process.returncode}:\n{self.text()}")
-            with contextlib.suppress(OSError), urllib.request.urlopen(self.origin + path, timeout=5):
-                return time.monotonic() - self.started
+            with contextlib.suppress(OSError), urllib.request.urlopen(self.origin + path, timeout=5) as answer:
+                if answer.headers["X-Generation"] != BOOTSTRAP:
+                    return time.monotonic() - self.started
             time.sleep(0.05)
         raise AssertionError(f"no answer from {path}:\n{self.text()}")
 

@@ -401,3 +401,14 @@ def test_unchanged_files_share_their_bytes_from_release_to_release(tmp_path: Pat
 
     assert two.files["/b.json"].answers["identity"].variant is one.files["/b.json"].answers["identity"].variant
     assert two.files["/a.json"].answers["identity"].variant.content == b"[]"
+
+
+@pytest.mark.parametrize("path", [FREE, f"/g/000000000001{FREE}", "/log/tile/0/000", "/nothing"])
+@in_loop
+async def test_a_body_is_413_and_large_headers_are_431_on_every_free_path(path: str, tmp_path: Path) -> None:
+    async with site_of(tmp_path) as client:
+        body = await client.request("GET", path, content=b"x")
+        large = await client.get(path, headers={"x-large": "x" * 17_000})
+
+    assert (body.status_code, large.status_code) == (413, 431)
+    assert body.headers["content-type"] == large.headers["content-type"] == "application/problem+json"
