@@ -23,6 +23,6 @@ def ticked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A STATE_DIR after two real ticks: releases 1 and 2."""
     folder = tmp_path_factory.mktemp("ticked")
     for _ in range(2):
-        done = emi("tick", cwd=folder, EMI_STATE_DIR="state")
+        done = emi("tick", cwd=folder, timeout_s=120, EMI_STATE_DIR="state")
         assert done.returncode == 0, done.stderr
     return folder / "state"

@@ -35,7 +35,12 @@ from tests.outside.cloud_edges import (
 from tests.outside.processes import devnet, emi, free_port
 from tests.processes import emi as emi_command
 
-pytestmark = [pytest.mark.outside, pytest.mark.skipif(bool(WORKER_MISSING), reason=WORKER_MISSING)]
+# The two ticks of the first test, on a machine that does other things too.
+pytestmark = [
+    pytest.mark.timeout(300),
+    pytest.mark.outside,
+    pytest.mark.skipif(bool(WORKER_MISSING), reason=WORKER_MISSING),
+]
 FREE = "/api/market-regime.php"
 PAID = "/api/x402-market-regime.php"
 # Answered by workerd's own HTTP reader before the Worker; at Cloudflare, by the edge before it.

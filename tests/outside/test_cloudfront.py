@@ -23,7 +23,8 @@ from tests.journeys.checks import RELEASE_CACHE
 from tests.outside.cloud_edges import CLOUDFRONT, NJS_MISSING, NODE_MISSING, load_release, names
 from tests.outside.cloudfront import answered, asking, load, run
 
-pytestmark = pytest.mark.outside
+# The two ticks of the first test, on a machine that does other things too.
+pytestmark = [pytest.mark.timeout(300), pytest.mark.outside]
 RELEASE = "000000000007"
 ENGINES = [
     pytest.param("node", marks=pytest.mark.skipif(bool(NODE_MISSING), reason=NODE_MISSING)),
