@@ -7,8 +7,12 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from generator.arena.address import default_address
+from generator.arena.box import BallotBox, ChainWay, FolderWay, WayIn
+from generator.arena.chain import ChainBallots
+from generator.arena.inbox import Inbox
 from generator.arena.play import ArenaConfig
 from generator.brain.engine import Engine
 from generator.brain.weights import Weights
@@ -29,6 +33,9 @@ from generator.publish.standing import Standing
 from generator.publish.values import SiteStore, VaultStore
 from generator.publish.variants import Variants
 from generator.settings import GeneratorSettings
+
+if TYPE_CHECKING:
+    from generator.arena.indexer import Indexer
 
 DAYS_OF_HISTORY = 30
 OFFSET_KEY = "replay_offset_ms"
@@ -56,6 +63,8 @@ class Service:
     variants: Variants
     checker: Checker
     logbook: Logbook
+    box: BallotBox
+    indexer: Indexer | None
     salt: Callable[[], str]
 
     @property
@@ -66,6 +75,8 @@ class Service:
     async def aclose(self) -> None:
         """Release connections and files."""
         await self.source.aclose()
+        if self.indexer is not None:
+            await self.indexer.aclose()
         self.standing.close()
         self.memory.close()
 
@@ -100,6 +111,7 @@ def build(
     try:
         network = NETWORKS[settings.network or "devnet"]
         weights = Weights.load(None)
+        indexer = _indexer(settings)
         return Service(
             settings=settings,
             clock=clock,
@@ -117,11 +129,29 @@ def build(
             variants=Variants(),
             checker=Checker(),
             logbook=_logbook(settings, memory),
+            box=_box(settings, indexer),
+            indexer=indexer,
             salt=lambda: secrets.token_hex(16),
         )
     except BaseException:
         memory.close()
         raise
+
+
+def _indexer(settings: GeneratorSettings) -> Indexer | None:
+    if settings.indexer_url is None:
+        return None
+    from generator.arena.indexer import Indexer  # noqa: PLC0415  aiohttp, for who reads ballots on chain
+
+    token = settings.indexer_token
+    return Indexer(settings.indexer_url, None if token is None else token.get_secret_value())
+
+
+def _box(settings: GeneratorSettings, indexer: Indexer | None) -> BallotBox:
+    ways: list[WayIn] = [FolderWay(Inbox(settings.inbox_path))]
+    if indexer is not None:
+        ways.append(ChainWay(ChainBallots(indexer.ask, settings.arena.address or default_address())))
+    return BallotBox(ways)
 
 
 def _logbook(settings: GeneratorSettings, memory: Memory) -> Logbook:

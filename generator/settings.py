@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import unquote, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from generator.arena.algorand import key_of
@@ -87,6 +87,8 @@ class GeneratorSettings(BaseSettings):
     venues: Annotated[tuple[str, ...], NoDecode] = Field((), description="Venues of the live source; default all.")
     network: Literal["mainnet", "testnet", "devnet"] | None = Field(None, description="Network of the payments.")
     arena: ArenaSettings = ArenaSettings()
+    indexer_url: str | None = Field(None, description="Indexer that ballots on chain are read from; default: none.")
+    indexer_token: SecretStr | None = Field(None, description="Secret for the indexer.")
     log_key_file: Path | None = Field(
         None, description="Key of the transparency log; default STATE_DIR/keys/log.key, made at the first start."
     )

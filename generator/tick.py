@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
 
-from generator.arena.inbox import Inbox
+from generator.arena.ballots import BallotFile
 from generator.arena.life import Forecaster
 from generator.arena.play import PlayInputs, RegimeRow
 from generator.arena.settlement import PricePoint
@@ -29,6 +30,7 @@ SOURCES_DEADLINE_S: Final = 22.0  # a source gives its venues 20 s, and then say
 SPARK_POINTS: Final = 288
 BEFORE_ALL_MS: Final = -1
 DAY_MS: Final = 86_400_000
+MINUTE_MS: Final = 60_000
 
 
 async def tick(service: Service, at: datetime) -> Report:
@@ -41,10 +43,16 @@ async def tick(service: Service, at: datetime) -> Report:
     Raises:
         GeneratorError: the tick failed; what was published and recorded before stands.
     """
-    observation = await _observe_in_time(service, at)
-    reading = read(service, observation)
-    await breathe()
-    arena = play(service, observation, reading, at)
+    try:
+        observation, ballots = await asyncio.gather(
+            _observe_in_time(service, at), service.box.collect(_lock_ms(service, at))
+        )
+        reading = read(service, observation)
+        await breathe()
+        arena = play(service, observation, reading, at, ballots)
+    except BaseException:
+        service.box.put_back()
+        raise
     await breathe()
     context = describe(service, observation, reading, arena, at)
     composed = compose(context)
@@ -86,38 +94,48 @@ def read(service: Service, observation: Observation) -> BrainReading | None:
     return service.engine.update(observation.new_bars)
 
 
+def _lock_ms(service: Service, at: datetime) -> int | None:
+    """Return the moment at which votes close if this tick is the one that closes them."""
+    now_ms = to_ms(at)
+    since_start_ms = now_ms % (service.arena.round_minutes * MINUTE_MS)
+    return now_ms - since_start_ms if since_start_ms < MINUTE_MS else None
+
+
 def play(
-    service: Service, observation: Observation, reading: BrainReading | None, at: datetime, *, warm_up: bool = False
+    service: Service,
+    observation: Observation,
+    reading: BrainReading | None,
+    at: datetime,
+    ballots: Sequence[BallotFile] = (),
+    *,
+    warm_up: bool = False,
 ) -> ArenaView:
     """Count ballots, move the rounds, resolve what is due; all in one transaction, with the brain's state."""
     moved = _moved(service, observation)
     if not warm_up:
         service.logbook.begin(to_ms(at))
-    inbox = Inbox(service.settings.inbox_path)
-    ballots = () if warm_up else inbox.read()
     prices = {
         asset: PricePoint(seen.price, len(seen.venues))
         for asset, seen in observation.assets.items()
         if seen.price is not None
     }
-    view = service.memory.play(
-        PlayInputs(
-            now_ms=to_ms(at),
-            prices=prices,
-            venues_needed=observation.venues_needed,
-            price_basis=observation.price_basis,
-            forecast=_forecaster(service, observation, reading),
-            config=service.arena,
-            ballots=ballots,
-            salt=service.salt,
-            regime=_regime_row(reading),
-            brain_state=service.engine.dump() if reading is not None else None,
-            warm_up=warm_up,
-            interrupted="the replay was moved to another market time" if moved else None,
-        )
+    inputs = PlayInputs(
+        now_ms=to_ms(at),
+        prices=prices,
+        venues_needed=observation.venues_needed,
+        price_basis=observation.price_basis,
+        forecast=_forecaster(service, observation, reading),
+        config=service.arena,
+        ballots=ballots,
+        salt=service.salt,
+        regime=_regime_row(reading),
+        brain_state=service.engine.dump() if reading is not None else None,
+        warm_up=warm_up,
+        interrupted="the replay was moved to another market time" if moved else None,
     )
+    view = service.memory.play(inputs)
     _keep_offset(service, observation, to_ms(at) if moved else None)
-    inbox.clear(ballots, view.verdicts)  # only now: what is counted is on disk
+    service.box.put_away(view.verdicts)  # only now: what is counted is on disk
     return view
 
 

@@ -76,6 +76,7 @@ class ChainBallots:
         self._from: int | None = None
         self._resume = ""  # the page at which a poll that had too many goes on
         self._seen: OrderedDict[str, None] = OrderedDict()
+        self._pending: list[str] = []
         self._complaint = ""
 
     async def poll(self, lock_ms: int | None = None) -> tuple[BallotFile, ...]:
@@ -95,11 +96,17 @@ class ChainBallots:
         self._complain(polled.complaint)
         return polled.files
 
-    def forget(self, txids: frozenset[str]) -> None:
-        """Let ballots be returned again: what they were read for was not stored."""
-        for txid in txids:
+    def stored(self) -> None:
+        """Note that the memory has dealt with all that was returned."""
+        self._pending = []
+
+    def give_again(self) -> None:
+        """Return again what the memory has not dealt with: the tick that read it failed."""
+        if not self._pending:
+            return
+        for txid in self._pending:
             self._seen.pop(txid, None)
-        self._from, self._resume = None, ""
+        self._pending, self._from, self._resume = [], None, ""
 
     async def _reach(self, lock_ms: int) -> None:
         """Wait until the indexer's last block is past a moment, as long as there is time for it."""
@@ -159,6 +166,7 @@ class ChainBallots:
 
     def _done(self, files: dict[str, BallotFile], complaint: str = "") -> Polled:
         self._seen.update(dict.fromkeys(files))
+        self._pending += files
         while len(self._seen) > SEEN_KEPT:
             self._seen.popitem(last=False)
         return Polled(tuple(files.values()), complaint)

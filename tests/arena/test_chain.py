@@ -28,7 +28,8 @@ BLOCK_S = (OPEN.start_ms - 600_000) // 1000
 
 
 def signature(payment: PaymentTxn, key: str) -> str:
-    return str(AccountTransactionSigner(key).sign_transactions([payment], [0])[0].signature)
+    signed: Any = AccountTransactionSigner(key).sign_transactions([payment], [0])[0]
+    return str(signed.signature)
 
 
 def row(by: int = 0, choice: Prediction = Prediction.BULLISH, at_round: int = 5_990, **changes: Any) -> dict[str, Any]:
@@ -110,9 +111,12 @@ async def test_a_ballot_is_returned_once_however_often_it_is_read() -> None:
 async def test_ballots_that_were_not_stored_can_be_had_again() -> None:
     ballots = ChainBallots(FakeIndexer([row(0, at_round=5_000)]), default_address())
     files = await ballots.poll()
-    ballots.forget(frozenset(file.name for file in files))
+    ballots.give_again()
 
     assert await ballots.poll() == files
+    ballots.stored()
+    ballots.give_again()
+    assert await ballots.poll() == ()
 
 
 @in_loop
@@ -275,7 +279,7 @@ def test_a_transaction_that_did_not_name_its_genesis_id_is_put_back_too() -> Non
 
 def test_the_block_s_time_decides_whether_a_ballot_was_in_time() -> None:
     live = replace(POLL, rounds={ROUND: replace(OPEN, phase=RoundPhase.LIVE)}, now_ms=OPEN.start_ms + 60_000)
-    late = row(1, **{"round-time": OPEN.start_ms // 1000})
+    late = row(1) | {"round-time": OPEN.start_ms // 1000}
 
     told = verdicts((ballot_of(row(0)), ballot_of(late)), live)
 

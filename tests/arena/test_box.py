@@ -1,0 +1,135 @@
+"""The ballot box: ways in are read together, cleared when counted, and read again when the tick failed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from generator.arena.ballots import BallotFile, Refusal
+from generator.arena.box import BallotBox, FolderWay
+from generator.arena.bucket_inbox import BucketInbox
+from generator.arena.inbox import Inbox
+from generator.arena.values import BallotVerdict
+from generator.memory.store import Memory
+from tests.arena.worlds import HOUR, NOON, Vote, inputs_at
+from tests.gateway.house import in_loop
+from tests.memory.states import url_in
+
+NEXT = "BTC-20261120-130000"
+
+
+class FakeWay:
+    def __init__(self, files: Sequence[BallotFile]) -> None:
+        self.files = tuple(files)
+        self.told: list[str] = []
+        self.lock_ms: int | None = None
+
+    async def read(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
+        self.lock_ms = lock_ms
+        return self.files
+
+    def clear(self, files: Sequence[BallotFile], verdicts: Sequence[BallotVerdict]) -> None:
+        self.told.append(f"clear {len(files)}")
+
+    def put_back(self) -> None:
+        self.told.append("put back")
+
+
+@in_loop
+async def test_every_way_is_read_and_each_is_told_of_its_own_files() -> None:
+    one, two = FakeWay([Vote(NEXT).file()]), FakeWay([Vote(NEXT, by=1).file(), Vote(NEXT, by=2).file()])
+    box = BallotBox([one, two])
+
+    files = await box.collect(NOON)
+    box.put_away([])
+
+    assert len(files) == 3
+    assert (one.told, two.told) == (["clear 1"], ["clear 2"])
+    assert one.lock_ms == two.lock_ms == NOON
+
+
+@in_loop
+async def test_after_a_tick_that_failed_nothing_is_cleared() -> None:
+    way = FakeWay([Vote(NEXT).file()])
+    box = BallotBox([way])
+    await box.collect(None)
+    box.put_back()
+    box.put_away([])
+
+    assert way.told == ["put back", "clear 0"]
+
+
+@in_loop
+async def test_the_folder_keeps_what_was_not_counted(tmp_path: Path) -> None:
+    (tmp_path / "a.ballot").write_bytes(Vote(NEXT).file().data)
+    box = BallotBox([FolderWay(Inbox(tmp_path))])
+    first = await box.collect(None)
+    box.put_back()
+    second = await box.collect(None)
+    box.put_away([])
+
+    assert [file.name for file in first] == [file.name for file in second] == ["a.ballot"]
+    assert await box.collect(None) == ()
+
+
+def test_the_same_ballot_by_both_ways_counts_once_and_a_restart_s_second_look_is_no_refusal(tmp_path: Path) -> None:
+    memory = Memory.open(url_in(tmp_path))
+    memory.play(inputs_at(NOON))
+    dropped = Vote(NEXT, at_ms=NOON + 1_000).file()
+    on_chain = replace(dropped, name="txid", confirmed=True)
+
+    memory.play(replace(inputs_at(NOON + 60_000), ballots=(dropped, on_chain)))
+    memory.play(replace(inputs_at(NOON + 120_000), ballots=(on_chain,)))
+    memory.play(inputs_at(NOON + HOUR))
+
+    assert memory.view(NOON + HOUR).live_tally.total == 1
+    assert memory.rejected_ballots() == {}
+    memory.close()
+
+
+class FakeShelf:
+    def __init__(self) -> None:
+        self.objects: dict[str, bytes] = {}
+        self.down = False
+
+    def _check(self) -> None:
+        if self.down:
+            raise OSError("store down")
+
+    def list(self, limit: int) -> list[tuple[str, int, int]]:
+        self._check()
+        return [(name, len(data), NOON) for name, data in sorted(self.objects.items())][:limit]
+
+    def get(self, name: str) -> bytes:
+        self._check()
+        return self.objects[name]
+
+    def delete(self, names: Sequence[str]) -> None:
+        self._check()
+        for name in names:
+            self.objects.pop(name, None)
+
+
+def test_an_inbox_in_an_object_store_is_read_and_cleared() -> None:
+    shelf = FakeShelf()
+    shelf.objects = {"a": Vote(NEXT).file().data, "b": b"x" * 5_000}
+    inbox = BucketInbox(shelf)
+    files = inbox.read()
+    inbox.clear(files)
+
+    assert [(file.name, file.refusal) for file in files] == [("a", None), ("b", Refusal.TOO_LARGE)]
+    assert shelf.objects == {}
+
+
+def test_an_object_store_that_is_down_gives_nothing_and_loses_nothing() -> None:
+    shelf = FakeShelf()
+    shelf.objects = {"a": Vote(NEXT).file().data}
+    inbox = BucketInbox(shelf)
+    files = inbox.read()
+    shelf.down = True
+
+    assert inbox.read() == ()
+    inbox.clear(files)
+    shelf.down = False
+    assert [file.name for file in inbox.read()] == ["a"]
