@@ -92,7 +92,7 @@ class Home:
 
 
 @asynccontextmanager
-async def home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Home]:
+async def home(folder: Path, monkeypatch: pytest.MonkeyPatch, request_s: float = 10) -> AsyncIterator[Home]:
     store = Store(folder)
     app = web.Application()
     app.router.add_get("/{path:.*}", store.answer)
@@ -105,7 +105,7 @@ async def home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[H
         monkeypatch.setenv(name, value)
     clock = FakeClock()
     try:
-        yield Home(store, Vault(vault_files(folder, URL, request_s=0.3, retries=0), clock, 900), clock)
+        yield Home(store, Vault(vault_files(folder, URL, request_s, retries=0), clock, 900), clock)
     finally:
         await runner.cleanup()
 
@@ -160,7 +160,7 @@ def test_whatever_the_store_does_the_last_good_vault_stands_and_the_next_is_take
 
     @in_loop
     async def story() -> None:
-        async with home(tmp_path, monkeypatch) as at:
+        async with home(tmp_path, monkeypatch, 1.0 if how == "hangs" else 10.0) as at:
             await at.look()
             write_vault(tmp_path, generation=NEWER)
             at.store.how, at.store.where = how, where
