@@ -88,7 +88,11 @@ class Duty(Clockwork):
         loop = asyncio.get_running_loop()
         self._leadership.floor = self._service.memory.epoch()
         self._leadership.healthy = self._healthy
-        self._leadership.changed = lambda: loop.call_soon_threadsafe(self._turned.set)
+
+        def turned() -> None:
+            loop.call_soon_threadsafe(self._turned.set)
+
+        self._leadership.changed = turned
         self.start()
         self._leadership.start()
         try:

@@ -36,7 +36,7 @@ def ignore(_report: Report, _seconds: float) -> None:
 
 
 class Clockwork:
-    """Make ticks until told to stop.
+    """Make ticks until told to stop; who runs it decides when the first is made.
 
     Args:
         service: the rooms, with the market opened.
@@ -69,14 +69,6 @@ class Clockwork:
         )
         self.scheduler.add_listener(self._skipped, EVENT_JOB_MISSED | EVENT_JOB_MAX_INSTANCES)
 
-    async def run(self) -> None:
-        """Tick at once, then at every full minute; return after the running tick when SIGINT or SIGTERM comes."""
-        self.listen()
-        await self.fire()
-        self.start()
-        await self._stop.wait()
-        await self.drain()
-
     def listen(self) -> None:
         """Stop on SIGINT and SIGTERM."""
         loop = asyncio.get_running_loop()
@@ -98,7 +90,7 @@ class Clockwork:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def stop(self) -> None:
-        """Ask `run` to return after the running tick."""
+        """Begin no further tick."""
         self._stop.set()
 
     @property

@@ -409,7 +409,7 @@ async def late(state: Path, clock: SteppedClock) -> tuple[Service, LateVenues]:
     service.standing.close()
     service.standing = NoStanding()
     source = LateVenues(service.source, failures=1)
-    service.source = source  # type: ignore[assignment]
+    service.source = source
     await open_market(service, clock.now(), lambda *_: None, days=3)
     return service, source
 
@@ -439,7 +439,7 @@ def test_a_live_start_without_venues_asks_again_by_itself(tmp_path: Path, monkey
 
     async def work() -> None:
         one = OnDuty(tmp_path, FakeLease())
-        one.service.source = LateVenues(one.service.source, failures=3)  # type: ignore[assignment]
+        one.service.source = LateVenues(one.service.source, failures=3)
         async with one:
             await one.until(lambda: bool(one.told))
             assert one.told[0].regime == "unknown"

@@ -73,8 +73,9 @@ def _missed(connection: Connection, now_ms: int) -> int:
         return 0
     since = max(first_ms // MINUTE_MS, minute - DAY_MS // MINUTE_MS)
     within = (c.at_ms >= since * MINUTE_MS, c.at_ms < minute * MINUTE_MS)
-    had = connection.execute(select(func.count(distinct(c.at_ms // MINUTE_MS))).where(lived, *within)).scalar()
-    return max(minute - since - (had or 0), 0)
+    had: int = connection.execute(select(func.count(distinct(c.at_ms // MINUTE_MS))).where(lived, *within)).scalar_one()
+    missed: int = minute - since - had
+    return max(missed, 0)
 
 
 def last_regime(connection: Connection) -> str | None:

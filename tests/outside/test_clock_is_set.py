@@ -1,0 +1,61 @@
+"""The clock of a real generator is set forward and back by an hour (a library preloaded in front of libc's clock)."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.outside.processes import REPOSITORY
+from tests.processes import Running, running
+
+pytestmark = [pytest.mark.outside, pytest.mark.timeout(400)]
+SHIM = REPOSITORY / "tests" / "lease" / "shifted_clock.c"
+
+
+def status(folder: Path) -> Any:
+    return json.loads((folder / "state/site/current/status.json").read_text())
+
+
+def shift(folder: Path, seconds: int) -> None:
+    beside = folder / "shift.new"
+    beside.write_text(str(seconds))
+    beside.replace(folder / "shift")
+
+
+def next_release(folder: Path, process: Running, within_s: float) -> Any:
+    """Wait for a release after the one that is there now."""
+    last, until = status(folder)["generation"], time.monotonic() + within_s
+    while status(folder)["generation"] == last:
+        assert time.monotonic() < until, process.text()
+        time.sleep(0.1)
+    return status(folder)
+
+
+def test_a_clock_set_by_an_hour_neither_silences_the_generator_nor_repeats_a_number(tmp_path: Path) -> None:
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("needs a C compiler (Debian: apt-get install gcc)")
+    library = tmp_path / "shifted_clock.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(SHIM), "-ldl"], check=True)
+    shift(tmp_path, 0)
+    settings = {"LD_PRELOAD": str(library), "SHIFT_FILE": str(tmp_path / "shift"), "EMI_STATE_DIR": "state"}
+
+    with running(tmp_path, ["schedule"], "", **settings) as process:
+        process.wait_text("tick 000000000001", 200)
+        first = status(tmp_path)
+        shift(tmp_path, 3600)
+        ahead = next_release(tmp_path, process, 40)
+        process.wait_text("by_seconds=3600", 10)
+        shift(tmp_path, 0)
+        process.wait_text("by_seconds=-3600", 10)
+        back = next_release(tmp_path, process, 90)
+
+    assert first["tick_id"] < back["tick_id"] < ahead["tick_id"]
+    assert first["generation"] < ahead["generation"] < back["generation"]
+    assert "tick failed" not in process.text()
