@@ -1,0 +1,72 @@
+"""Where a generator publishes to: the object store first, then the copy on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from generator.errors import PublishError
+from generator.publish.bucket_mirror import Mirrored
+from generator.publish.bucket_places import site_store, vault_store
+from generator.publish.bucket_site import BucketSite
+from generator.publish.bucket_vault import BucketVault
+from generator.publish.release import Releases
+from generator.publish.vault import Vault
+from tests.publish.buckets import NOT_STORED, FaultyBucket, memory
+
+FILES = {"/a.json": b'{"n":1}', "/api/b.php": b'{"n":1}'}
+
+
+def both(folder: Path, bucket: FaultyBucket) -> Mirrored:
+    made = Mirrored(BucketSite(bucket, "a"), Releases(folder))
+    made.open()
+    return made
+
+
+def copied(folder: Path) -> dict[str, bytes]:
+    current = folder / "current"
+    return {f"/{path.relative_to(current)}": path.read_bytes() for path in current.rglob("*") if path.is_file()}
+
+
+def test_the_copy_holds_the_release_of_the_object_store_under_the_same_number(tmp_path: Path) -> None:
+    bucket = FaultyBucket(memory())
+    site = both(tmp_path, bucket)
+
+    site.publish(f"{site.generation() + 1:012d}", FILES, 1_000, {"/log/tile/0/000": b"tile"})
+
+    assert copied(tmp_path) == FILES
+    assert (tmp_path / "current").resolve().name == "000000000001" == bucket.folders("g")[0]
+    assert (tmp_path / "once" / "log" / "tile" / "0" / "000").read_bytes() == b"tile"
+    assert site.generation() == 1
+
+
+def test_the_copy_never_shows_what_readers_cannot_have(tmp_path: Path) -> None:
+    bucket = FaultyBucket(memory())
+    site = both(tmp_path, bucket)
+    site.publish(f"{site.generation() + 1:012d}", FILES, 1_000)
+    bucket.how, bucket.where = NOT_STORED, "current.json"
+
+    with pytest.raises(PublishError):
+        site.publish(f"{site.generation() + 1:012d}", {"/a.json": b"2"}, 1_060)
+
+    assert copied(tmp_path) == FILES
+
+
+def test_numbers_go_on_from_the_higher_of_both(tmp_path: Path) -> None:
+    alone = Releases(tmp_path)
+    alone.open()
+    alone.publish("000000000041", FILES, 1_000)
+
+    assert both(tmp_path, FaultyBucket(memory())).generation() == 41
+
+
+def test_urls_decide_where_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AZURE_STORAGE_ACCOUNT_NAME", raising=False)
+
+    assert isinstance(site_store(tmp_path, None), Releases)
+    assert isinstance(site_store(tmp_path, "s3://market/site"), Mirrored)
+    assert isinstance(vault_store(tmp_path, None), Vault)
+    assert isinstance(vault_store(tmp_path, "s3://market/vault"), BucketVault)
+    with pytest.raises(PublishError, match="AZURE_STORAGE_ACCOUNT_NAME is not set"):
+        site_store(tmp_path, "az://market/site")
