@@ -184,7 +184,7 @@ def reading() -> BrainReading:
             volatility=VolatilityWord.NORMAL,
             breadth=5 / 7,
             risk_score=41.234,
-            drivers=("futures bets are crowded on one side", "two coins are thinly traded"),
+            drivers=("futures deals are crowded on one side", "two coins are thinly traded"),
         ),
         outlook=VolatilityOutlook(0.002_123, 0.004_234, 0.008_345),
         direction=Bias.UP,
