@@ -51,7 +51,8 @@ def publish(service: Service, context: TickContext, composed: Composed, at: date
     pages = service.pages.render(PageView(context, free, service.standing.schemas, played, due))
     log = service.logbook.files()
     rounds = rounds_file(service.site.project, played)
-    files = service.variants.add({**standing, **pages, **bodies, ROUNDS_JSON: rounds, **log})
+    plain = {**standing, **pages, **bodies, ROUNDS_JSON: rounds, **log}
+    files = service.variants.add(plain, lasting={*standing, ROUNDS_JSON})
     generation, tiles = context.freshness.generation, service.logbook.tiles()
     service.checker.check(generation, files, tiles)
     service.vault.publish(_offer(context, composed, {product: encode(body) for product, body in paid.items()}))

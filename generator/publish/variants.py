@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
@@ -13,36 +13,55 @@ import brotli
 # travels in the packet that its headers need anyway; `python -m tests.benchmarks.publish` prints the table.
 SMALLEST: Final = 1_000
 WORTH: Final = 0.9
-# One level more would take three times as long for the last twelfth of the size, in every tick.
-GZIP_LEVEL: Final = 4
-BROTLI_QUALITY: Final = 4
+LARGE: Final = 64 * 1024
+# Levels of gzip and brotli. What every tick changes is packed in every tick: one level more would take half as long
+# again for a twelfth of the size, and the few large pages take most of the time. What lasts for a day may take longer.
+SMALL_LEVELS: Final = (4, 4)
+LARGE_LEVELS: Final = (1, 2)
+LASTING_LEVELS: Final = (9, 6)
 TEXT: Final = (".php", ".json", ".html", ".txt", ".xml", ".yaml", ".css", ".js", ".svg", ".md", "api-catalog", "x402")
+
+
+Levels = tuple[int, int]
+Pair = tuple[bytes, bytes]
 
 
 class Variants:
     """Make `.gz` and `.br` siblings; only changed content is compressed."""
 
     def __init__(self) -> None:
-        self._made: dict[bytes, tuple[bytes, bytes]] = {}
+        self._made: dict[bytes, Pair] = {}
         self._beside = ThreadPoolExecutor(1, thread_name_prefix="brotli")
 
-    def add(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
-        """Return `files` and a variant for every text file that gets at least a tenth smaller."""
+    def add(self, files: Mapping[str, bytes], lasting: Collection[str] = ()) -> dict[str, bytes]:
+        """Return `files` and a variant for every text file that gets at least a tenth smaller.
+
+        Args:
+            files: path with leading slash to bytes.
+            lasting: the paths that seldom change; they are packed best.
+        """
         out = dict(files)
         texts = {path: data for path, data in files.items() if len(data) >= SMALLEST and path.endswith(TEXT)}
-        self._made = self._pairs(texts.values())
+        self._made = self._pairs({data: _levels(data, lasts=path in lasting) for path, data in texts.items()})
         for path, data in texts.items():
             for ending, packed in zip((".gz", ".br"), self._made[data], strict=True):
                 if len(packed) < WORTH * len(data):
                     out[path + ending] = packed
         return out
 
-    def _pairs(self, contents: Iterable[bytes]) -> dict[bytes, tuple[bytes, bytes]]:
+    def _pairs(self, contents: Mapping[bytes, Levels]) -> dict[bytes, Pair]:
         """Return content -> its two packed forms; what was there before is taken over."""
-        pairs = {data: self._made.get(data) for data in contents}
-        changed = [data for data, made in pairs.items() if made is None]
+        changed = [(data, levels) for data, levels in contents.items() if data not in self._made]
         # Both compressors let go of the interpreter's lock, so they run side by side where there are two cores.
-        brotlied = self._beside.submit(lambda: [brotli.compress(data, quality=BROTLI_QUALITY) for data in changed])
-        gzipped = [gzip.compress(data, compresslevel=GZIP_LEVEL, mtime=0) for data in changed]
-        fresh = dict(zip(changed, zip(gzipped, brotlied.result(), strict=True), strict=True))
-        return {data: made or fresh[data] for data, made in pairs.items()}
+        brotlied = self._beside.submit(
+            lambda: [brotli.compress(data, quality=quality) for data, (_, quality) in changed]
+        )
+        gzipped = [gzip.compress(data, compresslevel=level, mtime=0) for data, (level, _) in changed]
+        fresh = {data: pair for (data, _), *pair in zip(changed, gzipped, brotlied.result(), strict=True)}
+        return {data: self._made.get(data) or (fresh[data][0], fresh[data][1]) for data in contents}
+
+
+def _levels(data: bytes, *, lasts: bool) -> Levels:
+    if lasts:
+        return LASTING_LEVELS
+    return LARGE_LEVELS if len(data) >= LARGE else SMALL_LEVELS

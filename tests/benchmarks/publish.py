@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -28,7 +28,7 @@ from generator.catalog.discovery import JSON_FILES
 from generator.catalog.links import reasoning_path
 from generator.publish.check import Checker
 from generator.publish.release import Releases
-from generator.publish.variants import BROTLI_QUALITY, GZIP_LEVEL, SMALLEST, Variants
+from generator.publish.variants import SMALL_LEVELS, SMALLEST, Variants
 from generator.publish.vault import Offer, Vault
 from tests.benchmarks.gateway import REPOSITORY, ROUNDS, Server, serving
 from tests.processes import free_ports
@@ -51,10 +51,11 @@ def main() -> None:
     only = options.parse_args().only
     print(f"load of the machine before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
     with tempfile.TemporaryDirectory(dir=TMPFS if TMPFS.is_dir() else None) as folder:
-        ticks, offers = asyncio.run(_ticks(Path(folder) / "state"))
+        ticks, offers, lasts = asyncio.run(_ticks(Path(folder) / "state"))
         rows: list[Row] = []
         if only != "preview":
-            rows += _seven(Path(folder) / "seven", ticks, offers) + _thousand(Path(folder) / "many", ticks[-1])
+            rows += _seven(Path(folder) / "seven", ticks, offers, lasts)
+            rows += _thousand(Path(folder) / "many", ticks[-1], lasts)
         if only != "publish":
             rows += _preview(Path(folder) / "preview", ticks[-1])
     print("| figure | measured | bar |\n|---|---|---|")
@@ -65,7 +66,7 @@ def main() -> None:
     print(f"\nload of the machine after: {os.getloadavg()[0]:.1f}")
 
 
-async def _ticks(state: Path) -> tuple[list[dict[str, bytes]], list[Offer]]:
+async def _ticks(state: Path) -> tuple[list[dict[str, bytes]], list[Offer], frozenset[str]]:
     """Run real ticks and keep what each one had in hand to publish: the files without variants, and the offers."""
     from generator.clock import SystemClock
     from generator.opening import open_market
@@ -74,11 +75,13 @@ async def _ticks(state: Path) -> tuple[list[dict[str, bytes]], list[Offer]]:
     from generator.tick import tick
 
     files: list[dict[str, bytes]] = []
+    lasts: set[str] = set()
     offers: list[Offer] = []
 
     class Kept(Variants):
-        def add(self, plain: Mapping[str, bytes]) -> dict[str, bytes]:
+        def add(self, plain: Mapping[str, bytes], lasting: Collection[str] = ()) -> dict[str, bytes]:
             files.append(dict(plain))
+            lasts.update(lasting)
             return dict(plain)
 
     class Sold(Vault):
@@ -96,10 +99,12 @@ async def _ticks(state: Path) -> tuple[list[dict[str, bytes]], list[Offer]]:
     for minute in range(TICKS):
         await tick(service, start + timedelta(minutes=minute))
     await service.aclose()
-    return files, offers
+    return files, offers, frozenset(lasts)
 
 
-def _seven(folder: Path, ticks: Sequence[Mapping[str, bytes]], offers: Sequence[Offer]) -> list[Row]:
+def _seven(
+    folder: Path, ticks: Sequence[Mapping[str, bytes]], offers: Sequence[Offer], lasts: Collection[str]
+) -> list[Row]:
     """Publish the ticks again, each step timed."""
     site, vault, variants, checker = Releases(folder / "site"), Vault(folder / "vault"), Variants(), Checker()
     site.open()
@@ -109,7 +114,7 @@ def _seven(folder: Path, ticks: Sequence[Mapping[str, bytes]], offers: Sequence[
     needless = rewritten = 0
     for number, (plain, offer) in enumerate(zip(ticks, offers, strict=True)):
         marks = [_now()]
-        files = variants.add(plain)
+        files = variants.add(plain, lasts)
         marks.append(_now())
         checker.check(offer.generation, files)
         marks.append(_now())
@@ -127,12 +132,17 @@ def _seven(folder: Path, ticks: Sequence[Mapping[str, bytes]], offers: Sequence[
     return [
         *rows,
         ("files of a release, of them written in a tick", f"{len(before)}, {rewritten}", ""),
+        ("bytes before packing that a tick changes", f"{_changed(ticks):,}", ""),
         (f"files written in {len(ticks)} ticks although unchanged", str(needless), "0"),
         (f"contents of openapi.yaml in {len(ticks)} ticks of one day", str(yamls), "1"),
     ]
 
 
-def _thousand(folder: Path, plain: Mapping[str, bytes]) -> list[Row]:
+def _changed(ticks: Sequence[Mapping[str, bytes]]) -> int:
+    return sum(len(data) for path, data in ticks[-1].items() if ticks[-2].get(path) != data)
+
+
+def _thousand(folder: Path, plain: Mapping[str, bytes], lasts: Collection[str]) -> list[Row]:
     """Publish ticks of a made-up market of many assets, in which every body changes."""
     names = [f"A{number:04d}" for number in range(MANY)]
     known = {*JSON_FILES, *map(reasoning_path, names)}
@@ -150,7 +160,7 @@ def _thousand(folder: Path, plain: Mapping[str, bytes]) -> list[Row]:
         bodies = _grown(plain, names, f"{number:012d}")
         offer = offer_of(number)
         begin = _now()
-        files = variants.add(bodies)
+        files = variants.add(bodies, lasts)
         checker.check(offer.generation, files)
         vault.publish(offer)
         # An hour a tick: a release is pruned in each, as in a minute of production.
@@ -213,8 +223,8 @@ def _where_it_pays(plain: Mapping[str, bytes]) -> None:
         if not some:
             continue
         begin = time.perf_counter()
-        gzipped = sum(len(gzip.compress(data, GZIP_LEVEL, mtime=0)) for data in some)
-        brotlied = sum(len(brotli.compress(data, quality=BROTLI_QUALITY)) for data in some)
+        gzipped = sum(len(gzip.compress(data, SMALL_LEVELS[0], mtime=0)) for data in some)
+        brotlied = sum(len(brotli.compress(data, quality=SMALL_LEVELS[1])) for data in some)
         each = 1e6 * (time.perf_counter() - begin) / len(some)
         total = sum(map(len, some))
         saved = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 
 import brotli
 
@@ -27,3 +28,15 @@ def test_the_same_content_gives_the_same_bytes_so_that_nothing_is_rewritten() ->
     data = b'{"word": "calm"}' * 200
 
     assert variants.add({"/a.json": data}) == Variants().add({"/a.json": data})
+
+
+def test_only_what_changed_is_packed_again_and_what_lasts_is_packed_best() -> None:
+    text = json.dumps([number * 7919 % 10_007 for number in range(4_000)]).encode()
+    variants = Variants()
+
+    seldom = variants.add({"/openapi.json": text}, lasting={"/openapi.json"})
+    again = variants.add({"/openapi.json": text, "/b.json": text + b" "}, lasting={"/openapi.json"})
+
+    assert again["/openapi.json.br"] is seldom["/openapi.json.br"]
+    assert len(again["/openapi.json.gz"]) < len(again["/b.json.gz"])
+    assert gzip.decompress(again["/b.json.gz"]) == brotli.decompress(again["/b.json.br"]) == text + b" "
