@@ -149,7 +149,7 @@ def torture(edge: Edge, publisher: Publisher) -> list[Reader]:
 
 
 class Reader:
-    """Read one file in one encoding until told to stop, and note every fault."""
+    """Read a file and, through /g/, its companion, in one encoding until told to stop; note every fault."""
 
     def __init__(self, origin: str, coding: str) -> None:
         self._origin = Origin(origin)
@@ -178,6 +178,9 @@ class Reader:
                 self.faults.append(f"torn: {body['generation']}")
             if answer.get("x-generation") != body["generation"]:
                 self.faults.append(f"X-Generation {answer.get('x-generation')}, body {body['generation']}")
+            beside = self._origin.get(f"/g/{body['generation']}/api/two.json", {"Accept-Encoding": self._coding})
+            if beside.status != 200 or json.loads(decoded(beside))["generation"] != body["generation"]:
+                self.faults.append(f"mixed: {beside.status} beside {body['generation']}")
             if self._bodies.setdefault(answer.get("etag"), answer.body) != answer.body:
                 self.faults.append(f"ETag {answer.get('etag')} of two bodies")
 
