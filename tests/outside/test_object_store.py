@@ -213,6 +213,7 @@ def test_two_publishers_never_mix_and_never_use_one_number_twice(store: Store, m
     assert followed(bucket)[0] == max(numbers)
 
 
+@pytest.mark.timeout(400)
 def test_ten_ticks_without_the_store_and_then_the_generator_goes_on_by_itself(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,6 +249,7 @@ def test_ten_ticks_without_the_store_and_then_the_generator_goes_on_by_itself(
     asyncio.run(story())
 
 
+@pytest.mark.timeout(400)
 def test_the_whole_service_over_an_object_store_sells_also_while_the_store_is_down(
     store: Store, tmp_path: Path
 ) -> None:
@@ -298,7 +300,7 @@ def run(command: str, settings: dict[str, str], cwd: Path, *arguments: str) -> s
         cwd=cwd,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=240,
         check=False,
     )
 
