@@ -207,10 +207,11 @@ def _between(begin: Seconds, end: Seconds) -> Seconds:
 
 
 def _ms(seconds: Sequence[Seconds]) -> str:
-    """Return median and worst by the wall, and the CPU's median; the first, which finds nothing there, is left out."""
+    """Return the median by the wall with its spread, and the CPU's; the first, which finds nothing there, is left out."""
     wall, cpu = (sorted(column) for column in zip(*seconds[1:], strict=True))
     middle = 1000 * statistics.median(wall)
-    return f"{middle:.1f} ms (worst {1000 * wall[-1]:.1f}; CPU {1000 * statistics.median(cpu):.1f})"
+    spread = f"best {1000 * wall[0]:.1f}, worst {1000 * wall[-1]:.1f}"
+    return f"{middle:.1f} ms ({spread}; CPU {1000 * statistics.median(cpu):.1f}, best {1000 * cpu[0]:.1f})"
 
 
 def _where_it_pays(plain: Mapping[str, bytes]) -> None:
