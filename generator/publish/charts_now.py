@@ -171,7 +171,7 @@ def _quarters(live: Round) -> tuple[tuple[float, str], ...]:
 
 
 def _from_zero(highest: float, label: str) -> Axis:
-    top = highest * 1.3
+    top = highest * 1.05
     return Axis(0.0, top, tuple((tick, _tick(tick)) for tick in nice_ticks(0.0, top, 4)), label)
 
 

@@ -176,7 +176,7 @@ def row_chart(
         mark: a value that all rows are compared with, and its name.
     """
     height = TOP + ROW * len(rows) + BOTTOM
-    left, width = ROW_LABEL, WIDTH - ROW_LABEL - (RIGHT if bars else ROW_VALUE)
+    left, width = ROW_LABEL, WIDTH - ROW_LABEL - ROW_VALUE
     bottom = height - BOTTOM
 
     def x_of(value: float) -> float:
@@ -189,7 +189,7 @@ def row_chart(
         x = x_of(mark[0])
         parts += [line("mark", (x, TOP - 8), (x, bottom)), text("axis", x, 22, mark[1], "middle")]
     for number, row in enumerate(rows):
-        parts.append((_bar_row if bars else _dot_row)(row, TOP + ROW * (number + 0.5), x_of))
+        parts.append(_row(row, TOP + ROW * (number + 0.5), x_of, bars=bars))
     return figure(told, Markup("").join(parts), height)
 
 
@@ -215,32 +215,27 @@ def line(kind: str, start: tuple[float, float], end: tuple[float, float]) -> Mar
     return _LINE.format(kind=kind, x1=start[0], y1=start[1], x2=end[0], y2=end[1])
 
 
-def _bar_row(row: Row, y: float, x_of: Callable[[float], float]) -> Markup:
+def _row(row: Row, y: float, x_of: Callable[[float], float], *, bars: bool) -> Markup:
     label = text("row", 0, y + 5, row.label)
     if row.value is None:
-        return label + text("row none", ROW_LABEL, y + 5, row.text)
-    zero, x = x_of(0.0), x_of(row.value)
+        return label + text("row none", WIDTH - RIGHT, y + 5, row.text, "end")
+    shape = (_bar if bars else _dot)(row, row.value, y, x_of)
+    return label + shape + text("value", WIDTH - RIGHT, y + 5, row.text, "end")
+
+
+def _bar(row: Row, value: float, y: float, x_of: Callable[[float], float]) -> Markup:
+    zero, x = x_of(0.0), x_of(value)
     shape = Markup('<rect class="bar{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="16" rx="2" data-tip="{}"/>')
-    bar = shape.format(
-        " under" if x < zero else "", min(zero, x), y - 8, max(1.5, abs(x - zero)), f"{row.label}: {row.text}"
-    )
-    # The words stand behind the bar, or on the other side of zero where they would leave the picture.
-    end = max(zero, x) + 12
-    if end + 12 * len(row.text) <= WIDTH - RIGHT:
-        return label + bar + text("value", end, y + 5, row.text)
-    return label + bar + text("value", min(zero, x) - 12, y + 5, row.text, "end")
+    under = " under" if x < zero else ""
+    return shape.format(under, min(zero, x), y - 8, max(1.5, abs(x - zero)), f"{row.label}: {row.text}")
 
 
-def _dot_row(row: Row, y: float, x_of: Callable[[float], float]) -> Markup:
-    label = text("row", 0, y + 5, row.label)
-    if row.value is None:
-        return label + text("row none", ROW_LABEL, y + 5, row.text)
+def _dot(row: Row, value: float, y: float, x_of: Callable[[float], float]) -> Markup:
     whisker = Markup("")
     if row.low is not None and row.high is not None:
         whisker = line("whisker", (x_of(row.low), y), (x_of(row.high), y))
     dot = Markup('<circle class="dot" cx="{:.1f}" cy="{:.1f}" r="6" data-tip="{}"/>')
-    shape = dot.format(x_of(row.value), y, f"{row.label}: {row.text}")
-    return label + whisker + shape + text("value", WIDTH - RIGHT, y + 5, row.text, "end")
+    return whisker + dot.format(x_of(value), y, f"{row.label}: {row.text}")
 
 
 def _table(told: Told) -> Markup:

@@ -196,7 +196,7 @@ def _path(ctx: TickContext, asset: str) -> list[tuple[int, float]]:
 
 def _source(ctx: TickContext) -> Markup:
     return Markup("Source: median of the venues, {}, as of {}.").format(
-        ctx.observation.mode.value, when(ctx.freshness.generated_ms)
+        ctx.observation.mode.value, when(ctx.observation.market_ms)
     )
 
 

@@ -152,7 +152,7 @@ def _source(ctx: TickContext) -> Markup:
         "recorded": "a recording of public exchange data",
         "simulated": "a simulated market",
     }
-    return Markup("Source: {}, as of {}.").format(names[ctx.observation.mode.value], when(ctx.freshness.generated_ms))
+    return Markup("Source: {}, as of {}.").format(names[ctx.observation.mode.value], when(ctx.observation.market_ms))
 
 
 def missing(ctx: TickContext, bodies: Bodies) -> tuple[str, ...]:
