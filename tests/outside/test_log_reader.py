@@ -1,0 +1,80 @@
+"""Go's own transparency log packages read, prove and refuse the published log."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from generator.logbook import read_keys
+from tests.arena.worlds import MINUTE, NOON, ticks
+from tests.transparency.records import Record
+
+pytestmark = pytest.mark.outside
+
+GOPATH = Path("/usr/share/gocode")
+SOURCE = Path(__file__).parents[1] / "peers" / "tlog" / "main.go"
+HOURS = 24 * 7  # more than a full tile
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if shutil.which("go") is None or not (GOPATH / "src/golang.org/x/mod").is_dir():
+        pytest.skip("Debian's golang-go and golang-golang-x-mod-dev are not installed")
+    built = tmp_path_factory.mktemp("go") / "reader"
+    environment = {
+        **os.environ,
+        "GO111MODULE": "off",
+        "GOPATH": str(GOPATH),
+        "GOFLAGS": "",
+        "GOCACHE": str(built.parent / "cache"),
+    }
+    subprocess.run(["go", "build", "-o", built, SOURCE], check=True, env=environment, timeout=300)
+    return built
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
+    made = Record(tmp_path_factory.mktemp("log"))
+    made.play(ticks(NOON, 300, 5))
+    made.publish()
+    (made.folder / "old").write_bytes(made.read("checkpoint"))
+    made.play(ticks(NOON + 305 * MINUTE, HOURS * 60, 5))
+    made.publish()
+    yield made
+    made.memory.close()
+
+
+def read(program: Path, record: Record, log: Path) -> subprocess.CompletedProcess[str]:
+    key = read_keys(record.key_file)[0].verifier.text
+    command = [program, log, key, record.folder / "old"]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def copied(record: Record, folder: Path) -> Path:
+    return Path(shutil.copytree(record.site / "log", folder / "log"))
+
+
+def test_every_entry_is_proved_and_the_earlier_head_is_its_beginning(program: Path, record: Record) -> None:
+    size, _ = record.memory.log_head()
+    done = read(program, record, record.site / "log")
+
+    assert size > 600
+    assert (done.stdout, done.stderr) == (f"{size} entries proved\n", "")
+
+
+@pytest.mark.parametrize("name", ["tile/entries/001", "tile/0/000", "tile/0/001", "checkpoint"])
+def test_one_changed_byte_anywhere_is_refused(program: Path, record: Record, name: str, tmp_path: Path) -> None:
+    log = copied(record, tmp_path)
+    data = bytearray((log / name).read_bytes())
+    data[30] ^= 1
+    (log / name).write_bytes(bytes(data))
+
+    done = read(program, record, log)
+
+    assert done.returncode != 0
+    assert done.stderr
