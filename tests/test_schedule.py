@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import socket
 import time
 import urllib.request
@@ -252,12 +253,13 @@ def test_a_stop_waits_for_the_running_tick(tmp_path: Path) -> None:
 class OnDuty:
     """A generator with a lease that the test hands out, running in this loop."""
 
-    def __init__(self, state: Path, lease: FakeLease) -> None:
+    def __init__(self, state: Path, lease: FakeLease, **settings: Any) -> None:
         self.clock = SteppedClock()
         self.lease = lease
         self.told: list[Report] = []
         self.leadership = Leadership(lease)
-        self.service = build(GeneratorSettings(state_dir=state), self.clock, fence=self.leadership.fence)
+        made = GeneratorSettings(state_dir=state, **settings)
+        self.service = build(made, self.clock, fence=self.leadership.fence)
         self.service.standing.close()
         self.service.standing = NoStanding()
         self.duty = Duty(self.service, self.leadership, lambda report, _: self.told.append(report), days=3)
@@ -281,18 +283,31 @@ class OnDuty:
             await asyncio.sleep(0.01)
 
 
-async def prepared(state: Path) -> None:
-    """Give the memory a record, so that nobody plays 48 hours first."""
-    async with opened(state, SteppedClock(NOON - MINUTE)) as service:
-        await pipeline.tick(service, NOON - MINUTE)
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A state folder with one tick in it, so that nobody plays 48 hours first."""
+    folder = tmp_path_factory.mktemp("record") / "state"
 
-
-def test_a_standby_writes_nothing_and_goes_on_with_the_next_number_when_the_lease_comes(tmp_path: Path) -> None:
     async def work() -> None:
-        await prepared(tmp_path)
+        async with opened(folder, SteppedClock(NOON - MINUTE)) as service:
+            await pipeline.tick(service, NOON - MINUTE)
+
+    run(work)
+    return folder
+
+
+@pytest.fixture
+def state(record: Path, tmp_path: Path) -> Path:
+    """A copy of it for one test."""
+    shutil.copytree(record, tmp_path / "state", symlinks=True)
+    return tmp_path / "state"
+
+
+def test_a_standby_writes_nothing_and_goes_on_with_the_next_number_when_the_lease_comes(state: Path) -> None:
+    async def work() -> None:
         lease = FakeLease()
         lease.free = False
-        async with OnDuty(tmp_path, lease) as two:
+        async with OnDuty(state, lease) as two:
             await two.until(lambda: len(two.service.history) > 0)
             two.clock.step(MINUTE)
             await two.duty.fire()
@@ -307,11 +322,10 @@ def test_a_standby_writes_nothing_and_goes_on_with_the_next_number_when_the_leas
     run(work)
 
 
-def test_a_lost_leader_stands_by_and_leads_again_without_a_restart(tmp_path: Path) -> None:
+def test_a_lost_leader_stands_by_and_leads_again_without_a_restart(state: Path) -> None:
     async def work() -> None:
-        await prepared(tmp_path)
         lease = FakeLease(0.3)
-        async with OnDuty(tmp_path, lease) as one:
+        async with OnDuty(state, lease) as one:
             await one.until(lambda: len(one.told) == 1)
             lease.epoch += 5  # others led
 
@@ -327,13 +341,12 @@ def test_a_lost_leader_stands_by_and_leads_again_without_a_restart(tmp_path: Pat
     run(work)
 
 
-def test_a_tick_under_a_lost_lease_publishes_and_records_nothing(tmp_path: Path) -> None:
+def test_a_tick_under_a_lost_lease_publishes_and_records_nothing(state: Path) -> None:
     async def work() -> None:
-        await prepared(tmp_path)
         lease = FakeLease(None)
-        async with OnDuty(tmp_path, lease) as one:
+        async with OnDuty(state, lease) as one:
             await one.until(lambda: len(one.told) == 1)
-            other = build(GeneratorSettings(state_dir=tmp_path), one.clock, fence=lambda: 99)
+            other = build(GeneratorSettings(state_dir=state), one.clock, fence=lambda: 99)
             other.memory.claim()
             one.clock.step(MINUTE)
             await one.duty.fire()
@@ -345,16 +358,31 @@ def test_a_tick_under_a_lost_lease_publishes_and_records_nothing(tmp_path: Path)
     run(work)
 
 
-def test_a_leader_that_cannot_open_its_market_ends_with_the_reason(tmp_path: Path) -> None:
+def test_a_leader_that_cannot_open_its_market_ends_with_the_reason(state: Path) -> None:
     async def work() -> None:
-        await prepared(tmp_path)
         lease = FakeLease()
-        one = OnDuty(tmp_path, lease)
+        one = OnDuty(state, lease)
         one.service.memory.claim = _refuse  # type: ignore[method-assign]
         with pytest.raises(GeneratorError, match="disk full"):
             await one.duty.run()
         await one.service.aclose()
         assert lease.calls[-2:] == ["release", "close"]
+
+    run(work)
+
+
+def test_a_standby_that_cannot_lead_leaves_the_lease_to_others_and_stays(state: Path) -> None:
+    async def work() -> None:
+        lease = FakeLease()
+        lease.free = False
+        async with OnDuty(state, lease, log_key_file=state / "of-another-machine.key") as two:
+            await two.until(lambda: len(two.service.history) > 0)
+            lease.free = True
+            await two.until(lambda: lease.epoch == 1 and lease.free)
+            two.clock.step(MINUTE)
+            await two.duty.fire()
+            assert not two.told
+            assert "release" in lease.calls
 
     run(work)
 
@@ -484,13 +512,12 @@ def test_a_restart_without_venues_keeps_the_brain_that_memory_has(tmp_path: Path
     run(work)
 
 
-def test_the_fence_of_a_lost_lease_is_no_failed_tick_of_the_record(tmp_path: Path) -> None:
+def test_the_fence_of_a_lost_lease_is_no_failed_tick_of_the_record(state: Path) -> None:
     def lost() -> int:
         raise LeadershipLost("another leads")
 
     async def work() -> None:
-        await prepared(tmp_path)
-        async with OnDuty(tmp_path, FakeLease(None)) as one:
+        async with OnDuty(state, FakeLease(None)) as one:
             await one.until(lambda: len(one.told) == 1)
             one.service.memory._fence = lost
             await one.duty.fire()

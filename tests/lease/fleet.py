@@ -91,6 +91,7 @@ class Readers:
     pointers: list[Seen] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     reads: int = 0
+    hiccups: int = 0
     stop: threading.Event = field(default_factory=threading.Event)
 
     def follow(self) -> None:
@@ -124,14 +125,22 @@ class Readers:
         return found if found and found["generation"] != "000000000000" else None
 
     def _json(self, path: str) -> dict[str, Any] | None:
-        try:
-            with urllib.request.urlopen(urllib.request.Request(self.site + path, headers=WHO), timeout=10) as answer:
-                return dict(json.load(answer))
-        except urllib.error.HTTPError as error:
-            error.close()
-            if error.code != 404 or path != "/current.json":
-                self.faults.append(f"{path}: {error.code}")
-            return None
+        """Get one object; moto's own race (a 500 for what is just being replaced) is counted and asked again."""
+        request = urllib.request.Request(self.site + path, headers=WHO)
+        for _ in range(3):
+            try:
+                with urllib.request.urlopen(request, timeout=30) as answer:
+                    return dict(json.load(answer))
+            except urllib.error.HTTPError as error:
+                error.close()
+                if error.code == 500:
+                    self.hiccups += 1
+                    continue
+                if error.code != 404 or path != "/current.json":
+                    self.faults.append(f"{path}: {error.code}")
+                return None
+        self.faults.append(f"{path}: 500 three times")
+        return None
 
 
 @dataclass

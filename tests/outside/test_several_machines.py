@@ -190,7 +190,9 @@ def test_a_leader_that_dies_or_is_stopped_is_replaced_and_nobody_notices(world: 
 def check_generations(world: World) -> None:
     """No number stands for two ticks, epochs and numbers only rise, and no reader saw a mixed set."""
     seen = world.readers.pointers
-    print(f"{len(seen)} releases seen, {world.readers.reads} sets of files read")
+    print(
+        f"{len(seen)} releases seen, {world.readers.reads} sets of files read, moto broke {world.readers.hiccups} times"
+    )
 
     assert world.readers.faults == []
     assert world.readers.reads > 100
