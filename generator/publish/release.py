@@ -22,6 +22,7 @@ KEEP_OLD_S: Final = 600
 KEPT_ANYWAY: Final = 2  # the newest ones stay, however far the clock was set ahead
 KEPT_AT_MOST: Final = 12  # of those that seem to come from the future, after the clock was set back
 POINTER: Final = "current"
+VARIANTS: Final = (".gz", ".br")
 NAMED: Final = 3  # of many faults, in one line
 
 
@@ -136,7 +137,7 @@ class Releases:
             if before.files.get(path) == data and self._linked(path, draft):
                 continue
             if before.files.get(path) != data or path not in shown.stamps:
-                shown.stamps[path] = max(now_s, shown.stamps.get(path, now_s - 1) + 1)
+                shown.stamps[path] = max(now_s, _latest(before.stamps, path) + 1)
             self._disk.write(draft + path, data, shown.stamps[path])
             written += 1
         return written
@@ -266,6 +267,15 @@ class Releases:
         except OSError:
             return
         self._sweeper.submit(shutil.rmtree, dropped, ignore_errors=True)  # nobody waits for it; a start sweeps the rest
+
+
+def _latest(stamps: Mapping[str, int], path: str) -> int:
+    """Return the last mtime of a file and its variants: an edge answers for all of them at one address.
+
+    It makes the ETag of mtime and size, so none of them may have had that mtime with other bytes.
+    """
+    base = path[:-3] if path.endswith(VARIANTS) else path
+    return max(stamps.get(base + ending, -1) for ending in ("", *VARIANTS))
 
 
 def _number(name: str) -> int:

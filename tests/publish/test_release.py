@@ -113,6 +113,19 @@ def test_a_path_that_goes_and_comes_back_is_never_older_than_it_was(tmp_path: Pa
     assert modified(tmp_path, "/a.json") == 1001
 
 
+def test_a_file_and_its_variants_never_share_an_mtime_with_other_bytes(tmp_path: Path) -> None:
+    releases = opened(tmp_path)
+    seen_at: dict[tuple[str, float], bytes] = {}
+    for number in range(1, 12):
+        text = b"%d" % (number // 2)
+        variants = {"/a.json.gz": b"z" + text, "/a.json.br": b"b" + text} if number % 3 else {}
+        releases.publish(f"{number:012d}", {"/a.json": text, **variants}, now_s=1000)
+        for path, data in {"/a.json": text, **variants}.items():
+            for_text = seen_at.setdefault(("text", modified(tmp_path, path)), text)
+            for_bytes = seen_at.setdefault((path, modified(tmp_path, path)), data)
+            assert (for_text, for_bytes) == (text, data)
+
+
 @pytest.mark.parametrize("done", [False, True], ids=["before", "done but raised"])
 @pytest.mark.parametrize(
     ("step", "n"), [("write", 0), ("write", 1), ("write", 3), ("sync", 0), ("move", 0), ("point", 0)]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
+import zlib
 
 import brotli
 
@@ -40,3 +42,23 @@ def test_only_what_changed_is_packed_again_and_what_lasts_is_packed_best() -> No
     assert again["/openapi.json.br"] is seldom["/openapi.json.br"]
     assert len(again["/openapi.json.gz"]) < len(again["/b.json.gz"])
     assert gzip.decompress(again["/b.json.gz"]) == brotli.decompress(again["/b.json.br"]) == text + b" "
+
+
+WORDS = ("calm", "normal", "elevated", "extreme", "unknown")
+
+
+def test_the_two_variants_of_a_file_are_never_of_one_length() -> None:
+    chance = random.Random(7)
+    texts = {
+        f"/{place}.txt": json.dumps(chance.choices(WORDS, k=chance.randrange(150, 600))).encode()
+        for place in range(400)
+    }
+
+    files = Variants().add(texts)
+
+    pairs = [(files[f"{path}.gz"], files[f"{path}.br"], text) for path, text in texts.items()]
+    assert all(len(zipped) != len(packed) for zipped, packed, _ in pairs)
+    assert all(gzip.decompress(zipped) == text for zipped, _, text in pairs)
+    named = [zipped for zipped, _, _ in pairs if zipped[3]]
+    assert named  # some would have been
+    assert all(zlib.decompress(zipped, wbits=31) for zipped in named)
