@@ -141,10 +141,12 @@ class Settlements:
         """Look on until the refusal is certain or the payment is found, at most as long as a client waits.
 
         A payment that settled a moment ago can look refused: a second simulation of it fails. A node that is a block
-        behind has it two rounds later.
+        behind has it one or two rounds later. Where the wait ends before two rounds do, rule 14 decides: every look
+        found nothing and the node follows the chain, so it is refused; the second look mends what lands all the same.
         """
         noted = await self._ledger.write(self._ledger.ledger.note_refusal, payment.txid, reason, since)
         until = self._clock.monotonic() + REFUSAL_WAIT_S
+        finding: Finding | None = None
         while noted and self._clock.monotonic() < until:
             await self._clock.sleep(LOOK_EVERY_S)
             finding = await self._chain.lookup(payment.txid, LOOK_TIMEOUT_S)
@@ -152,6 +154,8 @@ class Settlements:
                 return await self._settled(payment, delivery, "chain")
             if finding.confirms_refusal(since):
                 return await self._refused(payment, reason, "before_broadcast")
+        if finding is not None and finding.presence is Presence.ABSENT and finding.following:
+            return await self._refused(payment, reason, "before_broadcast")
         log.warning("refusal not certain yet", txid=payment.txid, reason=reason)
         return _pending(payment)
 
