@@ -19,6 +19,7 @@ _LEAVE: Final = np.array([[0.00012], [0.025]])
 _MIDDLE: Final = 0.5 * (_ENTER + _LEAVE)
 # Bars after which funding (venues pay every 8 hours at most) and open interest are too old.
 _HOLDS: Final = np.array([[9.0 * HOUR_BARS], [5.0 * HOUR_BARS]])
+_WILD: Final = 0.01  # of funding per 8 hours: three percent a day
 _STEADY_CASES: Final = 34.0  # bars that a mean with a 2-hour half-life is worth
 
 VOTES: Final = {
@@ -74,6 +75,11 @@ class Derivatives:
         self.word = hysteresis(self.word, away, _ENTER, _LEAVE)
         raw = np.sign(away) * (np.abs(away) >= _MIDDLE)  # without a dead zone
         step(self.steady, (raw == self.word).astype(np.float64), self._alpha_steady, count, weight)
+
+    def wild(self) -> list[bool]:
+        """Say whose funding is so large that it may be a fault of the data."""
+        out: list[bool] = (np.abs(self.funding[0]) > _WILD).tolist()
+        return out
 
     def readings(self) -> list[Pressure]:
         """Return the word of every asset, what it leans to on its own, and how steadily it held."""

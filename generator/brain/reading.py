@@ -24,6 +24,7 @@ from generator.brain.values import (
     RegimeReading,
     VolatilityOutlook,
 )
+from generator.brain.volatility import STILL_BARS
 from generator.catalog.words import (
     Bias,
     DerivativesState,
@@ -52,6 +53,7 @@ class Columns:
 
     Args:
         fresh: a close in the last hour; seen: returns so far; bars: closes that counted; capped: bars a jump is held.
+        still: bars in a row without a move, and without a trade; wild: funding that may be a fault.
         label, sure, trend, score: of the regime, the trend and the risk; the market's is last.
         breadth: share of assets that rose over the day; rose: how many, of how many known.
         hour, change: full hour of the day (UTC) six to seven hours ago, and log changes since then.
@@ -61,6 +63,8 @@ class Columns:
     seen: list[float]
     bars: list[float]
     capped: list[float]
+    still: list[list[float]]
+    wild: list[bool]
     label: list[RegimeLabel]
     sure: list[float]
     trend: list[Trend]
@@ -117,6 +121,8 @@ def _columns(engine: Engine, t_ms: int) -> Columns:
         seen=engine.volatility.count[0].tolist(),
         bars=bars.tolist(),
         capped=engine.volatility.capped.tolist(),
+        still=engine.volatility.still.tolist(),
+        wild=engine.derivatives.wild(),
         label=[LABELS[int(one)] for one in engine.filter.label.tolist()],
         sure=engine.filter.confidence().tolist(),
         trend=engine.structure.trends(),
@@ -269,6 +275,12 @@ def _limits(column: int, found: Columns, words: Words, forecast: Forecast | None
         missing.append(sentences.NO_FUTURES)
     if found.capped[column] > 0:
         missing.append(sentences.CAPPED)
+    if found.still[0][column] >= STILL_BARS:
+        missing.append(sentences.FROZEN)
+    if found.still[1][column] >= STILL_BARS:
+        missing.append(sentences.NO_TRADES)
+    if found.wild[column]:
+        missing.append(sentences.WILD_FUNDING)
     return tuple(missing)
 
 
@@ -278,6 +290,8 @@ def _market_limits(engine: Engine, found: Columns) -> tuple[str, ...]:
     missing = []
     if not fresh.all():
         missing.append(sentences.SOME_MISSING if fresh.any() else sentences.NOTHING_FRESH)
+    if min(found.still[0]) >= STILL_BARS:
+        missing.append(sentences.NOTHING_MOVES)
     if found.bars[-1] < _REGIME_BARS:
         missing.append(sentences.SHORT_REGIME)
     if engine.counters.gaps > engine.counters.bars // 20:

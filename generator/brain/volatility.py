@@ -15,6 +15,7 @@ from generator.market.values import BAR_MS, FloatArray
 
 HORIZON_BARS: Final = (3, 12, 48)  # 15 minutes, 1 hour, 4 hours
 HALF_LIVES: Final = (6, 24, 72, 216)  # 30 minutes, 2, 6 and 18 hours
+STILL_BARS: Final = 2 * HOUR_BARS  # without a move or a trade: the source may be stuck
 SLOW_HALF_LIFE: Final = 7 * DAY_BARS
 HAR: Final = np.array(
     [
@@ -45,6 +46,7 @@ class Volatility:
         self.count = np.zeros((2, *shape))  # returns seen, volumes seen
         self.capped = np.zeros(shape)  # bars until a capped jump is forgotten
         self.age = np.full(shape, 1e6)  # bars since the last return
+        self.still = np.zeros((2, *shape))  # bars in a row without a move, and without a trade
         self._bar = np.zeros(shape)  # log volatility of the last bar
         self._levels: FloatArray | None = None  # of the state as it stands, and the outlook at one time
         self._outlook: tuple[int, FloatArray] | None = None
@@ -68,6 +70,8 @@ class Volatility:
         weight = seen.astype(np.float64)
         self.count[0] += weight
         self.age = np.where(seen, 0.0, self.age + 1.0)
+        nothing = np.array((raw <= _FLOOR, volume == 0.0))
+        self.still = np.where(np.array((seen, np.isfinite(volume))), (self.still + 1.0) * nothing, self.still)
         count = np.maximum(self.count[0], 1.0)
         step(self.variance, value[None], self._alpha, count, weight)
         np.maximum(self.variance, _FLOOR, out=self.variance)
@@ -105,6 +109,11 @@ class Volatility:
         """Return 1.0 where the asset had a return in the last hour, else 0.0."""
         fresh: FloatArray = (self.age <= HOUR_BARS).astype(np.float64)
         return fresh
+
+    def moving(self) -> FloatArray:
+        """Return 0.0 where the price has stood for hours, as of a source that repeats itself, else 1.0."""
+        out: FloatArray = (self.still[0] < STILL_BARS).astype(np.float64)
+        return out
 
     def volume_level(self) -> FloatArray:
         """Return the log of the hour's volume against three days; 0 while unknown."""

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from generator.brain.calibration import PLAIN
 from generator.brain.direction import INPUTS
 from generator.brain.features import REGIME_INPUTS
 from generator.brain.regime import STEP_BARS
+from generator.brain.training.calibrate import calibrate, loss, stretch
 from generator.brain.training.dataset import Dataset, build
 from generator.brain.training.families import FAMILIES, TRAINING_FAMILIES, parameters
 from generator.brain.training.fit import fit_direction
@@ -24,7 +28,8 @@ from generator.brain.training.recurrent_fit import (
     fit_recurrent,
 )
 from generator.brain.training.simulator import DAY, simulate
-from generator.brain.training.train import SEEDS, lessons, posteriors
+from generator.brain.training.train import CALIBRATED_ON, SEEDS, _plain, _rounded, lessons, posteriors, save
+from generator.brain.weights import PACKAGED, digest_of
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -163,3 +168,50 @@ def test_the_direction_fit_finds_a_lean_and_leaves_the_unused_alone() -> None:
 def test_a_folder_without_candles_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"no .*candles"):
         read_candles(tmp_path)
+
+
+def test_a_small_training_gives_the_same_digest_twice(tmp_path: Path) -> None:
+    jobs = [("base", 1000), ("still", 1000)]
+    data = build(jobs, days=11)
+    recipe = Recipe(units=4, updates=12, batch=8, window=60, burn_in=12)
+    stretches = [stretch(np.full((96, 4, 2), 0.25), data.truth[-96:], data.scored[-96:], 0)]
+
+    def trained(seed: int) -> str:
+        fitted = fit_recurrent(
+            lessons(data.market, data, np.array([False, True]), 8 * 48), dataclasses.replace(recipe, seed=seed)
+        )
+        body = {"market": _plain(_rounded(fitted)), "calibration": dataclasses.asdict(calibrate(stretches))}
+        saved = save(body, tmp_path / "weights.json")
+        assert digest_of(json.loads((tmp_path / "weights.json").read_bytes())) == saved["digest"]
+        return str(saved["digest"])
+
+    assert trained(0) == trained(0)
+    assert trained(0) != trained(1)
+
+
+def test_calibration_finds_a_network_that_doubts_too_much_and_leaves_an_honest_one_alone() -> None:
+    rng = np.random.default_rng(8)
+    scores = rng.normal(0.0, 1.5, (400, 4, 12))
+    chance = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    truth = (chance.cumsum(axis=1) < rng.random((400, 1, 12))).sum(axis=1)
+    timid = np.exp(0.5 * scores) / np.exp(0.5 * scores).sum(axis=1, keepdims=True)
+    counted = np.ones(truth.shape, dtype=bool)
+
+    found = calibrate([stretch(timid, truth, counted, 48)])
+    honest = calibrate([stretch(chance, truth, counted, 48)])
+
+    assert loss([stretch(timid, truth, counted, 48)], found) < loss([stretch(timid, truth, counted, 48)], PLAIN) - 0.05
+    assert (
+        loss([stretch(chance, truth, counted, 48)], honest) > loss([stretch(chance, truth, counted, 48)], PLAIN) - 0.01
+    )
+
+
+def test_the_markets_that_calibrate_taught_no_network_and_are_named_in_the_recipe() -> None:
+    families, seeds = CALIBRATED_ON
+    recipe = json.loads(PACKAGED.read_bytes())["recipe"]["calibration"]
+
+    assert all(set(seeds).isdisjoint(taught) for taught in SEEDS.values())
+    assert all(1000 <= seed <= 1999 for seed in seeds)
+    assert "alt" not in families
+    assert recipe["seeds"] == f"{seeds.start}-{seeds.stop - 1}"
+    assert recipe["families"] == list(families)
