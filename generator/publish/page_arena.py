@@ -84,6 +84,49 @@ class WhoWasRight:
     total: int
 
 
+@dataclass(frozen=True, slots=True)
+class PatternRow:
+    """One group of rounds, every rate in words."""
+
+    when: str
+    rounds: int
+    brain: str
+    people: str
+    both_wrong: str
+    finding: str
+
+
+@dataclass(frozen=True, slots=True)
+class Voters:
+    """The best records, and what groups of rounds show."""
+
+    places: tuple[tuple[int, str, str, bool], ...]  # place, shortened address, rate, provisional
+    counted: int
+    too_few: int
+    note: str
+    patterns: tuple[PatternRow, ...]
+
+
+def voters(body: Mapping[str, Any]) -> Voters:
+    """Work out leaderboard and patterns from the published teacher-lessons answer."""
+    board: Mapping[str, Any] = body.get("leaderboard") or {}
+    return Voters(
+        places=tuple(
+            (row["place"], row["voter"], rate_words(Rate(**row["hit"])), row["provisional"])
+            for row in board.get("places") or ()
+        ),
+        counted=board.get("voters", 0),
+        too_few=board.get("below_30", 0),
+        note=board.get("note", ""),
+        patterns=tuple(_pattern(row) for row in body.get("patterns") or ()),
+    )
+
+
+def _pattern(row: Mapping[str, Any]) -> PatternRow:
+    brain, people, both = (percent(row[name]["percent"]) for name in ("brain", "crowd", "both_wrong"))
+    return PatternRow(row["when"], row["rounds"], brain, people, both, row["finding"])
+
+
 def question(of: Round) -> str:
     """Put a round's question in one sentence."""
     if of.band_bps is None:

@@ -31,7 +31,7 @@ from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIM
 from generator.compose.context import TickContext
 from generator.publish import page_format
 from generator.publish.markdown import markdown
-from generator.publish.page_arena import history, live_view, question, rate_words, who_was_right
+from generator.publish.page_arena import history, live_view, question, rate_words, voters, who_was_right
 from generator.publish.page_docs import Schemas, answer, docs
 from generator.publish.page_landing import landing, missing
 from generator.publish.page_linked import linked_data
@@ -42,6 +42,8 @@ from generator.publish.resources import Resources
 
 NOT_FOUND: Final = SitePage("/404", "pages/404.html", "", "No such page", "There is nothing at this address.")
 _SHARED: Final = ENDPOINT_BY_ID["shared-intelligence"].path
+_CROWD: Final = ENDPOINT_BY_ID["human-consensus"].path
+_LESSONS: Final = ENDPOINT_BY_ID["teacher-lessons"].path
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,8 @@ def _record(view: PageView) -> object:
 
 
 def _played(view: PageView) -> object:
-    return (_settled(view), view.ctx.arena.teacher, tuple(view.rounds))
+    told = view.bodies[_LESSONS]
+    return (_settled(view), view.ctx.arena.teacher, tuple(view.rounds), told.get("leaderboard"), told.get("patterns"))
 
 
 def _documented(view: PageView) -> object:
@@ -137,13 +140,18 @@ _PARTS: Final[Mapping[str, tuple[Part, ...]]] = {
         Part("pages/index_offer.html", _settled),
     ),
     ARENA: (
-        Part("pages/arena.html", None, lambda view: {"live": live_view(view.ctx, view.bodies[_SHARED])}),
+        Part(
+            "pages/arena.html",
+            None,
+            lambda view: {"live": live_view(view.ctx, view.bodies[_SHARED]), "crowd": view.bodies[_CROWD]},
+        ),
         Part(
             "pages/arena_history.html",
             _played,
             lambda view: {
                 "rows": history(view.rounds),
                 "right": who_was_right(view.ctx.arena.teacher, Markup("Source: all resolved rounds.")),
+                "voters": voters(view.bodies[_LESSONS]),
             },
         ),
     ),

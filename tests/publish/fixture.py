@@ -107,6 +107,32 @@ def bodies(*, known: bool = True, empty: bool = False) -> dict[str, dict[str, An
         reasoning_path(asset): {"reasoning": {"band_bps": 14.0 + 3 * place if known else None}}
         for place, asset in enumerate(ASSETS)
     }
+    rate = {"n": 40, "percent": 55.0, "low_percent": 39.8, "high_percent": 69.3}
+    out["/api/human-consensus.php"] |= {
+        "crowd_note": "Counts of signed votes, not a poll.",
+        "by_record": {"voters": 0, "note": "No voter of this round has a record above chance yet."},
+        "bursts": [
+            {"at": "2026-11-20T08:58:00Z", "votes": 9, "same_choice_percent": 88.9, "new_voters_percent": 100.0}
+        ],
+    }
+    out["/api/teacher-lessons.php"] |= {
+        "patterns": [
+            {
+                "when": "all",
+                "rounds": 60,
+                "brain": rate,
+                "crowd": rate,
+                "both_wrong": rate,
+                "finding": "Could be chance.",
+            }
+        ],
+        "leaderboard": {
+            "places": [{"place": 1, "voter": "AAAA…ZZZZ", "hit": rate, "provisional": True}],
+            "voters": 3,
+            "below_30": 2,
+            "note": "A place takes 30 resolved rounds.",
+        },
+    }
     out["/arena/get_shared_intelligence.php"] |= {
         "price": {"now": None if empty else 96_432.1, "change_bps": None if empty else 23.04}
     }

@@ -73,6 +73,21 @@ def test_how_to_vote_tells_command_and_note_of_the_open_round() -> None:
     assert 'emi-arena/v1:j{"r":"BTC-20261120-090000","p":"BULLISH"}' in text
 
 
+def test_the_crowd_stands_with_what_may_be_wrong_with_it() -> None:
+    text = _page("/arena/")
+
+    assert "No voter of this round has a record above chance yet." in text
+    assert "9 votes came within a minute at 2026-11-20T08:58:00Z: 88.9 % the same answer, 100.0 % from new" in text
+
+
+def test_patterns_and_places_stand_with_their_counts_and_intervals() -> None:
+    text = _page("/arena/")
+
+    assert "all 60 55.0 % 55.0 % 55.0 % Could be chance." in text
+    assert "AAAA…ZZZZ 55.0 % of 40 (95 % interval 39.8 to 69.3 %) provisional" in text
+    assert "3 voters so far, 2 with too few rounds." in text
+
+
 def test_an_arena_where_nothing_was_played_says_so() -> None:
     text = _page("/arena/", EMPTY)
 
