@@ -11,7 +11,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Self
+from types import SimpleNamespace
+from typing import Any, Self, cast
 
 import pytest
 
@@ -138,21 +139,6 @@ def test_a_tick_that_blocks_its_thread_for_too_long_is_seen_from_other_threads(t
     assert seen == [(False, 0.0), (True, 80.0), (False, 0.0)]
 
 
-def test_minutes_without_a_tick_are_counted(tmp_path: Path) -> None:
-    async def work() -> None:
-        clock = TwoClocks()
-        async with opened(tmp_path, clock) as service:
-            clockwork = Clockwork(service)
-            for seconds in (60, 60, 240, 61):
-                await clockwork.fire()
-                clock.live(seconds)
-            await clockwork.fire()
-            assert ticks(clockwork.metrics, "missed") == 3
-            assert ticks(clockwork.metrics, "published") == 5
-
-    run(work)
-
-
 @pytest.mark.parametrize("jump", [timedelta(hours=1), -timedelta(hours=1), timedelta(seconds=3)])
 def test_a_clock_that_is_set_is_seen_once(jump: timedelta) -> None:
     clock = TwoClocks()
@@ -180,53 +166,84 @@ def test_a_slewed_clock_and_a_slow_process_are_no_jump() -> None:
     assert [*looks, watch.look()] == [0.0] * 601
 
 
-def test_a_jump_forward_makes_a_tick_at_once_and_none_is_missed(tmp_path: Path) -> None:
-    told: list[str] = []
+class Idle(Clockwork):
+    """A clockwork whose ticks are only noted."""
 
+    def __init__(self, clock: SteppedClock) -> None:
+        super().__init__(cast("Service", SimpleNamespace(clock=clock)))
+        self.made: list[str] = []
+
+    async def _make(self, at: datetime, began_s: float) -> None:
+        self.made.append(f"{at:%H:%M:%S}")
+
+
+def test_minutes_without_a_tick_are_counted() -> None:
     async def work() -> None:
         clock = TwoClocks()
-        async with opened(tmp_path, clock) as service:
-            clockwork = Clockwork(service, lambda report, _: told.append(report.tick_id))
-            clockwork.start()
+        clockwork = Idle(clock)
+        for seconds in (60, 60, 240, 61):
             await clockwork.fire()
-            clock.live(10)
-            clock.step(timedelta(hours=3))
-            await clockwork.look()
-            assert count(clockwork.metrics, "emi_clock_jumps_total", direction="forward") == 1
-            assert ticks(clockwork.metrics, "missed") == 0
-            clockwork.stop()
-            await clockwork.drain()
+            clock.live(seconds)
+        await clockwork.fire()
+        assert ticks(clockwork.metrics, "missed") == 3
+        assert len(clockwork.made) == 5
 
     run(work)
 
-    assert told == ["20261120T120000Z", "20261120T150010Z"]
 
-
-def test_a_jump_back_does_not_silence_the_clockwork(tmp_path: Path) -> None:
+def test_a_jump_forward_makes_a_tick_at_once_and_none_is_missed() -> None:
     async def work() -> None:
         clock = TwoClocks()
-        async with opened(tmp_path, clock) as service:
-            clockwork = Clockwork(service)
-            clockwork.start()
-            # What APScheduler is left with after the machine's clock was set back by an hour.
-            clockwork.job.modify(next_run_time=datetime.now(UTC) + timedelta(hours=1))
-            clock.step(-timedelta(hours=1))
-            await clockwork.look()
-            assert clockwork.job.next_run_time - datetime.now(UTC) <= MINUTE
-            assert count(clockwork.metrics, "emi_clock_jumps_total", direction="back") == 1
-            clockwork.stop()
-            await clockwork.drain()
+        clockwork = Idle(clock)
+        clockwork.start()
+        await clockwork.fire()
+        clock.live(10)
+        clock.step(timedelta(hours=3))
+        await clockwork.look()
+        assert clockwork.made == ["12:00:00", "15:00:10"]
+        assert count(clockwork.metrics, "emi_clock_jumps_total", direction="forward") == 1
+        assert ticks(clockwork.metrics, "missed") == 0
+        clockwork.stop()
+        await clockwork.drain()
 
     run(work)
 
 
-def test_the_job_keeps_full_minutes_one_at_a_time_and_forgives_half_a_minute(tmp_path: Path) -> None:
+def test_a_jump_back_does_not_silence_the_clockwork() -> None:
     async def work() -> None:
-        async with opened(tmp_path, SteppedClock()) as service:
-            job = Clockwork(service).job
-            assert (job.max_instances, job.coalesce, job.misfire_grace_time) == (1, True, 30)
-            at = datetime(2026, 11, 20, 12, 0, 0, 1, tzinfo=UTC)
-            assert job.trigger.get_next_fire_time(None, at) == NOON + MINUTE
+        clock = TwoClocks()
+        clockwork = Idle(clock)
+        clockwork.start()
+        # What APScheduler is left with after the machine's clock was set back by an hour.
+        clockwork.job.modify(next_run_time=datetime.now(UTC) + timedelta(hours=1))
+        clock.step(-timedelta(hours=1))
+        await clockwork.look()
+        assert clockwork.job.next_run_time - datetime.now(UTC) <= MINUTE
+        assert count(clockwork.metrics, "emi_clock_jumps_total", direction="back") == 1
+        clockwork.stop()
+        await clockwork.drain()
+
+    run(work)
+
+
+def test_the_job_keeps_full_minutes_one_at_a_time_and_forgives_half_a_minute() -> None:
+    async def work() -> None:
+        job = Idle(SteppedClock()).job
+        assert (job.max_instances, job.coalesce, job.misfire_grace_time) == (1, True, 30)
+        at = datetime(2026, 11, 20, 12, 0, 0, 1, tzinfo=UTC)
+        assert job.trigger.get_next_fire_time(None, at) == NOON + MINUTE
+
+    run(work)
+
+
+def test_a_full_minute_during_a_tick_makes_no_second_one() -> None:
+    async def work() -> None:
+        clockwork = Idle(SteppedClock())
+        async with clockwork.one:
+            await clockwork._on_time()
+        assert not clockwork.made
+        await clockwork._on_time()
+        assert len(clockwork.made) == 1
 
     run(work)
 
