@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
+from generator.arena.scores import BIN_CASES
 from generator.arena.values import Rate, Round, TeacherMetrics
 from generator.catalog.words import PatternType
 from generator.compose.context import TickContext
@@ -123,7 +124,10 @@ def voters(body: Mapping[str, Any]) -> Voters:
 
 
 def _pattern(row: Mapping[str, Any]) -> PatternRow:
-    brain, people, both = (percent(row[name]["percent"]) for name in ("brain", "crowd", "both_wrong"))
+    few = row["rounds"] < BIN_CASES
+    brain, people, both = (
+        "too few" if few else percent(row[name]["percent"]) for name in ("brain", "crowd", "both_wrong")
+    )
     return PatternRow(row["when"], row["rounds"], brain, people, both, row["finding"])
 
 
