@@ -181,7 +181,8 @@ class Duty(Clockwork):
                 self._resign()
                 return
             self._leading = epoch
-        log.info("leading", epoch=epoch, opened_in_s=round(self._service.clock.monotonic() - began_s, 2))
+        if self._stood_by or self._service.settings.lease_url:  # alone on a machine, it goes without saying
+            log.info("leading", epoch=epoch, opened_in_s=round(self._service.clock.monotonic() - began_s, 2))
         self._ask_again_for_history()
         self.forget_last()
         await self.fire()
