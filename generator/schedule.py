@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import Final
 
 import structlog
-from apscheduler.events import EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED, JobEvent
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.cron import CronTrigger
 
@@ -67,7 +66,6 @@ class Clockwork:
             coalesce=True,
             misfire_grace_time=MISFIRE_GRACE_S,
         )
-        self.scheduler.add_listener(self._skipped, EVENT_JOB_MISSED | EVENT_JOB_MAX_INSTANCES)
 
     def listen(self) -> None:
         """Stop on SIGINT and SIGTERM."""
@@ -172,7 +170,10 @@ class Clockwork:
             log.warning("the failed tick could not be recorded", reason=str(again))
 
     def _count_missed(self, now_s: float) -> None:
-        """Count the minutes that went by without a tick since the last; not those that a set clock left out."""
+        """Count the minutes that went by without a tick since the last; not those that a set clock left out.
+
+        APScheduler's own events say less: those that it folds into one after a pause are not told.
+        """
         if self._last_s is not None:
             missed = round((now_s - self._last_s) / MINUTE_S) - 1
             if missed > 0:
@@ -184,9 +185,6 @@ class Clockwork:
         """Tick, unless one is at work already, which then stands for this minute too or makes it a missed one."""
         if not self.one.locked():
             await self.fire()
-
-    def _skipped(self, event: JobEvent) -> None:
-        log.debug("the full minute was not kept", job=event.job_id)  # counted by the next tick
 
     async def _watch(self) -> None:
         while True:
