@@ -119,7 +119,7 @@ class Engine:
         self.features.update(returns, self.volatility)
         fresh = self.volatility.fresh()
         telling = fresh * self.volatility.moving()
-        support = self.features.count * np.append(telling, telling.max())
+        support = self.features.count * np.concatenate((telling, (telling.max(),)))
         self.filter.update(t_ms, self.features.current[: len(REGIME_INPUTS)], support, steps)
         depth, spread, imbalance = (extra[name][row] for name in ("depth_usd", "spread_bps", "imbalance"))
         self.liquidity.update(depth, spread, imbalance, self.volatility.levels()[1])

@@ -30,8 +30,8 @@ class OutlookLevel:
     def update(self, hour: FloatArray, fresh: FloatArray) -> None:
         """Take the log outlook of an hour, (assets,), where the asset is fresh."""
         market = float((hour * fresh).sum() / max(fresh.sum(), 1.0))
-        seen = np.append(fresh, fresh.max())
-        self.now = np.where(seen > 0.0, np.append(hour, market), self.now)
+        seen = np.concatenate((fresh, (fresh.max(),)))
+        self.now = np.where(seen > 0.0, np.concatenate((hour, (market,))), self.now)
         self.count += seen
         step(self.moments, np.array((self.now, self.now**2)), self._alpha, np.maximum(self.count, 1.0), seen)
 

@@ -48,7 +48,10 @@ class Volatility:
         self.age = np.full(shape, 1e6)  # bars since the last return
         self.still = np.zeros((2, *shape))  # bars in a row without a move, and without a trade
         self._bar = np.zeros(shape)  # log volatility of the last bar
-        self._levels: FloatArray | None = None  # of the state as it stands, and the outlook at one time
+        # Of the state as it stands; outlook and sigma at one time.
+        self._levels: FloatArray | None = None
+        self._fresh: FloatArray | None = None
+        self._volume_level: FloatArray | None = None
         self._outlook: tuple[int, FloatArray] | None = None
         self._sigma: tuple[int, FloatArray] | None = None
         self._width = np.sqrt(np.asarray(HORIZON_BARS, dtype=np.float64)).reshape((3,) + (1,) * len(shape))
@@ -59,7 +62,7 @@ class Volatility:
 
     def update(self, returns: FloatArray, range_variance: FloatArray, volume: FloatArray) -> None:
         """Take one bar; NaN returns or volumes leave the asset as it was."""
-        self._levels = self._outlook = self._sigma = None
+        self._levels = self._fresh = self._volume_level = self._outlook = self._sigma = None
         seen = np.isfinite(returns)
         moved = np.where(seen, returns, 0.0) ** 2
         raw = np.maximum(np.where(np.isfinite(range_variance), 0.5 * (moved + range_variance), moved), _FLOOR)
@@ -107,8 +110,9 @@ class Volatility:
 
     def fresh(self) -> FloatArray:
         """Return 1.0 where the asset had a return in the last hour, else 0.0."""
-        fresh: FloatArray = (self.age <= HOUR_BARS).astype(np.float64)
-        return fresh
+        if self._fresh is None:
+            self._fresh = (self.age <= HOUR_BARS).astype(np.float64)
+        return self._fresh
 
     def moving(self) -> FloatArray:
         """Return 0.0 where the price has stood for hours, as of a source that repeats itself, else 1.0."""
@@ -117,9 +121,10 @@ class Volatility:
 
     def volume_level(self) -> FloatArray:
         """Return the log of the hour's volume against three days; 0 while unknown."""
-        level = np.log(self.volume[0] + 1e-9) - self.volume_slow[0]
-        out: FloatArray = clipped(level, -_LOG_VOLUME_SPAN, _LOG_VOLUME_SPAN) * (self.count[1] > 0.0)
-        return out
+        if self._volume_level is None:
+            level = np.log(self.volume[0] + 1e-9) - self.volume_slow[0]
+            self._volume_level = clipped(level, -_LOG_VOLUME_SPAN, _LOG_VOLUME_SPAN) * (self.count[1] > 0.0)
+        return self._volume_level
 
     def outlook(self, t_ms: int) -> FloatArray:
         """Return log(expected sigma per bar / slow sigma) over 15 minutes, 1 hour, 4 hours: (3, ..., assets)."""

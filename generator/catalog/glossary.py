@@ -45,6 +45,7 @@ GLOSSARY: Final[dict[str, str]] = {
     "depth": "How much waits in the order book near the price.",
     "imbalance": "Whether more waits to be bought or to be sold near the price.",
     "mid": "The price halfway between the best bid and the best ask.",
+    "volume": "How much was traded in a given time.",
     "venue": "A place where coins change hands.",
     "asset": "A coin that we read. There are seven.",
     "derivatives": "Deals whose worth hangs on the price of a coin, such as futures.",

@@ -17,23 +17,36 @@ from tests.brain.markets import market
 DAY = 288
 
 
+PEER_STEPS = 100
+
+
 def main() -> None:
-    """Measure and print; every figure beside its bar."""
+    """Measure and print; every figure beside its bar and beside a peer of fixed work in the same run."""
     print("| figure | median | 99th percentile | bar, 99th percentile |\n|---|---|---|---|")
     for assets, warm, ticks, bar in ((7, 8 * DAY, 3000, "<= 1 ms"), (1000, DAY, 60, "<= 60 ms")):
-        fed, whole, state = _ticks(assets, warm, ticks)
+        fed, whole, peer, state = _ticks(assets, warm, ticks)
         print(f"| {assets} assets, bar fed | {_cell(fed)} | |")
         print(f"| {assets} assets, bar fed and reading made | {_cell(whole)} | {bar} |")
+        print(f"| peer: {PEER_STEPS} steps of an EWMA over seven columns | {_cell(peer)} | |")
+        ratios = (np.percentile(whole, share) / np.percentile(peer, share) for share in (50, 99))
+        print(f"| {assets} assets, fed and read, over the peer | {' | '.join(f'{r:.1f} x' for r in ratios)} | |")
         print(f"| {assets} assets, state | {state / 1000:.1f} kB | | {'<= 10 kB' if assets == 7 else ''} |")
 
 
-def _ticks(assets: int, warm: int, ticks: int) -> tuple[list[float], list[float], int]:
-    """Return seconds of processor time for each tick, of feeding and of all, and the bytes of state."""
+def _peer(levels: np.ndarray, values: np.ndarray) -> None:
+    """Do a fixed amount of small-array work: what it costs tells how fast the machine is at this moment."""
+    for _ in range(PEER_STEPS):
+        levels += (values - levels) * 0.01
+
+
+def _ticks(assets: int, warm: int, ticks: int) -> tuple[list[float], list[float], list[float], int]:
+    """Return seconds of processor time for each tick, of feeding, of all and of the peer, and the bytes of state."""
     names = tuple(f"A{number}" for number in range(assets))
     frame = market(warm + ticks, assets=names)
     engine = Engine(Weights.load(), names)
     engine.advance(frame.rows(0, warm))
-    fed, whole = [], []
+    fed, whole, peer = [], [], []
+    levels, values = np.zeros((8, 7)), np.ones((8, 7))
     for row in range(warm, warm + ticks):
         one = frame.rows(row, row + 1)
         began = time.thread_time()  # of this thread: other programs on the machine do not count
@@ -41,8 +54,11 @@ def _ticks(assets: int, warm: int, ticks: int) -> tuple[list[float], list[float]
         middle = time.thread_time()
         engine.reading()
         fed.append(middle - began)
-        whole.append(time.thread_time() - began)
-    return fed, whole, len(engine.dump())
+        ended = time.thread_time()
+        whole.append(ended - began)
+        _peer(levels, values)
+        peer.append(time.thread_time() - ended)
+    return fed, whole, peer, len(engine.dump())
 
 
 def _cell(seconds: list[float]) -> str:
