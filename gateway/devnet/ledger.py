@@ -25,6 +25,11 @@ CREATE TABLE IF NOT EXISTS transactions (
     last_valid INTEGER NOT NULL, lease BLOB, wire BLOB NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS leases ON transactions (sender, lease, last_valid) WHERE lease IS NOT NULL;
+CREATE INDEX IF NOT EXISTS places ON transactions (round, position);
+CREATE TABLE IF NOT EXISTS participants (
+    address TEXT NOT NULL, role TEXT NOT NULL, round INTEGER NOT NULL, position INTEGER NOT NULL, txid TEXT NOT NULL,
+    PRIMARY KEY (address, role, round, position, txid)
+) STRICT, WITHOUT ROWID;
 """
 SCHEMA_VERSION: Final = "1"
 
@@ -49,11 +54,30 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """One transaction that is in the ledger."""
+    """One transaction that is in the ledger; `position` counts from 0 within its round."""
 
     item: Item
     round: int
     position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What is looked for: transactions of one address, of every one when it is None.
+
+    Args:
+        address: whose, newest first; None gives those of everyone, oldest first.
+        role: `sender`, `receiver`, or empty for both.
+        min_round: first round, included.
+        max_round: last round, included.
+        after: (round, position) of the last one that was given before, in the order of the answer.
+    """
+
+    address: str | None = None
+    role: str = ""
+    min_round: int = 0
+    max_round: int = 2**63 - 1
+    after: tuple[int, int] | None = None
 
 
 class Ledger:
@@ -99,7 +123,7 @@ class Ledger:
             current = self.rounds.current()
             changes = evaluate(items, self, current, self.identity)
             self._store(changes)
-            for position, item in enumerate(items):
+            for position, item in enumerate(items, self._next_position(current)):
                 row = (
                     item.txid,
                     current,
@@ -110,7 +134,20 @@ class Ledger:
                     item.wire,
                 )
                 self._database.execute("INSERT INTO transactions VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+                self._store_participants(item, current, position)
         return current
+
+    def _next_position(self, at_round: int) -> int:
+        sql = "SELECT max(position) FROM transactions WHERE round = ?"
+        last = self._database.execute(sql, (at_round,)).fetchone()[0]
+        return 0 if last is None else int(last) + 1
+
+    def _store_participants(self, item: Item, at_round: int, position: int) -> None:
+        rows = [(item.sender, "sender"), (item.receiver, "receiver")]
+        self._database.executemany(
+            "INSERT OR IGNORE INTO participants VALUES (?, ?, ?, ?, ?)",
+            [(address, role, at_round, position, item.txid) for address, role in rows],
+        )
 
     def simulate(self, items: Sequence[Item]) -> None:
         """Find out whether a group would commit now, and change nothing.
@@ -138,6 +175,29 @@ class Ledger:
         sql = "SELECT wire, round, position FROM transactions WHERE txid = ?"
         row = self._database.execute(sql, (txid,)).fetchone()
         return None if row is None else Committed(parse_item(row[0]), row[1], row[2])
+
+    def search(self, wanted: Search) -> Iterator[Committed]:
+        """Give transactions in the order of an indexer: of an address newest first, of everyone oldest first."""
+        newest_first = wanted.address is not None
+        table = "participants" if newest_first else "transactions"
+        where, values = ["round >= ?", "round <= ?"], [_fit(wanted.min_round), _fit(wanted.max_round)]
+        conditions: list[tuple[str, list[str | int]]] = []
+        if wanted.address is not None:
+            conditions.append(("address = ?", [wanted.address]))
+        if wanted.role:
+            conditions.append(("role = ?", [wanted.role]))
+        if wanted.after is not None:
+            conditions.append((f"(round, position) {'<' if newest_first else '>'} (?, ?)", [*map(_fit, wanted.after)]))
+        parameters: list[str | int] = [*values, *(value for _, found in conditions for value in found)]
+        way = "DESC" if newest_first else "ASC"
+        sql = (
+            f"SELECT DISTINCT round, position, txid FROM {table} WHERE "  # noqa: S608  words of this function
+            f"{' AND '.join([*where, *(text for text, _ in conditions)])} ORDER BY round {way}, position {way}"
+        )
+        for _, _, txid in self._database.execute(sql, parameters):
+            found = self.transaction(txid)
+            if found is not None:
+                yield found
 
     def micro_algos(self, address: str) -> int:
         """Return an account's balance in micro-ALGO, 0 when it was never seen."""
@@ -172,6 +232,15 @@ class Ledger:
                 )
         last = self._database.execute("SELECT max(round) FROM transactions").fetchone()[0]
         self.rounds.raise_to(last or 1)
+        if last is not None and self._database.execute("SELECT 1 FROM participants").fetchone() is None:
+            self._index_old_transactions()
+
+    def _index_old_transactions(self) -> None:
+        """Note the participants of a ledger that was written before they were kept."""
+        with self._writing():
+            rows = self._database.execute("SELECT wire, round, position FROM transactions").fetchall()
+            for wire, at_round, position in rows:
+                self._store_participants(parse_item(wire), at_round, position)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

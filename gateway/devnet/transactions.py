@@ -48,6 +48,11 @@ class Item:
         return address_of(self.fields["snd"])
 
     @property
+    def receiver(self) -> str:
+        """The address that ALGO or the asset goes to."""
+        return address_of(self.fields.get("rcv" if self.fields["type"] == "pay" else "arcv", bytes(32)))
+
+    @property
     def wire(self) -> bytes:
         """The bytes that a node takes: the envelope with its transaction."""
         return base64.b64decode(encoding.msgpack_encode({**self.envelope, "txn": dict(self.fields)}))

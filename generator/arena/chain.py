@@ -4,6 +4,8 @@ The indexer is believed as little as possible: each row is put back into the tra
 through the same verifier as a ballot of the inbox, so a row that an indexer made up or changed does not count. What
 it can still do is leave rows out; each poll therefore reads some rounds again that it has read before.
 
+An indexer gives the transactions of an address newest first, with a token after each page that is not empty.
+
 The time of a ballot is that of the block that confirmed it. In the tick that locks a round the indexer is given a few
 seconds to reach the lock's time; a ballot that was confirmed in time and is seen later is refused by that name.
 """
@@ -47,19 +49,6 @@ class IndexerError(Exception):
     """The indexer did not answer, or not as an indexer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Polled:
-    """What one poll brought.
-
-    Args:
-        files: new ballots.
-        complaint: what was wrong with the pages, empty when nothing was.
-    """
-
-    files: tuple[BallotFile, ...]
-    complaint: str = ""
-
-
 class ChainBallots:
     """The way in by chain. It keeps nothing on disk: after a restart it reads the last hour and a half again.
 
@@ -74,27 +63,31 @@ class ChainBallots:
         self._patience = patience or Patience()
         self._address = address
         self._from: int | None = None
-        self._resume = ""  # the page at which a poll that had too many goes on
+        self._resume = ""  # the page at which a run of pages goes on that an earlier poll did not end
+        self._run_began = 0  # the indexer's round when that run began
         self._seen: OrderedDict[str, None] = OrderedDict()
         self._pending: list[str] = []
         self._complaint = ""
 
     async def poll(self, lock_ms: int | None = None) -> tuple[BallotFile, ...]:
-        """Return ballots that were not returned before; none when the indexer is down, which is logged once.
+        """Return ballots that were not returned before; what was read before an indexer failed is kept and counts.
 
         Args:
             lock_ms: wall time of a lock that this tick makes; the indexer is waited for until it is past it.
         """
+        files: dict[str, BallotFile] = {}
+        if lock_ms is not None:
+            await self._reach_in_time(lock_ms)
+        goes_on_at = self._resume
         try:
-            async with asyncio.timeout(self._patience.poll_s + (self._patience.lock_s if lock_ms is not None else 0)):
-                if lock_ms is not None:
-                    await self._reach(lock_ms)
-                polled = await self._read()
+            async with asyncio.timeout(self._patience.poll_s):
+                complaint = await self._read(files)
         except (IndexerError, TimeoutError) as error:
-            self._complain(str(error) or "no answer in time")
-            return ()
-        self._complain(polled.complaint)
-        return polled.files
+            complaint = str(error) or "no answer in time"
+            if self._resume == goes_on_at:  # not one page: its token may be what is wrong
+                self._resume = ""
+        self._complain(complaint)
+        return self._done(files)
 
     def stored(self) -> None:
         """Note that the memory has dealt with all that was returned."""
@@ -108,20 +101,59 @@ class ChainBallots:
             self._seen.pop(txid, None)
         self._pending, self._from, self._resume = [], None, ""
 
+    async def _reach_in_time(self, lock_ms: int) -> None:
+        try:
+            async with asyncio.timeout(self._patience.lock_s):
+                await self._reach(lock_ms)
+        except (IndexerError, TimeoutError) as error:
+            log.warning(
+                "the indexer is not known to be past the lock: ballots that it shows later are not counted",
+                reason=str(error) or "it is behind",
+            )
+
     async def _reach(self, lock_ms: int) -> None:
-        """Wait until the indexer's last block is past a moment, as long as there is time for it."""
-        waited = 0.0
-        while waited < self._patience.lock_s:
+        """Wait until the indexer's last block is past a moment."""
+        while True:
             answer = _object(await self._ask("/v2/transactions", {"limit": "1", "address": self._address}))
             current = _whole(answer.get("current-round"))
             block = _object(await self._ask(f"/v2/blocks/{current}", {"header-only": "true"}))
             if _whole(block.get("timestamp")) * 1000 >= lock_ms:
                 return
             await asyncio.sleep(self._patience.step_s)
-            waited += self._patience.step_s
-        log.warning("the indexer is behind at the lock: ballots that it shows later are not counted")
 
-    async def _read(self) -> Polled:
+    async def _read(self, files: dict[str, BallotFile]) -> str:
+        """Read pages, newest first as indexers give those of an address, and return what was wrong with them.
+
+        A run of pages goes from the newest ballot back to the round where the last run began, less some that are read
+        again. One that an outage or the number of pages cut short goes on where it was, and is followed by another.
+        """
+        query = await self._query()
+        tokens = {self._resume}
+        went_on = bool(self._resume)
+        for _ in range(MOST_PAGES):
+            resumed = {"next": self._resume} if self._resume else {}
+            answer = _object(await self._ask("/v2/transactions", {**query, "min-round": str(self._from), **resumed}))
+            if not self._resume:  # what comes while pages are read is read by the next run
+                self._run_began = _whole(answer.get("current-round"))
+            rows = _list(answer.get("transactions"))
+            for row in rows:
+                self._take(row, files)
+            token = answer.get("next-token")
+            if not rows or not isinstance(token, str) or not token:
+                self._from = max(self._from or 0, self._run_began - OVERLAP_ROUNDS)
+                self._resume = ""
+                if not went_on:
+                    return ""
+                went_on, tokens = False, {""}
+                continue
+            if token in tokens:
+                self._resume = ""
+                return "the indexer gives the same page twice"
+            tokens.add(token)
+            self._resume = token
+        return f"more than {MOST_PAGES} pages at once; the rest follows"
+
+    async def _query(self) -> dict[str, str]:
         query = {
             "address": self._address,
             "address-role": "receiver",
@@ -132,31 +164,7 @@ class ChainBallots:
         if self._from is None:
             answer = _object(await self._ask("/v2/transactions", {**query, "limit": "1"}))
             self._from = max(0, _whole(answer.get("current-round")) - FIRST_LOOK_ROUNDS)
-        query["min-round"] = str(self._from)
-        if self._resume:
-            query["next"] = self._resume
-        files: dict[str, BallotFile] = {}
-        tokens = {self._resume}
-        current: int | None = None
-        for _ in range(MOST_PAGES):
-            answer = _object(await self._ask("/v2/transactions", query))
-            # The first page's round: what comes while the pages are read is read again by the next poll.
-            current = _whole(answer.get("current-round")) if current is None else current
-            for row in _list(answer.get("transactions")):
-                self._take(row, files)
-            token = answer.get("next-token")
-            if not isinstance(token, str) or not token or not answer.get("transactions"):
-                # After pages that went on from an earlier poll, the rounds read meanwhile are read again.
-                self._from = self._from if self._resume else max(self._from, current - OVERLAP_ROUNDS)
-                self._resume = ""
-                return self._done(files)
-            if token in tokens:
-                self._resume = ""
-                return self._done(files, "the indexer gives the same page twice")
-            tokens.add(token)
-            query["next"] = token
-        self._resume = query["next"]
-        return self._done(files, f"more than {MOST_PAGES} pages at once; the rest follows")
+        return query
 
     def _take(self, row: Any, files: dict[str, BallotFile]) -> None:
         txid = row.get("id") if isinstance(row, dict) else None
@@ -164,12 +172,12 @@ class ChainBallots:
             return
         files[txid] = ballot_of(row)
 
-    def _done(self, files: dict[str, BallotFile], complaint: str = "") -> Polled:
+    def _done(self, files: dict[str, BallotFile]) -> tuple[BallotFile, ...]:
         self._seen.update(dict.fromkeys(files))
         self._pending += files
         while len(self._seen) > SEEN_KEPT:
             self._seen.popitem(last=False)
-        return Polled(tuple(files.values()), complaint)
+        return tuple(files.values())
 
     def _complain(self, text: str) -> None:
         if text and text != self._complaint:
@@ -194,7 +202,7 @@ def ballot_of(row: Mapping[str, Any]) -> BallotFile:
 
 
 def _signed(row: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the signed transaction whose id the row carries; an indexer tells `gen` also where none was signed."""
+    """Return the signed transaction whose id the row carries; some tell the genesis id also where none was signed."""
     transaction = _transaction(row)
     signature = _object(row["signature"])
     envelope: dict[str, Any] = {"txn": transaction}
@@ -233,7 +241,8 @@ def _transaction(row: Mapping[str, Any]) -> dict[str, Any]:
         fields["rekey"] = key_of(str(row["rekey-to"]))
     if payment.get("close-remainder-to"):
         fields["close"] = key_of(str(payment["close-remainder-to"]))
-    return {key: value for key, value in fields.items() if value not in (0, "", b"")}
+    # What is zero was not signed; older indexers write it out.
+    return {key: value for key, value in fields.items() if value not in (0, "", b"", bytes(32))}
 
 
 def _bytes(text: Any) -> bytes:

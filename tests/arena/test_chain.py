@@ -15,6 +15,7 @@ from algosdk.transaction import PaymentTxn, SuggestedParams
 
 from generator.arena import chain
 from generator.arena.address import default_address
+from generator.arena.algorand import address_of
 from generator.arena.ballots import NOTE_PREFIX, BallotFile, Poll, Refusal, judge, note_of
 from generator.arena.chain import ChainBallots, IndexerError, Patience, ballot_of
 from generator.catalog.words import Prediction, RoundPhase
@@ -58,7 +59,7 @@ def row(by: int = 0, choice: Prediction = Prediction.BULLISH, at_round: int = 5_
 
 
 class FakeIndexer:
-    """An indexer with these rows; subclasses misbehave."""
+    """An indexer with these rows, newest first, a token after each page that is not empty; subclasses misbehave."""
 
     def __init__(self, rows: list[dict[str, Any]], page: int = 2, current: int = 6_000) -> None:
         self.rows = rows
@@ -72,13 +73,14 @@ class FakeIndexer:
         if path.startswith("/v2/blocks/"):
             self.time_s += 3
             return {"timestamp": self.time_s}
-        begin = int(query.get("next", "0"))
-        found = [one for one in self.rows if one["confirmed-round"] >= int(query.get("min-round", "0"))]
-        size = min(self.page, int(query["limit"]))
-        answer: dict[str, Any] = {"current-round": self.current, "transactions": found[begin : begin + size]}
-        if begin + size < len(found):
-            answer["next-token"] = str(begin + size)
-        return answer
+        before = int(query.get("next", len(self.rows)))
+        found = [
+            (place, one)
+            for place, one in reversed(list(enumerate(self.rows)))
+            if place < before and one["confirmed-round"] >= int(query.get("min-round", "0"))
+        ][: min(self.page, int(query["limit"]))]
+        answer: dict[str, Any] = {"current-round": self.current, "transactions": [one for _, one in found]}
+        return answer | ({"next-token": str(found[-1][0])} if found else {})
 
 
 def verdicts(files: tuple[BallotFile, ...], poll: Poll = POLL) -> dict[str, str | None]:
@@ -134,7 +136,7 @@ async def test_a_page_that_was_skipped_is_found_by_the_next_poll() -> None:
 async def test_pages_that_repeat_end_and_lose_nothing_that_was_shown() -> None:
     class Repeating(FakeIndexer):
         async def __call__(self, path: str, query: Mapping[str, str]) -> Any:
-            answer = await super().__call__(path, {**query, "next": "0"})
+            answer = await super().__call__(path, {name: text for name, text in query.items() if name != "next"})
             return answer | {"next-token": "always"}
 
     indexer = Repeating([row(by) for by in range(5)])
@@ -154,6 +156,78 @@ async def test_more_than_forty_pages_are_read_over_several_polls() -> None:
 
     assert len(first) == chain.MOST_PAGES * 2
     assert len(second) == 5
+
+
+@in_loop
+async def test_what_was_read_before_an_outage_counts_and_the_next_poll_goes_on_there() -> None:
+    class Ailing(FakeIndexer):
+        pages_left = 3
+
+        async def __call__(self, path: str, query: Mapping[str, str]) -> Any:
+            self.pages_left -= 1
+            if self.pages_left < 0:
+                raise IndexerError("down")
+            return await super().__call__(path, query)
+
+    indexer = Ailing([row(by) for by in range(7)])
+    ballots = ChainBallots(indexer, default_address())
+    first = await ballots.poll()
+    indexer.pages_left = 100
+    second = await ballots.poll()
+
+    assert (len(first), len(second)) == (4, 3)
+    assert {file.name for file in first + second} == {one["id"] for one in indexer.rows}
+
+
+@in_loop
+async def test_a_page_that_can_no_longer_be_had_is_forgotten() -> None:
+    class Forgetful(FakeIndexer):
+        async def __call__(self, path: str, query: Mapping[str, str]) -> Any:
+            if "next" in query:
+                raise IndexerError("the indexer answered 400")
+            return await super().__call__(path, query)
+
+    indexer = Forgetful([row(by) for by in range(4)])
+    ballots = ChainBallots(indexer, default_address())
+    assert len(await ballots.poll()) == 2
+    assert await ballots.poll() == ()
+    indexer.rows.append(row(9))
+
+    assert [file.name for file in await ballots.poll()] == [indexer.rows[-1]["id"]]
+
+
+@in_loop
+async def test_after_a_flood_the_rounds_that_are_read_again_move_on() -> None:
+    indexer = FakeIndexer([row(0, id=f"{number}", at_round=5_000) for number in range(chain.MOST_PAGES * 2 + 5)])
+    ballots = ChainBallots(indexer, default_address())
+    for _ in range(3):
+        await ballots.poll()
+    indexer.asked.clear()
+
+    await ballots.poll()
+
+    assert len(indexer.asked) == 1
+    assert indexer.asked[0][1]["min-round"] == str(indexer.current - chain.OVERLAP_ROUNDS)
+
+
+@in_loop
+async def test_at_a_lock_an_indexer_without_blocks_is_read_all_the_same() -> None:
+    class Blockless(FakeIndexer):
+        async def __call__(self, path: str, query: Mapping[str, str]) -> Any:
+            if path.startswith("/v2/blocks/"):
+                raise IndexerError("the indexer answered 404")
+            return await super().__call__(path, query)
+
+    assert len(await ChainBallots(Blockless([row(0)]), default_address(), HASTY).poll(lock_ms=OPEN.start_ms)) == 1
+
+
+@in_loop
+async def test_a_row_of_an_older_indexer_that_writes_zero_fields_out_holds() -> None:
+    zero = base64.b64encode(bytes(32)).decode()
+    told = row(0, group=zero, lease=zero)
+    told["payment-transaction"]["close-remainder-to"] = address_of(bytes(32))
+
+    assert list(verdicts((ballot_of(told),)).values()) == [None]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,194 @@
+"""The devnet carries ballots: its node takes them, and its indexer tells them as a real one does."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import struct
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.devnet.keys import Key, new_key
+from gateway.devnet.rounds import started_at
+from gateway.networks import DEVNET
+from generator.arena.address import default_address
+from generator.arena.ballots import NOTE_PREFIX, BallotFile, Poll, judge, note_of
+from generator.arena.chain import Ask, ChainBallots, IndexerError
+from generator.catalog.words import Prediction
+from tests.arena.test_ballots import OPEN
+from tests.devnet.toy import START_ROUND, Toy, pay, toy
+
+ARENA = default_address()
+
+
+def cast(devnet: Toy, key: Key, choice: Prediction = Prediction.BULLISH, **changes: Any) -> str:
+    """Send one ballot through the node and return its transaction id."""
+    first = devnet.ledger.rounds.current()
+    item = pay(key, 0, ARENA, first, **{"note": note_of(OPEN.round_id, choice), **changes})
+    answer = devnet.client.post("/algod/v2/transactions", content=item.wire)
+    assert answer.status_code == 200, answer.text
+    return str(answer.json()["txId"])
+
+
+def voters(devnet: Toy, count: int) -> list[Key]:
+    keys = [new_key() for _ in range(count)]
+    for key in keys:
+        devnet.fund(key.address)
+    return keys
+
+
+def search(devnet: Toy, **query: str) -> dict[str, Any]:
+    answer = devnet.client.get(
+        "/indexer/v2/transactions", params={name.replace("_", "-"): query[name] for name in query}
+    )
+    assert answer.status_code == 200, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+def ids(answer: Mapping[str, Any]) -> list[str]:
+    return [row["id"] for row in answer["transactions"]]
+
+
+def asking(devnet: Toy) -> Ask:
+    async def ask(path: str, query: Mapping[str, str]) -> Any:
+        answer = devnet.client.get(f"/indexer{path}", params=dict(query))
+        if answer.status_code != 200:
+            raise IndexerError(f"the indexer answered {answer.status_code}")
+        return answer.json()
+
+    return ask
+
+
+def verdicts(files: tuple[BallotFile, ...]) -> list[str | None]:
+    start_ms = 2**60  # after every block of the toy chain
+    live = {OPEN.round_id: replace(OPEN, start_ms=start_ms)}
+    poll = Poll(ARENA, DEVNET.genesis_hash, live, start_ms - 1)
+    return [verdict.reason for verdict in judge(files, poll, lambda _: frozenset())[0]]
+
+
+def test_a_ballot_costs_its_fee_and_is_told_with_its_signature_and_the_time_of_its_block(tmp_path: Path) -> None:
+    with toy(tmp_path) as devnet:
+        (key,) = voters(devnet, 1)
+        had = devnet.ledger.micro_algos(key.address)
+        txid = cast(devnet, key)
+        (row,) = search(devnet, address=ARENA, address_role="receiver", tx_type="pay")["transactions"]
+
+        assert devnet.ledger.micro_algos(key.address) == had - 1_000
+        assert (row["id"], row["sender"], row["confirmed-round"]) == (txid, key.address, START_ROUND)
+        assert row["round-time"] == int(started_at(START_ROUND))
+        assert row["payment-transaction"] == {"amount": 0, "receiver": ARENA, "close-amount": 0}
+        assert base64.b64decode(row["note"]) == note_of(OPEN.round_id, Prediction.BULLISH)
+        assert len(base64.b64decode(row["signature"]["sig"])) == 64
+
+
+def test_an_address_s_transactions_come_newest_first_in_pages_the_last_of_which_has_a_token_too(tmp_path: Path) -> None:
+    with toy(tmp_path) as devnet:
+        txids = []
+        for key in voters(devnet, 5):
+            txids.append(cast(devnet, key))
+            if len(txids) == 3:
+                devnet.clock.pass_rounds(1)
+        pages, query = [], {"address": ARENA, "limit": "2"}
+        while True:
+            pages.append(search(devnet, **query))
+            if "next-token" not in pages[-1]:
+                break
+            query["next"] = pages[-1]["next-token"]
+
+        assert [ids(page) for page in pages] == [txids[:2:-1], txids[2:0:-1], txids[:1], []]
+        assert struct.unpack("<QI", base64.urlsafe_b64decode(pages[1]["next-token"])) == (START_ROUND, 1)
+
+
+def test_everyone_s_transactions_come_oldest_first(tmp_path: Path) -> None:
+    with toy(tmp_path) as devnet:
+        txids = [cast(devnet, key) for key in voters(devnet, 3)]
+        first = search(devnet, limit="2")
+
+        assert ids(first) == txids[:2]
+        assert ids(search(devnet, next=first["next-token"])) == txids[2:]
+
+
+def test_role_type_note_and_rounds_are_filtered(tmp_path: Path) -> None:
+    with toy(tmp_path) as devnet:
+        (key,) = voters(devnet, 1)
+        ballot = cast(devnet, key)
+        devnet.clock.pass_rounds(2)
+        other = cast(devnet, key, note=b"hello")
+        prefix = base64.b64encode(NOTE_PREFIX).decode()
+
+        assert ids(search(devnet, address=key.address, address_role="sender")) == [other, ballot]
+        assert ids(search(devnet, address=key.address, address_role="receiver")) == []
+        assert ids(search(devnet, address=ARENA, note_prefix=prefix)) == [ballot]
+        assert ids(search(devnet, address=ARENA, min_round=str(START_ROUND + 1))) == [other]
+        assert ids(search(devnet, address=ARENA, max_round=str(START_ROUND))) == [ballot]
+        assert ids(search(devnet, address=ARENA, tx_type="axfer")) == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"address": "nobody"},
+        {"address-role": "king"},
+        {"tx-type": "coffee"},
+        {"note-prefix": "%%"},
+        {"min-round": "-1"},
+        {"limit": "many"},
+        {"limit": "9" * 30},
+        {"next": "AAAA"},
+        {"next": "?"},
+    ],
+)
+def test_a_query_that_an_indexer_does_not_take_is_400(tmp_path: Path, query: dict[str, str]) -> None:
+    with toy(tmp_path) as devnet:
+        answer = devnet.client.get("/indexer/v2/transactions", params=query)
+
+        assert answer.status_code == 400
+        assert answer.json()["message"].startswith("invalid input: ")
+
+
+def test_a_block_tells_its_time_and_one_to_come_is_not_there(tmp_path: Path) -> None:
+    with toy(tmp_path) as devnet:
+        (key,) = voters(devnet, 1)
+        txid = cast(devnet, key)
+        header = devnet.client.get(f"/indexer/v2/blocks/{START_ROUND}?header-only=true").json()
+        whole = devnet.client.get(f"/indexer/v2/blocks/{START_ROUND}").json()
+
+        assert (header["round"], header["timestamp"]) == (START_ROUND, int(started_at(START_ROUND)))
+        assert "transactions" not in header
+        assert ids(whole) == [txid]
+        assert devnet.client.get(f"/indexer/v2/blocks/{START_ROUND + 1}").status_code == 404
+
+
+def test_a_genesis_id_is_told_only_where_it_was_signed(tmp_path: Path) -> None:
+    with toy(tmp_path) as devnet:
+        with_id, without = voters(devnet, 2)
+        cast(devnet, with_id)
+        cast(devnet, without, gen=None)
+        second, first = search(devnet, address=ARENA)["transactions"]
+
+        assert first["genesis-id"] == DEVNET.genesis_id
+        assert "genesis-id" not in second
+
+
+def test_every_ballot_on_the_devnet_holds_with_the_generator_s_verifier(tmp_path: Path) -> None:
+    with toy(tmp_path) as devnet:
+        for number, key in enumerate(voters(devnet, 4)):
+            cast(devnet, key, tuple(Prediction)[number % 3], **({"gen": None} if number == 3 else {}))
+        files = asyncio.run(ChainBallots(asking(devnet), ARENA).poll())
+
+        assert verdicts(files) == [None] * 4
+        assert {file.arrived_ms for file in files} == {int(started_at(START_ROUND)) * 1000}
+
+
+def test_a_ledger_of_before_the_search_finds_its_old_transactions(tmp_path: Path) -> None:
+    with toy(tmp_path) as devnet:
+        (key,) = voters(devnet, 1)
+        txid = cast(devnet, key)
+        devnet.ledger._database.execute("DELETE FROM participants")
+    with toy(tmp_path) as devnet:
+        assert ids(search(devnet, address=ARENA)) == [txid]
