@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from generator.arena.address import default_address
 from generator.arena.box import BallotBox, ChainWay, FolderWay, WayIn
+from generator.arena.bucket_inbox import BucketInbox
 from generator.arena.chain import ChainBallots
-from generator.arena.inbox import Inbox
+from generator.arena.inbox import BallotSource, Inbox
 from generator.arena.play import ArenaConfig
 from generator.brain.engine import Engine
 from generator.brain.weights import Weights
@@ -26,7 +27,7 @@ from generator.logbook import CHECKPOINT, Logbook, name_of
 from generator.market.history import History
 from generator.market.source import Source
 from generator.memory.store import Memory
-from generator.publish.bucket_places import site_store, vault_store
+from generator.publish.bucket_places import inbox_shelf, site_store, vault_store
 from generator.publish.check import Checker
 from generator.publish.pages import Pages
 from generator.publish.standing import Standing
@@ -148,10 +149,16 @@ def _indexer(settings: GeneratorSettings) -> Indexer | None:
 
 
 def _box(settings: GeneratorSettings, indexer: Indexer | None) -> BallotBox:
-    ways: list[WayIn] = [FolderWay(Inbox(settings.inbox_path))]
+    ways: list[WayIn] = [FolderWay(_inbox(settings))]
     if indexer is not None:
         ways.append(ChainWay(ChainBallots(indexer.ask, settings.arena.address or default_address())))
     return BallotBox(ways)
+
+
+def _inbox(settings: GeneratorSettings) -> BallotSource:
+    """Return the free way in: a folder, or an object store's prefix."""
+    url = settings.inbox_bucket
+    return Inbox(settings.inbox_path) if url is None else BucketInbox(inbox_shelf(url))
 
 
 def _logbook(settings: GeneratorSettings, memory: Memory) -> Logbook:

@@ -31,7 +31,9 @@ class ArenaSettings(BaseModel):
     assets: Annotated[tuple[str, ...], NoDecode] = Field(
         ("BTC",), description="Assets of the rounds; a longer list rotates."
     )
-    inbox_url: str | None = Field(None, description="Folder of ballots; default STATE_DIR/inbox.")
+    inbox_url: str | None = Field(
+        None, description="Folder of ballots, or an object store such as s3://bucket/ballots; default STATE_DIR/inbox."
+    )
     address: str | None = Field(None, description="Algorand address that ballots are sent to; default: nobody's.")
 
     @field_validator("round_minutes")
@@ -41,6 +43,16 @@ class ArenaSettings(BaseModel):
             msg = "must divide 1440, e.g. 15, 20, 30, 45, 60 or 90"
             raise ValueError(msg)
         return value
+
+    @field_validator("inbox_url")
+    @classmethod
+    def _inbox_form(cls, value: str | None) -> str | None:
+        if value is None or value.startswith("file:///") or "://" not in value:
+            return value
+        if not is_bucket(value):
+            forms = ", ".join(f"{scheme}://bucket/prefix" for scheme in SCHEMES)
+            raise ValueError(f"must be a folder, file:///a/folder or one of {forms}")
+        return str(BucketUrl.parse(value))
 
     @field_validator("address")
     @classmethod
@@ -188,9 +200,17 @@ class GeneratorSettings(BaseSettings):
 
     @property
     def inbox_path(self) -> Path:
-        """Folder of the ballots."""
+        """Folder of the ballots, where they are not in an object store."""
         url = self.arena.inbox_url
-        return Path(urlsplit(url).path if url.startswith("file://") else url) if url else self.state_dir / "inbox"
+        if not url or self.inbox_bucket:
+            return self.state_dir / "inbox"
+        return Path(unquote(urlsplit(url).path) if url.startswith("file://") else url)
+
+    @property
+    def inbox_bucket(self) -> str | None:
+        """Object store of the ballots; None where it is a folder."""
+        url = self.arena.inbox_url
+        return url if url and is_bucket(url) else None
 
     @property
     def is_loopback(self) -> bool:
@@ -215,6 +235,24 @@ class GeneratorSettings(BaseSettings):
             return f"BASE_URL {self.origin} is public: set SOURCE and NETWORK as well"
         if self.source == SourceMode.RECORDED and not self.data_dir:
             return "SOURCE is recorded: name the folder with --data DIR or DATA_DIR"
+        return self._inbox_complaint()
+
+    def _inbox_complaint(self) -> str | None:
+        """What is read as a ballot is removed afterwards: nothing else may lie there."""
+        if self.inbox_bucket is None:
+            inbox, state = self.inbox_path.resolve(), self.state_dir.resolve()
+            others = (("SITE_DIR", self.site_path), ("VAULT_URL", self.vault_path))
+            apart = [(name, path.resolve()) for name, path in others]
+            if inbox == state or inbox in state.parents:
+                return f"ARENA__INBOX_URL {inbox} must not hold STATE_DIR {state}: its files are taken away as ballots"
+            for name, path in apart:
+                if inbox == path or inbox in path.parents or path in inbox.parents:
+                    return f"ARENA__INBOX_URL {inbox} and {name} {path} must lie apart"
+            return None
+        stores = (("SITE_URL", self.site_url), ("VAULT_URL", self.vault_bucket), ("LEASE_URL", self.lease_url))
+        for name, url in stores:
+            if url and is_bucket(url) and BucketUrl.parse(url).overlaps(BucketUrl.parse(self.inbox_bucket)):
+                return f"ARENA__INBOX_URL {self.inbox_bucket} and {name} {url} must lie apart: ballots are removed"
         return None
 
 

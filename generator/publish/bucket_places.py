@@ -1,4 +1,4 @@
-"""Where a generator publishes to: folders of this machine, or prefixes of an object store."""
+"""Where a generator publishes to and takes ballots from: folders of this machine, or prefixes of an object store."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from pathlib import Path
 from generator.errors import PublishError
 from generator.lease.fence import Fence, one_writer
 from generator.publish.bucket_mirror import Mirrored
+from generator.publish.bucket_shelf import BucketShelf
 from generator.publish.bucket_site import BucketSite
-from generator.publish.bucket_store import Bucket, StoreFault, open_bucket
+from generator.publish.bucket_store import ObjectBucket, StoreFault, open_bucket
 from generator.publish.bucket_vault import BucketVault
 from generator.publish.release import Releases
 from generator.publish.values import SiteStore, VaultStore
@@ -40,7 +41,16 @@ def vault_store(folder: Path, url: str | None, fence: Fence = one_writer) -> Vau
     return Vault(folder, fence=fence) if url is None else BucketVault(_bucket(url), _writer(), fence)
 
 
-def _bucket(url: str) -> Bucket:
+def inbox_shelf(url: str) -> BucketShelf:
+    """Return where ballots are dropped, in an object store.
+
+    Raises:
+        PublishError: the environment lacks what the object store needs.
+    """
+    return BucketShelf(_bucket(url))
+
+
+def _bucket(url: str) -> ObjectBucket:
     try:
         return open_bucket(url)
     except StoreFault as fault:

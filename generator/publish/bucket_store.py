@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
@@ -60,6 +60,15 @@ class Stored:
 
     data: bytes
     version: Version
+
+
+@dataclass(frozen=True, slots=True)
+class Dated:
+    """One object of a listing; `modified_ms` is the store's own time, UTC."""
+
+    path: str
+    size: int
+    modified_ms: int
 
 
 class Bucket(Protocol):
@@ -121,7 +130,7 @@ class Bucket(Protocol):
         ...
 
 
-def open_bucket(url: str, request_s: float = REQUEST_S) -> Bucket:
+def open_bucket(url: str, request_s: float = REQUEST_S) -> ObjectBucket:
     """Make a store of a URL; nothing is asked of it yet.
 
     Args:
@@ -227,6 +236,24 @@ class ObjectBucket:
         except _errors() as error:
             raise self._fault("list", prefix, error) from None
 
+    def dated(self, limit: int) -> list[Dated]:
+        """Return objects of the whole prefix, the oldest first; of more than `limit` any of them.
+
+        Raises:
+            StoreFault: not answered.
+        """
+        import obstore  # noqa: PLC0415
+
+        found: list[Dated] = []
+        try:
+            for rows in obstore.list(self._store, chunk_size=min(limit, 1_000)):
+                found += [Dated(row["path"], row["size"], _ms(row["last_modified"])) for row in rows]
+                if len(found) >= limit:
+                    break
+        except _errors() as error:
+            raise self._fault("list", "", error) from None
+        return sorted(found[:limit], key=lambda one: (one.modified_ms, one.path))
+
     def delete(self, paths: Sequence[str]) -> None:
         """Delete objects; see `Bucket`."""
         import obstore  # noqa: PLC0415
@@ -275,6 +302,10 @@ def _errors() -> tuple[type[Exception], ...]:
 
 def _version(row: Mapping[str, Any]) -> Version:
     return {name: row[name] for name in ("e_tag", "version") if row.get(name)}
+
+
+def _ms(moment: datetime) -> int:
+    return round(moment.timestamp() * 1000)
 
 
 def _plain(error: BaseException) -> str:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from generator.arena.ballots import BallotFile, Refusal
+from generator.arena.ballots import BallotFile
 from generator.arena.box import BallotBox, FolderWay
-from generator.arena.bucket_inbox import BucketInbox
 from generator.arena.inbox import Inbox
 from generator.arena.values import BallotVerdict
 from generator.memory.store import Memory
@@ -86,50 +85,3 @@ def test_the_same_ballot_by_both_ways_counts_once_and_a_restart_s_second_look_is
     assert memory.view(NOON + HOUR).live_tally.total == 1
     assert memory.rejected_ballots() == {}
     memory.close()
-
-
-class FakeShelf:
-    def __init__(self) -> None:
-        self.objects: dict[str, bytes] = {}
-        self.down = False
-
-    def _check(self) -> None:
-        if self.down:
-            raise OSError("store down")
-
-    def list(self, limit: int) -> list[tuple[str, int, int]]:
-        self._check()
-        return [(name, len(data), NOON) for name, data in sorted(self.objects.items())][:limit]
-
-    def get(self, name: str) -> bytes:
-        self._check()
-        return self.objects[name]
-
-    def delete(self, names: Sequence[str]) -> None:
-        self._check()
-        for name in names:
-            self.objects.pop(name, None)
-
-
-def test_an_inbox_in_an_object_store_is_read_and_cleared() -> None:
-    shelf = FakeShelf()
-    shelf.objects = {"a": Vote(NEXT).file().data, "b": b"x" * 5_000}
-    inbox = BucketInbox(shelf)
-    files = inbox.read()
-    inbox.clear(files)
-
-    assert [(file.name, file.refusal) for file in files] == [("a", None), ("b", Refusal.TOO_LARGE)]
-    assert shelf.objects == {}
-
-
-def test_an_object_store_that_is_down_gives_nothing_and_loses_nothing() -> None:
-    shelf = FakeShelf()
-    shelf.objects = {"a": Vote(NEXT).file().data}
-    inbox = BucketInbox(shelf)
-    files = inbox.read()
-    shelf.down = True
-
-    assert inbox.read() == ()
-    inbox.clear(files)
-    shelf.down = False
-    assert [file.name for file in inbox.read()] == ["a"]

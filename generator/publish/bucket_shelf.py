@@ -1,0 +1,48 @@
+"""The shelf of an inbox in an object store: see `generator.arena.bucket_inbox`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from generator.arena.ballots import MAX_FILE_BYTES
+from generator.publish.bucket_store import ObjectBucket, StoreFault
+
+LISTED = 20_000  # of more than these, random ones come first: ballots are named by their transaction ids
+PLAIN = {"Content-Type": "text/plain; charset=us-ascii", "Cache-Control": "no-store"}
+
+
+class BucketShelf:
+    """Objects below the inbox's prefix; every fault of the store is an OSError."""
+
+    def __init__(self, bucket: ObjectBucket) -> None:
+        self._bucket = bucket
+
+    def list(self, limit: int) -> Sequence[tuple[str, int, int]]:
+        """Return (name, bytes, last modified in UTC ms), the oldest first."""
+        try:
+            found = self._bucket.dated(LISTED)
+        except StoreFault as fault:
+            raise OSError(str(fault)) from fault
+        return [(one.path, one.size, one.modified_ms) for one in found[:limit]]
+
+    def get(self, name: str) -> bytes | None:
+        """Return an object, None when it is gone."""
+        try:
+            found = self._bucket.get(name, MAX_FILE_BYTES)
+        except StoreFault as fault:
+            raise OSError(str(fault)) from fault
+        return None if found is None else found.data
+
+    def delete(self, names: Sequence[str]) -> None:
+        """Remove objects."""
+        try:
+            self._bucket.delete(names)
+        except StoreFault as fault:
+            raise OSError(str(fault)) from fault
+
+    def put(self, name: str, data: bytes) -> None:
+        """Store one ballot; the same one again is harmless."""
+        try:
+            self._bucket.create(name, data, PLAIN)
+        except StoreFault as fault:
+            raise OSError(str(fault)) from fault
