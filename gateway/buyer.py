@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any, Final, Protocol
-from urllib.parse import urlsplit
 
-import aiohttp
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from gateway.networks import DEVNET
-from gateway.problem import preflight, problem
-from gateway.settings import GatewaySettings, is_loopback
+from gateway.buyer_bundle import BUNDLE_PATH, WalletBundle
+from gateway.buyer_devnet import SIGN_PATH, Signer, devnet_wallet
+from gateway.prepare import PREPARE_PATH, PRODUCTS, Prepare, PrepareState
+from gateway.problem import preflight
+from gateway.settings import GatewaySettings
 from gateway.vault import LoadedVault, Vault, VaultProduct
 
 PAGE: Final = "/x402-buyer/"
-SIGN_PATH: Final = "/x402-buyer/devnet-sign"
-PRODUCTS: Final[dict[str, str]] = {"human": "x402-atlas-human-report", "agent": "x402-atlas"}
+SAMPLE_PATH: Final = "/sample-report.json"
 DEFAULT: Final = "human"
-SIGN_TIMEOUT_S: Final = 5.0
+__all__ = ["PAGE", "PREPARE_PATH", "SIGN_PATH", "BuyerState", "buyer_routes", "devnet_wallet"]
 NETWORK_WORDS: Final[dict[str, str]] = {
     "mainnet": "Algorand",
     "testnet": "the Algorand test network, play money",
@@ -29,37 +28,19 @@ NETWORK_WORDS: Final[dict[str, str]] = {
 }
 PAGE_HEADERS: Final[dict[str, str]] = {
     "cache-control": "no-store",
-    "content-security-policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
-    "cross-origin-opener-policy": "same-origin",
+    # Lute signs in a window of its own, which must be able to answer the page that opened it.
+    "cross-origin-opener-policy": "same-origin-allow-popups",
 }
 
 
-class BuyerState(Protocol):
+class BuyerState(PrepareState, Protocol):
     """What the page needs of the gateway."""
-
-    @property
-    def settings(self) -> GatewaySettings:
-        """The gateway's settings."""
-        ...
 
     @property
     def vault(self) -> Vault:
         """What is for sale."""
-        ...
-
-    @property
-    def project(self) -> str:
-        """The service's name."""
-        ...
-
-    @property
-    def disclaimer(self) -> str:
-        """The educational notice."""
         ...
 
     def no_quote_reason(self) -> str | None:
@@ -73,20 +54,18 @@ def buyer_routes(state: BuyerState) -> list[BaseRoute]:
     Args:
         state: the gateway's parts; read anew with each request.
     """
-    page = _Page(state)
-    routes: list[BaseRoute] = [Route(PAGE, page.show, methods=["GET", "OPTIONS"]), Route(PAGE.rstrip("/"), _redirect)]
+    bundle = WalletBundle(state.settings.state_dir)
+    page = _Page(state, bundle)
+    routes: list[BaseRoute] = [
+        Route(PAGE, page.show, methods=["GET", "OPTIONS"]),
+        Route(PAGE.rstrip("/"), _redirect),
+        Route(PREPARE_PATH, Prepare(state).show, methods=["GET", "OPTIONS"]),
+        Route(BUNDLE_PATH, bundle.show),
+    ]
     devnet = devnet_wallet(state.settings)
     if devnet is not None:
-        routes.append(Route(SIGN_PATH, _Signer(state, devnet).sign))
+        routes.append(Route(SIGN_PATH, Signer(state, devnet).sign))
     return routes
-
-
-def devnet_wallet(settings: GatewaySettings) -> str | None:
-    """Return where the devnet's throwaway wallet signs, None when this is not a devnet of this machine."""
-    facilitator = settings.facilitator_url or ""
-    if settings.chain_network != DEVNET or not is_loopback(urlsplit(facilitator).hostname or ""):
-        return None
-    return f"{facilitator.removesuffix('/facilitator')}/wallet/sign"
 
 
 async def _redirect(request: Request) -> Response:
@@ -97,8 +76,9 @@ async def _redirect(request: Request) -> Response:
 class _Page:
     """Render the terms of one product."""
 
-    def __init__(self, state: BuyerState) -> None:
+    def __init__(self, state: BuyerState, bundle: WalletBundle) -> None:
         self._state = state
+        self._bundle = bundle
         loader = FileSystemLoader(_templates())
         self._templates = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
 
@@ -142,59 +122,20 @@ class _Page:
             "asset": settings.chain_network.asset_id,
             "payee": settings.payee,
             "sign_path": SIGN_PATH if devnet_wallet(settings) else None,
+            "prepare_path": PREPARE_PATH,
+            "bundle": self._bundle_url(),
+            "sample_path": SAMPLE_PATH,
         }
 
+    def _bundle_url(self) -> str | None:
+        version = self._bundle.version()
+        return f"{BUNDLE_PATH}?v={version}" if version else None
+
     def _render(self, name: str, values: dict[str, Any], status: int) -> Response:
-        headers = PAGE_HEADERS | ({"retry-after": "30"} if status == 503 else {})
+        headers = PAGE_HEADERS | {"content-security-policy": self._bundle.policy()}
+        headers |= {"retry-after": "30"} if status == 503 else {}
         text = self._templates.get_template(name).render(values)
         return HTMLResponse(text, status_code=status, headers=headers)
-
-
-class _Signer:
-    """Let the devnet's throwaway wallet sign a challenge that this gateway made. No key is held here."""
-
-    def __init__(self, state: BuyerState, wallet_url: str) -> None:
-        self._state = state
-        self._wallet_url = wallet_url
-
-    async def sign(self, request: Request) -> Response:
-        """Answer GET with a signed payment for the challenge in the request's PAYMENT-REQUIRED header."""
-        from gateway.devnet.errors import WalletError  # noqa: PLC0415  never loaded off the devnet
-        from gateway.devnet.wallet import read_challenge  # noqa: PLC0415
-
-        if request.headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}:
-            return self._problem(request, 400, "only this gateway's own page may ask for a devnet signature")
-        header = request.headers.get("payment-required", "")
-        try:
-            resource = read_challenge(header).get("resource")
-        except WalletError as error:
-            return self._problem(request, 400, str(error))
-        if not isinstance(resource, dict) or resource.get("url") != self._wanted(request):
-            return self._problem(request, 400, "the challenge is not this gateway's for this product")
-        return await self._forward(request, header)
-
-    def _wanted(self, request: Request) -> str | None:
-        vault = self._state.vault.current()
-        wanted = PRODUCTS.get(request.query_params.get("product", DEFAULT))
-        paths = [one.path for one in vault.products.values() if one.id == wanted] if vault else []
-        return self._state.settings.origin + paths[0] if paths else None
-
-    async def _forward(self, request: Request, header: str) -> Response:
-        timeout = aiohttp.ClientTimeout(total=SIGN_TIMEOUT_S)
-        try:
-            async with (
-                aiohttp.ClientSession(timeout=timeout) as http,
-                http.post(self._wallet_url, headers={"PAYMENT-REQUIRED": header}) as answer,
-            ):
-                told = await answer.json()
-        except (aiohttp.ClientError, TimeoutError, ValueError):
-            return self._problem(request, 503, "the devnet does not answer; nothing was signed")
-        if answer.status != 200 or not isinstance(told, dict):
-            return self._problem(request, 400, "the devnet's wallet did not sign this challenge")
-        return JSONResponse(told, headers={"cache-control": "no-store"})
-
-    def _problem(self, request: Request, status: int, detail: str) -> Response:
-        return problem(status, detail, instance=request.url.path, project=self._state.settings.project)
 
 
 def _templates() -> Path:

@@ -162,6 +162,15 @@ class Chain:
         """Tell whether algod knows a transaction as confirmed; False also when it cannot be asked."""
         return await self._pending(txid, TIMEOUT_S) is Presence.FOUND
 
+    async def algod(self, path: str, timeout_s: float) -> Answer | None:
+        """Ask algod one question; None when it gives no readable answer in time.
+
+        Args:
+            path: below algod's URL, with its leading slash.
+            timeout_s: seconds for everything.
+        """
+        return await self._get(self._algod, path, timeout_s)
+
     async def glance(self, txid: str) -> Presence:
         """Ask algod alone, and only shortly, about what was settled a moment ago.
 

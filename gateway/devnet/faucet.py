@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Final
 
 from algosdk import encoding
@@ -9,16 +10,20 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
-from gateway.devnet.errors import WalletError
+from gateway.devnet.errors import LedgerRefusal, WalletError
 from gateway.devnet.keys import Key
 from gateway.devnet.ledger import Ledger
+from gateway.devnet.network import MIN_FEE
+from gateway.devnet.transactions import Item, parse_item, signed
 from gateway.devnet.wallet import choose_offer, read_challenge, sign_payment
+from gateway.networks import Network
 
 GIFT_MICRO_ALGOS: Final = 10_000_000
 GIFT_ASSET: Final = 5_000_000
 """5 USDC: fifty human reports."""
 PAGE_LIMIT: Final = 1_000_000
 """The page's wallet pays at most 1 USDC for anything."""
+RISKY: Final = frozenset({"rekey", "aclose", "asnd", "close"})
 
 
 def wallet_routes(ledger: Ledger, page_key: Key | None) -> Mount:
@@ -50,10 +55,52 @@ def wallet_routes(ledger: Ledger, page_key: Key | None) -> Mount:
         told = {"payment_signature": payment.header, "txid": payment.txid, "payer": payment.payer}
         return JSONResponse({**told, "network": payment.network, "last_valid": payment.last_valid})
 
+    async def account(_request: Request) -> Response:
+        assert page_key is not None
+        ledger.fund(page_key.address, GIFT_MICRO_ALGOS, GIFT_ASSET)
+        return JSONResponse({"address": page_key.address})
+
+    async def sign_prepared(request: Request) -> Response:
+        assert page_key is not None
+        try:
+            item = prepared(request.headers.get("x-unsigned", ""), page_key.address, ledger.identity)
+        except WalletError as refusal:
+            return _problem(str(refusal))
+        return JSONResponse({"signed": base64.b64encode(signed(item, page_key.secret).wire).decode()})
+
     paths = [Route("/fund", fund, methods=["GET", "POST"])]
     if page_key is not None:
-        paths.append(Route("/sign", sign, methods=["POST"]))
+        paths += [
+            Route("/sign", sign, methods=["POST"]),
+            Route("/account", account, methods=["POST"]),
+            Route("/sign-prepared", sign_prepared, methods=["POST"]),
+        ]
     return Mount("/wallet", routes=paths)
+
+
+def prepared(unsigned: str, address: str, identity: Network) -> Item:
+    """Read a payment that somebody else prepared, if this wallet may sign it.
+
+    Args:
+        unsigned: base64 of the transaction's msgpack.
+        address: the wallet's own.
+        identity: the only network that it pays on.
+
+    Raises:
+        WalletError: it is no transaction, not from this wallet, not on this network, or pays more than the limit.
+    """
+    try:
+        item = parse_item(base64.b64decode(unsigned, validate=True))
+    except (ValueError, LedgerRefusal) as problem:
+        raise WalletError("what is to be signed is no transaction") from problem
+    fields = item.fields
+    if fields["type"] != "axfer" or item.sender != address or not fields.keys().isdisjoint(RISKY):
+        raise WalletError("this wallet signs only its own plain payments in USDC")
+    if fields.get("gh") != identity.genesis_hash_bytes or fields.get("xaid") != identity.asset_id:
+        raise WalletError(f"this wallet pays only in asset {identity.asset_id} on {identity.full}")
+    if fields.get("aamt", 0) > PAGE_LIMIT or fields.get("fee", 0) > MIN_FEE:
+        raise WalletError(f"this wallet pays at most {PAGE_LIMIT} atomic units and {MIN_FEE} micro-ALGO of fee")
+    return item
 
 
 def _problem(detail: str) -> Response:

@@ -1,32 +1,50 @@
-// The buyer page: asks for the price only when Pay is pressed, keeps the signed payment before it is sent, and sends
-// the same one again for as long as the outcome is not known. It holds no key and never signs.
-"use strict";
+// The buyer page: asks for the price only when Pay is pressed, lets the wallet sign what the service prepared, keeps
+// the signed payment before it is sent, and sends the same one again until its outcome is known. It holds no key.
 
-const STORE = "emi-purchases-v1";
-const RETRY_MS = [2000, 3000, 5000, 5000, 10000, 10000];
+import { alone, bodyOf, find, keep, keepBought, onChange, othersDone, saved } from "./buyer-store.js";
+import { WalletFault, faultOf, walletOf } from "./buyer-wallets.js";
+import { blocks, draw, element, markdown } from "./buyer-report.js";
+
+const BACKOFF_MS = [2000, 3000, 5000, 5000, 10000, 10000, 20000, 30000, 60000];
+const SEND_MS = 60000;
+const ASK_MS = 20000;
+const FRESH_MS = 150000;
+const SIGNED_MS = 240000;
+const QUOTE_TRIES = 3;
 const at = (id) => document.getElementById(id);
-const pay = at("pay");
-const product = pay.dataset;
+// Where nothing is for sale there is no button, but what was bought is still here.
+const pay = at("pay") || document.createElement("button");
+const page = pay.dataset;
+const network = { id: page.genesisId, hash: page.genesisHash, name: page.network };
 let current = null;
+let wake = () => {};
+let stopping = new AbortController();
 
-function saved() {
-  try {
-    const list = JSON.parse(localStorage.getItem(STORE) || "[]");
-    return Array.isArray(list) ? list : [];
-  } catch {
-    return [];
+// Each end that is not a delivered report; a Fault carries its name, and the page its words.
+const NOTHING = "Nothing was paid.";
+class Fault extends WalletFault {
+  constructor(kind, words, end = NOTHING) {
+    super(kind, words);
+    this.end = end;
   }
 }
+const OBSTACLES = {
+  no_account: ["no-account", "This account is not on the network yet. It needs a little ALGO, and then USDC."],
+  not_opted_in: ["not-opted-in", "This account has not opted in to USDC, so it cannot hold any. Add the asset in your wallet, get some USDC, and press Pay again."],
+  asset_frozen: ["frozen", "The issuer of USDC has frozen it in this account, so it cannot be sent."],
+};
+const REFUSALS = [
+  [/quote_expired|unknown_snapshot|txn dead|validity_window|round.*outside/i, "expired", "The payment came too late, and the network cannot take it any more. Press Pay for a new price."],
+  [/insufficient|underflow|overspend/i, "too-little", "The account holds too little USDC."],
+  [/overlapping lease|already in ledger/i, "refused", "This account has just paid for this very snapshot, maybe in another browser. Look there, or wait for the next one."],
+];
+const ON_CHAIN = /payment_already_on_chain|payment_consumed/;
 
-// Throws when the browser does not keep it: then the payment must not be sent.
-function keep(purchase) {
-  const others = saved().filter((one) => one.txid !== purchase.txid);
-  localStorage.setItem(STORE, JSON.stringify([purchase, ...others].slice(0, 50)));
-}
-
-function say(text, kind = "") {
-  at("state").textContent = text;
-  at("state").className = kind;
+function say(kind, text, mood = "") {
+  const state = at("state");
+  state.dataset.state = kind;
+  state.className = mood;
+  state.textContent = text;
 }
 
 function stage(name) {
@@ -40,11 +58,8 @@ function stage(name) {
   }
 }
 
-function element(name, text, className) {
-  const made = document.createElement(name);
-  if (text !== undefined) made.textContent = text;
-  if (className) made.className = className;
-  return made;
+function show(...ids) {
+  for (const id of ["account-choice", "approve", "cancel", "again", "files"]) at(id).hidden = !ids.includes(id);
 }
 
 function decode(header) {
@@ -55,8 +70,14 @@ function decode(header) {
   }
 }
 
+function encode(value) {
+  let text = "";
+  for (const byte of new TextEncoder().encode(JSON.stringify(value))) text += String.fromCharCode(byte);
+  return btoa(text);
+}
+
 async function digest(buffer) {
-  if (!globalThis.crypto || !crypto.subtle) return null;
+  if (!globalThis.crypto?.subtle) return null;
   const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", buffer));
   return [...sum].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
@@ -64,307 +85,352 @@ async function digest(buffer) {
 async function reason(answer) {
   try {
     const told = await answer.json();
-    return told.detail || told.error || told.message || `answer ${answer.status}`;
+    return String(told.detail || told.error || told.message || `answer ${answer.status}`);
   } catch {
     return `answer ${answer.status}`;
   }
 }
 
+async function ask(url) {
+  try {
+    return await fetch(url, { cache: "no-store", signal: AbortSignal.timeout(ASK_MS) });
+  } catch {
+    const why = navigator.onLine ? "The service cannot be reached." : "You are offline.";
+    throw new Fault("offline", `${why} Try again when the connection is back.`);
+  }
+}
+
+// The button: one purchase in one tab of this browser.
+async function pressed() {
+  const began = await alone(async () => {
+    begin();
+    try {
+      await buy();
+    } catch (error) {
+      tell(error);
+    } finally {
+      pay.disabled = false;
+      list();
+    }
+  });
+  if (!began) elsewhere();
+}
+
+function tell(error) {
+  const fault = faultOf(error);
+  show();
+  say(fault.kind, `${fault.message} ${fault.end ?? NOTHING}`.trim(), "bad");
+}
+
+function elsewhere() {
+  at("purchase").hidden = false;
+  say("other-tab", "Another tab of this browser is buying right now. This one waits, so that nothing is paid twice. What is bought there appears here too.", "wait");
+}
+
 function begin() {
+  stopping = new AbortController();
   pay.disabled = true;
   at("purchase").hidden = false;
-  at("again").hidden = at("actions").hidden = at("receipt").hidden = at("report").hidden = true;
+  at("report").hidden = true;
+  show();
   at("purchase").scrollIntoView({ block: "nearest" });
 }
 
-function stop(text, kind = "bad") {
-  say(text, kind);
-  pay.disabled = false;
-}
-
 async function buy() {
-  begin();
-  const open = saved().find((one) => one.product === product.product && one.status === "signed");
-  if (open) return present(open, 0);
-  let purchase;
+  const open = saved().find((one) => one.status === "signed" && one.product === page.product);
+  if (open) return present(open);
+  const wallet = walletOf(document.querySelector("input[name=wallet]:checked").value, page);
+  stage("connect");
+  say("connect", "Waiting for the wallet to name an account …");
+  show("cancel");
+  const payer = await account(await wallet.connect(network, stopping.signal));
+  stage("check");
+  say("check", "Asking for the price and looking at the account …");
+  const ready = await check(payer);
+  const owned = saved().find((one) => one.status === "settled" && one.product === page.product && one.snapshot === ready.snapshot);
+  if (owned && (await reopen(owned, "owned", "You have the newest one already, so nothing was paid again. A new one comes every minute."))) return undefined;
+  stage("approve");
+  await approval(wallet, ready);
+  say("approve", "Waiting for you to approve in the wallet …");
+  show("cancel");
+  const made = await sign(wallet, ready);
   try {
-    stage("ask");
-    say("Asking for the price …");
-    const asked = await fetch(product.path, { cache: "no-store" });
-    if (asked.status !== 402) return stop(`No price was given: ${await reason(asked)}. Nothing was paid.`);
-    const header = asked.headers.get("PAYMENT-REQUIRED");
-    const terms = await asked.json();
-    stage("sign");
-    say("The devnet wallet signs …");
-    const signed = await fetch(product.sign, { cache: "no-store", headers: { "PAYMENT-REQUIRED": header } });
-    if (!signed.ok) return stop(`The wallet did not sign: ${await reason(signed)}. Nothing was paid.`);
-    const made = await signed.json();
-    purchase = {
-      txid: made.txid, payer: made.payer, network: made.network, header: made.payment_signature,
-      product: product.product, title: product.title, path: product.path, status: "signed",
-      sha256: terms.quote ? terms.quote.sha256 : null, at: new Date().toISOString(),
-    };
+    keep(made);
   } catch {
-    return stop("The service cannot be reached. Nothing was paid.");
+    throw new Fault("unkept", "This browser does not let the page keep the payment, so it was not sent.");
   }
-  try {
-    keep(purchase);
-  } catch {
-    return stop("This browser does not let the page keep the payment, so it was not sent. Nothing was paid.");
-  }
-  return present(purchase, 0);
+  return present(made);
 }
 
-async function present(purchase, attempt) {
+async function account(found) {
+  if (!found.length) throw new Fault("wallet", "The wallet named no account.");
+  if (found.length === 1) return found[0];
+  at("account").replaceChildren(...found.map((one) => Object.assign(element("option", one), { value: one })));
+  show("account-choice", "cancel");
+  say("choose", "The wallet has several accounts. Choose the one that pays.");
+  at("account").focus();
+  await press("use-account");
+  show("cancel");
+  return at("account").value;
+}
+
+function press(id) {
+  return new Promise((resolve, reject) => {
+    at(id).addEventListener("click", resolve, { once: true });
+    stopping.signal.addEventListener("abort", () => reject(new Fault("declined", "You stopped.")), { once: true });
+  });
+}
+
+async function check(payer) {
+  for (let turn = 0; turn < QUOTE_TRIES; turn += 1) {
+    const asked = await ask(page.path);
+    const required = decode(asked.headers.get("PAYMENT-REQUIRED") || "");
+    const offer = required?.accepts?.[0];
+    if (asked.status !== 402 || !offer) throw new Fault("not-for-sale", `No price was given: ${await reason(asked)}`);
+    const quote = (await asked.json()).quote || {};
+    compare(offer);
+    const answer = await ask(`${page.prepare}&address=${encodeURIComponent(payer)}`);
+    if (answer.status !== 200) throw new Fault("not-ready", await reason(answer));
+    const told = await answer.json();
+    if (JSON.stringify(told.accepted) !== JSON.stringify(offer)) continue; // a new snapshot came between the two
+    obstacle(told);
+    return { ...told.payment, payer, required, offer, auth: told.account.auth_address, snapshot: offer.extra.snapshotId, sha256: quote.sha256 || null, at: Date.now() };
+  }
+  throw new Fault("not-ready", "The price is being renewed. Press Pay again.");
+}
+
+function compare(offer) {
+  if (offer.payTo !== page.payee || offer.asset !== page.asset || offer.network !== page.full) {
+    throw new Fault("terms-changed", "The terms are not the ones on this page any more. Reload it and read them again.");
+  }
+  if (offer.amount === page.price) return;
+  const now = `${(Number(offer.amount) / 1e6).toFixed(2)} USDC`;
+  const before = at("price").textContent;
+  page.price = offer.amount;
+  at("price").textContent = now;
+  at("price-note").textContent = `Changed while you were here: it was ${before}.`;
+  throw new Fault("price-changed", `The price is now ${now}; it was ${before}. Press Pay again if you agree to the new one.`);
+}
+
+function obstacle(told) {
+  if (told.obstacle === null) return;
+  const [kind, text] = OBSTACLES[told.obstacle] || ["too-little", `This account has ${(told.account.asset_atomic / 1e6).toFixed(2)} USDC, and the price is ${(told.price_atomic / 1e6).toFixed(2)} USDC.`];
+  throw new Fault(kind, text);
+}
+
+async function approval(wallet, ready) {
+  if (!wallet.press) return;
+  say("approve", `Account ${ready.payer.slice(0, 6)}…${ready.payer.slice(-4)} can pay. Press the button, and approve in the wallet's window.`);
+  show("approve", "cancel");
+  at("approve").focus();
+  await press("approve");
+}
+
+async function sign(wallet, ready) {
+  if (Date.now() - ready.at > FRESH_MS) throw new Fault("expired", "The price on offer has grown old. Press Pay for a new one.");
+  const signed = await wallet.sign(ready.group, ready.index, ready.payer, ready.auth, stopping.signal);
+  if (!sealed(signed, ready.group[ready.index])) throw new Fault("altered", "The wallet signed something else than it was asked to. It was not sent.");
+  if (Date.now() - ready.at > SIGNED_MS) throw new Fault("expired", "The approval came too late for the network, so the payment was not sent. Press Pay again.");
+  const group = ready.group.map((item, place) => (place === ready.index ? signed : item));
+  const payload = { paymentGroup: group, paymentIndex: ready.index };
+  const { resource, extensions } = ready.required;
+  return {
+    txid: ready.txid, payer: ready.payer, network: ready.offer.network, snapshot: ready.snapshot, sha256: ready.sha256,
+    header: encode({ x402Version: 2, payload, accepted: ready.offer, resource, extensions }),
+    product: page.product, title: page.title, path: page.path, status: "signed", at: new Date().toISOString(),
+  };
+}
+
+// A signed transaction ends with the transaction itself, byte for byte.
+function sealed(signed, unsigned) {
+  try {
+    const [whole, inner] = [atob(signed), atob(unsigned)];
+    return whole.length > inner.length && whole.endsWith(inner);
+  } catch {
+    return false;
+  }
+}
+
+// Sends one signed payment until it is settled or refused; a tab that closes meanwhile goes on when it opens again.
+async function present(purchase) {
   current = purchase;
   begin();
-  stage("settle");
-  say(attempt ? "Asking again with the same payment …" : "Settling on the network …");
-  let answer, why;
-  try {
-    answer = await fetch(purchase.path, { cache: "no-store", headers: { "PAYMENT-SIGNATURE": purchase.header } });
-  } catch {
-    why = "The service cannot be reached";
+  for (let turn = 0; ; turn += 1) {
+    stage("settle");
+    say("settle", turn ? "Asking again with the same payment …" : "Settling on the network …", turn ? "wait" : "");
+    let answer;
+    let why = navigator.onLine ? "The service cannot be reached." : "You are offline.";
+    try {
+      answer = await fetch(purchase.path, { cache: "no-store", headers: { "PAYMENT-SIGNATURE": purchase.header }, signal: AbortSignal.timeout(SEND_MS) });
+      if (answer.status === 200) return await delivered(purchase, answer);
+      if (answer.status === 402) return await refused(purchase, answer);
+      why = await reason(answer);
+    } catch (error) {
+      if (error instanceof Fault) throw error;
+      if (answer) why = "The answer was cut off on its way.";
+    }
+    await unknown(answer, why, turn);
   }
-  if (answer && answer.status === 200) return delivered(purchase, answer);
-  if (answer && answer.status === 402) return refused(purchase, answer);
-  if (answer) why = await reason(answer);
-  unknown(purchase, attempt, why, answer && Number(answer.headers.get("Retry-After")) * 1000);
+}
+
+async function unknown(answer, why, turn) {
+  const told = Number(answer?.headers.get("Retry-After"));
+  const backoff = BACKOFF_MS[Math.min(turn, BACKOFF_MS.length - 1)];
+  const wait = turn < 3 && told > 0 ? Math.min(told * 1000, 10000) : backoff;
+  const seconds = Math.max(1, Math.round(wait / 1000));
+  const kind = answer || navigator.onLine ? "unknown" : "offline-paying";
+  const cause = /[.!?]$/.test(why) ? why : `${why}.`;
+  show("again");
+  say(kind, `${cause} Whether the payment settled is not known yet. It is kept in this browser, and the same one is sent again in ${seconds} ${seconds === 1 ? "second" : "seconds"}. Nothing new is signed. You may close this page and come back.`, "wait");
+  await new Promise((next) => {
+    const timer = setTimeout(next, wait);
+    wake = () => (clearTimeout(timer), next());
+  });
 }
 
 async function delivered(purchase, answer) {
-  let bytes;
-  try {
-    bytes = await answer.arrayBuffer();
-    purchase.body = new TextDecoder().decode(bytes);
-    JSON.parse(purchase.body);
-  } catch {
-    return unknown(purchase, 0, "The answer was cut off on its way", 0);
-  }
-  purchase.status = "settled";
-  purchase.receipt = decode(answer.headers.get("PAYMENT-RESPONSE") || "");
+  const bytes = await answer.arrayBuffer();
+  const body = new TextDecoder().decode(bytes);
+  JSON.parse(body);
   const sum = await digest(bytes);
-  purchase.matches = sum && purchase.sha256 ? sum === purchase.sha256 : null;
+  const bought = { ...purchase, status: "settled", receipt: decode(answer.headers.get("PAYMENT-RESPONSE") || ""), matches: sum && purchase.sha256 ? sum === purchase.sha256 : null };
+  let kept = true;
   try {
-    keep(purchase);
+    await keepBought(bought, body);
   } catch {
-    purchase.unkept = true;
+    kept = false;
   }
-  show(purchase);
+  open(bought, body, kept ? "settled" : "settled-unkept", kept ? "Settled. What you bought is yours; it stays in this browser." : "Settled. What you bought is yours, but this browser could not keep it: download it now.");
+  at("report").focus({ preventScroll: true });
 }
 
 async function refused(purchase, answer) {
   const receipt = decode(answer.headers.get("PAYMENT-RESPONSE") || "");
-  const why = (receipt && receipt.errorReason) || (await reason(answer));
-  purchase.status = "refused";
-  purchase.receipt = receipt;
+  const words = `${receipt?.errorReason || ""} ${await reason(answer)}`.trim();
   try {
-    keep(purchase);
-  } finally {
-    stop(`The payment was refused and nothing was paid. The reason: ${why}.`);
-    list();
+    keep({ ...purchase, status: "refused", receipt });
+  } catch {
+    // It stands as signed then, and is refused once more when it is sent again.
   }
+  if (ON_CHAIN.test(words)) throw new Fault("on-chain", `The network has this payment already, but the service did not take it in time. Do not pay again: ask the service, with the transaction ${purchase.txid}.`, "");
+  const known = REFUSALS.find(([pattern]) => pattern.test(words));
+  if (known) throw new Fault(known[1], known[2]);
+  throw new Fault("refused", `The payment was refused. The reason: ${(receipt?.errorReason || words).replaceAll("_", " ").replace(/\.$/, "")}.`);
 }
 
-function unknown(purchase, attempt, why, asked) {
-  at("actions").hidden = at("again").hidden = false;
-  const again = attempt < RETRY_MS.length;
-  const wait = asked > 0 ? Math.min(asked, 10000) : RETRY_MS[attempt];
-  const cause = why.charAt(0).toUpperCase() + why.slice(1).replace(/\.$/, "");
-  const seconds = Math.max(1, Math.round(wait / 1000));
-  const next = again ? `It is sent again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.` : "Press the button to send it again.";
-  say(`${cause}. Whether the payment settled is not known yet. It is kept in this browser, and nothing new is signed. ${next}`, "wait");
-  if (again) setTimeout(() => current === purchase && purchase.status === "signed" && present(purchase, attempt + 1), wait);
-}
+const rowsOf = (one, body) => [
+  ["Product", `${one.title}, ${body.price || `${body.price_atomic} atomic units of USDC`}`],
+  ["Snapshot", `${body.snapshotId}, as of ${body.as_of}`],
+  ["Transaction", one.receipt?.transaction || one.txid],
+  ["Payer", one.payer],
+  ["Network", one.network],
+  ...(typeof one.matches === "boolean" ? [["Digest", one.matches ? "The bytes are the ones that were quoted" : "The bytes are NOT the ones that were quoted: download them and ask the service"]] : []),
+];
 
-function row(name, value, code) {
-  const made = element("div");
-  const told = element("dd");
-  told.append(code ? element("code", value) : value);
-  made.append(element("dt", name), told);
-  return made;
-}
-
-function show(purchase) {
-  current = purchase;
-  at("purchase").hidden = at("receipt").hidden = at("actions").hidden = false;
-  at("again").hidden = true;
-  stage("read");
-  const note = purchase.unkept ? " This browser could not keep it: download it now." : "";
-  say(`Settled. What you bought is yours${purchase.unkept ? "." : "; it stays in this browser."}${note}`);
-  const body = JSON.parse(purchase.body);
-  const rows = [row("Product", `${purchase.title}, ${body.price || `${body.price_atomic} atomic units of USDC`}`), row("Snapshot", `${body.snapshotId}, as of ${body.as_of}`), row("Transaction", purchase.txid, true), row("Payer", purchase.payer, true), row("Network", purchase.network, true)];
-  if (purchase.matches !== null && purchase.matches !== undefined) {
-    rows.push(row("Digest", purchase.matches ? "The bytes are the ones that were quoted" : "The bytes are NOT the ones that were quoted: download them and ask the seller"));
-  }
-  at("receipt").replaceChildren(...rows);
-  const link = at("download");
+function file(id, name, type, content) {
+  const link = at(id);
   if (link.href.startsWith("blob:")) URL.revokeObjectURL(link.href);
-  link.href = URL.createObjectURL(new Blob([purchase.body], { type: "application/json" }));
-  link.download = `${purchase.product}-${purchase.txid.slice(0, 8)}.json`;
-  link.hidden = false;
-  render(body);
-  pay.disabled = false;
+  link.href = URL.createObjectURL(new Blob([content], { type }));
+  link.download = name;
+}
+
+function open(one, text, kind, words) {
+  current = one;
+  const body = JSON.parse(text);
+  const made = blocks(body, one.title, rowsOf(one, body));
+  const name = `${one.product}-${one.txid.slice(0, 8)}`;
+  at("purchase").hidden = at("report").hidden = false;
+  at("report").replaceChildren(...draw(made));
+  stage("read");
+  show("files");
+  say(kind, words, "good");
+  file("as-json", `${name}.json`, "application/json", text);
+  file("as-markdown", `${name}.md`, "text/markdown", markdown(made));
+  file("as-receipt", `${name}-receipt.json`, "application/json", JSON.stringify({ product: one.product, transaction: one.txid, payer: one.payer, network: one.network, snapshotId: body.snapshotId, price_atomic: body.price_atomic, as_of: body.as_of, sha256: one.sha256, paymentResponse: one.receipt }, null, 2));
   pay.textContent = "Buy the newest one";
   list();
+}
+
+async function reopen(one, kind = "kept", words = "This is what you bought. It stays in this browser.") {
+  const body = await bodyOf(one);
+  if (body) open(one, body, kind, words);
+  return Boolean(body);
+}
+
+// A bought document whose body this browser lost is asked for again with the same payment, which pays nothing.
+async function pick(one) {
+  if (one.status === "settled" && (await reopen(one))) return;
+  await resume(one.txid);
+}
+
+async function resume(txid) {
+  const began = await alone(async () => {
+    const one = find(txid);
+    if (!one) return;
+    try {
+      if (one.status === "signed" || (one.status === "settled" && !(await reopen(one)))) await present(one);
+      else if (one.status === "refused") say("refused", "This payment was refused. Nothing was paid.", "bad");
+    } catch (error) {
+      tell(error);
+    } finally {
+      pay.disabled = false;
+      list();
+    }
+  });
+  if (began) return;
+  elsewhere();
+  await othersDone();
+  const one = find(txid);
+  if (one?.status === "signed") await resume(txid);
+  else if (one) await pick(one);
 }
 
 function list() {
   const rows = saved().map((one) => {
     const item = element("li");
-    const open = element("button", { settled: "Open", refused: "Refused", signed: "Send again" }[one.status] || one.status);
-    open.type = "button";
-    open.disabled = one.status === "refused" || one.product !== product.product;
-    open.addEventListener("click", () => (one.status === "settled" ? show(one) : present(one, 0)));
-    const words = element("span", one.title);
-    words.append(element("br"), element("span", `${one.at.slice(0, 16).replace("T", " ")} UTC · ${one.txid}`, "small"));
-    const side = element("span");
-    side.append(open);
-    item.append(words, side);
+    const button = element("button", { settled: "Open", refused: "Refused", signed: "Send again" }[one.status] || "Open");
+    button.type = "button";
+    button.disabled = one.status === "refused" || pay.disabled;
+    const when = `${one.at.slice(0, 16).replace("T", " ")} UTC`;
+    button.setAttribute("aria-label", `${button.textContent}: ${one.title}, ${when}`);
+    button.addEventListener("click", () => pick(one));
+    const told = element("span", one.title);
+    told.append(element("br"), element("span", `${when} · ${one.txid}`, "small"));
+    item.append(told, button);
     return item;
   });
   at("saved-list").replaceChildren(...rows);
   at("saved").hidden = rows.length === 0;
 }
 
-// Rendering: text nodes only, so nothing in a body can become markup.
-const words = (key) => {
-  const text = key.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().replaceAll("_", " ");
-  return text.charAt(0).toUpperCase() + text.slice(1);
-};
-const COUNTS = { n: "Known outcomes", right: "Right", losses: "Wrong", warm_up: "Made by a stepped clock" };
-const plain = (value) => (value === null ? "not known" : value === true ? "yes" : value === false ? "no" : String(value));
-const simple = (value) => value === null || typeof value !== "object";
-
-function bullets(items) {
-  const made = element("ul");
-  for (const item of items) made.append(element("li", plain(item)));
-  return made;
-}
-
-// One level of inner facts becomes columns; deeper parts are left to the download, and the page says so.
-function flat(one) {
-  const entries = Object.entries(one).flatMap(([key, value]) =>
-    value && typeof value === "object" && !Array.isArray(value)
-      ? Object.entries(value).map(([inner, deep]) => [`${key} ${inner}`, deep])
-      : [[key, value]]);
-  return Object.fromEntries(entries.filter(([, value]) => simple(value)));
-}
-
-function table(nested) {
-  const rows = nested.map(flat);
-  const keys = [...new Set(rows.flatMap((one) => Object.keys(one)))];
-  const made = element("table");
-  const head = element("tr");
-  const numeric = (key) => (rows.some((one) => typeof one[key] === "number") ? "num" : "");
-  for (const key of keys) head.append(Object.assign(element("th", words(key), numeric(key)), { scope: "col" }));
-  const body = element("tbody");
-  for (const one of rows) {
-    const line = element("tr");
-    keys.forEach((key, place) => line.append(element(place ? "td" : "th", plain(one[key] ?? null), numeric(key))));
-    body.append(line);
+async function sample() {
+  const button = at("show-sample");
+  const where = at("sample-report");
+  button.disabled = true;
+  try {
+    const answer = await ask(button.dataset.from);
+    const told = await answer.json();
+    if (answer.status !== 200) throw new Error();
+    where.replaceChildren(element("p", told.sample_note, "mode-note"), ...draw(blocks(told, "A sample", [])));
+    where.hidden = false;
+    button.hidden = true;
+    where.focus({ preventScroll: true });
+  } catch {
+    at("sample-state").textContent = "The sample cannot be loaded right now. Try again shortly.";
+    button.disabled = false;
   }
-  const top = element("thead");
-  top.append(head);
-  made.append(top, body);
-  const frame = element("div", undefined, "scroll");
-  frame.tabIndex = 0;
-  frame.append(made);
-  return frame;
 }
 
-function facts(entries) {
-  const made = element("dl", undefined, "terms");
-  for (const [key, value] of entries) made.append(row(words(key), plain(value)));
-  return made;
-}
-
-function parts(value, level) {
-  if (simple(value)) return [element("p", plain(value))];
-  if (Array.isArray(value)) {
-    if (!value.length) return [element("p", "None.", "unknown")];
-    return value.every(simple) ? [bullets(value)] : [table(value)];
-  }
-  const entries = Object.entries(value);
-  if (!entries.length) return [element("p", "None.", "unknown")];
-  const made = [];
-  const told = entries.filter(([, one]) => simple(one));
-  if (told.length) made.push(facts(told));
-  const deep = entries.filter(([, one]) => !simple(one));
-  const alike = deep.length > 2 && !told.length && deep.every(([key, one]) => key === one.asset);
-  if (alike) return [table(deep.map(([, one]) => one))];
-  for (const [key, one] of deep) made.push(element(`h${Math.min(level, 6)}`, words(key)), ...parts(one, level + 1));
-  return made;
-}
-
-function human(report) {
-  const made = [element("h2", report.title), element("p", report.verdict, "verdict"), element("p", `As of ${report.as_of}`, "asof")];
-  const section = (title, value) => value !== undefined && made.push(element("h3", title), ...parts(value, 4));
-  const prose = (title, one) => {
-    if (!one) return;
-    made.push(element("h3", title), element("p", one.text));
-    if (one.points && one.points.length) made.push(bullets(one.points));
-  };
-  section("What changed", report.what_changed);
-  made.push(element("h3", "Coin by coin"));
-  for (const one of report.assets || []) {
-    const price = one.price === null ? "price not known" : `${one.price.toLocaleString("en", { maximumSignificantDigits: 6 })} USD`;
-    const change = one.change_24h === null ? "" : `, ${one.change_24h > 0 ? "up" : "down"} ${Math.abs(one.change_24h)} % in 24 hours`;
-    const head = element("h4", `${one.name} (${one.asset}) `);
-    head.append(element("span", price + (one.change_24h === 0 ? ", unchanged in 24 hours" : change), "small"));
-    made.push(head, element("p", one.text));
-  }
-  prose("Futures", report.derivatives);
-  prose("How much can change hands", report.liquidity);
-  made.push(element("h3", "What may come next"));
-  for (const one of report.scenarios || []) {
-    made.push(element("h4", one.name), element("p", one.text), element("p", `Wrong if: ${one.wrong_if}`, "small"));
-  }
-  prose("The Arena", report.arena);
-  const record = report.track_record;
-  if (record) {
-    made.push(element("h3", "How past readings turned out"), element("p", record.text));
-    const counts = element("dl", undefined, "terms");
-    for (const [key, name] of Object.entries(COUNTS)) if (record[key] !== undefined) counts.append(row(name, plain(record[key])));
-    made.push(counts);
-    if ((record.latest_arena_losses || []).length) made.push(element("h4", "Latest misses in the Arena"), bullets(record.latest_arena_losses));
-  }
-  section("What it rests on", report.evidence);
-  section("What it cannot tell", report.limits);
-  if ((report.glossary || []).length) {
-    const meanings = element("dl", undefined, "glossary");
-    for (const one of report.glossary) {
-      const pair = element("div");
-      pair.append(element("dt", one.word), element("dd", one.meaning));
-      meanings.append(pair);
-    }
-    made.push(element("h3", "Words"), meanings);
-  }
-  return made;
-}
-
-// The reading first, the envelope last.
-function machine(title, summary, entries) {
-  const made = [element("h2", title)];
-  if (typeof summary === "string") made.push(element("p", summary, "verdict"));
-  made.push(element("p", "Shown shortened. The download is the document itself, with everything in it.", "small"));
-  for (const [key, one] of entries.filter(([, one]) => !simple(one))) made.push(element("h3", words(key)), ...parts(one, 4));
-  made.push(element("h3", "About this document"), facts(entries.filter(([, one]) => simple(one))));
-  return made;
-}
-
-function render(body) {
-  const { report, disclaimer, summary, ...rest } = body;
-  const made = report && report.title ? human(report) : machine(body.product || product.title, summary, Object.entries(rest));
-  if (disclaimer) made.push(element("p", disclaimer, "notice"));
-  at("report").replaceChildren(...made);
-  at("report").hidden = false;
-}
-
-pay.hidden = at("pay-note").hidden = false;
-pay.addEventListener("click", buy);
-at("again").addEventListener("click", () => current && present(current, 0));
+for (const part of document.querySelectorAll(".needs-script")) part.hidden = false;
+pay.addEventListener("click", pressed);
+at("again").addEventListener("click", () => wake());
+at("cancel").addEventListener("click", () => stopping.abort());
+at("print").addEventListener("click", () => print());
+at("show-sample")?.addEventListener("click", sample);
+addEventListener("online", () => wake());
+onChange(list);
 list();
-const last = saved().find((one) => one.product === product.product);
-if (last && last.status === "signed") present(last, 0);
-else if (last && last.status === "settled") show(last);
+const pending = saved().find((one) => one.status === "signed");
+const last = saved().find((one) => one.product === page.product && one.status === "settled");
+if (pending) resume(pending.txid);
+else if (last) reopen(last);

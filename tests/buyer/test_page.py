@@ -5,7 +5,7 @@ import base64
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,9 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from gateway.buyer import SIGN_PATH, buyer_routes, devnet_wallet
+from gateway.challenge import Challenge
 from gateway.clock import SystemClock
+from gateway.remote import Answer
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.vault import Vault
 from gateway.vault_store import Folder
@@ -25,18 +27,30 @@ from tests.buyer.live import devnet_at
 ROOT = Path(__file__).resolve().parents[2]
 
 
+class NoNode:
+    """A chain that does not answer."""
+
+    async def algod(self, _path: str, _timeout_s: float) -> Answer | None:
+        return None
+
+
 @dataclass
 class State:
     """The parts of the gateway that the page reads."""
 
     settings: GatewaySettings
     vault: Vault
+    chain: NoNode = field(default_factory=NoNode)
+    clock: SystemClock = field(default_factory=SystemClock)
     refusal: str | None = None
     project: str = "A Project & Sons"
     disclaimer: str = DISCLAIMER
 
     def no_quote_reason(self) -> str | None:
         return self.refusal
+
+    def quotes(self) -> dict[str, Challenge]:
+        return {}
 
 
 def state_of(folder: Path, *, vault: bool = True, **settings: Any) -> State:
@@ -112,9 +126,9 @@ def test_the_policy_allows_own_files_only_and_the_page_has_nothing_inline(shown:
 
 
 def test_every_asset_that_the_page_names_is_in_the_repository(shown: TestClient) -> None:
-    named = set(re.findall(r'"/assets/([a-z.]+)"', shown.get("/x402-buyer/").text))
+    named = set(re.findall(r'"/assets/([a-z.-]+)"', shown.get("/x402-buyer/").text))
 
-    assert named == {"site.css", "buyer.css", "buyer.js"}
+    assert named == {"site.css", "buyer.css", "buyer.js", "buyer-store.js", "buyer-wallets.js", "buyer-report.js"}
     assert all((ROOT / "site" / "assets" / name).is_file() for name in named)
 
 
@@ -132,13 +146,14 @@ def test_without_an_honest_quote_the_page_is_503_and_says_why(tmp_path: Path, re
     assert DISCLAIMER in answer.text
 
 
-def test_off_the_devnet_there_is_no_signing_route_and_no_button(tmp_path: Path) -> None:
+def test_off_the_devnet_there_is_no_signing_route_and_no_devnet_wallet(tmp_path: Path) -> None:
     for network in ("testnet", "mainnet"):
         state = state_of(tmp_path, network=network)
         client = page_of(state)
 
         assert client.get(SIGN_PATH).status_code == 404
-        assert 'id="pay"' not in client.get("/x402-buyer/").text
+        assert 'value="devnet"' not in client.get("/x402-buyer/").text
+        assert 'value="lute" checked' in client.get("/x402-buyer/").text
         assert "emi buy" not in client.get("/x402-buyer/").text
     assert devnet_wallet(GatewaySettings(network="devnet", facilitator_url="https://pay.example/facilitator")) is None
 

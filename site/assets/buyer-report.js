@@ -1,0 +1,184 @@
+// A bought document as a list of blocks, and the blocks as elements or as Markdown. Text nodes only: nothing in a
+// body can become markup.
+
+const simple = (value) => value === null || typeof value !== "object";
+const plain = (value) => (value === null || value === undefined ? "not known" : value === true ? "yes" : value === false ? "no" : String(value));
+const words = (key) => {
+  const text = key.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().replaceAll("_", " ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+};
+const COUNTS = { n: "Known outcomes", right: "Right", losses: "Wrong", warm_up: "Made by a stepped clock" };
+const MODES = {
+  simulated: "Simulated. The market in this document is made up by a program. None of it is a real price.",
+  recorded: "Recorded. This document is about a market of the past, played again. It is not the market now.",
+};
+
+export function element(name, text, className) {
+  const made = document.createElement(name);
+  if (text !== undefined) made.textContent = text;
+  if (className) made.className = className;
+  return made;
+}
+
+const head = (level, text, aside) => ({ kind: "head", level: Math.min(level, 6), text, aside });
+const para = (text, className) => ({ kind: "para", text: plain(text), className });
+const list = (items) => ({ kind: "list", items: items.map(plain) });
+const facts = (rows) => ({ kind: "facts", rows: rows.map(([name, value]) => [name, plain(value)]) });
+
+// One level of inner facts becomes columns; deeper parts are left to the download, and the page says so.
+function flat(one) {
+  const entries = Object.entries(one).flatMap(([key, value]) =>
+    value && typeof value === "object" && !Array.isArray(value)
+      ? Object.entries(value).map(([inner, deep]) => [`${key} ${inner}`, deep])
+      : [[key, value]]);
+  return Object.fromEntries(entries.filter(([, value]) => simple(value)));
+}
+
+function table(nested) {
+  const rows = nested.map(flat);
+  const keys = [...new Set(rows.flatMap((one) => Object.keys(one)))];
+  return {
+    kind: "table",
+    names: keys.map(words),
+    numeric: keys.map((key) => rows.some((one) => typeof one[key] === "number")),
+    rows: rows.map((one) => keys.map((key) => plain(one[key]))),
+  };
+}
+
+function parts(value, level) {
+  if (simple(value)) return [para(value)];
+  if (Array.isArray(value)) {
+    if (!value.length) return [para("None.", "unknown")];
+    if (value.every(simple)) return [list(value)];
+    return value.every((one) => one && !simple(one) && !Array.isArray(one)) ? [table(value)] : [list(value.map((one) => JSON.stringify(one)))];
+  }
+  const entries = Object.entries(value);
+  if (!entries.length) return [para("None.", "unknown")];
+  const told = entries.filter(([, one]) => simple(one));
+  const deep = entries.filter(([, one]) => !simple(one));
+  const made = told.length ? [facts(told.map(([key, one]) => [words(key), one]))] : [];
+  const alike = deep.length > 2 && !told.length && deep.every(([key, one]) => key === one.asset);
+  if (alike) return [table(deep.map(([, one]) => one))];
+  for (const [key, one] of deep) made.push(head(level, words(key)), ...parts(one, level + 1));
+  return made;
+}
+
+function coin(one) {
+  const price = simple(one.price) && one.price !== null ? `${one.price.toLocaleString("en", { maximumSignificantDigits: 6 })} USD` : "price not known";
+  const change = one.change_24h;
+  const moved = change === null || change === undefined ? "" : change === 0 ? ", unchanged in 24 hours" : `, ${change > 0 ? "up" : "down"} ${Math.abs(change)} % in 24 hours`;
+  return [head(4, `${one.name} (${one.asset})`, price + moved), para(one.text)];
+}
+
+function human(report) {
+  const made = [head(2, report.title), para(report.verdict, "verdict"), para(`As of ${report.as_of}`, "asof")];
+  const section = (title, value) => value !== undefined && made.push(head(3, title), ...parts(value, 4));
+  const prose = (title, one) => {
+    if (!one) return;
+    made.push(head(3, title), para(one.text));
+    if (one.points?.length) made.push(list(one.points));
+  };
+  section("What changed", report.what_changed);
+  made.push(head(3, "Coin by coin"), ...(report.assets || []).flatMap(coin));
+  prose("Futures", report.derivatives);
+  prose("How much can change hands", report.liquidity);
+  made.push(head(3, "What may come next"));
+  for (const one of report.scenarios || []) made.push(head(4, one.name), para(one.text), para(`Wrong if: ${one.wrong_if}`, "wrong"));
+  prose("The Arena", report.arena);
+  const record = report.track_record;
+  if (record) {
+    const counts = Object.entries(COUNTS).filter(([key]) => record[key] !== undefined);
+    made.push(head(3, "How past readings turned out"), para(record.text), facts(counts.map(([key, name]) => [name, record[key]])));
+    if (record.latest_arena_losses?.length) made.push(head(4, "Latest misses in the Arena"), list(record.latest_arena_losses));
+  }
+  section("What it rests on", report.evidence);
+  section("What it cannot tell", report.limits);
+  if (report.glossary?.length) made.push(head(3, "Words"), { kind: "glossary", rows: report.glossary.map((one) => [one.word, one.meaning]) });
+  return made;
+}
+
+// The reading first, the envelope last.
+function machine(title, summary, entries) {
+  const made = [head(2, title)];
+  if (typeof summary === "string") made.push(para(summary, "verdict"));
+  made.push(para("Shown shortened. The download is the document itself, with everything in it.", "small"));
+  for (const [key, one] of entries.filter(([, one]) => !simple(one))) made.push(head(3, words(key)), ...parts(one, 4));
+  made.push(head(3, "About this document"), facts(entries.filter(([, one]) => simple(one)).map(([key, one]) => [words(key), one])));
+  return made;
+}
+
+// The blocks of a document; `receipt` is rows of name and value, empty for a sample.
+export function blocks(body, title, receipt) {
+  const { report, disclaimer, summary, ...rest } = body;
+  const made = report?.title ? human(report) : machine(body.product || title, summary, Object.entries(rest));
+  const mode = MODES[body.source_mode];
+  if (mode) made.splice(1, 0, para(mode, "mode-note"));
+  if (receipt.length) made.push(head(3, "Receipt"), facts(receipt));
+  if (disclaimer) made.push(para(disclaimer, "notice"));
+  return made;
+}
+
+function pairs(rows, className) {
+  const made = element("dl", undefined, className);
+  for (const [name, value] of rows) {
+    const pair = element("div");
+    const told = element("dd");
+    told.append(/^[A-Z2-7]{52,58}$|^[0-9a-f]{64}$|^algorand:/.test(value) ? element("code", value) : value);
+    pair.append(element("dt", name), told);
+    made.append(pair);
+  }
+  return made;
+}
+
+function grid(block) {
+  const made = element("table");
+  const top = element("tr");
+  const numeric = (place) => (block.numeric[place] ? "num" : "");
+  block.names.forEach((name, place) => top.append(Object.assign(element("th", name, numeric(place)), { scope: "col" })));
+  const inner = element("tbody");
+  for (const row of block.rows) {
+    const line = element("tr");
+    row.forEach((value, place) => line.append(place ? element("td", value, numeric(place)) : Object.assign(element("th", value), { scope: "row" })));
+    inner.append(line);
+  }
+  const outer = element("thead");
+  outer.append(top);
+  made.append(outer, inner);
+  const frame = Object.assign(element("div", undefined, "scroll"), { tabIndex: 0 });
+  frame.setAttribute("role", "group");
+  frame.setAttribute("aria-label", "Table, scrolls sideways");
+  frame.append(made);
+  return frame;
+}
+
+const DRAW = {
+  head: (one) => {
+    const made = element(`h${one.level}`, one.text);
+    if (one.aside) made.append(" ", element("span", one.aside, "small"));
+    return made;
+  },
+  para: (one) => element("p", one.text, one.className),
+  list: (one) => {
+    const made = element("ul");
+    made.append(...one.items.map((item) => element("li", item)));
+    return made;
+  },
+  facts: (one) => pairs(one.rows, "terms"),
+  glossary: (one) => pairs(one.rows, "glossary"),
+  table: grid,
+};
+
+export const draw = (made) => made.map((one) => DRAW[one.kind](one));
+
+const safe = (text) => String(text).replace(/([\\`*_[\]<>|#])/g, "\\$1").replace(/\s+/g, " ");
+const line = (cells) => `| ${cells.map(safe).join(" | ")} |`;
+const WRITE = {
+  head: (one) => `${"#".repeat(one.level - 1)} ${safe(one.text)}${one.aside ? ` (${safe(one.aside)})` : ""}`,
+  para: (one) => (one.className === "notice" ? `> ${safe(one.text)}` : safe(one.text)),
+  list: (one) => one.items.map((item) => `- ${safe(item)}`).join("\n"),
+  facts: (one) => one.rows.map(([name, value]) => `- **${safe(name)}**: ${safe(value)}`).join("\n"),
+  glossary: (one) => one.rows.map(([name, value]) => `- **${safe(name)}**: ${safe(value)}`).join("\n"),
+  table: (one) => [line(one.names), line(one.names.map(() => "---")).replaceAll("\\", ""), ...one.rows.map(line)].join("\n"),
+};
+
+export const markdown = (made) => `${made.map((one) => WRITE[one.kind](one)).join("\n\n")}\n`;
