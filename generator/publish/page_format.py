@@ -48,6 +48,13 @@ def usd(value: float | None) -> str:
     return f"${value:.3g}"
 
 
+def coded(text: str) -> Markup:
+    """Turn what stands between back-ticks into code; everything else is escaped."""
+    parts = str(text).split("`")
+    code, plain = Markup("<code>{}</code>"), Markup("{}")
+    return Markup("").join((code if number % 2 else plain).format(part) for number, part in enumerate(parts))
+
+
 def word(value: str | None) -> str:
     """Write a snake-case word of the contract as people do."""
     return UNKNOWN if value is None else value.replace("_", " ")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from generator.arena.published import published_round
@@ -255,6 +256,7 @@ def _finished(back: int) -> dict[str, Any]:
     came = None if back % 10 == 0 else (Prediction.BULLISH, Prediction.BEARISH)[back % 2]
     played = replace(
         _round(start_ms, RoundPhase.RESOLVED if came else RoundPhase.VOID, said),
+        round_id=f"BTC-{datetime.fromtimestamp(start_ms / 1000, UTC):%Y%m%d-%H%M%S}",
         outcome=came,
         change_bps=31.4 if came else None,
         void_reason=None if came else "too few venues",

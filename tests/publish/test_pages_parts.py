@@ -39,6 +39,10 @@ def test_spans_use_their_largest_units(minutes: int | None, text: str) -> None:
     assert page_format.duration(minutes) == text
 
 
+def test_back_ticks_become_code_and_the_rest_is_escaped() -> None:
+    assert page_format.coded("use `a<b` & go") == "use <code>a&lt;b</code> &amp; go"
+
+
 def test_a_sparkline_is_well_formed_and_says_its_finding() -> None:
     closes = tuple((i * 300_000, 100.0 + i) for i in range(200))
 
