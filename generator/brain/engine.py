@@ -200,7 +200,8 @@ class Engine:
         """Return each asset's expected sigma of the log return over 15 to 240 minutes, (assets,)."""
         sigma = self.volatility.sigma(self._t or 0)
         if minutes in _OUTLOOK_AT:
-            return sigma[_OUTLOOK_AT[minutes]]
+            there: FloatArray = sigma[_OUTLOOK_AT[minutes]]
+            return there
         known, at = np.log(sigma), math.log(minutes)
         left = 0 if at <= _OUTLOOK_MINUTES[1] else 1
         share = (at - _OUTLOOK_MINUTES[left]) / (_OUTLOOK_MINUTES[left + 1] - _OUTLOOK_MINUTES[left])

@@ -48,8 +48,8 @@ def listened(seed: int) -> Told:
     extra, rows, since, before = bars.extra, [], 0, None
     for row, t_ms in enumerate(frame.t.tolist()):
         volatility.update(returns[row], bars.range_variance[row], extra["volume"][row])
-        book = (extra[name][row] for name in ("depth_usd", "spread_bps", "imbalance"))
-        liquidity.update(*book, volatility.levels()[1])
+        depth, spread, imbalance = (extra[name][row] for name in ("depth_usd", "spread_bps", "imbalance"))
+        liquidity.update(depth, spread, imbalance, volatility.levels()[1])
         derivatives.update(extra["funding"][row], extra["open_interest"][row])
         regime = market.regime(t_ms)[0]
         since, before = (since + 1, regime) if regime is before else (0, regime)
