@@ -1,4 +1,4 @@
-"""What `emi vote` needs: the open round as published, the voter's key, and an atomic drop into the inbox."""
+"""What `emi vote` needs: the open round as published, the voter's key, a drop into the inbox, or a way on chain."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from pathlib import Path
 from generator.arena.address import default_address
 from generator.arena.algorand import key_of
 from generator.catalog.words import Prediction
+from generator.cli._node import Node
 from generator.cli._published import Published, read_json
 from generator.errors import GeneratorError
 from generator.settings import GeneratorSettings
 
 PUBLISHED = "/api/human-consensus.php"
+CONFIRMED_WITHIN_S = 15.0
 
 
 class VoteError(GeneratorError):
@@ -131,6 +133,96 @@ def _is_key(text: str) -> bool:
         return len(base64.b64decode(text, validate=True)) == 64
     except ValueError:
         return False
+
+
+def drop_into_store(url: str, txid: str, data: bytes) -> str:
+    """Put a ballot into an inbox in an object store, and return where it lies.
+
+    Raises:
+        VoteError: the store does not take it.
+    """
+    from generator.publish.bucket_places import inbox_shelf
+
+    name = f"{txid}.ballot"
+    try:
+        inbox_shelf(url).put(name, data)
+    except (OSError, GeneratorError) as error:
+        raise VoteError(f"inbox {url} does not take the ballot: {error}") from None
+    return f"{url}/{name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Where a ballot is submitted.
+
+    Args:
+        node: asked and handed the ballot.
+        network: the name of the network that the Arena counts votes of.
+        faucet: origin of a devnet's faucet, None where money is real.
+    """
+
+    node: Node
+    network: str
+    faucet: str | None
+
+
+def chain_of(settings: GeneratorSettings) -> Chain:
+    """Return the node as set by ALGOD_URL, else that of the devnet that runs on the same state.
+
+    Raises:
+        VoteError: there is none.
+    """
+    from gateway.devnet.running import running_devnet
+    from generator.cli._settings import gateway_settings
+
+    told = gateway_settings(state_dir=settings.state_dir)
+    devnet = running_devnet(settings.state_dir)
+    url = told.algod_url or (f"{devnet}/algod" if devnet else None)
+    if url is None:
+        raise VoteError("no node to submit to: set EMI_ALGOD_URL, or start a devnet with `emi up`")
+    token = told.algod_token.get_secret_value() if told.algod_token else None
+    ours = devnet is not None and url.startswith(devnet)
+    return Chain(Node(url, token), settings.network or "devnet", devnet if ours else None)
+
+
+def submit(chain: Chain, key: str, found: OpenRound, word: Prediction, address: str) -> tuple[str, int, int | None]:
+    """Send a ballot on chain.
+
+    Returns:
+        Its transaction id, the fee in micro-ALGO, and the round that confirmed it, None when none has yet.
+
+    Raises:
+        VoteError: another network, or the account cannot pay the fee; nothing was sent.
+        NodeError: the node refused it, or did not answer.
+    """
+    from base64 import b64decode
+
+    from generator.arena.signing import sign_ballot
+    from generator.catalog.networks import NETWORKS
+
+    terms, genesis = chain.node.terms(), NETWORKS[chain.network].genesis_hash
+    if terms.genesis_hash != genesis:
+        raise VoteError(
+            f"the node is of network {terms.params.gen}, votes are of {chain.network}; set EMI_ALGOD_URL or EMI_NETWORK"
+        )
+    _check_fee(chain, key, terms.params.fee)
+    txid, data = sign_ballot(key, found.round_id, word, address, genesis, on_chain=terms.params)
+    chain.node.send(b64decode(data), txid)
+    return txid, terms.params.fee, chain.node.wait(txid, CONFIRMED_WITHIN_S)
+
+
+def _check_fee(chain: Chain, key: str, fee: int) -> None:
+    from algosdk.account import address_from_private_key
+
+    voter = address_from_private_key(key)
+    if chain.node.spendable(voter) >= fee:
+        return
+    if chain.faucet is not None:
+        chain.node.fund(chain.faucet, voter)
+        return
+    raise VoteError(
+        f"account {voter} cannot pay the fee of {fee} micro-ALGO: fund it, or vote without --submit, which costs nothing"
+    )
 
 
 def drop(folder: Path, txid: str, data: bytes) -> Path:

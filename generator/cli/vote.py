@@ -1,4 +1,4 @@
-"""`emi vote`: sign one ballot for the round that takes votes, and drop it into the inbox."""
+"""`emi vote`: sign one ballot for the round that takes votes, and drop it into the inbox or send it on chain."""
 
 from __future__ import annotations
 
@@ -19,26 +19,59 @@ def vote(  # noqa: PLR0917  typer passes by name
     round_id: Annotated[str | None, typer.Option("--round", help="Round to vote in; default: the open one.")] = None,
     url: Annotated[str | None, typer.Option(help="Origin to read the open round from; default: STATE_DIR.")] = None,
     key_file: Annotated[Path | None, typer.Option(help="Voter's key; default STATE_DIR/keys/voter.key.")] = None,
+    on_chain: Annotated[
+        bool, typer.Option("--submit", help="Send it on chain, for a fee; on the devnet that is play money.")
+    ] = False,
 ) -> None:
     """Vote in the Arena round that takes votes now.
 
-    A throwaway key is made on first use. The ballot is a signed payment of nothing that is never submitted: it costs
-    nothing and moves nothing. Voting again before the close replaces your vote.
+    A throwaway key is made on first use. The ballot is a signed payment of nothing. It is dropped into the inbox and
+    never submitted, which costs nothing; with --submit it goes on chain instead. The last vote before the close counts.
 
     Example: emi vote BULLISH
     """
-    from generator.arena.signing import sign_ballot
-    from generator.catalog.networks import NETWORKS
-    from generator.cli._ballot import arena_address, check_choice, drop, find_open_round, load_key
+    from generator.cli._ballot import VoteError, check_choice, find_open_round, load_key
     from generator.cli._settings import generator_settings
 
     word = check_choice(choice)
+    if on_chain and inbox is not None:
+        raise VoteError("--inbox and --submit are two ways to vote: use one of them")
     settings: GeneratorSettings = generator_settings(state_dir=state_dir)
     found: OpenRound = find_open_round(url, settings.site_path, round_id)
     key = load_key(key_file or settings.state_dir / "keys" / "voter.key")
-    genesis = NETWORKS[settings.network or "devnet"].genesis_hash
-    txid, data = sign_ballot(key, found.round_id, word, arena_address(settings), genesis)
-    path = drop(inbox or settings.inbox_path, txid, data)
+    lines = _submit(settings, key, found, word) if on_chain else _drop(settings, inbox, key, found, word)
     print(f"{word} in round {found.round_id} (votes close {found.closes})")
-    print(f"ballot {txid} dropped as {path}")
-    print("It is counted by the next tick; the split is published when the round goes live.")
+    for line in lines:
+        print(line)
+
+
+def _submit(settings: GeneratorSettings, key: str, found: OpenRound, word: str) -> tuple[str, str]:
+    from generator.catalog.words import Prediction
+    from generator.cli._ballot import arena_address, chain_of, submit
+
+    chain = chain_of(settings)
+    txid, fee, block = submit(chain, key, found, Prediction(word), arena_address(settings))
+    state = f"confirmed in block {block}" if block is not None else "sent, not confirmed yet"
+    return (
+        f"ballot {txid} on {chain.network}: {state}; fee {fee} micro-ALGO",
+        "It counts if its block comes before the close; the split is published when the round goes live.",
+    )
+
+
+def _drop(settings: GeneratorSettings, inbox: Path | None, key: str, found: OpenRound, word: str) -> tuple[str, str]:
+    import secrets
+
+    from generator.arena.signing import sign_ballot
+    from generator.catalog.networks import NETWORKS
+    from generator.catalog.words import Prediction
+    from generator.cli._ballot import arena_address, drop, drop_into_store
+
+    genesis = NETWORKS[settings.network or "devnet"].genesis_hash
+    lease = secrets.token_bytes(32)  # who returns to an earlier choice signs another ballot, not the same again
+    txid, data = sign_ballot(key, found.round_id, Prediction(word), arena_address(settings), genesis, lease=lease)
+    store = settings.inbox_bucket if inbox is None else None
+    place = drop_into_store(store, txid, data) if store else drop(inbox or settings.inbox_path, txid, data)
+    return (
+        f"ballot {txid} dropped as {place}",
+        "It is counted by the next tick; the split is published when the round goes live.",
+    )
