@@ -27,7 +27,7 @@ from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, ENDPOINTS
 from generator.catalog.formats import iso
 from generator.catalog.links import ARENA, BUYER, BUYER_AGENT, DOCS, LEARN, STATUS, TRACK_RECORD
 from generator.catalog.products import PRODUCTS
-from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
+from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE, WHAT_THIS_IS_NOT
 from generator.compose.context import TickContext
 from generator.publish import page_format
 from generator.publish.markdown import markdown
@@ -270,7 +270,7 @@ def environment(resources: Resources) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    names = ("price", "percent", "signed", "usd", "word", "when", "clock", "duration", "count", "left")
+    names = ("price", "percent", "signed", "usd", "word", "when", "clock", "duration", "count", "left", "coded")
     env.filters.update({name: getattr(page_format, name) for name in names}, iso=iso, rate=rate_words)
     return env
 
@@ -296,6 +296,7 @@ def _facts() -> dict[str, Any]:
         "client_advice": CLIENT_ADVICE,
         "capacity_notice": CAPACITY_NOTICE,
         "version_advice": VERSION_ADVICE,
+        "what_this_is_not": WHAT_THIS_IS_NOT,
         "mode_banners": MODE_BANNERS,
         "learn_questions": LEARN_QUESTIONS,
         "pricing_questions": PRICING_QUESTIONS,

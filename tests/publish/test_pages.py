@@ -10,7 +10,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import PAGES, STATUSES
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
-from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.sentences import DISCLAIMER, WHAT_THIS_IS_NOT
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose_free
 from generator.publish.pages import Pages, PageView
@@ -217,6 +217,7 @@ def test_docs_name_every_endpoint_product_and_status(pages: Pages) -> None:
     assert {row.id for row in ENDPOINTS} | {row.id for row in PRODUCTS} <= ids
     assert all(row.condition.replace("`", "") in text for row in STATUSES)
     assert all(endpoint.when_not_to_use in text for endpoint in ENDPOINTS)
+    assert text.count(WHAT_THIS_IS_NOT) == len(PRODUCTS)
 
 
 @pytest.mark.parametrize("model", [*(row.model for row in ENDPOINTS), *(row.model for row in PRODUCTS)])
