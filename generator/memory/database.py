@@ -18,6 +18,7 @@ from generator.errors import MemoryUnreadable
 from generator.memory import tables
 
 MAKING_LOCK: Final = 0x454D4901  # any number of ours: two generators that start on a new database take turns
+READING: Final = "emi_reading"  # execution option of connections that only read: they take no lock
 LEASE_TABLE: Final = "emi_lease"  # of `generator.lease`, which may use the same database
 POSTGRES_ARGUMENTS: Final = {  # nothing that a tick asks takes seconds; a server that is gone must not hold it up
     "connect_timeout": 5,
@@ -90,7 +91,8 @@ def _listen(engine: Engine) -> None:
 
     @event.listens_for(engine, "begin")
     def on_begin(connection: Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        reading = connection.get_execution_options().get(READING, False)
+        connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
 
 def _check(connection: Connection, name: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,7 +11,6 @@ from sqlalchemy import Connection, Engine, select
 from generator.arena.ballots import Poll, Refusal, judge
 from generator.arena.life import shown_at
 from generator.arena.play import PlayInputs, PlayResult, play
-from generator.arena.published import published_round
 from generator.arena.scores import track_record
 from generator.arena.teacher import Standing
 from generator.arena.values import ArenaView, BallotVerdict, Leaderboard, PredictionMade, Round, Tally
@@ -20,6 +19,7 @@ from generator.lease.fence import Fence, one_writer
 from generator.memory import fencing, history, log, record, voters
 from generator.memory import tables as t
 from generator.memory.database import name_of, open_database, translated, use_wal
+from generator.memory.exports import NOTE_PREFIX, Exports, published_rows
 from generator.memory.rows import lesson_from, prediction_of, round_of
 from generator.transparency.tiles import tiles_between
 
@@ -285,6 +285,16 @@ class Memory:
         with self._transaction() as connection:
             return history.regime_changes(connection, limit)
 
+    def exports(self) -> Exports:
+        """Return a reader of whole months, for another thread."""
+        return Exports(self._engine)
+
+    def note_months(self, notes: Mapping[str, str]) -> None:
+        """Note of months given away: name -> text."""
+        with self._writing() as connection:
+            for name, text in notes.items():
+                record.put_meta(connection, NOTE_PREFIX + name, text)
+
     def rejected_ballots(self) -> dict[str, int]:
         """Return how many ballots were refused, by reason."""
         with self._transaction() as connection:
@@ -297,7 +307,7 @@ class Memory:
             phases = self._standing_now(connection).phases
             key = (limit, phases.get(RoundPhase.RESOLVED, 0), phases.get(RoundPhase.VOID, 0))
             if self._rows is None or self._rows[0] != key or self._outer is not None:
-                self._rows = (key, _published(connection, limit))
+                self._rows = (key, published_rows(connection, record.finished_rounds(connection, limit)))
             return list(self._rows[1])
 
     def _leaders_now(self, connection: Connection, lessons: int) -> Leaderboard:
@@ -359,17 +369,3 @@ def _count_all(connection: Connection) -> Standing:
         ((None, prediction_of(row)) for row in connection.execute(select(t.predictions)).mappings()),
         (lesson_from(row) for row in connection.execute(select(t.lessons)).mappings()),
     )
-
-
-def _published(connection: Connection, limit: int) -> list[dict[str, Any]]:
-    finished = record.finished_rounds(connection, limit)
-    ids = [item.round_id for item in finished]
-    lessons, tallies = record.lesson_by_round(connection, ids), record.tallies_by_round(connection, ids)
-    logged = log.indices(connection, ids)
-    rows = []
-    for item in finished:
-        simulated = tallies.get((item.round_id, True), Tally())
-        total = tallies.get((item.round_id, False), Tally()).plus(simulated)
-        row = published_round(item, total, lessons.get(item.round_id), simulated)
-        rows.append({**row, "log_entries": logged.get(item.round_id, [])})
-    return rows

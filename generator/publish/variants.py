@@ -62,6 +62,13 @@ class Variants:
         return {data: self._made.get(data) or fresh[data] for data in contents}
 
 
+def pack(data: bytes) -> Pair:
+    """Return one content in gzip and in brotli, packed as what lasts; for what is made outside of the tick."""
+    level, quality = LASTING_LEVELS
+    packed = brotli.compress(data, quality=quality)
+    return _not_as_long(gzip.compress(data, compresslevel=level, mtime=0), packed), packed
+
+
 def _not_as_long(zipped: bytes, packed: bytes) -> bytes:
     """Make a gzip file a byte longer if it is as long as its brotli twin, by an empty file name in its head (RFC 1952).
 
