@@ -9,7 +9,7 @@ from generator.arena.scores import track_record
 from generator.arena.teacher import Standing
 from generator.arena.values import ArenaView, Tally
 from generator.catalog.assets import ASSETS
-from generator.catalog.links import ROUNDS_JSON
+from generator.catalog.links import ROUNDS_JSON, SAMPLE_JSON
 from generator.catalog.words import SourceMode, SourceStatus
 from generator.compose.all import compose_free
 from generator.compose.context import DayBefore, Freshness, Site, TickContext, Ticks
@@ -20,6 +20,7 @@ from generator.publish.check import Checker
 from generator.publish.encode import encode
 from generator.publish.pages import Pages, PageView
 from generator.publish.release import POINTER, Releases
+from generator.publish.sample import bundled
 from generator.publish.standing import make
 from generator.publish.values import FIRST_GENERATION
 from generator.publish.variants import Variants
@@ -81,7 +82,7 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime) -> dict[str, byt
     standing, schemas = make(site, {}, at)
     pages = Pages().render(PageView(context, free, schemas))
     bodies = {path: encode(body) for path, body in free.items()}
-    return {**standing, **pages, **bodies, ROUNDS_JSON: rounds_file(site.project, [])}
+    return {**standing, **pages, **bodies, ROUNDS_JSON: rounds_file(site.project, []), SAMPLE_JSON: encode(bundled())}
 
 
 def _context(site: Site, mode: SourceMode, at: datetime) -> TickContext:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from generator.catalog.formats import iso, share
-from generator.catalog.links import ROUNDS_JSON
+from generator.catalog.links import ROUNDS_JSON, SAMPLE_JSON
 from generator.catalog.sentences import DISCLAIMER
 from generator.compose.all import Composed
 from generator.compose.context import TickContext
@@ -20,6 +20,7 @@ from generator.service import Service
 
 ROUNDS_PUBLISHED: Final = 500
 PREDICTIONS_SHOWN: Final = 700
+HUMAN_REPORT: Final = "x402-atlas-human-report"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,9 @@ def publish(service: Service, context: TickContext, composed: Composed, at: date
     pages = service.pages.render(PageView(context, free, service.standing.schemas, played, due))
     log = service.logbook.files()
     rounds = rounds_file(service.site.project, played)
-    plain = {**standing, **pages, **bodies, ROUNDS_JSON: rounds, **log}
-    files = service.variants.add(plain, lasting={*standing, ROUNDS_JSON})
+    sample = service.sample.file(paid[HUMAN_REPORT], at)
+    plain = {**standing, **pages, **bodies, ROUNDS_JSON: rounds, SAMPLE_JSON: sample, **log}
+    files = service.variants.add(plain, lasting={*standing, ROUNDS_JSON, SAMPLE_JSON})
     generation, tiles = context.freshness.generation, service.logbook.tiles()
     service.checker.check(generation, files, tiles)
     service.vault.publish(_offer(context, composed, {product: encode(body) for product, body in paid.items()}))

@@ -30,6 +30,7 @@ from generator.memory.store import Memory
 from generator.publish.bucket_places import inbox_shelf, site_store, vault_store
 from generator.publish.check import Checker
 from generator.publish.pages import Pages
+from generator.publish.sample import Sample
 from generator.publish.standing import Standing
 from generator.publish.values import SiteStore, VaultStore
 from generator.publish.variants import Variants
@@ -60,6 +61,7 @@ class Service:
     releases: SiteStore
     vault: VaultStore
     standing: Standing
+    sample: Sample
     pages: Pages
     variants: Variants
     checker: Checker
@@ -126,6 +128,7 @@ def build(
             releases=site_store(settings.site_path, settings.site_url, fence),
             vault=vault_store(settings.vault_path, settings.vault_bucket, fence),
             standing=Standing(),
+            sample=Sample(memory),
             pages=Pages(),
             variants=Variants(),
             checker=Checker(),

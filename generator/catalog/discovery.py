@@ -19,6 +19,7 @@ from generator.catalog.links import (
     OPENAPI_YAML,
     PRICING,
     ROUNDS_JSON,
+    SAMPLE_JSON,
     STATUS,
     STATUS_JSON,
     TRACK_RECORD,
@@ -34,7 +35,7 @@ ONCE_CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
 PINNED_CACHE_CONTROL: Final = "public, max-age=600, immutable"
 # Every file of a release that is JSON; one that is not here is not published. What is put once is checked elsewhere.
 JSON_FILES: Final = frozenset(
-    {*(row.path for row in ENDPOINTS), *map(reasoning_path, ASSETS), STATUS_JSON, ROUNDS_JSON, OPENAPI_JSON}
+    {*(row.path for row in ENDPOINTS), *map(reasoning_path, ASSETS), STATUS_JSON, ROUNDS_JSON, OPENAPI_JSON, SAMPLE_JSON}
 )
 
 

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from generator.catalog.sentences import DISCLAIMER
+from generator.contract.paid_human_report import HumanReport
+from generator.publish.sample import SAMPLE_KEY, Sample, bundled
+
+NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
+
+
+class Notes:
+    """The memory's notes, with a count of writes."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, str] = {}
+        self.writes = 0
+
+    def meta(self, key: str) -> str | None:
+        return self.kept.get(key)
+
+    def set_meta(self, key: str, value: str) -> None:
+        self.kept[key] = value
+        self.writes += 1
+
+
+def body(name: str) -> dict[str, Any]:
+    return {"success": True, "payment_status": "settled", "source_mode": "live", "report": {"title": name}}
+
+
+def shown(sample: Sample, name: str, at: datetime) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(sample.file(body(name), at))
+    return told
+
+
+def test_before_a_day_is_over_the_sample_is_the_bundled_one_and_says_that_it_is_made_up() -> None:
+    told = shown(Sample(Notes()), "today", NOON)
+
+    assert (told["sample"], told["sample_day"], told["source_mode"]) == ("bundled", None, "simulated")
+    assert "made up by a program" in told["sample_note"]
+
+
+def test_after_midnight_it_is_the_last_report_of_the_day_before_and_stays_so_all_day() -> None:
+    sample = Sample(Notes())
+    midnight = datetime(2026, 5, 5, tzinfo=UTC)
+    for name, at in (("noon", NOON), ("last", midnight - timedelta(minutes=1))):
+        shown(sample, name, at)
+
+    first, later = shown(sample, "first", midnight), shown(sample, "later", midnight + timedelta(hours=23))
+
+    assert first == later
+    assert (first["report"]["title"], first["sample_day"], first["sample"]) == ("last", "2026-05-04", "last_of_day")
+    assert first["payment_status"] == "free_sample"
+
+
+@pytest.mark.parametrize(("down_minutes", "wanted"), [(20, "noon"), (60 * 24 * 3, "noon")])
+def test_a_restart_over_midnight_keeps_what_was_noted_of_the_day(down_minutes: int, wanted: str) -> None:
+    notes = Notes()
+    shown(Sample(notes), wanted, NOON.replace(hour=23, minute=50))
+
+    told = shown(Sample(notes), "after", NOON.replace(hour=23, minute=50) + timedelta(minutes=down_minutes))
+
+    assert (told["report"]["title"], told["sample_day"]) == (wanted, "2026-05-04")
+
+
+def test_it_writes_once_a_quarter_of_an_hour_and_not_with_every_tick() -> None:
+    notes = Notes()
+    sample = Sample(notes)
+
+    for minute in range(60):
+        shown(sample, "tick", NOON + timedelta(minutes=minute))
+
+    assert notes.writes == 4
+
+
+@pytest.mark.parametrize("noted", ["", "{", "[]", '{"day": "soon", "body": {}}', '{"day": "2026-05-03"}'])
+def test_a_note_that_cannot_be_read_is_as_good_as_none(noted: str) -> None:
+    notes = Notes()
+    notes.kept[SAMPLE_KEY] = noted
+
+    assert shown(Sample(notes), "today", NOON)["sample"] == "bundled"
+
+
+def test_a_clock_that_steps_back_shows_no_report_of_the_future() -> None:
+    sample = Sample(Notes())
+    shown(sample, "tomorrow", NOON + timedelta(days=1))
+
+    told = shown(sample, "today", NOON)
+
+    assert told["sample"] == "bundled"
+
+
+def test_the_bundled_report_is_one_of_this_version() -> None:
+    told = bundled()
+
+    HumanReport.model_validate(told["report"])
+    assert told["disclaimer"] == DISCLAIMER
