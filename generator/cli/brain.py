@@ -17,7 +17,7 @@ brain_app = typer.Typer(
 def train(
     out: Annotated[Path | None, typer.Option(help="Where to write the weights; default: the packaged file.")] = None,
 ) -> None:
-    """Simulate the training markets and fit the weights: about six minutes on one core, 4 GB of memory.
+    """Simulate the training markets and fit the weights: about eight minutes of one core, 4 GB of memory.
 
     The same program gives the same file on the same machine; only seeds 1000 to 1999 are used.
 
