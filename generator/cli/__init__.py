@@ -22,6 +22,7 @@ def application() -> typer.Typer:
         bootstrap,
         brain,
         buy,
+        buyer_wallets,
         devnet,
         doctor,
         gateway,
@@ -53,6 +54,7 @@ def application() -> typer.Typer:
     app.add_typer(brain.brain_app, name="brain")
     app.add_typer(payments.payments_app, name="payments")
     app.add_typer(log.log_app, name="log")
+    app.add_typer(buyer_wallets.wallets_app, name="buyer-wallets")
     return app
 
 

@@ -1,0 +1,126 @@
+"""`emi buyer-wallets`: build the optional script with Pera and Defly for the buyer page."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from generator.errors import GeneratorError
+
+# As in gateway/buyer_bundle.py; a test holds both equal.
+FOLDER: Final = "buyer-wallets"
+SCRIPT: Final = "wallets.js"
+SOURCES: Final = ("package.json", "package-lock.json", "entry.js")
+INSTALL_S: Final = 600.0
+BUNDLE_S: Final = 120.0
+SMALLEST: Final = 10_000
+
+wallets_app = typer.Typer(
+    name="buyer-wallets", help="The buyer page's optional wallets: Pera and Defly.", no_args_is_help=True
+)
+
+
+@wallets_app.callback()
+def _group() -> None:
+    """Keep `build` a command of its own."""
+
+
+@wallets_app.command()
+def build(
+    npm: Annotated[str, typer.Option(help="The npm to use.")] = "npm",
+) -> None:
+    """Fetch Pera's and Defly's own code with npm, at fixed versions, and bundle it into STATE_DIR/buyer-wallets.
+
+    No install script of any package is run. The gateway offers the two wallets from then on, without a restart; remove
+    the folder to take them away again.
+
+    Example: emi buyer-wallets build
+    """
+    from generator.cli._settings import gateway_settings
+
+    target = gateway_settings().state_dir / FOLDER
+    script = make(target, npm, os.environ)
+    print(f"built {script} ({script.stat().st_size:,} bytes); the buyer page offers Pera and Defly now")
+
+
+def make(target: Path, npm: str, environment: Mapping[str, str]) -> Path:
+    """Build the script into a folder; what is there stays in use until the new one is whole.
+
+    Args:
+        target: the folder, made when missing.
+        npm: command or path.
+        environment: for npm and node.
+
+    Raises:
+        GeneratorError: npm is missing or fails, or nothing usable came out; the old script stands.
+
+    Returns:
+        The script.
+    """
+    found = shutil.which(npm)
+    if found is None:
+        raise GeneratorError(f"{npm} is not on this machine; install Node.js with npm (apt install npm)")
+    try:
+        target.mkdir(mode=0o755, parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".building-", dir=target) as name:
+            content = _bundle(Path(name), found, environment)
+            return _put(target, content)
+    except OSError as error:
+        raise GeneratorError(f"buyer wallets not built in {target}: {error.strerror or error}") from error
+
+
+def _bundle(work: Path, npm: str, environment: Mapping[str, str]) -> bytes:
+    sources = resources.files("generator.cli").joinpath("wallets")
+    for name in SOURCES:
+        (work / name).write_bytes(sources.joinpath(name).read_bytes())
+    quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"]
+    _run([npm, "ci", *quiet], work, environment, INSTALL_S)
+    esbuild = ["entry.js", "--bundle", "--format=esm", "--platform=browser", "--minify", "--define:global=globalThis"]
+    _run([str(work / "node_modules" / ".bin" / "esbuild"), *esbuild, f"--outfile={SCRIPT}"], work, environment, BUNDLE_S)
+    content = (work / SCRIPT).read_bytes()
+    if len(content) < SMALLEST:
+        raise GeneratorError(f"buyer wallets not built: the bundle has only {len(content)} bytes")
+    return content
+
+
+def _run(command: Sequence[str], work: Path, environment: Mapping[str, str], timeout_s: float) -> None:
+    """Run one tool; its last lines are told when it fails."""
+    what = Path(command[0]).name
+    try:
+        done = subprocess.run(  # noqa: S603  npm as found on the path, and what it installed from our lock file
+            command,
+            cwd=work,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout_s,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise GeneratorError(f"buyer wallets not built: {what} took longer than {timeout_s:g} s") from error
+    if done.returncode != 0:
+        lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+        raise GeneratorError(f"buyer wallets not built: {what} failed: {' / '.join(lines[-3:])[:300]}")
+
+
+def _put(target: Path, content: bytes) -> Path:
+    """Write the packed form first: the gateway looks at both when the script itself changes."""
+    for name, data in ((f"{SCRIPT}.gz", gzip.compress(content, 9, mtime=0)), (SCRIPT, content)):
+        draft = target / f".{name}.part"
+        with draft.open("wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        draft.replace(target / name)
+    return target / SCRIPT
