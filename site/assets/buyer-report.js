@@ -83,7 +83,7 @@ function human(report) {
   prose("Futures", report.derivatives);
   prose("How much can change hands", report.liquidity);
   made.push(head(3, "What may come next"));
-  for (const one of report.scenarios || []) made.push(head(4, one.name), para(one.text), para(`Wrong if: ${one.wrong_if}`, "wrong"));
+  for (const one of report.scenarios || []) made.push(head(4, one.name), para(one.text), para(`Wrong if: ${one.wrong_if}`, "wrong-if"));
   prose("The Arena", report.arena);
   const record = report.track_record;
   if (record) {
