@@ -17,8 +17,11 @@ from generator.errors import PublishError
 from generator.market.values import AssetObservation, BarFrame, Observation, SourceHealth
 from generator.publication import rounds_file
 from generator.publish.check import Checker
+from generator.publish.downloads import no_downloads
 from generator.publish.encode import encode
+from generator.publish.feeds import Feeds
 from generator.publish.pages import Pages, PageView
+from generator.publish.pictures import drawings, pictures
 from generator.publish.release import POINTER, Releases
 from generator.publish.sample import bundled
 from generator.publish.standing import make
@@ -80,9 +83,18 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime) -> dict[str, byt
     context = _context(site, mode, at)
     free = {path: body.as_json() for path, body in compose_free(context).items()}
     standing, schemas = make(site, {}, at)
-    pages = Pages().render(PageView(context, free, schemas))
+    drawn = pictures(drawings(context, free))
+    pages = Pages().render(PageView(context, free, schemas, shares=drawn.shares))
     bodies = {path: encode(body) for path, body in free.items()}
-    return {**standing, **pages, **bodies, ROUNDS_JSON: rounds_file(site.project, []), SAMPLE_JSON: encode(bundled())}
+    aside = {**Feeds().files(site, mode, (), (), at), **drawn.files, **no_downloads(site, mode, at).files}
+    return {
+        **standing,
+        **pages,
+        **bodies,
+        **aside,
+        ROUNDS_JSON: rounds_file(site.project, []),
+        SAMPLE_JSON: encode(bundled()),
+    }
 
 
 def _context(site: Site, mode: SourceMode, at: datetime) -> TickContext:

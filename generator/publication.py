@@ -49,20 +49,23 @@ def publish(service: Service, context: TickContext, composed: Composed, at: date
     bodies = {path: encode(body) for path, body in free.items()}
     played = service.memory.resolved_rounds(ROUNDS_PUBLISHED)
     due = service.memory.settled_predictions(PREDICTIONS_SHOWN)
-    pages = service.pages.render(PageView(context, free, service.standing.schemas, played, due))
+    aside = service.beside.now(context, free, played, at)
+    view = PageView(context, free, service.standing.schemas, played, due, aside.shares, aside.months)
+    pages = service.pages.render(view)
     log = service.logbook.files()
     rounds = rounds_file(service.site.project, played)
     sample = service.sample.file(paid[HUMAN_REPORT], at)
-    plain = {**standing, **pages, **bodies, ROUNDS_JSON: rounds, SAMPLE_JSON: sample, **log}
+    plain = {**standing, **pages, **bodies, ROUNDS_JSON: rounds, SAMPLE_JSON: sample, **log, **aside.files}
     files = service.variants.add(plain, lasting={*standing, ROUNDS_JSON, SAMPLE_JSON})
-    generation, tiles = context.freshness.generation, service.logbook.tiles()
-    service.checker.check(generation, files, tiles)
+    generation, once = context.freshness.generation, {**service.logbook.tiles(), **aside.once}
+    service.checker.check(generation, files, once)
     service.vault.publish(_offer(context, composed, {product: encode(body) for product, body in paid.items()}))
-    written = service.releases.publish(generation, files, at.timestamp(), tiles)
+    written = service.releases.publish(generation, files, at.timestamp(), once)
     service.logbook.done(log.get(CHECKPOINT, b""))
     service.memory.tick_done(
         context.freshness.tick_id, generation, context.freshness.generated_ms, ok=True, reason=None
     )
+    service.beside.done(aside, context, free, at)
     return _report(context, free["/status.json"]["status"], len(files), written)
 
 

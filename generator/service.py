@@ -27,6 +27,7 @@ from generator.logbook import CHECKPOINT, Logbook, name_of
 from generator.market.history import History
 from generator.market.source import Source
 from generator.memory.store import Memory
+from generator.publish.beside import Beside
 from generator.publish.bucket_places import inbox_shelf, site_store, vault_store
 from generator.publish.check import Checker
 from generator.publish.pages import Pages
@@ -63,6 +64,7 @@ class Service:
     standing: Standing
     sample: Sample
     pages: Pages
+    beside: Beside
     variants: Variants
     checker: Checker
     logbook: Logbook
@@ -81,6 +83,7 @@ class Service:
         if self.indexer is not None:
             await self.indexer.aclose()
         self.standing.close()
+        self.beside.close()
         self.memory.close()
 
 
@@ -130,6 +133,7 @@ def build(
             standing=Standing(),
             sample=Sample(memory),
             pages=Pages(),
+            beside=Beside(memory),
             variants=Variants(),
             checker=Checker(),
             logbook=_logbook(settings, memory),

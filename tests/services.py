@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from generator.compose.context import Site
+from generator.compose.context import Site, TickContext
 from generator.opening import open_market
+from generator.publish.beside import Beside, Bodies, Sidelong
 from generator.publish.disk import Disk
 from generator.publish.release import Releases
 from generator.publish.standing import Standing
@@ -45,6 +46,16 @@ class NoStanding(Standing):
         return {}
 
 
+class NoBeside(Beside):
+    """Leave feeds, pictures and downloads out: drawing takes half a second."""
+
+    def now(self, context: TickContext, bodies: Bodies, rounds: Sequence[Mapping[str, Any]], at: datetime) -> Sidelong:
+        return Sidelong({})
+
+    def done(self, shown: Sidelong, context: TickContext, bodies: Bodies, at: datetime) -> None:
+        pass
+
+
 @contextlib.asynccontextmanager
 async def opened(
     state: Path,
@@ -60,6 +71,8 @@ async def opened(
     if not standing:
         service.standing.close()
         service.standing = NoStanding()
+        service.beside.close()
+        service.beside = NoBeside(service.memory)
     try:
         await open_market(service, clock.now(), lambda *_: None, hours, days=3)
         yield service

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
+from generator.catalog.downloads import DATA_PACKAGE
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import (
     ARENA,
     CHANGELOG,
     DOCS,
+    FEED_ATOM,
+    FEED_JSON,
     GLOSSARY,
     LEARN,
     LLMS_TXT,
@@ -33,9 +36,11 @@ ONCE_PREFIXES: Final = ("/log/tile/", "/files/")
 ONCE_CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
 # A file of a release under its generation, /g/<generation>/<path>: it goes away when the release is pruned.
 PINNED_CACHE_CONTROL: Final = "public, max-age=600, immutable"
+# JSON that stays as it is over many ticks: it names none.
+LASTING_JSON: Final = frozenset({ROUNDS_JSON, OPENAPI_JSON, FEED_JSON, DATA_PACKAGE, SAMPLE_JSON})
 # Every file of a release that is JSON; one that is not here is not published. What is put once is checked elsewhere.
 JSON_FILES: Final = frozenset(
-    {*(row.path for row in ENDPOINTS), *map(reasoning_path, ASSETS), STATUS_JSON, ROUNDS_JSON, OPENAPI_JSON, SAMPLE_JSON}
+    {*(row.path for row in ENDPOINTS), *map(reasoning_path, ASSETS), STATUS_JSON, *LASTING_JSON}
 )
 
 
@@ -167,22 +172,19 @@ class SharePicture:
     alt: str
 
 
-@dataclass(frozen=True, slots=True)
-class Download:
-    """One file of the record that people can check on their own: path, media type, what it holds."""
-
-    path: str
-    media_type: str
-    purpose: str
-
-
-FEEDS: Final[tuple[Feed, ...]] = ()
-SHARE_PICTURE: Final[SharePicture | None] = None
-DOWNLOADS: Final[tuple[Download, ...]] = (
-    Download(
-        ROUNDS_JSON, "application/json", "The last 500 finished Arena rounds with forecast, salt, votes and prices"
-    ),
+FEEDS: Final = (
+    Feed(FEED_JSON, "application/feed+json", "News of regimes and rounds (JSON Feed)"),
+    Feed(FEED_ATOM, "application/atom+xml", "News of regimes and rounds (Atom)"),
 )
+_SHARED: Final = (1200, 630)  # the size that Open Graph's readers crop nothing from
+SHARE_PICTURE: Final = SharePicture(
+    "/share/general.png", *_SHARED, "The crypto market in words, with what each forecast was worth. For learning only."
+)
+# What a page shows where it is shared; the pages that are not here show SHARE_PICTURE.
+SHARE_PICTURES: Final = {
+    "/": SharePicture("/share/now.png", *_SHARED, "The reading of the crypto market in words. For learning only."),
+    ARENA: SharePicture("/share/arena.png", *_SHARED, "The live round of the Arena. For learning only."),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
-from generator.catalog.discovery import JSON_FILES, ONCE_PREFIXES
+from generator.catalog.discovery import JSON_FILES, LASTING_JSON, ONCE_PREFIXES
 from generator.catalog.endpoints import ENDPOINTS
-from generator.catalog.links import OPENAPI_JSON, ROUNDS_JSON, STATUS_JSON
+from generator.catalog.links import STATUS_JSON
 from generator.errors import PublishError
 from generator.publish.values import NOTHING
 
@@ -25,7 +25,7 @@ class Checker:
     def __init__(self, max_file_bytes: int = MAX_FILE_BYTES, json_files: Collection[str] = JSON_FILES) -> None:
         self._max_file_bytes = max_file_bytes
         self._json_files = json_files
-        self._every_tick = frozenset(json_files) - {OPENAPI_JSON, ROUNDS_JSON}  # these say of which tick they are
+        self._every_tick = frozenset(json_files) - LASTING_JSON  # these say of which tick they are
         self._good: dict[str, bytes] = {}
 
     def check(self, generation: str, files: Mapping[str, bytes], once: Mapping[str, bytes] = NOTHING) -> None:

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from generator.catalog.discovery import CATALOG_VERSION, DOWNLOADS, SitePage
+from generator.catalog.discovery import CATALOG_VERSION, SitePage
+from generator.catalog.downloads import DOWNLOADS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import DOCS, GLOSSARY, LEARN, OPENAPI_JSON, PRICING, TRACK_RECORD
 from generator.catalog.products import PRODUCTS

@@ -20,6 +20,7 @@ from generator.publish.charts_record import (
     rates,
     reliability,
 )
+from generator.publish.downloads import Listed
 from generator.publish.page_format import UNKNOWN, count, ms_of, percent
 
 GRID_HOURS: Final = 24
@@ -70,6 +71,14 @@ class RecordView:
     misses: int
     hits: int
     needed: int
+
+
+def by_month(files: Sequence[Listed]) -> tuple[tuple[str, tuple[Listed, ...]], ...]:
+    """Return months that are over, newest first, each with its files."""
+    months: dict[str, list[Listed]] = {}
+    for file in files:
+        months.setdefault(file.month or "", []).append(file)
+    return tuple((month, tuple(months[month])) for month in sorted(months, reverse=True))
 
 
 def verdict(record: TrackRecord) -> str:

@@ -16,13 +16,13 @@ from generator.catalog.changes import VERSIONS
 from generator.catalog.discovery import (
     CATALOG_VERSION,
     DISCOVERY_FILES,
-    DOWNLOADS,
     FEEDS,
     PAGES,
-    SHARE_PICTURE,
     STATUSES,
+    SharePicture,
     SitePage,
 )
+from generator.catalog.downloads import DOWNLOADS
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
 from generator.catalog.formats import iso
 from generator.catalog.links import ARENA, BUYER, BUYER_AGENT, DOCS, LEARN, STATUS, TRACK_RECORD
@@ -30,13 +30,14 @@ from generator.catalog.products import PRODUCTS
 from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE, WHAT_THIS_IS_NOT
 from generator.compose.context import TickContext
 from generator.publish import page_format
+from generator.publish.downloads import Listed
 from generator.publish.markdown import markdown
 from generator.publish.page_arena import history, live_view, question, rate_words, voters, who_was_right
 from generator.publish.page_docs import Schemas, answer, docs
 from generator.publish.page_landing import landing, missing
 from generator.publish.page_linked import linked_data
 from generator.publish.page_questions import LEARN_QUESTIONS, PRICING_QUESTIONS
-from generator.publish.page_record import record_view, verdict
+from generator.publish.page_record import by_month, record_view, verdict
 from generator.publish.page_words import MODE_BANNERS, glossary
 from generator.publish.resources import Resources
 
@@ -56,6 +57,8 @@ class PageView:
         schemas: model name -> JSON schema, from the published OpenAPI.
         rounds: rows of `/arena/rounds.json`, newest first.
         predictions: hourly forecasts that came due or were void, newest first.
+        shares: page path -> the picture it shows where it is shared; the other pages show that of "".
+        months: files of the record of months that are over.
     """
 
     ctx: TickContext
@@ -63,6 +66,8 @@ class PageView:
     schemas: Schemas = field(default_factory=dict)
     rounds: Sequence[Mapping[str, Any]] = ()
     predictions: Sequence[PredictionMade] = ()
+    shares: Mapping[str, SharePicture] = field(default_factory=dict)
+    months: Sequence[Listed] = ()
 
 
 def _nothing(_view: PageView) -> Mapping[str, Any]:
@@ -107,6 +112,7 @@ def _record(view: PageView) -> object:
         arena.teacher,
         tuple(view.predictions),
         tuple(view.rounds),
+        tuple(view.months),
     )
 
 
@@ -167,7 +173,8 @@ _PARTS: Final[Mapping[str, tuple[Part, ...]]] = {
                     view.predictions,
                     view.rounds,
                     _record_source(view),
-                )
+                ),
+                "months": by_month(view.months),
             },
         ),
     ),
@@ -238,7 +245,10 @@ class Pages:
         linked = self._keep(f"linked {page.path}", ctx.site, lambda: linked_data(page, ctx.site))
         told = linked.replace(_mark("made"), iso(ctx.freshness.generated_ms))
         content = Markup(main)  # noqa: S704  made from our templates, escaped there
-        return self._env.get_template("pages/base.html").render(frame, page=page, main=content, linked=told)
+        shared = view.shares.get(page.path) or view.shares.get("")
+        return self._env.get_template("pages/base.html").render(
+            frame, page=page, main=content, linked=told, share_picture=shared
+        )
 
     def _keep(self, name: str, source: object, make: Callable[[], Any]) -> Any:
         held = self._kept.get(name)
@@ -285,7 +295,6 @@ def _facts() -> dict[str, Any]:
         "discovery_files": DISCOVERY_FILES,
         "downloads": DOWNLOADS,
         "feeds": FEEDS,
-        "share_picture": SHARE_PICTURE,
         "statuses": STATUSES,
         "versions": VERSIONS,
         "buyer": BUYER,

@@ -1,0 +1,120 @@
+"""What is published beside answers and pages: feeds, share pictures, and the record for download.
+
+Feeds are made in the tick that has news. Pictures and downloads take longer: they are made in a thread that begins when
+a tick has been published, and stand in the next release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from generator.catalog.discovery import SharePicture
+from generator.catalog.words import RoundPhase
+from generator.compose.context import TickContext
+from generator.memory.store import Memory
+from generator.publish.downloads import Downloads, Listed, downloads, month_of
+from generator.publish.feeds import CHANGES_READ, Feeds
+from generator.publish.pictures import EVERY_S, Pictures, drawings, pictures
+from generator.publish.renewed import Renewed
+from generator.publish.values import NOTHING
+
+Bodies = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sidelong:
+    """What one release holds of it.
+
+    Args:
+        files: path -> bytes; a packed variant of a file stands beside it.
+        once: files that are put once.
+        notes: for `Beside.done`.
+        shares: page path -> its share picture.
+        months: files of the months that are over.
+    """
+
+    files: Mapping[str, bytes]
+    once: Mapping[str, bytes] = field(default_factory=lambda: NOTHING)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    shares: Mapping[str, SharePicture] = field(default_factory=dict)
+    months: tuple[Listed, ...] = ()
+
+
+class Beside:
+    """Make it, and remember what is under way. One thread calls its methods.
+
+    Args:
+        memory: the record.
+    """
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._feeds = Feeds()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="beside")
+        self._pictures: Renewed[Pictures] = Renewed("share pictures", self._pool)
+        self._downloads: Renewed[Downloads] = Renewed("downloads", self._pool)
+        self._noted: frozenset[str] = frozenset()
+
+    def now(self, context: TickContext, bodies: Bodies, rounds: Sequence[Mapping[str, Any]], at: datetime) -> Sidelong:
+        """Return what stands in the release of this tick; the first of a process makes all of it.
+
+        Args:
+            context: the tick.
+            bodies: path -> free body.
+            rounds: rows of `/arena/rounds.json`, newest first.
+            at: aware wall time of the tick.
+        """
+        mode = context.observation.mode
+        changes = self._memory.regime_changes(CHANGES_READ)
+        feeds = self._feeds.files(context.site, mode, rounds, changes, at)
+        drawn = self._pictures.take(_quarter(at), lambda: pictures(drawings(context, bodies)))
+        record = self._downloads.take(self._state(context, at), partial(self._record, context, at))
+        files = {**feeds, **(drawn.files if drawn else {}), **(record.files if record else {})}
+        shares = drawn.shares if drawn else {}
+        if record is None:
+            return Sidelong(files, shares=shares)
+        due = not self._noted.issuperset(record.notes.values())
+        return Sidelong(files, record.once if due else NOTHING, record.notes if due else {}, shares, record.months)
+
+    def done(self, shown: Sidelong, context: TickContext, bodies: Bodies, at: datetime) -> None:
+        """Note what was published, and begin to make what the next release will hold.
+
+        Raises:
+            MemoryUnreadable: the months that were put could not be noted; they are put and noted again.
+            LeadershipLost: likewise.
+        """
+        if shown.notes:
+            self._memory.note_months(shown.notes)
+            self._noted |= set(shown.notes.values())
+        self._pictures.renew(_quarter(at), partial(_drawn, context, bodies, self._last_pictures(shown)))
+        self._downloads.renew(self._state(context, at), partial(self._record, context, at))
+
+    def close(self) -> None:
+        """Drop what has not begun and wait for the rest."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def _record(self, context: TickContext, at: datetime) -> Downloads:
+        return downloads(self._memory.exports(), context.site, context.observation.mode, at)
+
+    def _state(self, context: TickContext, at: datetime) -> object:
+        """Return what is equal while the record is the same."""
+        arena = context.arena
+        hourly = arena.hourly_record
+        ended = tuple(arena.rounds.get(phase, 0) for phase in (RoundPhase.RESOLVED, RoundPhase.VOID))
+        return (month_of(at), hourly.resolved, hourly.void, ended, len(self._noted))
+
+    def _last_pictures(self, shown: Sidelong) -> Pictures | None:
+        return Pictures(shown.files, shown.shares) if shown.shares else None
+
+
+def _drawn(context: TickContext, bodies: Bodies, before: Pictures | None) -> Pictures:
+    return pictures(drawings(context, bodies), before)
+
+
+def _quarter(at: datetime) -> int:
+    return int(at.timestamp() // EVERY_S)
