@@ -14,7 +14,6 @@ from gateway.buyer_bundle import BUNDLE_PATH, WalletBundle
 from gateway.buyer_devnet import SIGN_PATH, Signer, devnet_wallet
 from gateway.prepare import PREPARE_PATH, PRODUCTS, Prepare, PrepareState
 from gateway.problem import preflight
-from gateway.settings import GatewaySettings
 from gateway.vault import LoadedVault, Vault, VaultProduct
 
 PAGE: Final = "/x402-buyer/"
