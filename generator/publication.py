@@ -57,11 +57,12 @@ def publish(service: Service, context: TickContext, composed: Composed, at: date
     sample = service.sample.file(paid[HUMAN_REPORT], at)
     plain = {**standing, **pages, **bodies, ROUNDS_JSON: rounds, SAMPLE_JSON: sample, **log, **aside.files}
     files = service.variants.add(plain, lasting={*standing, ROUNDS_JSON, SAMPLE_JSON})
-    generation, once = context.freshness.generation, {**service.logbook.tiles(), **aside.once}
+    generation, once = context.freshness.generation, {**service.logbook.tiles(), **service.polls.files(), **aside.once}
     service.checker.check(generation, files, once)
     service.vault.publish(_offer(context, composed, {product: encode(body) for product, body in paid.items()}))
     written = service.releases.publish(generation, files, at.timestamp(), once)
     service.logbook.done(log.get(CHECKPOINT, b""))
+    service.polls.done()
     service.memory.tick_done(
         context.freshness.tick_id, generation, context.freshness.generated_ms, ok=True, reason=None
     )

@@ -27,6 +27,7 @@ from generator.logbook import CHECKPOINT, Logbook, name_of
 from generator.market.history import History
 from generator.market.source import Source
 from generator.memory.store import Memory
+from generator.polls import Polls
 from generator.publish.beside import Beside
 from generator.publish.bucket_places import inbox_shelf, site_store, vault_store
 from generator.publish.check import Checker
@@ -68,6 +69,7 @@ class Service:
     variants: Variants
     checker: Checker
     logbook: Logbook
+    polls: Polls
     box: BallotBox
     indexer: Indexer | None
     salt: Callable[[], str]
@@ -137,6 +139,7 @@ def build(
             variants=Variants(),
             checker=Checker(),
             logbook=_logbook(settings, memory),
+            polls=Polls(memory, again=not (settings.site_path / "current" / CHECKPOINT.lstrip("/")).exists()),
             box=_box(settings, indexer),
             indexer=indexer,
             salt=lambda: secrets.token_hex(16),

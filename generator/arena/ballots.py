@@ -82,6 +82,7 @@ class Ballot:
     round_id: str
     choice: Prediction
     arrived_ms: int
+    signed: bytes = b""  # msgpack of the signed transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,17 +153,17 @@ def _read(file: BallotFile, poll: Poll) -> _Signed | Refusal:
 def _checked(file: BallotFile, poll: Poll) -> _Signed:
     if file.refusal is not None:
         raise _RefusedError(file.refusal)
-    envelope = _decode(file.data)
+    raw, envelope = _decode(file.data)
     transaction: dict[str, Any] = envelope["txn"]
     _check_payment(transaction, poll)
     round_id, choice = _read_note(transaction.get("note"))
     _check_round(round_id, min(file.arrived_ms, poll.now_ms), poll, confirmed=file.confirmed)
     message, txid, voter = _identity(transaction)
-    ballot = Ballot(txid, voter, round_id, choice, min(file.arrived_ms, poll.now_ms))
+    ballot = Ballot(txid, voter, round_id, choice, min(file.arrived_ms, poll.now_ms), raw)
     return _Signed(ballot, transaction["snd"], message, envelope["sig"])
 
 
-def _decode(data: bytes) -> dict[str, Any]:
+def _decode(data: bytes) -> tuple[bytes, dict[str, Any]]:
     """Unpack a file; whatever does not pack to the same bytes again is refused."""
     if len(data) > MAX_FILE_BYTES:
         raise _RefusedError(Refusal.TOO_LARGE)
@@ -179,7 +180,7 @@ def _decode(data: bytes) -> dict[str, Any]:
     _check_envelope(envelope)
     if pack(envelope) != raw:
         raise _RefusedError(Refusal.NOT_A_TRANSACTION)
-    return envelope
+    return raw, envelope
 
 
 def _check_envelope(envelope: dict[Any, Any]) -> None:

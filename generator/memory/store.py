@@ -11,12 +11,13 @@ from sqlalchemy import Connection, Engine, select
 from generator.arena.ballots import Poll, Refusal, judge
 from generator.arena.life import shown_at
 from generator.arena.play import PlayInputs, PlayResult, play
+from generator.arena.recount import Sheet
 from generator.arena.scores import track_record
 from generator.arena.teacher import Standing
 from generator.arena.values import ArenaView, BallotVerdict, Leaderboard, PredictionMade, Round, Tally
 from generator.catalog.words import RoundPhase
 from generator.lease.fence import Fence, one_writer
-from generator.memory import fencing, history, log, record, voters
+from generator.memory import counted, fencing, history, log, record, voters
 from generator.memory import tables as t
 from generator.memory.database import name_of, open_database, translated, use_wal
 from generator.memory.exports import NOTE_PREFIX, Exports, published_rows
@@ -166,6 +167,7 @@ class Memory:
         standing = self._standing_now(connection)
         record.store_result(connection, result)
         voters.store(connection, result)
+        counted.store(connection, result, inputs.now_ms)
         if inputs.regime is not None:
             history.store_regime(connection, inputs.now_ms, inputs.regime, before, warm_up=inputs.warm_up)
         if inputs.brain_state is not None:
@@ -185,6 +187,7 @@ class Memory:
         poll = Poll(inputs.config.address, inputs.config.genesis_hash, rounds, inputs.now_ms)
         verdicts, ballots = judge(inputs.ballots, poll, lambda txids: record.known_txids(connection, txids))
         record.store_ballots(connection, ballots)
+        counted.keep(connection, ballots)
         on_chain = {file.name for file in inputs.ballots if file.confirmed}  # read again after every restart
         record.count_refusals(
             connection,
@@ -256,6 +259,21 @@ class Memory:
         """Return path below the log's prefix -> bytes of every tile that a log of `new` entries has beyond `old`."""
         with self._transaction() as connection:
             return {tile.path: log.content(connection, tile) for tile in tiles_between(old, new)}
+
+    def ballots_due(self) -> Sheet | None:
+        """Return the next part of a locked round's ballots that is to be published, None when all are."""
+        with self._transaction() as connection:
+            return counted.due(connection)
+
+    def ballots_put(self, sheet: Sheet) -> None:
+        """Note that a part is published."""
+        with self._writing() as connection:
+            counted.done(connection, sheet)
+
+    def ballots_again(self) -> None:
+        """Line up again all ballots that are still kept: what was published of them is lost."""
+        with self._writing() as connection:
+            counted.put_again(connection)
 
     def tick_done(  # noqa: PLR0917  the agreed signature
         self,

@@ -19,8 +19,8 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMA_VERSION: Final = "2"
-ADDED_TO: Final = frozenset({"1"})  # versions that only lack tables: those are made, and nothing else changes
+SCHEMA_VERSION: Final = "3"
+ADDED_TO: Final = frozenset({"1", "2"})  # versions that only lack tables: those are made, and nothing else changes
 SCHEMA_KEY: Final = "schema_version"
 
 metadata = MetaData()
@@ -216,4 +216,22 @@ locked_crowds = Table(
     metadata,
     Column("round_id", String(32), primary_key=True),
     Column("crowd", Text, nullable=False),
+)
+
+# Valid ballots as they were signed: of an open round all of them, of a locked one those that count; see `counted`.
+signed_ballots = Table(
+    "signed_ballots",
+    metadata,
+    Column("txid", String(52), primary_key=True),
+    Column("round_id", String(32), nullable=False, index=True),
+    Column("data", LargeBinary, nullable=False),
+)
+
+ballot_sheets = Table(
+    "ballot_sheets",
+    metadata,
+    Column("round_id", String(32), primary_key=True),
+    Column("start_ms", BigInteger, nullable=False),
+    Column("ballots", Integer, nullable=False),
+    Column("put", Integer, nullable=False),  # how many of them are published
 )

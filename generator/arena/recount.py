@@ -1,0 +1,202 @@
+"""The counted ballots of a round as published, and counting them again from the published files alone.
+
+A round's ballots stand in `/files/ballots/<round_id>.json`, further parts in `<round_id>.2.json` and so on, each put
+once. A row holds the ballot as it was signed, so that nobody has to believe the rest of it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from generator.arena.algorand import address_of, unpack
+from generator.arena.ballots import BallotFile, Poll, judge
+from generator.arena.life import schedule_round
+from generator.arena.schedule import Slot
+from generator.catalog.formats import iso
+from generator.catalog.words import Prediction, RoundPhase
+
+PART: Final = 10_000  # ballots a file, about 6 MB
+PREFIX: Final = "/files/ballots/"
+MOST_PARTS: Final = 1_000
+NOTE: Final = (
+    "Every counted ballot of this round. `signed` is base64 of the msgpack of the signed Algorand transaction, from "
+    "which txid, voter and choice follow. SHA-256 over all txids, sorted, each with a newline, is `ballots_sha256` of "
+    "the log's entry round.locked. Simulated votes are not ballots."
+)
+
+
+class RecountError(ValueError):
+    """The published ballots are not those that were counted; the message says how."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """One counted ballot; `signed` is the msgpack of the signed transaction."""
+
+    txid: str
+    voter: str
+    choice: Prediction
+    arrived_ms: int
+    signed: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One part of a round's ballots.
+
+    Args:
+        round_id: whose.
+        start_ms: when its votes closed, UTC.
+        total: counted ballots of the round, in all parts.
+        part: from 1.
+        ballots: of this part, by txid.
+    """
+
+    round_id: str
+    start_ms: int
+    total: int
+    part: int
+    ballots: tuple[Counted, ...]
+
+    @property
+    def parts(self) -> int:
+        """How many parts there are."""
+        return -(-self.total // PART)
+
+
+@dataclass(frozen=True, slots=True)
+class Recount:
+    """What a recount found: ballots, and the address that they were sent to."""
+
+    ballots: int
+    address: str
+
+
+def path_of(round_id: str, part: int = 1) -> str:
+    """Return where a part is published."""
+    return f"{PREFIX}{round_id}.json" if part == 1 else f"{PREFIX}{round_id}.{part}.json"
+
+
+def content(sheet: Sheet) -> bytes:
+    """Write a part; the same ballots give the same bytes."""
+    address, genesis_hash = _addressed(sheet.ballots[0].signed)
+    body = {
+        "round_id": sheet.round_id,
+        "closed": iso(sheet.start_ms),
+        "ballots_total": sheet.total,
+        "part": sheet.part,
+        "parts": sheet.parts,
+        "address": address,
+        "genesis_hash": genesis_hash,
+        "note": NOTE,
+        "ballots": [_row(ballot) for ballot in sheet.ballots],
+    }
+    return json.dumps(body, separators=(",", ":")).encode() + b"\n"
+
+
+def recount(round_id: str, logged: Mapping[str, Any], read: Callable[[str], bytes | None]) -> Recount | None:
+    """Verify and count the published ballots of one round.
+
+    Args:
+        round_id: whose.
+        logged: its row of the audit: start, end, votes, simulated_votes, ballots_sha256.
+        read: returns what is published at a path, None when nothing is.
+
+    Returns:
+        None where no ballots are published.
+
+    Raises:
+        RecountError: a part is missing, a ballot does not hold, or the count is not the logged one.
+    """
+    first = read(path_of(round_id))
+    if first is None:
+        return None
+    try:
+        rows, address, genesis_hash = _all_parts(round_id, first, read)
+        files, stated = zip(*map(_file, rows), strict=True) if rows else ((), ())
+        found = _judged(files, round_id, logged, address, genesis_hash)
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        if isinstance(error, RecountError):
+            raise
+        raise RecountError(f"not of the form of ballots ({type(error).__name__}: {error})") from error
+    if sorted(found) != sorted(stated):
+        raise RecountError("a row's txid, voter or choice is not that of its signed transaction")
+    _compare(found, logged)
+    return Recount(len(found), address)
+
+
+def _row(ballot: Counted) -> dict[str, Any]:
+    return {
+        "txid": ballot.txid,
+        "voter": ballot.voter,
+        "choice": str(ballot.choice),
+        "arrived_ms": ballot.arrived_ms,
+        "signed": base64.b64encode(ballot.signed).decode(),
+    }
+
+
+def _addressed(signed: bytes) -> tuple[str, str]:
+    transaction = unpack(signed)["txn"]
+    return address_of(transaction["rcv"]), base64.b64encode(transaction["gh"]).decode()
+
+
+def _all_parts(
+    round_id: str, first: bytes, read: Callable[[str], bytes | None]
+) -> tuple[list[Mapping[str, Any]], str, str]:
+    body = json.loads(first)
+    parts = int(body["parts"])
+    if not 1 <= parts <= MOST_PARTS:
+        raise RecountError(f"{parts} parts cannot be")
+    rows = list(body["ballots"])
+    for part in range(2, parts + 1):
+        data = read(path_of(round_id, part))
+        if data is None:
+            raise RecountError(f"part {part} of {parts} is not published")
+        rows += json.loads(data)["ballots"]
+    return rows, str(body["address"]), str(body["genesis_hash"])
+
+
+def _file(row: Mapping[str, Any]) -> tuple[BallotFile, tuple[str, str, str]]:
+    stated = (str(row["txid"]), str(row["voter"]), str(row["choice"]))
+    return BallotFile(stated[0], str(row["signed"]).encode(), int(row["arrived_ms"])), stated
+
+
+def _judged(
+    files: Sequence[BallotFile], round_id: str, logged: Mapping[str, Any], address: str, genesis_hash: str
+) -> list[tuple[str, str, str]]:
+    """Judge the ballots as the tick did that locked the round."""
+    slot = Slot(_ms(logged["start"]), _ms(logged["end"]))
+    taking = schedule_round(slot, (str(logged["asset"]),), opens_ms=slot.start_ms - 1, warm_up=False)
+    if taking.round_id != round_id:
+        raise RecountError(f"its id does not fit its asset and start: {taking.round_id}")
+    poll = Poll(address, genesis_hash, {round_id: replace(taking, phase=RoundPhase.OPEN)}, slot.start_ms)
+    verdicts, ballots = judge(files, poll, lambda _: frozenset())
+    for verdict in verdicts:
+        if verdict.reason is not None:
+            raise RecountError(f"ballot {verdict.name}: {verdict.reason}")
+    return [(ballot.txid, ballot.voter, str(ballot.choice)) for ballot in ballots]
+
+
+def _compare(found: Sequence[tuple[str, str, str]], logged: Mapping[str, Any]) -> None:
+    most, times = Counter(voter for _, voter, _ in found).most_common(1)[0] if found else ("", 0)
+    if times > 1:
+        raise RecountError(f"voter {most} is counted {times} times")
+    digest = hashlib.sha256("".join(f"{txid}\n" for txid in sorted(txid for txid, _, _ in found)).encode()).hexdigest()
+    if digest != logged["ballots_sha256"]:
+        raise RecountError(f"their digest is {digest}, the log says {logged['ballots_sha256']}")
+    counts = Counter(choice.lower() for _, _, choice in found)
+    for word, votes in logged["votes"].items():
+        real = votes - logged["simulated_votes"][word]
+        if counts[word] != real:
+            raise RecountError(f"{counts[word]} ballots are {word}, the log counted {real}")
+
+
+def _ms(text: str) -> int:
+    return round(datetime.fromisoformat(text).timestamp() * 1000)
