@@ -28,6 +28,7 @@ CONTENT_TYPES: Final[Mapping[str, str]] = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".csv": "text/csv; charset=utf-8",
+    ".jsonl": "application/jsonl",
     ".svg": "image/svg+xml",
     ".png": "image/png",
     ".ico": "image/x-icon",
@@ -35,11 +36,14 @@ CONTENT_TYPES: Final[Mapping[str, str]] = {
     ".webmanifest": "application/manifest+json",
     ".gz": "application/gzip",
 }
-# These have no file name ending to tell their type by; RFC 9727 fixes that of the catalogue.
+# These have no file name ending that tells their type; RFC 9727 fixes that of the catalogue.
 NAMED_TYPES: Final[Mapping[str, str]] = {
     "/.well-known/api-catalog": 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
     "/.well-known/x402": "application/json",
     "/log/checkpoint": "text/plain; charset=utf-8",
+    "/track-record/SHA256SUMS": "text/plain; charset=utf-8",
+    "/feed.json": "application/feed+json",
+    "/feed.xml": "application/atom+xml",
 }
 PAGE_POLICY: Final = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from generator.catalog.discovery import DISCOVERY_FILES
+from generator.catalog.discovery import DISCOVERY_FILES, FEEDS
+from generator.catalog.downloads import SUMS
 
+TEXT: Final = "text/plain; charset=utf-8"
 DEFAULT: Final = "application/octet-stream"
 ENCODINGS: Final = {".gz": "gzip", ".br": "br"}
 BY_ENDING: Final = {
@@ -20,6 +22,7 @@ BY_ENDING: Final = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".csv": "text/csv; charset=utf-8",
+    ".jsonl": "application/jsonl",
     ".svg": "image/svg+xml",
     ".png": "image/png",
     ".ico": "image/x-icon",
@@ -27,7 +30,11 @@ BY_ENDING: Final = {
     ".webmanifest": "application/manifest+json",
     ".gz": "application/gzip",
 }
-BY_PATH: Final = {file.path: file.media_type for file in DISCOVERY_FILES}
+BY_PATH: Final = {
+    **{file.path: file.media_type for file in (*DISCOVERY_FILES, *FEEDS)},
+    SUMS: TEXT,
+    "/log/checkpoint": TEXT,
+}
 
 
 def attributes(path: str, beside: Collection[str], cache_control: str) -> dict[str, str]:

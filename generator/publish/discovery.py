@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from generator.catalog.discovery import CATALOG_VERSION, DISCOVERY_FILES, PAGES, QUERY_NOTES, STATUSES
+from generator.catalog.discovery import CATALOG_VERSION, DISCOVERY_FILES, FEEDS, PAGES, QUERY_NOTES, STATUSES
+from generator.catalog.downloads import DATA_PACKAGE, DOWNLOADS
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
 from generator.catalog.links import BUYER, BUYER_AGENT, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML, STATUS_JSON
 from generator.catalog.networks import NETWORKS
@@ -59,6 +60,8 @@ def api_catalog(site: Site) -> dict[str, Any]:
         ],
         "service-meta": [{"href": f"{base}/.well-known/x402", "type": "application/json"}],
         "status": [{"href": base + STATUS_JSON, "type": "application/json"}],
+        "alternate": [{"href": base + feed.path, "type": feed.media_type, "title": feed.title} for feed in FEEDS],
+        "describedby": [{"href": base + DATA_PACKAGE, "type": "application/json", "title": "The record of forecasts"}],
     }
     return {"linkset": [{"anchor": f"{base}/.well-known/api-catalog", "item": items}, described]}
 
@@ -104,6 +107,8 @@ def _facts(site: Site) -> Mapping[str, Any]:
         "products": PRODUCTS,
         "pages": PAGES,
         "discovery_files": DISCOVERY_FILES,
+        "downloads": DOWNLOADS,
+        "feeds": FEEDS,
         "statuses": STATUSES,
         "query_notes": QUERY_NOTES,
         "next_resource": next_resource,

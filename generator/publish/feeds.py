@@ -182,7 +182,7 @@ def _of_change(site: Site, mode: SourceMode, after: RegimeChange, before: Regime
         url=f"{site.base_url}/",
         tags=_tags(mode, "regime", after.mode, warm_up=after.warm_up),
         paragraphs=(
-            f"{REGIME_HEADLINES.get(after.label, now)}{': ' if numbers else ''}{', '.join(numbers)}. {CONFIDENCE_NOTE}",
+            f"{REGIME_HEADLINES.get(after.label, now)}.{told} {CONFIDENCE_NOTE}",
             *_last(mode, warm_up=after.warm_up),
         ),
         told={

@@ -8,10 +8,13 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from generator.catalog.discovery import DISCOVERY_FILES, PAGES
+from gateway import site_files
+from generator.catalog.discovery import DISCOVERY_FILES, FEEDS, PAGES, Feed
+from generator.catalog.downloads import DOWNLOADS, Download
 from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
 from generator.catalog.products import PRODUCTS
 from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
+from generator.publish.bucket_types import content_type
 from generator.publish.discovery import discovery
 from tests.publish.fixture import SITE
 
@@ -68,6 +71,14 @@ def test_full_guide_says_when_not_to_use_each_endpoint(files: dict[str, bytes]) 
     assert "Query: `asset`" in text
 
 
+@pytest.mark.parametrize("name", ["/llms.txt", "/llms-full.txt"])
+def test_llms_lists_every_download_and_feed(files: dict[str, bytes], name: str) -> None:
+    text = files[name].decode()
+
+    assert all(f"- [{file.path}]({BASE}{file.path}): {file.purpose}\n" in text for file in DOWNLOADS)
+    assert all(f"- [{feed.path}]({BASE}{feed.path}): {feed.title}\n" in text for feed in FEEDS)
+
+
 def test_robots_lets_everyone_in_and_names_the_sitemap(files: dict[str, bytes]) -> None:
     lines = files["/robots.txt"].decode().splitlines()
 
@@ -101,6 +112,18 @@ def test_api_catalog_is_a_linkset_of_every_endpoint(files: dict[str, bytes]) -> 
     assert [item["href"] for item in catalog["item"]] == [BASE + path for path in PATHS]
     assert described["service-desc"][0]["href"] == f"{BASE}/openapi.json"
     assert described["status"][0]["href"] == f"{BASE}/status.json"
+    assert [(row["href"], row["type"]) for row in described["alternate"]] == [
+        (BASE + feed.path, feed.media_type) for feed in FEEDS
+    ]
+    assert described["describedby"][0]["href"] == f"{BASE}/track-record/datapackage.json"
+
+
+@pytest.mark.parametrize("file", [*DOWNLOADS, *FEEDS, *DISCOVERY_FILES], ids=lambda file: file.path)
+def test_both_programs_serve_a_listed_file_as_the_type_that_the_catalog_names(file: Download | Feed) -> None:
+    served, stored = site_files._content_type(file.path), content_type(file.path)
+
+    assert served == stored
+    assert served.partition(";")[0] == file.media_type.partition(";")[0]
 
 
 def test_x402_document_gives_the_exact_terms_of_every_product(files: dict[str, bytes]) -> None:

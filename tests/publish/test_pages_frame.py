@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from generator.catalog.changes import VERSIONS
-from generator.catalog.discovery import CATALOG_VERSION, PAGES, Feed, SharePicture, SitePage
+from generator.catalog.discovery import CATALOG_VERSION, FEEDS, PAGES, SharePicture, SitePage
 from generator.catalog.words import SourceMode
 from generator.publish.pages import Pages
 from tests.publish.fixture import HOUR_MS, view
@@ -77,17 +77,23 @@ def test_linked_data_carries_the_time_of_the_tick_and_can_not_end_its_block() ->
     assert {node.get("dateModified") for node in nodes} == {None, "2026-11-20T09:53:00Z"}
 
 
-def test_feeds_and_the_picture_are_announced_as_soon_as_the_catalog_names_them() -> None:
-    pages = Pages()
-    pages._env.globals.update(
-        feeds=(Feed("/feed.json", "application/feed+json", "Changes"),),
-        share_picture=SharePicture("/og/now.png", 1200, 630, "The reading of now"),
-    )
+def test_feeds_and_the_picture_of_a_page_are_announced() -> None:
+    shares = {
+        "/": SharePicture("/share/now.png", 1200, 630, "The reading of now"),
+        "": SharePicture("/share/general.png", 1200, 630, "The market in words"),
+    }
 
-    html = pages.render(view())["/index.html"].decode()
+    files = Pages().render(replace(view(), shares=shares))
 
-    assert '<link rel="alternate" type="application/feed+json" href="/feed.json" title="Changes">' in html
-    assert f'<meta property="og:image" content="{BASE}/og/now.png">' in html
+    html = files["/index.html"].decode()
+    assert all(f'type="{feed.media_type}" href="{feed.path}"' in html for feed in FEEDS)
+    assert f'<meta property="og:image" content="{BASE}/share/now.png">' in html
+    assert '<meta property="og:image:alt" content="The reading of now">' in html
+    assert f'<meta property="og:image" content="{BASE}/share/general.png">' in files["/docs/index.html"].decode()
+
+
+def test_a_page_without_a_picture_announces_none(files: dict[str, bytes]) -> None:
+    assert "og:image" not in files["/index.html"].decode()
 
 
 def test_the_not_found_page_is_for_no_search_engine(files: dict[str, bytes]) -> None:
