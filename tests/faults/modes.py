@@ -118,7 +118,7 @@ WITHOUT_SETTLING = (
     Mode(
         "refuses: the money is gone since verify",
         {},
-        "503 402 | 402 402 | 200 200",
+        "402 402 | 402 402 | 200 200",
         drained=True,
         hoards=False,
         rule="14",
@@ -286,20 +286,20 @@ LIES = (
         Mode(
             "settles, says simulation failed, node and indexer never have it",
             {"settle": after(SIMULATION), **ABSENT},
-            "503 402 | 200 200",
+            "402 402 | 200 200",
             rule="14",
         ),
-        (0, 0, 0, 1),
-        "rule 14 takes a 404 two rounds later of a node that claims to follow; delivered when presented again",
+        (0, 0, 0, 2),
+        "rule 14 takes the 404s of a node that claims to follow; delivered when presented again",
     ),
     Lie(
         Mode(
             "refuses before any broadcast, broadcasts all the same",
             {"settle": SIMULATION},
-            "503 402 | 402 402 | 200 200",
+            "402 402 | 402 402 | 200 200",
             rule="14",
         ),
-        (1, 0, 0, 3),
+        (1, 0, 0, 4),
         "rule 14 believes it, as the chain says 404; the refused payment is delivered too when it is presented again",
     ),
     Lie(

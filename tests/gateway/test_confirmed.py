@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.settlement import REFUSAL_WAIT_S
 from tests.gateway.house import REGIME, House, house, in_loop, second_gateway
 from tests.gateway.wallet import Signed, decode_header
 
@@ -111,17 +112,33 @@ async def test_rule_13_a_node_that_is_down_delays_no_delivery(tmp_path: Path) ->
 
 
 @in_loop
-async def test_rule_14_a_refusal_counts_only_two_rounds_after_the_first_look(tmp_path: Path) -> None:
+async def test_rule_14_a_refusal_that_the_chain_agrees_with_for_as_long_as_a_client_waits_is_402(
+    tmp_path: Path,
+) -> None:
     async with house(tmp_path) as home:
         home.world.settle = "insufficient"
         payment = home.buyer.pay()
-        answers = [await home.send(payment)]
-        for home.world.round in (5_001, 5_002):
-            answers.append(await home.send(payment))
+        before = home.clock.monotonic()
 
+        answers = [await home.send(payment) for _ in range(2)]
+
+        assert home.clock.monotonic() - before >= REFUSAL_WAIT_S
         assert closed(home, payment) == ("refused", "before_broadcast", "insufficient_funds")
+    assert [answer.status_code for answer in answers] == [402, 402]
+    assert decode_header(answers[0].headers["PAYMENT-RESPONSE"])["errorReason"] == "insufficient_funds"
+    assert len(home.world.asked("/settle")) == 1
+
+
+@in_loop
+async def test_rule_14_a_node_that_cannot_tell_gives_503_until_it_can(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.world.settle, home.world.status = "insufficient", {"catchup-time": 10**9}
+        payment = home.buyer.pay()
+        answers = [await home.send(payment) for _ in range(2)]
+        home.world.status, home.world.round = {}, 5_002
+        answers.append(await home.send(payment))
+
     assert [answer.status_code for answer in answers] == [503, 503, 402]
-    assert decode_header(answers[2].headers["PAYMENT-RESPONSE"])["errorReason"] == "insufficient_funds"
     assert len(home.world.asked("/settle")) == 1
 
 
@@ -153,12 +170,12 @@ async def test_rule_14_a_payment_that_settled_and_failed_its_second_simulation_i
 @in_loop
 async def test_rule_14_a_refusal_is_closed_without_its_payer(tmp_path: Path) -> None:
     async with house(tmp_path) as home:
-        home.world.settle = "insufficient"
+        home.world.settle, home.world.status = "insufficient", {"catchup-time": 10**9}
         payment = home.buyer.pay()
         await home.send(payment)
         home.clock.step(60)
         early = await home.state.reconciler.step()
-        home.world.round = 5_002
+        home.world.status, home.world.round = {}, 5_002
         home.clock.step(60)
 
         late = await home.state.reconciler.step()
@@ -170,11 +187,11 @@ async def test_rule_14_a_refusal_is_closed_without_its_payer(tmp_path: Path) -> 
 @in_loop
 async def test_rule_14_a_refusal_that_is_not_certain_survives_a_restart(tmp_path: Path) -> None:
     async with house(tmp_path) as home:
-        home.world.settle = "insufficient"
+        home.world.settle, home.world.status = "insufficient", {"catchup-time": 10**9}
         payment = home.buyer.pay()
         await home.send(payment)
         await home.restart()
-        home.world.round = 5_002
+        home.world.status, home.world.round = {}, 5_002
 
         answer = await home.send(payment)
 
@@ -185,7 +202,7 @@ async def test_rule_14_a_refusal_that_is_not_certain_survives_a_restart(tmp_path
 @in_loop
 async def test_rule_14_another_gateway_does_not_ask_again_while_a_refusal_is_checked(tmp_path: Path) -> None:
     async with house(tmp_path) as home, second_gateway(home) as other:
-        home.world.settle = "simulation"
+        home.world.settle, home.world.status = "simulation", {"catchup-time": 10**9}
         payment = home.buyer.pay()
         await home.send(payment)
         home.clock.step(60)
