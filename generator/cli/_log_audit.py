@@ -121,8 +121,11 @@ def _compare(row: Mapping[str, Any], audit: Audit) -> None:
             raise LogComplaint(f"round {name}: {key} is published as {row.get(key)!r}, the log says {value!r}")
 
 
-def check_round(head: Head, seen: Seen | None, row: Mapping[str, Any]) -> list[str]:
+def check_round(head: Head, seen: Seen | None, row: Mapping[str, Any]) -> tuple[list[str], Mapping[str, Any]]:
     """Prove the entries of one round to be in the log and compare them with the published row.
+
+    Returns:
+        What was checked, in lines, and the round as the log has it.
 
     Raises:
         LogComplaint: naming what does not hold.
@@ -142,7 +145,8 @@ def check_round(head: Head, seen: Seen | None, row: Mapping[str, Any]) -> list[s
     if str(row.get("round_id")) not in audit.rounds:
         raise LogComplaint(f"the entries {numbers} are not those of round {row.get('round_id')}")
     _compare({**row, "warm_up": False}, audit)
-    return [f"entry {number}: {json.loads(data)['kind']}" for number, data in zip(numbers, entries, strict=True)]
+    lines = [f"entry {number}: {json.loads(data)['kind']}" for number, data in zip(numbers, entries, strict=True)]
+    return lines, audit.rounds[str(row["round_id"])]
 
 
 def remember(file: SeenFile, head: Head, audit: Audit) -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+
+if TYPE_CHECKING:
+    from generator.cli._published import Published
 
 ROUNDS = "/arena/rounds.json"
 PROVES = """This proves: every entry is in the log that its keeper signed, in its order; nothing seen on an earlier visit was
 changed, dropped or moved; forecasts were sealed before their rounds and open to their digests; outcomes, lessons and
-scores follow from the logged prices, votes and bands; published rounds are the logged ones.
+scores follow from the logged prices, votes and bands; published rounds are the logged ones; where ballots are
+published, the real votes are these ballots, each signed by its voter, one a voter.
 It does not prove: that two visitors are shown the same log (compare heads with someone), that the prices were the
 market's, that no ballot was left out, or any skill."""
 PROVES_ROWS = """This proves: each revealed forecast is the one whose digest the row carries; outcomes, flags and scores follow
@@ -56,34 +60,42 @@ def verify(
         _tell(report.lines, report.complaint, PROVES_ROWS)
         return
     if round_id is not None:
-        _one_round(round_id, body, head, before)
+        _one_round(round_id, body, site, head, before)
         return
-    _whole(report, head, before, file, body)
+    _whole(report, site, head, before, file, body)
 
 
-def _one_round(round_id: str, body: Any, head: Any, before: Any) -> None:
+def _one_round(round_id: str, body: Any, site: Published, head: Any, before: Any) -> None:
     from generator.cli._log_audit import LogComplaint, check_round
+    from generator.cli._recount import real_votes, recount_one
 
     rows = [row for row in body["rounds"] if row.get("round_id") == round_id]
     if not rows:
         _fail(f"round {round_id} is not published; {ROUNDS} lists the finished ones")
     try:
-        lines = check_round(head, before, rows[0])
+        lines, logged = check_round(head, before, rows[0])
+        counted = recount_one(site, round_id, logged) if real_votes(logged) else None
     except LogComplaint as complaint:
         _fail(str(complaint))
+    lines += [] if counted is None else [f"{counted} ballots counted again, every signature checked"]
     _tell([*lines, f"round {round_id}: sealed, locked and ended as published"], None, PROVES)
 
 
-def _whole(report: Any, head: Any, before: Any, file: Any, body: Mapping[str, Any]) -> None:
+def _whole(  # noqa: PLR0917
+    report: Any, site: Published, head: Any, before: Any, file: Any, body: Mapping[str, Any]
+) -> None:
     from generator.cli._log_audit import LogComplaint, audit_log, lines_of, remember
     from generator.cli._progress import progress_bar
+    from generator.cli._recount import recount_rounds
 
     try:
         with progress_bar() as progress:
             whole = audit_log(head, before, list(body["rounds"]) if report.complaint is None else [], progress)
+        with progress_bar() as progress:
+            ballots = recount_rounds(site, whole.rounds, progress)
     except LogComplaint as complaint:
         _fail(str(complaint))
-    _tell([*lines_of(head, before, whole), *report.lines], report.complaint, PROVES)
+    _tell([*lines_of(head, before, whole), *ballots, *report.lines], report.complaint, PROVES)
     remember(file, head, whole)
 
 

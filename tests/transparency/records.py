@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final
 
+from generator.arena.ballots import BallotFile
 from generator.errors import LeadershipLost
 from generator.logbook import Logbook
 from generator.memory.store import Memory
+from generator.polls import Polls
 from tests.arena.worlds import CONFIG, inputs_at
 from tests.memory.states import url_in
 
 NAME = "example.org/log"
+NO_BALLOTS: Final[Mapping[int, Sequence[BallotFile]]] = MappingProxyType({})
 CROWDED = replace(CONFIG, assets=("BTC", "ETH"), simulated_crowd=True)
 
 
@@ -37,6 +42,7 @@ class Record:
     def open(self) -> None:
         self.memory = Memory.open(url_in(self.folder), self.fence)
         self.logbook = self.new_logbook()
+        self.polls = Polls(self.memory, again=not (self.site / "log" / "checkpoint").exists())
 
     def new_logbook(self) -> Logbook:
         logbook = Logbook(self.memory, self.key_file, NAME, "simulated", made_if_missing=True)
@@ -48,10 +54,10 @@ class Record:
         self.memory.close()
         self.open()
 
-    def play(self, times: Iterable[int]) -> None:
+    def play(self, times: Iterable[int], ballots: Mapping[int, Sequence[BallotFile]] = NO_BALLOTS) -> None:
         for now in times:
             self.logbook.begin(now)
-            self.memory.play(inputs_at(now, config=CROWDED))
+            self.memory.play(inputs_at(now, config=CROWDED, ballots=ballots.get(now, ())))
 
     def publish(self) -> int:
         """Write what a release and the put-once folder would hold; return how many tiles were new."""
@@ -59,6 +65,9 @@ class Record:
         rows = self.memory.resolved_rounds(500)
         self.write({**tiles, **files, "/arena/rounds.json": json.dumps({"rounds": rows}).encode()})
         self.logbook.done(files["/log/checkpoint"])
+        while polls := self.polls.files():
+            self.write(dict(polls))
+            self.polls.done()
         return len(tiles)
 
     def write(self, files: dict[str, bytes]) -> None:
