@@ -1,0 +1,166 @@
+"""What the issue names as bad input: counted, named, and harmless. What an indexer does wrong is in test_chain."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from generator.arena.algorand import pack, unpack
+from generator.arena.ballots import BallotFile, Refusal
+from generator.arena.inbox import Inbox
+from generator.arena.play import PlayInputs
+from generator.arena.settlement import PricePoint
+from generator.catalog.networks import NETWORKS
+from generator.catalog.words import Prediction
+from generator.market.consensus import VenueQuote, agree
+from generator.memory.store import Memory
+from tests.arena.flood import ballot, flood
+from tests.arena.worlds import HOUR, MINUTE, NOON, inputs_at, price_at
+from tests.memory.states import url_in
+
+OPEN = "BTC-20261120-130000"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    made = Memory.open(url_in(tmp_path))
+    made.play(inputs_at(NOON))
+    yield made
+    made.close()
+
+
+def good(number: int = 0, at_ms: int = NOON + 1) -> BallotFile:
+    return ballot(number, OPEN, Prediction.BULLISH, at_ms)
+
+
+def wrongly_signed() -> BallotFile:
+    file = good(1)
+    envelope = unpack(base64.b64decode(file.data))
+    envelope["sig"] = bytes(64)
+    return replace(file, data=base64.b64encode(pack(envelope)))
+
+
+BAD = {
+    Refusal.BAD_SIGNATURE: wrongly_signed,
+    Refusal.OTHER_NETWORK: lambda: ballot(
+        2, OPEN, Prediction.BULLISH, NOON + 1, gh=base64.b64decode(NETWORKS["mainnet"].genesis_hash)
+    ),
+    Refusal.NO_SUCH_ROUND: lambda: ballot(3, "BTC-20261120-110000", Prediction.BULLISH, NOON + 1),
+    Refusal.NOTE_FORM: lambda: ballot(4, OPEN, Prediction.BULLISH, NOON + 1, note=b"\xf0\x9f" * 512),
+    Refusal.CLOSED: lambda: ballot(5, OPEN, Prediction.BULLISH, NOON + HOUR),
+}
+
+
+@pytest.mark.parametrize("refusal", BAD)
+def test_a_bad_ballot_in_the_folder_is_counted_named_and_set_aside_and_a_good_one_beside_it_counts(
+    tmp_path: Path, memory: Memory, refusal: Refusal
+) -> None:
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    for name, file in (("good", good()), ("bad", BAD[refusal]())):
+        (folder / name).write_bytes(file.data)
+    late = NOON + HOUR if refusal is Refusal.CLOSED else NOON + 1
+    files = tuple(replace(file, arrived_ms=late if file.name == "bad" else NOON + 1) for file in Inbox(folder).read())
+
+    view = memory.play(replace(inputs_at(NOON + HOUR), ballots=files))
+    Inbox(folder).clear(files, view.verdicts)
+
+    assert view.live_tally.total == 1
+    assert memory.rejected_ballots() == {refusal.value: 1}
+    assert [path.name for path in (folder / "rejected").iterdir()] == ["bad"]
+
+
+def test_ten_thousand_ballots_in_one_minute_are_counted_shown_as_a_burst_and_move_nothing_else(memory: Memory) -> None:
+    files = flood(10_000, OPEN, NOON + 30 * MINUTE)
+    quiet = [ballot(20_000 + number, OPEN, Prediction.NEUTRAL, NOON + number * MINUTE) for number in range(1, 4)]
+
+    memory.play(replace(inputs_at(NOON + 31 * MINUTE), ballots=(*files, *quiet)))
+    view = memory.play(inputs_at(NOON + HOUR))
+
+    assert view.live_tally.total == 10_003
+    assert view.crowd is not None
+    assert [(burst.at_ms, burst.votes, burst.new_voters) for burst in view.crowd.bursts] == [
+        (NOON + 30 * MINUTE, 10_000, 1.0)
+    ]
+    assert view.crowd.by_record.voters == 0
+    assert memory.rejected_ballots() == {}
+
+
+# A clock step across a lock
+
+
+def test_a_clock_set_back_across_a_lock_takes_no_more_votes_for_the_locked_round(memory: Memory) -> None:
+    memory.play(replace(inputs_at(NOON + 59 * MINUTE), ballots=(good(),)))
+    memory.play(inputs_at(NOON + HOUR))
+    back = NOON + 30 * MINUTE
+    memory.play(replace(inputs_at(back), ballots=(ballot(7, OPEN, Prediction.BEARISH, back),)))
+    view = memory.play(inputs_at(NOON + HOUR + MINUTE))
+
+    assert view.live_tally.total == 1
+    assert memory.rejected_ballots() == {Refusal.CLOSED.value: 1}
+    assert view.live is not None
+    assert view.live.round_id == OPEN
+
+
+def test_a_clock_set_ahead_across_a_lock_voids_the_round_and_its_ballots_count_for_nobody(memory: Memory) -> None:
+    memory.play(replace(inputs_at(NOON + MINUTE), ballots=(good(),)))
+    memory.play(inputs_at(NOON + 5 * HOUR))
+    view = memory.play(inputs_at(NOON + 2 * MINUTE))
+
+    (row,) = memory.resolved_rounds(5)
+    assert (row["round_id"], row["phase"]) == (OPEN, "void")
+    assert row["void_reason"] == "no tick in the minute after the start"
+    assert row["votes"] == {"bullish": 0, "bearish": 0, "neutral": 0}
+    assert view.leaderboard.voters == 0
+
+
+def test_a_ballot_dated_after_the_clock_was_set_back_counts_as_arrived_now(memory: Memory) -> None:
+    ahead = good(at_ms=NOON + 10 * HOUR)
+    memory.play(replace(inputs_at(NOON + MINUTE), ballots=(ahead,)))
+
+    assert memory.play(inputs_at(NOON + HOUR)).live_tally.total == 1
+
+
+# A venue that prints a price 40 % off at settlement
+
+
+def agreed(now_ms: int, *factors: float) -> PricePoint:
+    """Let venues quote BTC times these factors, and agree as the live source does."""
+    quotes = [VenueQuote(f"venue {n}", price_at("BTC", now_ms) * factor, now_ms) for n, factor in enumerate(factors)]
+    agreement = agree(quotes, now_ms)
+    return PricePoint(agreement.price, len(agreement.venues))
+
+
+def settle(memory: Memory, *factors: float) -> dict[str, object]:
+    """Play a round to its end, where the venues quote these times the true price."""
+    end = NOON + 2 * HOUR
+    memory.play(inputs_at(NOON + HOUR))
+    inputs: PlayInputs = inputs_at(end)
+    memory.play(replace(inputs, prices={**inputs.prices, "BTC": agreed(end, *factors)}))
+    return next(row for row in memory.resolved_rounds(5) if row["round_id"] == OPEN)
+
+
+@pytest.mark.parametrize("wild", [0.6, 1.4])
+def test_one_of_three_venues_forty_percent_off_is_left_out_and_the_outcome_is_that_of_the_others(
+    memory: Memory, wild: float
+) -> None:
+    row = settle(memory, 1.0, wild, 1.0002)
+
+    assert row["phase"] == "resolved"
+    assert row["end_price"] == pytest.approx(price_at("BTC", NOON + 2 * HOUR) * 1.0001, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("factors", "reason"),
+    [((1.0, 1.4), "no end price"), ((1.0,), "too few venues agree on the end price: 1 of 2"), ((), "no end price")],
+)
+def test_without_two_venues_that_agree_the_round_is_void_with_its_reason(
+    memory: Memory, factors: tuple[float, ...], reason: str
+) -> None:
+    row = settle(memory, *factors)
+
+    assert (row["phase"], row["void_reason"], row["outcome"]) == ("void", reason, None)
