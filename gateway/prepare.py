@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -34,6 +35,7 @@ PER_MINUTE: Final = 30
 MAX_AT_ONCE: Final = 32
 RETRY_S: Final = 5
 PAYMENT_INDEX: Final = 1
+ATTEMPT: Final = re.compile(r"(?:[A-Za-z0-9_-]{16,64})?")
 # By names and not by products' ids, which the page's address does not carry.
 PRODUCTS: Final[Mapping[str, str]] = {"human": "x402-atlas-human-report", "agent": "x402-atlas"}
 
@@ -88,16 +90,34 @@ class Group:
     last_valid: int
 
 
-def unsigned_group(accepted: Mapping[str, Any], product: str, payer: str, params: Params, network: Network) -> Group:
-    """Build the group that pays one entry of `accepts`: the fee payer's part first, then the payment.
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Who wants to buy what.
 
-    The lease, made of product, snapshot and payer, lets the chain itself refuse a second payment for the same thing
-    while the first could land: also one that was signed in another browser.
+    Args:
+        product: the product's id.
+        payer: a valid address.
+        attempt: the browser's word for this one purchase, empty when it has none.
+    """
+
+    product: str
+    payer: str
+    attempt: str
+
+    @property
+    def lease(self) -> bytes | None:
+        """Under which the chain takes one payment only: two tabs with one attempt cannot both pay."""
+        if not self.attempt:
+            return None
+        return hashlib.sha256(f"{self.product}\n{self.payer}\n{self.attempt}".encode()).digest()
+
+
+def unsigned_group(accepted: Mapping[str, Any], order: Order, params: Params, network: Network) -> Group:
+    """Build the group that pays one entry of `accepts`: the fee payer's part first, then the payment.
 
     Args:
         accepted: the entry.
-        product: the product's id.
-        payer: who pays; a valid address.
+        order: who buys what.
         params: from the node.
         network: ours.
     """
@@ -113,16 +133,15 @@ def unsigned_group(accepted: Mapping[str, Any], product: str, payer: str, params
         )
 
     extra = accepted["extra"]
-    lease = hashlib.sha256(f"{product}\n{extra['snapshotId']}\n{payer}".encode()).digest()
     fee = transaction.PaymentTxn(extra["feePayer"], terms(2 * params.min_fee), extra["feePayer"], 0)
     payment = transaction.AssetTransferTxn(
-        payer,
+        order.payer,
         terms(0),
         accepted["payTo"],
         int(accepted["amount"]),
         int(accepted["asset"]),
-        note=f"x402 {product} {secrets.token_hex(8)}".encode(),
-        lease=lease,
+        note=f"x402 {order.product} {secrets.token_hex(8)}".encode(),
+        lease=order.lease,
     )
     first, second = transaction.assign_group_id([fee, payment])
     return Group(
@@ -154,27 +173,30 @@ class Prepare:
         """Tell what an account can do, and the group that it has to sign for the newest quote."""
         if request.method == "OPTIONS":
             return preflight()
-        flow, payer = request.query_params.get("product", ""), request.query_params.get("address", "")
+        asked = request.query_params
+        flow, payer, attempt = asked.get("product", ""), asked.get("address", ""), asked.get("attempt", "")
         if flow not in PRODUCTS:
             return self._problem(request, 400, f"product: one of {', '.join(PRODUCTS)}.")
         if not is_valid_address(payer):
             return self._problem(request, 400, "address: the 58 characters of an Algorand address.")
+        if not ATTEMPT.fullmatch(attempt):
+            return self._problem(request, 400, "attempt: 16 to 64 of A-Z a-z 0-9 - _, or nothing.")
         wait_s = self._rate.take(client_address(request.scope, self._state.settings.trusted_proxies))
         if wait_s is not None:
             return self._problem(request, 429, "Too many payments were prepared from this address.", wait_s)
         quote = next((one for one in self._state.quotes().values() if one.product.id == PRODUCTS[flow]), None)
         if quote is None:
             return self._problem(request, 503, "No honest quote can be made right now.", RETRY_S)
-        return await self._prepared(request, quote, payer)
+        return await self._prepared(request, quote, Order(quote.product.id, payer, attempt))
 
-    async def _prepared(self, request: Request, quote: Challenge, payer: str) -> Response:
+    async def _prepared(self, request: Request, quote: Challenge, order: Order) -> Response:
         if self._running >= MAX_AT_ONCE:
             return self._problem(request, 503, "Too many payments are being prepared; nothing was signed.", RETRY_S)
         self._running += 1
         try:
             network = self._state.settings.chain_network
-            account, params = await look_up(self._state.chain, payer, network)
-            told = await asyncio.to_thread(_answer, quote, payer, account, params, network)
+            account, params = await look_up(self._state.chain, order.payer, network)
+            told = await asyncio.to_thread(_answer, quote, order, account, params, network)
         except NodeUnusable as error:
             text = f"The account cannot be checked: {error}. Nothing was signed."
             return self._problem(request, 503, text, RETRY_S)
@@ -193,13 +215,13 @@ class Prepare:
         )
 
 
-def _answer(quote: Challenge, payer: str, account: Account, params: Params, network: Network) -> dict[str, Any]:
+def _answer(quote: Challenge, order: Order, account: Account, params: Params, network: Network) -> dict[str, Any]:
     accepted = quote.required["accepts"][0]
     obstacle = account.obstacle(int(accepted["amount"]))
     told = {
         "product": quote.product.id,
         "path": quote.product.path,
-        "address": payer,
+        "address": order.payer,
         "network": {"name": network.name, "genesis_id": network.genesis_id, "genesis_hash": network.genesis_hash},
         "price_atomic": int(accepted["amount"]),
         "asset": int(accepted["asset"]),
@@ -211,7 +233,7 @@ def _answer(quote: Challenge, payer: str, account: Account, params: Params, netw
     }
     if obstacle is not None:
         return told
-    group = unsigned_group(accepted, quote.product.id, payer, params, network)
+    group = unsigned_group(accepted, order, params, network)
     return told | {
         "payment": {
             "group": list(group.items),

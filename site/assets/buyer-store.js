@@ -74,6 +74,26 @@ export async function bodyOf(purchase) {
   }
 }
 
+// One word for one purchase, the same in all tabs until its outcome is known: the network takes one payment for it.
+export function attempt(product) {
+  const key = `emi-attempt-${product}`;
+  try {
+    const word = localStorage.getItem(key) || `${Date.now().toString(36)}-${[...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+    localStorage.setItem(key, word);
+    return word;
+  } catch {
+    return "";
+  }
+}
+
+export function attemptDone(product) {
+  try {
+    localStorage.removeItem(`emi-attempt-${product}`);
+  } catch {
+    // Without a store there was no word either.
+  }
+}
+
 export function onChange(tell) {
   addEventListener("storage", (event) => event.key === STORE && tell());
   if (bell) bell.onmessage = () => tell();

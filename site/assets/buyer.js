@@ -1,7 +1,7 @@
 // The buyer page: asks for the price only when Pay is pressed, lets the wallet sign what the service prepared, keeps
 // the signed payment before it is sent, and sends the same one again until its outcome is known. It holds no key.
 
-import { alone, bodyOf, find, keep, keepBought, onChange, othersDone, saved } from "./buyer-store.js";
+import { alone, attempt, attemptDone, bodyOf, find, keep, keepBought, onChange, othersDone, saved } from "./buyer-store.js";
 import { WalletFault, faultOf, walletOf } from "./buyer-wallets.js";
 import { blocks, draw, element, markdown } from "./buyer-report.js";
 
@@ -36,7 +36,7 @@ const OBSTACLES = {
 const REFUSALS = [
   [/quote_expired|unknown_snapshot|txn dead|validity_window|round.*outside/i, "expired", "The payment came too late, and the network cannot take it any more. Press Pay for a new price."],
   [/insufficient|underflow|overspend/i, "too-little", "The account holds too little USDC."],
-  [/overlapping lease|already in ledger/i, "refused", "This account has just paid for this very snapshot, maybe in another browser. Look there, or wait for the next one."],
+  [/overlapping lease|already in ledger/i, "refused", "This account has just paid for this in another tab. Look there."],
 ];
 const ON_CHAIN = /payment_already_on_chain|payment_consumed/;
 
@@ -189,7 +189,7 @@ async function check(payer) {
     if (asked.status !== 402 || !offer) throw new Fault("not-for-sale", `No price was given: ${await reason(asked)}`);
     const quote = (await asked.json()).quote || {};
     compare(offer);
-    const answer = await ask(`${page.prepare}&address=${encodeURIComponent(payer)}`);
+    const answer = await ask(`${page.prepare}&address=${encodeURIComponent(payer)}&attempt=${attempt(page.product)}`);
     if (answer.status !== 200) throw new Fault("not-ready", await reason(answer));
     const told = await answer.json();
     if (JSON.stringify(told.accepted) !== JSON.stringify(offer)) continue; // a new snapshot came between the two
@@ -295,6 +295,7 @@ async function delivered(purchase, answer) {
   const sum = await digest(bytes);
   const bought = { ...purchase, status: "settled", receipt: decode(answer.headers.get("PAYMENT-RESPONSE") || ""), matches: sum && purchase.sha256 ? sum === purchase.sha256 : null };
   let kept = true;
+  attemptDone(purchase.product);
   try {
     await keepBought(bought, body);
   } catch {
@@ -307,6 +308,7 @@ async function delivered(purchase, answer) {
 async function refused(purchase, answer) {
   const receipt = decode(answer.headers.get("PAYMENT-RESPONSE") || "");
   const words = `${receipt?.errorReason || ""} ${await reason(answer)}`.trim();
+  attemptDone(purchase.product);
   try {
     keep({ ...purchase, status: "refused", receipt });
   } catch {

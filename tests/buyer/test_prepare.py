@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import hashlib
 import inspect
 import json
 import urllib.error
@@ -21,12 +20,11 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from gateway.app import build_app
-from gateway.buyer_account import Params
 from gateway.devnet.keys import new_key
 from gateway.devnet.transactions import group_id, parse_item, signed
 from gateway.networks import DEVNET, MAINNET
 from gateway.payment import read_payment
-from gateway.prepare import MAX_AT_ONCE, PER_MINUTE, Prepare, unsigned_group
+from gateway.prepare import MAX_AT_ONCE, PER_MINUTE, Prepare
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from tests.buyer.little_vault import write_vault
 from tests.buyer.live import devnet_at, open_port, serving
@@ -145,13 +143,19 @@ def test_once_signed_it_is_a_payment_that_the_gateway_takes(counter: Counter) ->
     assert (payment.txid, payment.payer, payment.amount_atomic) == (told["payment"]["txid"], BUYER.address, PRICE)
 
 
-def test_two_groups_for_the_same_snapshot_share_a_lease_so_that_the_chain_takes_one(counter: Counter) -> None:
-    first, second = (parse_item(base64.b64decode(counter.prepare()[1]["payment"]["group"][1])).fields for _ in range(2))
-    other_product = counter.prepare(f"?product=agent&address={BUYER.address}")[1]["payment"]["group"][1]
+def test_two_groups_of_one_attempt_share_a_lease_so_that_the_chain_takes_one(counter: Counter) -> None:
+    def payment(query: str) -> Any:
+        group = counter.prepare(f"{query}&address={BUYER.address}")[1]["payment"]["group"]
+        return parse_item(base64.b64decode(group[1])).fields
+
+    one = "&attempt=0123456789abcdef"
+    first, second = (payment("?product=human" + one) for _ in range(2))
 
     assert first["lx"] == second["lx"]
     assert first["note"] != second["note"]
-    assert first["lx"] != parse_item(base64.b64decode(other_product)).fields["lx"]
+    assert payment("?product=human&attempt=another-attempt-of-mine")["lx"] != first["lx"]
+    assert payment("?product=agent" + one)["lx"] != first["lx"]
+    assert "lx" not in payment("?product=human")
 
 
 def no_holding() -> Response:
@@ -260,6 +264,8 @@ def test_a_node_that_is_down_slow_or_lying_is_503_and_nothing_is_prepared(
         ("?product=human&address=" + "A" * 58, "address"),
         ("?product=human&address=../../v2/status", "address"),
         (f"?product=human&address={BUYER.address.lower()}", "address"),
+        (f"?product=human&address={BUYER.address}&attempt=short", "attempt"),
+        (f"?product=human&address={BUYER.address}&attempt={'x' * 65}", "attempt"),
     ],
 )
 def test_a_question_that_cannot_be_understood_is_400_and_no_node_is_asked(
@@ -347,15 +353,3 @@ def test_a_crowd_that_waits_for_a_slow_node_is_bounded(counter: Counter) -> None
 
     assert statuses.count(200) >= MAX_AT_ONCE
     assert set(statuses) <= {200, 503}
-
-
-def test_the_lease_names_product_snapshot_and_payer() -> None:
-    accepted = {
-        "payTo": DEMO_PAYEE, "amount": "5", "asset": str(DEVNET.asset_id),
-        "extra": {"feePayer": DEMO_PAYEE, "snapshotId": "000000000009"},
-    }  # fmt: skip
-
-    group = unsigned_group(accepted, "x402-atlas", BUYER.address, Params(9, 1_000), DEVNET)
-
-    lease = parse_item(base64.b64decode(group.items[1])).fields["lx"]
-    assert lease == hashlib.sha256(f"x402-atlas\n000000000009\n{BUYER.address}".encode()).digest()

@@ -1,0 +1,738 @@
+"""The buyer page in a browser: both purchases, every way in which one can fail, recovery, tabs, wallets, access."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("playwright", reason="missing: playwright (pip install playwright)")
+
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+
+from tests.buyer.live import Shop
+from tests.outside.buyer_shop import ARC0001, ARC0027, LUTE_PAGE, MAINNET, Wallet, a_shop, provider
+from tests.outside.site_pages import CHROMIUM, MODULES, a_browser
+
+pytestmark = [
+    pytest.mark.outside,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(not CHROMIUM.exists(), reason="missing: chromium (apt install chromium)"),
+]
+PAGE = "/x402-buyer/"
+REPORT = "/api/x402-atlas-human-report.php"
+SOON_MS = 20_000
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    with a_shop(tmp_path_factory.mktemp("shop")) as open_shop:
+        yield open_shop
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with a_browser() as running:
+        yield running
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(viewport={"width": 1280, "height": 900})
+    yield made
+    made.close()
+
+
+def opened(context: BrowserContext, shop: Shop, query: str = "") -> Page:
+    page = context.new_page()
+    page.set_default_timeout(SOON_MS)
+    page.goto(shop.gateway + PAGE + query)
+    return page
+
+
+def until(page: Page, state: str) -> str:
+    """Wait until the page is in a state by its name, and return the words that a visitor reads."""
+    expect(page.locator("#state")).to_have_attribute("data-state", state, timeout=SOON_MS)
+    return page.inner_text("#state")
+
+
+def with_wallet(context: BrowserContext, wallet: Wallet, script: str = ARC0001, **plan: Any) -> None:
+    context.expose_function("signWith", wallet.sign)
+    context.add_init_script(provider(script, wallet, **plan))
+
+
+def pay(page: Page, wallet: str = "arc0001") -> None:
+    page.locator("details summary").first.click()
+    page.check(f"input[value={wallet}]")
+    page.click("#pay")
+
+
+class Sent:
+    """What went over the wire with a payment in it; the first ones may be answered by the test instead."""
+
+    def __init__(self, context: BrowserContext, *instead: Any) -> None:
+        self.headers: list[str] = []
+        self._instead = list(instead)
+        context.route(f"**{REPORT}", self._route)
+
+    def _route(self, route: Route) -> None:
+        payment = route.request.headers.get("payment-signature")
+        if payment is None:
+            route.continue_()
+            return
+        self.headers.append(payment)
+        answer = self._instead.pop(0) if self._instead else None
+        if answer is None:
+            route.continue_()
+        elif answer == "cut":
+            route.abort()
+        elif answer == "lost":  # the service took it, and its answer never came
+            route.fetch()
+            route.abort()
+        else:
+            route.fulfill(**answer)
+
+
+def refusal(reason: str) -> dict[str, Any]:
+    receipt = base64.b64encode(json.dumps({"success": False, "errorReason": reason}).encode()).decode()
+    return {"status": 402, "headers": {"PAYMENT-RESPONSE": receipt}, "json": {"error": f"{reason}: words"}}
+
+
+BUSY = {"status": 503, "headers": {"Retry-After": "1"}, "json": {"detail": "The outcome is not known yet."}}
+
+
+@pytest.mark.parametrize(
+    ("query", "product", "price", "words"),
+    [("", "x402-atlas-human-report", 100_000, "sideways & calm"), ("?product=agent", "x402-atlas", 20_000, "Regime")],
+)
+def test_a_purchase_goes_from_the_button_to_the_report_on_the_devnet(
+    shop: Shop, context: BrowserContext, query: str, product: str, price: int, words: str
+) -> None:
+    from gateway.settings import DEMO_PAYEE  # noqa: PLC0415
+
+    had = shop.ledger.holding(DEMO_PAYEE) or 0
+    page = opened(context, shop, query)
+
+    page.click("#pay")
+    until(page, "settled")
+
+    assert (shop.ledger.holding(DEMO_PAYEE) or 0) - had == price
+    article = page.inner_text("#report")
+    kept = page.evaluate("JSON.parse(localStorage.getItem('emi-purchases-v1'))[0]")
+    assert words in article
+    assert kept["txid"] in article
+    assert "The bytes are the ones that were quoted" in article
+    assert shop.ledger.is_committed(kept["txid"])
+    with page.expect_download() as saved:
+        page.click("#as-json")
+    assert json.loads(saved.value.path().read_text())["endpoint"] == product
+    with page.expect_download() as saved:
+        page.click("#as-markdown")
+    assert kept["txid"] in saved.value.path().read_text()
+    with page.expect_download() as saved:
+        page.click("#as-receipt")
+    assert json.loads(saved.value.path().read_text())["paymentResponse"]["transaction"] == kept["txid"]
+
+
+def test_opening_the_page_asks_for_no_challenge_and_nobody_else(shop: Shop, context: BrowserContext) -> None:
+    page = context.new_page()
+    asked: list[str] = []
+    complaints: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+
+    page.goto(shop.gateway + PAGE, wait_until="networkidle")
+    before = [url.removeprefix(shop.gateway) for url in asked]
+    page.click("#pay")
+    until(page, "settled")
+
+    assert [path for path in before if "/api/" in path or "prepare" in path or "sign" in path] == []
+    assert [url for url in asked if not url.startswith((shop.gateway + "/", "blob:"))] == []
+    assert [text for text in complaints if "402" not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("usdc", "funded", "state", "words"),
+    [
+        (None, False, "no-account", "not on the network yet"),
+        (None, True, "not-opted-in", "has not opted in to USDC"),
+        (99_999, True, "too-little", "has 0.10 USDC, and the price is 0.10 USDC"),
+        (5, True, "too-little", "has 0.00 USDC"),
+    ],
+)
+def test_an_account_that_cannot_pay_is_told_why_before_the_wallet_is_asked(
+    shop: Shop, context: BrowserContext, usdc: int | None, funded: bool, state: str, words: str
+) -> None:
+    wallet = Wallet(shop, usdc, funded=funded)
+    with_wallet(context, wallet)
+    page = opened(context, shop)
+
+    pay(page)
+
+    told = until(page, state)
+    assert words in told
+    assert "Nothing was paid." in told
+    assert wallet.signed == 0
+
+
+@pytest.mark.parametrize(
+    ("plan", "state", "words"),
+    [
+        ({"connect": "decline"}, "declined", "You declined in the wallet."),
+        ({"sign": "decline"}, "declined", "You declined in the wallet."),
+        ({"hash": MAINNET.genesis_hash}, "wrong-network", "another network"),
+        ({"accounts": []}, "wallet", "named no account"),
+    ],
+)
+def test_what_a_wallet_refuses_has_its_own_words_and_pays_nothing(
+    shop: Shop, context: BrowserContext, plan: dict[str, Any], state: str, words: str
+) -> None:
+    wallet = Wallet(shop)
+    with_wallet(context, wallet, **plan)
+    sent = Sent(context)
+    page = opened(context, shop)
+
+    pay(page)
+
+    told = until(page, state)
+    assert words in told
+    assert "Nothing was paid." in told
+    assert (sent.headers, wallet.spent()) == ([], 0)
+    expect(page.locator("#pay")).to_be_enabled()
+
+
+@pytest.mark.parametrize("kind", ["arc0001", "arc0027"])
+def test_without_such_a_wallet_in_the_browser_the_page_says_so(shop: Shop, context: BrowserContext, kind: str) -> None:
+    page = opened(context, shop)
+
+    pay(page, kind)
+
+    assert "No wallet of this kind is in this browser." in until(page, "missing")
+
+
+def test_a_wallet_that_signs_something_else_is_found_out_and_nothing_is_sent(
+    shop: Shop, context: BrowserContext
+) -> None:
+    wallet = Wallet(shop)
+    context.expose_function("signWith", wallet.sign_other)
+    context.add_init_script(provider(ARC0001, wallet))
+    sent = Sent(context)
+    page = opened(context, shop)
+
+    pay(page)
+
+    assert "signed something else" in until(page, "altered")
+    assert (sent.headers, wallet.spent()) == ([], 0)
+
+
+def test_a_signature_that_is_none_is_refused_by_the_service_in_its_own_words(
+    shop: Shop, context: BrowserContext
+) -> None:
+    wallet = Wallet(shop)
+    context.expose_function("signWith", wallet.sign_badly)
+    context.add_init_script(provider(ARC0001, wallet))
+    page = opened(context, shop)
+
+    pay(page)
+
+    told = until(page, "refused")
+    assert "signature invalid" in told
+    assert "Nothing was paid." in told
+    assert wallet.spent() == 0
+
+
+@pytest.mark.parametrize(
+    ("reason", "state", "words"),
+    [
+        ("quote_expired", "expired", "came too late"),
+        ("invalid_exact_avm_simulation_failed", "refused", "invalid exact avm simulation failed"),
+        ("insufficient_funds", "too-little", "too little USDC"),
+        ("payment_already_on_chain", "on-chain", "Do not pay again"),
+    ],
+)
+def test_a_refusal_after_sending_is_told_by_its_reason_and_is_final(
+    shop: Shop, context: BrowserContext, reason: str, state: str, words: str
+) -> None:
+    wallet = Wallet(shop)
+    with_wallet(context, wallet)
+    sent = Sent(context, refusal(reason))
+    page = opened(context, shop)
+
+    pay(page)
+
+    told = until(page, state)
+    assert words in told
+    assert ("Nothing was paid." in told) == (state != "on-chain")
+    page.reload()
+    page.wait_for_timeout(500)
+    assert len(sent.headers) == 1
+
+
+def test_an_approval_that_comes_too_late_is_not_sent(shop: Shop, context: BrowserContext) -> None:
+    wallet = Wallet(shop)
+    with_wallet(context, wallet, sign="wait")
+    sent = Sent(context)
+    page = context.new_page()
+    page.clock.install()
+    page.goto(shop.gateway + PAGE)
+    pay(page)
+    until(page, "approve")
+    page.wait_for_function("globalThis.letSign !== undefined")
+
+    page.clock.fast_forward(239_000)
+    page.evaluate("Date.now = ((real) => () => real() + 5000)(Date.now)")
+    page.evaluate("globalThis.letSign()")
+
+    assert "came too late" in until(page, "expired")
+    assert sent.headers == []
+
+
+def test_a_wallet_that_never_answers_ends_by_itself_or_when_the_visitor_stops_waiting(
+    shop: Shop, context: BrowserContext
+) -> None:
+    wallet = Wallet(shop)
+    with_wallet(context, wallet, sign="wait")
+    page = context.new_page()
+    page.clock.install()
+    page.goto(shop.gateway + PAGE)
+    pay(page)
+    until(page, "approve")
+
+    page.click("#cancel")
+    stopped = until(page, "declined")
+    page.click("#pay")
+    until(page, "approve")
+    page.clock.fast_forward(241_000)
+
+    assert "stopped waiting" in stopped
+    assert "did not answer in time" in until(page, "wallet")
+    assert wallet.spent() == 0
+
+
+def test_a_changed_price_is_shown_and_has_to_be_agreed_to_with_a_second_press(
+    shop: Shop, context: BrowserContext
+) -> None:
+    wallet = Wallet(shop)
+    with_wallet(context, wallet)
+    page = opened(context, shop)
+    page.evaluate("document.getElementById('pay').dataset.price = '90000'")
+    page.evaluate("document.getElementById('price').textContent = '0.09 USDC'")
+
+    pay(page)
+    told = until(page, "price-changed")
+    assert wallet.signed == 0
+    page.click("#pay")
+    until(page, "settled")
+
+    assert "The price is now 0.10 USDC; it was 0.09 USDC." in told
+    assert page.inner_text("#price") == "0.10 USDC"
+    assert wallet.transfers() == 1
+
+
+@pytest.mark.parametrize("name", ["payee", "asset", "full"])
+def test_other_terms_than_the_page_shows_are_never_paid(shop: Shop, context: BrowserContext, name: str) -> None:
+    wallet = Wallet(shop)
+    with_wallet(context, wallet)
+    page = opened(context, shop)
+    page.evaluate(f"document.getElementById('pay').dataset.{name} = 'another'")
+
+    pay(page)
+
+    assert "not the ones on this page" in until(page, "terms-changed")
+    assert wallet.signed == 0
+
+
+def test_nothing_for_sale_and_a_check_that_fails_are_told_with_the_reason(shop: Shop, context: BrowserContext) -> None:
+    page = opened(context, shop)
+    page.route(f"**{REPORT}", lambda route: route.fulfill(status=503, json={"detail": "The data is too old to sell."}))
+    page.click("#pay")
+    closed = until(page, "not-for-sale")
+    page.unroute(f"**{REPORT}")
+    page.route("**/prepare?**", lambda route: route.fulfill(status=503, json={"detail": "The node does not answer."}))
+    page.click("#pay")
+
+    assert "The node does not answer." in until(page, "not-ready")
+    assert "too old to sell" in closed
+
+
+def test_offline_before_paying_is_told_and_pays_nothing(shop: Shop, context: BrowserContext) -> None:
+    wallet = Wallet(shop)
+    with_wallet(context, wallet)
+    page = opened(context, shop)
+    context.set_offline(True)
+
+    pay(page)
+
+    told = until(page, "offline")
+    assert "You are offline." in told
+    assert "Nothing was paid." in told
+    assert wallet.signed == 0
+
+
+def test_offline_while_paying_keeps_the_payment_and_sends_the_same_one_when_the_connection_is_back(
+    shop: Shop, context: BrowserContext
+) -> None:
+    wallet = Wallet(shop)
+    with_wallet(context, wallet, sign="wait")
+    sent = Sent(context)
+    page = opened(context, shop)
+    pay(page)
+    until(page, "approve")
+    page.wait_for_function("globalThis.letSign !== undefined")
+    context.set_offline(True)
+    page.evaluate("globalThis.letSign()")
+
+    told = until(page, "offline-paying")
+    context.set_offline(False)
+    until(page, "settled")
+
+    assert "Nothing new is signed." in told
+    assert (len(set(sent.headers)), wallet.signed, wallet.transfers()) == (1, 1, 1)
+
+
+def test_an_unknown_outcome_is_asked_again_with_the_same_payment_until_it_is_known(
+    shop: Shop, context: BrowserContext
+) -> None:
+    wallet = Wallet(shop)
+    with_wallet(context, wallet)
+    sent = Sent(context, BUSY, "cut", "lost")
+    page = opened(context, shop)
+
+    pay(page)
+    told = until(page, "unknown")
+    until(page, "settled")
+
+    assert "Whether the payment settled is not known yet." in told
+    assert (len(sent.headers), len(set(sent.headers))) == (4, 1)
+    assert (wallet.signed, wallet.transfers()) == (1, 1)
+
+
+def test_a_tab_that_closes_after_paying_gets_its_report_when_the_page_is_opened_again(
+    shop: Shop, context: BrowserContext
+) -> None:
+    wallet = Wallet(shop)
+    with_wallet(context, wallet)
+    sent = Sent(context, "lost")
+    page = opened(context, shop)
+    pay(page)
+    until(page, "unknown")
+    page.close()
+
+    again = opened(context, shop)
+    until(again, "settled")
+
+    assert "sideways & calm" in again.inner_text("#report")
+    assert (len(sent.headers), len(set(sent.headers))) == (2, 1)
+    assert (wallet.signed, wallet.transfers()) == (1, 1)
+    again.reload()
+    until(again, "kept")
+    assert "sideways & calm" in again.inner_text("#report")
+    assert len(sent.headers) == 2
+
+
+def test_a_payment_that_was_kept_but_never_sent_is_sent_after_a_reload_and_not_signed_anew(
+    shop: Shop, context: BrowserContext
+) -> None:
+    wallet = Wallet(shop)
+    with_wallet(context, wallet)
+    sent = Sent(context, "cut")
+    page = opened(context, shop)
+    pay(page)
+    until(page, "unknown")
+
+    page.reload()
+    until(page, "settled")
+
+    assert len(set(sent.headers)) == 1
+    assert (wallet.signed, wallet.transfers()) == (1, 1)
+
+
+def test_a_payment_that_the_browser_cannot_keep_is_never_sent(shop: Shop, context: BrowserContext) -> None:
+    wallet = Wallet(shop)
+    with_wallet(context, wallet)
+    context.add_init_script("Storage.prototype.setItem = () => { throw new Error('full'); };")
+    sent = Sent(context)
+    page = opened(context, shop)
+
+    pay(page)
+
+    assert "was not sent" in until(page, "unkept")
+    assert (sent.headers, wallet.spent()) == ([], 0)
+
+
+@pytest.mark.parametrize("lost", ["indexedDB.deleteDatabase('emi-purchases')", "0"])
+def test_what_was_bought_stays_after_a_reload_also_when_its_text_was_lost(
+    shop: Shop, context: BrowserContext, lost: str
+) -> None:
+    wallet = Wallet(shop)
+    with_wallet(context, wallet)
+    page = opened(context, shop)
+    pay(page)
+    until(page, "settled")
+    article = page.inner_text("#report")
+
+    page.evaluate(lost)
+    page.reload()
+    page.locator("#saved-list button").first.click()
+
+    expect(page.locator("#report")).to_be_visible()
+    assert page.inner_text("#report") == article
+    assert wallet.transfers() == 1
+
+
+def test_two_tabs_pay_once_and_the_one_that_waited_shows_it_too(shop: Shop, context: BrowserContext) -> None:
+    wallet = Wallet(shop)
+    with_wallet(context, wallet, sign="wait")
+    first, second = opened(context, shop), opened(context, shop)
+    pay(first)
+    until(first, "approve")
+    first.wait_for_function("globalThis.letSign !== undefined")
+
+    pay(second)
+    told = until(second, "other-tab")
+    first.evaluate("globalThis.letSign()")
+    until(first, "settled")
+    expect(second.locator("#saved-list button")).to_have_text("Open")
+    second.click("#pay")
+
+    assert "nothing is paid twice" in told
+    assert "nothing was paid again" in until(second, "owned")
+    assert wallet.transfers() == 1
+
+
+def test_without_locks_of_the_browser_two_tabs_still_pay_once(shop: Shop, context: BrowserContext) -> None:
+    wallet = Wallet(shop)
+    context.add_init_script("Object.defineProperty(navigator, 'locks', { value: undefined });")
+    with_wallet(context, wallet, sign="wait")
+    first, second = opened(context, shop), opened(context, shop)
+    pay(first)
+    until(first, "approve")
+    first.wait_for_function("globalThis.letSign !== undefined")
+
+    pay(second)
+    until(second, "other-tab")
+    first.evaluate("globalThis.letSign()")
+    until(first, "settled")
+
+    assert wallet.transfers() == 1
+
+
+def test_two_tabs_that_both_got_past_the_lock_are_stopped_by_the_network(shop: Shop, context: BrowserContext) -> None:
+    wallet = Wallet(shop)
+    context.add_init_script("navigator.locks.request = (name, options, work) => (work || options)({});")
+    with_wallet(context, wallet, sign="wait")
+    tabs = [opened(context, shop) for _ in range(2)]
+    for tab in tabs:
+        pay(tab)
+        until(tab, "approve")
+        tab.wait_for_function("globalThis.letSign !== undefined")
+
+    for tab, end in zip(tabs, ("settled", "refused"), strict=True):
+        tab.evaluate("globalThis.letSign()")
+        until(tab, end)
+
+    assert wallet.transfers() == 1
+
+
+def test_a_wallet_with_several_accounts_lets_the_visitor_choose(shop: Shop, context: BrowserContext) -> None:
+    poor, rich = Wallet(shop, 1), Wallet(shop)
+    context.expose_function("signWith", rich.sign)
+    context.add_init_script(provider(ARC0001, rich, accounts=[poor.key.address, rich.key.address]))
+    page = opened(context, shop)
+
+    pay(page)
+    until(page, "choose")
+    page.select_option("#account", rich.key.address)
+    page.click("#use-account")
+    until(page, "settled")
+
+    assert rich.transfers() == 1
+
+
+def test_an_extension_that_speaks_arc_0027_pays(shop: Shop, context: BrowserContext) -> None:
+    wallet = Wallet(shop)
+    with_wallet(context, wallet, ARC0027, hash=shop.ledger.identity.genesis_hash)
+    page = opened(context, shop)
+
+    pay(page, "arc0027")
+    until(page, "settled")
+
+    assert wallet.transfers() == 1
+
+
+@pytest.mark.parametrize(
+    ("plan", "state"), [({"sign": "decline"}, "declined"), ({"hash": MAINNET.genesis_hash}, "wrong-network")]
+)
+def test_an_extension_that_speaks_arc_0027_may_decline(
+    shop: Shop, context: BrowserContext, plan: dict[str, Any], state: str
+) -> None:
+    wallet = Wallet(shop)
+    with_wallet(context, wallet, ARC0027, **({"hash": shop.ledger.identity.genesis_hash} | plan))
+    page = opened(context, shop)
+
+    pay(page, "arc0027")
+
+    until(page, state)
+    assert wallet.transfers() == 0
+
+
+@pytest.mark.parametrize(("plan", "state"), [("sign", "settled"), ("decline", "declined")])
+def test_lute_pays_or_declines_in_a_window_of_its_own(
+    shop: Shop, context: BrowserContext, plan: str, state: str
+) -> None:
+    wallet = Wallet(shop)
+    context.expose_function("signWith", wallet.sign)
+    html = LUTE_PAGE.replace("ADDRESS", json.dumps(wallet.key.address)).replace("PLAN", json.dumps(plan))
+    context.route("https://lute.app/**", lambda route: route.fulfill(body=html, content_type="text/html"))
+    page = opened(context, shop)
+
+    pay(page, "lute")
+    expect(page.locator("#approve")).to_be_visible()
+    page.click("#approve")
+
+    until(page, state)
+    assert wallet.transfers() == (1 if state == "settled" else 0)
+
+
+def test_a_bundle_of_the_operator_is_loaded_only_when_its_wallet_is_used(shop: Shop, context: BrowserContext) -> None:
+    wallet = Wallet(shop)
+    context.expose_function("signWith", wallet.sign)
+    folder = shop.state / "buyer-wallets"
+    folder.mkdir()
+    (folder / "wallets.js").write_text(
+        "export const pera = (network) => ({ connect: async () => [%s], sign: async (group, place) => "
+        "Uint8Array.from(atob(await globalThis.signWith(group[place])), (one) => one.charCodeAt(0)) });"
+        % json.dumps(wallet.key.address)
+    )
+    asked: list[str] = []
+    context.on("request", lambda request: asked.append(request.url))
+    try:
+        page = opened(context, shop)
+        before = [url for url in asked if "wallets.js" in url and "/assets/" not in url]
+        pay(page, "pera")
+        until(page, "settled")
+    finally:
+        (folder / "wallets.js").unlink()
+        folder.rmdir()
+
+    assert before == []
+    assert wallet.transfers() == 1
+
+
+def test_the_sample_is_a_whole_report_before_anything_is_paid(shop: Shop, context: BrowserContext) -> None:
+    page = opened(context, shop)
+
+    page.click("#show-sample")
+
+    expect(page.locator("#sample-report")).to_be_visible()
+    text = page.inner_text("#sample-report")
+    for part in ("made up by a program", "What changed", "Coin by coin", "What may come next", "Wrong if", "Words"):
+        assert part in text
+
+
+def test_the_keyboard_alone_buys_and_the_focus_is_always_seen(shop: Shop, context: BrowserContext) -> None:
+    page = opened(context, shop)
+    unmarked = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        name, outline = page.evaluate(
+            "[document.activeElement.id || document.activeElement.value, getComputedStyle(document.activeElement).outlineStyle]"
+        )
+        unmarked += [name] if outline == "none" else []
+        if name == "pay":
+            break
+
+    page.keyboard.press("Enter")
+    until(page, "settled")
+
+    assert unmarked == []
+    assert page.evaluate("document.activeElement.id") == "report"
+    assert page.locator("#state").get_attribute("aria-live") == "polite"
+
+
+@pytest.mark.parametrize("query", ["", "?product=agent"])
+@pytest.mark.parametrize("width", [320, 390, 768, 1920])
+def test_no_step_is_wider_than_the_screen(shop: Shop, browser: Browser, width: int, query: str) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 844})
+    page = opened(context, shop, query)
+    over = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    before = page.evaluate(over)
+    page.click("#pay")
+    until(page, "settled")
+
+    assert (before, page.evaluate(over)) == (0, 0)
+    context.close()
+
+
+def test_paper_holds_the_report_and_its_receipt_and_no_buttons(shop: Shop, context: BrowserContext) -> None:
+    page = opened(context, shop)
+    page.click("#pay")
+    until(page, "settled")
+
+    page.emulate_media(media="print")
+
+    assert page.locator("#report").is_visible()
+    assert not page.locator("#pay").is_visible()
+    assert not page.locator("#files").is_visible()
+    assert page.pdf(format="A4").startswith(b"%PDF-")
+
+
+def test_without_script_the_terms_are_read_and_the_shell_is_told(shop: Shop, browser: Browser) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = opened(context, shop)
+
+    text = page.inner_text("main")
+
+    for told in ("0.10 USDC", "The button needs JavaScript", "emi buy atlas-human-report", "Payee", "SHA-256"):
+        assert told in text
+    assert not page.locator("#pay").is_visible()
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_nothing_before_paying_and_nothing_in_the_report(
+    shop: Shop, browser: Browser, scheme: Any, width: int
+) -> None:
+    script = MODULES / "axe-core" / "axe.min.js"
+    if not script.exists():
+        pytest.skip("missing: OFFICIAL_SITE, a folder with the packages of tests/peers/site (npm ci --ignore-scripts)")
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
+    found: list[str] = []
+
+    for query in ("", "?product=agent"):
+        page = opened(context, shop, query)
+        page.add_script_tag(content=script.read_text())
+        page.evaluate("document.querySelectorAll('main details').forEach((part) => { part.open = true; })")
+        if not query:
+            page.click("#show-sample")
+            expect(page.locator("#sample-report")).to_be_visible()
+        found += _violations(page)
+        page.click("#pay")
+        until(page, "settled")
+        found += _violations(page)
+
+    assert found == []
+    context.close()
+
+
+def _violations(page: Page) -> list[str]:
+    violations = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then((all) => all.violations)")
+    return [f"{one['id']}: {one['nodes'][0]['html']}" for one in violations]
+
+
+def test_pictures_of_the_page_and_of_the_report_can_be_taken(
+    shop: Shop, context: BrowserContext, tmp_path: Path
+) -> None:
+    page = opened(context, shop)
+    page.screenshot(path=tmp_path / "before.png", full_page=True)
+    page.click("#pay")
+    until(page, "settled")
+    page.screenshot(path=tmp_path / "after.png", full_page=True)
+
+    assert all(path.stat().st_size > 10_000 for path in tmp_path.glob("*.png"))
