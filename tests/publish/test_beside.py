@@ -91,11 +91,13 @@ def test_a_month_that_ended_is_put_once_noted_and_linked(tmp_path: Path) -> None
 def test_a_release_that_fails_puts_its_month_again_in_the_next(tmp_path: Path, done: bool) -> None:
     async def work(service: Service, clock: SteppedClock) -> None:
         await turn(service, clock, 2)
-        failing = with_disk(service, FailingDisk("point", done=done))
+        disk = FailingDisk("point", done=done)
+        failing = with_disk(service, disk)
         with pytest.raises(PublishError):
             await tick(failing, clock.step(timedelta(minutes=1)))
         assert not service.memory.exports().notes()
-        await turn(service, clock, 2)
+        disk.heal()
+        await turn(failing, clock, 2)
         assert list(service.memory.exports().notes()) == ["2026-11"]
 
     run(tmp_path, datetime(2026, 11, 30, 23, 58, tzinfo=UTC), work)
