@@ -131,6 +131,11 @@ class Series:
     title: str
     fields: tuple[Field, ...]
 
+    @property
+    def schema(self) -> str:
+        """The path of the Table Schema of its CSV files."""
+        return f"{TRACK_RECORD}{self.name}.schema.json"
+
 
 SERIES: Final = (
     Series("hourly", "Hourly forecasts of seven assets and what came true", HOURLY_FIELDS),
@@ -145,7 +150,11 @@ DOWNLOADS: Final = (
         for ending, media_type, name in FORMATS
     ),
     Download(SUMS, "text/plain; charset=utf-8", "SHA-256 of each of these files and of those of months that are over"),
-    Download(DATA_PACKAGE, "application/json", "Every file with its rows and digest, and every field described"),
+    Download(DATA_PACKAGE, "application/json", "Every file with its rows and digest, as a Data Package"),
+    *(
+        Download(series.schema, "application/json", f"Every column of {series.name}.csv described, as a Table Schema")
+        for series in SERIES
+    ),
     Download(
         ROUNDS_JSON, "application/json", "The last 500 finished Arena rounds with forecast, salt, votes and prices"
     ),

@@ -36,8 +36,10 @@ from generator.publish.encode import encode
 from generator.publish.values import NOTHING
 from generator.publish.variants import WORTH, pack
 
+TABLE_PROFILE: Final = "https://datapackage.org/profiles/2.0/tableschema.json"
 PROFILE: Final = "https://datapackage.org/profiles/2.0/datapackage.json"
 DIGITS: Final = 12  # of the digest, in a name
+_SCHEMAS: Final = tuple(series.schema for series in SERIES)
 _RISKY: Final = ("=", "+", "-", "@", "\t", "\r")
 Rows = Sequence[Mapping[str, Any]]
 
@@ -189,9 +191,10 @@ def _files(span: Span, months: Sequence[Listed], site: Site, mode: SourceMode, s
         path = f"{TRACK_RECORD}{series.name}.{ending}"
         files |= {path: data, **_variants(path, data)}
         listed.append(Listed(path, series.name, ending, rows, len(data), _sha256(data)))
+    files |= {series.schema: encode(table_schema(series)) for series in SERIES}
     files[DATA_PACKAGE] = encode(_package([*listed, *months], site, mode, since))
     digests = [(row.sha256, row.name) for row in listed]
-    digests.append((_sha256(files[DATA_PACKAGE]), DATA_PACKAGE.rsplit("/", 1)[-1]))
+    digests += [(_sha256(files[path]), path.rsplit("/", 1)[-1]) for path in (DATA_PACKAGE, *_SCHEMAS)]
     digests += [(row.sha256, row.name) for row in months]
     files[SUMS] = "".join(f"{digest}  {name}\n" for digest, name in digests).encode()
     return files
@@ -266,9 +269,18 @@ def _resource(row: Listed, series: Series, site: Site) -> dict[str, Any]:
         "rows": row.rows,
     }
     if row.ending == "csv":
-        fields = [{"name": one.name, "type": one.type, "description": one.meaning} for one in series.fields]
-        said["schema"] = {"fields": fields, "missingValues": [""]}
+        said["schema"] = site.base_url + series.schema
     return said
+
+
+def table_schema(series: Series) -> dict[str, Any]:
+    """Return the Table Schema (datapackage.org, version 2) of a series."""
+    return {
+        "$schema": TABLE_PROFILE,
+        "title": series.title,
+        "fields": [{"name": one.name, "type": one.type, "description": one.meaning} for one in series.fields],
+        "missingValues": [""],
+    }
 
 
 def _sha256(data: bytes) -> str:

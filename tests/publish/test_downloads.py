@@ -152,7 +152,7 @@ def test_digests_are_those_of_the_files(memory: Memory) -> None:
     files = {path.rsplit("/", 1)[-1]: data for path, data in {**first.files, **first.once}.items()}
 
     sums = dict(
-        line.split("  ")[::-1] for line in closed(memory).files["/track-record/SHA256SUMS"].decode().split("\n")[5:-1]
+        line.split("  ")[::-1] for line in closed(memory).files["/track-record/SHA256SUMS"].decode().split("\n")[7:-1]
     )
     own = dict(line.split("  ")[::-1] for line in first.files["/track-record/SHA256SUMS"].decode().split("\n")[:-1])
 
@@ -184,7 +184,9 @@ def test_the_data_package_names_every_file_with_its_rows_and_every_column(memory
         assert (row["bytes"], row["hash"]) == (len(data), f"sha256:{hashlib.sha256(data).hexdigest()}")
         assert row["rows"] == len(table(data) if row["format"] == "csv" else lines(data))
         if row["format"] == "csv":
-            assert [one["name"] for one in row["schema"]["fields"]] == data.decode().split("\r\n")[0].split(",")
+            schema = json.loads(first.files[row["schema"].removeprefix(SITE.base_url)])
+            assert [one["name"] for one in schema["fields"]] == data.decode().split("\r\n")[0].split(",")
+            assert all(one["description"] for one in schema["fields"])
     assert "/track-record/datapackage.json" in JSON_FILES
 
 
