@@ -16,6 +16,7 @@ from typing import Any
 from generator.catalog.discovery import SharePicture
 from generator.catalog.words import RoundPhase
 from generator.compose.context import TickContext
+from generator.memory.history import RegimeChange
 from generator.memory.store import Memory
 from generator.publish.downloads import Downloads, Listed, downloads, month_of
 from generator.publish.feeds import CHANGES_READ, Feeds
@@ -59,6 +60,7 @@ class Beside:
         self._pictures: Renewed[Pictures] = Renewed("share pictures", self._pool)
         self._downloads: Renewed[Downloads] = Renewed("downloads", self._pool)
         self._noted: frozenset[str] = frozenset()
+        self._changes: tuple[object, tuple[RegimeChange, ...]] | None = None
 
     def now(self, context: TickContext, bodies: Bodies, rounds: Sequence[Mapping[str, Any]], at: datetime) -> Sidelong:
         """Return what stands in the release of this tick; the first of a process makes all of it.
@@ -70,8 +72,7 @@ class Beside:
             at: aware wall time of the tick.
         """
         mode = context.observation.mode
-        changes = self._memory.regime_changes(CHANGES_READ)
-        feeds = self._feeds.files(context.site, mode, rounds, changes, at)
+        feeds = self._feeds.files(context.site, mode, rounds, self._regimes(context, at), at)
         drawn = self._pictures.take(_quarter(at), lambda: pictures(drawings(context, bodies)))
         record = self._downloads.take(self._state(context, at), partial(self._record, context, at))
         files = {**feeds, **(drawn.files if drawn else {}), **(record.files if record else {})}
@@ -97,6 +98,17 @@ class Beside:
     def close(self) -> None:
         """Drop what has not begun and wait for the rest."""
         self._pool.shutdown(cancel_futures=True)
+
+    def _regimes(self, context: TickContext, at: datetime) -> tuple[RegimeChange, ...]:
+        """Return the changes of the regime, read anew when it is another one, and each hour.
+
+        Looking for them costs a millisecond; a change that came and went in ticks that failed is told within the hour.
+        """
+        regime = context.reading.regime.label if context.reading else None
+        seen = (regime, self._state(context, at))
+        if self._changes is None or self._changes[0] != seen:
+            self._changes = (seen, self._memory.regime_changes(CHANGES_READ))
+        return self._changes[1]
 
     def _record(self, context: TickContext, at: datetime) -> Downloads:
         return downloads(self._memory.exports(), context.site, context.observation.mode, at)
