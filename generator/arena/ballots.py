@@ -15,6 +15,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Final
 
 from generator.arena.algorand import TRANSACTION_PREFIX, address_of, key_of, pack, signature_holds, txid_of, unpack
@@ -195,13 +196,13 @@ def _check_envelope(envelope: dict[Any, Any]) -> None:
 
 
 def _check_payment(transaction: dict[str, Any], poll: Poll) -> None:
-    receiver = key_of(poll.address)
+    receiver, genesis = _expected(poll.address, poll.genesis_hash)
     refusals = (
         (transaction.get("type") != "pay", Refusal.NOT_A_PAYMENT),
         ("rekey" in transaction, Refusal.REKEYS),
         ("close" in transaction, Refusal.CLOSES),
         ("amt" in transaction, Refusal.NOT_ZERO),
-        (transaction.get("gh") != base64.b64decode(poll.genesis_hash), Refusal.OTHER_NETWORK),
+        (transaction.get("gh") != genesis, Refusal.OTHER_NETWORK),
         (transaction.get("rcv") != receiver, Refusal.OTHER_RECEIVER),
         (not _KEYS.issuperset(transaction), Refusal.UNKNOWN_FIELD),
     )
@@ -212,6 +213,12 @@ def _check_payment(transaction: dict[str, Any], poll: Poll) -> None:
     numbers = [transaction.get(name, 0) for name in ("fee", "fv", "lv")]
     if not isinstance(sender, bytes) or len(sender) != 32 or any(type(value) is not int for value in numbers):
         raise _RefusedError(Refusal.NOT_A_TRANSACTION)
+
+
+@lru_cache(maxsize=8)
+def _expected(address: str, genesis_hash: str) -> tuple[bytes, bytes]:
+    """Return receiver and genesis hash as a transaction has them; the same for every ballot of a poll."""
+    return key_of(address), base64.b64decode(genesis_hash)
 
 
 def _read_note(note: object) -> tuple[str, Prediction]:
