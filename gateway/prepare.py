@@ -175,12 +175,9 @@ class Prepare:
             return preflight()
         asked = request.query_params
         flow, payer, attempt = asked.get("product", ""), asked.get("address", ""), asked.get("attempt", "")
-        if flow not in PRODUCTS:
-            return self._problem(request, 400, f"product: one of {', '.join(PRODUCTS)}.")
-        if not is_valid_address(payer):
-            return self._problem(request, 400, "address: the 58 characters of an Algorand address.")
-        if not ATTEMPT.fullmatch(attempt):
-            return self._problem(request, 400, "attempt: 16 to 64 of A-Z a-z 0-9 - _, or nothing.")
+        complaint = _complaint(flow, payer, attempt)
+        if complaint:
+            return self._problem(request, 400, complaint)
         wait_s = self._rate.take(client_address(request.scope, self._state.settings.trusted_proxies))
         if wait_s is not None:
             return self._problem(request, 429, "Too many payments were prepared from this address.", wait_s)
@@ -213,6 +210,14 @@ class Prepare:
             disclaimer=self._state.disclaimer,
             headers=None if retry_s is None else {"retry-after": str(retry_s)},
         )
+
+
+def _complaint(flow: str, payer: str, attempt: str) -> str:
+    if flow not in PRODUCTS:
+        return f"product: one of {', '.join(PRODUCTS)}."
+    if not is_valid_address(payer):
+        return "address: the 58 characters of an Algorand address."
+    return "" if ATTEMPT.fullmatch(attempt) else "attempt: 16 to 64 of A-Z a-z 0-9 - _, or nothing."
 
 
 def _answer(quote: Challenge, order: Order, account: Account, params: Params, network: Network) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 // body can become markup.
 
 const simple = (value) => value === null || typeof value !== "object";
-const plain = (value) => (value === null || value === undefined ? "not known" : value === true ? "yes" : value === false ? "no" : String(value));
+const plain = (value) => (value === null || value === undefined ? "not known" : value === true ? "yes" : value === false ? "no" : typeof value === "number" ? value.toLocaleString("en", { maximumFractionDigits: 12 }) : String(value));
 const words = (key) => {
   const text = key.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().replaceAll("_", " ");
   return text.charAt(0).toUpperCase() + text.slice(1);
@@ -98,19 +98,20 @@ function human(report) {
 }
 
 // The reading first, the envelope last.
-function machine(title, summary, entries) {
+function machine(title, summary, entries, body) {
   const made = [head(2, title)];
   if (typeof summary === "string") made.push(para(summary, "verdict"));
-  made.push(para("Shown shortened. The download is the document itself, with everything in it.", "small"));
+  made.push(para("Shown shortened. Everything in it stands as JSON at the end, and in the download.", "small"));
   for (const [key, one] of entries.filter(([, one]) => !simple(one))) made.push(head(3, words(key)), ...parts(one, 4));
   made.push(head(3, "About this document"), facts(entries.filter(([, one]) => simple(one)).map(([key, one]) => [words(key), one])));
+  made.push({ kind: "code", title: "The whole document as JSON", text: JSON.stringify(body, null, 2) });
   return made;
 }
 
 // The blocks of a document; `receipt` is rows of name and value, empty for a sample.
 export function blocks(body, title, receipt) {
   const { report, disclaimer, summary, ...rest } = body;
-  const made = report?.title ? human(report) : machine(body.product || title, summary, Object.entries(rest));
+  const made = report?.title ? human(report) : machine(body.product || title, summary, Object.entries(rest), body);
   const mode = MODES[body.source_mode];
   if (mode) made.splice(1, 0, para(mode, "mode-note"));
   if (receipt.length) made.push(head(3, "Receipt"), facts(receipt));
@@ -166,6 +167,13 @@ const DRAW = {
   facts: (one) => pairs(one.rows, "terms"),
   glossary: (one) => pairs(one.rows, "glossary"),
   table: grid,
+  code: (one) => {
+    const made = element("details");
+    const frame = Object.assign(element("pre", undefined, "code"), { tabIndex: 0 });
+    frame.append(element("code", one.text));
+    made.append(element("summary", one.title), frame);
+    return made;
+  },
 };
 
 export const draw = (made) => made.map((one) => DRAW[one.kind](one));
@@ -178,6 +186,7 @@ const WRITE = {
   list: (one) => one.items.map((item) => `- ${safe(item)}`).join("\n"),
   facts: (one) => one.rows.map(([name, value]) => `- **${safe(name)}**: ${safe(value)}`).join("\n"),
   glossary: (one) => one.rows.map(([name, value]) => `- **${safe(name)}**: ${safe(value)}`).join("\n"),
+  code: (one) => `\`\`\`json\n${one.text}\n\`\`\``,
   table: (one) => [line(one.names), line(one.names.map(() => "---")).replaceAll("\\", ""), ...one.rows.map(line)].join("\n"),
 };
 

@@ -62,6 +62,8 @@ function show(...ids) {
   for (const id of ["account-choice", "approve", "cancel", "again", "files"]) at(id).hidden = !ids.includes(id);
 }
 
+const usdc = (atomic) => `${(Number(atomic) / 1e6).toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 6 })} USDC`;
+
 function decode(header) {
   try {
     return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(header), (c) => c.charCodeAt(0))));
@@ -204,7 +206,7 @@ function compare(offer) {
     throw new Fault("terms-changed", "The terms are not the ones on this page any more. Reload it and read them again.");
   }
   if (offer.amount === page.price) return;
-  const now = `${(Number(offer.amount) / 1e6).toFixed(2)} USDC`;
+  const now = usdc(offer.amount);
   const before = at("price").textContent;
   page.price = offer.amount;
   at("price").textContent = now;
@@ -214,7 +216,7 @@ function compare(offer) {
 
 function obstacle(told) {
   if (told.obstacle === null) return;
-  const [kind, text] = OBSTACLES[told.obstacle] || ["too-little", `This account has ${(told.account.asset_atomic / 1e6).toFixed(2)} USDC, and the price is ${(told.price_atomic / 1e6).toFixed(2)} USDC.`];
+  const [kind, text] = OBSTACLES[told.obstacle] || ["too-little", `This account has ${usdc(told.account.asset_atomic)}, and the price is ${usdc(told.price_atomic)}.`];
   throw new Fault(kind, text);
 }
 
@@ -303,6 +305,7 @@ async function delivered(purchase, answer) {
   }
   open(bought, body, kept ? "settled" : "settled-unkept", kept ? "Settled. What you bought is yours; it stays in this browser." : "Settled. What you bought is yours, but this browser could not keep it: download it now.");
   at("report").focus({ preventScroll: true });
+  at("purchase").scrollIntoView();
 }
 
 async function refused(purchase, answer) {

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from algosdk import encoding, transaction
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from gateway.buyer import SIGN_PATH, buyer_routes, devnet_wallet
 from gateway.challenge import Challenge
 from gateway.clock import SystemClock
+from gateway.devnet.transactions import check_signature, parse_item
+from gateway.networks import DEVNET, MAINNET
 from gateway.remote import Answer
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.vault import Vault
@@ -197,3 +200,59 @@ def test_a_devnet_that_is_down_is_503_and_nothing_is_signed(tmp_path: Path) -> N
 
     assert answer.status_code == 503
     assert "nothing was signed" in answer.json()["detail"]
+
+
+def unsigned(sender: str, **changes: Any) -> str:
+    terms = transaction.SuggestedParams(
+        0, 10, 110, changes.pop("gh", DEVNET.genesis_hash), DEVNET.genesis_id, flat_fee=True
+    )
+    told = {"receiver": DEMO_PAYEE, "amt": 100_000, "index": DEVNET.asset_id} | changes
+    item = transaction.AssetTransferTxn(sender, terms, **told)
+    encoded: str = encoding.msgpack_encode(item)
+    return encoded
+
+
+def test_the_devnet_wallet_names_its_account_and_signs_what_was_prepared_for_it(tmp_path: Path) -> None:
+    with devnet_at(tmp_path) as (devnet, ledger):
+        with page_of(state_of(tmp_path, facilitator_url=f"{devnet}/facilitator")) as client:
+            account = client.get(SIGN_PATH, headers={"X-Devnet-Wallet": "account"}).json()["address"]
+            asked = unsigned(account)
+            answer = client.get(SIGN_PATH, headers={"X-Devnet-Wallet": "sign", "X-Unsigned": asked})
+            other = client.get(SIGN_PATH, headers={"X-Devnet-Wallet": "steal"})
+        holding = ledger.holding(account)
+
+    item = parse_item(base64.b64decode(answer.json()["signed"]))
+    check_signature(item)
+    assert base64.b64decode(answer.json()["signed"]).endswith(base64.b64decode(asked))
+    assert holding == 5_000_000
+    assert other.status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"sender": DEMO_PAYEE}, "only its own plain payments"),
+        ({"rekey_to": DEMO_PAYEE}, "only its own plain payments"),
+        ({"close_assets_to": DEMO_PAYEE}, "only its own plain payments"),
+        ({"revocation_target": DEMO_PAYEE}, "only its own plain payments"),
+        ({"amt": 1_000_001}, "at most 1000000"),
+        ({"index": 7}, "pays only in asset"),
+        ({"gh": MAINNET.genesis_hash}, "pays only in asset"),
+        ({"raw": "not base64"}, "no transaction"),
+        ({"raw": base64.b64encode(b"junk").decode()}, "no transaction"),
+        ({"raw": ""}, "no transaction"),
+    ],
+)
+def test_the_devnet_wallet_signs_nothing_but_a_small_plain_payment_of_its_own(
+    tmp_path: Path, changes: dict[str, Any], words: str
+) -> None:
+    with (
+        devnet_at(tmp_path) as (devnet, _ledger),
+        page_of(state_of(tmp_path, facilitator_url=f"{devnet}/facilitator")) as client,
+    ):
+        account = client.get(SIGN_PATH, headers={"X-Devnet-Wallet": "account"}).json()["address"]
+        asked = changes.get("raw") if "raw" in changes else unsigned(changes.pop("sender", account), **changes)
+        answer = client.get(SIGN_PATH, headers={"X-Devnet-Wallet": "sign", "X-Unsigned": str(asked)})
+
+    assert answer.status_code == 400
+    assert words in answer.json()["detail"]

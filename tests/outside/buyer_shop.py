@@ -14,6 +14,7 @@ from algosdk import encoding
 
 from gateway.app import build_app
 from gateway.devnet.keys import Key, new_key
+from gateway.devnet.ledger import Search
 from gateway.devnet.transactions import parse_item, signed
 from gateway.networks import MAINNET
 from gateway.settings import DEMO_PAYEE, GatewaySettings
@@ -91,8 +92,6 @@ class Wallet:
 
     def transfers(self) -> int:
         """Return how many transfers of this wallet the ledger has."""
-        from gateway.devnet.ledger import Search  # noqa: PLC0415
-
         return sum(1 for _ in self._shop.ledger.search(Search(self.key.address, role="sender")))
 
 

@@ -14,6 +14,7 @@ pytest.importorskip("playwright", reason="missing: playwright (pip install playw
 
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
+from gateway.settings import DEMO_PAYEE
 from tests.buyer.live import Shop
 from tests.outside.buyer_shop import ARC0001, ARC0027, LUTE_PAGE, MAINNET, Wallet, a_shop, provider
 from tests.outside.site_pages import CHROMIUM, MODULES, a_browser
@@ -106,16 +107,14 @@ BUSY = {"status": 503, "headers": {"Retry-After": "1"}, "json": {"detail": "The 
 
 
 @pytest.mark.parametrize(
-    ("query", "product", "price", "words"),
-    [("", "x402-atlas-human-report", 100_000, "sideways & calm"), ("?product=agent", "x402-atlas", 20_000, "Regime")],
+    ("product", "price", "words"),
+    [("x402-atlas-human-report", 100_000, "sideways & calm"), ("x402-atlas", 20_000, "Regime")],
 )
 def test_a_purchase_goes_from_the_button_to_the_report_on_the_devnet(
-    shop: Shop, context: BrowserContext, query: str, product: str, price: int, words: str
+    shop: Shop, context: BrowserContext, product: str, price: int, words: str
 ) -> None:
-    from gateway.settings import DEMO_PAYEE  # noqa: PLC0415
-
     had = shop.ledger.holding(DEMO_PAYEE) or 0
-    page = opened(context, shop, query)
+    page = opened(context, shop, "?product=agent" if product == "x402-atlas" else "")
 
     page.click("#pay")
     until(page, "settled")
@@ -157,18 +156,18 @@ def test_opening_the_page_asks_for_no_challenge_and_nobody_else(shop: Shop, cont
 
 
 @pytest.mark.parametrize(
-    ("usdc", "funded", "state", "words"),
+    ("holds", "state", "words"),
     [
-        (None, False, "no-account", "not on the network yet"),
-        (None, True, "not-opted-in", "has not opted in to USDC"),
-        (99_999, True, "too-little", "has 0.10 USDC, and the price is 0.10 USDC"),
-        (5, True, "too-little", "has 0.00 USDC"),
+        ("nothing", "no-account", "not on the network yet"),
+        (None, "not-opted-in", "has not opted in to USDC"),
+        (99_999, "too-little", "has 0.099999 USDC, and the price is 0.10 USDC"),
+        (5, "too-little", "has 0.000005 USDC"),
     ],
 )
 def test_an_account_that_cannot_pay_is_told_why_before_the_wallet_is_asked(
-    shop: Shop, context: BrowserContext, usdc: int | None, funded: bool, state: str, words: str
+    shop: Shop, context: BrowserContext, holds: Any, state: str, words: str
 ) -> None:
-    wallet = Wallet(shop, usdc, funded=funded)
+    wallet = Wallet(shop, None, funded=False) if holds == "nothing" else Wallet(shop, holds)
     with_wallet(context, wallet)
     page = opened(context, shop)
 
@@ -605,9 +604,8 @@ def test_a_bundle_of_the_operator_is_loaded_only_when_its_wallet_is_used(shop: S
     folder = shop.state / "buyer-wallets"
     folder.mkdir()
     (folder / "wallets.js").write_text(
-        "export const pera = (network) => ({ connect: async () => [%s], sign: async (group, place) => "
+        f"export const pera = () => ({{ connect: async () => ['{wallet.key.address}'], sign: async (group, place) => "
         "Uint8Array.from(atob(await globalThis.signWith(group[place])), (one) => one.charCodeAt(0)) });"
-        % json.dumps(wallet.key.address)
     )
     asked: list[str] = []
     context.on("request", lambda request: asked.append(request.url))
