@@ -126,7 +126,7 @@ def _documented(view: PageView) -> object:
 
 
 def _docs_values(view: PageView) -> Mapping[str, Any]:
-    # Today's answers change each minute: a mark stands for each, and is exchanged in the finished text.
+    # A mark stands for each of the day's answers, and is exchanged in the finished text.
     return {"docs": docs(view.schemas, view.ctx.site.base_url), "answers": {row.id: _mark(row.id) for row in ENDPOINTS}}
 
 
@@ -193,6 +193,15 @@ _PARTS: Final[Mapping[str, tuple[Part, ...]]] = {
 }
 
 
+def _parts(page: SitePage) -> tuple[Part, ...]:
+    return _PARTS.get(page.path) or (Part(page.template, _settled),)
+
+
+def lasting(page: SitePage) -> bool:
+    """Tell whether a page shows nothing of this minute; its script asks /status.json whether the service is fresh."""
+    return all(part.source is not None for part in _parts(page))
+
+
 class Pages:
     """Render every page. The environment is built once; templates are compiled on first use."""
 
@@ -208,27 +217,51 @@ class Pages:
         Raises:
             KeyError: a free body is missing from `view.bodies`.
         """
-        base_url = view.ctx.site.base_url
         shared = self._shared(view)
-        head, foot = (self._env.get_template(f"pages/{name}.html").render(shared) for name in ("head", "foot"))
-        before, after = markdown(head, base_url), markdown(foot, base_url)
-        frame = {**shared, "head": Markup(head), "foot": Markup(foot)}  # noqa: S704  ours, escaped when it was made
+        frame = self._framing(shared, view, lasting=False)
         files: dict[str, bytes] = {}
-        for page in PAGES:
-            made = self._content(page, view, shared)
-            files[page.file] = self._frame(page, view, frame, made.html).encode()
-            files[page.twin] = f"{before}\n{made.text}\n{after}".encode()
-        missing_page = self._content(NOT_FOUND, view, shared)
-        files["/404.html"] = self._frame(NOT_FOUND, view, frame, missing_page.html).encode()
+        for page in (*PAGES, NOT_FOUND):
+            made = self._lasting(page, view, shared) if lasting(page) else self._whole(page, view, shared, frame)
+            files[page.file if page.label else "/404.html"] = made.html.encode()
+            if page.label:
+                files[page.twin] = made.text.encode()
         return files
+
+    def _lasting(self, page: SitePage, view: PageView, shared: Mapping[str, Any]) -> _Made:
+        """Return a page that shows nothing of this minute, as it was made when what it is made from last changed."""
+        sources = [part.source(view) for part in _parts(page) if part.source is not None]
+        share = view.shares.get(page.path) or view.shares.get("")
+
+        def make() -> _Made:
+            return self._whole(page, view, shared, self._framing(shared, view, lasting=True))
+
+        made: _Made = self._keep(f"page {page.path}", (sources, shared["mode"], view.ctx.site, share), make)
+        return made
+
+    def _whole(self, page: SitePage, view: PageView, shared: Mapping[str, Any], frame: Mapping[str, Any]) -> _Made:
+        made = self._content(page, view, shared)
+        html = self._frame(page, view, frame, made.html)
+        return _Made(html, f"{frame['before']}\n{made.text}\n{frame['after']}")
+
+    def _framing(self, shared: Mapping[str, Any], view: PageView, *, lasting: bool) -> dict[str, Any]:
+        """Render what stands around the content, and its Markdown."""
+        values = {**shared, "lasting": lasting}
+        head, foot = (self._env.get_template(f"pages/{name}.html").render(values) for name in ("head", "foot"))
+        base_url = view.ctx.site.base_url
+        return {
+            **values,
+            "head": Markup(head),  # noqa: S704  ours, escaped when it was made
+            "foot": Markup(foot),  # noqa: S704
+            "before": markdown(head, base_url),
+            "after": markdown(foot, base_url),
+        }
 
     def _shared(self, view: PageView) -> dict[str, Any]:
         ctx = view.ctx
         return {"ctx": ctx, "site": ctx.site, "fresh": ctx.freshness, "mode": str(ctx.observation.mode)}
 
     def _content(self, page: SitePage, view: PageView, shared: Mapping[str, Any]) -> _Made:
-        parts = _PARTS.get(page.path) or (Part(page.template, _settled),)
-        made = [self._part(part, view, shared) for part in parts]
+        made = [self._part(part, view, shared) for part in _parts(page)]
         whole = _Made("\n".join(part.html for part in made), "\n".join(part.text for part in made))
         return _with_answers(whole, view) if page.path == DOCS else whole
 
@@ -258,7 +291,7 @@ class Pages:
 
 
 def _with_answers(made: _Made, view: PageView) -> _Made:
-    """Put today's answers where their marks stand."""
+    """Put the answers of the tick that made the page where their marks stand: at a start, and each day."""
     html, text = made.html, made.text
     for endpoint in ENDPOINTS:
         told = answer(view.bodies.get(endpoint.path)) or "There is no answer at the moment."
@@ -312,6 +345,7 @@ def _facts() -> dict[str, Any]:
         "terms": glossary(),
         "question": question,
         "answer_time": _mark("when"),
+        "status_page": STATUS,
     }
 
 

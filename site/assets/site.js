@@ -15,15 +15,25 @@
     return Math.round(seconds / 3600) + " hours";
   }
 
-  function show() {
-    var now = Date.now();
-    var past = now > time("validUntil");
+  function mark(past) {
     var stale = document.getElementById("stale");
-    var age = Math.max(0, Math.round((now - time("generatedAt")) / 1000));
-    all("[data-age]").forEach(function (place) { place.textContent = "Made " + span(age) + " ago."; });
     if (stale && stale.hidden === past) { stale.hidden = !past; }
     body.classList.toggle("is-stale", past);
     document.title = (past ? "STALE · " : "") + title;
+  }
+
+  // A page that shows nothing of this minute asks whether the service is fresh; no answer is no reason to cry stale.
+  function ask() {
+    fetch(body.dataset.status, { cache: "no-cache" }).then(function (answer) { return answer.json(); }).then(function (told) {
+      if (told.valid_until) { mark(Date.now() > Date.parse(told.valid_until)); }
+    }).catch(function () {});
+  }
+
+  function show() {
+    var now = Date.now();
+    var age = Math.max(0, Math.round((now - time("generatedAt")) / 1000));
+    all("[data-age]").forEach(function (place) { place.textContent = "Made " + span(age) + " ago."; });
+    mark(now > time("validUntil"));
     all("[data-countdown]").forEach(function (place) {
       var left = Math.round((Date.parse(place.dataset.countdown) - now) / 1000);
       place.textContent = left > 0 ? two(Math.floor(left / 60)) + ":" + two(left % 60) : "over";
@@ -66,6 +76,9 @@
     show();
     setInterval(show, 1000);
     if (document.querySelector("main [data-live]")) { plan(); }
+  } else if (body.dataset.status) {
+    ask();
+    setInterval(ask, 60000);
   }
   addEventListener("hashchange", unfold);
   addEventListener("beforeprint", function () { all("figure details").forEach(function (one) { one.open = true; }); });

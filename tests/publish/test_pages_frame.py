@@ -13,7 +13,8 @@ import pytest
 from generator.catalog.changes import VERSIONS
 from generator.catalog.discovery import CATALOG_VERSION, FEEDS, PAGES, SharePicture, SitePage
 from generator.catalog.words import SourceMode
-from generator.publish.pages import Pages
+from generator.compose.context import Freshness
+from generator.publish.pages import Pages, PageView, lasting
 from tests.publish.fixture import HOUR_MS, view
 
 BASE = "http://127.0.0.1:8402"
@@ -103,18 +104,37 @@ def test_the_not_found_page_is_for_no_search_engine(files: dict[str, bytes]) -> 
     assert "canonical" not in html
 
 
-def test_pages_of_a_second_tick_tell_its_times_everywhere() -> None:
+def test_pages_that_show_this_minute_tell_the_times_of_their_tick() -> None:
     pages, base = Pages(), view()
     pages.render(base)
-    fresh = replace(base.ctx.freshness, generated_ms=base.ctx.freshness.generated_ms + 60_000)
 
-    files = pages.render(replace(base, ctx=replace(base.ctx, freshness=fresh)))
+    files = pages.render(replace(base, ctx=replace(base.ctx, freshness=a_minute_later(base))))
+
+    of_now = [page for page in PAGES if not lasting(page)]
+    assert {page.path for page in of_now} == {"/", "/arena/", "/status/"}
+    for page in of_now:
+        html = files[page.file].decode()
+        assert "As of 20 Nov 2026, 09:54 UTC, valid until" in re.sub(r"<[^>]+>", "", html), page.path
+        assert "data-valid-until" in html
+        assert "As of 20 Nov 2026, 09:54 UTC" in files[page.twin].decode(), page.path
+
+
+def test_other_pages_stay_byte_for_byte_and_ask_the_status_file_whether_the_service_is_fresh() -> None:
+    pages, base = Pages(), view()
+    before = pages.render(base)
+
+    after = pages.render(replace(base, ctx=replace(base.ctx, freshness=a_minute_later(base))))
 
     for page in PAGES:
-        assert "As of 20 Nov 2026, 09:54 UTC" in re.sub(r"<[^>]+>", "", files[page.file].decode()), page.path
-        assert "As of 20 Nov 2026, 09:54 UTC" in files[page.twin].decode(), page.path
-    assert "The answer of <time" in files["/docs/index.html"].decode()
-    assert "The answer of 20 Nov 2026, 09:54 UTC" in files["/docs/index.md"].decode()
+        if lasting(page):
+            assert (after[page.file], after[page.twin]) == (before[page.file], before[page.twin]), page.path
+            assert b'data-status="/status.json"' in after[page.file]
+            assert b"data-valid-until" not in after[page.file]
+            assert "As of 20 Nov 2026, 09:53 UTC" in re.sub(r"<[^>]+>", "", after[page.file].decode())
+
+
+def a_minute_later(base: PageView) -> Freshness:
+    return replace(base.ctx.freshness, generated_ms=base.ctx.freshness.generated_ms + 60_000)
 
 
 def test_what_did_not_change_is_kept_and_what_did_is_made_anew() -> None:
@@ -126,7 +146,7 @@ def test_what_did_not_change_is_kept_and_what_did_is_made_anew() -> None:
     pages.render(replace(base, ctx=replace(base.ctx, arena=arena)))
 
     changed = {name for name, (_, made) in pages._kept.items() if made is not kept[name]}
-    assert changed == {"pages/learn.html"}
+    assert changed == {"pages/learn.html", "page /learn/"}
 
 
 def test_a_kept_page_changes_with_the_kind_of_data() -> None:
