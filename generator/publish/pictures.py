@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -266,7 +267,7 @@ def _words(brush: ImageDraw, drawing: Drawing) -> int:
         y += round(size * 1.14)
     y += 14
     most = 1 if drawing.bar or (drawing.cards and len(lines) > 1) else 2
-    for line in _wrapped(brush, _plain(drawing.text), _font(30), most):
+    for line in _sentences(brush, _plain(drawing.text), _font(30), most):
         brush.text((EDGE, y), line, fill=SOFT, font=_font(30))
         y += 40
     return y
@@ -320,6 +321,16 @@ def _fitted(brush: ImageDraw, text: str, sizes: tuple[int, ...], most: int) -> t
         if len(lines) <= most:
             return size, lines
     return sizes[-1], _wrapped(brush, text, _font(sizes[-1]), most)
+
+
+def _sentences(brush: ImageDraw, text: str, font: Font, most: int) -> list[str]:
+    """Break as many whole sentences as that many lines hold; a first one that is too long is cut."""
+    ends = [found.start() + 1 for found in re.finditer(r"[.:?](?=\s|$)", text)]
+    for end in reversed(ends):
+        lines = _wrapped(brush, text[:end], font, most + 1)
+        if len(lines) <= most:
+            return lines
+    return _wrapped(brush, text, font, most)
 
 
 def _wrapped(brush: ImageDraw, text: str, font: Font, most: int, room: int = SIZE[0] - 2 * EDGE) -> list[str]:

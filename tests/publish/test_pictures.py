@@ -102,6 +102,12 @@ def test_a_service_that_begins_draws_that_nothing_has_come_due() -> None:
     assert all(draw(drawing) for drawing in empty.values())
 
 
+def test_a_text_that_is_too_long_ends_with_a_whole_sentence() -> None:
+    long = "The market reads as risk on; volatility is normal. " * 3
+
+    assert draw(replace(PLAIN, text=long)) == draw(replace(PLAIN, text=long * 2))
+
+
 def test_long_words_are_shortened_inside_the_picture() -> None:
     long = Drawing(
         project="A very long name of a project " * 5,
