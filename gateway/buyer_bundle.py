@@ -25,7 +25,7 @@ POLICY: Final = (
 # Both wallets draw a dialog with its own styles and pictures, and speak over their bridges.
 POLICY_WITH_BUNDLE: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "font-src data:; connect-src 'self' https://wc.perawallet.app wss://*.perawallet.app https://static.defly.app "
+    "font-src data:; connect-src 'self' data: https://wc.perawallet.app wss://*.perawallet.app https://static.defly.app "
     "wss://*.defly.app https://bridge.walletconnect.org wss://*.bridge.walletconnect.org; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
