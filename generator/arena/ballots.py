@@ -102,6 +102,7 @@ class _Signed:
     key: bytes
     message: bytes
     signature: bytes
+    refusal: Refusal | None  # of its round, unless it was counted before
 
 
 class _RefusedError(Exception):
@@ -138,9 +139,11 @@ def judge(
 
 
 def _last_checks(item: _Signed, seen: set[str]) -> Refusal | None:
-    """The signature comes last: it costs more than all the rest."""
+    """One that was counted is that, whatever became of its round; the signature comes last, as it costs most."""
     if item.ballot.txid in seen:
         return Refusal.REPEATED
+    if item.refusal is not None:
+        return item.refusal
     return None if signature_holds(item.key, item.message, item.signature) else Refusal.BAD_SIGNATURE
 
 
@@ -158,10 +161,11 @@ def _checked(file: BallotFile, poll: Poll) -> _Signed:
     transaction: dict[str, Any] = envelope["txn"]
     _check_payment(transaction, poll)
     round_id, choice = _read_note(transaction.get("note"))
-    _check_round(round_id, min(file.arrived_ms, poll.now_ms), poll, confirmed=file.confirmed)
+    arrived_ms = min(file.arrived_ms, poll.now_ms)
+    late = _round_refusal(round_id, arrived_ms, poll, confirmed=file.confirmed)
     message, txid, voter = _identity(transaction)
-    ballot = Ballot(txid, voter, round_id, choice, min(file.arrived_ms, poll.now_ms), raw)
-    return _Signed(ballot, transaction["snd"], message, envelope["sig"])
+    ballot = Ballot(txid, voter, round_id, choice, arrived_ms, raw)
+    return _Signed(ballot, transaction["snd"], message, envelope["sig"], late)
 
 
 def _decode(data: bytes) -> tuple[bytes, dict[str, Any]]:
@@ -236,16 +240,17 @@ def _read_note(note: object) -> tuple[str, Prediction]:
     return fields["r"], Prediction(fields["p"])
 
 
-def _check_round(round_id: str, arrived_ms: int, poll: Poll, *, confirmed: bool) -> None:
+def _round_refusal(round_id: str, arrived_ms: int, poll: Poll, *, confirmed: bool) -> Refusal | None:
     found = poll.rounds.get(round_id)
     if found is None:
-        raise _RefusedError(Refusal.NO_SUCH_ROUND)
+        return Refusal.NO_SUCH_ROUND
     if not round_id.startswith(f"{found.asset}-"):
-        raise _RefusedError(Refusal.OTHER_ASSET)
+        return Refusal.OTHER_ASSET
     if arrived_ms >= found.start_ms:
-        raise _RefusedError(Refusal.CLOSED)
+        return Refusal.CLOSED
     if found.phase is not RoundPhase.OPEN:
-        raise _RefusedError(Refusal.SEEN_LATE if confirmed else Refusal.CLOSED)
+        return Refusal.SEEN_LATE if confirmed else Refusal.CLOSED
+    return None
 
 
 def _identity(transaction: dict[str, Any]) -> tuple[bytes, str, str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Table, delete, func, insert, or_, select, update
 
-from generator.arena.ballots import Ballot
+from generator.arena.ballots import Ballot, Refusal
 from generator.arena.play import Lock, PlayResult, PlayState
 from generator.arena.schedule import Schedule
 from generator.arena.values import BallotVerdict, Event, Lesson, PredictionMade, Round, Tally
@@ -29,6 +30,8 @@ FINISHED = (str(RoundPhase.RESOLVED), str(RoundPhase.VOID))
 CHUNK = 500  # SQLite allows 32,766 variables in a statement, older builds 999
 SCHEDULE_KEY = "arena.schedule"
 COUNTED_KEY = "arena.ballots_counted"
+REPEATED = Refusal.REPEATED.value
+REFUSED_KEPT = 100_000
 
 
 def get_meta(connection: Connection, key: str) -> str | None:
@@ -155,14 +158,33 @@ def store_ballots(connection: Connection, ballots: Sequence[Ballot]) -> None:
     )
 
 
-def count_refusals(connection: Connection, verdicts: Iterable[BallotVerdict]) -> None:
-    """Add to the counts of refused ballots by reason."""
-    counts: dict[str, int] = {}
-    for verdict in verdicts:
-        if verdict.reason is not None:
-            counts[verdict.reason] = counts.get(verdict.reason, 0) + 1
+def count_refusals(connection: Connection, verdicts: Iterable[BallotVerdict], on_chain: frozenset[str]) -> None:
+    """Add to the counts of refused ballots by reason.
+
+    Args:
+        connection: of the tick's transaction.
+        verdicts: of this tick.
+        on_chain: names of the ballots that are read again after every restart: what was counted or refused before is
+            nothing new of them.
+    """
+    refused = [verdict for verdict in verdicts if verdict.reason is not None]
+    again = _refused_before(connection, [verdict.name for verdict in refused if verdict.name in on_chain])
+    again |= {verdict.name for verdict in refused if verdict.name in on_chain and verdict.reason == REPEATED}
+    counts = Counter(str(verdict.reason) for verdict in refused if verdict.name not in again)
     for reason, n in counts.items():
         upsert(connection, t.rejected, {"reason": reason}, {"n": func.coalesce(_stored(reason), 0) + n})
+    new = sorted({verdict.name for verdict in refused if verdict.name in on_chain - again})
+    _insert_all(connection, t.refused_on_chain, [{"txid": name} for name in new])
+    if new:
+        forget(connection, t.refused_on_chain, REFUSED_KEPT)
+
+
+def _refused_before(connection: Connection, names: Sequence[str]) -> set[str]:
+    found: set[str] = set()
+    c = t.refused_on_chain.c.txid
+    for begin in range(0, len(names), CHUNK):
+        found.update(connection.execute(select(c).where(c.in_(names[begin : begin + CHUNK]))).scalars())
+    return found
 
 
 def _stored(reason: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, select
 
-from generator.arena.ballots import Poll, Refusal, judge
+from generator.arena.ballots import Poll, judge
 from generator.arena.life import shown_at
 from generator.arena.play import PlayInputs, PlayResult, play
 from generator.arena.recount import Sheet
@@ -188,11 +188,7 @@ class Memory:
         verdicts, ballots = judge(inputs.ballots, poll, lambda txids: record.known_txids(connection, txids))
         record.store_ballots(connection, ballots)
         counted.keep(connection, ballots)
-        on_chain = {file.name for file in inputs.ballots if file.confirmed}  # read again after every restart
-        record.count_refusals(
-            connection,
-            [verdict for verdict in verdicts if verdict.reason != Refusal.REPEATED or verdict.name not in on_chain],
-        )
+        record.count_refusals(connection, verdicts, frozenset(file.name for file in inputs.ballots if file.confirmed))
         return verdicts
 
     def view(self, now_ms: int) -> ArenaView:

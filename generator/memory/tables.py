@@ -19,8 +19,8 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMA_VERSION: Final = "3"
-ADDED_TO: Final = frozenset({"1", "2"})  # versions that only lack tables: those are made, and nothing else changes
+SCHEMA_VERSION: Final = "4"
+ADDED_TO: Final = frozenset({"1", "2", "3"})  # versions that only lack tables: those are made, and nothing else changes
 SCHEMA_KEY: Final = "schema_version"
 
 metadata = MetaData()
@@ -91,6 +91,14 @@ rejected = Table(
     metadata,
     Column("reason", String(80), primary_key=True),
     Column("n", Integer, nullable=False),
+)
+
+# Ballots on chain that were refused: they are read again after a restart, and counted once.
+refused_on_chain = Table(
+    "refused_on_chain",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("txid", String(64), nullable=False, unique=True),
 )
 
 tallies = Table(

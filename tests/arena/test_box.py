@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from generator.arena.ballots import BallotFile
+from generator.arena.ballots import BallotFile, Refusal
 from generator.arena.box import BallotBox, FolderWay
 from generator.arena.inbox import Inbox
 from generator.arena.values import BallotVerdict
@@ -84,4 +84,19 @@ def test_the_same_ballot_by_both_ways_counts_once_and_a_restart_s_second_look_is
 
     assert memory.view(NOON + HOUR).live_tally.total == 1
     assert memory.rejected_ballots() == {}
+    memory.close()
+
+
+def test_what_a_restarted_reader_of_the_chain_reads_again_is_refused_once_at_most(tmp_path: Path) -> None:
+    memory = Memory.open(url_in(tmp_path))
+    memory.play(inputs_at(NOON))
+    counted = replace(Vote(NEXT, at_ms=NOON + 1_000).file(), name="counted", confirmed=True)
+    late = replace(Vote(NEXT, by=1, at_ms=NOON + HOUR).file(), name="late", confirmed=True)
+    beside = replace(late, data=b"x", confirmed=False)  # a file of the inbox with the name of one on chain
+    memory.play(replace(inputs_at(NOON + 60_000), ballots=(counted,)))
+    for now in (NOON + HOUR, NOON + HOUR + 60_000, NOON + 2 * HOUR, NOON + 3 * HOUR):
+        memory.play(replace(inputs_at(now), ballots=(counted, late, beside) if now == NOON + HOUR else (counted, late)))
+
+    assert memory.rejected_ballots() == {Refusal.CLOSED.value: 1, Refusal.NOT_BASE64.value: 1}
+    assert memory.view(NOON).ballots_counted == 1
     memory.close()
