@@ -24,7 +24,8 @@ pytestmark = [pytest.mark.outside, pytest.mark.timeout(120)]
 AT = datetime(2026, 11, 20, 9, 53, tzinfo=UTC)
 ONCE = "/files/track-record/2026-10/hourly-2026-10-0123456789ab"
 TYPES = {
-    **{row.path: row.media_type for row in (*FEEDS, *DOWNLOADS)},
+    **{feed.path: feed.media_type for feed in FEEDS},
+    **{file.path: file.media_type for file in DOWNLOADS},
     **{row.path: "image/png" for row in SHARE_PICTURES.values()},
     f"{ONCE}.csv": "text/csv",
     f"{ONCE}.jsonl": "application/jsonl",
