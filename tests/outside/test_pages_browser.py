@@ -106,7 +106,7 @@ def test_without_script_every_page_reads_whole_and_tells_its_times(origin: str, 
         assert DISCLAIMER in page.locator("footer").inner_text(), path
         stamp = page.locator("#stamp").inner_text()
         assert stamp.startswith("As of "), path
-        assert "valid until" in stamp, path
+        assert "valid until" in stamp or "status page" in stamp, path
         assert page.locator("[data-mode-banner]").is_visible(), path
 
 
@@ -151,7 +151,12 @@ def test_a_chart_tells_its_number_to_a_pointer(origin: str, browser: Browser) ->
     page.goto(origin + "/")
     bar = page.locator("#chart-swings [data-tip]").first
 
-    bar.hover()
+    for _ in range(5):  # a release that comes in just now takes the pointer's mark away
+        bar.hover()
+        page.mouse.move(0, 0)
+        bar.hover()
+        if page.locator(".tip").is_visible():
+            break
 
     assert page.locator(".tip").is_visible()
     assert page.locator(".tip").inner_text() == bar.get_attribute("data-tip")
