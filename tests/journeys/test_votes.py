@@ -1,0 +1,166 @@
+"""Votes from the hand to the record: by the inbox and on chain, once a voter, locked, published and counted again."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from algosdk.account import address_from_private_key
+from algosdk.transaction import SuggestedParams
+from typer.testing import CliRunner
+
+from generator.arena.address import default_address
+from generator.arena.box import BallotBox, ChainWay, FolderWay
+from generator.arena.chain import ChainBallots
+from generator.arena.inbox import Inbox
+from generator.arena.recount import path_of
+from generator.arena.signing import sign_ballot
+from generator.catalog.words import Prediction
+from generator.cli._ballot import drop
+from generator.cli.verify import verify
+from generator.tick import tick
+from tests.arena.worlds import GENESIS, voter
+from tests.devnet.test_ballots import asking
+from tests.devnet.toy import SteppedClock as ChainClock
+from tests.devnet.toy import Toy, toy
+from tests.outside.processes import REPOSITORY
+from tests.processes import Running, emi, emi_up, get
+from tests.services import NOON, SteppedClock, opened
+
+ROUND = "BTC-20261120-130000"
+CONSENSUS = "/api/human-consensus.php"
+
+
+class SameClock(ChainClock):
+    """The chain's clock, in step with the generator's."""
+
+    def __init__(self, clock: SteppedClock) -> None:
+        super().__init__()
+        self._clock = clock
+
+    def __call__(self) -> float:
+        return self._clock.at.timestamp()
+
+
+def by_inbox(inbox: Path, by: int, choice: Prediction, clock: SteppedClock) -> None:
+    path = drop(inbox, *sign_ballot(voter(by), ROUND, choice, default_address(), GENESIS))
+    os.utime(path, (clock.at.timestamp(), clock.at.timestamp()))
+
+
+def on_chain(devnet: Toy, by: int, choice: Prediction) -> None:
+    devnet.fund(address_from_private_key(voter(by)))
+    told = devnet.client.get("/algod/v2/transactions/params").json()
+    params = SuggestedParams(1_000, told["last-round"], told["last-round"] + 100, GENESIS, flat_fee=True)
+    _, data = sign_ballot(voter(by), ROUND, choice, default_address(), GENESIS, on_chain=params)
+    answer = devnet.client.post("/algod/v2/transactions", content=base64.b64decode(data))
+    assert answer.status_code == 200, answer.text
+
+
+def published(site: Path, path: str) -> Any:
+    return json.loads((site / path.lstrip("/")).read_bytes())
+
+
+def test_votes_by_inbox_and_on_chain_are_locked_published_and_counted_again_once_a_voter(tmp_path: Path) -> None:
+    site = tmp_path / "state" / "site"
+    shown = asyncio.run(_votes(tmp_path, site))
+
+    ballots = published(site / "once", path_of(ROUND))["ballots"]
+    assert shown["round"]["round_id"] == ROUND
+    assert shown["human_consensus"]["total"] - shown["simulated_votes"] == 3
+    chosen = {row["voter"]: row["choice"] for row in ballots}
+    assert chosen == {
+        address_from_private_key(voter(by)): word for by, word in enumerate(("BEARISH", "BULLISH", "BULLISH"))
+    }
+    app = typer.Typer()
+    app.command()(verify)
+    checked = CliRunner().invoke(app, [str(site), "--seen", str(tmp_path / "seen")])
+    assert checked.exit_code == 0, checked.output
+    assert "ballots counted again: 3 of 1 rounds" in checked.output
+
+
+async def _votes(folder: Path, site: Path) -> Any:
+    """Cast, lock and settle; return what was published while the round was live."""
+    clock = SteppedClock(NOON + timedelta(seconds=5))
+    with toy(folder, clock=SameClock(clock)) as devnet:
+        async with opened(folder / "state", clock) as service:
+            inbox = service.settings.inbox_path
+            chain = ChainBallots(asking(devnet), default_address())
+            service.box = BallotBox([FolderWay(Inbox(inbox)), ChainWay(chain)])
+            await tick(service, clock.now())
+            by_inbox(inbox, 0, Prediction.BULLISH, clock)
+            on_chain(devnet, 1, Prediction.NEUTRAL)
+            await tick(service, clock.step(timedelta(minutes=1)))
+            on_chain(devnet, 0, Prediction.BEARISH)  # the same voter by the other way: the last counts
+            by_inbox(inbox, 1, Prediction.BULLISH, clock)
+            clock.step(timedelta(minutes=57, seconds=50))
+            on_chain(devnet, 2, Prediction.BULLISH)  # read by the tick that locks, which waits for the indexer
+            await tick(service, clock.step(timedelta(seconds=70)))
+            on_chain(devnet, 3, Prediction.BULLISH)  # too late
+            await tick(service, clock.step(timedelta(minutes=1)))
+            assert service.memory.rejected_ballots() == {"round is closed": 1}
+            shown = published(site / "current", CONSENSUS)
+            await tick(service, clock.step(timedelta(minutes=59)))
+            return shown
+
+
+# The same on real processes, whose clock is set to two minutes before a lock
+
+
+def _wait(process: Running, path: str, until: float, wanted: Any) -> Any:
+    while time.monotonic() < until:
+        status, _, data = get(process.origin + path)
+        if status == 200 and wanted(found := json.loads(data)):
+            return found
+        time.sleep(0.5)
+    raise AssertionError(f"{path} did not come to it:\n{process.text()}")
+
+
+def _shim(folder: Path) -> Mapping[str, str]:
+    """Build the library that shifts the clock, and shift it so that the next hour is 100 seconds away."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("needs a C compiler (Debian: apt-get install gcc)")
+    library = folder / "shifted_clock.so"
+    source = REPOSITORY / "tests" / "lease" / "shifted_clock.c"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], check=True)
+    now = datetime.now(UTC)
+    away = 3600 - (now.minute * 60 + now.second) - 100
+    (folder / "shift").write_text(str(away))
+    return {"LD_PRELOAD": str(library), "SHIFT_FILE": str(folder / "shift")}
+
+
+@pytest.mark.outside
+@pytest.mark.timeout(400)
+def test_on_a_real_emi_up_one_vote_by_inbox_and_one_on_chain_are_counted(tmp_path: Path) -> None:
+    shift = _shim(tmp_path)
+    with emi_up(tmp_path, EMI_STATE_DIR="state", **shift) as up:
+        up.wait_text("is up:", 200)
+        _wait(up, CONSENSUS, time.monotonic() + 60, lambda body: body["open_round"])
+        for words in (
+            ["BULLISH"],
+            ["NEUTRAL", "--key-file", "other.key"],
+            ["BEARISH", "--submit", "--key-file", "other.key"],
+        ):
+            if "--submit" in words:
+                time.sleep(4)  # a block's time is when it began: let the last vote be the last in time too
+            done = emi("vote", *words, cwd=tmp_path, EMI_STATE_DIR="state", **shift)
+            assert done.returncode == 0, done.stderr
+        target = json.loads(get(up.origin + CONSENSUS)[2])["open_round"]["round_id"]
+        live = _wait(
+            up, CONSENSUS, time.monotonic() + 180, lambda body: (body["round"] or {}).get("round_id") == target
+        )
+        body = _wait(up, path_of(target), time.monotonic() + 90, lambda body: body["ballots"])
+
+    assert live["human_consensus"]["total"] - live["simulated_votes"] == 2
+    assert sorted(row["choice"] for row in body["ballots"]) == ["BEARISH", "BULLISH"]
