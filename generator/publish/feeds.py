@@ -111,7 +111,7 @@ def news(
 
 def _of_rounds(site: Site, mode: SourceMode, rounds: Sequence[Mapping[str, Any]]) -> Iterator[Entry]:
     for row in rounds:
-        if row["phase"] == "resolved":
+        if row["phase"] == "resolved" and row["forecast"] and row["lesson"]:  # never without, but no tick hangs on it
             yield _of_round(site, mode, row)
 
 

@@ -121,6 +121,12 @@ def test_void_rounds_are_no_news() -> None:
     assert len(resolved) < len(shown)
 
 
+def test_a_round_without_its_lesson_is_left_out_and_fails_nothing() -> None:
+    shown = [{**row, "lesson": None} for row in rounds(5)]
+
+    assert news(SITE, SourceMode.LIVE, shown, ()) == ()
+
+
 @pytest.mark.parametrize(("mode", "mark"), [(SourceMode.SIMULATED, "Simulated"), (SourceMode.RECORDED, "Replayed")])
 def test_made_up_and_replayed_news_say_so_everywhere(mode: SourceMode, mark: str) -> None:
     files = made(mode)

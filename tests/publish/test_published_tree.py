@@ -13,6 +13,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
+from generator.catalog.discovery import FEEDS, PAGES, SHARE_PICTURE, SHARE_PICTURES
+from generator.catalog.downloads import DOWNLOADS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
 from generator.catalog.words import RoundPhase
@@ -119,6 +121,32 @@ def test_the_sitemap_names_only_what_is_published(state: Path) -> None:
             continue
         target = site / path.lstrip("/")
         assert target.is_file() or (target / "index.html").is_file(), url
+
+
+@pytest.mark.parametrize("name", ["llms.txt", "llms-full.txt"])
+def test_every_address_that_the_guides_name_is_published(state: Path, name: str) -> None:
+    site = state / "site" / "current"
+    text = (site / name).read_text()
+    served_by_the_gateway = ("/x402-buyer/", *(row.path for row in PRODUCTS))
+
+    named = re.findall(r"\]\(http://127\.0\.0\.1:8402(/[^)?]*)", text)
+    gone = [path for path in named if not path.startswith(served_by_the_gateway) and not there(site, path)]
+
+    assert not gone
+    assert {file.path for file in (*DOWNLOADS, *FEEDS)} <= set(named)
+
+
+def there(site: Path, path: str) -> bool:
+    return (site / path.lstrip("/")).is_file() or (site / path.lstrip("/") / "index.html").is_file()
+
+
+def test_every_page_names_a_share_picture_that_is_published(state: Path) -> None:
+    site = state / "site" / "current"
+
+    for page in PAGES:
+        found = re.findall(r'og:image" content="http://127\.0\.0\.1:8402([^"]+)"', (site / page.file[1:]).read_text())
+        assert found == [SHARE_PICTURES.get(page.path, SHARE_PICTURE).path]
+        assert there(site, found[0])
 
 
 def test_every_link_of_every_page_leads_somewhere(state: Path) -> None:
