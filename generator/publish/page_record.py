@@ -11,6 +11,7 @@ from markupsafe import Markup
 from generator.arena.scores import BIN_CASES, wilson
 from generator.arena.values import PredictionMade, Rate, TeacherMetrics, TrackRecord
 from generator.catalog.assets import ASSETS
+from generator.catalog.downloads import SERIES
 from generator.publish.charts_record import (
     GUESS_PERCENT,
     Outcome,
@@ -25,6 +26,9 @@ from generator.publish.page_format import UNKNOWN, count, ms_of, percent
 
 GRID_HOURS: Final = 24
 NAMES: Final = {"hourly": "hourly forecast", "arena": "Arena forecast"}
+
+
+MonthRow = tuple[str, tuple[tuple[str, tuple[Listed, ...]], ...]]  # month, then name and files of each series
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +77,19 @@ class RecordView:
     needed: int
 
 
-def by_month(files: Sequence[Listed]) -> tuple[tuple[str, tuple[Listed, ...]], ...]:
-    """Return months that are over, newest first, each with its files."""
-    months: dict[str, list[Listed]] = {}
-    for file in files:
-        months.setdefault(file.month or "", []).append(file)
-    return tuple((month, tuple(months[month])) for month in sorted(months, reverse=True))
+def by_month(files: Sequence[Listed]) -> tuple[MonthRow, ...]:
+    """Return months that are over, newest first, each with its files by series, those in the order of the catalog."""
+    months = sorted({file.month for file in files if file.month}, reverse=True)
+    return tuple(
+        (
+            month,
+            tuple(
+                (series.name, tuple(file for file in files if (file.month, file.series) == (month, series.name)))
+                for series in SERIES
+            ),
+        )
+        for month in months
+    )
 
 
 def verdict(record: TrackRecord) -> str:
