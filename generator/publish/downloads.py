@@ -31,7 +31,9 @@ from generator.catalog.links import TRACK_RECORD
 from generator.catalog.sentences import DISCLAIMER
 from generator.catalog.words import SourceMode
 from generator.compose.context import Site
+from generator.errors import PublishError
 from generator.memory.exports import Exports, Span
+from generator.publish.check import MAX_FILE_BYTES
 from generator.publish.encode import encode
 from generator.publish.values import NOTHING
 from generator.publish.variants import WORTH, pack
@@ -79,7 +81,9 @@ class Downloads:
     months: tuple[Listed, ...] = ()
 
 
-def downloads(exports: Exports, site: Site, mode: SourceMode, at: datetime) -> Downloads:
+def downloads(
+    exports: Exports, site: Site, mode: SourceMode, at: datetime, max_bytes: int = MAX_FILE_BYTES
+) -> Downloads:
     """Read the record and make its files. At most one month that is over is closed at a time.
 
     The running month stands in the release; the one before too until it is closed, which waits for its last round.
@@ -89,9 +93,11 @@ def downloads(exports: Exports, site: Site, mode: SourceMode, at: datetime) -> D
         site: names and addresses.
         mode: where the prices come from.
         at: aware time; its month is the running one.
+        max_bytes: of a file: a larger one would fail every tick that has it in hand.
 
     Raises:
         MemoryUnreadable: the record cannot be read.
+        PublishError: a file would be larger than `max_bytes`.
     """
     notes = exports.notes()
     current = month_of(at)
@@ -101,7 +107,11 @@ def downloads(exports: Exports, site: Site, mode: SourceMode, at: datetime) -> D
     closed = next((made for made in (_close(exports, month, mode) for month in over) if made), None)
     once, noted = closed or ({}, {})
     months = tuple(row for name in sorted(notes) for row in _read_note(notes[name]))
-    return Downloads(_files(running, months, site, mode, iso(since)), once, noted, months)
+    made = Downloads(_files(running, months, site, mode, iso(since)), once, noted, months)
+    for path, data in (*made.files.items(), *once.items()):
+        if len(data) > max_bytes:
+            raise PublishError(f"{path} is larger than {max_bytes} bytes")
+    return made
 
 
 def no_downloads(site: Site, mode: SourceMode, at: datetime) -> Downloads:

@@ -22,6 +22,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import JSON_FILES, ONCE_PREFIXES
 from generator.catalog.downloads import DOWNLOADS, HOURLY_FIELDS, ROUND_FIELDS
 from generator.catalog.words import SourceMode
+from generator.errors import PublishError
 from generator.memory import tables as t
 from generator.memory.store import Memory
 from generator.publish.downloads import Downloads, csv_file, downloads, hourly_row, json_lines, no_downloads
@@ -249,6 +250,13 @@ def test_a_backlog_of_months_is_closed_one_at_a_time_and_the_running_files_stay_
     assert list(first.notes) == ["2026-01"]
     assert {row["start"][:7] for row in lines(first.files["/track-record/hourly.jsonl"])} == {"2026-11"}
     assert len(closed(memory).months) == 11 * 4
+
+
+def test_a_file_too_large_to_publish_never_reaches_a_tick(memory: Memory) -> None:
+    record(memory, *ENDED)
+
+    with pytest.raises(PublishError, match=r"larger than 2000 bytes"):
+        downloads(memory.exports(), SITE, SourceMode.LIVE, NOON, max_bytes=2_000)
 
 
 def test_the_same_record_gives_the_same_files(memory: Memory) -> None:
