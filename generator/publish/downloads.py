@@ -7,26 +7,22 @@ Which files stand for a month is noted in the memory once they are published.
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from generator.arena.values import PredictionMade
 from generator.catalog.downloads import (
     DATA_PACKAGE,
     FORMATS,
     MONTHS,
     SERIES,
     SUMS,
-    Field,
     Series,
 )
-from generator.catalog.formats import iso, iso_or_none
+from generator.catalog.formats import iso
 from generator.catalog.links import TRACK_RECORD
 from generator.catalog.sentences import DISCLAIMER
 from generator.catalog.words import SourceMode
@@ -35,6 +31,7 @@ from generator.errors import PublishError
 from generator.memory.exports import Exports, Span
 from generator.publish.check import MAX_FILE_BYTES
 from generator.publish.encode import encode
+from generator.publish.record_rows import contents
 from generator.publish.values import NOTHING
 from generator.publish.variants import WORTH, pack
 
@@ -42,8 +39,6 @@ TABLE_PROFILE: Final = "https://datapackage.org/profiles/2.0/tableschema.json"
 PROFILE: Final = "https://datapackage.org/profiles/2.0/datapackage.json"
 DIGITS: Final = 12  # of the digest, in a name
 _SCHEMAS: Final = tuple(series.schema for series in SERIES)
-_RISKY: Final = ("=", "+", "-", "@", "\t", "\r")
-Rows = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,80 +119,10 @@ def month_of(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m")
 
 
-def hourly_row(made: PredictionMade, mode: SourceMode) -> dict[str, Any]:
-    """Return an hourly forecast as it is given away; the numbers are those that it was scored with."""
-    return {
-        "asset": made.asset,
-        "start": iso(made.start_ms),
-        "end": iso(made.end_ms),
-        "made": iso_or_none(made.made_ms),
-        "source_mode": str(mode),
-        "warm_up": made.warm_up,
-        "prediction": str(made.prediction),
-        "probabilities": dict(zip(("down", "neutral", "up"), made.probabilities, strict=True)),
-        "base_rate": dict(zip(("down", "neutral", "up"), made.base_rate, strict=True)),
-        "previous_outcome": None if made.previous is None else str(made.previous),
-        "band_bps": made.band_bps,
-        "start_price": made.start_price,
-        "end_price": made.end_price,
-        "change_bps": made.change_bps,
-        "outcome": None if made.outcome is None else str(made.outcome),
-        "correct": None if made.outcome is None else made.outcome == made.prediction,
-        "void_reason": made.void_reason,
-    }
-
-
-def csv_file(fields: Sequence[Field], rows: Rows) -> bytes:
-    """Write RFC 4180: a header, lines that end in CRLF, quotes where they are needed; no text begins a formula."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow([column.name for column in fields])
-    places = [column.keys for column in fields]
-    writer.writerows([_cell(_value(row, keys)) for keys in places] for row in rows)
-    return text.getvalue().encode()
-
-
-def json_lines(rows: Rows) -> bytes:
-    """Write one JSON object a line; a file without any is a single line feed, because no published file is empty."""
-    return b"".join(encode(row) + b"\n" for row in rows) or b"\n"
-
-
-def _value(row: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
-    value: Any = row
-    for key in keys:
-        if value is None:
-            return None
-        value = value[key]
-    return value
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    # A spreadsheet takes such a text for a formula. Numbers stay: a minus sign before digits begins none.
-    return f"'{value}" if isinstance(value, str) and value.startswith(_RISKY) else value
-
-
-def _rows_of(span: Span, mode: SourceMode) -> dict[str, Rows]:
-    return {
-        "hourly": [hourly_row(made, mode) for made in span.hourly],
-        "rounds": [{**row, "source_mode": str(mode)} for row in span.rounds],
-    }
-
-
-def _contents(span: Span, mode: SourceMode) -> Iterable[tuple[Series, str, int, bytes]]:
-    """Return series, ending, rows and content of each file."""
-    rows = _rows_of(span, mode)
-    for series in SERIES:
-        mine = rows[series.name]
-        yield series, "csv", len(mine), csv_file(series.fields, mine)
-        yield series, "jsonl", len(mine), json_lines(mine)
-
-
 def _files(span: Span, months: Sequence[Listed], site: Site, mode: SourceMode, since: str) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     listed = []
-    for series, ending, rows, data in _contents(span, mode):
+    for series, ending, rows, data in contents(span, mode):
         path = f"{TRACK_RECORD}{series.name}.{ending}"
         files |= {path: data, **_variants(path, data)}
         listed.append(Listed(path, series.name, ending, rows, len(data), _sha256(data)))
@@ -222,7 +147,7 @@ def _close(exports: Exports, month: str, mode: SourceMode) -> tuple[dict[str, by
         return None
     files: dict[str, bytes] = {}
     listed = []
-    for series, ending, rows, data in _contents(span, mode):
+    for series, ending, rows, data in contents(span, mode):
         digest = _sha256(data)
         path = f"{MONTHS}{month}/{series.name}-{month}-{digest[:DIGITS]}.{ending}"
         files[path] = data

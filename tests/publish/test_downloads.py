@@ -25,7 +25,8 @@ from generator.catalog.words import SourceMode
 from generator.errors import PublishError
 from generator.memory import tables as t
 from generator.memory.store import Memory
-from generator.publish.downloads import Downloads, csv_file, downloads, hourly_row, json_lines, no_downloads
+from generator.publish.downloads import Downloads, downloads, no_downloads
+from generator.publish.record_rows import csv_file, hourly_row, json_lines
 from tests.publish.fixture import SITE
 from tests.publish.records import fill, game, ms, opened, prediction, record
 

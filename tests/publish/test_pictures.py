@@ -11,7 +11,8 @@ from PIL import Image
 
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES
 from generator.catalog.words import SourceMode
-from generator.publish.pictures import GROUND, SIZE, WARN_GROUND, Card, Drawing, Pictures, draw, drawings, pictures
+from generator.publish.picture_draw import GROUND, SIZE, WARN_GROUND, Card, Drawing, draw
+from generator.publish.pictures import Pictures, drawings, pictures
 from tests.publish.fixture import bodies, context
 
 SMALL = 100_000
