@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from PIL import Image
 
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES
 from generator.catalog.words import SourceMode
+from generator.publish import picture_draw
 from generator.publish.picture_draw import GROUND, SIZE, WARN_GROUND, Card, Drawing, draw
 from generator.publish.pictures import Pictures, drawings, pictures
 from tests.publish.fixture import bodies, context
@@ -43,6 +45,15 @@ def test_every_picture_of_the_catalog_is_drawn_in_its_size_and_small(drawn: Pict
         assert data.startswith(b"\x89PNG")
         assert opened(data).size == (1200, 630)
         assert len(data) < SMALL
+
+
+def test_colours_are_those_of_the_site() -> None:
+    css = (Path(__file__).parents[2] / "site" / "assets" / "site.css").read_text()
+    light = css.split("@media (prefers-color-scheme: dark)", maxsplit=1)[0]
+
+    names = ("ground", "sheet", "ink", "soft", "line", "accent", "warn", "warn-ground", "against", "even")
+    used = [getattr(picture_draw, name.replace("-", "_").upper()) for name in names]
+    assert [f"--{name}: {value};" in light for name, value in zip(names, used, strict=True)] == [True] * len(names)
 
 
 def test_the_same_words_give_the_same_bytes(drawn: Pictures) -> None:
