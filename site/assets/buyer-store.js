@@ -6,6 +6,7 @@ const STORE = "emi-purchases-v1";
 const LOCK = "emi-buying";
 const LEASE_MS = 15000;
 const REFUSED_KEPT = 20;
+const REPLAYED_MS = 3 * 24 * 3600 * 1000;
 const DATABASE = "emi-purchases";
 const mine = `${Date.now()}-${Math.random().toString(36).slice(2)}`;
 const bell = globalThis.BroadcastChannel ? new BroadcastChannel(LOCK) : null;
@@ -13,7 +14,7 @@ const bell = globalThis.BroadcastChannel ? new BroadcastChannel(LOCK) : null;
 export function saved() {
   try {
     const list = JSON.parse(localStorage.getItem(STORE) || "[]");
-    return Array.isArray(list) ? list.filter((one) => one && one.txid && one.header) : [];
+    return Array.isArray(list) ? list.filter((one) => one && one.txid && one.status) : [];
   } catch {
     return [];
   }
@@ -21,14 +22,17 @@ export function saved() {
 
 export const find = (txid) => saved().find((one) => one.txid === txid);
 
+// The gateway repeats what was bought for a day or two; after that the payment itself only takes room.
+const slim = (one) => (one.status === "settled" && Date.now() - Date.parse(one.at) > REPLAYED_MS ? { ...one, header: "" } : one);
+
 // Throws when the browser does not keep it: then the payment must not be sent. Only refused ones are ever let go.
 export function keep(purchase) {
   const all = [purchase, ...saved().filter((one) => one.txid !== purchase.txid)];
   all.sort((one, other) => (one.at < other.at ? 1 : -1));
   let refused = 0;
   const kept = all.filter((one) => one.status !== "refused" || (refused += 1) <= REFUSED_KEPT);
-  localStorage.setItem(STORE, JSON.stringify(kept));
-  if (find(purchase.txid)?.header !== purchase.header) throw new Error("not kept");
+  localStorage.setItem(STORE, JSON.stringify(kept.map(slim)));
+  if (find(purchase.txid)?.status !== purchase.status) throw new Error("not kept");
   bell?.postMessage("changed");
 }
 

@@ -113,6 +113,8 @@ async function pressed() {
     } finally {
       pay.disabled = false;
       list();
+      // A button that was switched off has lost the focus; whoever types must not start at the top again.
+      if (document.activeElement === document.body) pay.focus({ preventScroll: true });
     }
   });
   if (!began) elsewhere();
@@ -139,7 +141,7 @@ function begin() {
 }
 
 async function buy() {
-  const open = saved().find((one) => one.status === "signed" && one.product === page.product);
+  const open = saved().find((one) => one.status === "signed" && one.header && one.product === page.product);
   if (open) return present(open);
   const wallet = walletOf(document.querySelector("input[name=wallet]:checked").value, page);
   stage("connect");
@@ -365,7 +367,13 @@ async function reopen(one, kind = "kept", words = "This is what you bought. It s
 // A bought document whose body this browser lost is asked for again with the same payment, which pays nothing.
 async function pick(one) {
   if (one.status === "settled" && (await reopen(one))) return;
-  await resume(one.txid);
+  if (one.header) await resume(one.txid);
+  else lost(one);
+}
+
+function lost(one) {
+  at("purchase").hidden = false;
+  say("lost", `This browser has lost the text, and it was bought too long ago to be given again. The transaction is ${one.txid}.`, "bad");
 }
 
 async function resume(txid) {
@@ -435,7 +443,7 @@ at("show-sample")?.addEventListener("click", sample);
 addEventListener("online", () => wake());
 onChange(list);
 list();
-const pending = saved().find((one) => one.status === "signed");
+const pending = saved().find((one) => one.status === "signed" && one.header);
 const last = saved().find((one) => one.product === page.product && one.status === "settled");
 if (pending) resume(pending.txid);
 else if (last) reopen(last);

@@ -256,3 +256,33 @@ def test_the_devnet_wallet_signs_nothing_but_a_small_plain_payment_of_its_own(
 
     assert answer.status_code == 400
     assert words in answer.json()["detail"]
+
+
+def test_every_end_that_the_page_can_come_to_is_in_the_documentation() -> None:
+    scripts = "".join((ROOT / "site" / "assets" / name).read_text() for name in ("buyer.js", "buyer-wallets.js"))
+    said = re.findall(r"""(?:Fault|say|reopen)\((?:one, |owned, )?"([a-z-]+)",""", scripts)
+    said += re.findall(r"""\["([a-z-]+)", "[A-Z]""", scripts) + re.findall(r"""/i, "([a-z-]+)", "[A-Z]""", scripts)
+    described = set(re.findall(r"`([a-z-]+)`", (ROOT / "docs" / "buying.md").read_text()))
+    steps = {"connect", "check", "choose", "approve", "settle"}
+
+    assert len(set(said) - steps) > 15
+    assert set(said) - steps <= described
+
+
+def test_the_page_has_its_steps_a_live_region_and_named_controls(shown: TestClient) -> None:
+    text = shown.get("/x402-buyer/").text
+
+    assert re.findall(r'data-stage="([a-z]+)"', text) == ["connect", "check", "approve", "settle", "read"]
+    assert 'id="state" role="status" aria-live="polite"' in text
+    assert "<legend>Pay with</legend>" in text
+    assert '<label for="account">' in text
+    assert "<noscript>" in text
+
+
+def test_where_nothing_is_for_sale_what_was_bought_can_still_be_read(tmp_path: Path) -> None:
+    text = page_of(state_of(tmp_path, vault=False)).get("/x402-buyer/").text
+
+    assert 'src="/assets/buyer.js"' in text
+    assert 'id="saved-list"' in text
+    assert 'id="report"' in text
+    assert 'id="pay"' not in text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from gateway.settings import DEMO_PAYEE
 from tests.buyer.live import Shop
+from tests.buyer.test_page import page_of, state_of
 from tests.outside.buyer_shop import ARC0001, ARC0027, LUTE_PAGE, MAINNET, Wallet, a_shop, provider
 from tests.outside.site_pages import CHROMIUM, MODULES, a_browser
 
@@ -482,6 +484,61 @@ def test_what_was_bought_stays_after_a_reload_also_when_its_text_was_lost(
     expect(page.locator("#report")).to_be_visible()
     assert page.inner_text("#report") == article
     assert wallet.transfers() == 1
+
+
+def test_where_nothing_is_for_sale_a_payment_on_its_way_is_finished_and_read(
+    shop: Shop, context: BrowserContext, tmp_path: Path
+) -> None:
+    with ThreadPoolExecutor(1) as apart:  # the browser's own loop runs in this thread
+        closed = apart.submit(lambda: page_of(state_of(tmp_path, vault=False)).get(PAGE)).result()
+    wallet = Wallet(shop)
+    with_wallet(context, wallet)
+    sent = Sent(context, "lost")
+    page = opened(context, shop)
+    pay(page)
+    until(page, "unknown")
+
+    page.route(f"**{PAGE}", lambda route: route.fulfill(status=503, body=closed.text, content_type="text/html"))
+    page.reload()
+    until(page, "settled")
+
+    assert "No honest quote can be made right now" in page.inner_text("h1")
+    assert "sideways & calm" in page.inner_text("#report")
+    assert (len(set(sent.headers)), wallet.transfers()) == (1, 1)
+
+
+def test_an_old_purchase_whose_text_was_lost_says_so_and_sends_nothing(shop: Shop, context: BrowserContext) -> None:
+    wallet = Wallet(shop)
+    with_wallet(context, wallet)
+    page = opened(context, shop)
+    pay(page)
+    until(page, "settled")
+    page.evaluate("""() => {
+      const list = JSON.parse(localStorage.getItem('emi-purchases-v1'));
+      list[0].at = '2020-01-01T00:00:00Z'; list[0].header = '';
+      localStorage.setItem('emi-purchases-v1', JSON.stringify(list));
+      indexedDB.deleteDatabase('emi-purchases');
+    }""")
+    sent = Sent(context)
+
+    page.reload()
+    page.locator("#saved-list button").first.click()
+
+    assert "too long ago" in until(page, "lost")
+    assert sent.headers == []
+
+
+def test_after_a_failure_the_focus_is_where_the_next_try_is(shop: Shop, context: BrowserContext) -> None:
+    with_wallet(context, Wallet(shop), connect="decline")
+    page = opened(context, shop)
+    page.locator("details summary").first.click()
+    page.check("input[value=arc0001]")
+    page.focus("#pay")
+
+    page.keyboard.press("Enter")
+    until(page, "declined")
+
+    expect(page.locator("#pay")).to_be_focused()
 
 
 def test_two_tabs_pay_once_and_the_one_that_waited_shows_it_too(shop: Shop, context: BrowserContext) -> None:
