@@ -92,7 +92,8 @@ class Service:
 def site_of(settings: GeneratorSettings) -> Site:
     """Return what stands in bodies and pages."""
     network = NETWORKS[settings.network or "devnet"]
-    return Site(settings.project, settings.origin, settings.contact, network.name, network.asset_id)
+    address = settings.arena.address or default_address()
+    return Site(settings.project, settings.origin, settings.contact, network.name, network.asset_id, address)
 
 
 def build(

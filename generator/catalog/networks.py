@@ -19,6 +19,7 @@ class Network:
     name: str
     genesis_hash: str
     asset_id: int
+    genesis_id: str
 
     @property
     def long_form(self) -> str:
@@ -32,7 +33,7 @@ class Network:
 
 
 NETWORKS: Final[dict[str, Network]] = {
-    "mainnet": Network("mainnet", "wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=", 31_566_704),
-    "testnet": Network("testnet", "SGO1GKSzyE7IEPItTxCByw9x8FmnrCDexi9/cOUJOiI=", 10_458_941),
-    "devnet": Network("devnet", "TA6hMJpGMyeuoRsjXWbXw3Wgjcb9IvNqXTEKFE9h2FI=", 31_566_704),
+    "mainnet": Network("mainnet", "wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=", 31_566_704, "mainnet-v1.0"),
+    "testnet": Network("testnet", "SGO1GKSzyE7IEPItTxCByw9x8FmnrCDexi9/cOUJOiI=", 10_458_941, "testnet-v1.0"),
+    "devnet": Network("devnet", "TA6hMJpGMyeuoRsjXWbXw3Wgjcb9IvNqXTEKFE9h2FI=", 31_566_704, "emi-devnet-v1"),
 }

@@ -20,6 +20,7 @@ class Site:
     contact: str
     network: str  # mainnet | testnet | devnet
     asset_id: int  # USDC on that network
+    arena_address: str = ""  # where ballots are addressed
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from generator.catalog.downloads import DOWNLOADS
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
 from generator.catalog.formats import iso
 from generator.catalog.links import ARENA, BUYER, BUYER_AGENT, DOCS, LEARN, STATUS, TRACK_RECORD
+from generator.catalog.networks import NETWORKS
 from generator.catalog.products import PRODUCTS
 from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE, WHAT_THIS_IS_NOT
 from generator.compose.context import TickContext
@@ -72,6 +73,19 @@ class PageView:
 
 def _nothing(_view: PageView) -> Mapping[str, Any]:
     return {}
+
+
+def ballot_terms(view: PageView) -> Mapping[str, str]:
+    """Return what a wallet needs to sign a ballot."""
+    site = view.ctx.site
+    network = NETWORKS[site.network]
+    return {
+        "address": site.arena_address,
+        "network": network.name,
+        "genesis_id": network.genesis_id,
+        "genesis_hash": network.genesis_hash,
+        "rounds": _CROWD,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +163,11 @@ _PARTS: Final[Mapping[str, tuple[Part, ...]]] = {
         Part(
             "pages/arena.html",
             None,
-            lambda view: {"live": live_view(view.ctx, view.bodies[_SHARED]), "crowd": view.bodies[_CROWD]},
+            lambda view: {
+                "live": live_view(view.ctx, view.bodies[_SHARED]),
+                "crowd": view.bodies[_CROWD],
+                "ballot": ballot_terms(view),
+            },
         ),
         Part(
             "pages/arena_history.html",

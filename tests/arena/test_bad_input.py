@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def wrongly_signed() -> BallotFile:
     return replace(file, data=base64.b64encode(pack(envelope)))
 
 
-BAD = {
+BAD: dict[Refusal, Callable[[], BallotFile]] = {
     Refusal.BAD_SIGNATURE: wrongly_signed,
     Refusal.OTHER_NETWORK: lambda: ballot(
         2, OPEN, Prediction.BULLISH, NOON + 1, gh=base64.b64decode(NETWORKS["mainnet"].genesis_hash)

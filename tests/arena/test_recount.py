@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,11 @@ from typer.testing import CliRunner, Result
 
 from generator.arena import recount as published
 from generator.arena.algorand import unpack
-from generator.arena.ballots import BallotFile
+from generator.arena.ballots import BallotFile, Poll, judge
+from generator.arena.life import schedule_round
 from generator.arena.recount import path_of
-from generator.catalog.words import Prediction
+from generator.arena.schedule import Slot
+from generator.catalog.words import Prediction, RoundPhase
 from generator.cli.verify import verify
 from generator.memory import counted
 from generator.memory.counted import KEPT_MS
@@ -77,7 +81,7 @@ def test_the_last_ballot_of_each_voter_is_published_as_it_was_signed(record: Rec
     assert (body["round_id"], body["ballots_total"], body["parts"]) == (ROUND, 3, 1)
     assert sorted(row["choice"] for row in body["ballots"]) == ["BEARISH", "BEARISH", "NEUTRAL"]
     for row in body["ballots"]:
-        transaction = unpack(published.base64.b64decode(row["signed"]))["txn"]
+        transaction = unpack(base64.b64decode(row["signed"]))["txn"]
         assert row["choice"].encode() in transaction["note"]
 
 
@@ -99,17 +103,17 @@ def test_one_round_is_counted_again_too(record: Record) -> None:
 def other(by: int, choice: Prediction = Prediction.BULLISH, round_id: str = ROUND) -> dict[str, Any]:
     """Write a row of a ballot that is valid and was not counted."""
     vote = Vote(round_id, choice, by=by, at_ms=NOON + MINUTE)
-    poll = published.Poll(CROWDED.address, CROWDED.genesis_hash, {ROUND: _open()}, NOON + 2 * MINUTE)
-    _, found = published.judge([vote.file()], poll, lambda _: frozenset())
+    poll = Poll(CROWDED.address, CROWDED.genesis_hash, {ROUND: _open()}, NOON + 2 * MINUTE)
+    _, found = judge([vote.file()], poll, lambda _: frozenset())
     txid, voter = (found[0].txid, found[0].voter) if found else ("T" * 52, "V" * 58)
     data = vote.file().data.strip().decode()
     return {"txid": txid, "voter": voter, "choice": str(choice), "arrived_ms": vote.at_ms, "signed": data}
 
 
 def _open() -> Any:
-    slot = published.Slot(NOON + HOUR, NOON + 2 * HOUR)
-    fresh = published.schedule_round(slot, ("ETH",), opens_ms=NOON, warm_up=False)
-    return published.replace(fresh, phase=published.RoundPhase.OPEN)
+    slot = Slot(NOON + HOUR, NOON + 2 * HOUR)
+    fresh = schedule_round(slot, ("ETH",), opens_ms=NOON, warm_up=False)
+    return replace(fresh, phase=RoundPhase.OPEN)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +129,7 @@ def _open() -> Any:
         (lambda body: body["ballots"][0].update(signed=body["ballots"][1]["signed"]), "already counted"),
         (lambda body: body["ballots"][0].update(signed="AAAA"), "not one canonical signed transaction"),
         (lambda body: body["ballots"][0].update(arrived_ms=NOON + HOUR), "round is closed"),
-        (lambda body: body.update(genesis_hash=published.base64.b64encode(bytes(32)).decode()), "another network"),
+        (lambda body: body.update(genesis_hash=base64.b64encode(bytes(32)).decode()), "another network"),
         (lambda body: body.update(parts=2), "part 2 of 2 is not published"),
         (lambda body: body.update(parts=10**9), "parts cannot be"),
         (lambda body: body.update(ballots={}), "their digest is"),

@@ -9,7 +9,6 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -126,7 +125,7 @@ def _wait(process: Running, path: str, until: float, wanted: Any) -> Any:
     raise AssertionError(f"{path} did not come to it:\n{process.text()}")
 
 
-def _shim(folder: Path) -> Mapping[str, str]:
+def _shim(folder: Path) -> dict[str, str]:
     """Build the library that shifts the clock, and shift it so that the next hour is 100 seconds away."""
     compiler = shutil.which("cc")
     if compiler is None:
@@ -154,7 +153,7 @@ def test_on_a_real_emi_up_one_vote_by_inbox_and_one_on_chain_are_counted(tmp_pat
         ):
             if "--submit" in words:
                 time.sleep(4)  # a block's time is when it began: let the last vote be the last in time too
-            done = emi("vote", *words, cwd=tmp_path, EMI_STATE_DIR="state", **shift)
+            done = emi("vote", *words, cwd=tmp_path, timeout_s=60, EMI_STATE_DIR="state", **shift)
             assert done.returncode == 0, done.stderr
         target = json.loads(get(up.origin + CONSENSUS)[2])["open_round"]["round_id"]
         live = _wait(
