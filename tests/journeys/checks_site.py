@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from generator.catalog.discovery import DISCOVERY_FILES, PAGES
+from generator.catalog.discovery import DISCOVERY_FILES, FEEDS, PAGES
+from generator.catalog.downloads import SUMS
 from tests.journeys.checks import (
     FREE,
     ONCE,
@@ -32,16 +33,25 @@ from tests.journeys.checks import (
 )
 
 HTML: Final = "text/html; charset=utf-8"
-LINKED: Final = re.compile(r'(?:href|src)="(/[^"?#]*\.(?:css|js|svg|png|json|txt|md))"')
+LINKED: Final = re.compile(
+    r'(?:href|src)="(/[^"?#]*\.(?:css|js|svg|png|json|jsonl|csv|xml|txt|md)|/[^"?#]*/SHA256SUMS)"'
+)
 TYPES: Final = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
     "png": "image/png",
     "json": "application/json",
+    "jsonl": "application/jsonl",
+    "csv": "text/csv; charset=utf-8",
+    "xml": "application/xml",
     "txt": "text/plain; charset=utf-8",
     "md": "text/markdown; charset=utf-8",
 }
+NAMED: Final = {
+    **{feed.path: feed.media_type for feed in FEEDS},
+    SUMS: "text/plain; charset=utf-8",
+}  # of these the ending says too little
 OUTSIDE: Final = (
     "/../../../../../../etc/passwd",
     "/%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/etc/passwd",
@@ -176,7 +186,7 @@ def linked(site: Site) -> Iterator[str]:
     for path in sorted(paths):
         answer = site.plain(path)
         yield from status_is(answer, 200, path)
-        yield from header_is(answer, "content-type", TYPES[path.rpartition(".")[2]], path)
+        yield from header_is(answer, "content-type", NAMED.get(path) or TYPES[path.rpartition(".")[2]], path)
 
 
 @check(PAGE, "a folder without its slash leads to the page, on the same scheme, host and port")
