@@ -9,7 +9,8 @@ const ASSETS = ['BTC', 'ETH', 'XRP', 'SOL', 'ALGO', 'XLM', 'HBAR'];
 const REASONING = '/api/reasoning.php';
 const ONCE = ['/log/tile/', '/files/'];
 // A folder cannot be told from a file without asking the bucket; these are the pages of the catalog.
-const FOLDERS = ['/docs', '/methodology', '/glossary', '/arena', '/status'];
+const FOLDERS = ['/arena', '/track-record', '/learn', '/docs', '/pricing', '/methodology', '/glossary', '/status',
+  '/changelog'];
 const METHODS = 'GET, HEAD, OPTIONS';
 const DISCLAIMER = 'For educational use only. This is not financial, investment, trading, tax, legal, betting, ' +
   'gambling or fund-management advice. Confidence describes how strong the evidence is and how far it agrees; it is ' +
