@@ -192,6 +192,8 @@ async function check(payer) {
     const offer = required?.accepts?.[0];
     if (asked.status !== 402 || !offer) throw new Fault("not-for-sale", `No price was given: ${await reason(asked)}`);
     const quote = (await asked.json()).quote || {};
+    // What the page told when it was opened may be some snapshots ago.
+    for (const part of document.querySelectorAll("[data-quote]")) part.textContent = quote[part.dataset.quote] || "not told";
     compare(offer);
     const answer = await ask(`${page.prepare}&address=${encodeURIComponent(payer)}&attempt=${attempt(page.product)}`);
     if (answer.status !== 200) throw new Fault("not-ready", await reason(answer));

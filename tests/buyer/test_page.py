@@ -85,7 +85,7 @@ def test_the_page_tells_price_network_asset_payee_fee_and_quote_before_anything_
 
     body = vault.newest.bodies["x402-atlas-human-report"]
     for told in (
-        "ATLAS Human Report", "0.10 USDC", "100000 atomic units", "0.10 USD Coin", "31566704", DEMO_PAYEE,
+        "ATLAS Human Report", "0.10 USDC", "100,000 atomic units", "0.10 USD Coin", "31566704", DEMO_PAYEE,
         "algorand:TA6hMJpGMyeuoRsjXWbXw3Wgjcb9IvNqXTEKFE9h2FI=", "Paid by the facilitator", body.sha256,
         vault.newest.snapshot_id, "emi buy atlas-human-report", "Simulated.", "Play money.", DISCLAIMER,
         "A Project &amp; Sons",

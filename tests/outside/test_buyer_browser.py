@@ -335,6 +335,20 @@ def test_a_changed_price_is_shown_and_has_to_be_agreed_to_with_a_second_press(
     assert wallet.transfers() == 1
 
 
+def test_the_digest_on_the_page_is_the_one_of_what_is_bought_also_when_the_page_is_old(
+    shop: Shop, context: BrowserContext
+) -> None:
+    page = opened(context, shop)
+    page.evaluate("document.querySelector('[data-quote=sha256]').textContent = 'of an older snapshot'")
+
+    page.click("#pay")
+    until(page, "settled")
+
+    kept = page.evaluate("JSON.parse(localStorage.getItem('emi-purchases-v1'))[0]")
+    assert page.inner_text("[data-quote=sha256]") == kept["sha256"]
+    assert page.inner_text("[data-quote=snapshotId]") == kept["snapshot"]
+
+
 @pytest.mark.parametrize("name", ["payee", "asset", "full"])
 def test_other_terms_than_the_page_shows_are_never_paid(shop: Shop, context: BrowserContext, name: str) -> None:
     wallet = Wallet(shop)
