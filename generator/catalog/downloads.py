@@ -149,7 +149,9 @@ DOWNLOADS: Final = (
         for series in SERIES
         for ending, media_type, name in FORMATS
     ),
-    Download(SUMS, "text/plain; charset=utf-8", "SHA-256 of the other files of this folder and of the months that are over"),
+    Download(
+        SUMS, "text/plain; charset=utf-8", "SHA-256 of the other files of this folder and of the months that are over"
+    ),
     Download(DATA_PACKAGE, "application/json", "Every file with its rows and digest, as a Data Package"),
     *(
         Download(series.schema, "application/json", f"Every column of {series.name}.csv described, as a Table Schema")

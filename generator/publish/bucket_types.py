@@ -31,7 +31,8 @@ BY_ENDING: Final = {
     ".gz": "application/gzip",
 }
 BY_PATH: Final = {
-    **{file.path: file.media_type for file in (*DISCOVERY_FILES, *FEEDS)},
+    **{file.path: file.media_type for file in DISCOVERY_FILES},
+    **{feed.path: feed.media_type for feed in FEEDS},
     SUMS: TEXT,
     "/log/checkpoint": TEXT,
 }

@@ -133,7 +133,7 @@ def test_every_address_that_the_guides_name_is_published(state: Path, name: str)
     gone = [path for path in named if not path.startswith(served_by_the_gateway) and not there(site, path)]
 
     assert not gone
-    assert {file.path for file in (*DOWNLOADS, *FEEDS)} <= set(named)
+    assert {*(file.path for file in DOWNLOADS), *(feed.path for feed in FEEDS)} <= set(named)
 
 
 def there(site: Path, path: str) -> bool:
