@@ -86,7 +86,7 @@ async function vote(choice) {
     file.href = URL.createObjectURL(new Blob([`${base64Of(signed)}\n`], { type: "text/plain" }));
     file.download = `${round.round_id}-${choice}.ballot`;
     file.hidden = false;
-    state.textContent = `Signed by ${voter}. Put the file into this service's inbox before ${round.closes}; its keeper knows where. The last ballot counts.`;
+    state.textContent = `Signed by ${voter}. Put the file into this service's inbox before ${round.closes.slice(11, 16)} UTC; its keeper knows where. The last ballot counts.`;
   } catch (error) {
     const fault = faultOf(error);
     state.textContent = error instanceof Error && fault.kind === "wallet" ? error.message : fault.message;
