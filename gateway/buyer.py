@@ -101,10 +101,16 @@ class _Page:
             "project": self._state.project,
             "disclaimer": self._state.disclaimer,
             "source_mode": vault.source_mode if vault else None,
+            "stale_minutes": self._stale_minutes(vault),
             "flow": flow,
             "page": PAGE,
             "play_money": settings.network != "mainnet",
         }
+
+    def _stale_minutes(self, vault: LoadedVault | None) -> int | None:
+        """Return how old the data is once its time is over, None before; it may be sold for a while longer."""
+        now = self._state.clock.now()
+        return None if vault is None or now <= vault.valid_until else int(vault.age_s(now) // 60)
 
     def _terms(self, vault: LoadedVault, product: VaultProduct) -> dict[str, Any]:
         settings = self._state.settings

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,18 @@ def test_without_an_honest_quote_the_page_is_503_and_says_why(tmp_path: Path, re
     assert DISCLAIMER in answer.text
 
 
+def test_data_past_its_time_is_marked_stale_with_its_age(tmp_path: Path) -> None:
+    state = state_of(tmp_path)
+    fresh = page_of(state).get("/x402-buyer/").text
+    write_vault(state.settings.vault_dir, now=datetime.now(UTC) - timedelta(minutes=7, seconds=5))
+    old = Vault(Folder(state.settings.vault_dir), SystemClock(), 900)
+    asyncio.run(old.refresh())
+    state.vault = old
+
+    assert "Stale." not in fresh
+    assert "The newest data is 7 minutes old" in page_of(state).get("/x402-buyer/").text
+
+
 def test_off_the_devnet_there_is_no_signing_route_and_no_devnet_wallet(tmp_path: Path) -> None:
     for network in ("testnet", "mainnet"):
         state = state_of(tmp_path, network=network)
@@ -228,6 +241,17 @@ def test_the_devnet_wallet_names_its_account_and_signs_what_was_prepared_for_it(
     assert other.status_code == 400
 
 
+@pytest.fixture(scope="module")
+def signing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClient, str]]:
+    """A page before a devnet, and the account of its wallet."""
+    folder = tmp_path_factory.mktemp("signing")
+    with (
+        devnet_at(folder) as (devnet, _ledger),
+        page_of(state_of(folder, facilitator_url=f"{devnet}/facilitator")) as client,
+    ):
+        yield client, client.get(SIGN_PATH, headers={"X-Devnet-Wallet": "account"}).json()["address"]
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -244,15 +268,13 @@ def test_the_devnet_wallet_names_its_account_and_signs_what_was_prepared_for_it(
     ],
 )
 def test_the_devnet_wallet_signs_nothing_but_a_small_plain_payment_of_its_own(
-    tmp_path: Path, changes: dict[str, Any], words: str
+    signing: tuple[TestClient, str], changes: dict[str, Any], words: str
 ) -> None:
-    with (
-        devnet_at(tmp_path) as (devnet, _ledger),
-        page_of(state_of(tmp_path, facilitator_url=f"{devnet}/facilitator")) as client,
-    ):
-        account = client.get(SIGN_PATH, headers={"X-Devnet-Wallet": "account"}).json()["address"]
-        asked = changes.get("raw") if "raw" in changes else unsigned(changes.pop("sender", account), **changes)
-        answer = client.get(SIGN_PATH, headers={"X-Devnet-Wallet": "sign", "X-Unsigned": str(asked)})
+    client, account = signing
+    told = {"sender": account} | changes
+    asked = told["raw"] if "raw" in told else unsigned(told.pop("sender"), **told)
+
+    answer = client.get(SIGN_PATH, headers={"X-Devnet-Wallet": "sign", "X-Unsigned": str(asked)})
 
     assert answer.status_code == 400
     assert words in answer.json()["detail"]

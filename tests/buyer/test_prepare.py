@@ -339,7 +339,7 @@ def test_options_and_head_are_answered(counter: Counter) -> None:
 
 def test_a_crowd_that_waits_for_a_slow_node_is_bounded(counter: Counter) -> None:
     async def slow() -> Response:
-        await asyncio.sleep(1.5)
+        await asyncio.sleep(0.6)
         return JSONResponse({"last-round": ROUND, "genesis-hash": DEVNET.genesis_hash})
 
     async def crowd() -> list[int]:
