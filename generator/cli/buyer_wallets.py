@@ -85,7 +85,9 @@ def _bundle(work: Path, npm: str, environment: Mapping[str, str]) -> bytes:
     quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"]
     _run([npm, "ci", *quiet], work, environment, INSTALL_S)
     esbuild = ["entry.js", "--bundle", "--format=esm", "--platform=browser", "--minify", "--define:global=globalThis"]
-    _run([str(work / "node_modules" / ".bin" / "esbuild"), *esbuild, f"--outfile={SCRIPT}"], work, environment, BUNDLE_S)
+    _run(
+        [str(work / "node_modules" / ".bin" / "esbuild"), *esbuild, f"--outfile={SCRIPT}"], work, environment, BUNDLE_S
+    )
     content = (work / SCRIPT).read_bytes()
     if len(content) < SMALLEST:
         raise GeneratorError(f"buyer wallets not built: the bundle has only {len(content)} bytes")
