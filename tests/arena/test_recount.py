@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -44,12 +45,22 @@ def cast(*votes: Vote) -> dict[int, list[BallotFile]]:
     return by_tick
 
 
-@pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
-    made = Record(tmp_path)
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Play and publish four hours, once."""
+    made = Record(tmp_path_factory.mktemp("played"))
     ballots = cast(*VOTES, Vote(NEXT, by=1, at_ms=NOON + HOUR + MINUTE))
     made.play(ticks(NOON, 4 * 60, 5), ballots)
     made.publish()
+    made.memory.close()
+    return made.folder
+
+
+@pytest.fixture
+def record(played: Path, tmp_path: Path) -> Iterator[Record]:
+    folder = tmp_path / "copy"
+    shutil.copytree(played, folder)
+    made = Record(folder)
     yield made
     made.memory.close()
 

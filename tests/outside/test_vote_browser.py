@@ -132,7 +132,12 @@ def test_where_scripts_are_off_the_page_is_whole_without_it(origin: str, browser
 
 def test_the_ballot_is_canonical_msgpack(origin: str, browser: Browser) -> None:
     seen: list[str] = []
-    page, _ = arena(browser, origin, lambda unsigned: (seen.append(unsigned), sign(unsigned))[1])
+
+    def noted(unsigned: str) -> str:
+        seen.append(unsigned)
+        return sign(unsigned)
+
+    page, _ = arena(browser, origin, noted)
     page.get_by_role("button", name="NEUTRAL").click()
     page.get_by_role("link", name="Download the ballot").wait_for()
 
