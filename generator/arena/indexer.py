@@ -21,10 +21,12 @@ class Indexer:
     Args:
         url: such as `https://indexer.example`.
         token: sent in the header that indexers expect; None sends none.
+        timeout_s: seconds for one answer.
     """
 
-    def __init__(self, url: str, token: str | None) -> None:
+    def __init__(self, url: str, token: str | None, timeout_s: float = TIMEOUT_S) -> None:
         self._url = url.rstrip("/")
+        self._timeout_s = timeout_s
         self._headers = {TOKEN_HEADER: token} if token else {}
         self._session: aiohttp.ClientSession | None = None
 
@@ -32,11 +34,11 @@ class Indexer:
         """Return the JSON of one answer.
 
         Raises:
-            IndexerError: no answer in 4 seconds, another status than 200, too large, or not JSON.
+            IndexerError: no answer in time, another status than 200, too large, or not JSON.
         """
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                timeout=aiohttp.ClientTimeout(total=TIMEOUT_S),
+                timeout=aiohttp.ClientTimeout(total=self._timeout_s),
                 headers=self._headers,
                 cookie_jar=aiohttp.DummyCookieJar(),
             )

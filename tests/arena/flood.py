@@ -40,7 +40,8 @@ def ballot(
     }
     message = TRANSACTION_PREFIX + pack(transaction)
     signed = {"sig": key(number).sign(message).signature, "txn": transaction}
-    return BallotFile(txid_of(message), base64.b64encode(pack(signed)), at_ms, confirmed=confirmed)
+    name = txid_of(message) + ("" if confirmed else ".ballot")  # as the chain's reader and `emi vote` name them
+    return BallotFile(name, base64.b64encode(pack(signed)), at_ms, confirmed=confirmed)
 
 
 def flood(count: int, round_id: str, at_ms: int, over_ms: int = 60_000) -> list[BallotFile]:

@@ -123,7 +123,7 @@ def row_of(file: BallotFile) -> dict[str, Any]:
     envelope = unpack(base64.b64decode(file.data))
     fields = envelope["txn"]
     return {
-        "id": file.name,
+        "id": file.name.removesuffix(".ballot"),
         "tx-type": "pay",
         "sender": address_of(fields["snd"]),
         "fee": 0,
@@ -141,7 +141,7 @@ def lay_down(folder: Path, files: list[BallotFile]) -> None:
     """Fill an inbox."""
     folder.mkdir(parents=True)
     for file in files:
-        (folder / f"{file.name}.ballot").write_bytes(file.data)
+        (folder / file.name).write_bytes(file.data)
 
 
 def in_memory(folder: Path, files: list[BallotFile]) -> Spent:
