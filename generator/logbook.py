@@ -144,7 +144,8 @@ class Logbook:
         signers = read_keys(self._key_file)
         newest = signers[0].verifier.text
         if not noted:
-            self._memory.begin_log(now_ms, signers[0].verifier.name, self._source_mode, newest)
+            secret = signers[0].derive("salts of sealed forecasts")
+            self._memory.begin_log(now_ms, signers[0].verifier.name, self._source_mode, newest, secret)
         elif signers[0].verifier.name != origin:
             raise KeyFileError(f"log key {self._key_file} is {signers[0].verifier.name}'s, the log is {origin}'s")
         elif newest != noted[-1]:

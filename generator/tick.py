@@ -132,6 +132,7 @@ def play(
         brain_state=service.engine.dump() if reading is not None else None,
         warm_up=warm_up,
         interrupted="the replay was moved to another market time" if moved else None,
+        published_ms=None if warm_up else service.memory.last_published_ms(),
     )
     view = service.memory.play(inputs)
     _keep_offset(service, observation, to_ms(at) if moved else None)

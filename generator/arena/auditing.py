@@ -2,7 +2,8 @@
 
 What holds of an honest log and is checked here: time never runs backwards unless the log says that the clock stepped;
 a forecast is sealed before its round starts and opens to its commitment; a round that was sealed ends, once; outcomes,
-lessons and scores follow from the logged prices, votes and bands; an hourly prediction stands before its hour.
+lessons and scores follow from the logged prices, votes and bands; an hourly prediction opens to the commitment that
+stood before its hour.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, Final
 
 from generator.arena.published import case_of_row, complaint_of
 from generator.arena.scores import Case, Sums, track_record
+from generator.arena.sealing import digest_of
 from generator.arena.settlement import change_bps, outcome_of
 from generator.arena.values import TrackRecord
 from generator.catalog.words import Prediction
@@ -186,28 +188,42 @@ class Audit:
         if not entry["at"] < entry["start"]:
             return "made after its hour began"
         hour = self.hours.setdefault(entry["start"], {})
-        for asset, made in entry["assets"].items():
+        for asset, commitment in entry["assets"].items():
             if "start_price" in hour.get(asset, {}):
                 return f"{asset}: made again after its hour began"
-            hour[asset] = dict(made)
+            hour[asset] = {"commitment": str(commitment)}
+        return None
+
+    def _revealed(self, start: str, asset: str, shown: Mapping[str, Any]) -> str | None:
+        """Check that a prediction opens to the last commitment made before its hour."""
+        made = self.hours.get(start, {}).get(asset)
+        if made is None:
+            return f"{asset}: no prediction was made for this hour"
+        forecast = shown["forecast"]
+        if (forecast["asset"], forecast["start"]) != (asset, start):
+            return f"{asset}: the prediction is of another asset or hour"
+        if digest_of(forecast, shown["salt"]) != made["commitment"]:
+            return f"{asset}: prediction and salt do not give the commitment"
+        made.update(forecast)
         return None
 
     def _started(self, entry: Mapping[str, Any]) -> str | None:
         late = _seconds(entry["start"], entry["at"])
         if not 0 <= late < PRICE_WINDOW_S:
             return f"the start price was fixed {late:.0f} s after the start"
-        for asset, price in entry["assets"].items():
-            made = self.hours.get(entry["start"], {}).get(asset)
-            if made is None:
-                return f"{asset}: no prediction was made for this hour"
-            made["start_price"] = price
+        for asset, shown in entry["assets"].items():
+            complaint = self._revealed(entry["start"], asset, shown)
+            if complaint:
+                return complaint
+            self.hours[entry["start"]][asset]["start_price"] = shown["start_price"]
         return None
 
     def _judged(self, entry: Mapping[str, Any]) -> str | None:
         for asset, judged in entry["assets"].items():
+            complaint = self._revealed(entry["start"], asset, judged) if "forecast" in judged else None
             made = self.hours.get(entry["start"], {}).pop(asset, None)
-            if made is None:
-                return f"{asset}: no prediction was made for this hour"
+            if complaint or made is None:
+                return complaint or f"{asset}: no prediction was made for this hour"
             if "void_reason" in judged:
                 continue
             change = change_bps(made["start_price"], judged["end_price"])

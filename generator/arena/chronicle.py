@@ -5,8 +5,8 @@ An entry is canonical JSON (see `sealing`). Kinds, in the order in which a round
 - `round.sealed`: the commitment to the brain's forecast and the neutral band, before the first vote.
 - `round.locked`: the votes and the digest of the ballots at the close, the forecast with its salt, the start price.
 - `round.resolved`: end price, outcome, lesson. `round.void`: the reason, and what was sealed.
-- `predictions.made`: the hourly predictions of one hour, before it starts; the last before the start stands.
-- `predictions.started`, `predictions.judged`: their prices and outcomes.
+- `predictions.made`: commitments to the hourly predictions of one hour, before it starts; the last of an asset stands.
+- `predictions.started`: those predictions with their salts, and the start prices. `predictions.judged`: the outcomes.
 - `log.opened`, `log.key`, `clock.stepped`, `scores`: written by the memory.
 
 What was made by a stepped clock (`warm_up`) is not in the log.
@@ -20,13 +20,14 @@ from typing import Any
 
 from generator.arena.play import Lock, PlayResult
 from generator.arena.published import lesson_of_row, votes_of_row
-from generator.arena.sealing import canonical_json, forecast_of
+from generator.arena.sealing import canonical_json, digest_of, forecast_of
 from generator.arena.teacher import PredictionChange
 from generator.arena.values import Lesson, PredictionMade, Round
 from generator.catalog.formats import iso
 from generator.catalog.words import RoundPhase
 
 DigestOfBallots = Callable[[str], str]  # round id -> SHA-256 hex over its counted ballots
+SaltOf = Callable[[bytes], str]  # what is sealed -> its salt, always the same one
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,15 @@ def entry(kind: str, at_ms: int, subject: str | None = None, **fields: Any) -> E
     return Entry(kind, subject, canonical_json({"kind": kind, "at": iso(at_ms), **fields}))
 
 
-def entries_of(result: PlayResult, now_ms: int, digest: DigestOfBallots) -> list[Entry]:
-    """Return what one tick's changes add to the log, in a fixed order."""
+def entries_of(result: PlayResult, now_ms: int, digest: DigestOfBallots, salt: SaltOf) -> list[Entry]:
+    """Return what one tick's changes add to the log, in a fixed order.
+
+    Args:
+        result: what the tick changed.
+        now_ms: wall time of the tick.
+        digest: of a round's counted ballots.
+        salt: for what is sealed; nobody else can work it out.
+    """
     locks = {lock.round_id: lock for lock in result.locks}
     lessons = {lesson.round_id: lesson for lesson in result.lessons}
     found: list[Entry] = []
@@ -58,7 +66,7 @@ def entries_of(result: PlayResult, now_ms: int, digest: DigestOfBallots) -> list
         if not after.warm_up and (before is None or before.phase is not after.phase):
             told = _round(after, now_ms, locks.get(after.round_id), lessons.get(after.round_id), digest)
             found += [] if told is None else [told]
-    return found + _predictions(result.predictions, now_ms)
+    return found + _predictions(result.predictions, now_ms, salt)
 
 
 def _round(
@@ -139,7 +147,7 @@ def _revealed(after: Round) -> dict[str, Any]:
     }
 
 
-def _predictions(changes: Iterable[PredictionChange], now_ms: int) -> list[Entry]:
+def _predictions(changes: Iterable[PredictionChange], now_ms: int, salt: SaltOf) -> list[Entry]:
     """Write the hourly predictions in one entry an hour and step; one that only was made again says nothing new."""
     made: dict[int, dict[str, Any]] = {}
     started: dict[int, dict[str, Any]] = {}
@@ -147,12 +155,16 @@ def _predictions(changes: Iterable[PredictionChange], now_ms: int) -> list[Entry
     for before, after in changes:
         if after.warm_up:
             continue
-        if after.outcome is not None or after.void_reason is not None:
+        if after.outcome is not None:
             judged.setdefault(after.start_ms, {})[after.asset] = _judged(after)
+        elif after.void_reason is not None:
+            judged.setdefault(after.start_ms, {})[after.asset] = {**_revealed_as(after, salt), **_judged(after)}
         elif after.start_price is not None:
-            started.setdefault(after.start_ms, {})[after.asset] = after.start_price
+            shown = {**_revealed_as(after, salt), "start_price": after.start_price}
+            started.setdefault(after.start_ms, {})[after.asset] = shown
         elif before is None or replace(before, made_ms=after.made_ms) != after:
-            made.setdefault(after.start_ms, {})[after.asset] = _made(after)
+            content = _made(after)
+            made.setdefault(after.start_ms, {})[after.asset] = digest_of(content, _salt(content, salt))
     kinds = (("predictions.judged", judged), ("predictions.started", started), ("predictions.made", made))
     return [
         entry(kind, now_ms, iso(start), start=iso(start), assets=assets)
@@ -162,13 +174,25 @@ def _predictions(changes: Iterable[PredictionChange], now_ms: int) -> list[Entry
 
 
 def _made(after: PredictionMade) -> dict[str, Any]:
+    """Return what is sealed of an hourly prediction."""
     return {
+        "asset": after.asset,
+        "start": iso(after.start_ms),
         "prediction": str(after.prediction),
         "probabilities": list(after.probabilities),
         "base_rate": list(after.base_rate),
         "band_bps": after.band_bps,
         "previous_outcome": None if after.previous is None else str(after.previous),
     }
+
+
+def _salt(content: dict[str, Any], salt: SaltOf) -> str:
+    return salt(canonical_json(content))
+
+
+def _revealed_as(after: PredictionMade, salt: SaltOf) -> dict[str, Any]:
+    content = _made(after)
+    return {"forecast": content, "salt": _salt(content, salt)}
 
 
 def _judged(after: PredictionMade) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from generator.catalog.words import Prediction, RoundPhase
 
 __all__ = ["ArenaConfig", "PlayInputs", "PlayResult", "PlayState", "PricePoint", "play"]
 
+UNSEEN = "the forecast was not published before the start"
 LastOutcome = Callable[[str, str], Prediction | None]  # (kind: arena | hourly, asset)
 RegimeRow = tuple[str, str, float | None, float | None]  # label, mode, confidence, risk score
 
@@ -76,6 +77,7 @@ class PlayInputs:
     brain_state: bytes | None = None
     warm_up: bool = False
     interrupted: str | None = None  # why what is under way cannot be settled, e.g. the replay was moved
+    published_ms: int | None = None  # wall time of the last tick that readers got; None: nobody publishes this play
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,15 @@ class _LastOutcomes:
 def _judged(made: PredictionMade, inputs: PlayInputs) -> PredictionMade:
     if inputs.interrupted is not None:
         return replace(made, void_reason=inputs.interrupted)
+    begins = made.start_price is None and inputs.now_ms >= made.start_ms
+    if begins and made.made_ms is not None and _unseen(made.made_ms, made.warm_up, inputs):
+        return replace(made, void_reason=UNSEEN)
     return judge(made, inputs.now_ms, inputs.prices, inputs.venues_needed)
+
+
+def _unseen(made_ms: int, warm_up: bool, inputs: PlayInputs) -> bool:  # noqa: FBT001
+    """Tell whether no release ever carried what was made then: nobody could have seen it before it began."""
+    return inputs.published_ms is not None and not warm_up and inputs.published_ms < made_ms
 
 
 def _move_rounds(state: PlayState, inputs: PlayInputs) -> list[RoundChange]:
@@ -179,6 +189,12 @@ def _move_rounds(state: PlayState, inputs: PlayInputs) -> list[RoundChange]:
 def _moved(item: Round, inputs: PlayInputs) -> Round:
     if inputs.interrupted is not None:
         return interrupt(item, inputs.interrupted)
+    if (
+        item.phase is RoundPhase.OPEN
+        and inputs.now_ms >= item.start_ms
+        and _unseen(item.opens_ms, item.warm_up, inputs)
+    ):
+        return interrupt(item, UNSEEN)
     return advance(item, inputs.now_ms, inputs.prices, inputs.venues_needed, inputs.price_basis)
 
 

@@ -16,6 +16,7 @@ from generator.market.source import Progress
 from generator.transparency.note import Checkpoint, NoteError, Verifier
 from generator.transparency.reader import LogError, LogReader
 
+WINDOW = 500  # finished rounds that are published at most
 NO_LOG = "this site publishes no transparency log"
 
 
@@ -103,22 +104,31 @@ def audit_log(head: Head, seen: Seen | None, rows: list[Mapping[str, Any]], prog
         raise LogComplaint(f"the log was opened as {audit.origin}, its head says {head.checkpoint.origin}")
     for row in rows:
         _compare(row, audit)
+    _miss_none(rows, audit)
     return audit
 
 
 def _compare(row: Mapping[str, Any], audit: Audit) -> None:
-    """A published row that is of the log's time is the log's row."""
-    if row.get("warm_up"):
-        return
+    """A published row that is of the log's time is the log's row, whatever the row says of itself."""
     name = row.get("round_id")
     logged = audit.rounds.get(str(name))
     if logged is None:
-        if audit.first_at is not None and str(row.get("opened")) >= audit.first_at:
+        if not row.get("warm_up") and audit.first_at is not None and str(row.get("opened")) >= audit.first_at:
             raise LogComplaint(f"round {name} is published and not in the log")
         return
     for key, value in logged.items():
         if key != "ballots_sha256" and row.get(key) != value:
             raise LogComplaint(f"round {name}: {key} is published as {row.get(key)!r}, the log says {value!r}")
+
+
+def _miss_none(rows: list[Mapping[str, Any]], audit: Audit) -> None:
+    """Every logged round that ended within the published window is published: losses are not left out."""
+    published = {str(row.get("round_id")) for row in rows}
+    oldest = min((str(row.get("start")) for row in rows), default="")
+    whole = len(rows) < WINDOW
+    for name, logged in audit.rounds.items():
+        if name not in published and (whole or logged["start"] >= oldest):
+            raise LogComplaint(f"round {name} ended {logged['phase']} in the log and is not published")
 
 
 def check_round(head: Head, seen: Seen | None, row: Mapping[str, Any]) -> tuple[list[str], Mapping[str, Any]]:
@@ -131,6 +141,10 @@ def check_round(head: Head, seen: Seen | None, row: Mapping[str, Any]) -> tuple[
         LogComplaint: naming what does not hold.
     """
     numbers = row.get("log_entries")
+    if row.get("warm_up") and not numbers:
+        raise LogComplaint(
+            f"round {row.get('round_id')} was made by a stepped clock before the start, and is not in the log"
+        )
     if not isinstance(numbers, list) or not numbers:
         raise LogComplaint(f"round {row.get('round_id')} names no entries of the log")
     audit = Audit()
@@ -161,7 +175,8 @@ def lines_of(head: Head, seen: Seen | None, audit: Audit) -> list[str]:
     since = (
         f"its first {seen.head.size} entries are those of the last visit"
         if seen
-        else "the first visit: the next one will prove that nothing was changed in between"
+        else "the first visit: what it holds could have been written at once; the next visit will prove that none of it "
+        "was changed"
     )
     steps = f"; the clock stepped {audit.clock_steps} times" if audit.clock_steps else ""
     return [

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from generator.catalog.discovery import ONCE_PREFIXES
 from generator.errors import GeneratorError
 
 TIMEOUT_S = 10
@@ -29,6 +30,23 @@ class Published:
 
     def __init__(self, where: str | Path) -> None:
         self.where = where
+        self._release = ""
+
+    def pin(self) -> None:
+        """Read everything of one release from now on, where the origin serves releases by number.
+
+        Behind a cache two files of an origin may else be of two ticks, which would look like tampering.
+        """
+        if isinstance(self.where, str):
+            try:
+                told = json.loads(self._fetch("/status.json") or b"{}")
+                number = str(told["generation"])
+            except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException):
+                return
+            if number.isdigit():
+                self._release = f"/g/{number}"
+        elif (self.where / "current").is_symlink():
+            self._release = f"/releases/{(self.where / 'current').readlink().name}"
 
     def read(self, path: str) -> bytes | None:
         """Return what is published at `path` (with a leading slash); None if nothing is.
@@ -37,9 +55,15 @@ class Published:
             PublishedError: it cannot be read.
         """
         try:
-            return self._fetch(path) if isinstance(self.where, str) else self._open(self.where, path)
+            return self._pinned(path) or self._found(path)
         except (OSError, ValueError, http.client.HTTPException) as error:
             raise PublishedError(f"{self.where}{path} cannot be read: {error}") from None
+
+    def _pinned(self, path: str) -> bytes | None:
+        return self._found(self._release + path) if self._release and not path.startswith(ONCE_PREFIXES) else None
+
+    def _found(self, path: str) -> bytes | None:
+        return self._fetch(path) if isinstance(self.where, str) else self._open(self.where, path)
 
     def _fetch(self, path: str) -> bytes | None:
         try:

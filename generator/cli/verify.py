@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
 ROUNDS = "/arena/rounds.json"
 PROVES = """This proves: every entry is in the log that its keeper signed, in its order; nothing seen on an earlier visit was
-changed, dropped or moved; forecasts were sealed before their rounds and open to their digests; outcomes, lessons and
-scores follow from the logged prices, votes and bands; published rounds are the logged ones; where ballots are
-published, the real votes are these ballots, each signed by its voter, one a voter.
-It does not prove: that two visitors are shown the same log (compare heads with someone), that the prices were the
-market's, that no ballot was left out, or any skill."""
+changed, dropped or moved since; forecasts open to their digests; outcomes, lessons and scores follow from the logged
+prices, votes and bands; published rounds are the logged ones and none is left out; where ballots are published, the
+real votes are these ballots, each signed by its voter, one a voter.
+It does not prove: when an entry was written, beyond this: what an earlier visit saw was there at that visit, so a
+forecast whose seal you saw before its round was fixed before it. Nor that two visitors are shown the same log (compare
+heads with someone), that the prices were the market's, that no ballot was left out, or any skill."""
 PROVES_ROWS = """This proves: each revealed forecast is the one whose digest the row carries; outcomes, flags and scores follow
 from the published prices, votes and bands by the published rules.
 It does not prove: that a digest was published before its round, that no round is missing (there is no signed log
@@ -48,6 +49,7 @@ def verify(
     settings = generator_settings()
     place: str | Path = url.rstrip("/") if url else Path(where) if where else settings.site_path
     site = Published(place)
+    site.pin()
     file = SeenFile(seen or settings.state_dir / "seen", str(place) if url else str(Path(place).resolve()))
     before = file.load()
     body = read_json(site)
@@ -60,6 +62,8 @@ def verify(
         _tell(report.lines, report.complaint, PROVES_ROWS)
         return
     if round_id is not None:
+        if report.complaint is not None:
+            _fail(report.complaint)
         _one_round(round_id, body, site, head, before)
         return
     _whole(report, site, head, before, file, body)

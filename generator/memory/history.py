@@ -121,3 +121,11 @@ def regime_changes(connection: Connection, limit: int) -> tuple[RegimeChange, ..
     c = t.regime_history.c
     query = select(c.at_ms, c.label, c.mode, c.confidence, c.risk_score, c.warm_up).where(c.changed.is_(True))
     return tuple(RegimeChange(*row) for row in connection.execute(query.order_by(c.id.desc()).limit(limit)))
+
+
+def last_published_ms(connection: Connection) -> int:
+    """Return the wall time of the last tick that was published, -1 before the first."""
+    k = t.ticks.c
+    query = select(k.at_ms).where(k.ok.is_(True), k.warm_up.is_(False)).order_by(k.id.desc()).limit(1)
+    found = connection.execute(query).scalar()
+    return -1 if found is None else int(found)

@@ -7,6 +7,7 @@ next release catches up. Every function takes the connection of the transaction.
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,11 +23,13 @@ from generator.arena.scores import track_record
 from generator.arena.teacher import Standing
 from generator.catalog.formats import iso
 from generator.memory import tables as t
+from generator.memory.record import get_meta, put_meta
 from generator.transparency.edge import Edge, Node
 from generator.transparency.merkle import leaf_hash
 from generator.transparency.tiles import LARGEST_ENTRY, WIDTH, Tile, bundle
 
 CHUNK: Final = 500
+SECRET_KEY: Final = "log.secret"  # noqa: S105  the name of a note
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,11 @@ class LogState:
     edge: Edge = field(default_factory=Edge)
     last_ms: int = 0  # of the last entry
     scored_day: str = ""  # the last day whose scores are in the log
+    secret: str = ""  # of the salts; never leaves the memory
+
+    def salt(self, content: bytes) -> str:
+        """Return the salt of what is sealed: the same whenever it is asked for, and nobody else's to work out."""
+        return hmac.new(self.secret.encode(), content, hashlib.sha256).hexdigest()
 
 
 def load(connection: Connection) -> LogState:
@@ -46,11 +54,14 @@ def load(connection: Connection) -> LogState:
     """
     last, scored = newest(connection), newest(connection, "scores")
     day = "" if scored is None else scored["at"][:10]
-    return LogState(load_edge(connection), 0 if last is None else time_of(last), day)
+    secret = get_meta(connection, SECRET_KEY) or ""
+    return LogState(load_edge(connection), 0 if last is None else time_of(last), day, secret)
 
 
-def begin(connection: Connection, now_ms: int, origin: str, source_mode: str, key: str) -> LogState:
-    """Write the log's first entry: who keeps it, of which market, under which key.
+def begin(  # noqa: PLR0917
+    connection: Connection, now_ms: int, origin: str, source_mode: str, key: str, secret: str
+) -> LogState:
+    """Write the log's first entry: who keeps it, of which market, under which key; `secret` makes the salts.
 
     Raises:
         ValueError: the log was begun before.
@@ -59,7 +70,8 @@ def begin(connection: Connection, now_ms: int, origin: str, source_mode: str, ke
     if state.edge.size:
         raise ValueError("the log was begun before")
     first = entry("log.opened", now_ms, origin=origin, source_mode=source_mode, key=key)
-    return LogState(append(connection, state.edge, [first]), now_ms)
+    put_meta(connection, SECRET_KEY, secret)
+    return LogState(append(connection, state.edge, [first]), now_ms, secret=secret)
 
 
 def note_key(connection: Connection, state: LogState, now_ms: int, key: str) -> LogState:
@@ -81,7 +93,7 @@ def record_tick(
     """
     if not state.edge.size:
         return state
-    entries = entries_of(result, now_ms, lambda round_id: ballots_sha256(connection, round_id))
+    entries = entries_of(result, now_ms, lambda round_id: ballots_sha256(connection, round_id), state.salt)
     today = iso(now_ms)[:10]
     if today > state.scored_day:
         entries.append(_scores(standing, now_ms))

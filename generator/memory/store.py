@@ -226,19 +226,28 @@ class Memory:
             verdicts=verdicts,
         )
 
-    def begin_log(self, now_ms: int, origin: str, source_mode: str, key: str) -> None:
+    def begin_log(self, now_ms: int, origin: str, source_mode: str, key: str, secret: str) -> None:
         """Write the first entry of the transparency log; from then on every tick adds to it.
+
+        Args:
+            now_ms: wall time.
+            origin: the log's name.
+            source_mode: what market it is of.
+            key: the public key that signs it.
+            secret: the salts of what is sealed are made of it.
 
         Raises:
             ValueError: it was begun before.
         """
         with self._writing() as connection:
-            self._log = log.begin(connection, now_ms, origin, source_mode, key)
+            begun = log.begin(connection, now_ms, origin, source_mode, key, secret)
+        self._log = begun  # only now: what was not committed is not the log's state
 
     def note_log_key(self, now_ms: int, key: str) -> None:
         """Write into the log that another key signs it from now on."""
         with self._writing() as connection:
-            self._log = log.note_key(connection, self._log_now(connection), now_ms, key)
+            noted = log.note_key(connection, self._log_now(connection), now_ms, key)
+        self._log = noted
 
     def log_head(self) -> tuple[int, bytes]:
         """Return the log's size and root."""
@@ -288,6 +297,11 @@ class Memory:
         """Count the ticks of the last 24 hours."""
         with self._transaction() as connection:
             return history.count_ticks(connection, now_ms)
+
+    def last_published_ms(self) -> int:
+        """Return the wall time of the last tick that was published, -1 before the first."""
+        with self._transaction() as connection:
+            return history.last_published_ms(connection)
 
     def day_before(self, now_ms: int) -> tuple[str | None, float | None, float | None]:
         """Return label, confidence and risk score of about 24 hours ago (within 30 minutes)."""

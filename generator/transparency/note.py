@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import hmac
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -104,6 +105,10 @@ class Signer:
         """The key file's line. A secret."""
         seed = base64.b64encode(ED25519 + bytes(self._key)).decode()
         return f"PRIVATE+KEY+{self.verifier.name}+{self.verifier.key_id.hex()}+{seed}"
+
+    def derive(self, purpose: str) -> str:
+        """Return a secret of its own for another purpose, 64 hex digits; the key cannot be worked out from it."""
+        return hmac.new(bytes(self._key), purpose.encode(), hashlib.sha256).hexdigest()
 
     def line(self, text: str) -> str:
         """Return the signature line of a note's text."""

@@ -36,7 +36,7 @@ WRITES: dict[str, Callable[[Memory], object]] = {
     "set_meta": lambda memory: memory.set_meta("a", "b"),
     "reserve": lambda memory: memory.reserve_generation(0),
     "claim": lambda memory: memory.claim(),
-    "begin_log": lambda memory: memory.begin_log(NOON, "name", "simulated", "key"),
+    "begin_log": lambda memory: memory.begin_log(NOON, "name", "simulated", "key", "secret"),
 }
 
 

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,6 +82,28 @@ def test_no_entry_tells_a_sealed_forecast_before_its_round_is_live(record: Recor
     assert set(sealed[0]) == {
         *("kind", "at", "round_id", "asset", "opened", "start", "end", "band_bps", "commitment"),
     }
+
+
+def test_no_entry_tells_an_hourly_prediction_before_its_hour(record: Record) -> None:
+    record.play(ticks(NOON, 59))
+    record.publish()
+
+    made = [json.loads(entry) for entry in entries(record) if b"predictions.made" in entry]
+    assert made
+    for entry in made:
+        assert set(entry) == {"kind", "at", "start", "assets"}
+        assert all(len(digest) == 64 for digest in entry["assets"].values())
+
+
+def test_a_forecast_that_no_release_carried_before_its_start_is_void_and_not_scored(record: Record) -> None:
+    for now in ticks(NOON, 180, 5):
+        record.logbook.begin(now)
+        record.memory.play(replace(inputs_at(now, config=CROWDED), published_ms=NOON + 5 * MINUTE))
+
+    rows = record.memory.resolved_rounds(10)
+    unseen = ("void", "the forecast was not published before the start")
+    assert [(row["phase"], row["void_reason"]) for row in rows] == [unseen, unseen, ("resolved", None)]
+    assert record.memory.view(NOON + 180 * MINUTE).hourly_record.resolved == 0
 
 
 def test_a_day_with_restarts_and_failures_gives_the_same_log_as_a_day_without(tmp_path: Path) -> None:
@@ -303,6 +326,16 @@ def test_one_bent_field_is_named_with_its_entry(
     told = complaint(log)
     assert named in told
     assert told.startswith(("entry ", "round "))
+
+
+def test_an_hourly_prediction_that_was_changed_after_its_hour_began_is_named(honest: list[dict[str, object]]) -> None:
+    place = first(honest, "predictions.started")
+    shown: Any = json.loads(json.dumps(honest[place]))
+    shown["assets"]["BTC"]["forecast"]["probabilities"] = [0.1, 0.1, 0.8]
+
+    assert "BTC: prediction and salt do not give the commitment" in complaint(
+        [*honest[:place], shown, *honest[place + 1 :]]
+    )
 
 
 @pytest.mark.parametrize(

@@ -188,6 +188,27 @@ def test_a_round_that_is_published_otherwise_than_logged_is_named(record: Record
     assert f"round {rows[1]['round_id']}: price_basis is published as 'made up'" in result.output
 
 
+def republish(record: Record, rows: list[dict[str, Any]]) -> None:
+    record.write({"/arena/rounds.json": json.dumps({"rounds": rows}).encode()})
+
+
+def test_losses_that_are_left_out_of_the_published_rounds_are_missed(record: Record) -> None:
+    rows = record.memory.resolved_rounds(500)
+    republish(record, rows[:2] + rows[3:])
+
+    assert f"round {rows[2]['round_id']} ended {rows[2]['phase']} in the log and is not published" in run(record).output
+    republish(record, [])
+    assert "is not published" in run(record).output
+
+
+def test_a_row_that_calls_itself_warm_up_is_compared_all_the_same(record: Record) -> None:
+    rows = record.memory.resolved_rounds(500)
+    rows[0] = {**rows[0], "warm_up": True}
+    republish(record, rows)
+
+    assert f"round {rows[0]['round_id']}: warm_up is published as True" in run(record).output
+
+
 def test_a_log_that_went_away_is_named(record: Record) -> None:
     assert run(record).exit_code == 0
     (record.site / "log" / "checkpoint").unlink()
