@@ -9,14 +9,19 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+import structlog
+
 from generator.errors import GeneratorError
 from generator.memory.store import Memory
 from generator.transparency.note import Checkpoint, NoteError, Signer, Verifier
+from generator.transparency.reader import LogReader
 
 PREFIX: Final = "/log/"
 CHECKPOINT: Final = f"{PREFIX}checkpoint"
 KEYS: Final = f"{PREFIX}keys.txt"
 LARGEST_KEY_FILE: Final = 4_096
+
+log = structlog.get_logger("emi.log")
 
 
 class KeyFileError(GeneratorError):
@@ -129,6 +134,8 @@ class Logbook:
         self._made_if_missing = made_if_missing
         self._signers: tuple[Signer, ...] = ()
         self._published = 0
+        self._last = b""  # the head that readers have
+        self._withheld = False
 
     def begin(self, now_ms: int) -> None:
         """Take the keys up, begin the log if it is empty, and note a key that is new to it. Cheap when done before.
@@ -156,11 +163,45 @@ class Logbook:
                 )
             self._memory.note_log_key(now_ms, newest)
         self._signers = signers
+        self._withhold_if_not_ours()
+
+    def _withhold_if_not_ours(self) -> None:
+        """Leave the published log as it is when the memory does not go on from it, e.g. after an old copy was put back.
+
+        Tiles are put once: what readers have is never overwritten, and the free answers do not stop for it.
+        """
+        size, root = self._memory.log_head()
+        if not self._last or self._was_given_up():
+            return
+        head = Checkpoint(self._signers[0].verifier.name, size, root)
+        try:
+            LogReader(self._memory.log_tile, head).check_extends(head_of(self._last))
+        except ValueError as error:
+            self._withheld = True
+            log.error(  # noqa: TRY400  a line for the operator, not a traceback
+                "the published log is not the beginning of this memory's; it stands as it is and nothing is added to it",
+                reason=str(error),
+                mend="put the newer memory back, or give the published log up with `emi log restart`",
+            )
+
+    def _was_given_up(self) -> bool:
+        note = given_up_file(self._key_file)
+        digest = hashlib.sha256(self._last).hexdigest()
+        try:
+            given_up = note.read_text(encoding="utf-8").split()
+        except OSError:
+            return False
+        if digest not in given_up:
+            return False
+        self._published, self._last = 0, b""
+        return True
 
     def checkpoint(self) -> bytes:
         """Return the signed head; empty before `begin`."""
         if not self._signers:
             return b""
+        if self._withheld:
+            return self._last
         size, root = self._memory.log_head()
         return Checkpoint(self._signers[0].verifier.name, size, root).signed(self._signers)
 
@@ -177,7 +218,7 @@ class Logbook:
 
     def tiles(self) -> dict[str, bytes]:
         """Return the tiles that were not published yet, path -> bytes: put once, before the head that needs them."""
-        if not self._signers:
+        if not self._signers or self._withheld:
             return {}
         size, _ = self._memory.log_head()
         if self._published > size:  # what is published is not this log's
@@ -187,7 +228,7 @@ class Logbook:
     def done(self, note: bytes) -> None:
         """Note that the release with this head, and all its tiles, is published."""
         if note:
-            self._published = size_of(note)
+            self._published, self._last = size_of(note), note
 
     def resume(self, note: bytes | None) -> None:
         """Go on from the head of the last release, so that a restart does not put the whole log again.
@@ -197,9 +238,9 @@ class Logbook:
         """
         if note:
             try:
-                self._published = size_of(note)
+                self._published, self._last = size_of(note), note
             except NoteError:
-                self._published = 0
+                self._published, self._last = 0, b""
 
 
 def size_of(note: bytes) -> int:
@@ -208,8 +249,52 @@ def size_of(note: bytes) -> int:
     Raises:
         NoteError: it is not a checkpoint.
     """
-    text = note.decode(errors="replace").partition("\n\n")[0] + "\n"
-    return Checkpoint.parse(text).size
+    return head_of(note).size
+
+
+def head_of(note: bytes) -> Checkpoint:
+    """Return what a checkpoint says, its signature not checked.
+
+    Raises:
+        NoteError: it is not a checkpoint.
+    """
+    return Checkpoint.parse(note.decode(errors="replace").partition("\n\n")[0] + "\n")
+
+
+def given_up_file(key_file: Path) -> Path:
+    """Return where the heads of logs that were given up are noted, beside the key."""
+    return key_file.with_name("given-up-logs")
+
+
+def give_up(key_file: Path, site: Path) -> Path | None:
+    """Give the published log up: its tiles are put aside, never removed, and the next start begins to publish anew.
+
+    Args:
+        key_file: of the log.
+        site: the published site's folder.
+
+    Returns:
+        Where the tiles are now, None when there were none here.
+
+    Raises:
+        KeyFileError: it cannot be written, or no log is published.
+    """
+    try:
+        note = (site / "current" / CHECKPOINT.lstrip("/")).read_bytes()
+        digest = hashlib.sha256(note).hexdigest()
+        given_up = given_up_file(key_file)
+        known = given_up.read_text(encoding="utf-8") if given_up.exists() else ""
+        beside = given_up.with_name(f".{given_up.name}.new")
+        _write(beside, f"{known}{digest}\n", os.O_TRUNC)
+        beside.replace(given_up)
+        tiles = site / "once" / "log"
+        if not tiles.exists():
+            return None
+        aside = site / "once" / f"log-given-up-{digest[:12]}"
+        tiles.rename(aside)
+    except OSError as error:
+        raise KeyFileError(f"the published log cannot be given up: {error.strerror or error}") from error
+    return aside
 
 
 def read_verifiers(text: str) -> tuple[Verifier, ...]:

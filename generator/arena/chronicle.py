@@ -63,7 +63,7 @@ def entries_of(result: PlayResult, now_ms: int, digest: DigestOfBallots, salt: S
     lessons = {lesson.round_id: lesson for lesson in result.lessons}
     found: list[Entry] = []
     for before, after in sorted(result.rounds, key=lambda change: change[1].start_ms):
-        if not after.warm_up and (before is None or before.phase is not after.phase):
+        if not after.warm_up and (before is None or before.warm_up or before.phase is not after.phase):
             told = _round(after, now_ms, locks.get(after.round_id), lessons.get(after.round_id), digest)
             found += [] if told is None else [told]
     return found + _predictions(result.predictions, now_ms, salt)

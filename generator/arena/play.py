@@ -12,7 +12,7 @@ from generator.arena.crowd import simulated_tally
 from generator.arena.hourly import HORIZON_MINUTES, hour_in_reach, judge, predict
 from generator.arena.lessons import lesson_of
 from generator.arena.life import Forecaster, advance, interrupt, open_round, schedule_round
-from generator.arena.schedule import Schedule, check_round_minutes, revise
+from generator.arena.schedule import Schedule, Slot, check_round_minutes, revise
 from generator.arena.settlement import PricePoint
 from generator.arena.stories import event_of, regime_event
 from generator.arena.teacher import PredictionChange, RoundChange
@@ -207,7 +207,16 @@ def _open_rounds(
     if slot.start_ms not in state.taken:
         fresh = schedule_round(slot, inputs.config.assets, opens_ms=inputs.now_ms, warm_up=inputs.warm_up)
         opened.append((None, fresh))
-    return [(before, _try_open(after, inputs, last)) for before, after in opened]
+    return [(before, _try_open(_lived(after, inputs), inputs, last)) for before, after in opened]
+
+
+def _lived(item: Round, inputs: PlayInputs) -> Round:
+    """Take what a stepped clock sealed of a round that is still to come back: it opens anew, for real, in this tick."""
+    to_come = item.phase in {RoundPhase.SCHEDULED, RoundPhase.OPEN} and inputs.now_ms < item.start_ms
+    if inputs.warm_up or not item.warm_up or not to_come:
+        return item
+    slot = Slot(item.start_ms, item.end_ms)
+    return schedule_round(slot, (item.asset,), opens_ms=inputs.now_ms, warm_up=False)
 
 
 def _try_open(item: Round, inputs: PlayInputs, last: LastOutcome) -> Round:

@@ -64,3 +64,24 @@ def rotate(
     print(
         f"{'signs alone' if finish else 'signs beside the old'} from the next start: {signer.verifier.text}\n\n{NEXT}"
     )
+
+
+@log_app.command()
+def restart() -> None:
+    """Give the published log up and begin to publish the memory's, after an older copy of the memory was put back.
+
+    Stop the generator first. The old tiles are put aside, not removed. Whoever verified the old log will be told that
+    it is another one now, as they should be. In an object store remove what lies below once/log/ as well.
+
+    Example: emi log restart
+    """
+    from generator.cli._settings import generator_settings
+    from generator.lock import StateLock
+    from generator.logbook import give_up
+
+    settings = generator_settings()
+    with StateLock(settings.state_dir, "generator"):
+        aside = give_up(settings.log_key_path, settings.site_path)
+    print("the published log is given up; the next start publishes this memory's from its first entry on")
+    if aside is not None:
+        print(f"its tiles are kept in {aside}")

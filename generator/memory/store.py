@@ -22,7 +22,7 @@ from generator.memory import tables as t
 from generator.memory.database import name_of, open_database, translated, use_wal
 from generator.memory.exports import NOTE_PREFIX, Exports, published_rows
 from generator.memory.rows import lesson_from, prediction_of, round_of
-from generator.transparency.tiles import tiles_between
+from generator.transparency.tiles import Tile, tiles_between
 
 LESSONS_SHOWN = 20
 EVENTS_SHOWN = 10
@@ -259,6 +259,15 @@ class Memory:
         """Return the log's origin and every key that was ever noted in it, oldest first; empty before its begin."""
         with self._transaction() as connection:
             return log.keys(connection)
+
+    def log_tile(self, path: str) -> bytes:
+        """Return one tile of the log by its path below the prefix.
+
+        Raises:
+            ValueError: it is not a tile's path, or the log does not reach that far.
+        """
+        with self._transaction() as connection:
+            return log.content(connection, Tile.parse(path))
 
     def log_tiles(self, old: int, new: int) -> dict[str, bytes]:
         """Return path below the log's prefix -> bytes of every tile that a log of `new` entries has beyond `old`."""

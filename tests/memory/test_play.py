@@ -212,3 +212,18 @@ def test_the_sealed_forecast_stays_in_the_row_of_finished_rounds_only(memory: Me
     memory.play(inputs_at(NOON + HOUR))
 
     assert memory.resolved_rounds(10) == []
+
+
+def test_the_round_that_a_stepped_clock_opened_opens_anew_for_real_in_the_first_lived_tick(tmp_path: Path) -> None:
+    memory = Memory.open(url_in(tmp_path, "fresh"))
+    memory.play(replace(inputs_at(NOON), warm_up=True))
+    made = memory.view(NOON).open
+    memory.play(inputs_at(NOON + 5 * MINUTE))
+
+    lived = memory.view(NOON + 5 * MINUTE).open
+    assert made is not None
+    assert lived is not None
+    assert (made.round_id, made.warm_up) == (lived.round_id, True)
+    assert (lived.warm_up, lived.opens_ms) == (False, NOON + 5 * MINUTE)
+    assert lived.sealed_digest != made.sealed_digest
+    memory.close()

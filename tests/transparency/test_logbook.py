@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import stat
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,7 +15,7 @@ import pytest
 
 from generator.arena.auditing import Audit, AuditError, scores_of
 from generator.errors import GeneratorError, LeadershipLost
-from generator.logbook import KeyFileError, Logbook, add_key, drop_old_keys, make_key, read_keys
+from generator.logbook import KeyFileError, Logbook, add_key, drop_old_keys, give_up, make_key, read_keys
 from generator.transparency.note import Checkpoint, Signer
 from generator.transparency.reader import LogReader
 from generator.transparency.tiles import unbundle
@@ -197,6 +198,55 @@ def test_a_log_of_one_round_is_proved_with_few_requests(record: Record) -> None:
     for number in record.memory.resolved_rounds(1)[0]["log_entries"]:
         reader.entry(number)
     assert len(asked) < 20
+
+
+# An older memory under a newer site
+
+
+def older_copy(record: Record) -> None:
+    """Put a copy of the memory back that was made before the last releases."""
+    record.memory.close()
+    shutil.copy(record.folder / "older", record.folder / "memory.sqlite3")
+    for name in ("memory.sqlite3-wal", "memory.sqlite3-shm"):
+        (record.folder / name).unlink(missing_ok=True)
+    record.open()
+
+
+@pytest.fixture
+def restored(record: Record) -> Record:
+    record.play(ticks(NOON, 60, 5))
+    record.publish()
+    record.memory.close()
+    shutil.copy(record.folder / "memory.sqlite3", record.folder / "older")
+    record.open()
+    record.play(ticks(NOON + 65 * MINUTE, 120, 5))
+    record.publish()
+    older_copy(record)
+    return record
+
+
+def test_an_older_memory_adds_nothing_to_the_published_log_and_stops_nothing(restored: Record) -> None:
+    head = restored.read("checkpoint")
+    before = {path: path.read_bytes() for path in (restored.site / "log").rglob("*") if path.is_file()}
+    restored.play(ticks(NOON + 190 * MINUTE, 240, 5))
+
+    assert restored.publish() == 0
+    assert restored.read("checkpoint") == head
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_log_that_was_given_up_begins_anew(restored: Record) -> None:
+    current = restored.site / "current" / "log"
+    current.mkdir(parents=True)
+    (current / "checkpoint").write_bytes(restored.read("checkpoint"))
+    aside = give_up(restored.key_file, restored.site)
+    restored.restart()
+    restored.play(ticks(NOON + 190 * MINUTE, 60, 5))
+
+    assert aside is None
+    assert restored.publish() > 0
+    head = Checkpoint.open(restored.read("checkpoint"), [read_keys(restored.key_file)[0].verifier])
+    assert head.root == rfc6962.mth(entries(restored))
 
 
 # Keys
