@@ -178,7 +178,7 @@ def summary(record: Record) -> dict[str, Any]:
     view = record.memory.view(NOON)
     sheets = list((record.site / "files" / "ballots").glob("*.json"))
     return {
-        "rounds": dict(view.rounds),
+        "rounds": {str(phase): number for phase, number in view.rounds.items()},
         "ballots counted": view.ballots_counted,
         "log entries": view.log_size,
         "files of ballots": len(sheets),
