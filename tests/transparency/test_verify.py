@@ -25,11 +25,19 @@ from tests.transparency.test_logbook import entries
 HOURS = 6
 
 
-@pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
-    made = Record(tmp_path)
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = Record(tmp_path_factory.mktemp("played"))
     made.play(ticks(NOON, HOURS * 60, 5))
     made.publish()
+    made.memory.close()
+    return made.folder
+
+
+@pytest.fixture
+def record(played: Path, tmp_path: Path) -> Iterator[Record]:
+    made = Record(Path(shutil.copytree(played, tmp_path / "record")))
+    made.logbook.begin(NOON + HOURS * 60 * MINUTE)
     yield made
     made.memory.close()
 
