@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 from pathlib import Path
@@ -46,6 +47,8 @@ class StateLock:
             pid = os.read(descriptor, 32).decode(errors="replace").strip() or "unknown"
             os.close(descriptor)
             raise StateLockTaken(self._path.parent, pid) from error
+        with contextlib.suppress(OSError):  # somebody else's folder: their rights
+            self._path.parent.chmod(0o700)  # sealed forecasts and sold bodies lie below
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"{os.getpid()}\n".encode())
         self._descriptor = descriptor

@@ -1,6 +1,7 @@
 """A full human report for free: the last one of the newest finished UTC day, or a bundled one of a simulated day.
 
-The last report of a day is known only once the next one began. What was made so far is noted in the memory every
+The last report of a day is known only once the next one began, and free twenty minutes later, when nobody can pay for
+it any more. What was made so far is noted in the memory every
 quarter of an hour, so that a restart over midnight loses fifteen minutes of a day at most.
 """
 
@@ -18,6 +19,8 @@ from generator.publish.encode import encode
 NEWEST_KEY: Final = "sample_newest"
 SAMPLE_KEY: Final = "sample_of_day"
 NOTED_EVERY_S: Final = 900
+DAY_S: Final = 86_400
+FREE_AFTER_S: Final = 20 * 60  # a quote is good for 15 minutes after a newer one
 BUNDLED: Final = "sample_report.json"
 # What a settled body says of its payment is not true of a sample.
 PAYMENT_STATUS: Final = "free_sample"
@@ -72,12 +75,17 @@ class Sample:
             self._newest, self._sample = self._read(NEWEST_KEY), self._read(SAMPLE_KEY)
             self._opened = True
         if self._newest is not None and self._newest.day < at.date():
+            if at.timestamp() % DAY_S < FREE_AFTER_S:
+                return self._content()  # yesterday's last can still be paid for: it is not given away meanwhile
             self._sample, self._file = self._newest, b""
             self._note(SAMPLE_KEY, self._newest)
         self._newest = Report(at.date(), body)
         if at.timestamp() - self._noted_at_s >= NOTED_EVERY_S or at.timestamp() < self._noted_at_s:
             self._note(NEWEST_KEY, self._newest)
             self._noted_at_s = at.timestamp()
+        return self._content()
+
+    def _content(self) -> bytes:
         if not self._file:
             self._file = encode(of_day(self._sample) if self._sample else bundled())
         return self._file

@@ -50,14 +50,17 @@ def test_after_midnight_it_is_the_last_report_of_the_day_before_and_stays_so_all
     for name, at in (("noon", NOON), ("last", midnight - timedelta(minutes=1))):
         shown(sample, name, at)
 
-    first, later = shown(sample, "first", midnight), shown(sample, "later", midnight + timedelta(hours=23))
+    sold = shown(sample, "first", midnight + timedelta(minutes=19))
+    first = shown(sample, "first", midnight + timedelta(minutes=20))
+    later = shown(sample, "later", midnight + timedelta(hours=23))
 
+    assert sold["sample"] == "bundled"  # the last one can be paid for a quarter of an hour
     assert first == later
     assert (first["report"]["title"], first["sample_day"], first["sample"]) == ("last", "2026-05-04", "last_of_day")
     assert first["payment_status"] == "free_sample"
 
 
-@pytest.mark.parametrize(("down_minutes", "wanted"), [(20, "noon"), (60 * 24 * 3, "noon")])
+@pytest.mark.parametrize(("down_minutes", "wanted"), [(30, "noon"), (60 * 24 * 3, "noon")])
 def test_a_restart_over_midnight_keeps_what_was_noted_of_the_day(down_minutes: int, wanted: str) -> None:
     notes = Notes()
     shown(Sample(notes), wanted, NOON.replace(hour=23, minute=50))
