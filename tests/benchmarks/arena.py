@@ -187,7 +187,7 @@ def sheets(folder: Path, files: list[BallotFile], floor: Spent) -> None:
     memory = Memory.open(url_in(folder))
     memory.play(inputs_at(NOON))
     memory.play(replace(inputs_at(NOON + 5 * MINUTE), ballots=tuple(files)))
-    memory.begin_log(NOON + 5 * MINUTE, "example.org/log", "simulated", "key")
+    memory.begin_log(NOON + 5 * MINUTE, "example.org/log", "simulated", "key", "secret")
     memory.play(inputs_at(NOON + HOUR))
     published: dict[str, bytes] = {}
 

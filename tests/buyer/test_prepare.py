@@ -271,6 +271,7 @@ def test_a_node_that_is_down_slow_or_lying_is_503_and_nothing_is_prepared(
         (f"?product=human&address={BUYER.address}&attempt=short", "attempt"),
         (f"?product=human&address={BUYER.address}&attempt={'x' * 65}", "attempt"),
     ],
+    ids=range(9),  # the buyer's address is another one in every process
 )
 def test_a_question_that_cannot_be_understood_is_400_and_no_node_is_asked(
     counter: Counter, query: str, words: str

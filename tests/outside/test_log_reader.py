@@ -51,7 +51,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
 
 def read(program: Path, record: Record, log: Path) -> subprocess.CompletedProcess[str]:
     key = read_keys(record.key_file)[0].verifier.text
-    command = [program, log, key, record.folder / "old"]
+    command = [str(program), str(log), key, str(record.folder / "old")]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
 
