@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,7 @@ def test_the_store_s_own_time_decides_and_the_oldest_come_first() -> None:
     shelf = BucketShelf(bucket)
     for name in ("b", "a"):
         shelf.put(name, Vote(NEXT).file().data)
+        time.sleep(0.01)  # the store's clock counts milliseconds
     listed = shelf.list(10)
 
     assert [name for name, _, _ in listed] == ["b", "a"]
