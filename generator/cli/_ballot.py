@@ -205,13 +205,19 @@ def submit(chain: Chain, key: str, found: OpenRound, word: Prediction, address: 
         raise VoteError(
             f"the node is of network {terms.params.gen}, votes are of {chain.network}; set EMI_ALGOD_URL or EMI_NETWORK"
         )
-    _check_fee(chain, key, terms.params.fee)
+    check_fee(chain, key, terms.params.fee)
     txid, data = sign_ballot(key, found.round_id, word, address, genesis, on_chain=terms.params)
     chain.node.send(b64decode(data), txid)
     return txid, terms.params.fee, chain.node.wait(txid, CONFIRMED_WITHIN_S)
 
 
-def _check_fee(chain: Chain, key: str, fee: int) -> None:
+def check_fee(chain: Chain, key: str, fee: int) -> None:
+    """Make sure that an account can pay a fee; a devnet's faucet helps.
+
+    Raises:
+        VoteError: it cannot.
+        NodeError: the node does not answer.
+    """
     from algosdk.account import address_from_private_key
 
     voter = address_from_private_key(key)

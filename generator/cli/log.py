@@ -85,3 +85,32 @@ def restart() -> None:
     print("the published log is given up; the next start publishes this memory's from its first entry on")
     if aside is not None:
         print(f"its tiles are kept in {aside}")
+
+
+@log_app.command()
+def anchor(
+    key_file: Path | None = typer.Option(None, help="Account that pays the fee; default STATE_DIR/keys/anchor.key."),
+) -> None:
+    """Write the published log's head into a note on chain, for a fee. Nothing does this by itself.
+
+    Whoever finds it there knows that this part of the log existed by that block: `emi verify --anchor TXID`. Run it by
+    a timer as often as you want to prove, and publish the account's address where your readers know you.
+
+    Example: emi log anchor
+    """
+    from generator.cli._anchor import send
+    from generator.cli._ballot import chain_of, load_key
+    from generator.cli._settings import generator_settings
+    from generator.logbook import CHECKPOINT, KeyFileError, head_of
+
+    settings = generator_settings()
+    try:
+        head = head_of((settings.site_path / "current" / CHECKPOINT.lstrip("/")).read_bytes())
+    except OSError as error:
+        raise KeyFileError(f"no log is published in {settings.site_path}: {error.strerror}") from None
+    key = load_key(key_file or settings.state_dir / "keys" / "anchor.key")
+    chain = chain_of(settings)
+    txid, fee, block = send(chain, key, head)
+    state = f"confirmed in block {block}" if block is not None else "sent, not confirmed yet"
+    print(f"{head.size} entries of {head.origin} anchored on {chain.network}: {state}; fee {fee} micro-ALGO")
+    print(f"transaction {txid}: emi verify --anchor {txid}")

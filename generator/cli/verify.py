@@ -25,11 +25,14 @@ It does not prove: that a digest was published before its round, that no round i
 here), that the prices were the market's, or any skill."""
 
 
-def verify(
+def verify(  # noqa: PLR0917  typer passes by name
     where: Annotated[str | None, typer.Argument(help="Folder of a published site; default SITE_DIR.")] = None,
     url: Annotated[str | None, typer.Option(help="Origin to read instead of a folder.")] = None,
     round_id: Annotated[
         str | None, typer.Option("--round", help="Check one finished round only, with few requests.")
+    ] = None,
+    anchor: Annotated[
+        str | None, typer.Option(help="Transaction that carries an earlier head, looked up at INDEXER_URL.")
     ] = None,
     key: Annotated[str | None, typer.Option(help="The log's public key, as its keeper told it: name+hash+key.")] = None,
     seen: Annotated[
@@ -61,12 +64,28 @@ def verify(
             _fail(str(complaint))
         _tell(report.lines, report.complaint, PROVES_ROWS)
         return
+    if anchor is not None:
+        _anchored(anchor, head, settings)
     if round_id is not None:
         if report.complaint is not None:
             _fail(report.complaint)
         _one_round(round_id, body, site, head, before)
         return
     _whole(report, site, head, before, file, body)
+
+
+def _anchored(txid: str, head: Any, settings: Any) -> None:
+    from gateway.devnet.running import running_devnet
+    from generator.cli._anchor import check, find
+
+    devnet = running_devnet(settings.state_dir)
+    indexer = settings.indexer_url or (f"{devnet}/indexer" if devnet else None)
+    if indexer is None:
+        _fail("no indexer to look the anchor up: set EMI_INDEXER_URL")
+    try:
+        print(check(head.reader, head.checkpoint.origin, find(indexer, txid)))
+    except ValueError as error:
+        _fail(f"anchor {txid}: {error}")
 
 
 def _one_round(round_id: str, body: Any, site: Published, head: Any, before: Any) -> None:
