@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from generator.catalog.formats import iso, share
-from generator.catalog.links import ROUNDS_JSON, SAMPLE_JSON
+from generator.catalog.links import ROUNDS_JSON, ROUNDS_PUBLISHED, SAMPLE_JSON
 from generator.catalog.sentences import DISCLAIMER
 from generator.compose.all import Composed
 from generator.compose.context import TickContext
@@ -18,7 +18,6 @@ from generator.publish.pages import PageView
 from generator.publish.vault import Offer
 from generator.service import Service
 
-ROUNDS_PUBLISHED: Final = 500
 PREDICTIONS_SHOWN: Final = 700
 HUMAN_REPORT: Final = "x402-atlas-human-report"
 

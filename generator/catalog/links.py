@@ -9,6 +9,7 @@ OPENAPI_YAML: Final = "/openapi.yaml"
 LLMS_TXT: Final = "/llms.txt"
 STATUS_JSON: Final = "/status.json"
 ROUNDS_JSON: Final = "/arena/rounds.json"
+ROUNDS_PUBLISHED: Final = 500  # finished rounds in it at most, the newest
 SAMPLE_JSON: Final = "/sample-report.json"
 FEED_JSON: Final = "/feed.json"
 FEED_ATOM: Final = "/feed.xml"

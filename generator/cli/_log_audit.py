@@ -9,6 +9,7 @@ from typing import Any
 
 from generator.arena.auditing import Audit
 from generator.arena.values import TrackRecord
+from generator.catalog.links import ROUNDS_PUBLISHED
 from generator.cli._published import Published, PublishedError
 from generator.cli._seen import Seen, SeenFile
 from generator.logbook import CHECKPOINT, KEYS, PREFIX, read_verifiers
@@ -16,7 +17,6 @@ from generator.market.source import Progress
 from generator.transparency.note import Checkpoint, NoteError, Verifier
 from generator.transparency.reader import LogError, LogReader
 
-WINDOW = 500  # finished rounds that are published at most
 NO_LOG = "this site publishes no transparency log"
 
 
@@ -125,7 +125,7 @@ def _miss_none(rows: list[Mapping[str, Any]], audit: Audit) -> None:
     """Every logged round that ended within the published window is published: losses are not left out."""
     published = {str(row.get("round_id")) for row in rows}
     oldest = min((str(row.get("start")) for row in rows), default="")
-    whole = len(rows) < WINDOW
+    whole = len(rows) < ROUNDS_PUBLISHED
     for name, logged in audit.rounds.items():
         if name not in published and (whole or logged["start"] >= oldest):
             raise LogComplaint(f"round {name} ended {logged['phase']} in the log and is not published")

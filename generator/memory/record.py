@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Table, delete, func, insert, or_, select, upd
 from generator.arena.ballots import Ballot, Refusal
 from generator.arena.play import Lock, PlayResult, PlayState
 from generator.arena.schedule import Schedule
+from generator.arena.teacher import Standing
 from generator.arena.values import BallotVerdict, Event, Lesson, PredictionMade, Round, Tally
 from generator.catalog.words import Prediction, RoundPhase
 from generator.memory import tables as t
@@ -50,6 +51,15 @@ def upsert(connection: Connection, table: Table, key: dict[str, Any], values: di
     where = [table.c[name] == value for name, value in key.items()]
     if not connection.execute(update(table).where(*where).values(**values)).rowcount:
         connection.execute(insert(table).values(**key, **values))
+
+
+def count_all(connection: Connection) -> Standing:
+    """Count the whole record once, at the start of a process."""
+    return Standing().after(
+        ((None, round_of(row)) for row in connection.execute(select(t.rounds)).mappings()),
+        ((None, prediction_of(row)) for row in connection.execute(select(t.predictions)).mappings()),
+        (lesson_from(row) for row in connection.execute(select(t.lessons)).mappings()),
+    )
 
 
 def active_rounds(connection: Connection) -> tuple[Round, ...]:

@@ -21,7 +21,6 @@ from generator.memory import counted, fencing, history, log, record, voters
 from generator.memory import tables as t
 from generator.memory.database import name_of, open_database, translated, use_wal
 from generator.memory.exports import NOTE_PREFIX, Exports, published_rows
-from generator.memory.rows import lesson_from, prediction_of, round_of
 from generator.transparency.tiles import Tile, tiles_between
 
 LESSONS_SHOWN = 20
@@ -369,7 +368,7 @@ class Memory:
 
     def _standing_now(self, connection: Connection) -> Standing:
         if self._standing is None:
-            self._standing = _count_all(connection)
+            self._standing = record.count_all(connection)
         return self._standing
 
     @contextmanager
@@ -397,12 +396,3 @@ class Memory:
 
 def _after(standing: Standing, result: PlayResult) -> Standing:
     return standing.after(result.rounds, result.predictions, result.lessons)
-
-
-def _count_all(connection: Connection) -> Standing:
-    """Count the whole record once, at the start of a process."""
-    return Standing().after(
-        ((None, round_of(row)) for row in connection.execute(select(t.rounds)).mappings()),
-        ((None, prediction_of(row)) for row in connection.execute(select(t.predictions)).mappings()),
-        (lesson_from(row) for row in connection.execute(select(t.lessons)).mappings()),
-    )
