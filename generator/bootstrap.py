@@ -20,7 +20,7 @@ from generator.publish.check import Checker
 from generator.publish.downloads import no_downloads
 from generator.publish.encode import encode
 from generator.publish.feeds import Feeds
-from generator.publish.pages import Pages, PageView
+from generator.publish.pages.render import Pages, PageView
 from generator.publish.pictures import drawings, pictures
 from generator.publish.release import POINTER, Releases
 from generator.publish.sample import bundled

@@ -14,7 +14,7 @@ from generator.compose.all import Composed
 from generator.compose.context import TickContext
 from generator.logbook import CHECKPOINT
 from generator.publish.encode import encode
-from generator.publish.pages import PageView
+from generator.publish.pages.render import PageView
 from generator.publish.vault import Offer
 from generator.service import Service
 

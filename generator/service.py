@@ -29,9 +29,9 @@ from generator.market.source import Source
 from generator.memory.store import Memory
 from generator.polls import Polls
 from generator.publish.beside import Beside
-from generator.publish.bucket_places import inbox_shelf, site_store, vault_store
+from generator.publish.bucket.places import inbox_shelf, site_store, vault_store
 from generator.publish.check import Checker
-from generator.publish.pages import Pages
+from generator.publish.pages.render import Pages
 from generator.publish.sample import Sample
 from generator.publish.standing import Standing
 from generator.publish.values import SiteStore, VaultStore

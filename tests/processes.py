@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,18 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.ports import free_port
+
 BOOTSTRAP = "000000000000"  # the generation before the first tick
-
-
-def free_ports() -> int:
-    """Return a port that is free and whose successor is free too (the devnet takes it)."""
-    while True:
-        with socket.socket() as first, socket.socket() as second:
-            first.bind(("127.0.0.1", 0))
-            port = int(first.getsockname()[1])
-            with contextlib.suppress(OSError, OverflowError):
-                second.bind(("127.0.0.1", port + 1))
-                return port
 
 
 def clean_environment(**extra: str) -> dict[str, str]:
@@ -90,7 +80,7 @@ class Running:
 @contextlib.contextmanager
 def emi_up(folder: Path, *arguments: str, **extra: str) -> Iterator[Running]:
     """Run `emi up` in `folder` on free ports; it is ended with the block."""
-    port = free_ports()
+    port = free_port(and_next=1)  # the devnet's
     with running(folder, ["up", "--port", str(port), *arguments], f"http://127.0.0.1:{port}", **extra) as process:
         yield process
 

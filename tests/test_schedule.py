@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import socket
 import time
 import urllib.request
 from collections.abc import Awaitable, Callable
@@ -32,6 +31,7 @@ from generator.schedule import Clockwork
 from generator.service import Service, build
 from generator.settings import GeneratorSettings
 from tests.lease.leases import FakeLease
+from tests.ports import free_port
 from tests.services import NOON, NoStanding, SteppedClock, opened
 
 MINUTE = timedelta(minutes=1)
@@ -544,9 +544,7 @@ def test_the_fence_of_a_lost_lease_is_no_failed_tick_of_the_record(state: Path) 
 
 
 def test_metrics_are_served_on_loopback_and_a_taken_port_is_told() -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     metrics = Metrics()
 
     end = metrics.serve(port)

@@ -32,7 +32,8 @@ from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import reasoning_path
 from generator.publish.release import Releases
 from generator.publish.variants import Variants
-from tests.processes import clean_environment, free_ports
+from tests.ports import free_port
+from tests.processes import clean_environment
 
 STATUS: Final = "/status.json"
 # Every so many releases a file changes: most in each, as in production, some hardly ever.
@@ -251,7 +252,7 @@ def serve(site: Path, port: int) -> None:
 
 @contextlib.contextmanager
 def _served(site: Path) -> Iterator[str]:
-    port = free_ports()
+    port = free_port(and_next=1)
     words = [sys.executable, "-m", "tests.torture", "--role", "serve", "--site", str(site), "--url", str(port)]
     process = subprocess.Popen(words, cwd=REPOSITORY, env=_environment())
     try:

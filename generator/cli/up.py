@@ -215,8 +215,11 @@ def _refuse_busy(host: str, port: int) -> None:
 
 
 def _free_port(wanted: int) -> int:
-    """Return `wanted` if it is free on loopback, else any free port."""
-    for port in (wanted, 0):
+    """Return the first port from `wanted` that is free on loopback, else any free one.
+
+    A port that the system chooses can go to somebody's outgoing connection before the devnet takes it.
+    """
+    for port in (*range(wanted, wanted + 20), 0):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:

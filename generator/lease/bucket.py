@@ -14,7 +14,7 @@ from typing import Final
 
 from generator.errors import LeadershipLost, LeaseUnreachable
 from generator.lease.values import DEFAULT_TTL_S, Grant, elapsed_s, own_name
-from generator.publish.bucket_store import Bucket, Conflict, Stored, StoreFault, swap
+from generator.publish.bucket.store import Bucket, Conflict, Stored, StoreFault, swap
 
 OBJECT: Final = "lease.json"
 MAX_BYTES: Final = 4096

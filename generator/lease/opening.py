@@ -22,7 +22,7 @@ def open_lease(settings: GeneratorSettings) -> Lease:
 
         return PostgresLease(url, ttl_s)
     from generator.lease.bucket import BucketLease  # noqa: PLC0415
-    from generator.publish.bucket_store import StoreFault, open_bucket  # noqa: PLC0415
+    from generator.publish.bucket.store import StoreFault, open_bucket  # noqa: PLC0415
 
     try:
         return BucketLease(open_bucket(url, request_s=ttl_s / 3), ttl_s)

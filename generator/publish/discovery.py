@@ -15,8 +15,8 @@ from generator.catalog.networks import NETWORKS
 from generator.catalog.products import PRODUCTS, X402_VERSION
 from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, PURPOSE_NOTICE, VERSION_ADVICE
 from generator.compose.context import Site
-from generator.publish.page_docs import next_resource
-from generator.publish.pages import environment
+from generator.publish.pages.docs import next_resource
+from generator.publish.pages.render import environment
 from generator.publish.resources import Resources
 
 _TEMPLATES: Final = ("llms.txt", "llms-full.txt", "robots.txt", "sitemap.xml")

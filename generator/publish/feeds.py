@@ -18,9 +18,9 @@ from generator.catalog.words import SourceMode
 from generator.compose.context import Site
 from generator.memory.history import RegimeChange
 from generator.publish.encode import encode
-from generator.publish.page_format import count, moment, ms_of, signed, word
-from generator.publish.page_words import MODE_BANNERS, REGIME_HEADLINES
-from generator.publish.pages import environment
+from generator.publish.pages.format import count, moment, ms_of, signed, word
+from generator.publish.pages.render import environment
+from generator.publish.pages.words import MODE_BANNERS, REGIME_HEADLINES
 from generator.publish.resources import Resources
 
 ENTRIES: Final = 50

@@ -12,8 +12,8 @@ from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import ARENA
 from generator.catalog.words import Prediction, SourceMode
 from generator.compose.context import TickContext
-from generator.publish.page_format import count, moment
-from generator.publish.page_words import REGIME_HEADLINES
+from generator.publish.pages.format import count, moment
+from generator.publish.pages.words import REGIME_HEADLINES
 from generator.publish.picture_draw import Card, Drawing, draw
 
 EVERY_S: Final = 900

@@ -10,7 +10,7 @@ from typing import Any
 from generator.compose.context import Site
 from generator.publish.discovery import discovery
 from generator.publish.encode import encode
-from generator.publish.openapi import openapi, openapi_yaml
+from generator.publish.openapi.document import openapi, openapi_yaml
 from generator.publish.resources import static_assets
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from generator.arena.ballots import Refusal
 from generator.arena.bucket_inbox import BucketInbox
-from generator.publish.bucket_shelf import BucketShelf
-from generator.publish.bucket_store import ObjectBucket
+from generator.publish.bucket.shelf import BucketShelf
+from generator.publish.bucket.store import ObjectBucket
 from generator.settings import ArenaSettings, GeneratorSettings
 from tests.arena.worlds import NOON, Vote
 from tests.publish.buckets import memory, put

@@ -29,7 +29,8 @@ from gateway.settings import DEMO_PAYEE
 from tests.benchmarks.gateway_servers import FACILITATOR_S
 from tests.benchmarks.gateway_wallet import Signer
 from tests.gateway.vault_builder import GENERATION, PATHS, PRICES, body_of, write_vault
-from tests.processes import clean_environment, free_ports
+from tests.ports import free_port
+from tests.processes import clean_environment
 
 PRODUCT: Final = "x402-market-regime"
 PATH: Final = PATHS[PRODUCT]
@@ -134,7 +135,7 @@ def gateway(folder: Path, outside: str, *, name: str = "state") -> Iterator[Serv
     """Run `emi gateway` over a small vault, with the ledger of production."""
     state = folder / name
     write_vault(state / "vault", at=datetime.now(UTC).replace(microsecond=0))
-    port = free_ports()
+    port = free_port(and_next=1)
     settings = {
         "EMI_STATE_DIR": str(state),
         "EMI_NETWORK": "testnet",
@@ -154,7 +155,7 @@ def gateway(folder: Path, outside: str, *, name: str = "state") -> Iterator[Serv
 @contextlib.contextmanager
 def beside(role: str, folder: Path, *arguments: str) -> Iterator[Server]:
     """Run one of the servers of `gateway_servers`."""
-    port = free_ports()
+    port = free_port(and_next=1)
     words = [sys.executable, "-m", "tests.benchmarks.gateway_servers", role, str(port), *arguments]
     with serving(words, port, folder, "/health") as server:
         yield server
@@ -180,7 +181,7 @@ def official(folder: Path, outside: str) -> tuple[dict[str, Run], str]:
     probe = subprocess.run([interpreter, "-c", "import fastapi, uvicorn, x402.mechanisms.avm.exact"], check=False)
     if probe.returncode:
         return {}, "OFFICIAL_PYTHON lacks x402-avm[avm,httpx,fastapi] or uvicorn"
-    port = free_ports()
+    port = free_port(and_next=1)
     (folder / "body.json").write_bytes(body_of(PRODUCT, GENERATION))
     script = str(Path(__file__).with_name("gateway_official.py"))
     terms = [TESTNET.full, DEMO_PAYEE, str(TESTNET.asset_id), str(PRICES[PRODUCT])]

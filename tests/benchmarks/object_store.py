@@ -21,8 +21,8 @@ from typing import Final
 
 import obstore
 
-from generator.publish.bucket_store import ObjectBucket, open_bucket
-from generator.publish.bucket_upload import AT_ONCE
+from generator.publish.bucket.store import ObjectBucket, open_bucket
+from generator.publish.bucket.upload import AT_ONCE
 from generator.settings import GeneratorSettings
 from generator.tick import tick
 from tests.outside.object_stores import MISSING, Store, object_store

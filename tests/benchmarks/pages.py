@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from generator.catalog.discovery import PAGES
 from generator.compose.all import compose_free
-from generator.publish.pages import Pages, PageView
+from generator.publish.pages.render import Pages, PageView
 from tests.builders import CONTEXTS
 from tests.publish.fixture import predictions, rounds, schemas
 

@@ -31,7 +31,7 @@ from generator.publish.release import Releases
 from generator.publish.variants import SMALL_LEVELS, SMALLEST, Variants
 from generator.publish.vault import Offer, Vault
 from tests.benchmarks.gateway import REPOSITORY, ROUNDS, Server, serving
-from tests.processes import free_ports
+from tests.ports import free_port
 from tests.publish.test_vault import offer as offer_of
 
 TICKS: Final = 25
@@ -240,7 +240,7 @@ def _preview(folder: Path, plain: Mapping[str, bytes]) -> list[Row]:
     site = Releases(folder / "site")
     site.open()
     site.publish("000000000001", files, time.time())
-    port = free_ports()
+    port = free_port()
     nobody = "http://127.0.0.1:9"  # what is asked of a facilitator is not measured here
     settings = {"EMI_STATE_DIR": str(folder), "EMI_PORT": str(port), "EMI_NETWORK": "testnet"}
     settings |= dict.fromkeys(("EMI_FACILITATOR_URL", "EMI_ALGOD_URL", "EMI_INDEXER_URL"), nobody)
@@ -288,7 +288,7 @@ def _rates(urls: Mapping[str, str], servers: Mapping[str, Server]) -> dict[str, 
 
 @contextlib.contextmanager
 def _beside(role: str, folder: Path) -> Iterator[Server]:
-    port = free_ports()
+    port = free_port()
     words = [
         sys.executable,
         "-m",

@@ -13,7 +13,7 @@ from textstat.backend.utils._get_lang_easy_words import get_lang_easy_words
 from generator.brain import sentences
 from generator.catalog import plain
 from generator.catalog import sentences as fixed
-from generator.publish.page_words import glossary
+from generator.publish.pages.words import glossary
 from tests.builders import CONTEXTS
 from tests.compose.bodies import published
 from tests.compose.walk import strings

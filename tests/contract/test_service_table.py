@@ -8,7 +8,7 @@ import pytest
 
 from generator.catalog.products import PRODUCTS
 from generator.compose.all import Composed, compose
-from generator.publish._openapi_schemas import component_schemas
+from generator.publish.openapi.schemas import component_schemas
 from tests.builders import CONTEXTS
 from tests.contract.service_table import FIELDS, FREE_PRODUCT_IDS, MAY_BE_ABSENT, NEXT, PAID, PATHS, REQUIRED, TYPES
 

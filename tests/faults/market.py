@@ -30,7 +30,8 @@ from generator.catalog.products import PRODUCTS
 from tests.buyer.little_vault import write_vault
 from tests.buyer.live import serving
 from tests.faults.runner import ARMED
-from tests.processes import clean_environment, free_ports, get
+from tests.ports import free_port
+from tests.processes import clean_environment, get
 
 REPOSITORY = Path(__file__).parents[2]
 PRODUCT = PRODUCTS[0]
@@ -119,7 +120,7 @@ def market(folder: Path) -> Iterator[Market]:
 @contextmanager
 def gateway(on: Market, *options: str, **settings: str) -> Iterator[Gateway]:
     """Run one gateway process; `options` are those of the runner."""
-    port = free_ports()
+    port = free_port(and_next=1)
     log = on.folder / f"gateway-{port}.log"
     environment = clean_environment(
         EMI_STATE_DIR=str(on.folder),

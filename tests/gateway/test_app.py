@@ -24,15 +24,10 @@ from tests.gateway.fakes import World
 from tests.gateway.house import REGIME, house, in_loop
 from tests.gateway.vault_builder import write_vault
 from tests.gateway.wallet import Buyer
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVE = "from gateway.app import serve; from gateway.settings import GatewaySettings; serve(GatewaySettings())"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def start(folder: Path, port: int, **environment: str) -> subprocess.Popen[str]:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tests.ports import free_port
+
 RECIPES: Final = Path(__file__).resolve().parents[2] / "site" / "edge"
 PROJECT: Final = "Educational Market Intelligence"
 MODULES: Final = Path("/usr/lib/nginx/modules")
@@ -115,13 +117,6 @@ def rendered(recipe: str, words: Mapping[str, str]) -> str:
             raise ValueError(f"the recipe has no {mark}")
         recipe = recipe.replace(mark, word)
     return recipe
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextlib.contextmanager

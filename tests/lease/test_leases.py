@@ -14,7 +14,7 @@ from generator.errors import LeadershipLost, LeaseUnreachable
 from generator.lease.bucket import OBJECT, BucketLease
 from generator.lease.flock import FileLease
 from generator.lease.opening import open_lease
-from generator.publish.bucket_store import ObjectBucket, Stored, StoreFault, Version
+from generator.publish.bucket.store import ObjectBucket, Stored, StoreFault, Version
 from generator.settings import GeneratorSettings
 from tests.lease.leases import HandClock, epochs_only_rise, one_at_a_time, one_of_many_wins
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-import socket
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -22,6 +21,7 @@ from aiohttp import web
 
 from generator.market._exchange_client import open_exchange
 from tests.market.synthetic_bodies import HOSTS, Query, World
+from tests.ports import free_port
 
 SHARED = Path(__file__).parents[3] / "shared" / "market-data" / "exchange-responses"
 
@@ -79,7 +79,7 @@ class Venues:
         """Make the real ccxt exchange, with every address of its API moved to this server."""
         # No spacing of requests and no wait for TLS sockets at close: there is neither a limit nor TLS here.
         exchange = open_exchange(ccxt_id, {**config, "rateLimit": 0.01, "verify": False})
-        port = _closed_port() if ccxt_id in self.dead else self.port
+        port = free_port() if ccxt_id in self.dead else self.port
         exchange.urls["api"] = _moved(exchange.urls["api"], port)
         exchange.timeout_on_exit = 0
         return exchange
@@ -93,13 +93,6 @@ def _moved(urls: Any, port: int) -> Any:
     if isinstance(urls, dict):
         return {name: _moved(url, port) for name, url in urls.items()}
     return urls.replace("https://", f"http://127.0.0.1:{port}/") if isinstance(urls, str) else urls
-
-
-def _closed_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 @asynccontextmanager

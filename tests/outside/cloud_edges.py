@@ -15,8 +15,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from generator.catalog.discovery import ONCE_CACHE_CONTROL, PINNED_CACHE_CONTROL
-from generator.publish.bucket_types import ENCODINGS, attributes, content_type
-from tests.outside.processes import PEERS, REPOSITORY, free_port
+from generator.publish.bucket.types import ENCODINGS, attributes, content_type
+from tests.outside.processes import PEERS, REPOSITORY
+from tests.ports import free_port
 
 EDGE_PEERS = PEERS / "edge"
 CLOUDFLARE = REPOSITORY / "site" / "edge" / "cloudflare"

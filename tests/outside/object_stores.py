@@ -24,8 +24,8 @@ from typing import Any
 
 import pytest
 
-from generator.publish.bucket_store import ObjectBucket, open_bucket
-from tests.outside.processes import free_port
+from generator.publish.bucket.store import ObjectBucket, open_bucket
+from tests.ports import free_port
 
 MISSING = "" if importlib.util.find_spec("moto") else "moto is not installed (pip install 'moto[server]')"
 BUCKET = "market"

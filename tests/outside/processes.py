@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gateway.devnet.keys import new_key
+from tests.ports import free_port
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PEERS = REPOSITORY / "tests" / "peers"
@@ -24,12 +24,6 @@ OFFICIAL_PYTHON = os.environ.get("OFFICIAL_PYTHON", "")
 """A Python that has x402-avm[avm,httpx]."""
 OFFICIAL_JS = os.environ.get("OFFICIAL_JS", "")
 """A folder whose node_modules has @x402/avm, @x402/core and @x402/fetch."""
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextmanager

@@ -32,7 +32,8 @@ from tests.outside.cloud_edges import (
     load_release,
     worker,
 )
-from tests.outside.processes import devnet, emi, free_port
+from tests.outside.processes import devnet, emi
+from tests.ports import free_port
 from tests.processes import emi as emi_command
 
 # The two ticks of the first test, on a machine that does other things too.

@@ -12,7 +12,7 @@ from generator.arena.bucket_inbox import BucketInbox
 from generator.arena.signing import sign_ballot
 from generator.catalog.words import Prediction
 from generator.cli._ballot import arena_address, drop_into_store, find_open_round
-from generator.publish.bucket_shelf import BucketShelf
+from generator.publish.bucket.shelf import BucketShelf
 from generator.service import Service
 from generator.settings import ArenaSettings, GeneratorSettings
 from generator.tick import tick

@@ -20,12 +20,13 @@ import obstore
 import pytest
 
 from generator.errors import LeadershipLost, PublishError
-from generator.publish.bucket_site import BucketSite
-from generator.publish.bucket_store import Conflict, ObjectBucket, Stored, StoreFault, open_bucket, swap
+from generator.publish.bucket.site import BucketSite
+from generator.publish.bucket.store import Conflict, ObjectBucket, Stored, StoreFault, open_bucket, swap
 from generator.settings import GeneratorSettings
 from generator.tick import tick
 from tests.outside.object_stores import MISSING, Store, Trouble, object_store, read_json
-from tests.outside.processes import REPOSITORY, devnet, emi, free_port
+from tests.outside.processes import REPOSITORY, devnet, emi
+from tests.ports import free_port
 from tests.processes import get
 from tests.services import SteppedClock, opened
 

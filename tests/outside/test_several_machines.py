@@ -21,7 +21,8 @@ from gateway.networks import TESTNET
 from gateway.settings import DEMO_PAYEE
 from tests.lease.fleet import Buyer, Machine, Readers, Seen, at_work, make_key, shared
 from tests.lease.servers import WHO, make_bucket, postgres, s3
-from tests.outside.processes import devnet, emi, free_port, get_json
+from tests.outside.processes import devnet, emi, get_json
+from tests.ports import free_port
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(400)]
 

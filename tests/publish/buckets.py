@@ -9,7 +9,7 @@ from typing import Any
 import obstore
 from obstore.store import MemoryStore
 
-from generator.publish.bucket_store import Bucket, ObjectBucket, Stored, StoreFault, Version
+from generator.publish.bucket.store import Bucket, ObjectBucket, Stored, StoreFault, Version
 
 NOT_STORED, NOT_ANSWERED = "not stored", "stored, not answered"
 

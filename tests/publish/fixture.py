@@ -26,7 +26,7 @@ from generator.catalog.words import Consensus, PatternType, Prediction, RoundPha
 from generator.compose.context import DayBefore, Freshness, Site, TickContext, Ticks
 from generator.contract.registry import MODELS
 from generator.market.values import AssetObservation, BarFrame, Observation, SourceHealth
-from generator.publish.pages import PageView
+from generator.publish.pages.render import PageView
 
 NOW_MS = 1_795_168_380_000  # 2026-11-20T09:53:00Z
 HOUR_MS = 3_600_000

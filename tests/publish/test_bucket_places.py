@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from generator.errors import PublishError
-from generator.publish.bucket_mirror import Mirrored
-from generator.publish.bucket_places import site_store, vault_store
-from generator.publish.bucket_site import BucketSite
-from generator.publish.bucket_vault import BucketVault
+from generator.publish.bucket.mirror import Mirrored
+from generator.publish.bucket.places import site_store, vault_store
+from generator.publish.bucket.site import BucketSite
+from generator.publish.bucket.vault import BucketVault
 from generator.publish.release import Releases
 from generator.publish.vault import Vault
 from tests.publish.buckets import NOT_STORED, FaultyBucket, memory

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from generator.errors import LeadershipLost, PublishError
-from generator.publish.bucket_site import BucketSite
-from generator.publish.bucket_store import Bucket, ObjectBucket, StoreFault
+from generator.publish.bucket.site import BucketSite
+from generator.publish.bucket.store import Bucket, ObjectBucket, StoreFault
 from tests.publish.buckets import NOT_ANSWERED, NOT_STORED, FaultyBucket, attributes, memory, put
 
 FRESH = {"tick_id": "20261120T100000Z", "generated_at": "2026-11-20T10:00:00Z", "valid_until": "2026-11-20T10:03:00Z"}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from obstore.store import LocalStore
 
-from generator.publish.bucket_store import (
+from generator.publish.bucket.store import (
     Conflict,
     ObjectBucket,
     Stored,
@@ -17,8 +17,8 @@ from generator.publish.bucket_store import (
     open_bucket,
     swap,
 )
-from generator.publish.bucket_types import attributes
-from generator.publish.bucket_url import BucketUrl
+from generator.publish.bucket.types import attributes
+from generator.publish.bucket.url import BucketUrl
 from tests.publish.buckets import NOT_ANSWERED, NOT_STORED, FaultyBucket, memory
 
 PLAIN: dict[str, str] = {}

@@ -11,8 +11,8 @@ import pytest
 
 from generator.catalog.products import PRODUCTS
 from generator.errors import LeadershipLost, PublishError
-from generator.publish.bucket_store import Bucket
-from generator.publish.bucket_vault import BucketVault
+from generator.publish.bucket.store import Bucket
+from generator.publish.bucket.vault import BucketVault
 from tests.publish.buckets import NOT_ANSWERED, NOT_STORED, FaultyBucket, memory, put
 from tests.publish.test_vault import SCHEMA, offer
 

@@ -10,9 +10,9 @@ from markupsafe import Markup
 from generator.arena.scores import wilson
 from generator.arena.values import Bin, Rate, TrackRecord
 from generator.catalog.assets import ASSETS
-from generator.publish.charts_now import fundings, live_round, swings
-from generator.publish.charts_plot import LEFT, RIGHT, TOP, WIDTH, Axis, Plot, nice_ticks
-from generator.publish.charts_record import Outcome, briers, curve, rates, reliability
+from generator.publish.charts.now import fundings, live_round, swings
+from generator.publish.charts.plot import LEFT, RIGHT, TOP, WIDTH, Axis, Plot, nice_ticks
+from generator.publish.charts.record import Outcome, briers, curve, rates, reliability
 from tests.publish.fixture import HOUR_MS, NOW_MS, START_MS, arena
 
 SOURCE = "Source: a test."

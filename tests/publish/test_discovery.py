@@ -14,7 +14,7 @@ from generator.catalog.downloads import DOWNLOADS, Download
 from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
 from generator.catalog.products import PRODUCTS
 from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
-from generator.publish.bucket_types import content_type
+from generator.publish.bucket.types import content_type
 from generator.publish.discovery import discovery
 from tests.publish.fixture import SITE
 

@@ -16,7 +16,7 @@ from generator.catalog.products import PRODUCTS
 from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, VERSION_ADVICE
 from generator.compose.all import compose
 from generator.contract.problem import Problem
-from generator.publish.openapi import openapi, openapi_yaml
+from generator.publish.openapi.document import openapi, openapi_yaml
 from tests.builders import CONTEXTS, full_context
 from tests.contract.service_table import FIELDS, PAID, PATHS
 

@@ -13,7 +13,7 @@ from generator.catalog.products import PRODUCTS
 from generator.catalog.sentences import DISCLAIMER, WHAT_THIS_IS_NOT
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose_free
-from generator.publish.pages import Pages, PageView
+from generator.publish.pages.render import Pages, PageView
 from generator.publish.resources import Resources, static_assets
 from tests.builders import CONTEXTS, SEALED_PROBABILITIES, SEALED_SALT
 from tests.publish.fixture import arena, schemas, view

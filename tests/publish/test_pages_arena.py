@@ -12,8 +12,8 @@ from generator.arena.scores import track_record, wilson
 from generator.arena.teacher import Standing
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
-from generator.publish.page_record import headline, verdict
-from generator.publish.pages import Pages, PageView
+from generator.publish.pages.record import headline, verdict
+from generator.publish.pages.render import Pages, PageView
 from tests.builders import CONTEXTS, SEALED_PROBABILITIES, SEALED_SALT
 from tests.publish.fixture import arena, predictions, rounds, view
 

@@ -19,7 +19,7 @@ from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.examples import READ
 from generator.catalog.products import PRODUCTS
 from generator.compose.all import compose_free
-from generator.publish.pages import Pages, PageView
+from generator.publish.pages.render import Pages, PageView
 from tests.builders import CONTEXTS
 from tests.publish.fixture import schemas
 

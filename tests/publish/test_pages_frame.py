@@ -14,7 +14,7 @@ from generator.catalog.changes import VERSIONS
 from generator.catalog.discovery import CATALOG_VERSION, FEEDS, PAGES, SharePicture, SitePage
 from generator.catalog.words import SourceMode
 from generator.compose.context import Freshness
-from generator.publish.pages import Pages, PageView, lasting
+from generator.publish.pages.render import Pages, PageView, lasting
 from tests.publish.fixture import HOUR_MS, view
 
 BASE = "http://127.0.0.1:8402"

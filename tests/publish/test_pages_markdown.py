@@ -5,8 +5,8 @@ import pytest
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.sentences import DISCLAIMER
-from generator.publish.markdown import markdown
-from generator.publish.pages import Pages
+from generator.publish.pages.markdown import markdown
+from generator.publish.pages.render import Pages
 from tests.publish.fixture import view
 
 BASE = "https://x.test"

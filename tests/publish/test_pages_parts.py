@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from generator.errors import PublishError
-from generator.publish import page_format
-from generator.publish.charts import scale, shares, sparkline
-from generator.publish.page_docs import fields, type_name
+from generator.publish.charts.spark import scale, shares, sparkline
+from generator.publish.pages import format as page_format
+from generator.publish.pages.docs import fields, type_name
 from generator.publish.resources import Resources
 
 

@@ -21,10 +21,10 @@ from generator.catalog.discovery import ONCE_CACHE_CONTROL, PINNED_CACHE_CONTROL
 from generator.catalog.links import STATUS_JSON
 from generator.errors import PublishError
 from generator.lease.fence import Fence, one_writer
-from generator.publish.bucket_pointer import Pointer
-from generator.publish.bucket_store import Bucket, StoreFault
-from generator.publish.bucket_types import attributes
-from generator.publish.bucket_upload import Upload, upload
+from generator.publish.bucket.pointer import Pointer
+from generator.publish.bucket.store import Bucket, StoreFault
+from generator.publish.bucket.types import attributes
+from generator.publish.bucket.upload import Upload, upload
 from generator.publish.values import NOTHING
 
 POINTER: Final = "current.json"

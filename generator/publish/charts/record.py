@@ -10,8 +10,8 @@ from markupsafe import Markup
 
 from generator.arena.scores import BIN_CASES, wilson
 from generator.arena.values import Bin, Rate, TrackRecord
-from generator.publish.charts_plot import Axis, Plot, Row, Told, figure, nice_ticks, row_chart
-from generator.publish.page_format import UNKNOWN, moment, percent
+from generator.publish.charts.plot import Axis, Plot, Row, Told, figure, nice_ticks, row_chart
+from generator.publish.pages.format import UNKNOWN, moment, percent
 
 GUESS_PERCENT: Final = 100 / 3
 BASELINE_NAMES: Final = {

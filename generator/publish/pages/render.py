@@ -30,16 +30,16 @@ from generator.catalog.networks import NETWORKS
 from generator.catalog.products import PRODUCTS
 from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE, WHAT_THIS_IS_NOT
 from generator.compose.context import TickContext
-from generator.publish import page_format
 from generator.publish.downloads import Listed
-from generator.publish.markdown import markdown
-from generator.publish.page_arena import history, live_view, question, rate_words, voters, who_was_right
-from generator.publish.page_docs import Schemas, answer, docs
-from generator.publish.page_landing import landing, missing
-from generator.publish.page_linked import linked_data
-from generator.publish.page_questions import LEARN_QUESTIONS, PRICING_QUESTIONS
-from generator.publish.page_record import by_month, record_view, verdict
-from generator.publish.page_words import MODE_BANNERS, glossary
+from generator.publish.pages import format as page_format
+from generator.publish.pages.arena import history, live_view, question, rate_words, voters, who_was_right
+from generator.publish.pages.docs import Schemas, answer, docs
+from generator.publish.pages.landing import landing, missing
+from generator.publish.pages.linked import linked_data
+from generator.publish.pages.markdown import markdown
+from generator.publish.pages.questions import LEARN_QUESTIONS, PRICING_QUESTIONS
+from generator.publish.pages.record import by_month, record_view, verdict
+from generator.publish.pages.words import MODE_BANNERS, glossary
 from generator.publish.resources import Resources
 
 NOT_FOUND: Final = SitePage("/404", "pages/404.html", "", "No such page", "There is nothing at this address.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from generator.arena.ballots import MAX_FILE_BYTES
-from generator.publish.bucket_store import Conflict, ObjectBucket, StoreFault
+from generator.publish.bucket.store import Conflict, ObjectBucket, StoreFault
 
 LISTED = 20_000  # of more than these, random ones come first: ballots are named by their transaction ids
 PLAIN = {"Content-Type": "text/plain; charset=us-ascii", "Cache-Control": "no-store"}

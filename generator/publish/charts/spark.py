@@ -8,7 +8,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from generator.publish.page_format import moment, price, signed
+from generator.publish.pages.format import moment, price, signed
 
 WIDTH: Final = 132
 HEIGHT: Final = 36

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from generator.errors import PublishError
-from generator.publish.bucket_store import Bucket, Conflict, StoreFault
+from generator.publish.bucket.store import Bucket, Conflict, StoreFault
 
 AT_ONCE: Final = 16
 TRIES: Final = 2

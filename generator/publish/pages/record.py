@@ -12,7 +12,7 @@ from generator.arena.scores import BIN_CASES, wilson
 from generator.arena.values import PredictionMade, Rate, TeacherMetrics, TrackRecord
 from generator.catalog.assets import ASSETS
 from generator.catalog.downloads import SERIES
-from generator.publish.charts_record import (
+from generator.publish.charts.record import (
     GUESS_PERCENT,
     Outcome,
     briers,
@@ -22,7 +22,7 @@ from generator.publish.charts_record import (
     reliability,
 )
 from generator.publish.downloads import Listed
-from generator.publish.page_format import UNKNOWN, count, ms_of, percent
+from generator.publish.pages.format import UNKNOWN, count, ms_of, percent
 
 GRID_HOURS: Final = 24
 NAMES: Final = {"hourly": "hourly forecast", "arena": "Arena forecast"}

@@ -12,11 +12,11 @@ from generator.arena.scores import BIN_CASES
 from generator.arena.values import Rate, Round, TeacherMetrics
 from generator.catalog.words import PatternType
 from generator.compose.context import TickContext
-from generator.publish.charts import shares
-from generator.publish.charts_now import live_round
-from generator.publish.charts_record import interval, rates
-from generator.publish.page_format import UNKNOWN, count, ms_of, percent, price, signed, when
-from generator.publish.page_words import BIAS_MARKS
+from generator.publish.charts.now import live_round
+from generator.publish.charts.record import interval, rates
+from generator.publish.charts.spark import shares
+from generator.publish.pages.format import UNKNOWN, count, ms_of, percent, price, signed, when
+from generator.publish.pages.words import BIAS_MARKS
 
 HISTORY_SHOWN: Final = 48
 _MARKS: Final = {"BULLISH": BIAS_MARKS["UP"], "BEARISH": BIAS_MARKS["DOWN"], "NEUTRAL": BIAS_MARKS["FLAT"]}

@@ -15,7 +15,7 @@ import structlog
 
 from generator.errors import LeadershipLost, PublishError
 from generator.lease.fence import Fence
-from generator.publish.bucket_store import Bucket, Conflict, Stored, StoreFault, swap
+from generator.publish.bucket.store import Bucket, Conflict, Stored, StoreFault, swap
 
 ATTRIBUTES: Final = {"Content-Type": "application/json", "Cache-Control": "no-store"}
 CLAIMS: Final = 3

@@ -15,8 +15,8 @@ from generator.catalog.links import DOCS, GLOSSARY, LEARN, OPENAPI_JSON, PRICING
 from generator.catalog.products import PRODUCTS
 from generator.catalog.sentences import PURPOSE_NOTICE
 from generator.compose.context import Site
-from generator.publish.page_questions import LEARN_QUESTIONS, PRICING_QUESTIONS, Question
-from generator.publish.page_words import glossary
+from generator.publish.pages.questions import LEARN_QUESTIONS, PRICING_QUESTIONS, Question
+from generator.publish.pages.words import glossary
 
 Node = dict[str, Any]
 CONTEXT: Final = "https://schema.org"

@@ -15,13 +15,13 @@ from generator.catalog.links import reasoning_path
 from generator.catalog.sentences import BARS_MISSING, NEEDS_5_MINUTE_BARS, RECORDED_NOTICE, SIMULATED_NOTICE
 from generator.compose.context import TickContext
 from generator.market.values import BAR_MS
-from generator.publish.charts import scale, sparkline
-from generator.publish.charts_now import fundings, swings
-from generator.publish.charts_record import GUESS_PERCENT, interval
-from generator.publish.page_arena import brain_words, crowd_bar, crowd_words, question
-from generator.publish.page_format import UNKNOWN, duration, percent, price, signed, usd, when, word
-from generator.publish.page_record import verdict
-from generator.publish.page_words import BIAS_MARKS, REGIME_HEADLINES, STATE_MEANINGS
+from generator.publish.charts.now import fundings, swings
+from generator.publish.charts.record import GUESS_PERCENT, interval
+from generator.publish.charts.spark import scale, sparkline
+from generator.publish.pages.arena import brain_words, crowd_bar, crowd_words, question
+from generator.publish.pages.format import UNKNOWN, duration, percent, price, signed, usd, when, word
+from generator.publish.pages.record import verdict
+from generator.publish.pages.words import BIAS_MARKS, REGIME_HEADLINES, STATE_MEANINGS
 
 Bodies = Mapping[str, Mapping[str, Any]]
 _IN_BANNER: Final = frozenset({SIMULATED_NOTICE, RECORDED_NOTICE})

@@ -9,9 +9,9 @@ import structlog
 from generator.catalog.products import PRODUCTS
 from generator.errors import PublishError
 from generator.lease.fence import Fence, one_writer
-from generator.publish.bucket_pointer import ATTRIBUTES, Pointer
-from generator.publish.bucket_store import Bucket, StoreFault
-from generator.publish.bucket_upload import Upload, upload
+from generator.publish.bucket.pointer import ATTRIBUTES, Pointer
+from generator.publish.bucket.store import Bucket, StoreFault
+from generator.publish.bucket.upload import Upload, upload
 from generator.publish.vault_manifest import MANIFEST, Offer, body_path, manifest_of
 
 SNAPSHOTS: Final = "snapshots"

@@ -9,8 +9,8 @@ from typing import Final
 from markupsafe import Markup
 
 from generator.arena.values import Round
-from generator.publish.charts_plot import Axis, Plot, Row, Told, figure, nice_ticks, row_chart
-from generator.publish.page_format import UNKNOWN, moment, percent, price, signed, word
+from generator.publish.charts.plot import Axis, Plot, Row, Told, figure, nice_ticks, row_chart
+from generator.publish.pages.format import UNKNOWN, moment, percent, price, signed, word
 
 SIGMAS_IN_BAND: Final = 0.4307  # the neutral band in standard deviations (contract section 6)
 _HEIGHT: Final = 330

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
-from generator.publish.bucket_url import BucketUrl
+from generator.publish.bucket.url import BucketUrl
 
 REQUEST_S: Final = 4.0
 CONNECT_S: Final = 2.0

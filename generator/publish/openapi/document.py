@@ -11,9 +11,9 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from generator.catalog.networks import NETWORKS
-from generator.publish._openapi_paths import components, paths
-from generator.publish._openapi_schemas import component_schemas
-from generator.publish._openapi_text import info
+from generator.publish.openapi.paths import components, paths
+from generator.publish.openapi.schemas import component_schemas
+from generator.publish.openapi.text import info
 
 
 def openapi(

@@ -11,7 +11,7 @@ from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINTS, Endpoint
 from generator.catalog.links import REASONING_ASSET, STATUS_JSON, reasoning_path
 from generator.catalog.networks import Network
 from generator.catalog.products import PRODUCTS, USDC_DECIMALS, X402_VERSION, Product
-from generator.publish._openapi_schemas import REF
+from generator.publish.openapi.schemas import REF
 
 Examples = Mapping[str, Mapping[str, Any]]
 _FREE_ERRORS = (404, 405, 413, 429, 431, 500, 503)

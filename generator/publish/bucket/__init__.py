@@ -1,0 +1,1 @@
+"""The same releases in an object store."""

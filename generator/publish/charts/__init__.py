@@ -1,0 +1,1 @@
+"""Charts as accessible SVG, each with its table."""

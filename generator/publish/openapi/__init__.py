@@ -1,0 +1,1 @@
+"""The API described for machines: the OpenAPI document, as JSON and YAML."""
