@@ -26,16 +26,7 @@ def published_triple(chances: Probabilities) -> Triple:
     Raises:
         ValueError: they are not chances (negative, not finite, or their sum is not 1 within 0.001).
     """
-    raw = (chances.down, chances.neutral, chances.up)
-    total = sum(raw)
-    if not all(0 <= p <= 1 for p in raw) or not abs(total - 1) <= 1e-3:
-        raise ValueError(f"not probabilities: {raw}")
-    scaled = [p / total * 10_000 for p in raw]
-    units = [int(value) for value in scaled]
-    by_remainder = sorted(range(3), key=lambda i: (units[i] - scaled[i], i))
-    for i in by_remainder[: 10_000 - sum(units)]:
-        units[i] += 1
-    return (units[0] / 10_000, units[1] / 10_000, units[2] / 10_000)
+    return formats.chances(chances.down, chances.neutral, chances.up)
 
 
 def chance_of(chances: Triple, word: Prediction) -> float:

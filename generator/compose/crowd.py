@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from generator.arena.tally import most_said
 from generator.arena.values import RecordCrowd
 from generator.catalog.formats import iso, share
 from generator.catalog.sentences import BY_RECORD_NOTE, LEADERBOARD_NOTE, NO_RECORDS
@@ -31,14 +32,9 @@ def crowd_by_record(ctx: TickContext) -> CrowdByRecord | None:
         bullish_percent=shares[Consensus.BULLISH],
         bearish_percent=shares[Consensus.BEARISH],
         neutral_percent=shares[Consensus.NEUTRAL],
-        consensus=_most(shares) if crowd.voters else Consensus.NONE,
+        consensus=most_said(shares) if crowd.voters else Consensus.NONE,
         note=BY_RECORD_NOTE if crowd.voters else NO_RECORDS,
     )
-
-
-def _most(shares: dict[Consensus, float]) -> Consensus:
-    top = [word for word, value in shares.items() if value == max(shares.values())]
-    return top[0] if len(top) == 1 else Consensus.NEUTRAL
 
 
 def vote_bursts(ctx: TickContext) -> tuple[VoteBurst, ...]:

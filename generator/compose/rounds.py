@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
+from generator.arena.tally import consensus_of, disagreement_score
 from generator.arena.values import Lesson, Round, Tally
 from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.formats import basis_points, iso, percent
 from generator.catalog.sentences import NO_OPEN_ROUND, NO_ROUND, NO_VOTES, SIMULATED_VOTES, SPARSE_VOTES
-from generator.catalog.words import Consensus, RoundPhase
+from generator.catalog.words import RoundPhase
 from generator.compose.context import TickContext
 from generator.contract.rounds import HumanConsensus, OpenRound, RoundInfo
 from generator.contract.teacher_lessons import TeacherLesson
@@ -87,25 +87,6 @@ def live_tally(ctx: TickContext) -> Tally:
     return ctx.arena.live_tally if ctx.arena.live else Tally()
 
 
-def consensus_of(tally: Tally) -> Consensus:
-    """Return what most said: NONE with no votes, NEUTRAL on a tie at the top."""
-    if not tally.total:
-        return Consensus.NONE
-    counts = {
-        Consensus.BULLISH: tally.bullish,
-        Consensus.BEARISH: tally.bearish,
-        Consensus.NEUTRAL: tally.neutral,
-    }
-    top = [word for word, count in counts.items() if count == max(counts.values())]
-    return top[0] if len(top) == 1 else Consensus.NEUTRAL
-
-
-def disagreement(tally: Tally) -> float:
-    """Return 100 x entropy of the shares / ln 3."""
-    shares = [count / tally.total for count in (tally.bullish, tally.bearish, tally.neutral) if count]
-    return percent(-100 * sum(part * math.log(part) for part in shares) / math.log(3)) or 0.0
-
-
 def human_consensus_block(tally: Tally) -> HumanConsensus:
     """Compose counted votes."""
     part = 100 / tally.total if tally.total else 0.0
@@ -118,7 +99,7 @@ def human_consensus_block(tally: Tally) -> HumanConsensus:
         bearish_percent=percent(tally.bearish * part) or 0.0,
         neutral_percent=percent(tally.neutral * part) or 0.0,
         consensus=consensus_of(tally),
-        disagreement_score=disagreement(tally) if tally.total else 0.0,
+        disagreement_score=disagreement_score(tally),
     )
 
 

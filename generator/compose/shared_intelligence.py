@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from generator.arena.tally import consensus_of
 from generator.arena.values import Round
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import basis_points, iso, iso_or_none, percent, price
@@ -11,7 +12,6 @@ from generator.compose.context import TickContext
 from generator.compose.envelope import notice
 from generator.compose.inputs import observed
 from generator.compose.rounds import (
-    consensus_of,
     human_consensus_block,
     lesson_row,
     live_tally,

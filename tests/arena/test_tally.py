@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.arena.crowd import simulated_tally
-from generator.arena.tally import consensus_of, crowd_view, disagreement_score
+from generator.arena.tally import consensus_of, disagreement_score
 from generator.arena.values import Tally
 from generator.catalog.words import Consensus
+from generator.compose.rounds import human_consensus_block
 
 COUNTS = st.integers(0, 10_000)
 TALLIES = st.builds(Tally, COUNTS, COUNTS, COUNTS)
@@ -40,7 +41,7 @@ def test_disagreement_is_the_entropy_of_the_shares(tally: Tally) -> None:
 
 @given(TALLIES)
 def test_shares_are_percent_with_one_decimal(tally: Tally) -> None:
-    view = crowd_view(tally)
+    view = human_consensus_block(tally)
     shares = (view.bullish_percent, view.bearish_percent, view.neutral_percent)
 
     assert all(share == round(share, 1) for share in shares)

@@ -15,7 +15,7 @@ from generator.catalog.words import Consensus, MarketState, RegimeLabel, RoundPh
 from generator.compose.all import compose
 from generator.compose.derivatives import most
 from generator.compose.regime import market_state
-from generator.compose.rounds import consensus_of, disagreement
+from generator.compose.rounds import human_consensus_block
 from generator.compose.scores import statement
 from tests.builders import CONTEXTS, SEALED_PROBABILITIES, SEALED_SALT, full_context, record
 from tests.compose.bodies import bodies, composed, free, paid, published
@@ -205,17 +205,17 @@ def test_the_round_clock_is_as_of_the_update() -> None:
 @pytest.mark.parametrize(
     ("tally", "word", "score"),
     [
-        (Tally(), Consensus.NONE, None),
+        (Tally(), Consensus.NONE, 0.0),
         (Tally(3, 0, 0), Consensus.BULLISH, 0.0),
         (Tally(2, 2, 0), Consensus.NEUTRAL, 63.1),
         (Tally(1, 1, 1), Consensus.NEUTRAL, 100.0),
         (Tally(1, 5, 2), Consensus.BEARISH, 81.9),
     ],
 )
-def test_consensus_and_disagreement_follow_the_counts(tally: Tally, word: Consensus, score: float | None) -> None:
-    assert consensus_of(tally) is word
-    if score is not None:
-        assert disagreement(tally) == score
+def test_consensus_and_disagreement_follow_the_counts(tally: Tally, word: Consensus, score: float) -> None:
+    block = human_consensus_block(tally)
+
+    assert (block.consensus, block.disagreement_score) == (word, score)
 
 
 @pytest.mark.parametrize(
