@@ -10,6 +10,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from gateway.ballot_relay import BALLOT_PATH, BallotRelay
+from gateway.ballot_relay import Node as BallotNode
 from gateway.buyer_bundle import BUNDLE_PATH, WalletBundle
 from gateway.buyer_devnet import SIGN_PATH, Signer, devnet_wallet
 from gateway.prepare import PREPARE_PATH, PRODUCTS, Prepare, PrepareState
@@ -42,6 +44,11 @@ class BuyerState(PrepareState, Protocol):
         """What is for sale."""
         ...
 
+    @property
+    def chain(self) -> BallotNode:
+        """The chain's client, which also takes a ballot."""
+        ...
+
     def no_quote_reason(self) -> str | None:
         """Say why no honest quote can be made right now, None when it can."""
         ...
@@ -59,6 +66,7 @@ def buyer_routes(state: BuyerState) -> list[BaseRoute]:
         Route(PAGE, page.show, methods=["GET", "OPTIONS"]),
         Route(PAGE.rstrip("/"), _redirect),
         Route(PREPARE_PATH, Prepare(state).show, methods=["GET", "OPTIONS"]),
+        Route(BALLOT_PATH, BallotRelay(state).show, methods=["GET", "OPTIONS"]),
         Route(BUNDLE_PATH, bundle.show),
     ]
     devnet = devnet_wallet(state.settings)

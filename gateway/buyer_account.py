@@ -90,6 +90,36 @@ async def look_up(node: Node, address: str, network: Network) -> tuple[Account, 
     return _account(account, holding, address, network.asset_id), _params(params, network)
 
 
+def read_params(answer: Answer | None, network: Network) -> Params | str:
+    """Return what a node told of fee and round, or why it is not believed.
+
+    Args:
+        answer: of /v2/transactions/params.
+        network: ours.
+    """
+    try:
+        return _params(answer, network)
+    except NodeUnusable as error:
+        return str(error)
+
+
+def read_micro_algos(answer: Answer | None, address: str) -> int | None:
+    """Return what an account can spend, 0 when there is none, None when the node does not tell.
+
+    Args:
+        answer: of /v2/accounts/ADDRESS.
+        address: the account's.
+    """
+    if answer is not None and answer.status == NOT_FOUND:
+        return 0
+    try:
+        told = _object(answer)
+        spendable = _amount(told.get("amount")) - _amount(told.get("min-balance", 0))
+    except NodeUnusable:
+        return None
+    return max(spendable, 0) if told.get("address") == address else None
+
+
 def _params(answer: Answer | None, network: Network) -> Params:
     told = _object(answer)
     if told.get("genesis-hash") != network.genesis_hash:

@@ -171,6 +171,23 @@ class Chain:
         """
         return await self._get(self._algod, path, timeout_s)
 
+    async def send(self, raw: bytes, timeout_s: float) -> Answer | None:
+        """Hand algod one signed transaction; None when no answer was read, and it may have arrived.
+
+        Args:
+            raw: msgpack of the signed transaction.
+            timeout_s: seconds for everything.
+        """
+        base, headers = self._algod
+        if base is None:
+            return None
+        typed = {**headers, "Content-Type": "application/x-binary"}
+        path = "/v2/transactions"
+        try:
+            return await call(self._http, "POST", base + path, timeout_s=timeout_s, headers=typed, body=raw)
+        except RemoteError:
+            return None
+
     async def glance(self, txid: str) -> Presence:
         """Ask algod alone, and only shortly, about what was settled a moment ago.
 

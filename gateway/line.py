@@ -170,7 +170,7 @@ class Lines:
             method: GET or POST.
             url: absolute, encoded, without fragment.
             headers: more headers.
-            body: JSON, if any.
+            body: JSON, or what a Content-Type among the headers says.
             timeout_s: seconds for everything, connecting included.
             sent: called when the request was handed to the connection.
 
@@ -242,11 +242,13 @@ class Lines:
 def _request(method: str, origin: str, target: str, headers: Mapping[str, str], body: bytes | None) -> bytes:
     lines = [f"{method} {target} HTTP/1.1\r\nHost: {origin.partition('//')[2]}\r\nAccept: application/json\r\n"]
     lines += [f"{name}: {value}\r\n" for name, value in headers.items()]
+    typed = any(name.lower() == "content-type" for name in headers)
     if body is not None:
-        lines.append(f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n")
+        lines += [] if typed else ["Content-Type: application/json\r\n"]
+        lines.append(f"Content-Length: {len(body)}\r\n")
     head = "".join(lines).encode("latin-1")
     # More lines than were written were smuggled in.
-    expected = 3 + len(headers) + (2 if body is not None else 0)
+    expected = 3 + len(headers) + (0 if body is None else 1 if typed else 2)
     if not head.count(b"\n") == head.count(b"\r") == expected or target.find(" ") >= 0:
         raise ValueError("a request's target or header holds a line break or a space")
     return head + b"\r\n" + (body or b"")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import unquote, urlsplit
 
 from algosdk.encoding import checksum, encode_address, is_valid_address
-from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from yarl import URL
 
@@ -17,6 +17,8 @@ from gateway.vault_store_url import BUCKETS, overlap, plain_bucket_url
 
 # An address made from a hash: nobody holds its key, so nothing paid to it on a toy chain belongs to anyone.
 DEMO_PAYEE: Final = encode_address(checksum(b"emi demo payee v1: nobody holds this key"))
+# Where ballots are addressed when no address is set: the hash of a fixed text, the same as the generator's.
+DEMO_ARENA: Final = encode_address(checksum(b"emi-arena-v1"))
 POSTGRES: Final = "postgresql+psycopg://"
 LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -45,11 +47,36 @@ def _beginning(value: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
+class ArenaAddress(BaseModel):
+    """What the gateway reads of the Arena's settings; the others are the generator's."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    address: str | None = None
+
+    @field_validator("address")
+    @classmethod
+    def _address(cls, value: str | None) -> str | None:
+        return _algorand_address(value)
+
+
+def _algorand_address(value: str | None) -> str | None:
+    if value is not None and not is_valid_address(value):
+        message = f"{value!r} is not an Algorand address (58 characters with a checksum)"
+        raise ValueError(message)
+    return value
+
+
 class GatewaySettings(BaseSettings):
     """The gateway's settings, from keyword arguments, then the environment (prefix EMI_), then defaults."""
 
     model_config = SettingsConfigDict(
-        env_prefix="EMI_", extra="ignore", frozen=True, env_ignore_empty=True, hide_input_in_errors=True
+        env_prefix="EMI_",
+        env_nested_delimiter="__",
+        extra="ignore",
+        frozen=True,
+        env_ignore_empty=True,
+        hide_input_in_errors=True,
     )
 
     state_dir: Path = Path("./emi-state")
@@ -65,6 +92,7 @@ class GatewaySettings(BaseSettings):
     port: int = Field(default=8402, ge=0, le=65535)
     network: Literal["mainnet", "testnet", "devnet"] = "devnet"
     pay_to: str | None = None
+    arena: ArenaAddress = ArenaAddress()
     facilitator_url: str | None = None
     facilitator_token: SecretStr | None = None
     algod_url: str | None = None
@@ -82,10 +110,7 @@ class GatewaySettings(BaseSettings):
     @field_validator("pay_to")
     @classmethod
     def _address(cls, value: str | None) -> str | None:
-        if value is not None and not is_valid_address(value):
-            message = f"{value!r} is not an Algorand address (58 characters with a checksum)"
-            raise ValueError(message)
-        return value
+        return _algorand_address(value)
 
     @field_validator("base_url", "facilitator_url", "algod_url", "indexer_url")
     @classmethod
@@ -192,6 +217,11 @@ class GatewaySettings(BaseSettings):
     def chain_network(self) -> Network:
         """The network's row of the table."""
         return NETWORKS[self.network]
+
+    @property
+    def arena_address(self) -> str:
+        """Where ballots are addressed."""
+        return self.arena.address or DEMO_ARENA
 
     @property
     def payee(self) -> str:
