@@ -203,7 +203,13 @@ class Purchases:
 
     def _quote(self, path: str, payment: Payment) -> Quote | Outcome:
         vault = self._vault.current()
-        if vault is None or self._vault.too_old():
+        if vault is None:
+            return Unavailable("no data has been published yet")
+        named = payment.envelope.snapshot_id
+        snapshot = vault.snapshots.get(named or vault.generation)
+        # What was quoted is sold until the time that the quote named, also when nothing new may be quoted any more.
+        promised = named is not None and snapshot is not None and snapshot.promised(self._clock.now())
+        if self._vault.too_old() and not promised:
             return Unavailable("the data is too old to sell")
         blocked = self._settings.quote_refusal(vault.source_mode)
         if blocked is not None:
@@ -211,7 +217,6 @@ class Purchases:
         product = vault.products.get(path)
         if product is None:
             return Unavailable("nothing is for sale at this path", retry_after_s=60)
-        snapshot = vault.snapshots.get(payment.envelope.snapshot_id or vault.generation)
         return self._priced(payment, product, snapshot)
 
     def _priced(self, payment: Payment, product: VaultProduct, snapshot: Snapshot | None) -> Quote | Outcome:
@@ -219,7 +224,7 @@ class Purchases:
         if snapshot is None or body is None:
             return Refused("unknown_snapshot", "the payment names a snapshot that is not for sale")
         if not snapshot.payable(self._clock.now()):
-            return Refused("quote_expired", "the snapshot was replaced more than 15 minutes ago")
+            return Refused("quote_expired", "the time for which this quote was good is over")
         if payment.amount_atomic != body.price_atomic:
             return Refused("amount_mismatch", f"the price is exactly {body.price_atomic} atomic units")
         return Quote(product, snapshot, body)

@@ -21,6 +21,8 @@ from gateway.errors import VaultUnreadable
 from gateway.vault_store import VaultFiles
 
 QUOTE_GRACE: Final = timedelta(minutes=15)
+# A vault that wants more of the memory is refused whole; a generator stays below half of it.
+MAX_VAULT_BYTES: Final = 64 * 1024 * 1024
 POLL_S: Final = 1.0
 FETCH_S: Final = 20.0
 FETCHED_AT_ONCE: Final = 8
@@ -44,17 +46,25 @@ class Snapshot:
         snapshot_id: the generation.
         as_of: market time of the data, as published.
         replaced_at: when a newer one replaced it, None for the newest.
+        valid_until: the latest time that any of its quotes named; None if the generator did not say.
         bodies: product id to body.
     """
 
     snapshot_id: str
     as_of: str
     replaced_at: datetime | None
+    valid_until: datetime | None
     bodies: Mapping[str, Body]
 
     def payable(self, now: datetime) -> bool:
         """Tell whether a payment that nobody has seen before may still buy it."""
-        return self.replaced_at is None or now <= self.replaced_at + QUOTE_GRACE
+        return self.replaced_at is None or self.promised(now)
+
+    def promised(self, now: datetime) -> bool:
+        """Tell whether a quote that was made of it holds, whatever happened since, also to the generator."""
+        if self.valid_until is not None and now <= self.valid_until:
+            return True
+        return self.replaced_at is not None and now <= self.replaced_at + QUOTE_GRACE
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +175,9 @@ async def load_vault(files: VaultFiles, manifest: Mapping[str, Any], held: dict[
         VaultUnreadable: a body is missing, unreadable, not what the manifest says, or did not come in time.
     """
     rows = {row["sha256"]: row for shot in manifest["snapshots"] for row in shot["bodies"].values()}
+    if sum(row["bytes"] for row in rows.values()) > MAX_VAULT_BYTES:
+        message = f"the bodies of the vault are larger than {MAX_VAULT_BYTES} bytes together"
+        raise VaultUnreadable(message)
     for digest in held.keys() - rows.keys():
         del held[digest]
     missing = [row for digest, row in rows.items() if digest not in held]
@@ -192,8 +205,14 @@ async def load_vault(files: VaultFiles, manifest: Mapping[str, Any], held: dict[
 
 def _snapshot(row: Mapping[str, Any], contents: Mapping[str, bytes]) -> Snapshot:
     bodies = {name: _body(body, contents[body["sha256"]]) for name, body in row["bodies"].items()}
-    replaced = row["replaced_at"]
-    return Snapshot(row["snapshot_id"], row["as_of"], _time(replaced) if replaced else None, bodies)
+    replaced, valid_until = (row.get(name) for name in ("replaced_at", "valid_until"))
+    return Snapshot(
+        row["snapshot_id"],
+        row["as_of"],
+        _time(replaced) if replaced else None,
+        _time(valid_until) if valid_until else None,
+        bodies,
+    )
 
 
 def _body(row: Mapping[str, Any], content: bytes) -> Body:

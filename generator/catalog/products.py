@@ -8,7 +8,12 @@ from typing import Final
 USDC_DECIMALS: Final = 6
 X402_VERSION: Final = 2
 QUOTE_GRACE_S: Final = 900
+# Past the last moment at which a quote can be paid: for clocks that differ, and a gateway that has not looked yet.
+VAULT_MARGIN_S: Final = 300
+# Kept however old; no more than so many, or so many bytes, are ever for sale at once.
 VAULT_SNAPSHOTS: Final = 20
+VAULT_MOST_SNAPSHOTS: Final = 400
+VAULT_MOST_BYTES: Final = 32 * 1024 * 1024
 ATLAS_SCHEMA_VERSION: Final = "0.1.0"
 
 

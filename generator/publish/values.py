@@ -65,7 +65,7 @@ class VaultStore(Protocol):
         ...
 
     def publish(self, offer: Offer) -> None:
-        """Write the bodies, then move the manifest.
+        """Write the bodies, then move the manifest; a vault full of what can still be paid stays as it is.
 
         Raises:
             PublishError: the last manifest stands.

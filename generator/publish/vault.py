@@ -8,13 +8,16 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import structlog
+
 from generator.catalog.products import PRODUCTS
 from generator.errors import PublishError
 from generator.lease.fence import Fence, one_writer
 from generator.publish.disk import Disk, LocalDisk
-from generator.publish.vault_manifest import MANIFEST, Offer, body_path, manifest_bytes, manifest_of
+from generator.publish.vault_manifest import MANIFEST, Offer, body_path, has_room, manifest_bytes, manifest_of
 
 __all__ = ["MANIFEST", "Offer", "Vault"]
+log = structlog.get_logger("emi.publish")
 
 
 class Vault:
@@ -44,7 +47,7 @@ class Vault:
         return int(self._snapshots[0]["snapshot_id"]) if self._snapshots else 0
 
     def publish(self, offer: Offer) -> None:
-        """Write the bodies, then swap the manifest.
+        """Write the bodies, then swap the manifest; a vault full of what can still be paid stays as it is.
 
         Raises:
             PublishError: the last manifest stands.
@@ -53,6 +56,9 @@ class Vault:
             self._look()
             if self.generation() >= int(offer.generation):
                 raise PublishError(f"vault {offer.generation} not published: {self.generation():012d} is there already")
+            if not has_room(offer, self._snapshots):
+                log.warning("too many quotes can still be paid: nothing newer is for sale", generation=offer.generation)
+                return
             manifest = manifest_of(offer, self._snapshots)
             for product in PRODUCTS:
                 self._disk.write(self._folder / body_path(offer, product), offer.bodies[product.id])

@@ -6,11 +6,21 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, Final
 
-from generator.catalog.products import PRODUCTS, VAULT_SNAPSHOTS, Product
+from generator.catalog.products import (
+    PRODUCTS,
+    QUOTE_GRACE_S,
+    VAULT_MARGIN_S,
+    VAULT_MOST_BYTES,
+    VAULT_MOST_SNAPSHOTS,
+    VAULT_SNAPSHOTS,
+    Product,
+)
 
 MANIFEST: Final = "manifest.json"
+Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,22 +35,57 @@ class Offer:
     bazaar: Mapping[str, Mapping[str, Any]]
 
 
-def manifest_of(offer: Offer, before: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def has_room(offer: Offer, before: Sequence[Row]) -> bool:
+    """Tell whether one more snapshot can be put up for sale without dropping one that was promised.
+
+    A generator that publishes far more often than once a minute, crashing and starting again, fills the vault with
+    snapshots that can still be paid. Then what is for sale stays as it is until the oldest promises have run out.
+
+    Args:
+        offer: the snapshot to come.
+        before: rows of the snapshots of the last manifest, newest first.
+    """
+    kept = [_snapshot(offer), *_kept(offer, before)]
+    size = sum(body["bytes"] for row in kept for body in row["bodies"].values())
+    return len(kept) <= VAULT_SNAPSHOTS or (len(kept) <= VAULT_MOST_SNAPSHOTS and size <= VAULT_MOST_BYTES)
+
+
+def manifest_of(offer: Offer, before: Sequence[Row]) -> dict[str, Any]:
     """Return the manifest that puts `offer` up for sale.
 
     Args:
         offer: the newest snapshot.
-        before: rows of the snapshots of the last manifest, newest first.
+        before: rows of the snapshots of the last manifest, newest first; those are kept that can still be paid, and
+            the newest of the others.
     """
     newest = _snapshot(offer)
-    replaced = [{**old, "replaced_at": old["replaced_at"] or offer.head["generated_at"]} for old in before]
     return {
         "schema_version": 1,
         "generation": offer.generation,
         **offer.head,
         "products": [_product(product, offer, newest["bodies"][product.id]) for product in PRODUCTS],
-        "snapshots": [newest, *replaced][:VAULT_SNAPSHOTS],
+        "snapshots": [newest, *_kept(offer, before)],
     }
+
+
+def _kept(offer: Offer, before: Sequence[Row]) -> list[Row]:
+    now = _time(offer.head["generated_at"])
+    replaced = [{**old, "replaced_at": old["replaced_at"] or offer.head["generated_at"]} for old in before]
+    return [
+        row for number, row in enumerate(replaced, start=1) if number < VAULT_SNAPSHOTS or now <= _needed_until(row)
+    ]
+
+
+def _needed_until(row: Row) -> datetime:
+    """Return when nobody can ask for a snapshot any more; what was bought by then is in the payments ledger."""
+    promised = _time(row["replaced_at"]) + timedelta(seconds=QUOTE_GRACE_S)
+    # A row of an older program names no such time.
+    quoted = _time(row["valid_until"]) if "valid_until" in row else promised
+    return max(promised, quoted) + timedelta(seconds=VAULT_MARGIN_S)
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text)
 
 
 def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
@@ -63,7 +108,14 @@ def _snapshot(offer: Offer) -> dict[str, Any]:
         }
         for product in PRODUCTS
     }
-    return {"snapshot_id": offer.generation, "as_of": offer.as_of, "replaced_at": None, "bodies": bodies}
+    return {
+        "snapshot_id": offer.generation,
+        "as_of": offer.as_of,
+        # The last word of any of its quotes, which holds however soon it is replaced.
+        "valid_until": max(challenge["quote"]["valid_until"] for challenge in offer.challenges.values()),
+        "replaced_at": None,
+        "bodies": bodies,
+    }
 
 
 def _product(product: Product, offer: Offer, body: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from generator.catalog.products import PRODUCTS
+from generator.catalog.products import PRODUCTS, VAULT_MOST_BYTES
 from generator.errors import LeadershipLost, PublishError
 from generator.publish.bucket.store import Bucket
 from generator.publish.bucket.vault import BucketVault
@@ -48,17 +48,44 @@ def test_the_manifest_keeps_the_readers_schema_and_every_body_is_there() -> None
     assert ours.generation() == 2
 
 
-def test_twenty_snapshots_are_kept_also_after_a_change_of_leaders() -> None:
+def test_twenty_snapshots_are_kept_however_old_also_after_a_change_of_leaders() -> None:
     bucket = memory()
 
-    for minute in range(1, 24):
-        leader = vault(bucket, f"w{minute}", epoch=minute)
-        leader.publish(offer(leader.generation() + 1, minute))
+    for number in range(1, 24):
+        leader = vault(bucket, f"w{number}", epoch=number)
+        leader.publish(offer(leader.generation() + 1, minute=60 * number))
 
     assert sorted(bucket.folders("snapshots")) == [f"{2 * n - 1:012d}" for n in range(4, 24)]  # each leaves one out
     replaced = [row["replaced_at"] for row in manifest(bucket)["snapshots"]]
-    assert replaced[:3] == [None, "2026-11-20T10:23:00Z", "2026-11-20T10:22:00Z"]
+    assert replaced[:3] == [None, "2026-11-21T09:00:00Z", "2026-11-21T08:00:00Z"]
     assert holds(bucket)
+
+
+def test_a_snapshot_stays_as_long_as_a_quote_of_it_can_be_paid_however_many_came_after() -> None:
+    bucket = memory()
+
+    for number in range(1, 101):
+        vault(bucket, f"w{number}", epoch=number).publish(offer(2 * number, second=number // 2))
+
+    assert len(bucket.folders("snapshots")) == 100
+    assert holds(bucket)
+    jsonschema.validate(manifest(bucket), SCHEMA)
+    vault(bucket, "z", epoch=200).publish(offer(300, minute=22))
+    assert len(bucket.folders("snapshots")) == 61  # of those without a name 40 are dropped at once
+    assert holds(bucket)
+
+
+def test_a_full_vault_sells_nothing_newer_until_the_oldest_quotes_have_run_out() -> None:
+    bucket = memory()
+    ours = vault(bucket)
+    for number in range(1, 30):
+        ours.publish(offer(number, second=1, size=VAULT_MOST_BYTES // 100))
+
+    assert manifest(bucket)["generation"] == "000000000024"
+    assert "000000000001" in bucket.folders("snapshots")
+    ours.publish(offer(30, minute=22))
+    assert manifest(bucket)["generation"] == "000000000030"
+    assert len(bucket.folders("snapshots")) == 20
 
 
 @pytest.mark.parametrize("how", [NOT_STORED, NOT_ANSWERED, "refused"])

@@ -12,7 +12,7 @@ from generator.lease.fence import Fence, one_writer
 from generator.publish.bucket.pointer import ATTRIBUTES, Pointer
 from generator.publish.bucket.store import Bucket, StoreFault
 from generator.publish.bucket.upload import Upload, upload
-from generator.publish.vault_manifest import MANIFEST, Offer, body_path, manifest_of
+from generator.publish.vault_manifest import MANIFEST, Offer, body_path, has_room, manifest_of
 
 SNAPSHOTS: Final = "snapshots"
 DEADLINE_S: Final = 10.0
@@ -64,6 +64,9 @@ class BucketVault:
         if int(offer.generation) <= self.generation():
             raise PublishError(f"vault {offer.generation} not published: {self._highest:012d} is there already")
         self._highest = int(offer.generation)
+        if not has_room(offer, self._manifest.body.get("snapshots", [])):
+            log.warning("too many quotes can still be paid: nothing newer is for sale", generation=offer.generation)
+            return
         bodies = [Upload(body_path(offer, product), offer.bodies[product.id], ATTRIBUTES) for product in PRODUCTS]
         upload(self._bucket, bodies, self._deadline_s, f"vault {offer.generation}")
         self._manifest.move(offer.generation, lambda before: manifest_of(offer, before.get("snapshots", [])))
