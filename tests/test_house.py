@@ -1,0 +1,174 @@
+"""The rooms of docs/house.md: each imports and touches what its row says, no less and no more."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROGRAMS = ("generator", "gateway")
+TOUCHES = {
+    "clock": {"time", "sched"},
+    "disk": {"ctypes", "fcntl", "glob", "os", "pathlib", "shutil", "sqlite3", "stat", "tempfile"},
+    "network": {"ftplib", "http", "smtplib", "socket", "socketserver", "ssl"},
+    "chance": {"random", "secrets", "uuid"},
+    "tasks": {"asyncio", "concurrent", "multiprocessing", "queue", "threading"},
+    "processes": {"signal", "subprocess"},
+}
+ASKS_THE_TIME = {"datetime.now", "datetime.utcnow", "datetime.today", "date.today"}
+EFFECT = {module: effect for effect, modules in TOUCHES.items() for module in modules}
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one room, or modules that stand apart in it, may use."""
+
+    names: tuple[str, ...]
+    imports: frozenset[str]
+    libraries: frozenset[str]
+    touches: frozenset[str]
+
+
+def rows() -> list[Row]:
+    """Read the table."""
+    lines = [line for line in (ROOT / "docs" / "house.md").read_text().splitlines() if line.startswith("| `")]
+    cells = [[re.findall(r"`([^`]+)`", cell) for cell in line.strip("|").split("|")] for line in lines]
+    plain = [[cell.strip() for cell in line.strip("|").split("|")][4] for line in lines]
+    return [
+        Row(tuple(names), frozenset(ours), frozenset(others), frozenset(touched.replace(",", " ").split()))
+        for (names, _, ours, others, _), touched in zip(cells, plain, strict=True)
+    ]
+
+
+TABLE = rows()
+PLACES = {name: row for row in TABLE for name in row.names}
+FILES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for program in PROGRAMS
+    for path in sorted((ROOT / program).rglob("*.py"))
+}
+
+
+def dotted(name: str) -> str:
+    return name if name.startswith("gateway") else f"generator.{name}".removesuffix(".generator")
+
+
+def place_of(module: str) -> str:
+    """Return the name in the table that a module falls under: the longest."""
+    fitting = [name for name in PLACES if f"{module}.".startswith(f"{dotted(name)}.")]
+    return max(fitting, key=lambda name: len(dotted(name)))
+
+
+@cache
+def tree_of(module: str) -> ast.Module:
+    return ast.parse(FILES[module].read_text())
+
+
+def imported(module: str, *, at_once: bool = False) -> Iterator[str]:
+    """Yield what a module imports: modules of ours whole; also inside functions, but for `at_once`."""
+    tree = tree_of(module)
+    for node in tree.body if at_once else ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.module is not None, f"{module}: imports are written out"
+            assert node.level == 0, f"{module}: imports are written out"
+            if node.module == "urllib":
+                yield from (f"urllib.{alias.name}" for alias in node.names)
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield whole if whole in FILES else node.module
+
+
+def effects(module: str) -> Iterator[str]:
+    """Yield what a module touches of the world."""
+    for name in imported(module):
+        if name == "urllib.request":
+            yield "network"
+        elif (first := name.split(".")[0]) in EFFECT:
+            yield EFFECT[first]
+    for node in ast.walk(tree_of(module)):
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in ASKS_THE_TIME:
+            yield "clock"
+
+
+def is_folder(name: str) -> bool:
+    return (ROOT / Path(*dotted(name).split("."))).is_dir()
+
+
+def allows(entry: str, target: str) -> bool:
+    """Tell whether an entry of a row covers a module: a room's name does not cover the rooms inside it."""
+    if not f"{target}.".startswith(f"{dotted(entry)}."):
+        return False
+    place = place_of(target)
+    return not is_folder(place) or len(dotted(place)) <= len(dotted(entry))
+
+
+def same_room(one: str, other: str) -> bool:
+    """Tell whether two modules lie in one room; modules that stand apart in a room are at home in it."""
+    rooms = []
+    for module in (one, other):
+        place = dotted(place_of(module))
+        rooms.append(place if is_folder(place_of(module)) else place.rpartition(".")[0])
+    return rooms[0] == rooms[1] != "generator" or place_of(one) == place_of(other)
+
+
+def of_ours(module: str) -> set[str]:
+    return {name for name in imported(module) if name.split(".")[0] in PROGRAMS}
+
+
+@pytest.mark.parametrize("module", FILES)
+def test_a_module_imports_and_touches_only_what_its_room_may(module: str) -> None:
+    row = PLACES[place_of(module)]
+
+    foreign = {
+        name
+        for name in of_ours(module)
+        if not same_room(module, name) and not any(allows(entry, name) for entry in row.imports)
+    }
+    first_names = {name.split(".")[0] for name in imported(module)} - set(PROGRAMS)
+
+    assert not foreign, f"docs/house.md does not let {module} import these"
+    assert first_names - sys.stdlib_module_names <= row.libraries
+    assert set(effects(module)) <= row.touches
+
+
+@pytest.mark.parametrize("row", TABLE, ids=[row.names[0] for row in TABLE])
+def test_a_row_names_nothing_that_its_room_does_not_use(row: Row) -> None:
+    modules = [module for module in FILES if place_of(module) in row.names]
+    targets = set().union(*(of_ours(module) for module in modules))
+    names = {name.split(".")[0] for module in modules for name in imported(module)}
+
+    assert {entry for entry in row.imports if not any(allows(entry, target) for target in targets)} == set()
+    assert row.libraries - names == set()
+    assert row.touches - {effect for module in modules for effect in effects(module)} == set()
+
+
+def test_every_name_in_the_table_is_a_room_or_a_module() -> None:
+    named = {dotted(name) for row in TABLE for name in (*row.names, *row.imports)}
+
+    assert {name for name in named if name not in FILES and not (ROOT / Path(*name.split("."))).is_dir()} == set()
+    assert len(PLACES) == sum(len(row.names) for row in TABLE)
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    waiting = {module: set(imported(module, at_once=True)) & set(FILES) for module in FILES}
+
+    while free := [module for module, needs in waiting.items() if not needs]:
+        for module in free:
+            del waiting[module]
+        for needs in waiting.values():
+            needs.difference_update(free)
+
+    assert waiting == {}
+
+
+def test_the_generator_as_a_package_loads_nothing() -> None:
+    assert (ROOT / "generator" / "__init__.py").read_bytes() == b""
