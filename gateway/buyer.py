@@ -112,6 +112,7 @@ class _Page:
             "stale_minutes": self._stale_minutes(vault),
             "flow": flow,
             "page": PAGE,
+            "version": f"?v={vault.assets_version}" if vault and vault.assets_version else "",
             "play_money": settings.network != "mainnet",
         }
 

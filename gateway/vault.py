@@ -85,7 +85,11 @@ class VaultProduct:
 
 @dataclass(frozen=True, slots=True)
 class LoadedVault:
-    """Everything of one manifest, checked."""
+    """Everything of one manifest, checked.
+
+    Args:
+        assets_version: of the scripts and style sheets that the same generator publishes; empty where it says none.
+    """
 
     generation: str
     tick_id: str
@@ -96,6 +100,7 @@ class LoadedVault:
     disclaimer: str
     products: Mapping[str, VaultProduct]
     snapshots: Mapping[str, Snapshot]
+    assets_version: str = ""
 
     @property
     def newest(self) -> Snapshot:
@@ -159,6 +164,7 @@ def assemble(manifest: Mapping[str, Any], contents: Mapping[str, bytes]) -> Load
         disclaimer=manifest["disclaimer"],
         products=products,
         snapshots=snapshots,
+        assets_version=manifest.get("assets_version", ""),
     )
 
 

@@ -13,6 +13,7 @@ from generator.catalog.sentences import DISCLAIMER
 from generator.compose.all import Composed
 from generator.compose.context import TickContext
 from generator.logbook import CHECKPOINT
+from generator.publish.charts.report import illustrated, report_charts
 from generator.publish.encode import encode
 from generator.publish.pages.render import PageView
 from generator.publish.vault import Offer
@@ -44,7 +45,10 @@ def publish(service: Service, context: TickContext, composed: Composed, at: date
     """
     free = {path: body.as_json() for path, body in composed.free.items()}
     paid = {product: body.as_json() for product, body in composed.paid.items()}
-    standing = service.standing.files(service.site, free | paid, at)
+    report, charts = paid[HUMAN_REPORT], report_charts(context)
+    paid[HUMAN_REPORT] = illustrated(report, charts)
+    examples = free | paid | {HUMAN_REPORT: illustrated(report, charts, cut=True)}
+    standing = service.standing.files(service.site, examples, at)
     bodies = {path: encode(body) for path, body in free.items()}
     played = service.memory.resolved_rounds(ROUNDS_PUBLISHED)
     due = service.memory.settled_predictions(PREDICTIONS_SHOWN)
@@ -58,7 +62,7 @@ def publish(service: Service, context: TickContext, composed: Composed, at: date
     files = service.variants.add(plain, lasting={*standing, ROUNDS_JSON, SAMPLE_JSON})
     generation, once = context.freshness.generation, {**service.logbook.tiles(), **service.polls.files(), **aside.once}
     service.checker.check(generation, files, once)
-    service.vault.publish(_offer(context, composed, {product: encode(body) for product, body in paid.items()}))
+    service.vault.publish(_offer(service, context, composed, {product: encode(body) for product, body in paid.items()}))
     written = service.releases.publish(generation, files, at.timestamp(), once)
     service.logbook.done(log.get(CHECKPOINT, b""))
     service.polls.done()
@@ -74,7 +78,7 @@ def rounds_file(project: str, rows: Sequence[Mapping[str, Any]]) -> bytes:
     return encode({"success": True, "project": project, "rounds": list(rows), "disclaimer": DISCLAIMER})
 
 
-def _offer(context: TickContext, composed: Composed, paid: Mapping[str, bytes]) -> Offer:
+def _offer(service: Service, context: TickContext, composed: Composed, paid: Mapping[str, bytes]) -> Offer:
     freshness = context.freshness
     head: dict[str, Any] = {
         "tick_id": freshness.tick_id,
@@ -83,6 +87,7 @@ def _offer(context: TickContext, composed: Composed, paid: Mapping[str, bytes]) 
         "source_mode": context.observation.mode.value,
         "project": context.site.project,
         "disclaimer": DISCLAIMER,
+        "assets_version": service.standing.assets_version,
     }
     as_of = iso(context.observation.market_ms)
     return Offer(freshness.generation, head, as_of, paid, composed.challenges, composed.bazaar)

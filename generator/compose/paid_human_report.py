@@ -53,6 +53,7 @@ def report(ctx: TickContext) -> HumanReport:
         arena=parts.arena(ctx),
         track_record=parts.track_record(ctx, ctx.arena.hourly_record),
         evidence=parts.evidence(ctx),
+        charts=(),  # drawn where the report is published, from the same tick
         glossary=tuple(GlossaryRow(word=word, meaning=meaning) for word, meaning in GLOSSARY.items()),
         limits=limits(ctx),
         receipt=Receipt(

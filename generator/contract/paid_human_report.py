@@ -47,6 +47,22 @@ class ReportTrackRecord(Body):
     )
 
 
+class ReportChart(Body):
+    """One chart of the report: the picture as drawn by the service, and the same numbers as a table."""
+
+    name: str = Field(description="Its name; ids inside the picture begin with it.")
+    part: str = Field(description="The part of the report that it belongs to, e.g. track_record.")
+    title: str = Field(description="What it shows, as a sentence.")
+    description: str = Field(description="How to read it, for those who do not see it.")
+    source: str = Field(description="Where the numbers come from, and as of when.")
+    columns: tuple[str, ...] = Field(description="Heads of its table.")
+    rows: tuple[tuple[str, ...], ...] = Field(description="Rows of its table, as many cells each.")
+    svg: str = Field(
+        description="The picture: an SVG of shapes, words and class names without style, script or address. "
+        "Examples are cut short."
+    )
+
+
 class GlossaryRow(Body):
     """One word and its meaning."""
 
@@ -77,6 +93,7 @@ class HumanReport(Body):
     arena: ReportSection = Field(description="The guessing game.")
     track_record: ReportTrackRecord = Field(description="How past forecasts turned out.")
     evidence: UsedEvidence = Field(description="Which evidence the report rests on.")
+    charts: tuple[ReportChart, ...] = Field(description="Its charts; none of what is unknown.")
     glossary: tuple[GlossaryRow, ...] = Field(description="Words and their meanings.")
     limits: tuple[str, ...] = Field(description="What the report cannot tell.")
     receipt: Receipt = Field(description="What was bought.")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from generator.errors import PublishError
+
+_IMPORT: Final = re.compile(rb'(from "\./[a-z-]+\.js)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +37,29 @@ class Resources:
         raise PublishError("the page templates are missing from this installation; install the package again")
 
 
+def assets_version(resources: Resources) -> str:
+    """Return a short digest of all hand-written files.
+
+    It stands in the address of every script and style sheet, so that a new page never meets an old copy of a cache.
+    """
+    digest = hashlib.sha256()
+    for path in _assets(resources):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:10]
+
+
 def static_assets(resources: Resources | None = None) -> dict[str, bytes]:
-    """Read the hand-written files: `/assets/*` and, at the root, `/favicon.svg`."""
-    folder = (resources or Resources.locate()).site / "assets"
-    files = {f"/assets/{path.name}": path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+    """Read the hand-written files: `/assets/*` and, at the root, `/favicon.svg`.
+
+    A script that imports another one names the version of all of them, as the pages do.
+    """
+    resources = resources or Resources.locate()
+    named = rb'\1?v=%s"' % assets_version(resources).encode()
+    files = {f"/assets/{path.name}": path.read_bytes() for path in _assets(resources)}
+    files = {name: _IMPORT.sub(named, content) if name.endswith(".js") else content for name, content in files.items()}
     icon = files.pop("/assets/favicon.svg")
     return {**files, "/favicon.svg": icon}
+
+
+def _assets(resources: Resources) -> list[Path]:
+    return sorted(path for path in (resources.site / "assets").iterdir() if path.is_file())

@@ -1,61 +1,121 @@
-"""Files that no tick changes: OpenAPI with its examples, discovery files, assets. Renewed at 00:00 UTC in a thread."""
+"""Files that no tick changes: OpenAPI with its examples, discovery files, assets. Renewed at 00:00 UTC in a thread.
+
+OpenAPI's YAML takes longer to write than all the rest of a release. It is written only when its content changes: a
+process that starts, and one that takes over, go on from the one that readers have, if it is the twin of the JSON that
+this program would publish.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
+from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.links import OPENAPI_JSON, OPENAPI_YAML
 from generator.compose.context import Site
 from generator.publish.discovery import discovery
 from generator.publish.encode import encode
-from generator.publish.openapi.document import openapi, openapi_yaml
+from generator.publish.openapi.document import is_twin, openapi, openapi_yaml
+from generator.publish.openapi.paths import examples_in
 from generator.publish.resources import static_assets
+from generator.publish.values import Shown, nothing_shown
+
+
+class Made(NamedTuple):
+    """The files, the component schemas of the OpenAPI in them, and of which day its examples are (None: it has none)."""
+
+    files: dict[str, bytes]
+    schemas: Mapping[str, Any]
+    day: date | None
 
 
 class Standing:
-    """Make the standing files once at the first tick, then once a day outside the tick."""
+    """Make the standing files at a start, and then once a day outside the tick.
 
-    def __init__(self) -> None:
-        self._files: dict[str, bytes] = {}
-        self._schemas: dict[str, Any] = {}
-        self._made_on: date | None = None
+    Args:
+        shown: reads what is published.
+        at_once: the first tick makes what is not up to date, and waits for it; else it takes what is published, and the
+            next release has the new.
+    """
+
+    def __init__(self, shown: Shown = nothing_shown, *, at_once: bool = True) -> None:
+        self._shown = shown
+        self._at_once = at_once
+        self._made: Made | None = None
+        self._asked_on: date | None = None
+        self._sure = False  # that what we hold is what is published
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="standing")
-        self._next: Future[tuple[dict[str, bytes], dict[str, Any]]] | None = None
+        self._next: Future[Made] | None = None
 
     @property
     def schemas(self) -> Mapping[str, Any]:
         """The component schemas of the published OpenAPI, for the docs page."""
-        return self._schemas
+        return self._made.schemas if self._made else {}
+
+    def doubt(self) -> None:
+        """Look again at what is published before the next use: another process may have published since."""
+        self._sure = False
 
     def files(self, site: Site, bodies: Mapping[str, Any], at: datetime) -> dict[str, bytes]:
         """Return path -> bytes; `bodies` (path or product id -> JSON object) are the examples when they are due."""
-        if not self._files:
-            self._files, self._schemas = make(site, bodies, at)
-            self._made_on = at.date()
+        if not self._sure:
+            self._sure = True
+            self._begin(site, bodies, at)
         elif self._next is not None and self._next.done():
-            self._files, self._schemas = self._next.result()
-            self._next = None
-        elif self._next is None and at.date() != self._made_on:
+            self._made, self._next = self._next.result(), None
+        assert self._made is not None  # noqa: S101  `_begin` made it
+        if self._next is None and at.date() not in {self._made.day, self._asked_on}:
+            self._asked_on = at.date()
             self._next = self._pool.submit(make, site, dict(bodies), at)
-            self._made_on = at.date()
-        return self._files
+        return self._made.files
 
     def close(self) -> None:
         """Wait for the thread."""
-        self._pool.shutdown()
+        self._pool.shutdown(cancel_futures=True)
+
+    def _begin(self, site: Site, bodies: Mapping[str, Any], at: datetime) -> None:
+        """Go on from what is published, else from what we have, else make it now."""
+        self._made = self._published(site, at) or self._made
+        if self._made is None or (self._at_once and self._made.day != at.date()):
+            self._made = make(site, bodies, at)
+
+    def _published(self, site: Site, at: datetime) -> Made | None:
+        """Return what is published, made new around its OpenAPI; None where that is not what we would publish."""
+        found = self._shown((OPENAPI_JSON, OPENAPI_YAML))
+        told, yaml = found.get(OPENAPI_JSON), found.get(OPENAPI_YAML)
+        if told is None or yaml is None or not is_twin(yaml, told):
+            return None
+        try:
+            examples = examples_in(json.loads(told))
+            document = _document(site, examples)
+        except (ValueError, KeyError, TypeError, AttributeError):  # of another version of this program
+            return None
+        return _around(document, told, yaml, site, at, _day(examples)) if encode(document) == told else None
 
 
-def make(site: Site, bodies: Mapping[str, Any], at: datetime) -> tuple[dict[str, bytes], dict[str, Any]]:
+def make(site: Site, bodies: Mapping[str, Any], at: datetime) -> Made:
     """Make all standing files with the examples of one tick."""
-    document = openapi(
-        base_url=site.base_url, project=site.project, contact=site.contact, network=site.network, examples=bodies
+    document = _document(site, bodies)
+    return _around(document, encode(document), openapi_yaml(document), site, at, at.date() if bodies else None)
+
+
+def _around(  # noqa: PLR0917
+    document: Mapping[str, Any], told: bytes, yaml: bytes, site: Site, at: datetime, day: date | None
+) -> Made:
+    files = {OPENAPI_JSON: told, OPENAPI_YAML: yaml, **discovery(site, at.astimezone(UTC)), **static_assets()}
+    return Made(files, document["components"]["schemas"], day)
+
+
+def _document(site: Site, examples: Mapping[str, Any]) -> dict[str, Any]:
+    return openapi(
+        base_url=site.base_url, project=site.project, contact=site.contact, network=site.network, examples=examples
     )
-    files = {
-        "/openapi.json": encode(document),
-        "/openapi.yaml": openapi_yaml(document),
-        **discovery(site, at.astimezone(UTC)),
-        **static_assets(),
-    }
-    return files, document["components"]["schemas"]
+
+
+def _day(examples: Mapping[str, Any]) -> date | None:
+    """Return the day of a document's examples, as the first of them tells it."""
+    first = examples.get(ENDPOINTS[0].path)
+    return None if first is None else date.fromisoformat(first["freshness"]["generated_at"][:10])

@@ -28,7 +28,7 @@ class Offer:
     """What one tick puts up for sale: per product id the finished body, the 402 body's text and the declaration."""
 
     generation: str
-    head: Mapping[str, Any]  # tick_id, generated_at, valid_until, source_mode, project, disclaimer
+    head: Mapping[str, Any]  # tick_id, generated_at, valid_until, source_mode, project, disclaimer, assets_version
     as_of: str
     bodies: Mapping[str, bytes]
     challenges: Mapping[str, Mapping[str, Any]]

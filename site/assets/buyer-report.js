@@ -1,5 +1,5 @@
-// A bought document as a list of blocks, and the blocks as elements or as Markdown. Text nodes only: nothing in a
-// body can become markup.
+// A bought document as a list of blocks, and the blocks as elements or as Markdown. Text nodes only, and of a picture
+// only shapes, words and class names: nothing in a body can become markup, a script or an address.
 
 const simple = (value) => value === null || typeof value !== "object";
 const plain = (value) => (value === null || value === undefined ? "not known" : value === true ? "yes" : value === false ? "no" : typeof value === "number" ? value.toLocaleString("en", { maximumFractionDigits: 12 }) : String(value));
@@ -18,6 +18,29 @@ export function element(name, text, className) {
   if (text !== undefined) made.textContent = text;
   if (className) made.className = className;
   return made;
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+const SHAPES = new Set(["svg", "title", "desc", "line", "text", "rect", "circle", "polyline", "polygon", "path"]);
+const TRAITS = /^(class|id|role|viewBox|aria-labelledby|data-tip|text-anchor|d|points|[xy][12]?|c[xy]|r[xy]?|width|height)$/;
+let pictures = 0;
+
+// A picture may be shown twice on a page, as a sample and as bought: its ids get a number of their own.
+function copied(node, suffix) {
+  const made = document.createElementNS(SVG, node.localName);
+  for (const { name, value } of node.attributes) {
+    if (TRAITS.test(name)) made.setAttribute(name, /^(id|aria-labelledby)$/.test(name) ? value.replace(/\S+/g, `$&-${suffix}`) : value);
+  }
+  for (const child of node.childNodes) {
+    if (child.nodeType === Node.TEXT_NODE) made.append(child.data);
+    else if (SHAPES.has(child.localName)) made.append(copied(child, suffix));
+  }
+  return made;
+}
+
+function picture(text) {
+  const root = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+  return root.localName === "svg" ? [copied(root, (pictures += 1))] : [];
 }
 
 const head = (level, text, aside) => ({ kind: "head", level: Math.min(level, 6), text, aside });
@@ -78,11 +101,17 @@ function human(report) {
     made.push(head(3, title), para(one.text));
     if (one.points?.length) made.push(list(one.points));
   };
+  const drawn = (part) => made.push(...(report.charts || []).filter((one) => one.part === part).map(chart));
+  drawn("verdict");
   section("What changed", report.what_changed);
+  drawn("what_changed");
   made.push(head(3, "Coin by coin"), ...(report.assets || []).flatMap(coin));
+  drawn("assets");
   prose("Futures", report.derivatives);
+  drawn("derivatives");
   prose("How much can change hands", report.liquidity);
   made.push(head(3, "What may come next"));
+  drawn("scenarios");
   for (const one of report.scenarios || []) made.push(head(4, one.name), para(one.text), para(`Wrong if: ${one.wrong_if}`, "wrong-if"));
   prose("The Arena", report.arena);
   const record = report.track_record;
@@ -90,11 +119,18 @@ function human(report) {
     const counts = Object.entries(COUNTS).filter(([key]) => record[key] !== undefined);
     made.push(head(3, "How past readings turned out"), para(record.text), facts(counts.map(([key, name]) => [name, record[key]])));
     if (record.latest_arena_losses?.length) made.push(head(4, "Latest misses in the Arena"), list(record.latest_arena_losses));
+    drawn("track_record");
   }
   section("What it rests on", report.evidence);
   section("What it cannot tell", report.limits);
   if (report.glossary?.length) made.push(head(3, "Words"), { kind: "glossary", rows: report.glossary.map((one) => [one.word, one.meaning]) });
   return made;
+}
+
+// The first column names the row; the others are numbers where they begin as one does.
+function chart(one) {
+  const numeric = one.columns.map((_, place) => place > 0 && one.rows.some((row) => /^[+\u2212\u00b1]?\d/.test(row[place])));
+  return { kind: "chart", title: one.title, source: one.source, svg: one.svg, names: one.columns, rows: one.rows, numeric };
 }
 
 // The reading first, the envelope last.
@@ -116,6 +152,14 @@ export function blocks(body, title, receipt) {
   if (mode) made.splice(1, 0, para(mode, "mode-note"));
   if (receipt.length) made.push(head(3, "Receipt"), facts(receipt));
   if (disclaimer) made.push(para(disclaimer, "notice"));
+  return made;
+}
+
+function figure(block) {
+  const made = element("figure", undefined, "chart");
+  const numbers = element("details");
+  numbers.append(element("summary", "The numbers of this chart"), grid(block));
+  made.append(element("figcaption", block.title), ...picture(block.svg), element("p", block.source, "source"), numbers);
   return made;
 }
 
@@ -167,6 +211,7 @@ const DRAW = {
   facts: (one) => pairs(one.rows, "terms"),
   glossary: (one) => pairs(one.rows, "glossary"),
   table: grid,
+  chart: figure,
   code: (one) => {
     const made = element("details");
     const frame = Object.assign(element("pre", undefined, "code"), { tabIndex: 0 });
@@ -180,6 +225,7 @@ export const draw = (made) => made.map((one) => DRAW[one.kind](one));
 
 const safe = (text) => String(text).replace(/([\\`*_[\]<>|#])/g, "\\$1").replace(/\s+/g, " ");
 const line = (cells) => `| ${cells.map(safe).join(" | ")} |`;
+const rowsOf = (one) => [line(one.names), line(one.names.map(() => "---")).replaceAll("\\", ""), ...one.rows.map(line)].join("\n");
 const WRITE = {
   head: (one) => `${"#".repeat(one.level - 1)} ${safe(one.text)}${one.aside ? ` (${safe(one.aside)})` : ""}`,
   para: (one) => (one.className === "notice" ? `> ${safe(one.text)}` : safe(one.text)),
@@ -187,7 +233,8 @@ const WRITE = {
   facts: (one) => one.rows.map(([name, value]) => `- **${safe(name)}**: ${safe(value)}`).join("\n"),
   glossary: (one) => one.rows.map(([name, value]) => `- **${safe(name)}**: ${safe(value)}`).join("\n"),
   code: (one) => `\`\`\`json\n${one.text}\n\`\`\``,
-  table: (one) => [line(one.names), line(one.names.map(() => "---")).replaceAll("\\", ""), ...one.rows.map(line)].join("\n"),
+  table: rowsOf,
+  chart: (one) => `**${safe(one.title)}**\n\n${rowsOf(one)}\n\n${safe(one.source)}`,
 };
 
 export const markdown = (made) => `${made.map((one) => WRITE[one.kind](one)).join("\n\n")}\n`;

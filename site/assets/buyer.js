@@ -443,6 +443,7 @@ at("cancel").addEventListener("click", () => stopping.abort());
 at("print").addEventListener("click", () => print());
 at("show-sample")?.addEventListener("click", sample);
 addEventListener("online", () => wake());
+addEventListener("beforeprint", () => document.querySelectorAll("figure details").forEach((part) => (part.open = true)));
 onChange(list);
 list();
 const pending = saved().find((one) => one.status === "signed" && one.header);

@@ -5,13 +5,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from markupsafe import Markup
 
 from generator.arena.scores import wilson
 from generator.arena.values import Bin, Rate, TrackRecord
 from generator.catalog.assets import ASSETS
 from generator.publish.charts.now import fundings, live_round, swings
-from generator.publish.charts.plot import LEFT, RIGHT, TOP, WIDTH, Axis, Plot, nice_ticks
+from generator.publish.charts.plot import LEFT, RIGHT, TOP, WIDTH, Axis, Chart, Plot, nice_ticks
 from generator.publish.charts.record import Outcome, briers, curve, rates, reliability
 from tests.publish.fixture import HOUR_MS, NOW_MS, START_MS, arena
 
@@ -31,14 +30,14 @@ def _record() -> TrackRecord:
     return arena().hourly_record
 
 
-def _live(now_price: float | None = 96_432.1) -> Markup | None:
+def _live(now_price: float | None = 96_432.1) -> Chart | None:
     live = arena().live
     assert live is not None
     path = [(START_MS + minute * 60_000, 96_210.4 + 3 * minute) for minute in range(-10, 80, 5)]
     return live_round(live, path, NOW_MS, now_price, SOURCE)
 
 
-CHARTS: dict[str, Callable[[], Markup | None]] = {
+CHARTS: dict[str, Callable[[], Chart | None]] = {
     "swings": lambda: swings(BANDS, SOURCE),
     "funding": lambda: fundings(RATES, dict.fromkeys(ASSETS, "balanced"), SOURCE),
     "live": _live,
@@ -151,7 +150,7 @@ def test_the_live_round_says_where_it_stands(now: float, words: str) -> None:
         curve("c", _outcomes(29), SOURCE),
     ],
 )
-def test_nothing_is_drawn_of_nothing_or_of_too_little(chart: Markup | None) -> None:
+def test_nothing_is_drawn_of_nothing_or_of_too_little(chart: Chart | None) -> None:
     assert chart is None
 
 

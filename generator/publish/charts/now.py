@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from markupsafe import Markup
 
 from generator.arena.values import Round
-from generator.publish.charts.plot import Axis, Plot, Row, Told, figure, nice_ticks, row_chart
+from generator.publish.charts.plot import Axis, Chart, Plot, Row, Told, nice_ticks, row_chart
 from generator.publish.pages.format import UNKNOWN, moment, percent, price, signed, word
 
 SIGMAS_IN_BAND: Final = 0.4307  # the neutral band in standard deviations (contract section 6)
 _HEIGHT: Final = 330
 
 
-def swings(bands_bps: Mapping[str, float | None], source: Markup | str) -> Markup | None:
+def swings(bands_bps: Mapping[str, float | None], source: Markup | str) -> Chart | None:
     """Draw the usual size of each asset's move over the next hour, from the published neutral bands.
 
     Args:
@@ -24,10 +24,21 @@ def swings(bands_bps: Mapping[str, float | None], source: Markup | str) -> Marku
         source: for the line under it.
     """
     sizes = {asset: None if band is None else band / SIGMAS_IN_BAND / 100 for asset, band in bands_bps.items()}
+    return usual_moves("swings", sizes, source)
+
+
+def usual_moves(name: str, sizes: Mapping[str, float | None], source: Markup | str) -> Chart | None:
+    """Draw the usual size of each asset's move over the next hour.
+
+    Args:
+        name: for element ids.
+        sizes: asset -> one standard deviation, percent; None where it is unknown.
+        source: for the line under it.
+    """
     known = {asset: size for asset, size in sizes.items() if size is not None}
     if not known:
         return None
-    widest, calmest = max(known, key=lambda name: known[name]), min(known, key=lambda name: known[name])
+    widest, calmest = max(known, key=lambda asset: known[asset]), min(known, key=lambda asset: known[asset])
     if len(known) > 1 and known[widest] > known[calmest]:
         finding = f"{widest} may swing most in the next hour, {calmest} least"
     else:
@@ -37,7 +48,7 @@ def swings(bands_bps: Mapping[str, float | None], source: Markup | str) -> Marku
         for asset, size in sizes.items()
     ]
     told = Told(
-        "swings",
+        name,
         finding,
         "A bar for each asset as long as the usual size of its move over the next hour, up or down. It says nothing "
         "about which way.",
@@ -49,11 +60,16 @@ def swings(bands_bps: Mapping[str, float | None], source: Markup | str) -> Marku
 
 
 def fundings(
-    rates: Mapping[str, float | None], states: Mapping[str, str | None], source: Markup | str
-) -> Markup | None:
+    rates: Mapping[str, float | None],
+    states: Mapping[str, str | None],
+    source: Markup | str,
+    *,
+    name: str = "funding",
+) -> Chart | None:
     """Draw the funding of each asset around zero.
 
     Args:
+        name: for element ids.
         rates: asset -> percent per 8 hours, None where unknown.
         states: asset -> the word of its futures.
         source: for the line under it.
@@ -65,7 +81,7 @@ def fundings(
     below = sum(rate < 0 for rate in known.values())
     rows = [Row(asset, rate, signed(rate, 4)) for asset, rate in rates.items()]
     told = Told(
-        "funding",
+        name,
         _funding_finding(above, below, len(known)),
         "A bar for each asset from zero to its funding rate. Right of zero, those who hold longs pay; left of it, those "
         "who hold shorts pay.",
@@ -73,11 +89,9 @@ def fundings(
         ("Asset", "Funding, 8 h", "Futures"),
         tuple((row.label, row.text, word(states.get(row.label))) for row in rows),
     )
-    reach = max(abs(rate) for rate in known.values()) * 1.1 or 0.01
-    ticks = tuple((tick, _tick(tick)) for tick in nice_ticks(-reach, reach, 4))
     return row_chart(
         told,
-        Axis(-reach, reach, ticks, "funding, % per 8 hours"),
+        around_zero(known.values(), "funding, % per 8 hours"),
         rows,
         bars=True,
         mark=(0.0, "shorts pay \N{LEFTWARDS ARROW} 0 \N{RIGHTWARDS ARROW} longs pay"),
@@ -86,7 +100,7 @@ def fundings(
 
 def live_round(
     live: Round, path: Sequence[tuple[int, float]], now_ms: int, now_price: float | None, source: Markup | str
-) -> Markup | None:
+) -> Chart | None:
     """Draw the live round: the price since its start and the neutral band around it.
 
     Args:
@@ -108,7 +122,7 @@ def live_round(
     moves = [(at, 100 * (seen / start - 1)) for at, seen in points if math.isfinite(seen)]
     band = None if live.band_bps is None else live.band_bps / 100
     reach = 1.25 * max(0.02, band or 0.0, *(abs(move) for _, move in moves))
-    ticks = tuple((tick, _tick(tick)) for tick in nice_ticks(-reach, reach, 4))
+    ticks = tuple((tick, tick_text(tick)) for tick in nice_ticks(-reach, reach, 4))
     plot = Plot(
         Axis(live.start_ms, live.end_ms, _quarters(live), "time, UTC"),
         Axis(-reach, reach, ticks, f"{live.asset}: change since the start of the round, %"),
@@ -128,7 +142,7 @@ def live_round(
             for (at, seen), (_, move) in zip(points, moves, strict=True)
         ),
     )
-    return figure(told, Markup("").join(parts), _HEIGHT)
+    return Chart(told, Markup("").join(parts), _HEIGHT)
 
 
 def _funding_finding(above: int, below: int, n: int) -> str:
@@ -170,10 +184,17 @@ def _quarters(live: Round) -> tuple[tuple[float, str], ...]:
     return tuple((float(at), f"{moment(at):%H:%M}") for at in range(live.start_ms, live.end_ms + 1, step))
 
 
+def around_zero(values: Iterable[float], label: str) -> Axis:
+    """Return an axis that is as long to the left of zero as to the right."""
+    reach = max(abs(value) for value in values) * 1.1 or 0.01
+    return Axis(-reach, reach, tuple((tick, tick_text(tick)) for tick in nice_ticks(-reach, reach, 4)), label)
+
+
 def _from_zero(highest: float, label: str) -> Axis:
     top = highest * 1.05
-    return Axis(0.0, top, tuple((tick, _tick(tick)) for tick in nice_ticks(0.0, top, 4)), label)
+    return Axis(0.0, top, tuple((tick, tick_text(tick)) for tick in nice_ticks(0.0, top, 4)), label)
 
 
-def _tick(value: float) -> str:
+def tick_text(value: float) -> str:
+    """Write the number at a tick."""
     return f"{value:g}".replace("-", "\N{MINUS SIGN}")

@@ -23,12 +23,15 @@ ROW_LABEL: Final = 118
 ROW_VALUE: Final = 168
 
 _FIGURE: Final = Markup(
-    '<figure class="chart" id="chart-{id}"><figcaption>{finding}</figcaption>'
-    '<svg viewBox="0 0 {width} {height}" role="img" aria-labelledby="{id}-t {id}-d">'
-    '<title id="{id}-t">{finding}</title><desc id="{id}-d">{desc}</desc>{inner}</svg>'
+    '<figure class="chart" id="chart-{id}"><figcaption>{finding}</figcaption>{svg}'
     '<p class="source">{source}</p>'
     "<details><summary>The numbers of this chart</summary>{table}</details></figure>"
 )
+_SVG: Final = Markup(
+    '<svg{space} viewBox="0 0 {width} {height}" role="img" aria-labelledby="{id}-t {id}-d">'
+    '<title id="{id}-t">{finding}</title><desc id="{id}-d">{desc}</desc>{inner}</svg>'
+)
+_NAMESPACE: Final = Markup(' xmlns="http://www.w3.org/2000/svg"')
 _TEXT: Final = Markup('<text class="{kind}" x="{x:.1f}" y="{y:.1f}"{anchor}>{text}</text>')
 _LINE: Final = Markup('<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>')
 _ANCHORS: Final = {
@@ -99,6 +102,43 @@ class Row:
     high: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A finished chart; in a template it is its figure: picture, title, description, source and table together.
+
+    Args:
+        told: what it says.
+        inner: its marks.
+        height: of the picture, units.
+    """
+
+    told: Told
+    inner: Markup
+    height: int
+
+    def svg(self, *, alone: bool = False) -> Markup:
+        """Return the picture; `alone` where it stands outside of a page and must name its own language."""
+        told, space = self.told, _NAMESPACE if alone else Markup("")
+        return _SVG.format(
+            space=space,
+            id=told.name,
+            width=WIDTH,
+            height=self.height,
+            finding=told.finding,
+            desc=told.desc,
+            inner=self.inner,
+        )
+
+    def __html__(self) -> str:
+        """Return the figure."""
+        told = self.told
+        return _FIGURE.format(
+            id=told.name, finding=told.finding, svg=self.svg(), source=told.source, table=_table(told)
+        )
+
+    __str__ = __html__
+
+
 class Plot:
     """A plane between two axes."""
 
@@ -149,23 +189,9 @@ class Plot:
         return text(kind, x, y + down, words, anchor)
 
 
-def figure(told: Told, inner: Markup, height: int) -> Markup:
-    """Put picture, title, description, source and table together."""
-    return _FIGURE.format(
-        id=told.name,
-        width=WIDTH,
-        height=height,
-        finding=told.finding,
-        desc=told.desc,
-        inner=inner,
-        source=told.source,
-        table=_table(told),
-    )
-
-
 def row_chart(
     told: Told, axis: Axis, rows: Sequence[Row], *, bars: bool = False, mark: tuple[float, str] | None = None
-) -> Markup:
+) -> Chart:
     """Draw one mark for each row along one axis.
 
     Args:
@@ -190,7 +216,7 @@ def row_chart(
         parts += [line("mark", (x, TOP - 8), (x, bottom)), text("axis", x, 22, mark[1], "middle")]
     for number, row in enumerate(rows):
         parts.append(_row(row, TOP + ROW * (number + 0.5), x_of, bars=bars))
-    return figure(told, Markup("").join(parts), height)
+    return Chart(told, Markup("").join(parts), height)
 
 
 def nice_ticks(low: float, high: float, wanted: int = 5) -> tuple[float, ...]:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from generator.arena.scores import BIN_CASES, wilson
 from generator.arena.values import Bin, Rate, TrackRecord
-from generator.publish.charts.plot import Axis, Plot, Row, Told, figure, nice_ticks, row_chart
+from generator.publish.charts.plot import Axis, Chart, Plot, Row, Told, nice_ticks, row_chart
 from generator.publish.pages.format import UNKNOWN, moment, percent
 
 GUESS_PERCENT: Final = 100 / 3
@@ -52,7 +52,7 @@ def fits(part: Bin) -> bool:
     return hit.low_percent <= part.high_percent and part.low_percent <= hit.high_percent
 
 
-def reliability(name: str, bins: Sequence[Bin], source: Markup | str) -> Markup | None:
+def reliability(name: str, bins: Sequence[Bin], source: Markup | str) -> Chart | None:
     """Draw how often each level of confidence came true; None while no level has cases enough."""
     known = enough(bins)
     if not known:
@@ -68,7 +68,7 @@ def reliability(name: str, bins: Sequence[Bin], source: Markup | str) -> Markup 
     inner = Markup("").join(
         [plot.frame(), plot.span("mark", (low, low), (high, high)), _diagonal_note(plot, low, high), *marks]
     )
-    return figure(Told(name, _reliability_finding(known), _RELIABILITY, source, *_bin_table(bins)), inner, _HEIGHT)
+    return Chart(Told(name, _reliability_finding(known), _RELIABILITY, source, *_bin_table(bins)), inner, _HEIGHT)
 
 
 _RELIABILITY: Final = (
@@ -77,7 +77,7 @@ _RELIABILITY: Final = (
 )
 
 
-def rates(name: str, who: str, rows: Sequence[tuple[str, Rate]], source: Markup | str) -> Markup | None:
+def rates(name: str, who: str, rows: Sequence[tuple[str, Rate]], source: Markup | str) -> Chart | None:
     """Draw hit rates with their intervals beside a blind guess.
 
     Args:
@@ -108,7 +108,7 @@ def rates(name: str, who: str, rows: Sequence[tuple[str, Rate]], source: Markup 
     return row_chart(told, axis, drawn, mark=(GUESS_PERCENT, "blind guess"))
 
 
-def briers(name: str, record: TrackRecord, source: Markup | str) -> Markup | None:
+def briers(name: str, record: TrackRecord, source: Markup | str) -> Chart | None:
     """Draw the Brier score beside those of simple rules; None when nothing came due."""
     if record.brier is None:
         return None
@@ -146,7 +146,7 @@ def brier_finding(record: TrackRecord) -> str:
     return f"The brain's Brier score is {record.brier:.3f}, always giving the base rate scores {base:.3f} (lower is better)"
 
 
-def curve(name: str, outcomes: Sequence[Outcome], source: Markup | str) -> Markup | None:
+def curve(name: str, outcomes: Sequence[Outcome], source: Markup | str) -> Chart | None:
     """Draw the hit rate as it grew, with its band, and a tick for each forecast, hits above and misses below.
 
     Args:
@@ -193,7 +193,7 @@ def curve(name: str, outcomes: Sequence[Outcome], source: Markup | str) -> Marku
         ("Up to", "Forecasts", "Came true", _INTERVAL),
         tuple((_when(at), f"{rate.n:,}", percent(rate.percent), interval(rate)) for at, rate in _some(shown, 12)),
     )
-    return figure(told, inner, _HEIGHT)
+    return Chart(told, inner, _HEIGHT)
 
 
 def interval(rate: Rate) -> str:

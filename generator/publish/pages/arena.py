@@ -13,6 +13,7 @@ from generator.arena.values import Rate, Round, TeacherMetrics
 from generator.catalog.words import PatternType
 from generator.compose.context import TickContext
 from generator.publish.charts.now import live_round
+from generator.publish.charts.plot import Chart
 from generator.publish.charts.record import interval, rates
 from generator.publish.charts.spark import shares
 from generator.publish.pages.format import UNKNOWN, count, ms_of, percent, price, signed, when
@@ -62,7 +63,7 @@ class LiveRound:
     round: Round
     question: str
     band: str
-    chart: Markup | None
+    chart: Chart | None
     crowd: str
     crowd_bar: Markup | None
     crowd_rows: tuple[tuple[str, str, int, str], ...]  # class, word, votes, share
@@ -76,7 +77,7 @@ class LiveRound:
 class WhoWasRight:
     """Brain and people over all resolved rounds."""
 
-    chart: Markup | None
+    chart: Chart | None
     brain: Rate
     people: Rate
     agreement: Rate

@@ -16,6 +16,7 @@ from generator.catalog.sentences import BARS_MISSING, NEEDS_5_MINUTE_BARS, RECOR
 from generator.compose.context import TickContext
 from generator.market.values import BAR_MS
 from generator.publish.charts.now import fundings, swings
+from generator.publish.charts.plot import Chart
 from generator.publish.charts.record import GUESS_PERCENT, interval
 from generator.publish.charts.spark import scale, sparkline
 from generator.publish.pages.arena import brain_words, crowd_bar, crowd_words, question
@@ -90,8 +91,8 @@ class Landing:
     why: str
     evidence: tuple[tuple[str, str], ...]
     rows: tuple[AssetRow, ...]
-    swing_chart: Markup | None
-    funding_chart: Markup | None
+    swing_chart: Chart | None
+    funding_chart: Chart | None
     futures_summary: str
     arena: ArenaCard
     track_record: str

@@ -12,6 +12,7 @@ from generator.arena.scores import BIN_CASES, wilson
 from generator.arena.values import PredictionMade, Rate, TeacherMetrics, TrackRecord
 from generator.catalog.assets import ASSETS
 from generator.catalog.downloads import SERIES
+from generator.publish.charts.plot import Chart
 from generator.publish.charts.record import (
     GUESS_PERCENT,
     Outcome,
@@ -58,7 +59,7 @@ class Section:
     enough: bool
     verdict: str
     facts: tuple[tuple[str, str, str], ...]  # name, value, meaning
-    charts: tuple[Markup, ...]
+    charts: tuple[Chart, ...]
 
 
 @dataclass(frozen=True, slots=True)

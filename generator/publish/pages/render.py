@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -40,7 +39,7 @@ from generator.publish.pages.markdown import markdown
 from generator.publish.pages.questions import LEARN_QUESTIONS, PRICING_QUESTIONS
 from generator.publish.pages.record import by_month, record_view, verdict
 from generator.publish.pages.words import MODE_BANNERS, glossary
-from generator.publish.resources import Resources
+from generator.publish.resources import Resources, assets_version
 
 NOT_FOUND: Final = SitePage("/404", "pages/404.html", "", "No such page", "There is nothing at this address.")
 _SHARED: Final = ENDPOINT_BY_ID["shared-intelligence"].path
@@ -226,7 +225,7 @@ class Pages:
     def __init__(self, resources: Resources | None = None) -> None:
         resources = resources or Resources.locate()
         self._env = environment(resources)
-        self._env.globals.update(_facts(), assets_version=_version(resources))
+        self._env.globals.update(_facts(), assets_version=assets_version(resources))
         self._kept: dict[str, tuple[object, Any]] = {}
 
     def render(self, view: PageView) -> dict[str, bytes]:
@@ -365,13 +364,3 @@ def _facts() -> dict[str, Any]:
         "answer_time": _mark("when"),
         "status_page": STATUS,
     }
-
-
-def _version(resources: Resources) -> str:
-    # In the address of style sheet and script, so that a new release never meets an old copy in a cache.
-    folder = resources.site / "assets"
-    digest = hashlib.sha256()
-    for path in sorted(folder.iterdir()):
-        if path.is_file():
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:10]
