@@ -91,7 +91,7 @@ def read(service: Service, observation: Observation) -> BrainReading | None:
     """Let the brain read the new bars; it reads nothing but 5-minute bars, and nothing past a recording's end."""
     if observation.bar_interval_ms != BAR_MS or observation.ended:
         return None
-    return service.engine.update(observation.new_bars)
+    return service.engine.update(observation.new_bars, observation.day_changes(service.engine.assets))
 
 
 def _lock_ms(service: Service, at: datetime) -> int | None:

@@ -78,13 +78,13 @@ class Engine:
         """Open time of the last bar fed, None before the first."""
         return self._t
 
-    def update(self, frame: BarFrame) -> BrainReading | None:
-        """Feed bars in order and return the reading after the last.
+    def update(self, frame: BarFrame, day: FloatArray | None = None) -> BrainReading | None:
+        """Feed bars in order and return the reading after the last; `day` as for `reading`.
 
         Late, doubled and out-of-order rows are ignored and counted; hours instead of 5 minutes are not read at all.
         """
         self.advance(frame)
-        return self.reading()
+        return self.reading(day)
 
     def advance(self, frame: BarFrame) -> None:
         """Feed bars in order without putting anything into words."""
@@ -93,9 +93,13 @@ class Engine:
             for row, t_ms in enumerate(frame.t.tolist()):
                 self._feed(int(t_ms), bars, row)
 
-    def reading(self) -> BrainReading | None:
-        """Return what the brain says now, None before the first bar."""
-        return None if self._t is None else read(self)
+    def reading(self, day: FloatArray | None = None) -> BrainReading | None:
+        """Return what the brain says now, None before the first bar.
+
+        Args:
+            day: each asset's log change over exactly 24 hours where the observation has it, NaN elsewhere, (assets,).
+        """
+        return None if self._t is None else read(self, day)
 
     def _feed(self, t_ms: int, bars: CleanBars, row: int) -> None:
         """Take one row."""

@@ -35,6 +35,7 @@ from generator.catalog.words import (
     Trend,
     VolatilityWord,
 )
+from generator.market.values import FloatArray
 
 if TYPE_CHECKING:
     from generator.brain.engine import Engine
@@ -82,10 +83,16 @@ class Columns:
     change: list[float]
 
 
-def read(engine: Engine) -> BrainReading:
-    """Return what the engine says now; it must have seen a bar."""
+def read(engine: Engine, day: FloatArray | None = None) -> BrainReading:
+    """Return what the engine says now; it must have seen a bar.
+
+    Args:
+        engine: after its last bar.
+        day: each asset's log change over exactly 24 hours where it is known from outside, NaN elsewhere, (assets,);
+            else the change since the oldest hourly close, which is 23 to 24 hours old.
+    """
     t_ms = engine.t_ms or 0
-    found = _columns(engine, t_ms)
+    found = _columns(engine, t_ms, day)
     assets = {name: _asset(name, column, found) for column, name in enumerate(engine.assets)}
     regime = _regime(engine, t_ms, found)
     forecasts = [one.forecast for one in assets.values() if one.forecast]
@@ -107,11 +114,14 @@ def read(engine: Engine) -> BrainReading:
     )
 
 
-def _columns(engine: Engine, t_ms: int) -> Columns:
+def _columns(engine: Engine, t_ms: int, day: FloatArray | None) -> Columns:
     """Take everything out of the arrays."""
     fresh = engine.close_age <= HOUR_BARS
     here = np.where(fresh, engine.log_close, np.nan)
-    rose, known = engine.structure.risers(t_ms, here)
+    moved = engine.structure.day_change(t_ms, here)
+    if day is not None:
+        moved = np.where(np.isfinite(day), day, moved)
+    rose, known = int(np.count_nonzero(moved > 0.0)), int(np.count_nonzero(np.isfinite(moved)))
     hour, change = engine.structure.recent_change(t_ms, here)
     sigma = engine.volatility.sigma(t_ms)
     contexts = engine.liquidity.contexts()
@@ -127,7 +137,7 @@ def _columns(engine: Engine, t_ms: int) -> Columns:
         sure=engine.filter.confidence().tolist(),
         trend=engine.structure.trends(),
         score=engine.outlook.risk_scores(),
-        structure=engine.structure.words(t_ms, engine.log_close, sigma[1]),
+        structure=engine.structure.words(t_ms, engine.log_close, sigma[1], moved),
         push=momentum(engine),
         liquidity=contexts,
         book=book_leans(engine.liquidity.known_imbalance().tolist(), contexts),
@@ -180,6 +190,7 @@ def _asset(name: str, column: int, found: Columns) -> AssetReading:
             name, structure, _changed("It is", found.change[column], found.hour), evidence.said
         ),
         limitations=_limits(column, found, words, forecast),
+        book_lean=words.book,
     )
 
 
@@ -215,6 +226,7 @@ def _market_facts(regime: RegimeReading, found: Columns) -> sentences.MarketFact
     rose, known = found.rose
     return sentences.MarketFacts(
         label=regime.label,
+        likelier=regime.likelier,
         minutes=regime.dwell_minutes,
         confidence=regime.confidence,
         volatility=regime.volatility,

@@ -55,9 +55,9 @@ BREADTH: Final[dict[int, str]] = {
     -1: "Most coins fell over the last day.",
 }
 BOOK: Final[dict[int, str]] = {
-    1: "There are more bids than asks near the price.",
-    0: "Bids and asks near the price are about even.",
-    -1: "There are more asks than bids near the price.",
+    1: "Lately there have been more bids than asks near the price.",
+    0: "Lately bids and asks near the price have been about even.",
+    -1: "Lately there have been more asks than bids near the price.",
 }
 LIQUIDITY: Final[dict[LiquidityContext, str]] = {
     LiquidityContext.DEEP: "Much can change hands near the price.",
@@ -184,6 +184,7 @@ class MarketFacts:
     """What the market's summary is made of; None where unknown.
 
     Args:
+        likelier: the regime that has overtaken the shown one.
         minutes: how long the regime has stood.
         confidence: of the label, 0..1.
         change: sentence on the coins' mean price change.
@@ -192,6 +193,7 @@ class MarketFacts:
     """
 
     label: RegimeLabel
+    likelier: RegimeLabel | None
     minutes: int
     confidence: float
     volatility: VolatilityWord
@@ -203,7 +205,8 @@ class MarketFacts:
 
 def market_summary(facts: MarketFacts) -> str:
     """Return the market in a few short sentences."""
-    said = [f"{REGIME[facts.label]}. This reading has stood for {span(facts.minutes)}.", sureness(facts.confidence)]
+    sure = sureness(facts.confidence) if facts.likelier is None else fading(facts.likelier)
+    said = [f"{REGIME[facts.label]}. This reading has stood for {span(facts.minutes)}.", sure]
     if facts.change:
         said.append(facts.change)
     if facts.risers:
@@ -215,6 +218,11 @@ def market_summary(facts: MarketFacts) -> str:
     if facts.futures in NOTABLE_FUTURES:
         said.append(MOST_FUTURES[facts.futures])
     return " ".join(said)
+
+
+def fading(likelier: RegimeLabel) -> str:
+    """Say that another regime has overtaken the shown one."""
+    return f"It is fading: {REGIME_NAME[likelier]} is now the likelier reading, but not yet by a clear lead."
 
 
 def standing_out(volatility: VolatilityWord, liquidity: LiquidityContext, derivatives: DerivativesState) -> list[str]:

@@ -53,11 +53,6 @@ class Structure:
         change: FloatArray = log_close - self.hourly[then]
         return change
 
-    def risers(self, t_ms: int, log_close: FloatArray) -> tuple[int, int]:
-        """Return how many assets rose over the day, of how many whose day is known."""
-        change = self.day_change(t_ms, log_close)
-        return int(np.count_nonzero(change > 0.0)), int(np.count_nonzero(np.isfinite(change)))
-
     def recent_change(self, t_ms: int, log_close: FloatArray) -> tuple[int, FloatArray]:
         """Return the hour of the day (UTC) six to seven hours ago and the log change since then, NaN where unknown."""
         hour = (t_ms + BAR_MS) // HOUR_MS - RECENT_HOURS
@@ -69,20 +64,21 @@ class Structure:
         """Return the trend of every column; the last is the market's."""
         return [_TRENDS[int(one)] for one in self.trend.tolist()]
 
-    def words(self, t_ms: int, log_close: FloatArray, hour_sigma: FloatArray) -> list[MarketStructure]:
+    def words(self, t_ms: int, log_close: FloatArray, hour_sigma: FloatArray, day: FloatArray) -> list[MarketStructure]:
         """Return the structure of every asset.
 
         Args:
             t_ms: open time of the last bar.
             log_close: last closes, (assets,).
             hour_sigma: expected sigma over an hour, as a fraction, (assets,).
+            day: log change over the day, NaN where unknown, (assets,); nothing that rose over it is below its low.
         """
         hour = (t_ms + BAR_MS) // HOUR_MS
         past = self.hourly[(self.hour > hour - HOURS) & (self.hour < hour)]
         enough = np.isfinite(past).sum(axis=0) >= HOURS // 2
         room = _CLEARANCE * hour_sigma
-        above = enough & (log_close > np.fmax.reduce(past, axis=0, initial=-np.inf) + room)
-        below = enough & (log_close < np.fmin.reduce(past, axis=0, initial=np.inf) - room)
+        above = enough & ~(day < 0.0) & (log_close > np.fmax.reduce(past, axis=0, initial=-np.inf) + room)
+        below = enough & ~(day > 0.0) & (log_close < np.fmin.reduce(past, axis=0, initial=np.inf) - room)
         return [
             MarketStructure.BREAKOUT if up else MarketStructure.BREAKDOWN if down else _WORDS[int(trend)]
             for up, down, trend in zip(above.tolist(), below.tolist(), self.trend.tolist(), strict=False)

@@ -100,6 +100,16 @@ class RegimeReading:
     risk_score: float | None  # 0..100, from the volatility outlook against the last week
     drivers: tuple[str, ...]  # risk drivers in words
 
+    @property
+    def likelier(self) -> RegimeLabel | None:
+        """The regime that has a higher chance than the shown one, None where the shown one leads or none is shown.
+
+        A label moves only when another leads clearly, so this is what a fading one looks like.
+        """
+        best = max(self.posterior, key=lambda label: self.posterior[label])
+        shown = self.posterior.get(self.label)
+        return None if shown is None or self.posterior[best] <= shown else best
+
 
 @dataclass(frozen=True, slots=True)
 class AssetReading:
@@ -123,6 +133,7 @@ class AssetReading:
     evidence: tuple[Evidence, ...]
     summary: str
     limitations: tuple[str, ...] = ()
+    book_lean: int | None = None  # of the order book lately: 1 to bids, 0 even, -1 to asks
 
 
 @dataclass(frozen=True, slots=True)

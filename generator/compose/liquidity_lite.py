@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import basis_points, change, percent, price, significant
@@ -21,6 +23,12 @@ from generator.compose.inputs import (
     verified,
 )
 from generator.contract.liquidity_lite import LiquidityLiteAsset, LiquidityLiteResponse
+
+_BOOK: Final = {
+    1: "lately more bids than asks near the price",
+    0: "lately bids and asks near the price about even",
+    -1: "lately more asks than bids near the price",
+}
 
 
 def liquidity_lite(ctx: TickContext) -> LiquidityLiteResponse:
@@ -84,8 +92,8 @@ def notes(ctx: TickContext, asset: str) -> tuple[str, ...]:
     if book:
         depth = significant(book.depth_1pct_usd, 3) or 0.0
         said.append(f"about {depth:,.0f} US dollars rest within 1 % of the price")
-        side = "more bids than asks" if book.imbalance_percent > 0 else "more asks than bids"
-        said.append(side if abs(book.imbalance_percent) >= 20 else "bids and asks are about even")
+    if read and read.book_lean is not None:
+        said.append(_BOOK[read.book_lean])
     if read and read.structure is not MarketStructure.UNKNOWN:
-        said.append(f"the shape of the last days is a {read.structure}")
+        said.append(f"the shape of the last day: {read.structure}")
     return tuple(said)

@@ -108,7 +108,9 @@ def regime_sentence(ctx: TickContext) -> str:
         return f"The regime is unknown: {missing_reason(ctx)}. Prices and changes are shown where they are known."
     label = now.label.replace("_", " ")
     rose = "" if now.breadth_percent is None else f" {now.breadth_percent:g} % of the assets rose over the last day."
+    overtaken = ctx.reading.regime.likelier if ctx.reading else None
+    fading = f" It is fading: {overtaken.replace('_', ' ')} is now the likelier label." if overtaken else ""
     return (
         f"The market reads as {label} with {now.confidence:g} % confidence in the label; "
-        f"volatility is {now.volatility}, the trend {now.trend}.{rose} This describes now and predicts no gain."
+        f"volatility is {now.volatility}, the trend {now.trend}.{fading}{rose} This describes now and predicts no gain."
     )

@@ -40,9 +40,15 @@ def _price_text(ctx: TickContext, asset: str) -> str:
     if cost is None:
         return f"The price of {name} is not known."
     if moved is None:
-        return f"{name} costs {cost:.6g} dollars."
+        return f"{name} costs {_amount(cost)} dollars."
     word = "It rose" if moved > 0 else "It fell" if moved < 0 else "It did not move:"
-    return f"{name} costs {cost:.6g} dollars. {word} {abs(moved):g} % in a day."
+    return f"{name} costs {_amount(cost)} dollars. {word} {abs(moved):g} % in a day."
+
+
+def _amount(value: float) -> str:
+    """Return a price as people write it: `70,345`, `2,549.66`, `0.3187`."""
+    decimals = 0 if value >= 10_000 else 2 if value >= 10 else 4 if value >= 0.1 else 6
+    return f"{value:,.{decimals}f}"
 
 
 def _outlook_text(ctx: TickContext, asset: str) -> list[str]:
@@ -60,13 +66,19 @@ def futures(ctx: TickContext) -> ReportSection:
     points = []
     for asset in ASSETS:
         state, seen = futures_of(ctx, asset).state, observed(ctx, asset)
-        fee = f" The fee is {100 * seen.funding.rate_8h:.4g} % for eight hours." if seen.funding else ""
+        fee = f" The fee is {_fee(seen.funding.rate_8h)} for eight hours." if seen.funding else ""
         points.append(f"{ASSET_NAMES[asset]}: {plain.CROWD[state]}.{fee}")
     return ReportSection(
         text="Futures are deals on a later price. When most deals are on one side, that side pays a fee. "
         "The fee tells who is crowded. It does not tell who is right.",
         points=tuple(points),
     )
+
+
+def _fee(rate: float) -> str:
+    """Return a funding rate (fraction per 8 hours) as a percentage with four decimals, never as minus nothing."""
+    shown = f"{100 * rate:.4f} %"
+    return "less than 0.0001 %" if rate and float(shown[:-2]) == 0.0 else shown
 
 
 def liquidity(ctx: TickContext) -> ReportSection:
@@ -127,15 +139,15 @@ def track_record(ctx: TickContext, record: TrackRecord) -> ReportTrackRecord:
 
 
 def _record_text(record: TrackRecord, n: int, right: int) -> str:
-    if not n:
-        return "No guess has come to its end yet. So there is no record."
-    better = "That is better than chance, but the next guess may be wrong all the same."
-    shown = better if skill_shown(record) else "That shows no skill so far: luck could do the same."
     made_up = (
-        f" Of these, {record.warm_up} were played before the service was started, in a made-up market."
-        if (record.warm_up)
+        f" Before the service was started, {record.warm_up} more were played to try it out. They are not counted here."
+        if record.warm_up
         else ""
     )
+    if not n:
+        return f"No guess has come to its end yet. So there is no record.{made_up}"
+    better = "That is better than chance, but the next guess may be wrong all the same."
+    shown = better if skill_shown(record) else "That shows no skill so far: luck could do the same."
     return f"The brain was wrong {n - right} times and right {right} times out of {n}. {shown}{made_up}"
 
 

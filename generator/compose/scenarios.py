@@ -32,13 +32,22 @@ def _sized(ctx: TickContext, sentence: str, factor: float) -> str:
     return sentence.format(move=f"{factor * move:.2g} %" if move else "its usual range")
 
 
+def _span(minutes: int) -> str:
+    """Return a length of time in words, e.g. `7 hours and 55 minutes`."""
+    hours, rest = divmod(minutes, 60)
+    parts = [
+        f"{count} {unit}{'' if count == 1 else 's'}" for count, unit in ((hours, "hour"), (rest, "minute")) if count
+    ]
+    return " and ".join(parts) or "less than a minute"
+
+
 def _goes_on(ctx: TickContext) -> Scenario:
     label = ctx.reading.regime.label.replace("_", " ") if ctx.reading else ""
     minutes = ctx.reading.regime.dwell_minutes if ctx.reading else 0
     return Scenario(
         name="It goes on",
         description=f"The market stays in {label}.",
-        supported_by=(f"it has been in {label} for {minutes} minutes",),
+        supported_by=(f"it has been in {label} for {_span(minutes)}",),
         wrong_if=_sized(
             ctx, "Another regime holds for two hours, or most coins move more than {move} in four hours.", 2
         ),

@@ -32,7 +32,9 @@ def calibration_bin(value: Bin) -> contract.CalibrationBin:
         high_percent=percent(value.high_percent) or 0.0,
         n=value.n,
         hit=None if hit is None else rate(hit),
-        note=f"{value.n} cases: fewer than {ENOUGH}, too few for a rate" if hit is None else None,
+        note=f"{value.n} case{'' if value.n == 1 else 's'}: fewer than {ENOUGH}, too few for a rate"
+        if hit is None
+        else None,
     )
 
 
@@ -83,9 +85,13 @@ def skill_shown(record: TrackRecord) -> bool:
 
 def statement(record: TrackRecord) -> str:
     """Say in one plain sentence what a record shows."""
-    made_up = f" {record.warm_up} of them were made by a stepped clock before the start." if record.warm_up else ""
+    made_up = (
+        f" {record.warm_up} more were made by a stepped clock before the start and are counted apart."
+        if record.warm_up
+        else ""
+    )
     if not record.resolved:
-        return "No forecast has resolved yet, so no score is shown."
+        return f"No forecast has resolved yet, so no score is shown.{made_up}"
     if record.resolved < ENOUGH:
         return f"Only {record.resolved} forecasts have resolved: no skill is shown, it is too few to tell.{made_up}"
     skill = percent(record.skill_percent.get(BASELINE))

@@ -6,6 +6,7 @@ Times are integer UTC milliseconds on the *market* clock, except where a name sa
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -165,3 +166,10 @@ class Observation:
     ended: bool = False
     dropped_bars: int = 0
     limitations: tuple[str, ...] = field(default=())
+
+    def day_changes(self, assets: tuple[str, ...]) -> FloatArray:
+        """Return each asset's log change over 24 hours as it is published, NaN where unknown, (assets,)."""
+        percents = [seen.change_24h_percent if (seen := self.assets.get(asset)) else None for asset in assets]
+        known = [math.nan if percent is None or percent <= -100.0 else percent for percent in percents]
+        changes: FloatArray = np.log1p(np.array(known) / 100.0)
+        return changes

@@ -13,7 +13,7 @@ from generator.catalog.links import ARENA
 from generator.catalog.words import Prediction, SourceMode
 from generator.compose.context import TickContext
 from generator.publish.pages.format import count, moment
-from generator.publish.pages.words import REGIME_HEADLINES
+from generator.publish.pages.words import regime_headline
 from generator.publish.picture_draw import Card, Drawing, draw
 
 EVERY_S: Final = 900
@@ -76,7 +76,7 @@ def _now(ctx: TickContext, body: Mapping[str, Any], mark: str, as_of: str) -> Dr
         project=ctx.site.project,
         mark=mark,
         kicker=kicker.get(mark, "The crypto market now"),
-        headline=REGIME_HEADLINES.get(regime["label"], "No reading at the moment"),
+        headline=regime_headline(regime["label"], ctx.reading.regime.likelier if ctx.reading else None),
         text=str(body["summary"]) if sure is not None else "The regime is unknown now, and nothing is guessed.",
         cards=(*cards, _worth(ctx.arena.hourly_record)),
         as_of=as_of,

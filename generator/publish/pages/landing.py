@@ -22,7 +22,7 @@ from generator.publish.charts.spark import scale, sparkline
 from generator.publish.pages.arena import brain_words, crowd_bar, crowd_words, question
 from generator.publish.pages.format import UNKNOWN, duration, percent, price, signed, usd, when, word
 from generator.publish.pages.record import verdict
-from generator.publish.pages.words import BIAS_MARKS, REGIME_HEADLINES, STATE_MEANINGS
+from generator.publish.pages.words import BIAS_MARKS, STATE_MEANINGS, regime_headline
 
 Bodies = Mapping[str, Mapping[str, Any]]
 _IN_BANNER: Final = frozenset({SIMULATED_NOTICE, RECORDED_NOTICE})
@@ -188,7 +188,7 @@ def _regime(ctx: TickContext, body: Mapping[str, Any]) -> RegimeCard:
         ("In this regime for", duration(regime["dwell_minutes"] if known else None), ""),
     )
     return RegimeCard(
-        headline=REGIME_HEADLINES.get(label, word(label)),
+        headline=regime_headline(label, ctx.reading.regime.likelier if ctx.reading else None),
         summary=str(body["summary"]),
         known=known,
         why_unknown=_why_unknown(ctx),

@@ -15,6 +15,27 @@ REGIME_HEADLINES: Final[dict[str, str]] = {
     "unknown": "No reading at the moment",
 }
 
+_NAMES: Final = {
+    "risk_on": "Risk-on",
+    "risk_off": "Risk-off",
+    "range": "The range",
+    "high_volatility": "High volatility",
+}
+
+
+def regime_headline(label: str, likelier: str | None) -> str:
+    """Return the finding of the regime.
+
+    Args:
+        label: the label shown.
+        likelier: the label that has overtaken it without a clear lead, None without one.
+    """
+    if likelier is None or label not in _NAMES:
+        return REGIME_HEADLINES[label]
+    other = _NAMES.get(likelier, likelier)
+    return f"{_NAMES[label]} is fading; {other[:1].lower()}{other[1:]} is now likelier"
+
+
 STATE_MEANINGS: Final[dict[str, str]] = {
     "OPPORTUNITY": "clear and calm conditions; it does not predict a gain",
     "WAIT": "nothing in the conditions stands out",
