@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from generator.catalog.discovery import CATALOG_VERSION, DISCOVERY_FILES, FEEDS, PAGES, QUERY_NOTES, STATUSES
-from generator.catalog.downloads import DATA_PACKAGE, DOWNLOADS
-from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
-from generator.catalog.links import BUYER, BUYER_AGENT, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML, STATUS_JSON
+from generator.catalog.discovery import FEEDS, PAGES, QUERY_NOTES
+from generator.catalog.downloads import DATA_PACKAGE
+from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.links import BUYER, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML, STATUS_JSON
 from generator.catalog.networks import NETWORKS
 from generator.catalog.products import PRODUCTS, X402_VERSION
-from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, PURPOSE_NOTICE, VERSION_ADVICE
+from generator.catalog.sentences import DISCLAIMER, PURPOSE_NOTICE
 from generator.compose.context import Site
 from generator.publish.pages.docs import next_resource
 from generator.publish.pages.render import environment
@@ -99,30 +99,15 @@ def x402_resources(site: Site) -> dict[str, Any]:
 
 
 def _facts(site: Site) -> Mapping[str, Any]:
+    """Return what these texts say beside what every template knows."""
     return {
         "site": site,
         "summary": PURPOSE_NOTICE,
-        "endpoints": ENDPOINTS,
-        "order": [ENDPOINT_BY_ID[name] for name in RECOMMENDED_ORDER],
-        "products": PRODUCTS,
-        "pages": PAGES,
-        "discovery_files": DISCOVERY_FILES,
-        "downloads": DOWNLOADS,
-        "feeds": FEEDS,
-        "statuses": STATUSES,
         "query_notes": QUERY_NOTES,
         "next_resource": next_resource,
         "paths": [*(page.path for page in PAGES), BUYER, *(endpoint.path for endpoint in ENDPOINTS)],
-        "buyer": BUYER,
-        "buyer_agent": BUYER_AGENT,
-        "cache_seconds": CACHE_SECONDS,
-        "catalog_version": CATALOG_VERSION,
         "x402_version": X402_VERSION,
         "network_id": NETWORKS[site.network].long_form,
-        "disclaimer": DISCLAIMER,
-        "client_advice": CLIENT_ADVICE,
-        "capacity_notice": CAPACITY_NOTICE,
-        "version_advice": VERSION_ADVICE,
     }
 
 

@@ -93,7 +93,6 @@ class Feeds:
             feed_id=_id(site, "feed"),
             title=_title(site, mode),
             notice=_notice(mode),
-            disclaimer=DISCLAIMER,
             updated=entries[0].at if entries else day.strftime("%Y-%m-%dT%H:%M:%SZ"),
             entries=entries,
             atom=FEED_ATOM,

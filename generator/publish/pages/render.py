@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
@@ -220,12 +221,10 @@ def lasting(page: SitePage) -> bool:
 
 
 class Pages:
-    """Render every page. The environment is built once; templates are compiled on first use."""
+    """Render every page."""
 
     def __init__(self, resources: Resources | None = None) -> None:
-        resources = resources or Resources.locate()
-        self._env = environment(resources)
-        self._env.globals.update(_facts(), assets_version=assets_version(resources))
+        self._env = environment(resources or Resources.locate())
         self._kept: dict[str, tuple[object, Any]] = {}
 
     def render(self, view: PageView) -> dict[str, bytes]:
@@ -319,8 +318,12 @@ def _with_answers(made: _Made, view: PageView) -> _Made:
     return _Made(html.replace(_mark("when"), made_at), text.replace(_mark("when"), made_at.striptags()))
 
 
+@lru_cache(maxsize=8)
 def environment(resources: Resources) -> Environment:
-    """Build the one environment: escaped by default, an unknown name is an error."""
+    """Return the one environment, which knows the catalog: escaped by default, an unknown name is an error.
+
+    A process compiles each template once, on first use.
+    """
     env = Environment(
         loader=FileSystemLoader(resources.templates),
         autoescape=select_autoescape(("html", "xml"), default=False),
@@ -332,6 +335,7 @@ def environment(resources: Resources) -> Environment:
     )
     names = ("price", "percent", "signed", "usd", "word", "when", "clock", "duration", "count", "left", "coded")
     env.filters.update({name: getattr(page_format, name) for name in names}, iso=iso, rate=rate_words)
+    env.globals.update(_facts(), assets_version=assets_version(resources))
     return env
 
 
