@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from generator.brain.engine import Engine
@@ -290,7 +290,7 @@ NASTY = st.one_of(
 )
 
 
-@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 @given(rows=st.lists(st.tuples(st.integers(1, 5), st.lists(NASTY, min_size=12, max_size=12)), min_size=1, max_size=40))
 def test_arbitrary_bars_never_raise_and_never_give_nan(rows: list[tuple[int, list[float]]]) -> None:
     engine = Engine(WEIGHTS, ("BTC",))

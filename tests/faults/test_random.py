@@ -133,7 +133,7 @@ async def play(actions: list[tuple[str, int, int]], folder: Path) -> None:
         await story.end()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(ACTIONS, min_size=3, max_size=20))
 def test_in_any_order_nothing_is_paid_twice_delivered_unpaid_or_lost(actions: list[tuple[str, int, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

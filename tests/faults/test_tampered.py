@@ -92,7 +92,7 @@ async def send(on: Stage, header: str) -> Any:
     return await on.client.get(PRODUCT, headers={"PAYMENT-SIGNATURE": header})
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_rules_7_and_8_any_place_tampered_with_is_402_with_its_reason_and_no_call(
     loop: asyncio.Runner, on: Stage, data: st.DataObject
@@ -112,7 +112,7 @@ def test_rules_7_and_8_any_place_tampered_with_is_402_with_its_reason_and_no_cal
         assert (on.front.calls["verify"], on.front.calls["settle"]) == (calls["verify"], calls["settle"])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.dictionaries(FIELD_NAMES | st.text(max_size=4), st.none() | FIELD_VALUES, min_size=1, max_size=4))
 def test_rule_8_whatever_a_payer_signs_what_is_taken_pays_our_terms_as_the_sdk_reads_it(
     changes: dict[str, Any],

@@ -271,25 +271,25 @@ def _never_an_accident(header: str) -> None:
     assert code_of(header).replace("_", "").isalnum()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.text(max_size=200))
 def test_rule_7_any_text_is_refused_with_a_reason(text: str) -> None:
     _never_an_accident(text)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(JSON)
 def test_rule_7_any_json_is_refused_with_a_reason(value: Any) -> None:
     _never_an_accident(encode_header(value))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.binary(max_size=300))
 def test_rule_7_any_bytes_as_the_transaction_are_refused_with_a_reason(raw: bytes) -> None:
     _never_an_accident(item_header(raw))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data())
 def test_rule_8_one_flipped_bit_is_another_payment_or_none(data: st.DataObject) -> None:
     payment = BUYER.pay()
@@ -299,7 +299,7 @@ def test_rule_8_one_flipped_bit_is_another_payment_or_none(data: st.DataObject) 
     _never_an_accident(item_header(bytes(raw)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.sampled_from(["x402Version", "payload", "accepted"]), JSON)
 def test_rule_7_any_value_in_a_members_place_is_refused_with_a_reason(name: str, value: Any) -> None:
     _never_an_accident(setting(name, to=value) if value != 2 else "")

@@ -20,7 +20,7 @@ def test_the_root_is_the_standard_s_at_every_small_size() -> None:
         edge, _ = edge.append(LEAVES[size : size + 1])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.integers(0, 700), max_size=12))
 def test_growing_in_any_steps_gives_the_same_edge_and_the_same_nodes(steps: list[int]) -> None:
     edge, nodes, size = Edge(), list[Node](), 0

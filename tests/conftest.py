@@ -1,0 +1,11 @@
+"""How the tests that draw their own examples run: the same examples each time, and a slow machine is no failure.
+
+`pytest --hypothesis-profile=search` looks for new ones.
+"""
+
+from hypothesis import HealthCheck, settings
+
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("same", PATIENT, derandomize=True, database=None)
+settings.register_profile("search", PATIENT, max_examples=1_000)
+settings.load_profile("same")
