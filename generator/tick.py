@@ -33,19 +33,20 @@ DAY_MS: Final = 86_400_000
 MINUTE_MS: Final = 60_000
 
 
-async def tick(service: Service, at: datetime) -> Report:
+async def tick(service: Service, at: datetime, sources_s: float = SOURCES_DEADLINE_S) -> Report:
     """Make one release.
 
     Args:
         service: the rooms.
         at: aware UTC wall time of the tick.
+        sources_s: seconds within which the market source has to come back.
 
     Raises:
         GeneratorError: the tick failed; what was published and recorded before stands.
     """
     try:
         observation, ballots = await asyncio.gather(
-            _observe_in_time(service, at), service.box.collect(_lock_ms(service, at))
+            _observe_in_time(service, at, sources_s), service.box.collect(_lock_ms(service, at))
         )
         reading = read(service, observation)
         await breathe()
@@ -69,13 +70,13 @@ async def breathe() -> None:
     await asyncio.sleep(0)
 
 
-async def _observe_in_time(service: Service, at: datetime) -> Observation:
+async def _observe_in_time(service: Service, at: datetime, within_s: float) -> Observation:
     try:
-        async with asyncio.timeout(SOURCES_DEADLINE_S) as deadline:
+        async with asyncio.timeout(within_s) as deadline:
             return await observe(service, at)
     except TimeoutError as error:
         if deadline.expired():
-            raise SourceError(f"the market source did not come back within {SOURCES_DEADLINE_S:g} s") from error
+            raise SourceError(f"the market source did not come back within {within_s:g} s") from error
         raise
 
 
