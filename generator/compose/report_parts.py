@@ -15,7 +15,7 @@ from generator.compose.context import TickContext
 from generator.compose.inputs import futures_of, observed, reading_of
 from generator.compose.paid import evidence_of
 from generator.compose.rounds import live_tally, sealed, shown_round
-from generator.compose.scores import skill_shown
+from generator.compose.scores import looks_better
 from generator.contract.paid_atlas import UsedEvidence
 from generator.contract.paid_human_report import ReportAsset, ReportSection, ReportTrackRecord
 
@@ -146,8 +146,8 @@ def _record_text(record: TrackRecord, n: int, right: int) -> str:
     )
     if not n:
         return f"No guess has come to its end yet. So there is no record.{made_up}"
-    better = "That is better than chance, but the next guess may be wrong all the same."
-    shown = better if skill_shown(record) else "That shows no skill so far: luck could do the same."
+    better = "That is a little better than blind guesses. It may still be luck, for coins move together."
+    shown = better if looks_better(record) else "That shows no skill so far: luck could do the same."
     return f"The brain was wrong {n - right} times and right {right} times out of {n}. {shown}{made_up}"
 
 

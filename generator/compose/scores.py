@@ -77,8 +77,11 @@ def score_limits(*records: TrackRecord) -> tuple[str, ...]:
     return tuple(said.get(record.kind, NO_SCORES) for record in records if not record.resolved)
 
 
-def skill_shown(record: TrackRecord) -> bool:
-    """Tell whether a record shows skill: enough cases, better than the base rate, and beyond chance among three."""
+def looks_better(record: TrackRecord) -> bool:
+    """Tell whether a record looks better than guessing: enough cases, better than the base rate and a blind guess.
+
+    The interval takes forecasts as independent. Those of one hour are not, so this is a hint and never a proof.
+    """
     skill, low = percent(record.skill_percent.get(BASELINE)), percent(record.hit.low_percent)
     return record.resolved >= ENOUGH and skill is not None and skill > 0 and low is not None and low > CHANCE_PERCENT
 
@@ -95,10 +98,11 @@ def statement(record: TrackRecord) -> str:
     if record.resolved < ENOUGH:
         return f"Only {record.resolved} forecasts have resolved: no skill is shown, it is too few to tell.{made_up}"
     skill = percent(record.skill_percent.get(BASELINE))
-    if skill_shown(record):
+    if looks_better(record):
         return (
-            f"Over {record.resolved} forecasts the Brier score is {skill:g} % better than the base rate's, and the hit "
-            f"rate is beyond chance; neither promises anything of the next forecast.{made_up}"
+            f"Over {record.resolved} forecasts the Brier score is {skill:g} % better than the base rate's, and more came "
+            f"true than of a blind guess. Coins move together, so this may still be chance, and it promises nothing of the "
+            f"next forecast.{made_up}"
         )
     against = "" if skill is None else f" (Brier skill against the base rate {skill:g} %)"
     return f"No skill is shown: over {record.resolved} forecasts the result could be chance{against}.{made_up}"

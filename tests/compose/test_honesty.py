@@ -276,15 +276,16 @@ def test_a_record_without_skill_says_so(resolved: int, skill: float | None, low:
     assert "no score is shown" in text or "no skill is shown" in text
 
 
-def test_skill_beyond_chance_is_told_without_a_promise() -> None:
+def test_a_record_better_than_guessing_is_told_without_a_promise() -> None:
     good = record("hourly")
     good = replace(good, skill_percent={"base_rate": 2.5}, hit=replace(good.hit, low_percent=38.0))
 
     text = statement(good)
 
     assert "2.5 % better" in text
-    assert "neither promises anything" in text
-    assert "214 of them were made by a stepped clock before the start" in text
+    assert "may still be chance" in text
+    assert "promises nothing" in text
+    assert "214 more were made by a stepped clock before the start and are counted apart" in text
 
 
 def test_a_reading_of_an_old_bar_degrades_the_answers_and_is_named() -> None:
