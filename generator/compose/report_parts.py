@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import astuple
 
 from generator.arena.values import TrackRecord
 from generator.brain.values import Side
@@ -58,6 +59,8 @@ def _outlook_text(ctx: TickContext, asset: str) -> list[str]:
     said.append(plain.LEAN[bias_of(ctx, asset)])
     if forecast:
         said.append(f"It gives this a chance of {confidence_percent(forecast):g} %.")
+        if max(astuple(forecast.probabilities)) > forecast.confidence:
+            said.append("A move to one side is a bit more likely, but hardly more than on most days.")
     return said
 
 

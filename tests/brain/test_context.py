@@ -155,3 +155,17 @@ def test_breadth_and_the_risk_score_are_unknown_before_a_day_is_seen() -> None:
     assert reading is not None
     assert reading.regime.breadth is None
     assert reading.regime.risk_score is None
+
+
+def test_the_days_change_from_outside_decides_breadth_and_breakouts() -> None:
+    engine = Engine(Weights.load(), ("BTC",))
+    quiet = 100.0 * np.exp(0.0005 * np.random.default_rng(1).normal(size=(400, 1)))
+    engine.advance(priced(np.vstack((quiet, np.full((3, 1), 90.0))), ("BTC",)))
+
+    told = {change: engine.reading(np.array([change])) for change in (-0.1, 0.01, np.nan)}
+
+    found = {change: (read.regime.breadth, read.assets["BTC"].structure) for change, read in told.items() if read}
+    assert found[-0.1] == (0.0, MarketStructure.BREAKDOWN)
+    assert found[0.01][0] == 1.0
+    assert found[0.01][1] is not MarketStructure.BREAKDOWN
+    assert found[np.nan] == (0.0, MarketStructure.BREAKDOWN)

@@ -1,0 +1,109 @@
+"""One fact, one word: what two bodies say of the same thing cannot differ, and a label that was overtaken says so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from generator.brain.sentences import MarketFacts, market_summary
+from generator.catalog.words import RegimeLabel, VolatilityWord
+from generator.compose.context import TickContext
+from generator.compose.liquidity_lite import notes
+from generator.compose.regime import regime_sentence
+from generator.compose.report_parts import futures, report_asset
+from generator.compose.scenarios import scenarios
+from generator.publish.pages.words import regime_headline
+from tests.builders import full_context
+
+OVERTAKEN = {
+    RegimeLabel.RISK_ON: 0.17,
+    RegimeLabel.RISK_OFF: 0.13,
+    RegimeLabel.RANGE: 0.45,
+    RegimeLabel.HIGH_VOLATILITY: 0.25,
+}
+
+
+def context(**regime: object) -> TickContext:
+    ctx = full_context()
+    assert ctx.reading is not None
+    return replace(ctx, reading=replace(ctx.reading, regime=replace(ctx.reading.regime, **regime)))
+
+
+def seen(ctx: TickContext, asset: str, **changed: object) -> TickContext:
+    assets = ctx.observation.assets
+    return replace(
+        ctx,
+        observation=replace(ctx.observation, assets={**assets, asset: replace(assets[asset], **changed)}),
+    )
+
+
+@pytest.mark.parametrize(("lean", "said"), [(1, "more bids"), (0, "about even"), (-1, "more asks"), (None, None)])
+def test_the_order_book_has_the_word_that_the_evidence_has(lean: int | None, said: str | None) -> None:
+    ctx = full_context()
+    assert ctx.reading is not None
+    read = replace(ctx.reading.assets["BTC"], book_lean=lean)
+    ctx = replace(ctx, reading=replace(ctx.reading, assets={**ctx.reading.assets, "BTC": read}))
+
+    found = [note for note in notes(ctx, "BTC") if "bids" in note or "asks" in note]
+
+    assert len(found) == (said is not None)
+    assert said is None or said in found[0]
+
+
+def test_a_regime_that_leads_is_not_fading() -> None:
+    ctx = context()
+    assert ctx.reading is not None
+
+    assert ctx.reading.regime.likelier is None
+    assert "fading" not in regime_sentence(ctx)
+    assert regime_headline("risk_on", None) == "Risk-on: a broad, steady rise"
+
+
+def test_a_regime_that_was_overtaken_says_so_everywhere() -> None:
+    ctx = context(posterior=OVERTAKEN, confidence=0.17)
+    assert ctx.reading is not None
+    regime = ctx.reading.regime
+    facts = MarketFacts(regime.label, regime.likelier, 420, 0.17, VolatilityWord.NORMAL, None, None, None, None)
+
+    assert regime.likelier is RegimeLabel.RANGE
+    assert "fading: range is now the likelier label" in regime_sentence(ctx)
+    assert "It is fading: range is now the likelier reading" in market_summary(facts)
+    assert regime_headline("risk_on", "range") == "Risk-on is fading; the range is now likelier"
+    assert regime_headline("range", "high_volatility") == "The range is fading; high volatility is now likelier"
+
+
+def test_an_undecided_market_has_nothing_to_overtake() -> None:
+    ctx = context(label=RegimeLabel.TRANSITION, posterior=OVERTAKEN)
+    assert ctx.reading is not None
+
+    assert ctx.reading.regime.likelier is None
+    assert regime_headline("transition", None).startswith("In transition")
+
+
+@pytest.mark.parametrize(
+    ("price", "written"),
+    [(70_344.8, "70,345"), (2_549.66, "2,549.66"), (12.345, "12.35"), (1.855_55, "1.8556"), (0.061_234, "0.061234")],
+)
+def test_a_report_writes_prices_as_people_do(price: float, written: str) -> None:
+    assert f"costs {written} dollars" in report_asset(seen(full_context(), "BTC", price=price), "BTC").text
+
+
+@pytest.mark.parametrize(
+    ("rate", "written"), [(0.0001, "0.0100 %"), (-0.000_009_846, "-0.0010 %"), (2e-7, "less than 0.0001 %")]
+)
+def test_a_report_writes_fees_with_four_decimals(rate: float, written: str) -> None:
+    ctx = full_context()
+    funding = ctx.observation.assets["BTC"].funding
+    assert funding is not None
+
+    points = futures(seen(ctx, "BTC", funding=replace(funding, rate_8h=rate))).points
+
+    assert f"The fee is {written} for eight hours." in points[0]
+
+
+@pytest.mark.parametrize(("minutes", "written"), [(475, "7 hours and 55 minutes"), (60, "1 hour"), (1, "1 minute")])
+def test_a_scenario_writes_time_as_people_do(minutes: int, written: str) -> None:
+    told = " ".join(line for one in scenarios(context(dwell_minutes=minutes)) for line in one.supported_by)
+
+    assert f"for {written}" in told
