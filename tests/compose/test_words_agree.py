@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -24,13 +25,13 @@ OVERTAKEN = {
 }
 
 
-def context(**regime: object) -> TickContext:
+def context(**regime: Any) -> TickContext:
     ctx = full_context()
     assert ctx.reading is not None
     return replace(ctx, reading=replace(ctx.reading, regime=replace(ctx.reading.regime, **regime)))
 
 
-def seen(ctx: TickContext, asset: str, **changed: object) -> TickContext:
+def seen(ctx: TickContext, asset: str, **changed: Any) -> TickContext:
     assets = ctx.observation.assets
     return replace(
         ctx,
