@@ -197,8 +197,10 @@ def _origin(settings: GeneratorSettings) -> str:
 
 
 def _own_name() -> str:
-    """Return how this shell reaches the command: `emi`, or the path it was started by."""
-    return "emi" if shutil.which("emi") else sys.argv[0]
+    """Return how this shell reaches the command: `emi`, its path, or Python with the module."""
+    if shutil.which("emi"):
+        return "emi"
+    return f"{sys.executable} -m generator.cli" if sys.argv[0].endswith(".py") else sys.argv[0]
 
 
 def _refuse_busy(host: str, port: int) -> None:
