@@ -121,6 +121,22 @@ class Sums:
             persistence_e8=sign * _persistence_e8(case.previous, outcome),
         )
 
+    def without(self, part: Sums) -> Sums:
+        """Return what is left when a part of the cases is taken out."""
+        numbers = (
+            "predictions",
+            "resolved",
+            "void",
+            "warm_up",
+            "hits",
+            "brier_e8",
+            "log_e9",
+            "base_rate_e8",
+            "persistence_e8",
+        )
+        bins = tuple((n - m, hits - less) for (n, hits), (m, less) in zip(self.bins, part.bins, strict=True))
+        return _plus(self, bins, **{name: -getattr(part, name) for name in numbers})
+
 
 def _plus(sums: Sums, bins: tuple[tuple[int, int], ...] | None = None, **more: int) -> Sums:
     values: dict[str, Any] = {name: getattr(sums, name) + value for name, value in more.items()}
@@ -139,8 +155,13 @@ def bin_of(confidence: float) -> int:
     return max(i for i, low in enumerate(BIN_EDGES[:-1]) if confidence >= low)
 
 
-def track_record(kind: str, sums: Sums) -> TrackRecord:
+def track_record(kind: str, sums: Sums, *, warm_up: int = 0) -> TrackRecord:
     """Work out the scores from the sums.
+
+    Args:
+        kind: `hourly` or `arena`.
+        sums: of the cases that count.
+        warm_up: how many more came due in the rehearsal before the start, which is counted apart.
 
     Scores have 4 decimals; skill is computed from those, in percent with one decimal.
     """
@@ -156,7 +177,7 @@ def track_record(kind: str, sums: Sums) -> TrackRecord:
         predictions=sums.predictions,
         resolved=n,
         void=sums.void,
-        warm_up=sums.warm_up,
+        warm_up=warm_up,
         hit=wilson(sums.hits, n),
         brier=score,
         log_score=_mean(sums.log_e9, _E9, n),

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from generator.arena.patterns import PatternSums
-from generator.arena.scores import Case, Sums, case_of, wilson
-from generator.arena.values import Lesson, PredictionMade, Round, TeacherMetrics
+from generator.arena.scores import Case, Sums, case_of, track_record, wilson
+from generator.arena.values import Lesson, PredictionMade, Rehearsal, Round, TeacherMetrics, TrackRecord
 from generator.catalog.words import PatternType, RoundPhase
 
 
@@ -59,6 +59,7 @@ class Standing:
     phases: dict[RoundPhase, int] = field(default_factory=dict)
     rounds_warm_up: int = 0
     lessons: LessonSums = field(default_factory=LessonSums)
+    lessons_lived: LessonSums = field(default_factory=LessonSums)
     arena: Sums = field(default_factory=Sums)
     hourly: Sums = field(default_factory=Sums)
     arena_lived: Sums = field(default_factory=Sums)  # without what a stepped clock made: what the log can show
@@ -82,11 +83,12 @@ class Standing:
             before, now = case_of(made_before) if made_before else None, case_of(made)
             hourly = hourly.moved(before, now)
             lived = lived.moved(_lived(before), _lived(now))
-        counted, patterns = standing.lessons, standing.patterns
+        told, seen, patterns = standing.lessons, standing.lessons_lived, standing.patterns
         for lesson in lessons:
-            counted = counted.plus(lesson)
+            told = told.plus(lesson)
+            seen = seen if lesson.warm_up else seen.plus(lesson)
             patterns = patterns.plus(lesson, modes.get(lesson.round_id))
-        return replace(standing, hourly=hourly, hourly_lived=lived, lessons=counted, patterns=patterns)
+        return replace(standing, hourly=hourly, hourly_lived=lived, lessons=told, lessons_lived=seen, patterns=patterns)
 
     def _with_round(self, before: Round | None, now: Round) -> Standing:
         phases = dict(self.phases)
@@ -101,6 +103,21 @@ class Standing:
             arena=self.arena.moved(was, case),
             arena_lived=self.arena_lived.moved(_lived(was), _lived(case)),
         )
+
+    def arena_record(self) -> TrackRecord:
+        """The rounds' scores, of what was lived through."""
+        return track_record("arena", self.arena_lived, warm_up=self.arena.resolved - self.arena_lived.resolved)
+
+    def hourly_record(self) -> TrackRecord:
+        """The hourly forecasts' scores, of what was lived through."""
+        return track_record("hourly", self.hourly_lived, warm_up=self.hourly.resolved - self.hourly_lived.resolved)
+
+    def rehearsal(self) -> Rehearsal | None:
+        """The scores of the rest, None where there is none."""
+        hourly, arena = self.hourly.without(self.hourly_lived), self.arena.without(self.arena_lived)
+        if not hourly.resolved and not arena.resolved:
+            return None
+        return Rehearsal(hourly=track_record("hourly", hourly), arena=track_record("arena", arena))
 
     @property
     def void_rate_percent(self) -> float | None:

@@ -134,7 +134,7 @@ class TrackRecord:
     predictions: int
     resolved: int
     void: int
-    warm_up: int  # of `resolved`, how many were made by a stepped clock before the start
+    warm_up: int  # how many more a stepped clock made before the start: counted apart, not in `resolved`
     hit: Rate
     brier: float | None
     log_score: float | None
@@ -236,6 +236,14 @@ class LockedCrowd:
 
 
 @dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """Scores of what a stepped clock made before the start; they stand apart from those that count."""
+
+    hourly: TrackRecord
+    arena: TrackRecord
+
+
+@dataclass(frozen=True, slots=True)
 class ArenaView:
     """Everything the bodies need of the Arena after a tick."""
 
@@ -245,7 +253,7 @@ class ArenaView:
     lessons: tuple[Lesson, ...]  # newest first, at most 20
     events: tuple[Event, ...]  # newest first, at most 10
     teacher: TeacherMetrics
-    arena_record: TrackRecord
+    arena_record: TrackRecord  # of what was lived through; `rehearsal` has the rest
     hourly_record: TrackRecord
     rounds: dict[RoundPhase, int] = field(default_factory=dict)
     rounds_warm_up: int = 0
@@ -258,4 +266,6 @@ class ArenaView:
     crowd: LockedCrowd | None = None  # of the live round
     patterns: tuple[Pattern, ...] = ()
     leaderboard: Leaderboard = field(default_factory=Leaderboard)
+    lived: TeacherMetrics | None = None  # as `teacher`, without the rehearsal
+    rehearsal: Rehearsal | None = None  # None where there was none
     verdicts: tuple[BallotVerdict, ...] = ()  # of the ballots read in this tick; never published

@@ -12,7 +12,6 @@ from generator.arena.ballots import Poll, judge
 from generator.arena.life import shown_at
 from generator.arena.play import PlayInputs, PlayResult, play
 from generator.arena.recount import Sheet
-from generator.arena.scores import track_record
 from generator.arena.teacher import Standing
 from generator.arena.values import ArenaView, BallotVerdict, Leaderboard, PredictionMade, Round, Tally
 from generator.catalog.words import RoundPhase
@@ -211,8 +210,10 @@ class Memory:
             lessons=record.newest_lessons(connection, LESSONS_SHOWN),
             events=record.newest_events(connection, EVENTS_SHOWN),
             teacher=standing.lessons.metrics(),
-            arena_record=track_record("arena", standing.arena),
-            hourly_record=track_record("hourly", standing.hourly),
+            arena_record=standing.arena_record(),
+            hourly_record=standing.hourly_record(),
+            lived=standing.lessons_lived.metrics(),
+            rehearsal=standing.rehearsal(),
             rounds=dict(standing.phases),
             rounds_warm_up=standing.rounds_warm_up,
             ballots_counted=counted,

@@ -138,9 +138,13 @@ def test_what_was_played_before_the_start_stays_marked(tmp_path: Path) -> None:
 
     marked = sum(row["warm_up"] for row in rows)
     assert (len(rows), marked) == (8, 6)
-    assert (view.arena_record.resolved, view.arena_record.warm_up, view.teacher.warm_up) == (8, 6, 6)
+    assert (view.arena_record.resolved, view.arena_record.warm_up, view.teacher.warm_up) == (2, 6, 6)
     assert view.rounds_warm_up == 6
-    assert 0 < view.hourly_record.warm_up < view.hourly_record.resolved
+    assert view.rehearsal is not None
+    assert view.rehearsal.arena.resolved == 6
+    assert view.rehearsal.hourly.resolved == view.hourly_record.warm_up > 0
+    assert view.lived is not None
+    assert (view.lived.lessons_total, view.lived.warm_up) == (2, 0)
 
 
 def test_counts_kept_in_step_equal_counts_made_anew(tmp_path: Path, memory: Memory) -> None:

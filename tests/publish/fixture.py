@@ -48,7 +48,7 @@ def context(mode: SourceMode = SourceMode.SIMULATED, *, known: bool = True, empt
         freshness=Freshness("20261120T095300Z", "000000001204", NOW_MS, NOW_MS + 60_000, NOW_MS + 180_000),
         observation=_observation(mode, known=known, empty=empty),
         reading=None,
-        arena=_empty_arena() if empty else arena(),
+        arena=empty_arena() if empty else arena(),
         day_before=DayBefore(),
         ticks=Ticks(1438, 2, "20261120T095200Z"),
         closes=closes,
@@ -76,7 +76,7 @@ def arena(hit: float = 34.1, skill: float = -0.4, resolved: int = 1204) -> Arena
     live = _round(START_MS, RoundPhase.LIVE, Prediction.NEUTRAL)
     lessons = tuple(_lesson(number) for number in range(7))
     return replace(
-        _empty_arena(),
+        empty_arena(),
         live=live,
         live_tally=Tally(bullish=11, bearish=6, neutral=4),
         open=_round(START_MS + HOUR_MS, RoundPhase.OPEN, None),
@@ -304,7 +304,8 @@ def _lesson(number: int) -> Lesson:
     )
 
 
-def _empty_arena() -> ArenaView:
+def empty_arena() -> ArenaView:
+    """A first start: nothing was forecast yet."""
     none = Rate(0, None, None, None)
     record = TrackRecord("hourly", 0, 0, 0, 0, none, None, None, {}, {}, ())
     teacher = TeacherMetrics(0, 0, none, none, none, {})

@@ -196,7 +196,7 @@ def test_track_record_says_whether_skill_was_shown(pages: Pages, skill: float, w
 
     html = pages.render(replace(base, ctx=replace(base.ctx, arena=arena(skill=skill))))["/index.html"]
 
-    assert "Of 1,204 hourly forecasts that came due, 336 of them in the simulated warm-up, 34.1 %" in _text(html)
+    assert "Of 1,204 hourly forecasts that came due, 34.1 %" in _text(html)
     assert words in _text(html)
 
 

@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from generator.arena.values import Rehearsal
 from generator.errors import PublishError
 from generator.publish.charts.spark import scale, shares, sparkline
 from generator.publish.pages import format as page_format
 from generator.publish.pages.docs import fields, type_name
+from generator.publish.pages.record import record_view
 from generator.publish.resources import Resources
+from tests.publish.fixture import arena, empty_arena, predictions
 
 
 @pytest.mark.parametrize(
@@ -150,3 +154,26 @@ def test_a_field_without_words_of_its_own_borrows_those_of_its_type() -> None:
     (row,) = fields("A", schemas)
 
     assert (row.type, row.ref, row.description) == ("Role", "Role", "What it is for.")
+
+
+def test_the_rehearsal_is_named_apart_and_in_no_figure_of_the_record() -> None:
+    held = replace(arena(), rehearsal=Rehearsal(arena().hourly_record, arena().arena_record))
+    due = tuple(replace(made, warm_up=place >= 70) for place, made in enumerate(predictions(20)))
+    view = record_view(held, due, (), "Source: a test.")
+
+    assert view.hits + view.misses == sum(made.outcome is not None for made in due[:70])
+    assert view.rehearsal is not None
+    assert [row[:2] for row in view.rehearsal.rows] == [("Hourly forecasts", "1,204"), ("Arena forecasts", "60")]
+    assert view.rehearsal.charts == ()  # the record has charts of its own
+    assert [row.rehearsed for row in view.grid] == [place >= 10 for place in range(20)]
+
+
+def test_before_anything_counts_the_rehearsal_alone_is_drawn() -> None:
+    nothing = empty_arena()
+    held = replace(nothing, rehearsal=Rehearsal(arena().hourly_record, arena().arena_record))
+    view = record_view(held, tuple(replace(made, warm_up=True) for made in predictions(20)), (), "Source: a test.")
+
+    assert view.number == "unknown"
+    assert view.rehearsal is not None
+    assert [chart.told.name for chart in view.rehearsal.charts] == ["rehearsal-reliability", "rehearsal-curve"]
+    assert not any(section.charts for section in view.sections)

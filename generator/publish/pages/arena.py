@@ -9,7 +9,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from generator.arena.scores import BIN_CASES
-from generator.arena.values import Rate, Round, TeacherMetrics
+from generator.arena.values import ArenaView, Rate, Round
 from generator.catalog.words import PatternType
 from generator.compose.context import TickContext
 from generator.publish.charts.now import live_round
@@ -209,15 +209,16 @@ def history(rows: Sequence[Mapping[str, Any]]) -> tuple[HistoryRow, ...]:
     return tuple(_history_row(row) for row in rows[:HISTORY_SHOWN])
 
 
-def who_was_right(teacher: TeacherMetrics, source: Markup | str) -> WhoWasRight:
-    """Compare brain and people over all resolved rounds."""
+def who_was_right(arena: ArenaView, source: Markup | str) -> WhoWasRight:
+    """Compare brain and people over all resolved rounds; those of the rehearsal before the start stand apart."""
+    teacher = arena.lived or arena.teacher
     return WhoWasRight(
         chart=rates("right", "The brain", (("Brain", teacher.brain), ("People", teacher.crowd)), source),
         brain=teacher.brain,
         people=teacher.crowd,
         agreement=teacher.agreement,
         patterns=tuple((words, teacher.patterns.get(pattern, 0)) for pattern, words in PATTERNS.items()),
-        warm_up=teacher.warm_up,
+        warm_up=arena.teacher.warm_up,
         total=teacher.lessons_total,
     )
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from generator.arena.values import Round, TrackRecord
+from generator.arena.values import ArenaView, Round
 from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import reasoning_path
@@ -25,6 +25,7 @@ from generator.publish.pages.record import verdict
 from generator.publish.pages.words import BIAS_MARKS, STATE_MEANINGS, regime_headline
 
 Bodies = Mapping[str, Mapping[str, Any]]
+NOT_YET: Final = "not yet known"
 _IN_BANNER: Final = frozenset({SIMULATED_NOTICE, RECORDED_NOTICE})
 
 
@@ -108,7 +109,7 @@ def landing(ctx: TickContext, bodies: Bodies) -> Landing:
     rates = {asset: (futures[asset].get("funding") or {}).get("rate_8h_percent") for asset in ASSETS}
     return Landing(
         regime=_regime(ctx, _body(bodies, "market-regime")),
-        worth=_worth(ctx.arena.hourly_record),
+        worth=_worth(ctx.arena),
         why=str(brain.get("summary") or ""),
         evidence=_evidence(brain.get("brain") or {}),
         rows=tuple(_row(asset, ctx, bodies) for asset in ASSETS),
@@ -121,9 +122,18 @@ def landing(ctx: TickContext, bodies: Bodies) -> Landing:
     )
 
 
-def _worth(record: TrackRecord) -> Worth:
+def _worth(arena: ArenaView) -> Worth:
+    record, rehearsed = arena.hourly_record, arena.rehearsal.hourly if arena.rehearsal else None
     if record.hit.percent is None:
-        return Worth(UNKNOWN, "of forecasts came true", "No forecast has come due yet.")
+        tried = (
+            f" In a rehearsal before the start, which does not count, it was {percent(rehearsed.hit.percent)} of "
+            f"{rehearsed.hit.n:,}."
+            if rehearsed and rehearsed.hit.n
+            else ""
+        )
+        return Worth(
+            NOT_YET, "none of the hourly forecasts has come due", f"The first ones do within two hours.{tried}"
+        )
     guess = f"a blind guess gets {percent(GUESS_PERCENT)}"
     return Worth(
         percent(record.hit.percent),

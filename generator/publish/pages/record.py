@@ -9,7 +9,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from generator.arena.scores import BIN_CASES, wilson
-from generator.arena.values import PredictionMade, Rate, TeacherMetrics, TrackRecord
+from generator.arena.values import ArenaView, PredictionMade, Rate, Rehearsal, TrackRecord
 from generator.catalog.assets import ASSETS
 from generator.catalog.downloads import SERIES
 from generator.publish.charts.plot import Chart
@@ -47,6 +47,7 @@ class GridRow:
 
     start_ms: int
     cells: tuple[Cell, ...]
+    rehearsed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,14 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class RehearsalView:
+    """What was forecast before the first start: named, counted apart, drawn while there is nothing else to draw."""
+
+    rows: tuple[tuple[str, str, str, str], ...]  # what, came due, came true with its interval, Brier score
+    charts: tuple[Chart, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RecordView:
     """Everything the page's template reads."""
 
@@ -70,7 +79,9 @@ class RecordView:
     lead: str
     number: str
     number_what: str
+    number_how: str
     sections: tuple[Section, ...]
+    rehearsal: RehearsalView | None
     grid: tuple[GridRow, ...]
     assets: tuple[str, ...]
     misses: int
@@ -95,14 +106,18 @@ def by_month(files: Sequence[Listed]) -> tuple[MonthRow, ...]:
 
 def verdict(record: TrackRecord) -> str:
     """Say in plain words what forecasts of a kind were worth, always with their count."""
+    apart = (
+        f" {count(record.warm_up, 'forecast')} of a rehearsal before the start are not counted."
+        if record.warm_up
+        else ""
+    )
     if not record.resolved or record.hit.percent is None:
-        return "No forecast has come due yet, so nothing is known about their worth."
-    made_up = f", {record.warm_up:,} of them in the simulated warm-up" if record.warm_up else ""
+        return f"No forecast has come due yet, so nothing is known about their worth.{apart}"
     text = (
-        f"Of {count(record.resolved, NAMES.get(record.kind, 'forecast'))} that came due{made_up}, {percent(record.hit.percent)} named the outcome "
+        f"Of {count(record.resolved, NAMES.get(record.kind, 'forecast'))} that came due, {percent(record.hit.percent)} named the outcome "
         f"that came true (95\N{NO-BREAK SPACE}% interval {interval(record.hit)}); a blind guess of three gets {percent(GUESS_PERCENT)}."
     )
-    return f"{text} {compared(record)}"
+    return f"{text} {compared(record)}{apart}"
 
 
 def compared(record: TrackRecord) -> str:
@@ -129,10 +144,8 @@ def headline(record: TrackRecord) -> str:
     return "So far no better than a blind guess"
 
 
-def record_view(  # noqa: PLR0917  each is another thing
-    hourly: TrackRecord,
-    arena: TrackRecord,
-    teacher: TeacherMetrics,
+def record_view(
+    arena: ArenaView,
     predictions: Sequence[PredictionMade],
     rounds: Sequence[Mapping[str, Any]],
     source: Markup | str,
@@ -140,21 +153,18 @@ def record_view(  # noqa: PLR0917  each is another thing
     """Work out the page.
 
     Args:
-        hourly: scores of the hourly forecasts.
-        arena: scores of the brain in the Arena.
-        teacher: brain and people over all resolved rounds.
+        arena: its scores, and those of the rehearsal.
         predictions: the newest that came due or were void, newest first.
         rounds: the newest finished rounds, newest first, as published.
         source: for the line under each chart.
     """
+    hourly, people = arena.hourly_record, (arena.lived or arena.teacher).crowd
     due = [made for made in predictions if made.outcome is not None]
-    hourly_outcomes = [
-        Outcome(made.end_ms, made.asset, str(made.prediction), str(made.outcome)) for made in reversed(due)
-    ]
+    hourly_outcomes = _outcomes(due, rehearsed=False)
     arena_outcomes = [
         Outcome(ms_of(row["end"]), row["asset"], row["forecast"]["prediction"], row["outcome"])
         for row in reversed(rounds)
-        if row["outcome"] is not None and row["forecast"] is not None
+        if row["outcome"] is not None and row["forecast"] is not None and not row["warm_up"]
     ]
     hits = sum(outcome.hit for outcome in hourly_outcomes)
     return RecordView(
@@ -162,6 +172,7 @@ def record_view(  # noqa: PLR0917  each is another thing
         lead=verdict(hourly),
         number=UNKNOWN if hourly.hit.percent is None else percent(hourly.hit.percent),
         number_what=f"of {hourly.resolved:,} hourly forecasts came true" if hourly.resolved else "came true",
+        number_how=f"95\N{NO-BREAK SPACE}% interval {interval(hourly.hit)}" if hourly.resolved else "",
         sections=(
             _section(
                 "hourly", "Hourly forecasts", hourly, _by_asset(hourly.hit, hourly_outcomes), hourly_outcomes, source
@@ -169,17 +180,50 @@ def record_view(  # noqa: PLR0917  each is another thing
             _section(
                 "arena",
                 "The brain in the Arena",
-                arena,
-                (("Brain", arena.hit), ("People", teacher.crowd)),
+                arena.arena_record,
+                (("Brain", arena.arena_record.hit), ("People", people)),
                 arena_outcomes,
                 source,
             ),
         ),
+        rehearsal=_rehearsal(arena.rehearsal, due, drawn=hourly.resolved < BIN_CASES),
         grid=_grid(due),
         assets=ASSETS,
         misses=len(hourly_outcomes) - hits,
         hits=hits,
         needed=BIN_CASES,
+    )
+
+
+def _outcomes(due: Sequence[PredictionMade], *, rehearsed: bool) -> list[Outcome]:
+    return [
+        Outcome(made.end_ms, made.asset, str(made.prediction), str(made.outcome))
+        for made in reversed(due)
+        if made.warm_up == rehearsed
+    ]
+
+
+def _rehearsal(held: Rehearsal | None, due: Sequence[PredictionMade], *, drawn: bool) -> RehearsalView | None:
+    if held is None:
+        return None
+    named = (("Hourly forecasts", held.hourly), ("Arena forecasts", held.arena))
+    source = "Source: the rehearsal before the first start; none of it counts."
+    outcomes = _outcomes(due, rehearsed=True)
+    charts = (
+        reliability("rehearsal-reliability", held.hourly.bins, source),
+        curve("rehearsal-curve", outcomes, source),
+    )
+    return RehearsalView(
+        rows=tuple(
+            (
+                name,
+                f"{record.resolved:,}",
+                f"{percent(record.hit.percent)} ({interval(record.hit)})" if record.resolved else UNKNOWN,
+                UNKNOWN if record.brier is None else f"{record.brier:.4f}",
+            )
+            for name, record in named
+        ),
+        charts=tuple(chart for chart in charts if chart is not None) if drawn else (),
     )
 
 
@@ -234,7 +278,6 @@ def _facts(record: TrackRecord) -> tuple[tuple[str, str, str], ...]:
         ),
         ("Skill", percent(skill), "against the base rate; 0 or less is none"),
         ("Log score", UNKNOWN if record.log_score is None else f"{record.log_score:.4f}", "1.099 is an even guess"),
-        ("Warm-up", f"{record.warm_up:,}", "made in the simulated past of a fresh start"),
     )
 
 
@@ -243,7 +286,14 @@ def _grid(due: Sequence[PredictionMade]) -> tuple[GridRow, ...]:
     for made in due:
         by_hour.setdefault(made.start_ms, {})[made.asset] = made
     newest = sorted(by_hour, reverse=True)[:GRID_HOURS]
-    return tuple(GridRow(start, tuple(_cell(by_hour[start].get(asset)) for asset in ASSETS)) for start in newest)
+    return tuple(
+        GridRow(
+            start,
+            tuple(_cell(by_hour[start].get(asset)) for asset in ASSETS),
+            any(made.warm_up for made in by_hour[start].values()),
+        )
+        for start in newest
+    )
 
 
 def _cell(made: PredictionMade | None) -> Cell:

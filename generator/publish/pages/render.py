@@ -124,6 +124,8 @@ def _record(view: PageView) -> object:
         arena.hourly_record,
         arena.arena_record,
         arena.teacher,
+        arena.lived,
+        arena.rehearsal,
         tuple(view.predictions),
         tuple(view.rounds),
         tuple(view.months),
@@ -132,7 +134,15 @@ def _record(view: PageView) -> object:
 
 def _played(view: PageView) -> object:
     told = view.bodies[_LESSONS]
-    return (_settled(view), view.ctx.arena.teacher, tuple(view.rounds), told.get("leaderboard"), told.get("patterns"))
+    arena = view.ctx.arena
+    return (
+        _settled(view),
+        arena.teacher,
+        arena.lived,
+        tuple(view.rounds),
+        told.get("leaderboard"),
+        told.get("patterns"),
+    )
 
 
 def _documented(view: PageView) -> object:
@@ -174,7 +184,7 @@ _PARTS: Final[Mapping[str, tuple[Part, ...]]] = {
             _played,
             lambda view: {
                 "rows": history(view.rounds),
-                "right": who_was_right(view.ctx.arena.teacher, Markup("Source: all resolved rounds.")),
+                "right": who_was_right(view.ctx.arena, "Source: all resolved rounds since the start."),
                 "voters": voters(view.bodies[_LESSONS]),
             },
         ),
@@ -184,14 +194,7 @@ _PARTS: Final[Mapping[str, tuple[Part, ...]]] = {
             "pages/track_record.html",
             _record,
             lambda view: {
-                "record": record_view(
-                    view.ctx.arena.hourly_record,
-                    view.ctx.arena.arena_record,
-                    view.ctx.arena.teacher,
-                    view.predictions,
-                    view.rounds,
-                    _record_source(view),
-                ),
+                "record": record_view(view.ctx.arena, view.predictions, view.rounds, _record_source(view)),
                 "months": by_month(view.months),
             },
         ),
