@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from generator.market.values import BAR_FIELDS, BarFrame, FloatArray
 
@@ -19,8 +20,10 @@ _BOUNDS: Final = {
     "funding": (-1.0, 1.0),
     "open_interest": (1e-9, _LARGEST),
 }
-_LOWEST: Final = np.array([low for low, _ in _BOUNDS.values()])
-_HIGHEST: Final = np.array([high for _, high in _BOUNDS.values()])
+_PRICES: Final = ("close", "open", "high", "low")
+_NAMES: Final = (*_PRICES, *_BOUNDS)
+_LOWEST: Final = np.array([np.nextafter(1e-12, 1.0)] * len(_PRICES) + [low for low, _ in _BOUNDS.values()])
+_HIGHEST: Final = np.array([np.nextafter(1e15, 0.0)] * len(_PRICES) + [high for _, high in _BOUNDS.values()])
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +61,42 @@ def _pick(values: FloatArray, picked: list[int]) -> FloatArray:
 
 def clean_fields(fields: dict[str, FloatArray]) -> CleanBars:
     """Clean arrays of any shape (n, ..., assets), named as in `BAR_FIELDS`."""
-    close = np.asarray(fields["close"], dtype=np.float64)
-    nothing = np.full(close.shape, np.nan)
-    high, low, start = (fields.get(name, nothing) for name in ("high", "low", "open"))
-    possible = (close > 1e-12) & (close < 1e15)
-    prices = np.array((start, high, low), dtype=np.float64)
+    shape = fields["close"].shape
+    nothing = None if len(fields) >= len(_NAMES) else np.full(shape, np.nan)
+    told = [fields.get(name, nothing) for name in _NAMES]
+    every = np.concatenate([nothing if one is None else one for one in told], dtype=np.float64)
+    every = every.reshape(len(_NAMES), *shape)
+    wide = (-1, *(1,) * len(shape))
+    inside = (every >= _LOWEST.reshape(wide)) & (every <= _HIGHEST.reshape(wide))
+    prices, more = every[: len(_PRICES)], every[len(_PRICES) :]
+    if np.count_nonzero(inside[len(_PRICES) :]) < more.size:
+        more = np.where(inside[len(_PRICES) :], more, np.nan)
+    extra = dict(zip(_BOUNDS, more, strict=True))
+    if np.count_nonzero(inside[: len(_PRICES)]) == prices.size:
+        close, _, high, low = prices
+        fits = (close * (1.0 - 1e-9) <= high) & (close * (1.0 + 1e-9) >= low) & (high >= low)
+        if np.count_nonzero(fits) == fits.size:  # as nearly always: nothing to leave out
+            log_close, top, bottom = np.log(prices[[0, 2, 3]])
+            return CleanBars(log_close, _PARKINSON * (top - bottom) ** 2, extra, np.zeros(shape[:-1]))
+    return _sifted(prices, inside[0], extra)
+
+
+def _sifted(prices: FloatArray, possible: npt.NDArray[np.bool_], extra: dict[str, FloatArray]) -> CleanBars:
+    """Clean prices of which some are missing or impossible.
+
+    Args:
+        prices: close, open, high, low.
+        possible: of the close.
+    """
+    close, _, high, low = prices
     # A comparison with an unknown price is False, so that only known ones break a bar.
-    broken = ((prices <= 1e-12) | (prices >= 1e15)).any(axis=0) | (high < low)
+    broken = ((prices[1:] <= 1e-12) | (prices[1:] >= 1e15)).any(axis=0) | (high < low)
     scale = np.where(possible, close, 1.0)  # an impossible close may overflow when multiplied
     broken |= (scale * (1.0 - 1e-9) > high) | (scale * (1.0 + 1e-9) < low)
     ok = possible & ~broken
     log_close = np.where(ok, np.log(scale), np.nan)
-    edges = prices[1:]
+    edges = prices[2:]
     ranged = ok & np.isfinite(edges).all(axis=0)
     top, bottom = np.log(np.where(ranged, edges, 1.0))
-    span = top - bottom
-    more = np.array([fields.get(name, nothing) for name in _BOUNDS], dtype=np.float64)
-    wide = (-1, *(1,) * close.ndim)
-    more = np.where((more >= _LOWEST.reshape(wide)) & (more <= _HIGHEST.reshape(wide)), more, np.nan)
-    extra = dict(zip(_BOUNDS, more, strict=True))
     dropped = (~ok & ~np.isnan(close)).sum(axis=-1).astype(np.float64)
-    return CleanBars(log_close, np.where(ranged, _PARKINSON * span**2, np.nan), extra, dropped)
+    return CleanBars(log_close, np.where(ranged, _PARKINSON * (top - bottom) ** 2, np.nan), extra, dropped)

@@ -43,7 +43,14 @@ def temperature(level: FloatArray | float, slope: FloatArray | float, clarity: F
 
 def tempered(chances: FloatArray, heat: FloatArray) -> FloatArray:
     """Return the chances, (4, ...), made bolder by a temperature below 1 and more doubtful by one above."""
-    scores = np.log(np.maximum(chances, _TINY)) / heat
-    raised = np.exp(scores - scores.max(axis=0))
-    out: FloatArray = raised / raised.sum(axis=0)
-    return out
+    scores: FloatArray = np.log(np.maximum(chances, _TINY))
+    scores /= heat
+    return softmax(scores)
+
+
+def softmax(scores: FloatArray) -> FloatArray:
+    """Return chances from scores, (classes, ...); the array itself, changed in place."""
+    scores -= np.maximum.reduce(scores)
+    np.exp(scores, out=scores)
+    scores /= np.add.reduce(scores)
+    return scores

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from generator.brain.liquidity import hysteresis
-from generator.brain.smoothing import HOUR_BARS, rates, step
+from generator.brain.smoothing import HOUR_BARS, Pace, rates
 from generator.catalog.words import DerivativesState, DerivativesVote
 from generator.market.values import FloatArray
 
@@ -20,6 +20,7 @@ _MIDDLE: Final = 0.5 * (_ENTER + _LEAVE)
 # Bars after which funding (venues pay every 8 hours at most) and open interest are too old.
 _HOLDS: Final = np.array([[9.0 * HOUR_BARS], [5.0 * HOUR_BARS]])
 _WILD: Final = 0.01  # of funding per 8 hours: three percent a day
+_NOTHING: Final = np.array([[0.0], [1.0]])  # stands where funding or open interest is not told; never counted
 _STEADY_CASES: Final = 34.0  # bars that a mean with a 2-hour half-life is worth
 
 VOTES: Final = {
@@ -59,22 +60,31 @@ class Derivatives:
 
     def update(self, funding: FloatArray, open_interest: FloatArray) -> None:
         """Take one bar; NaN leaves what is known, until it is too old."""
-        seen = np.isfinite(np.array((funding, open_interest)))
-        if not seen.any():
+        told = np.array((funding, open_interest))
+        seen = np.isfinite(told)
+        known = np.count_nonzero(seen)
+        if not known:
             self.age += 1.0
             return
-        weight = seen.astype(np.float64)
-        self.count += weight
-        self.age = np.where(seen, 0.0, self.age + 1.0)
-        count = np.maximum(self.count, 1.0)
-        step(self.funding, np.where(seen[0], funding, 0.0)[None], self._alpha_funding, count[0], weight[0])
-        log_interest = np.log(np.where(seen[1], open_interest, 1.0))
-        step(self.interest, log_interest, self._alpha_interest, count[1], weight[1])
-        change = (self.interest[0] - self.interest[1]) * (self.count[1] >= 2 * HOUR_BARS)
-        away = np.array((self.funding[0] - _USUAL, change))
+        if known == seen.size:
+            weights: tuple[FloatArray | None, ...] = (None, None, None)
+            self.count += 1.0
+            self.age = np.zeros(seen.shape)
+        else:
+            weight = seen.astype(np.float64)
+            weights = (weight, weight[0], weight[1])
+            self.count += weight
+            self.age = np.where(seen, 0.0, self.age + 1.0)
+            told = np.where(seen, told, _NOTHING)
+        paces = [Pace(*one) for one in zip((self.count, self.count[0], self.count[1]), weights, strict=True)]
+        paces[1].step(self.funding, told[:1], self._alpha_funding)
+        paces[2].step(self.interest, np.log(told[1]), self._alpha_interest)
+        away = np.empty(seen.shape)
+        np.subtract(self.funding[0], _USUAL, out=away[0])
+        np.multiply(self.interest[0] - self.interest[1], self.count[1] >= 2 * HOUR_BARS, out=away[1])
         self.word = hysteresis(self.word, away, _ENTER, _LEAVE)
         raw = np.sign(away) * (np.abs(away) >= _MIDDLE)  # without a dead zone
-        step(self.steady, (raw == self.word).astype(np.float64), self._alpha_steady, count, weight)
+        paces[0].step(self.steady, raw == self.word, self._alpha_steady)
 
     def wild(self) -> list[bool]:
         """Say whose funding is so large that it may be a fault of the data."""
@@ -89,21 +99,21 @@ class Derivatives:
         cases = np.minimum(self.count, _STEADY_CASES)
         # Shrunk to a half by one case, because a few hours never prove a state (Laplace).
         steady = ((self.steady * cases + 0.5) / (cases + 1.0)).tolist()
-        return [
-            _pressure(*one, (steady[0][column], steady[1][column]))
-            for column, one in enumerate(zip(crowd, leverage, known[0].tolist(), strict=True))
-        ]
+        return list(map(_pressure, crowd, leverage, known[0].tolist(), *steady))
 
 
-def _pressure(crowd: float, leverage: float, known: bool, steady: tuple[float, float]) -> Pressure:  # noqa: FBT001
-    """Return one asset's reading; a crowd outranks a change of open interest."""
+def _pressure(crowd: float, leverage: float, known: bool, paying: float, holding: float) -> Pressure:  # noqa: FBT001
+    """Return one asset's reading; a crowd outranks a change of open interest.
+
+    Args:
+        paying, holding: how steadily the words of funding and of open interest held.
+    """
     if crowd:
         state = DerivativesState.CROWDED_LONGS if crowd > 0 else DerivativesState.CROWDED_SHORTS
-    elif leverage:
+        return Pressure(state, VOTES[state], paying)
+    if leverage:
         state = DerivativesState.LEVERAGING_UP if leverage > 0 else DerivativesState.DELEVERAGING
-        return Pressure(state, DerivativesVote.NEUTRAL, steady[1])
-    elif known:
-        state = DerivativesState.BALANCED
-    else:
-        return Pressure(DerivativesState.UNAVAILABLE, DerivativesVote.NO_VOTE, None)
-    return Pressure(state, VOTES.get(state, DerivativesVote.NEUTRAL), steady[0])
+        return Pressure(state, DerivativesVote.NEUTRAL, holding)
+    if known:
+        return Pressure(DerivativesState.BALANCED, DerivativesVote.NEUTRAL, paying)
+    return Pressure(DerivativesState.UNAVAILABLE, DerivativesVote.NO_VOTE, None)

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from generator.brain.calibration import softmax
 from generator.brain.features import AT, Features
 from generator.brain.smoothing import DAY_BARS, clipped
 from generator.market.values import BAR_MS, FloatArray
@@ -58,7 +59,10 @@ def direction_inputs(features: Features, tilt: FloatArray, imbalance: FloatArray
     out[4] = features.current[_TRENDS.stop - 2, ..., -1:] / 3.0
     out[5] = features.last[..., :-1] / 3.0
     out[6] = tilt[..., -1:]
-    out[7] = np.where(np.isfinite(imbalance), imbalance, 0.0)
+    out[7] = imbalance
+    known = np.isfinite(imbalance)
+    if np.count_nonzero(known) < known.size:
+        out[7][~known] = 0.0
     out[8] = clipped(now[_SHORT] - now[_LONG], -3.0, 3.0)
     out[9] = now[_VOLUME]
     out[10] = 1.0
@@ -72,10 +76,8 @@ def outcomes_of(moves: FloatArray, sigma: FloatArray) -> npt.NDArray[np.int64]:
 
 def tilted(base: FloatArray, lean: FloatArray, still: FloatArray) -> FloatArray:
     """Return base rates (3, ...) moved by a lean up and a stillness, normalised."""
-    scores = np.log(base) + np.array((-lean, still, lean))
-    chance = np.exp(scores - scores.max(axis=0))
-    out: FloatArray = chance / chance.sum(axis=0)
-    return out
+    scores: FloatArray = np.log(base) + np.array((-lean, still, lean))
+    return softmax(scores)
 
 
 class Direction:
@@ -104,31 +106,36 @@ class Direction:
             return known
         counts = self.counts[horizon]
         # Assets move together: seven outcomes of one quarter of an hour are worth about two, not seven.
-        pool = counts.sum(axis=1) * (min(1.75, counts.shape[1]) / counts.shape[1]) + _POOL * _PRIOR
+        pool = np.add.reduce(counts, axis=1) * (min(1.75, counts.shape[1]) / counts.shape[1]) + _POOL * _PRIOR
         half = 0.5 * (1.0 - _ASYMMETRY) * (pool[2] - pool[0])  # a drift of the last weeks rarely lasts
-        pool = (pool + np.array([half, 0.0, -half])) / pool.sum()
+        pool = (pool + np.array([half, 0.0, -half])) / np.add.reduce(pool)
         shift = 0.5 * (1.0 - _ASYMMETRY) * (counts[2] - counts[0])
-        counts = np.stack((counts[0] + shift, counts[1], counts[2] - shift))
-        out: FloatArray = (counts + _OWN * pool[:, None]) / (counts.sum(axis=0) + _OWN)
+        counts = np.array((counts[0] + shift, counts[1], counts[2] - shift))
+        out: FloatArray = (counts + _OWN * pool[:, None]) / (np.add.reduce(counts) + _OWN)
         self._base[horizon] = out
         return out
 
     def mixed(self, horizon: int, inputs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return probabilities and base rates for a horizon index (0: 15 minutes, 1: 60), both (3, assets)."""
         base = self.base(horizon)
-        chances = self._experts(horizon, base, inputs, *_sides(self.online[horizon], inputs))
+        chances = self._experts(horizon, np.log(base), inputs, *_sides(self.online[horizon], inputs))
         weight = np.exp(self.mixture[horizon])
-        shape = chances.shape[1:]
-        return ((weight / weight.sum()) @ chances.reshape(len(weight), -1)).reshape(shape), base
+        weight /= np.add.reduce(weight)
+        return (weight @ chances.reshape(len(weight), -1)).reshape(base.shape), base
 
     def _experts(
-        self, horizon: int, base: FloatArray, inputs: FloatArray, lean: FloatArray, still: FloatArray
+        self, horizon: int, usual: FloatArray, inputs: FloatArray, lean: FloatArray, still: FloatArray
     ) -> FloatArray:
-        """Return the experts' probabilities, (7 experts, 3 classes, assets)."""
+        """Return the experts' probabilities, (7 experts, 3 classes, assets); `usual` is the log of the base rates."""
         sure, calm = _sides(self._frozen[horizon], inputs)
-        leans = np.concatenate((_STRENGTHS * sure, _ONLINE * lean))
-        stills = np.concatenate((_STRENGTHS * calm, _ONLINE * still))
-        return tilted(base[:, None], leans, stills).swapaxes(0, 1)
+        scores = np.empty((3, len(_EXPERTS), *sure.shape))
+        down, flat, up = scores
+        for side, frozen, online in ((up, sure, lean), (flat, calm, still)):
+            np.multiply(_STRENGTHS, frozen, out=side[: len(_STRENGTHS)])
+            np.multiply(_ONLINE, online, out=side[len(_STRENGTHS) :])
+        np.negative(up, out=down)
+        scores += usual[:, None]
+        return softmax(scores).swapaxes(0, 1)
 
     def update(
         self,
@@ -175,18 +182,24 @@ class Direction:
         """Score the experts on what came true, then move the base rates and the online logit."""
         moves = log_close - row[INPUTS]
         known = np.isfinite(moves)
-        if not known.any():
-            return
-        if not known.all():
+        whole = np.count_nonzero(known) == known.size
+        if not whole:
             row, moves = row[:, known], moves[known]
+        if not moves.size:
+            return
         came = outcomes_of(moves, row[INPUTS + 1])
         inputs = row[:INPUTS]
-        chances = self._experts(horizon, row[INPUTS + 4 :], inputs, row[INPUTS + 2], row[INPUTS + 3])
+        chances = self._experts(horizon, np.log(row[INPUTS + 4 :]), inputs, row[INPUTS + 2], row[INPUTS + 3])
         hit = (came == _CLASSES).astype(np.float64)
-        self._remix(horizon, np.log((chances * hit).sum(axis=1)).mean(axis=1))
+        scores = np.log(np.add.reduce(chances * hit, axis=1))
+        self._remix(horizon, np.add.reduce(scores, axis=1) / came.size)
         self._descend(horizon, inputs, hit - chances[-1])
-        self.counts[horizon] *= _FORGET[horizon]
-        self.counts[horizon][:, known] += hit
+        counts = self.counts[horizon]
+        counts *= _FORGET[horizon]
+        if whole:
+            counts += hit
+        else:
+            counts[:, known] += hit
         self._base[horizon] = None
         self.resolved[horizon] += came.size
 
@@ -199,7 +212,8 @@ class Direction:
     def _descend(self, horizon: int, inputs: FloatArray, error: FloatArray) -> None:
         """Take one step of the online logit along the gradient of the log score."""
         lean, still = error[2] - error[0], error[1]
-        gradient = np.concatenate(((inputs[:ODD] * lean).mean(axis=1), (inputs[ODD:] * still).mean(axis=1)))
+        steps = np.concatenate((inputs[:ODD] * lean, inputs[ODD:] * still))
+        gradient = np.add.reduce(steps, axis=1) / lean.size
         self.online[horizon] += _RATE * gradient - _DECAY * self.online[horizon]
 
 

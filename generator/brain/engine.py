@@ -123,7 +123,9 @@ class Engine:
         self.features.update(returns, self.volatility)
         fresh = self.volatility.fresh()
         telling = fresh * self.volatility.moving()
-        support = self.features.count * np.concatenate((telling, (telling.max(),)))
+        support = self.features.count
+        if np.count_nonzero(telling) < telling.size:
+            support = support * np.append(telling, telling.max())
         self.filter.update(t_ms, self.features.current[: len(REGIME_INPUTS)], support, steps)
         depth, spread, imbalance = (extra[name][row] for name in ("depth_usd", "spread_bps", "imbalance"))
         self.liquidity.update(depth, spread, imbalance, self.volatility.levels()[1])
@@ -143,8 +145,12 @@ class Engine:
 
     def _returns(self, log_close: FloatArray) -> FloatArray:
         """Return log returns per bar, NaN where this bar or the one before is missing for too long."""
-        age = self.close_age + 1.0
         here = np.isfinite(log_close)
+        if not np.count_nonzero(self.close_age) and np.count_nonzero(here) == here.size:
+            before, self.log_close = self.log_close, log_close
+            steady: FloatArray = log_close - before
+            return steady
+        age = self.close_age + 1.0
         returns = np.where(age <= _JOIN_BARS, (log_close - self.log_close) / np.sqrt(age), np.nan)
         self.log_close = np.where(here, log_close, self.log_close)
         self.close_age = np.where(here, 0.0, age)

@@ -8,11 +8,12 @@ because their level differs between markets. A month's squared trends tell a mar
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from generator.brain.smoothing import DAY_BARS, clipped, rates, step
+from generator.brain.smoothing import DAY_BARS, Pace, rates
 from generator.brain.volatility import Volatility
 from generator.market.values import FloatArray
 
@@ -66,32 +67,42 @@ class Features:
         self._alpha_baseline = rates((7 * DAY_BARS,), dimensions)
         self._alpha_long = rates((_LONG_HALF_LIFE,), dimensions)
         self._effective = (2.0 - self._alpha[:_TRENDS]) / self._alpha[:_TRENDS]
+        self._worth = self._effective  # the same, while fewer bars were seen than that
         self.current = np.zeros((len(PLAIN), *wide))
 
     def update(self, returns: FloatArray, volatility: Volatility) -> None:
         """Take one bar's log returns; NaN leaves the asset as it was."""
         seen = np.isfinite(returns)
-        weight = seen.astype(np.float64)
-        many = weight.sum(axis=-1, keepdims=True)
-        wide = np.concatenate((weight, np.minimum(many, 1.0)), axis=-1)
-        self.count += wide
-        count = np.maximum(self.count, 1.0)
-        self._take(np.where(seen, returns, 0.0), volatility, np.maximum(many, 1.0), count, wide)
-        fresh = volatility.fresh()
-        trends, logs = self._trends(count), self._logs()
-        shapes = self._shapes(fresh)
-        step(self.baseline, shapes, self._alpha_baseline, count, wide)
-        step(self.long, np.array((logs[1] - logs[5], trends[2], trends[3])) ** 2, self._alpha_long, count, wide)
-        self._fill(logs, trends, shapes, volatility, fresh)
+        if np.count_nonzero(seen) == seen.size:
+            self.count += 1.0
+            wide, many, pace = None, np.float64(seen.shape[-1]), Pace(self.count)
+        else:
+            weight = seen.astype(np.float64)
+            total = weight.sum(axis=-1, keepdims=True)
+            wide, many = np.concatenate((weight, np.minimum(total, 1.0)), axis=-1), np.maximum(total, 1.0)
+            self.count += wide
+            pace = Pace(self.count, wide)
+            returns = np.where(seen, returns, 0.0)
+        self._take(returns, volatility, many, pace, wide)
+        energy = self._energy()
+        fresh, trends, logs = Fresh.of(volatility), self._trends(energy), self._logs()
+        shapes = self._shapes(fresh, energy)
+        pace.step(self.baseline, shapes, self._alpha_baseline)
+        away = logs[1] - logs[5]
+        pace.step(self.long, np.array((away, trends[2], trends[3])) ** 2, self._alpha_long)
+        self._fill(trends, shapes, volatility, fresh)
 
     def _take(
-        self, returns: FloatArray, volatility: Volatility, many: FloatArray, count: FloatArray, seen: FloatArray
+        self, returns: FloatArray, volatility: Volatility, many: FloatArray, pace: Pace, seen: FloatArray | None
     ) -> None:
         """Move the means by one bar; the market is the mean over the `many` assets that have one."""
-        z = clipped(returns / np.maximum(volatility.slow_sigma(), 1e-7), -_Z_LIMIT, _Z_LIMIT)
-        w = returns / np.maximum(np.sqrt(volatility.variance[1]), 1e-7)
-        raw = np.array((z, w, volatility.bar_level()))
-        raw = np.concatenate((raw, raw.sum(axis=-1, keepdims=True) / many), axis=-1)
+        raw = np.empty((3, *self.count.shape))
+        own = raw[..., :-1]
+        z = returns / np.maximum(volatility.slow_sigma(), 1e-7)
+        np.minimum(np.maximum(z, -_Z_LIMIT, out=z), _Z_LIMIT, out=own[0])
+        np.divide(returns, np.maximum(np.sqrt(volatility.variance[1]), 1e-7), out=own[1])
+        own[2] = volatility.bar_level()
+        np.divide(np.add.reduce(own, axis=-1, keepdims=True), many, out=raw[..., -1:])
         z, w = raw[0], raw[1]
         u = w / np.sqrt(1.0 + (w / _SOFT) ** 2)
         square = u * u
@@ -105,15 +116,19 @@ class Features:
         np.multiply(u, self.last, out=shape[2])
         np.minimum(w * w, _Z_LIMIT**2, out=shape[3])
         np.multiply(self.levels[0], self.levels[0], out=shape[4])
-        step(self.levels, values, self._alpha, count, seen)
-        self.last = np.where(seen > 0.0, u, self.last)
+        pace.step(self.levels, values, self._alpha)
+        self.last = u if seen is None else np.where(seen > 0.0, u, self.last)
 
-    def _trends(self, count: FloatArray) -> FloatArray:
-        """Return the t-statistics of the trends."""
-        mean, square = self.levels[:_TRENDS], np.maximum(self.levels[_TRENDS:_FIRST_SIZE], _TINY)
-        effective = np.minimum(self._effective, 2.0 * count)
-        out: FloatArray = clipped(mean * np.sqrt(effective / square), -6.0, 6.0)
+    def _energy(self) -> FloatArray:
+        """Return the mean squares over the half-lives of the trends."""
+        out: FloatArray = np.maximum(self.levels[_TRENDS:_FIRST_SIZE], _TINY)
         return out
+
+    def _trends(self, energy: FloatArray) -> FloatArray:
+        """Return the t-statistics of the trends."""
+        self._worth = np.minimum(self._effective, 2.0 * np.maximum(self.count, 1.0))
+        out: FloatArray = self.levels[:_TRENDS] * np.sqrt(self._worth / energy)
+        return np.minimum(np.maximum(out, -6.0, out=out), 6.0, out=out)
 
     def _logs(self) -> FloatArray:
         """Return the means of log volatility."""
@@ -121,60 +136,72 @@ class Features:
 
     def refresh(self, volatility: Volatility) -> None:
         """Fill `current` with the plain features of the state as it stands."""
-        fresh = volatility.fresh()
-        self._fill(self._logs(), self._trends(np.maximum(self.count, 1.0)), self._shapes(fresh), volatility, fresh)
+        fresh, energy = Fresh.of(volatility), self._energy()
+        self._fill(self._trends(energy), self._shapes(fresh, energy), volatility, fresh)
 
-    def _fill(
-        self, logs: FloatArray, trends: FloatArray, shapes: FloatArray, volatility: Volatility, fresh: FloatArray
-    ) -> None:
+    def _fill(self, trends: FloatArray, shapes: FloatArray, volatility: Volatility, fresh: Fresh) -> None:
         """Fill `current`."""
-        out = self.current
-        out[:4] = logs[:4] - logs[4]
+        out, logs = self.current, self._logs()
+        np.subtract(logs[:4], logs[4], out=out[:4])
         out[4 : 4 + _TRENDS] = trends
-        sizes = self.levels[_FIRST_SIZE:_FIRST_LOG]
-        effective = np.minimum(self._effective[2:4], 2.0 * np.maximum(self.count, 1.0))
         at = 4 + _TRENDS
-        out[at : at + 2] = clipped(sizes * np.sqrt(effective), -12.0, 12.0)
-        out[at + 2 : at + 2 + len(BASELINES)] = shapes - self.baseline
+        sizes = self.levels[_FIRST_SIZE:_FIRST_LOG] * np.sqrt(self._worth[2:4])
+        np.minimum(np.maximum(sizes, -12.0, out=sizes), 12.0, out=out[at : at + 2])
+        np.subtract(shapes, self.baseline, out=out[at + 2 : at + 2 + len(BASELINES)])
         at += 2 + len(BASELINES)
-        out[at] = _mean(np.tanh(trends[2, ..., :-1]), fresh)
-        out[at + 1] = logs[2] - logs[5]
-        out[at + 2] = clipped((logs[1] - logs[5]) / np.maximum(np.sqrt(self.long[0]), _LEAST_SPREAD), -4.0, 4.0)
-        out[at + 3 : at + 5] = clipped(self.long[1:], _USUAL_TREND, 9.0)
-        out[at + 5] = _with_market(volatility.volume_level()[None], fresh)[0]
+        out[at] = fresh.mean(np.tanh(trends[2, ..., :-1]))
+        np.subtract(logs[2], logs[5], out=out[at + 1])
+        away = (logs[1] - logs[5]) / np.maximum(np.sqrt(self.long[0]), _LEAST_SPREAD)
+        np.minimum(np.maximum(away, -4.0, out=away), 4.0, out=out[at + 2])
+        np.minimum(np.maximum(self.long[1:], _USUAL_TREND), 9.0, out=out[at + 3 : at + 5])
+        volume = volatility.volume_level()
+        out[at + 5, ..., :-1] = volume
+        out[at + 5, ..., -1:] = fresh.mean(volume)
 
-    def _shapes(self, fresh: FloatArray) -> FloatArray:
+    def _shapes(self, fresh: Fresh, square: FloatArray) -> FloatArray:
         """Return the measures that are later compared with their own week, in the order of `BASELINES`."""
         levels = self.levels
-        square = np.maximum(levels[_TRENDS:_FIRST_SIZE], _TINY)
-        shape = levels[_FIRST_SHAPE:]
+        shape, energy = levels[_FIRST_SHAPE:], square[2]
         out = np.empty((len(BASELINES), *self.count.shape))
         out[:3] = _together(square[1:4], fresh)
-        energy = square[2]
-        size = np.maximum(shape[0], _TINY)
-        out[3] = np.abs(levels[2]) / size
-        out[4] = shape[1] / energy
-        out[5] = shape[2] / energy
-        out[6] = 12.0 * shape[4] / energy
-        out[7] = shape[3] / energy
+        np.divide(np.abs(levels[2]), np.maximum(shape[0], _TINY), out=out[3])
+        np.divide(shape[1:3], energy, out=out[4:6])
+        np.divide(12.0 * shape[4], energy, out=out[6])
+        np.divide(shape[3], energy, out=out[7])
         np.minimum(np.maximum(out, -6.0, out=out), 6.0, out=out)
         return out
 
 
-def _together(square: FloatArray, fresh: FloatArray) -> FloatArray:
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """Which assets count in means over the market.
+
+    Args:
+        weight: 1.0 where an asset is fresh, else 0.0, (..., assets); None where all are.
+        many: how many are, (..., 1) or one number for all.
+    """
+
+    weight: FloatArray | None
+    many: FloatArray
+
+    @classmethod
+    def of(cls, volatility: Volatility) -> Fresh:
+        """Ask which assets had a return in the last hour."""
+        weight = volatility.fresh()
+        if np.count_nonzero(weight) == weight.size:
+            return cls(None, np.float64(weight.shape[-1]))
+        return cls(weight, weight.sum(axis=-1, keepdims=True))
+
+    def mean(self, values: FloatArray) -> FloatArray:
+        """Return the mean over the fresh assets, (..., 1)."""
+        counted = values if self.weight is None else values * self.weight
+        out: FloatArray = np.add.reduce(counted, axis=-1, keepdims=True) / np.maximum(self.many, 1.0)
+        return out
+
+
+def _together(square: FloatArray, fresh: Fresh) -> FloatArray:
     """Return the mean correlation from the market's share of the assets' energy; 0 for one asset."""
-    many = fresh.sum(axis=-1, keepdims=True)
-    share = square[..., -1:] / np.maximum(_mean(square[..., :-1], fresh), _TINY)
+    share = square[..., -1:] / np.maximum(fresh.mean(square[..., :-1]), _TINY)
+    many = fresh.many
     out: FloatArray = (many * share - 1.0) / np.maximum(many - 1.0, 1.0) * (many > 1.0)
     return out
-
-
-def _mean(values: FloatArray, fresh: FloatArray) -> FloatArray:
-    """Return the mean over the fresh assets, (..., 1)."""
-    out: FloatArray = (values * fresh).sum(axis=-1, keepdims=True) / np.maximum(fresh.sum(axis=-1, keepdims=True), 1.0)
-    return out
-
-
-def _with_market(values: FloatArray, fresh: FloatArray) -> FloatArray:
-    """Append the mean over the fresh assets as the market's column."""
-    return np.concatenate((values, _mean(values, fresh)), axis=-1)

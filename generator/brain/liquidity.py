@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from generator.brain.smoothing import DAY_BARS, HOUR_BARS, rates, step
+from generator.brain.smoothing import DAY_BARS, HOUR_BARS, Pace, rates
 from generator.catalog.words import LiquidityContext
 from generator.market.values import FloatArray
 
@@ -36,23 +36,30 @@ class Liquidity:
         self, depth_usd: FloatArray, spread_bps: FloatArray, imbalance: FloatArray, volatility: FloatArray
     ) -> None:
         """Take one bar; `volatility` is the log volatility of the last hours against the week."""
-        seen = np.isfinite(depth_usd) & np.isfinite(spread_bps)
-        weight = seen.astype(np.float64)
-        self.count += weight
-        self.age = np.where(seen, 0.0, self.age + 1.0)
-        raw = np.log(np.where(seen, depth_usd / spread_bps, 1.0)) + volatility
-        count = np.maximum(self.count, 1.0)
-        step(self.level, raw[None], self._alpha, count, weight)
-        away = np.abs(self.level[0] - self.week[0]) * (self.count > 1.0)
-        step(self.week, np.array((self.level[0], away)), self._alpha_week, count, weight)
+        book = depth_usd / spread_bps
+        seen = np.isfinite(book)  # no bound lets a quotient overflow, so both are known
+        whole = np.count_nonzero(seen) == seen.size
+        weight = None if whole else seen.astype(np.float64)
+        self.count += 1.0 if weight is None else weight
+        self.age = np.zeros(seen.shape) if whole else np.where(seen, 0.0, self.age + 1.0)
+        raw = np.log(book if whole else np.where(seen, book, 1.0)) + volatility
+        pace = Pace(self.count, weight)
+        pace.step(self.level, raw[None], self._alpha)
+        level = self.level[0]
+        away = np.abs(level - self.week[0]) * (self.count > 1.0)
+        pace.step(self.week, np.array((level, away)), self._alpha_week)
         self._take_imbalance(imbalance)
         self._reword()
 
     def _take_imbalance(self, imbalance: FloatArray) -> None:
         """Follow the book's imbalance over about half an hour."""
         seen = np.isfinite(imbalance)
-        self.imbalance_age = np.where(seen, 0.0, self.imbalance_age + 1.0)
-        self.imbalance += (np.where(seen, imbalance, self.imbalance) - self.imbalance) * self._alpha
+        if np.count_nonzero(seen) == seen.size:
+            self.imbalance_age = np.zeros(seen.shape)
+        else:
+            self.imbalance_age = np.where(seen, 0.0, self.imbalance_age + 1.0)
+            imbalance = np.where(seen, imbalance, self.imbalance[0])
+        self.imbalance += (imbalance - self.imbalance) * self._alpha
 
     def _reword(self) -> None:
         """Change the word only past the far edge of a dead zone."""

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from generator.brain.smoothing import DAY_BARS, rates, step
+from generator.brain.smoothing import DAY_BARS, Pace, rates
 from generator.catalog.words import VolatilityWord
 from generator.market.values import FloatArray
 
@@ -29,11 +29,15 @@ class OutlookLevel:
 
     def update(self, hour: FloatArray, fresh: FloatArray) -> None:
         """Take the log outlook of an hour, (assets,), where the asset is fresh."""
-        market = float((hour * fresh).sum() / max(fresh.sum(), 1.0))
-        seen = np.concatenate((fresh, (fresh.max(),)))
-        self.now = np.where(seen > 0.0, np.concatenate((hour, (market,))), self.now)
-        self.count += seen
-        step(self.moments, np.array((self.now, self.now**2)), self._alpha, np.maximum(self.count, 1.0), seen)
+        if np.count_nonzero(fresh) == fresh.size:
+            self.now, seen = np.append(hour, np.add.reduce(hour) / fresh.size), None
+            self.count += 1.0
+        else:
+            market = (hour * fresh).sum() / max(fresh.sum(), 1.0)
+            seen = np.append(fresh, fresh.max())
+            self.now = np.where(seen > 0.0, np.append(hour, market), self.now)
+            self.count += seen
+        Pace(self.count, seen).step(self.moments, np.array((self.now, self.now**2)), self._alpha)
 
     def risk_scores(self) -> list[float | None]:
         """Return 0..100 for each column: the share of the week calmer than the outlook; None under a day of bars."""

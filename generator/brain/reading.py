@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -55,7 +54,9 @@ class Columns:
     Args:
         fresh: a close in the last hour; seen: returns so far; bars: closes that counted; capped: bars a jump is held.
         still: bars in a row without a move, and without a trade; wild: funding that may be a fault.
+        chance: the market's posterior.
         label, sure, trend, score: of the regime, the trend and the risk; the market's is last.
+        book_of_most, futures_of_most: words that more than half of the assets share.
         breadth: share of assets that rose over the day; rose: how many, of how many known.
         hour, change: full hour of the day (UTC) six to seven hours ago, and log changes since then.
     """
@@ -67,6 +68,7 @@ class Columns:
     still: list[list[float]]
     wild: list[bool]
     label: list[RegimeLabel]
+    chance: list[float]
     sure: list[float]
     trend: list[Trend]
     score: list[float | None]
@@ -75,6 +77,8 @@ class Columns:
     liquidity: list[LiquidityContext]
     book: list[int | None]
     pressure: list[Pressure]
+    book_of_most: LiquidityContext | None
+    futures_of_most: DerivativesState | None
     sigma: list[list[float]]
     forecast: tuple[Forecast | None, ...]
     breadth: float | None
@@ -102,7 +106,7 @@ def read(engine: Engine, day: FloatArray | None = None) -> BrainReading:
         t_ms=t_ms,
         bars_seen=engine.counters.bars,
         regime=regime,
-        outlook=_market_outlook([one.outlook for one in assets.values() if one.outlook]),
+        outlook=_market_outlook(found.sigma, [one.outlook is not None for one in assets.values()]),
         direction=_direction([one.bias for one in assets.values() if one.forecast]),
         confidence=_mean([one.confidence for one in forecasts]),
         agreement=_mean(agreements),
@@ -125,6 +129,8 @@ def _columns(engine: Engine, t_ms: int, day: FloatArray | None) -> Columns:
     hour, change = engine.structure.recent_change(t_ms, here)
     sigma = engine.volatility.sigma(t_ms)
     contexts = engine.liquidity.contexts()
+    pressure = engine.derivatives.readings()
+    chances = engine.filter.chances()
     bars = engine.features.count
     return Columns(
         fresh=(fresh & (bars[:-1] > 0.0)).tolist(),
@@ -134,14 +140,17 @@ def _columns(engine: Engine, t_ms: int, day: FloatArray | None) -> Columns:
         still=engine.volatility.still.tolist(),
         wild=engine.derivatives.wild(),
         label=[LABELS[int(one)] for one in engine.filter.label.tolist()],
-        sure=engine.filter.confidence().tolist(),
+        chance=chances[:, -1].tolist(),
+        sure=engine.filter.confidence(chances).tolist(),
         trend=engine.structure.trends(),
         score=engine.outlook.risk_scores(),
         structure=engine.structure.words(t_ms, engine.log_close, sigma[1], moved),
         push=momentum(engine),
         liquidity=contexts,
         book=book_leans(engine.liquidity.known_imbalance().tolist(), contexts),
-        pressure=engine.derivatives.readings(),
+        pressure=pressure,
+        book_of_most=_shared(contexts),
+        futures_of_most=_shared([one.state for one in pressure]),
         sigma=sigma.T.tolist(),
         forecast=engine.forecasts(HOURLY),
         breadth=rose / known if known else None,
@@ -206,7 +215,7 @@ def _regime(engine: Engine, t_ms: int, found: Columns) -> RegimeReading:
     volatility = volatility_word(found.score[-1]) if known else VolatilityWord.UNKNOWN
     return RegimeReading(
         label=found.label[-1],
-        posterior=dict(zip(LABELS[:4], engine.filter.chances()[:, -1].tolist(), strict=True)),
+        posterior=dict(zip(LABELS[:4], found.chance, strict=True)),
         confidence=found.sure[-1],
         since_ms=since,
         dwell_minutes=dwell_minutes(t_ms, since),
@@ -232,15 +241,14 @@ def _market_facts(regime: RegimeReading, found: Columns) -> sentences.MarketFact
         volatility=regime.volatility,
         change=None if mean is None else sentences.moved("On average the coins are", mean, found.hour),
         risers=sentences.risers(rose, known) if known else None,
-        book=_shared(found.liquidity),
-        futures=_shared([one.state for one in found.pressure]),
+        book=found.book_of_most,
+        futures=found.futures_of_most,
     )
 
 
 def _shared(words: list[_Word]) -> _Word | None:
     """Return the word of more than half of the assets, None without one."""
-    word, many = Counter(words).most_common(1)[0]
-    return word if 2 * many > len(words) else None
+    return next((word for word in dict.fromkeys(words) if 2 * words.count(word) > len(words)), None)
 
 
 def _drivers(found: Columns, volatility: VolatilityWord) -> tuple[str, ...]:
@@ -250,28 +258,27 @@ def _drivers(found: Columns, volatility: VolatilityWord) -> tuple[str, ...]:
         drivers.append(sentences.VOLATILITY[volatility])
     if breadth_lean(found.breadth) == -1:
         drivers.append(sentences.BREADTH[-1])
-    if _shared(found.liquidity) is LiquidityContext.THIN:
+    if found.book_of_most is LiquidityContext.THIN:
         drivers.append(sentences.MOST_BOOKS[LiquidityContext.THIN])
-    crowd = _shared([one.state for one in found.pressure])
-    if crowd in _CROWDS:
-        drivers.append(sentences.DERIVATIVES[crowd])
+    if found.futures_of_most in _CROWDS:
+        drivers.append(sentences.DERIVATIVES[found.futures_of_most])
     return tuple(drivers)
 
 
-def _market_outlook(outlooks: list[VolatilityOutlook]) -> VolatilityOutlook | None:
-    """Return the geometric mean over assets."""
-    if not outlooks:
+def _market_outlook(sigma: list[list[float]], known: list[bool]) -> VolatilityOutlook | None:
+    """Return the geometric mean over the assets whose own outlook is known."""
+    if not any(known):
         return None
-    logs = np.log([(one.m15, one.h1, one.h4) for one in outlooks])
-    return VolatilityOutlook(*np.exp(logs.mean(axis=0)).tolist())
+    logs = np.log(sigma if all(known) else [row for row, here in zip(sigma, known, strict=True) if here])
+    return VolatilityOutlook(*np.exp(np.add.reduce(logs) / len(logs)).tolist())
 
 
 def _direction(biases: list[Bias]) -> Bias:
     """Return the word of most assets, FLAT on a tie or without any."""
-    ranked = Counter(biases).most_common(2)
-    if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
-        return Bias.FLAT
-    return ranked[0][0]
+    up, down, flat = (biases.count(word) for word in (Bias.UP, Bias.DOWN, Bias.FLAT))
+    if up > max(down, flat):
+        return Bias.UP
+    return Bias.DOWN if down > max(up, flat) else Bias.FLAT
 
 
 def _limits(column: int, found: Columns, words: Words, forecast: Forecast | None) -> tuple[str, ...]:

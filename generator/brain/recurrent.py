@@ -71,7 +71,9 @@ class Pair:
 
     def __init__(self, first: Recurrent, last: Recurrent, columns: int) -> None:
         """Lay both out over `columns` columns."""
-        self._networks = (first, last)
+        self._parts = {
+            name: (getattr(first, name), getattr(last, name)) for name in ("inputs", "carry", "outputs", "direct")
+        }
         self._centre, self._spread, self._bias, self._rest = (
             np.concatenate((np.repeat(one[:, None], columns - 1, axis=1), other[:, None]), axis=1)
             for one, other in zip(_flat(first), _flat(last), strict=True)
@@ -79,27 +81,38 @@ class Pair:
 
     def scaled(self, features: FloatArray) -> FloatArray:
         """Return the features (width, columns) as the networks want them."""
-        out: FloatArray = clipped((features - self._centre) / self._spread, -REACH, REACH)
-        return out
+        out: FloatArray = features - self._centre
+        out /= self._spread
+        return np.minimum(np.maximum(out, -REACH, out=out), REACH, out=out)
 
     def step(self, hidden: FloatArray, scaled: FloatArray) -> FloatArray:
         """Return what is remembered after this input; both (units, columns)."""
         units = len(hidden)
         given, carried = self._each("inputs", scaled) + self._bias, self._each("carry", hidden)
-        gates = 1.0 / (1.0 + np.exp(-(given[: 2 * units] + carried[: 2 * units])))
-        keep = gates[:units]
-        proposal = np.tanh(given[2 * units :] + gates[units:] * carried[2 * units :])
-        out: FloatArray = keep * hidden + (1.0 - keep) * proposal
+        gates = given[: 2 * units] + carried[: 2 * units]
+        np.exp(np.negative(gates, out=gates), out=gates)
+        gates += 1.0
+        np.divide(1.0, gates, out=gates)
+        keep, proposal = gates[:units], gates[units:]
+        proposal *= carried[2 * units :]
+        proposal += given[2 * units :]
+        np.tanh(proposal, out=proposal)
+        out: FloatArray = keep * hidden
+        np.subtract(1.0, keep, out=keep)
+        keep *= proposal
+        out += keep
         return out
 
     def scores(self, hidden: FloatArray, scaled: FloatArray) -> FloatArray:
         """Return the scores of the classes, (classes, columns)."""
-        out: FloatArray = self._each("outputs", hidden) + self._each("direct", scaled) + self._rest
+        out = self._each("outputs", hidden)
+        out += self._each("direct", scaled)
+        out += self._rest
         return out
 
     def _each(self, part: str, values: FloatArray) -> FloatArray:
         """Return a part of each network applied to its columns."""
-        first, last = (getattr(network, part) for network in self._networks)
+        first, last = self._parts[part]
         out: FloatArray = first @ values
         out[:, -1] = last @ values[:, -1]
         return out

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from generator.brain.calibration import KEEP, PLAIN, USUAL, Calibration, temperature, tempered
+from generator.brain.calibration import KEEP, PLAIN, USUAL, Calibration, softmax, temperature, tempered
 from generator.brain.recurrent import Pair, Recurrent
 from generator.brain.smoothing import rates
 from generator.catalog.words import RegimeLabel
@@ -69,11 +69,13 @@ class RegimeFilter:
         self.since = np.full(columns, -1.0)  # open time of the first bar with this label
         self.held = np.full(columns, -1.0)  # the last label that was decided
         self.clarity = np.full(columns, USUAL)  # mean of the highest chance over about a week
+        self._heat: tuple[FloatArray, FloatArray] | None = None  # the clarity that it was worked out for, as it stands
         self._models = Pair(*models, columns)
         self._level, self._slope = (
             np.array([getattr(calibrations[column == assets], name) for column in range(columns)])
             for name in ("level", "slope")
         )
+        self._columns = np.arange(columns)
         self._settings = settings
         self._alpha = float(rates((_MOVED_HALF_LIFE,), 0)[0])
         self._recover = float(rates((_FORGET_HALF_LIFE,), 0)[0])
@@ -88,20 +90,23 @@ class RegimeFilter:
             steps: bars since the last update; a gap lets the filter forget.
         """
         known = support > 0.0
-        if steps > 1 or not known.all():
+        whole = np.count_nonzero(known) == known.size
+        if steps > 1 or not whole:
             self._forget(known, steps)
         hidden, scores = self._look(features)
-        chance = np.exp(scores - scores.max(axis=0))
-        chance /= chance.sum(axis=0)
+        chance = softmax(scores)
         self.trust += (1.0 - self.trust) * (self._recover * known)
-        earned = self.trust * np.minimum(support / self._settings.ramp_bars, 1.0)
-        self.posterior = np.where(known, 0.25 + (chance - 0.25) * earned, self.posterior)
+        chance -= 0.25
+        chance *= self.trust * np.minimum(support / self._settings.ramp_bars, 1.0)
+        chance += 0.25
+        self.posterior = chance if whole else np.where(known, chance, self.posterior)
         half_hour = (t_ms + BAR_MS) // _STEP_MS
         if half_hour > self.committed[0]:
             # Single precision is what the state keeps of it, so a restart cannot differ.
             self.hidden = np.where(known, hidden, self.hidden).astype(np.float32).astype(np.float64)
             self.committed[0] = half_hour
             self._relabel(t_ms, known)
+            self._heat = None
         self.earlier += (self.posterior - self.earlier) * self._alpha
         if self.since[0] < 0:
             self.since[:] = float(t_ms)
@@ -125,8 +130,7 @@ class RegimeFilter:
 
         Only at the end of a half hour, as the network was taught: in between the posterior moves and the label stands.
         """
-        top = self.posterior.argmax(axis=0)
-        columns = np.arange(top.size)
+        top, columns = self.posterior.argmax(axis=0), self._columns
         best = self.posterior[top, columns]
         self.clarity += (best - self.clarity) * (known * (1.0 - KEEP))
         held = np.maximum(self.held, 0.0).astype(np.int64)
@@ -136,26 +140,32 @@ class RegimeFilter:
         self.held = np.where(moves, top, self.held)
         shown = np.where((self.held < 0) | ~decided, float(TRANSITION), self.held)
         changed = shown != self.label
-        if changed.any():
+        if np.count_nonzero(changed):
             self.previous = np.where(changed, self.label, self.previous)
             self.since = np.where(changed, float(t_ms), self.since)
             self.label = shown
 
     def chances(self) -> FloatArray:
         """Return the posterior as published, (4, assets + 1): calibrated; the label goes by the plain one."""
-        return tempered(self.posterior, temperature(self._level, self._slope, self.clarity))
+        if self._heat is None or self._heat[0] is not self.clarity:
+            self._heat = (self.clarity, temperature(self._level, self._slope, self.clarity))
+        return tempered(self.posterior, self._heat[1])
 
     def moved(self) -> FloatArray:
         """Return how much of the belief moved in about the last hour, 0..1."""
         out: FloatArray = 0.5 * np.abs(self.posterior - self.earlier).sum(axis=0)
         return out
 
-    def confidence(self) -> FloatArray:
-        """Return the calibrated posterior of the shown label; of `transition`, the share of belief that moved."""
-        shown = np.minimum(self.label, 3.0).astype(np.int64)
-        chance: FloatArray = self.chances()[shown, np.arange(shown.size)]
+    def confidence(self, chances: FloatArray | None = None) -> FloatArray:
+        """Return the calibrated posterior of the shown label; of `transition`, the share of belief that moved.
+
+        Args:
+            chances: what `chances` returns, where the caller has it already.
+        """
         lost = self.label == TRANSITION
-        return np.where(lost, self.moved(), chance) if lost.any() else chance
+        shown = np.minimum(self.label, 3.0).astype(np.int64)
+        chance: FloatArray = (self.chances() if chances is None else chances)[shown, self._columns]
+        return np.where(lost, self.moved(), chance) if np.count_nonzero(lost) else chance
 
     def tilt(self) -> FloatArray:
         """Return posterior of risk_on minus posterior of risk_off."""

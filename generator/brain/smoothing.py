@@ -18,17 +18,35 @@ def rates(half_lives_bars: Sequence[float], dimensions: int) -> FloatArray:
     return alpha.reshape((-1,) + (1,) * dimensions)
 
 
-def step(levels: FloatArray, values: FloatArray, alpha: FloatArray, count: FloatArray, seen: FloatArray) -> None:
-    """Move `levels` towards `values` in place where `seen` is 1.
+class Pace:
+    """How far running means move at one bar: never less than a plain mean of what was seen would."""
 
-    Args:
-        levels: (k, ..., columns), changed in place.
-        values: the same shape, finite.
-        alpha: weight of a new value, from `rates`.
-        count: values seen so far including this one, (..., columns), at least 1.
-        seen: 1.0 where this value counts, else 0.0.
-    """
-    levels += (values - levels) * (np.maximum(alpha, 1.0 / count) * seen)
+    __slots__ = ("_first", "_seen")
+
+    def __init__(self, count: FloatArray, seen: FloatArray | None = None) -> None:
+        """Take what all means of these columns share.
+
+        Args:
+            count: values seen so far including this one, (..., columns).
+            seen: 1.0 where this bar's value counts, else 0.0; None where all count.
+        """
+        self._first = 1.0 / (count if seen is None else np.maximum(count, 1.0))
+        self._seen = seen
+
+    def step(self, levels: FloatArray, values: FloatArray, alpha: FloatArray) -> None:
+        """Move `levels` towards `values` in place.
+
+        Args:
+            levels: (k, ..., columns), changed in place.
+            values: of a shape that broadcasts to it, finite.
+            alpha: weight of a new value, from `rates`.
+        """
+        rate = np.maximum(alpha, self._first)
+        if self._seen is not None:
+            rate *= self._seen
+        change = values - levels
+        change *= rate
+        levels += change
 
 
 def clipped(values: FloatArray, low: float, high: float) -> FloatArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from generator.brain.features import AT, Features
 from generator.brain.liquidity import hysteresis
@@ -33,6 +34,7 @@ class Structure:
         self.hourly = np.full((HOURS, assets), np.nan)  # log closes
         self.hour = np.full(HOURS, -1.0)  # the hour each row belongs to
         self.trend = np.zeros(assets + 1)
+        self._edges: tuple[int, tuple[npt.NDArray[np.bool_], FloatArray, FloatArray]] | None = None  # of an hour
 
     def update(self, t_ms: int, log_close: FloatArray, features: Features) -> None:
         """Take one bar."""
@@ -43,6 +45,7 @@ class Structure:
             hour = close_ms // HOUR_MS
             self.hourly[hour % HOURS] = log_close
             self.hour[hour % HOURS] = float(hour)
+            self._edges = None
 
     def day_change(self, t_ms: int, log_close: FloatArray) -> FloatArray:
         """Return the log change over 23 to 24 hours, NaN where unknown."""
@@ -60,6 +63,16 @@ class Structure:
         change = log_close - self.hourly[row] if self.hour[row] == hour else np.full(log_close.shape, np.nan)
         return int(row), change
 
+    def _day(self, hour: int) -> tuple[npt.NDArray[np.bool_], FloatArray, FloatArray]:
+        """Return who has half a day of hourly closes before an hour, and the highest and the lowest of them."""
+        if self._edges is None or self._edges[0] != hour:
+            past = self.hourly[(self.hour > hour - HOURS) & (self.hour < hour)]
+            enough = np.isfinite(past).sum(axis=0) >= HOURS // 2
+            top, bottom = (np.fmax, -np.inf), (np.fmin, np.inf)
+            ends = [which.reduce(past, axis=0, initial=none) for which, none in (top, bottom)]
+            self._edges = (hour, (enough, ends[0], ends[1]))
+        return self._edges[1]
+
     def trends(self) -> list[Trend]:
         """Return the trend of every column; the last is the market's."""
         return [_TRENDS[int(one)] for one in self.trend.tolist()]
@@ -73,12 +86,10 @@ class Structure:
             hour_sigma: expected sigma over an hour, as a fraction, (assets,).
             day: log change over the day, NaN where unknown, (assets,); nothing that rose over it is below its low.
         """
-        hour = (t_ms + BAR_MS) // HOUR_MS
-        past = self.hourly[(self.hour > hour - HOURS) & (self.hour < hour)]
-        enough = np.isfinite(past).sum(axis=0) >= HOURS // 2
+        enough, top, bottom = self._day((t_ms + BAR_MS) // HOUR_MS)
         room = _CLEARANCE * hour_sigma
-        above = enough & ~(day < 0.0) & (log_close > np.fmax.reduce(past, axis=0, initial=-np.inf) + room)
-        below = enough & ~(day > 0.0) & (log_close < np.fmin.reduce(past, axis=0, initial=np.inf) - room)
+        above = enough & ~(day < 0.0) & (log_close > top + room)
+        below = enough & ~(day > 0.0) & (log_close < bottom - room)
         return [
             MarketStructure.BREAKOUT if up else MarketStructure.BREAKDOWN if down else _WORDS[int(trend)]
             for up, down, trend in zip(above.tolist(), below.tolist(), self.trend.tolist(), strict=False)

@@ -6,11 +6,12 @@ HAR: Corsi (2009), on log volatility. The coefficients come from a study on 393 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 
-from generator.brain.smoothing import DAY_BARS, HOUR_BARS, clipped, rates, step
+from generator.brain.smoothing import DAY_BARS, HOUR_BARS, Pace, clipped, rates
 from generator.market.values import BAR_MS, FloatArray
 
 HORIZON_BARS: Final = (3, 12, 48)  # 15 minutes, 1 hour, 4 hours
@@ -24,6 +25,7 @@ HAR: Final = np.array(
         [0.308, -0.027, 0.220, 0.181, 0.011, -0.068, -0.096, -0.022, 0.056, -0.098, -0.024],
     ]
 )
+_WEEK_MS: Final = 7 * 86_400_000
 _FLOOR: Final = 1e-12  # variance of a bar; constant prices must not give log 0
 _CAP: Final = 50.0  # a bar beyond this many slow sigmas is capped, so that one bad print does not rule for days
 _LOG_VOLUME_SPAN: Final = 3.0
@@ -54,6 +56,7 @@ class Volatility:
         self._volume_level: FloatArray | None = None
         self._outlook: tuple[int, FloatArray] | None = None
         self._sigma: tuple[int, FloatArray] | None = None
+        self._slow_sigma: FloatArray | None = None
         self._width = np.sqrt(np.asarray(HORIZON_BARS, dtype=np.float64)).reshape((3,) + (1,) * len(shape))
         self._alpha = rates(HALF_LIVES, len(shape))
         self._alpha_slow = rates((SLOW_HALF_LIFE,), len(shape))
@@ -62,40 +65,43 @@ class Volatility:
 
     def update(self, returns: FloatArray, range_variance: FloatArray, volume: FloatArray) -> None:
         """Take one bar; NaN returns or volumes leave the asset as it was."""
-        self._levels = self._fresh = self._volume_level = self._outlook = self._sigma = None
-        seen = np.isfinite(returns)
-        moved = np.where(seen, returns, 0.0) ** 2
-        raw = np.maximum(np.where(np.isfinite(range_variance), 0.5 * (moved + range_variance), moved), _FLOOR)
+        self._levels = self._fresh = self._volume_level = self._outlook = self._sigma = self._slow_sigma = None
+        seen, traded = np.isfinite(returns), np.isfinite(volume)
+        all_seen, all_traded = (np.count_nonzero(known) == known.size for known in (seen, traded))
+        raw = self._raw(returns if all_seen else np.where(seen, returns, 0.0), range_variance)
         usual = np.maximum(np.exp(self.slow[0]), self.variance[1])  # so that a market that wakes up is not held down
         limit = np.where(self.count[0] >= HOUR_BARS, _CAP**2 * usual, 1.0)
         value = np.minimum(raw, np.maximum(limit, 100.0 * _FLOOR))
         self.capped = np.where(seen & (raw > value), float(DAY_BARS), np.maximum(self.capped - 1.0, 0.0))
-        weight = seen.astype(np.float64)
-        self.count[0] += weight
-        self.age = np.where(seen, 0.0, self.age + 1.0)
+        self.count += np.array((seen, traded))
+        self.age = np.zeros(seen.shape) if all_seen else np.where(seen, 0.0, self.age + 1.0)
         nothing = np.array((raw <= _FLOOR, volume == 0.0))
-        self.still = np.where(np.array((seen, np.isfinite(volume))), (self.still + 1.0) * nothing, self.still)
-        count = np.maximum(self.count[0], 1.0)
-        step(self.variance, value[None], self._alpha, count, weight)
+        self.still = np.where(np.array((seen, traded)), (self.still + 1.0) * nothing, self.still)
+        pace = Pace(self.count[0], None if all_seen else seen.astype(np.float64))
+        pace.step(self.variance, value[None], self._alpha)
         np.maximum(self.variance, _FLOOR, out=self.variance)
-        step(self.slow, np.log(self.variance[:1]), self._alpha_slow, count, weight)
+        pace.step(self.slow, np.log(self.variance[:1]), self._alpha_slow)
         slow = self.slow[0]
         self._bar = 0.5 * (slow + clipped(np.log(value) - slow, -_BAR_SPAN, _BAR_SPAN))
-        self._take_volume(volume)
+        pace = Pace(self.count[1], None if all_traded else traded.astype(np.float64))
+        pace.step(self.volume, (volume if all_traded else np.where(traded, volume, 0.0))[None], self._alpha_volume)
+        pace.step(self.volume_slow, np.log(self.volume + 1e-9), self._alpha_volume_slow)
 
-    def _take_volume(self, volume: FloatArray) -> None:
-        """Follow the hourly volume and its three-day level."""
-        known = np.isfinite(volume)
-        seen = known.astype(np.float64)
-        self.count[1] += seen
-        count = np.maximum(self.count[1], 1.0)
-        step(self.volume, np.where(known, volume, 0.0)[None], self._alpha_volume, count, seen)
-        step(self.volume_slow, np.log(self.volume + 1e-9), self._alpha_volume_slow, count, seen)
+    @staticmethod
+    def _raw(returns: FloatArray, range_variance: FloatArray) -> FloatArray:
+        """Return the variance of a bar from its return and, where it is known, its range."""
+        moved, ranged = returns**2, np.isfinite(range_variance)
+        both = 0.5 * (moved + range_variance)
+        out: FloatArray = np.maximum(
+            both if np.count_nonzero(ranged) == ranged.size else np.where(ranged, both, moved), _FLOOR
+        )
+        return out
 
     def slow_sigma(self) -> FloatArray:
         """Return the geometric-mean sigma of a 5-minute bar over about a week, as a fraction."""
-        out: FloatArray = np.exp(0.5 * self.slow[0])
-        return out
+        if self._slow_sigma is None:
+            self._slow_sigma = np.exp(0.5 * self.slow[0])
+        return self._slow_sigma
 
     def bar_level(self) -> FloatArray:
         """Return the log of the last bar's own volatility, held within limits of the slow one, (..., assets)."""
@@ -131,8 +137,7 @@ class Volatility:
         if self._outlook is not None and self._outlook[0] == t_ms:
             return self._outlook[1]
         flat = self.levels().reshape(4, -1)
-        fixed = HAR[:, 5:] @ calendar(t_ms)
-        out = HAR[:, :4] @ flat + HAR[:, 4:5] * self.volume_level().reshape(1, -1) + fixed[:, None]
+        out = HAR[:, :4] @ flat + HAR[:, 4:5] * self.volume_level().reshape(1, -1) + _season(t_ms % _WEEK_MS)
         self._outlook = (t_ms, out.reshape((3, *self.slow.shape[1:])))
         return self._outlook[1]
 
@@ -142,6 +147,13 @@ class Volatility:
             ahead = np.exp(clipped(self.outlook(t_ms), -6.0, 6.0))
             self._sigma = (t_ms, self._width * self.slow_sigma() * ahead)
         return self._sigma[1]
+
+
+@lru_cache(maxsize=_WEEK_MS // BAR_MS)
+def _season(since_ms: int) -> FloatArray:
+    """Return the part of the outlook that the time of the week decides, (3, 1)."""
+    out: FloatArray = (HAR[:, 5:] @ calendar(since_ms))[:, None]
+    return out
 
 
 def calendar(t_ms: int) -> FloatArray:
