@@ -21,7 +21,6 @@ from generator.publish.downloads import no_downloads
 from generator.publish.encode import encode
 from generator.publish.feeds import Feeds
 from generator.publish.pages.render import Pages, PageView
-from generator.publish.pictures import drawings, pictures
 from generator.publish.release import POINTER, Releases
 from generator.publish.sample import bundled
 from generator.publish.standing import make
@@ -79,16 +78,18 @@ def ensure(settings: GeneratorSettings, at: datetime) -> bool:
 
 
 def bootstrap_files(site: Site, mode: SourceMode, at: datetime) -> dict[str, bytes]:
-    """Make every file of the bootstrap release, without variants: path with leading slash to bytes."""
+    """Make every file of the bootstrap release, without variants: path with leading slash to bytes.
+
+    All but the share pictures: there is nothing to show yet, and drawing them would take longer than all the rest.
+    """
     context = _context(site, mode, at)
     free = {path: body.as_json() for path, body in compose_free(context).items()}
-    standing, schemas = make(site, {}, at)
-    drawn = pictures(drawings(context, free))
-    pages = Pages().render(PageView(context, free, schemas, shares=drawn.shares))
+    standing = make(site, {}, at)
+    pages = Pages().render(PageView(context, free, standing.schemas))
     bodies = {path: encode(body) for path, body in free.items()}
-    aside = {**Feeds().files(site, mode, (), (), at), **drawn.files, **no_downloads(site, mode, at).files}
+    aside = {**Feeds().files(site, mode, (), (), at), **no_downloads(site, mode, at).files}
     return {
-        **standing,
+        **standing.files,
         **pages,
         **bodies,
         **aside,

@@ -16,12 +16,13 @@ from apscheduler.triggers.cron import CronTrigger
 
 from generator.catalog.words import SourceMode
 from generator.errors import GeneratorError, LeadershipLost
+from generator.headstart import DAYS_OF_HISTORY
 from generator.lease.leadership import Leadership
 from generator.market.source import Progress
 from generator.metrics import Metrics
 from generator.opening import adopt, fill_later, keep_warm, open_market, warm_up
 from generator.schedule import MISFIRE_GRACE_S, Clockwork, Told, ignore
-from generator.service import DAYS_OF_HISTORY, Service
+from generator.service import Service
 from generator.tick import to_ms
 
 WARM_AT_SECOND: Final = 25  # when the leader is not asking the venues

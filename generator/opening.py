@@ -17,13 +17,14 @@ from generator.brain.hourly import HOUR_MS
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.errors import GeneratorError, SourceError
+from generator.headstart import DAYS_OF_HISTORY, REHEARSED_HOURS
+from generator.logbook import CHECKPOINT
 from generator.market.history import History
 from generator.market.source import Progress
 from generator.market.values import BAR_MS, BarFrame
-from generator.service import DAYS_OF_HISTORY, ORIGIN_KEY, Service
+from generator.service import ORIGIN_KEY, Service
 from generator.tick import DAY_MS, observe, play, read, to_ms
 
-REHEARSED_HOURS: Final = 48
 HOURLY_MADE_AT_MINUTE: Final = 55
 ROWS_AT_ONCE: Final = 288
 
@@ -56,6 +57,7 @@ async def open_market(
     """
     service.releases.open()
     service.vault.open()
+    _go_on(service)
     fresh = service.memory.is_empty()
     _same_market(service, note=True)
     simulated = service.mode == SourceMode.SIMULATED
@@ -67,6 +69,16 @@ async def open_market(
     await _restore(service, start, progress)
     if hours:
         await _rehearse(service, start, at, progress)
+
+
+def _go_on(service: Service) -> None:
+    """Go on from the release that readers see: the log's head, and all that was made by whoever led before."""
+    head = service.releases.shown((CHECKPOINT,)).get(CHECKPOINT)
+    service.logbook.resume(head)
+    if head is None:
+        service.polls.put_again()
+    service.standing.doubt()
+    service.beside.doubt()
 
 
 async def warm_up(service: Service, at: datetime, progress: Progress, days: int = DAYS_OF_HISTORY) -> None:
@@ -156,7 +168,7 @@ async def _restore(service: Service, at: datetime, progress: Progress) -> None:
     bars = service.history.frame()
     if bars.interval_ms != BAR_MS:
         return
-    kept = _kept_engine(service)
+    kept = _kept_engine(service) or await _read_ahead(service)
     if kept is not None and kept.t_ms is not None and _fits(service, kept, kept.t_ms, bars, to_ms(at)):
         service.engine = kept
         bars = bars.after(kept.t_ms)
@@ -191,7 +203,15 @@ def _has_read(engine: Engine, bars: int) -> bool:
 
 def _kept_engine(service: Service) -> Engine | None:
     """Return the brain as the memory has it, None if it has none or one of other weights."""
-    state = service.memory.brain_state()
+    return _loaded(service, service.memory.brain_state())
+
+
+async def _read_ahead(service: Service) -> Engine | None:
+    """Return the brain that another process let read the history since this one started, None if there is none."""
+    return None if service.head_start is None else _loaded(service, await service.head_start.state())
+
+
+def _loaded(service: Service, state: bytes | None) -> Engine | None:
     if state is None:
         return None
     try:

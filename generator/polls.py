@@ -16,10 +16,14 @@ class Polls:
         again: nothing is published here: begin with all that is still kept.
     """
 
-    def __init__(self, memory: Memory, *, again: bool) -> None:
+    def __init__(self, memory: Memory, *, again: bool = False) -> None:
         self._memory = memory
         self._again = again
         self._sheet: Sheet | None = None
+
+    def put_again(self) -> None:
+        """Begin with all that is still kept: nothing is published any more."""
+        self._again = True
 
     def files(self) -> Mapping[str, bytes]:
         """Return the put-once file of the next release, none when all are published."""

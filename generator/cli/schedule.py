@@ -11,6 +11,7 @@ import typer
 from generator.cli._times import parse_time
 
 if TYPE_CHECKING:
+    from generator.headstart import HeadStart
     from generator.settings import GeneratorSettings
 
 
@@ -29,21 +30,59 @@ def schedule(
 
     Example: EMI_STATE_DIR=/var/lib/emi emi schedule --source live
     """
+    from generator.cli._settings import generator_settings, refuse_replay_flags
+
+    settings = generator_settings(source=source, data_dir=tuple(data) if data else None)
+    refuse_replay_flags(settings, at, loop=loop)
+    head_start = _head_start(settings)  # before everything that takes time
+    try:
+        _start(settings, parse_time(at), metrics_port, head_start, loop=loop)
+    finally:
+        if head_start is not None:
+            head_start.close()
+
+
+def _head_start(settings: GeneratorSettings) -> HeadStart | None:
+    """Let another process read the history if this is the very first start of a simulated market."""
+    from generator.catalog.words import SourceMode
+    from generator.clock import SystemClock
+    from generator.headstart import DAYS_OF_HISTORY, REHEARSED_HOURS, HeadStart
+
+    first = settings.memory_url is None and not (settings.state_dir / "memory.sqlite3").exists()
+    if not first or (settings.source or SourceMode.SIMULATED) != SourceMode.SIMULATED:
+        return None
+    until_ms = round(SystemClock().now().timestamp() * 1000) - REHEARSED_HOURS * 3_600_000
+    return HeadStart(settings.seed, until_ms, DAYS_OF_HISTORY)
+
+
+def _start(
+    settings: GeneratorSettings,
+    at: datetime | None,
+    metrics_port: int | None,
+    head_start: HeadStart | None,
+    *,
+    loop: bool,
+) -> None:
     import asyncio
 
     from generator.bootstrap import ensure
     from generator.cli._logs import set_up_logs
-    from generator.cli._settings import generator_settings, refuse_replay_flags
     from generator.clock import SystemClock
 
-    settings = generator_settings(source=source, data_dir=tuple(data) if data else None)
-    refuse_replay_flags(settings, at, loop=loop)
     set_up_logs(settings.log_format)
-    ensure(settings, SystemClock().now())
-    asyncio.run(_run(settings, parse_time(at), metrics_port, loop=loop))
+    if settings.site_url is None:  # else under the lease: see Duty
+        ensure(settings, SystemClock().now())
+    asyncio.run(_run(settings, at, metrics_port, head_start, loop=loop))
 
 
-async def _run(settings: GeneratorSettings, at: datetime | None, metrics_port: int | None, *, loop: bool) -> None:
+async def _run(
+    settings: GeneratorSettings,
+    at: datetime | None,
+    metrics_port: int | None,
+    head_start: HeadStart | None,
+    *,
+    loop: bool,
+) -> None:
     from generator.cli._progress import progress_bar
     from generator.cli._report import line
     from generator.clock import SystemClock
@@ -59,7 +98,8 @@ async def _run(settings: GeneratorSettings, at: datetime | None, metrics_port: i
 
     leadership = Leadership(open_lease(settings))
     metrics = Metrics()
-    service = build(settings, SystemClock(), at, loop=loop, fence=leadership.fence)
+    service = build(settings, SystemClock(), at, loop=loop, fence=leadership.fence, at_once=False)
+    service.head_start = head_start
     try:
         end = metrics.serve(metrics_port) if metrics_port else lambda: None
         try:

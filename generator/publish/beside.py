@@ -1,7 +1,8 @@
 """What is published beside answers and pages: feeds, share pictures, and the record for download.
 
 Feeds are made in the tick that has news. Pictures and downloads take longer: they are made in a thread that begins when
-a tick has been published, and stand in the next release.
+a tick has been published, and stand in the next release. Until then a process that starts, or takes over, shows those
+that readers have.
 """
 
 from __future__ import annotations
@@ -14,15 +15,16 @@ from functools import partial
 from typing import Any
 
 from generator.catalog.discovery import SharePicture
+from generator.catalog.downloads import SUMS
 from generator.catalog.words import RoundPhase
 from generator.compose.context import TickContext
 from generator.memory.history import RegimeChange
 from generator.memory.store import Memory
-from generator.publish.downloads import Downloads, Listed, downloads, month_of
+from generator.publish.downloads import RUNNING, Downloads, Listed, downloads, month_of, published_downloads
 from generator.publish.feeds import CHANGES_READ, Feeds
-from generator.publish.pictures import EVERY_S, Pictures, drawings, pictures
+from generator.publish.pictures import EVERY_S, PICTURES, Pictures, drawings, pictures, published_pictures
 from generator.publish.renewed import Renewed
-from generator.publish.values import NOTHING
+from generator.publish.values import NOTHING, Shown, nothing_shown
 
 Bodies = Mapping[str, Mapping[str, Any]]
 
@@ -51,19 +53,24 @@ class Beside:
 
     Args:
         memory: the record.
+        shown: reads what is published.
+        at_once: the first release has all of it anew, and waits for it; else it has what is published.
     """
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, shown: Shown = nothing_shown, *, at_once: bool = True) -> None:
         self._memory = memory
+        self._shown = shown
+        self._at_once = at_once
+        self._sure = False  # that what we hold is what is published
         self._feeds = Feeds()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="beside")
-        self._pictures: Renewed[Pictures] = Renewed("share pictures", self._pool)
+        self._pictures: Renewed[Pictures | None] = Renewed("share pictures", self._pool)
         self._downloads: Renewed[Downloads] = Renewed("downloads", self._pool)
         self._noted: frozenset[str] = frozenset()
         self._changes: tuple[object, tuple[RegimeChange, ...]] | None = None
 
     def now(self, context: TickContext, bodies: Bodies, rounds: Sequence[Mapping[str, Any]], at: datetime) -> Sidelong:
-        """Return what stands in the release of this tick; the first of a process makes all of it.
+        """Return what stands in the release of this tick.
 
         Args:
             context: the tick.
@@ -71,9 +78,11 @@ class Beside:
             rounds: rows of `/arena/rounds.json`, newest first.
             at: aware wall time of the tick.
         """
+        if not self._sure:
+            self._begin()
         mode = context.observation.mode
         feeds = self._feeds.files(context.site, mode, rounds, self._regimes(context, at), at)
-        drawn = self._pictures.take(_quarter(at), lambda: pictures(drawings(context, bodies)))
+        drawn = self._pictures.take(_quarter(at), lambda: self._drawn_at_once(context, bodies))
         record = self._downloads.take(self._state(context, at), partial(self._record, context, at))
         files = {**feeds, **(drawn.files if drawn else {}), **(record.files if record else {})}
         shares = drawn.shares if drawn else {}
@@ -81,6 +90,21 @@ class Beside:
             return Sidelong(files, shares=shares)
         due = not self._noted.issuperset(record.notes.values())
         return Sidelong(files, record.once if due else NOTHING, record.notes if due else {}, shares, record.months)
+
+    def doubt(self) -> None:
+        """Look again at what is published before the next use: another process may have published since."""
+        self._sure = False
+
+    def _begin(self) -> None:
+        """Go on from what is published."""
+        self._sure, self._noted, self._changes = True, frozenset(), None
+        found = NOTHING if self._at_once else self._shown((SUMS, *RUNNING, *(one.path for one in PICTURES.values())))
+        self._pictures.begin(published_pictures(found))
+        self._downloads.begin(published_downloads(found, self._memory.exports().notes()) if found else None)
+
+    def _drawn_at_once(self, context: TickContext, bodies: Bodies) -> Pictures | None:
+        """Draw within the tick only where nobody waits for it; a release without pictures is whole too."""
+        return pictures(drawings(context, bodies)) if self._at_once else None
 
     def done(self, shown: Sidelong, context: TickContext, bodies: Bodies, at: datetime) -> None:
         """Note what was published, and begin to make what the next release will hold.

@@ -39,6 +39,12 @@ TABLE_PROFILE: Final = "https://datapackage.org/profiles/2.0/tableschema.json"
 PROFILE: Final = "https://datapackage.org/profiles/2.0/datapackage.json"
 DIGITS: Final = 12  # of the digest, in a name
 _SCHEMAS: Final = tuple(series.schema for series in SERIES)
+# What the release holds of the record beside its digests.
+RUNNING: Final = (
+    *(f"{TRACK_RECORD}{series.name}.{ending}" for series in SERIES for ending, _, _ in FORMATS),
+    DATA_PACKAGE,
+    *_SCHEMAS,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +107,7 @@ def downloads(
     running = exports.span(since, _begin(_after(current)))
     closed = next((made for made in (_close(exports, month, mode) for month in over) if made), None)
     once, noted = closed or ({}, {})
-    months = tuple(row for name in sorted(notes) for row in _read_note(notes[name]))
+    months = _listed(notes)
     made = Downloads(_files(running, months, site, mode, iso(since)), once, noted, months)
     for path, data in (*made.files.items(), *once.items()):
         if len(data) > max_bytes:
@@ -112,6 +118,26 @@ def downloads(
 def no_downloads(site: Site, mode: SourceMode, at: datetime) -> Downloads:
     """Return the files of a record that has nothing in it yet."""
     return Downloads(_files(Span((), (), 0), (), site, mode, iso(_begin(month_of(at)))))
+
+
+def published_downloads(files: Mapping[str, bytes], notes: Mapping[str, str]) -> Downloads | None:
+    """Return the record as it was published; None unless every file of it is there, as its digests say.
+
+    Args:
+        files: of a release, with others or without.
+        notes: of the months that are over, from the memory.
+    """
+    told = files.get(SUMS, b"").decode(errors="replace").splitlines()
+    sums = {name: digest for digest, _, name in (line.partition("  ") for line in told)}
+    found = {SUMS: files[SUMS]} if told else {}
+    for path in RUNNING:
+        data = files.get(path)
+        if data is None or sums.get(path.rsplit("/", 1)[-1]) != _sha256(data):
+            return None
+        found[path] = data
+        if path not in {DATA_PACKAGE, *_SCHEMAS}:
+            found |= _variants(path, data)
+    return Downloads(found, months=_listed(notes))
 
 
 def month_of(at: datetime) -> str:
@@ -158,6 +184,10 @@ def _close(exports: Exports, month: str, mode: SourceMode) -> tuple[dict[str, by
 def _note(listed: Sequence[Listed]) -> str:
     names = ("path", "series", "ending", "rows", "bytes", "sha256", "month")
     return json.dumps([{name: getattr(row, name) for name in names} for row in listed], separators=(",", ":"))
+
+
+def _listed(notes: Mapping[str, str]) -> tuple[Listed, ...]:
+    return tuple(row for name in sorted(notes) for row in _read_note(notes[name]))
 
 
 def _read_note(text: str) -> list[Listed]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import struct
+import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -17,6 +19,10 @@ from generator.publish.pages.words import regime_headline
 from generator.publish.picture_draw import Card, Drawing, draw
 
 EVERY_S: Final = 900
+PICTURES: Final = {**SHARE_PICTURES, "": SHARE_PICTURE}
+_PNG: Final = b"\x89PNG\r\n\x1a\n"
+_HEAD_BYTES: Final = len(_PNG) + 25  # the signature and the first chunk
+_TITLE: Final = b"Description\0\0\0\0\0"  # of an iTXt chunk: keyword, not packed, no language
 MARKS: Final = {SourceMode.SIMULATED: "SIMULATED", SourceMode.RECORDED: "REPLAYED"}
 
 
@@ -43,11 +49,60 @@ def pictures(drawings: Mapping[str, Drawing], before: Pictures | None = None) ->
     files: dict[str, bytes] = {}
     shares: dict[str, SharePicture] = {}
     for page, drawing in drawings.items():
-        place = SHARE_PICTURES.get(page, SHARE_PICTURE)
+        place = PICTURES[page]
         shares[page] = replace(place, alt=drawing.alt())
-        same = before is not None and before.shares.get(page) == shares[page]
-        files[place.path] = before.files[place.path] if same and before is not None else draw(drawing)
+        if before is not None and before.shares.get(page) == shares[page]:
+            files[place.path] = before.files[place.path]
+        else:
+            files[place.path] = described(draw(drawing), shares[page].alt)
     return Pictures(files, shares)
+
+
+def published_pictures(files: Mapping[str, bytes]) -> Pictures | None:
+    """Return the pictures of a release as it was published; None unless all are there, whole, and say what they show.
+
+    Args:
+        files: of a release, with others or without.
+    """
+    found: dict[str, bytes] = {}
+    shares: dict[str, SharePicture] = {}
+    for page, place in PICTURES.items():
+        alt = description(files.get(place.path, b""))
+        if alt is None:
+            return None
+        found[place.path], shares[page] = files[place.path], replace(place, alt=alt)
+    return Pictures(found, shares)
+
+
+def described(png: bytes, alt: str) -> bytes:
+    """Put into a picture what it shows in words, as an iTXt chunk `Description` right after its head."""
+    body = b"iTXt" + _TITLE + alt.encode()
+    chunk = struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
+    return png[:_HEAD_BYTES] + chunk + png[_HEAD_BYTES:]
+
+
+def description(png: bytes) -> str | None:
+    """Return what a picture says of itself; None if it says nothing, or is not whole."""
+    if not png.startswith(_PNG):
+        return None
+    told, last = None, b""
+    for body in _chunks(png):
+        last = body[:4]
+        if body.startswith(b"iTXt" + _TITLE):
+            told = body[4 + len(_TITLE) :].decode(errors="replace")
+    return told if last == b"IEND" else None
+
+
+def _chunks(png: bytes) -> Iterator[bytes]:
+    """Give kind and content of every chunk, up to the first that is not whole."""
+    at = len(_PNG)
+    while at + 12 <= len(png):
+        (size,) = struct.unpack_from(">I", png, at)
+        body = png[at + 4 : at + 8 + size]
+        if png[at + 8 + size : at + 12 + size] != struct.pack(">I", zlib.crc32(body)):
+            return
+        yield body
+        at += 12 + size
 
 
 def drawings(ctx: TickContext, bodies: Mapping[str, Mapping[str, Any]]) -> dict[str, Drawing]:

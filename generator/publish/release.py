@@ -6,9 +6,9 @@ import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -52,6 +52,8 @@ class Releases:
     touched again.
     """
 
+    copy_failures = 0
+
     def __init__(self, site: Path, disk: Disk | None = None, fence: Fence = one_writer) -> None:
         self._site = site
         self._folder = site / "releases"
@@ -91,6 +93,14 @@ class Releases:
     def is_empty(self) -> bool:
         """Tell whether readers have nothing: no pointer, or one that leads nowhere."""
         return self._shown.folder is None
+
+    def shown(self, paths: Iterable[str]) -> dict[str, bytes]:
+        """Return those of `paths` that the release which readers see has; see `SiteStore`."""
+        folder, found = self._folder / self._pointed(), {}
+        for path in paths:
+            with suppress(OSError):
+                found[path] = Path(f"{folder}{path}").read_bytes()
+        return found
 
     def publish(
         self, generation: str, files: Mapping[str, bytes], now_s: float, once: Mapping[str, bytes] = NOTHING

@@ -41,6 +41,13 @@ class Renewed(Generic[T]):
             self._next = None
         return self._value
 
+    def begin(self, value: T | None) -> None:
+        """Begin anew with a value that somebody else made; with None the next `take` makes one.
+
+        What is being made meanwhile is dropped when it is done: it knows less.
+        """
+        self._asked, self._key, self._value, self._next = value is not None, None, value, None
+
     def renew(self, key: object, make: Callable[[], T]) -> None:
         """Begin to make the next value, unless one is being made or the last was of this key."""
         if self._next is None and key != self._key:

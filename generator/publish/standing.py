@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, date, datetime
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from generator.catalog.endpoints import ENDPOINTS
@@ -20,7 +21,7 @@ from generator.publish.discovery import discovery
 from generator.publish.encode import encode
 from generator.publish.openapi.document import is_twin, openapi, openapi_yaml
 from generator.publish.openapi.paths import examples_in
-from generator.publish.resources import static_assets
+from generator.publish.resources import Resources, assets_version, static_assets
 from generator.publish.values import Shown, nothing_shown
 
 
@@ -55,6 +56,11 @@ class Standing:
         """The component schemas of the published OpenAPI, for the docs page."""
         return self._made.schemas if self._made else {}
 
+    @cached_property
+    def assets_version(self) -> str:
+        """What stands in the addresses of scripts and style sheets; it changes with the program only."""
+        return assets_version(Resources.locate())
+
     def doubt(self) -> None:
         """Look again at what is published before the next use: another process may have published since."""
         self._sure = False
@@ -66,7 +72,7 @@ class Standing:
             self._begin(site, bodies, at)
         elif self._next is not None and self._next.done():
             self._made, self._next = self._next.result(), None
-        assert self._made is not None  # noqa: S101  `_begin` made it
+        assert self._made is not None
         if self._next is None and at.date() not in {self._made.day, self._asked_on}:
             self._asked_on = at.date()
             self._next = self._pool.submit(make, site, dict(bodies), at)

@@ -68,6 +68,21 @@ class Pointer:
         """The number that whoever moved it last may be working on; 0 before the first."""
         return self.generation + 1 if self._body else 0
 
+    @property
+    def missing(self) -> bool:
+        """Whether nothing lay there when it was last read."""
+        return self._known is None
+
+    def peek(self) -> str | None:
+        """Return the generation it names now, None without one; nothing is remembered, and nothing written.
+
+        Raises:
+            PublishError: it is no pointer of ours.
+            StoreFault: not answered.
+        """
+        body = self._body if self._epoch is not None and not self._doubt and self._lost is None else self._look()[1]
+        return str(body["generation"]) if body else None
+
     def check(self) -> None:
         """Look at it, and forget it again. A store that is merely away is waited for: the next tick asks again.
 
@@ -120,7 +135,7 @@ class Pointer:
         """
         for last in (False, True):
             self.claim()
-            if int(generation) <= self.generation:
+            if int(generation) <= self.generation and not self.missing:
                 raise PublishError(f"{self._path} names {self.generation:012d} already: {generation} is too late")
             marks = {"generation": generation, "epoch": self._epoch, "writer": self._writer}
             try:

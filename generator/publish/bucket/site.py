@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import structlog
@@ -25,13 +26,14 @@ from generator.publish.bucket.pointer import Pointer
 from generator.publish.bucket.store import Bucket, StoreFault
 from generator.publish.bucket.types import attributes
 from generator.publish.bucket.upload import Upload, upload
-from generator.publish.values import NOTHING
+from generator.publish.values import FIRST_GENERATION, NOTHING
 
 POINTER: Final = "current.json"
 RELEASES: Final = "g"
 ONCE: Final = "once"
 KEEP_OLD_S: Final = 600
 DEADLINE_S: Final = 20.0
+READ_AT_ONCE: Final = 8
 PRUNED_AT_ONCE: Final = 5  # releases a tick; what an outage left is gone a few ticks later
 HEAD: Final = ("tick_id", "generated_at", "valid_until")
 log = structlog.get_logger("emi.publish")
@@ -46,6 +48,8 @@ class BucketSite:
         writer: a text that no other process has.
         deadline_s: seconds for the files of one release.
     """
+
+    copy_failures = 0
 
     def __init__(self, bucket: Bucket, writer: str, fence: Fence = one_writer, deadline_s: float = DEADLINE_S) -> None:
         self._bucket = bucket
@@ -74,11 +78,28 @@ class BucketSite:
             self._highest = max(self._highest, *self._left_behind(), self._pointer.next)
         return max(self._highest, self._pointer.generation)
 
+    def is_empty(self) -> bool:
+        """Tell whether nothing was ever published here, whole or in part; see `SiteStore`."""
+        return self.generation() == 0 and self._pointer.missing
+
+    def shown(self, paths: Iterable[str]) -> dict[str, bytes]:
+        """Return those of `paths` that the release which readers see has; see `SiteStore`."""
+        try:
+            generation = self._pointer.peek()
+            if generation is None:
+                return {}
+            with ThreadPoolExecutor(READ_AT_ONCE, thread_name_prefix="read") as pool:
+                found = pool.map(lambda path: (path, self._bucket.get(f"{RELEASES}/{generation}{path}")), paths)
+                return {path: stored.data for path, stored in found if stored is not None}
+        except (StoreFault, PublishError) as fault:
+            log.warning("the published release could not be read", reason=str(fault))
+            return {}
+
     def publish(
         self, generation: str, files: Mapping[str, bytes], now_s: float, once: Mapping[str, bytes] = NOTHING
     ) -> int:
         """Publish `files` as `generation`, after the new ones of `once`; see `SiteStore`."""
-        if int(generation) <= self.generation():
+        if int(generation) <= self.generation() and not (generation == FIRST_GENERATION and self.is_empty()):
             raise PublishError(f"release {generation} not published: {self._highest:012d} is there already")
         self._highest = int(generation)
         new = self._not_there_yet(once)
@@ -154,7 +175,7 @@ def _previous(before: Mapping[str, Any], now_s: float) -> list[dict[str, Any]]:
 
 
 def _is_pointer(body: Mapping[str, Any]) -> bool:
-    return all(int(row["generation"]) > 0 and row["replaced_s"] >= 0 for row in body["previous"])
+    return all(int(row["generation"]) >= 0 and row["replaced_s"] >= 0 for row in body["previous"])
 
 
 def _digest(data: bytes) -> str:

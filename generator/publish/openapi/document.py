@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from ruamel.yaml import YAML
 
 from generator.catalog.networks import NETWORKS
+from generator.publish.encode import encode
 from generator.publish.openapi.paths import components, paths
 from generator.publish.openapi.schemas import component_schemas
 from generator.publish.openapi.text import info
+
+TWIN: Final = "# The same document as openapi.json of SHA-256 {json}; the lines below have SHA-256 {lines}.\n"
 
 
 def openapi(
@@ -47,12 +51,25 @@ def openapi(
 
 
 def openapi_yaml(document: Mapping[str, Any]) -> bytes:
-    """Write a document as YAML that parses to the same value. Slow for a big one, so the last two are remembered."""
-    return _yaml(json.dumps(document, ensure_ascii=False, allow_nan=False))
+    """Write a document as YAML that parses to the same value. Slow for a big one, so the last two are remembered.
+
+    Its first line, a comment, ties it to the JSON twin: see `is_twin`.
+    """
+    return _yaml(encode(document))
+
+
+def is_twin(yaml: bytes, twin: bytes) -> bool:
+    """Tell whether a YAML file is whole, and was made of the very document whose JSON file is `twin`."""
+    head, _, lines = yaml.partition(b"\n")
+    return head + b"\n" == _tie(twin, lines)
+
+
+def _tie(twin: bytes, lines: bytes) -> bytes:
+    return TWIN.format(json=hashlib.sha256(twin).hexdigest(), lines=hashlib.sha256(lines).hexdigest()).encode()
 
 
 @lru_cache(maxsize=2)
-def _yaml(text: str) -> bytes:
+def _yaml(twin: bytes) -> bytes:
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style = False
     yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
@@ -61,5 +78,6 @@ def _yaml(text: str) -> bytes:
     # json.loads gives no shared objects but interned scalars; anchors would only puzzle readers.
     yaml.representer.ignore_aliases = lambda *_: True
     out = io.BytesIO()
-    yaml.dump(json.loads(text), out)
-    return out.getvalue()
+    yaml.dump(json.loads(twin), out)
+    lines = out.getvalue()
+    return _tie(twin, lines) + lines
