@@ -230,6 +230,11 @@ class Logbook:
         if note:
             self._published, self._last = size_of(note), note
 
+    @property
+    def published(self) -> int:
+        """Entries of the head that readers have; 0 while nobody can tell."""
+        return 0 if self._withheld else self._published
+
     def resume(self, note: bytes | None) -> None:
         """Go on from the head of the last release, so that a restart does not put the whole log again.
 

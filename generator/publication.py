@@ -70,6 +70,7 @@ def publish(service: Service, context: TickContext, composed: Composed, at: date
         context.freshness.tick_id, generation, context.freshness.generated_ms, ok=True, reason=None
     )
     service.beside.done(aside, context, free, at)
+    service.pruning.after(service.logbook.published, context.freshness.generated_ms)
     return _report(context, free["/status.json"]["status"], len(files), written)
 
 

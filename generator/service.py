@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,13 +23,14 @@ from generator.catalog.words import SourceMode
 from generator.clock import Clock
 from generator.compose.context import Site
 from generator.lease.fence import Fence, one_writer
-from generator.logbook import Logbook, name_of
+from generator.logbook import CHECKPOINT, Logbook, name_of
 from generator.market.history import History
 from generator.market.source import Source
 from generator.memory.store import Memory
 from generator.polls import Polls
+from generator.pruning import Pruning
 from generator.publish.beside import Beside
-from generator.publish.bucket.places import inbox_shelf, site_store, vault_store
+from generator.publish.bucket.places import inbox_shelf, partials, site_store, vault_store
 from generator.publish.check import Checker
 from generator.publish.pages.render import Pages
 from generator.publish.sample import Sample
@@ -39,8 +41,8 @@ from generator.settings import GeneratorSettings
 
 if TYPE_CHECKING:
     from generator.arena.indexer import Indexer
-    from generator.headstart import HeadStart
 
+DAYS_OF_HISTORY = 30
 OFFSET_KEY = "replay_offset_ms"
 ORIGIN_KEY = "source"
 MOVED_KEY = "replay_moved_ms"
@@ -69,10 +71,10 @@ class Service:
     checker: Checker
     logbook: Logbook
     polls: Polls
+    pruning: Pruning
     box: BallotBox
     indexer: Indexer | None
     salt: Callable[[], str]
-    head_start: HeadStart | None = None
 
     @property
     def mode(self) -> SourceMode:
@@ -103,7 +105,6 @@ def build(
     *,
     loop: bool = False,
     fence: Fence = one_writer,
-    at_once: bool = True,
 ) -> Service:
     """Build every room. Nothing is written but the tables of a new memory: that is for who leads.
 
@@ -113,8 +114,6 @@ def build(
         at: market time to start a recording at; None goes on where the memory left off.
         loop: begin a recording again at its end.
         fence: asked before anything is published or recorded.
-        at_once: the first release has everything anew, and waits for it. Else what takes longest (OpenAPI's examples,
-            pictures, downloads) is taken from what is published, and renewed in the release after it.
 
     Raises:
         GeneratorError: a room cannot be opened; nothing was changed.
@@ -124,7 +123,6 @@ def build(
         network = NETWORKS[settings.network or "devnet"]
         weights = Weights.load(None)
         indexer = _indexer(settings)
-        releases = site_store(settings.site_path, settings.site_url, fence)
         return Service(
             settings=settings,
             clock=clock,
@@ -135,16 +133,17 @@ def build(
             engine=Engine(weights, ASSETS),
             history=History(ASSETS),
             memory=memory,
-            releases=releases,
+            releases=site_store(settings.site_path, settings.site_url, fence),
             vault=vault_store(settings.vault_path, settings.vault_bucket, fence),
-            standing=Standing(releases.shown, at_once=at_once),
+            standing=Standing(),
             sample=Sample(memory),
             pages=Pages(),
-            beside=Beside(memory, releases.shown, at_once=at_once),
+            beside=Beside(memory),
             variants=Variants(),
             checker=Checker(),
             logbook=_logbook(settings, memory),
-            polls=Polls(memory),
+            polls=Polls(memory, again=not (settings.site_path / "current" / CHECKPOINT.lstrip("/")).exists()),
+            pruning=Pruning(memory, partials(settings.site_path, settings.site_url)),
             box=_box(settings, indexer),
             indexer=indexer,
             salt=lambda: secrets.token_hex(16),
@@ -177,13 +176,16 @@ def _inbox(settings: GeneratorSettings) -> BallotSource:
 
 
 def _logbook(settings: GeneratorSettings, memory: Memory) -> Logbook:
-    return Logbook(
+    logbook = Logbook(
         memory,
         settings.log_key_path,
         name_of(settings.origin),
         str(settings.source or SourceMode.SIMULATED),
         made_if_missing=settings.log_key_file is None,
     )
+    with contextlib.suppress(OSError):
+        logbook.resume((settings.site_path / "current" / CHECKPOINT.lstrip("/")).read_bytes())
+    return logbook
 
 
 def _source(settings: GeneratorSettings, memory: Memory, at: datetime | None, *, loop: bool) -> Source:

@@ -11,14 +11,17 @@ from pathlib import Path
 import pytest
 
 from generator.logbook import read_keys
-from tests.arena.worlds import MINUTE, NOON, ticks
+from generator.pruning import Pruning
+from generator.publish.partials import FolderPartials
+from tests.arena.worlds import HOUR, MINUTE, NOON, ticks
 from tests.transparency.records import Record
 
-pytestmark = pytest.mark.outside
+pytestmark = [pytest.mark.outside, pytest.mark.timeout(600)]
 
 GOPATH = Path("/usr/share/gocode")
 SOURCE = Path(__file__).parents[1] / "peers" / "tlog" / "main.go"
-HOURS = 24 * 7  # more than a full tile
+HOURS = 12
+MORE = 600  # entries: more than two full tiles
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +47,8 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
     made.publish()
     (made.folder / "old").write_bytes(made.read("checkpoint"))
     made.play(ticks(NOON + 305 * MINUTE, HOURS * 60, 5))
+    for number in range(MORE):
+        made.memory.note_log_key(NOON + 305 * MINUTE + HOURS * HOUR, f"entry {number}")
     made.publish()
     yield made
     made.memory.close()
@@ -65,6 +70,22 @@ def test_every_entry_is_proved_and_the_earlier_head_is_its_beginning(program: Pa
 
     assert size > 600
     assert (done.stdout, done.stderr) == (f"{size} entries proved\n", "")
+
+
+def test_a_log_whose_partial_tiles_were_taken_away_is_proved_as_before(
+    program: Path, record: Record, tmp_path: Path
+) -> None:
+    log = copied(record, tmp_path / "once")
+    size, _ = record.memory.log_head()
+    before = {path for path in log.rglob("*") if path.is_file()}
+    pruning = Pruning(record.memory, FolderPartials(tmp_path), grace_ms=0)
+    for minute in range(5):
+        pruning.after(size, NOON + minute * MINUTE)
+    gone = before - {path for path in log.rglob("*") if path.is_file()}
+
+    assert gone
+    assert all(path.parent.name in {"000.p", "001.p"} for path in gone)
+    assert read(program, record, log).stdout == f"{size} entries proved\n"
 
 
 @pytest.mark.parametrize("name", ["tile/entries/001", "tile/0/000", "tile/0/001", "checkpoint"])

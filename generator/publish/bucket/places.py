@@ -12,6 +12,7 @@ from generator.publish.bucket.shelf import BucketShelf
 from generator.publish.bucket.site import BucketSite
 from generator.publish.bucket.store import ObjectBucket, StoreFault, open_bucket
 from generator.publish.bucket.vault import BucketVault
+from generator.publish.partials import AllPartials, BucketPartials, FolderPartials, Partials
 from generator.publish.release import Releases
 from generator.publish.values import SiteStore, VaultStore
 from generator.publish.vault import Vault
@@ -30,6 +31,16 @@ def site_store(folder: Path, url: str | None, fence: Fence = one_writer) -> Site
     """
     releases = Releases(folder, fence=fence)
     return releases if url is None else Mirrored(BucketSite(_bucket(url), _writer(), fence), releases)
+
+
+def partials(folder: Path, url: str | None) -> Partials:
+    """Return where the log's partial tiles lie: where readers are, and in the copy.
+
+    Raises:
+        PublishError: the environment lacks what the object store needs.
+    """
+    here = FolderPartials(folder)
+    return here if url is None else AllPartials([BucketPartials(_bucket(url)), here])
 
 
 def vault_store(folder: Path, url: str | None, fence: Fence = one_writer) -> VaultStore:
