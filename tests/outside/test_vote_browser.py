@@ -1,10 +1,12 @@
-"""The Arena page in a browser: a wallet signs a ballot, and the file that is offered counts."""
+"""The Arena page in a browser: a wallet signs a ballot, which is submitted or taken as a file, and counts."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
-from dataclasses import replace
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,33 +17,94 @@ pytest.importorskip("playwright", reason="missing: playwright (pip install playw
 from algosdk import encoding
 from algosdk.account import address_from_private_key
 from algosdk.atomic_transaction_composer import AccountTransactionSigner
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from generator.arena.address import default_address
 from generator.arena.ballots import BallotFile, Poll, judge
 from generator.arena.life import schedule_round
+from generator.arena.recount import path_of
 from generator.arena.schedule import Slot
 from generator.catalog.words import Prediction, RoundPhase
 from tests.arena.worlds import GENESIS, HOUR, voter
-from tests.outside.site_pages import CHROMIUM, a_browser, a_market
+from tests.outside.site_pages import CHROMIUM, a_browser
+from tests.processes import Running, emi_up, get
+from tests.shifted import ShiftedClock
 
 pytestmark = [
     pytest.mark.outside,
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(400),
     pytest.mark.skipif(not CHROMIUM.exists(), reason="missing: chromium (apt install chromium)"),
 ]
-PROVIDER = """
+SOON_MS = 30_000
+CONSENSUS = "/api/human-consensus.php"
+RELAY = "**/x402-buyer/ballot*"
+VOTER = address_from_private_key(voter(0))
+ARC0001 = """
 globalThis.algorand = {
-  enable: async (asked) => ({ genesisHash: asked.genesisHash, accounts: ["%s"] }),
+  enable: async (asked) => ({ genesisHash: asked.genesisHash, accounts: ["VOTER"] }),
   signTxns: async (list) => [await signWith(list[0].txn)],
 };
 """
+ARC0001_POSTS = (
+    f"{ARC0001} algorand.postTxns = async (list) => {{ await postWith(list[0]); return {{ txnIDs: ['x'] }}; }};"
+)
+# The published messages of ARC-0027; an answer to somebody else comes first.
+ARC0027 = """
+for (const [method, answer] of Object.entries({
+  discover: (asked) => ({ name: "Fake", providerId: "fake-1", networks: [{ genesisHash: "HASH", genesisId: "x", methods: METHODS }] }),
+  enable: () => ({ accounts: [{ address: "VOTER" }], genesisHash: "HASH", providerId: "fake-1" }),
+  sign_transactions: async ({ txns }) => ({ providerId: "fake-1", stxns: [await signWith(txns[0].txn)] }),
+  post_transactions: async ({ stxns }) => { await postWith(stxns[0]); return { providerId: "fake-1", txnIDs: ["x"] }; },
+})) {
+  addEventListener(`arc0027:${method}:request`, async (event) => {
+    const { id, params } = event.detail;
+    const reply = (told) => dispatchEvent(new CustomEvent(`arc0027:${method}:response`, { detail: JSON.stringify({ id: "r", ...told }) }));
+    reply({ result: {}, requestId: "other" });
+    try { reply({ result: await answer(params), requestId: id }); } catch (error) { reply({ error: { code: 4100, message: String(error) }, requestId: id }); }
+  });
+}
+"""
+ARC0027_SIGNS = ARC0027.replace("METHODS", '["enable", "sign_transactions"]')
+ARC0027_POSTS = ARC0027.replace("METHODS", '["enable", "sign_transactions", "post_transactions"]')
+# Lute answers in a window of its own, one a question.
+LUTE = """<!doctype html><title>fake Lute</title><script>
+addEventListener("message", async ({ data }) => {
+  if (data.action === "network") opener.postMessage({ action: "connect", addrs: ["VOTER"] }, "*");
+  if (data.action === "sign") {
+    const text = await signWith(data.txns[0].txn);
+    opener.postMessage({ action: "signed", txns: [Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))] }, "*");
+  }
+  setTimeout(() => close(), 50);
+});
+opener.postMessage({ action: "ready" }, "*");
+</script>"""
+
+
+@dataclass
+class Market:
+    """A service whose clock stands well inside an hour."""
+
+    up: Running
+    clock: ShiftedClock
+
+    @property
+    def origin(self) -> str:
+        return self.up.origin
+
+    def fund(self, address: str) -> None:
+        host, port = self.origin.rsplit(":", 1)
+        assert get(f"{host}:{int(port) + 1}/wallet/fund?address={address}")[0] == 200
 
 
 @pytest.fixture(scope="module")
-def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with a_market(tmp_path_factory.mktemp("vote")) as at:
-        yield at
+def market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Market]:
+    folder = tmp_path_factory.mktemp("vote")
+    clock = ShiftedClock(folder)
+    clock.go_to(20 * 60)
+    with emi_up(folder, EMI_STATE_DIR=str(folder / "state"), **clock.environment) as up:
+        up.wait_answer("/track-record/", within_s=200)
+        up.wait_text("is up:", within_s=200)
+        yield Market(up, clock)
 
 
 @pytest.fixture(scope="module")
@@ -55,91 +118,367 @@ def sign(unsigned: str) -> str:
     return signed(encoding.msgpack_decode(unsigned))
 
 
-def signed(transaction: Any) -> str:
-    (made,) = AccountTransactionSigner(voter(0)).sign_transactions([transaction], [0])
+def signed(transaction: Any, by: int = 0) -> str:
+    (made,) = AccountTransactionSigner(voter(by)).sign_transactions([transaction], [0])
     return str(encoding.msgpack_encode(made))
 
 
-def arena(browser: Browser, origin: str, signer: Any = sign) -> tuple[Page, list[str]]:
-    page = browser.new_context(accept_downloads=True).new_page()
+@dataclass
+class Arena:
+    """The Arena page before a wallet, and what it asked of others."""
+
+    context: BrowserContext
+    page: Page
+    elsewhere: list[str]
+    posted: list[str]
+
+    def state(self, wanted: str) -> str:
+        """Wait for a state by its name and return what a visitor reads."""
+        expect(self.page.locator("#wallet-vote")).to_have_attribute("data-state", wanted, timeout=SOON_MS)
+        return self.page.get_by_role("status").inner_text()
+
+    def press(self, button: str) -> None:
+        self.page.get_by_role("button", name=button, exact=True).click()
+
+    def submit(self, wanted: str = "submitted") -> str:
+        """Sign BULLISH, press Submit, and return what is said then."""
+        self.press("BULLISH")
+        self.state("signed")
+        self.press("Submit")
+        return self.state(wanted)
+
+    def relay(self, answer: Callable[[Route], None] | None, terms: Callable[[Route], None] | None = None) -> None:
+        """Answer for this site's gateway: None lets the real one answer."""
+
+        def route(asked: Route) -> None:
+            instead = answer if "x-ballot" in asked.request.headers else terms
+            (instead or Route.continue_)(asked)
+
+        self.context.route(RELAY, route)
+
+
+def arena(
+    browser: Browser,
+    market: Market,
+    provider: str = ARC0001,
+    *,
+    signer: Any = sign,
+    post: Any = None,
+    wallet: str = "arc0001",
+    scripts: bool = True,
+) -> Arena:
+    context = browser.new_context(accept_downloads=True, java_script_enabled=scripts)
     elsewhere: list[str] = []
-    page.on("request", lambda asked: None if asked.url.startswith((origin, "blob:")) else elsewhere.append(asked.url))
-    page.expose_function("signWith", signer)
-    page.add_init_script(PROVIDER % address_from_private_key(voter(0)))
-    page.goto(f"{origin}/arena/")
-    return page, elsewhere
+    posted: list[str] = []
+    own = (market.origin, "blob:", "https://lute.app/")
+    context.on("request", lambda asked: None if asked.url.startswith(own) else elsewhere.append(asked.url))
+    context.expose_function("signWith", signer)
+
+    def keep(ballot: str) -> None:
+        posted.append(ballot)
+
+    context.expose_function("postWith", post or keep)
+    lute = LUTE.replace("VOTER", VOTER)
+    context.route("https://lute.app/**", lambda route: route.fulfill(body=lute, content_type="text/html"))
+    page = context.new_page()
+    page.set_default_timeout(SOON_MS)
+    shift = market.clock.seconds * 1000
+    page.add_init_script(f"{{ const real = Date.now; Date.now = () => real() + {shift}; }}")
+    page.add_init_script(provider.replace("VOTER", VOTER).replace("HASH", GENESIS))
+    page.goto(f"{market.origin}/arena/")
+    if scripts:
+        page.select_option("#vote-wallet", wallet)
+    return Arena(context, page, elsewhere, posted)
 
 
-def test_a_wallet_signs_a_ballot_that_holds_with_the_verifier_and_nobody_else_is_asked(
-    origin: str, browser: Browser
-) -> None:
-    page, elsewhere = arena(browser, origin)
-    page.get_by_role("button", name="BEARISH").click()
-    link = page.get_by_role("link", name="Download the ballot")
-    link.wait_for()
-    with page.expect_download() as coming:
-        link.click()
+def problem(status: int, **members: Any) -> Callable[[Route], None]:
+    return lambda route: route.fulfill(
+        status=status, body=json.dumps(members), headers={"content-type": "application/problem+json"}
+    )
 
-    name = coming.value.suggested_filename
-    round_id = name.removesuffix("-BEARISH.ballot")
-    data = Path(coming.value.path()).read_bytes()
+
+def cut(route: Route) -> None:
+    route.abort()
+
+
+def verdict(name: str, data: bytes) -> tuple[str | None, Any]:
+    """Judge a ballot file as the generator does."""
+    round_id = name.rpartition("-")[0]
     start = 2_000_000_000_000 // HOUR * HOUR  # some hour to come
     taking = schedule_round(Slot(start, start + HOUR), (round_id.partition("-")[0],), opens_ms=0, warm_up=False)
-    poll = Poll(
-        default_address(), GENESIS, {round_id: replace(taking, round_id=round_id, phase=RoundPhase.OPEN)}, start - 1
+    rounds = {round_id: replace(taking, round_id=round_id, phase=RoundPhase.OPEN)}
+    verdicts, ballots = judge(
+        [BallotFile(name, data, 1)], Poll(default_address(), GENESIS, rounds, start - 1), lambda _: frozenset()
     )
-    verdicts, ballots = judge([BallotFile(name, data, 1)], poll, lambda _: frozenset())
-    assert [verdict.reason for verdict in verdicts] == [None]
-    assert (ballots[0].voter, ballots[0].choice) == (address_from_private_key(voter(0)), Prediction.BEARISH)
-    assert elsewhere == []
+    return verdicts[0].reason, ballots[0] if ballots else None
 
 
-def test_a_wallet_that_declines_or_changes_the_ballot_is_said_and_no_file_is_offered(
-    origin: str, browser: Browser
+def saved(at: Arena) -> tuple[str, bytes]:
+    link = at.page.get_by_role("link", name="Download the ballot")
+    with at.page.expect_download() as coming:
+        link.click()
+    return coming.value.suggested_filename, Path(coming.value.path()).read_bytes()
+
+
+def consensus(market: Market) -> Any:
+    return json.loads(get(market.origin + CONSENSUS)[2])
+
+
+def wait_for(market: Market, path: str, wanted: Callable[[Any], bool]) -> Any:
+    until = time.monotonic() + 240
+    while time.monotonic() < until:
+        status, _, data = get(market.origin + path)
+        if status == 200 and wanted(found := json.loads(data)):
+            return found
+        time.sleep(0.5)
+    raise AssertionError(f"{path} did not come to it:\n{market.up.text()}")
+
+
+# With this site's gateway: the ballot is submitted
+
+
+@pytest.mark.parametrize(
+    ("provider", "wallet"), [(ARC0001, "arc0001"), (ARC0027_SIGNS, "arc0027")], ids=["arc0001", "arc0027"]
+)
+def test_a_wallet_signs_and_the_page_submits_to_its_own_origin_alone(
+    market: Market, browser: Browser, provider: str, wallet: str
 ) -> None:
+    market.fund(VOTER)
+    at = arena(browser, market, provider, wallet=wallet)
+    words = at.submit()
+
+    assert f"BULLISH in {consensus(market)['open_round']['round_id']}" in words
+    assert "Transaction " in words
+    assert (at.elsewhere, at.posted) == ([], [])
+    assert not at.page.get_by_role("button", name="Submit", exact=True).is_visible()
+
+
+def test_lute_asks_in_a_window_each_time_and_the_ballot_is_submitted(market: Market, browser: Browser) -> None:
+    market.fund(VOTER)
+    at = arena(browser, market, "", wallet="lute")
+    at.press("NEUTRAL")
+    at.state("press")
+    at.press("Sign")
+    at.state("signed")
+    at.press("Submit")
+
+    assert "NEUTRAL" in at.state("submitted")
+    assert at.elsewhere == []
+
+
+def test_the_same_signature_is_also_a_file_that_counts_in_an_inbox(market: Market, browser: Browser) -> None:
+    market.fund(VOTER)
+    at = arena(browser, market)
+    at.press("BEARISH")
+    at.state("signed")
+    reason, ballot = verdict(*saved(at))
+
+    assert reason is None
+    assert (ballot.voter, ballot.choice) == (VOTER, Prediction.BEARISH)
+
+
+def test_from_the_page_by_the_devnet_s_wallet_to_the_published_ballots(market: Market, browser: Browser) -> None:
+    at = arena(browser, market, "", wallet="devnet")
+    target = consensus(market)["open_round"]["round_id"]
+    words = at.submit()
+    assert target in words
+    market.clock.go_to(59 * 60 + 50)  # just before the lock
+    body = wait_for(market, path_of(target), lambda found: bool(found["ballots"]))
+    live = wait_for(market, CONSENSUS, lambda found: (found["round"] or {}).get("round_id") == target)
+
+    assert live["human_consensus"]["total"] - live["simulated_votes"] == len(body["ballots"])
+    mine = [row for row in body["ballots"] if row["txid"] in words]
+    assert [row["choice"] for row in mine] == ["BULLISH"]
+
+
+# What can go wrong after signing
+
+
+def test_a_round_that_locked_meanwhile_is_too_late_and_nothing_is_sent(market: Market, browser: Browser) -> None:
+    market.fund(VOTER)
+    at = arena(browser, market)
+    asked: list[str] = []
+    at.context.on("request", lambda one: asked.append(one.url) if "x-ballot" in one.headers else None)
+    at.press("BULLISH")
+    at.state("signed")
+    at.page.evaluate("() => { const now = Date.now; Date.now = () => now() + 7200000; }")
+    at.press("Submit")
+
+    assert "Too late" in at.state("too-late")
+    assert (asked, at.posted) == ([], [])
+    assert not at.page.get_by_role("link", name="Download the ballot").is_visible()
+
+
+@pytest.mark.parametrize("reason", ["locked", "expired"])
+def test_a_gateway_that_says_too_late_is_believed(market: Market, browser: Browser, reason: str) -> None:
+    market.fund(VOTER)
+    at = arena(browser, market)
+    at.relay(problem(400, reason=reason, detail="Votes are closed."))
+
+    assert "Too late" in at.submit("too-late")
+
+
+@pytest.mark.parametrize("reason", ["refused", "too_little_algo", "rekeyed", "no_ballot"])
+def test_what_the_network_refuses_is_said_and_the_file_is_left(market: Market, browser: Browser, reason: str) -> None:
+    market.fund(VOTER)
+    at = arena(browser, market, ARC0001_POSTS)
+    at.relay(problem(400, reason=reason, detail="The network said no."))
+
+    assert "Not submitted. The network said no." in at.submit("refused")
+    assert at.posted == []
+    assert verdict(*saved(at))[0] is None
+
+
+@pytest.mark.parametrize(
+    ("provider", "wallet"), [(ARC0001_POSTS, "arc0001"), (ARC0027_POSTS, "arc0027")], ids=["arc0001", "arc0027"]
+)
+@pytest.mark.parametrize("fault", ["down", "cut"])
+def test_where_this_site_s_way_fails_a_wallet_that_can_submit_does(
+    market: Market, browser: Browser, provider: str, wallet: str, fault: str
+) -> None:
+    market.fund(VOTER)
+    at = arena(browser, market, provider, wallet=wallet)
+    at.relay(problem(503, reason="no_node", detail="No answer.") if fault == "down" else cut)
+
+    assert "The wallet handed it to the network." in at.submit()
+    assert verdict("BTC-X-BULLISH", at.posted[0].encode())[0] == "no such round takes votes"  # signed, and whole
+
+
+def test_where_nobody_can_submit_it_is_said_and_a_second_try_goes_through(market: Market, browser: Browser) -> None:
+    market.fund(VOTER)
+    at = arena(browser, market)
+    at.relay(cut)
+    words = at.submit("offline")
+    at.context.unroute(RELAY)
+    at.press("Submit")
+
+    assert "does not answer" in words
+    assert "cannot count twice" in words
+    at.state("submitted")
+
+
+def test_a_wallet_that_fails_to_submit_is_named(market: Market, browser: Browser) -> None:
+    def fails(_: str) -> None:
+        raise ValueError("out of reach")
+
+    market.fund(VOTER)
+    at = arena(browser, market, ARC0001_POSTS, post=fails)
+    at.relay(problem(503, reason="busy", detail="Too many."))
+
+    assert "out of reach" in at.submit("unsure")
+
+
+# Where it cannot be submitted: a ballot that nobody ever can submit, as a file
+
+
+@pytest.mark.parametrize(
+    ("terms", "why"),
+    [
+        (problem(404), "hands no ballots"),
+        (problem(503, reason="no_node", detail="Ballots cannot be handed on now: no node."), "no node"),
+        (cut, "does not answer"),
+        (lambda route: route.fulfill(body="<html>"), "not of one Arena"),
+        (lambda route: route.fulfill(json={"genesis_hash": "x", "arena": "y"}), "not of one Arena"),
+    ],
+    ids=["static site", "no node", "cut", "html", "another arena"],
+)
+def test_without_a_way_to_submit_a_free_ballot_is_signed_and_offered_as_a_file(
+    market: Market, browser: Browser, terms: Any, why: str
+) -> None:
+    at = arena(browser, market)
+    at.relay(None, terms)
+    at.press("BEARISH")
+
+    assert why in at.state("signed")
+    assert not at.page.get_by_role("button", name="Submit", exact=True).is_visible()
+    name, data = saved(at)
+    reason, ballot = verdict(name, data)
+    assert (reason, ballot.voter, ballot.choice) == (None, VOTER, Prediction.BEARISH)
+    transaction = encoding.msgpack_decode(data.decode().strip()).transaction
+    assert (transaction.fee, transaction.last_valid_round) == (0, 1)
+
+
+def test_an_account_that_cannot_pay_the_fee_gets_the_free_file(market: Market, browser: Browser) -> None:
+    def poor(unsigned: str) -> str:
+        return signed(encoding.msgpack_decode(unsigned), 7)
+
+    at = arena(browser, market, ARC0001.replace("VOTER", address_from_private_key(voter(7))), signer=poor)
+    at.press("BULLISH")
+
+    assert "nothing to pay the fee" in at.state("signed")
+    assert not at.page.get_by_role("button", name="Submit", exact=True).is_visible()
+    assert verdict(*saved(at))[0] is None
+
+
+# The wallet
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [(4001, "You declined in the wallet"), (4002, "did not answer in time"), (4100, "no such account")],
+)
+def test_a_wallet_s_fault_is_said_and_no_file_is_offered(
+    market: Market, browser: Browser, code: int, words: str
+) -> None:
+    at = arena(browser, market)
+    script = "(code) => { algorand.signTxns = async () => { throw Object.assign(new Error('no such account'), { code }); }; }"
+    at.page.evaluate(script, code)
+    at.press("BULLISH")
+
+    at.page.get_by_text(words).wait_for()
+    assert not at.page.get_by_role("link", name="Download the ballot").is_visible()
+
+
+def test_a_wallet_that_changes_the_ballot_is_said(market: Market, browser: Browser) -> None:
     def other(unsigned: str) -> str:
         transaction = encoding.msgpack_decode(unsigned)
-        transaction.fee = 1_000
+        transaction.fee += 1_000
         return signed(transaction)
 
-    page, _ = arena(browser, origin, other)
-    page.get_by_role("button", name="BULLISH").click()
-    page.get_by_text("The wallet changed the ballot").wait_for()
-    page.evaluate(
-        "() => { algorand.signTxns = async () => { throw Object.assign(new Error('no'), { code: 4001 }); }; }"
-    )
-    page.get_by_role("button", name="BULLISH").click()
-    page.get_by_text("You declined in the wallet").wait_for()
+    at = arena(browser, market, signer=other)
+    at.press("BULLISH")
 
-    assert page.get_by_role("link", name="Download the ballot").count() == 0
+    at.page.get_by_text("The wallet changed the ballot").wait_for()
+    assert not at.page.get_by_role("link", name="Download the ballot").is_visible()
 
 
-def test_without_a_wallet_it_is_said(origin: str, browser: Browser) -> None:
-    page, _ = arena(browser, origin)
-    page.evaluate("() => { delete globalThis.algorand; }")
-    page.get_by_role("button", name="NEUTRAL").click()
+def test_a_wallet_of_another_network_is_said(market: Market, browser: Browser) -> None:
+    at = arena(browser, market, ARC0027_SIGNS.replace("HASH", "anotherHash="), wallet="arc0027")
+    at.press("BULLISH")
 
-    page.get_by_text("No wallet of this kind is in this browser").wait_for()
-
-
-def test_where_scripts_are_off_the_page_is_whole_without_it(origin: str, browser: Browser) -> None:
-    page = browser.new_context(java_script_enabled=False).new_page()
-    page.goto(f"{origin}/arena/")
-
-    assert page.get_by_role("button").count() == 0
-    assert page.get_by_text("From the command line").count() == 1
+    at.state("wrong-network")
 
 
-def test_the_ballot_is_canonical_msgpack(origin: str, browser: Browser) -> None:
+@pytest.mark.parametrize("wallet", ["arc0001", "arc0027"])
+def test_without_a_wallet_it_is_said(market: Market, browser: Browser, wallet: str) -> None:
+    at = arena(browser, market, "", wallet=wallet)
+    at.press("NEUTRAL")
+
+    at.page.get_by_text("No wallet of this kind is in this browser").wait_for()
+
+
+def test_where_scripts_are_off_the_page_is_whole_without_it(market: Market, browser: Browser) -> None:
+    at = arena(browser, market, scripts=False)
+
+    assert at.page.get_by_role("button").count() == 0
+    assert at.page.get_by_text("From the command line").count() == 1
+
+
+@pytest.mark.parametrize("funded", [True, False], ids=["with terms", "without"])
+def test_the_ballot_is_canonical_msgpack(market: Market, browser: Browser, funded: bool) -> None:
     seen: list[str] = []
 
     def noted(unsigned: str) -> str:
         seen.append(unsigned)
         return sign(unsigned)
 
-    page, _ = arena(browser, origin, noted)
-    page.get_by_role("button", name="NEUTRAL").click()
-    page.get_by_role("link", name="Download the ballot").wait_for()
+    market.fund(VOTER)
+    at = arena(browser, market, signer=noted)
+    at.relay(None, None if funded else problem(404))
+    at.press("NEUTRAL")
+    at.state("signed")
 
-    again = encoding.msgpack_encode(encoding.msgpack_decode(seen[0]))
-    assert base64.b64decode(seen[0]) == base64.b64decode(again)
+    transaction = encoding.msgpack_decode(seen[0])
+    assert base64.b64decode(seen[0]) == base64.b64decode(encoding.msgpack_encode(transaction))
+    assert transaction.fee == (1_000 if funded else 0)
+    assert transaction.last_valid_round - transaction.first_valid_round <= 1_000
