@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from generator.catalog.words import SourceMode
 from generator.clock import Clock
 from generator.compose.context import Site
 from generator.lease.fence import Fence, one_writer
-from generator.logbook import CHECKPOINT, Logbook, name_of
+from generator.logbook import Logbook, name_of
 from generator.market.history import History
 from generator.market.source import Source
 from generator.memory.store import Memory
@@ -41,8 +40,8 @@ from generator.settings import GeneratorSettings
 
 if TYPE_CHECKING:
     from generator.arena.indexer import Indexer
+    from generator.headstart import HeadStart
 
-DAYS_OF_HISTORY = 30
 OFFSET_KEY = "replay_offset_ms"
 ORIGIN_KEY = "source"
 MOVED_KEY = "replay_moved_ms"
@@ -75,6 +74,7 @@ class Service:
     box: BallotBox
     indexer: Indexer | None
     salt: Callable[[], str]
+    head_start: HeadStart | None = None
 
     @property
     def mode(self) -> SourceMode:
@@ -105,6 +105,7 @@ def build(
     *,
     loop: bool = False,
     fence: Fence = one_writer,
+    at_once: bool = True,
 ) -> Service:
     """Build every room. Nothing is written but the tables of a new memory: that is for who leads.
 
@@ -114,6 +115,8 @@ def build(
         at: market time to start a recording at; None goes on where the memory left off.
         loop: begin a recording again at its end.
         fence: asked before anything is published or recorded.
+        at_once: the first release has everything anew, and waits for it. Else what takes longest (OpenAPI's examples,
+            pictures, downloads) is taken from what is published, and renewed in the release after it.
 
     Raises:
         GeneratorError: a room cannot be opened; nothing was changed.
@@ -123,6 +126,7 @@ def build(
         network = NETWORKS[settings.network or "devnet"]
         weights = Weights.load(None)
         indexer = _indexer(settings)
+        releases = site_store(settings.site_path, settings.site_url, fence)
         return Service(
             settings=settings,
             clock=clock,
@@ -133,16 +137,16 @@ def build(
             engine=Engine(weights, ASSETS),
             history=History(ASSETS),
             memory=memory,
-            releases=site_store(settings.site_path, settings.site_url, fence),
+            releases=releases,
             vault=vault_store(settings.vault_path, settings.vault_bucket, fence),
-            standing=Standing(),
+            standing=Standing(releases.shown, at_once=at_once),
             sample=Sample(memory),
             pages=Pages(),
-            beside=Beside(memory),
+            beside=Beside(memory, releases.shown, at_once=at_once),
             variants=Variants(),
             checker=Checker(),
             logbook=_logbook(settings, memory),
-            polls=Polls(memory, again=not (settings.site_path / "current" / CHECKPOINT.lstrip("/")).exists()),
+            polls=Polls(memory),
             pruning=Pruning(memory, partials(settings.site_path, settings.site_url)),
             box=_box(settings, indexer),
             indexer=indexer,
@@ -176,16 +180,13 @@ def _inbox(settings: GeneratorSettings) -> BallotSource:
 
 
 def _logbook(settings: GeneratorSettings, memory: Memory) -> Logbook:
-    logbook = Logbook(
+    return Logbook(
         memory,
         settings.log_key_path,
         name_of(settings.origin),
         str(settings.source or SourceMode.SIMULATED),
         made_if_missing=settings.log_key_file is None,
     )
-    with contextlib.suppress(OSError):
-        logbook.resume((settings.site_path / "current" / CHECKPOINT.lstrip("/")).read_bytes())
-    return logbook
 
 
 def _source(settings: GeneratorSettings, memory: Memory, at: datetime | None, *, loop: bool) -> Source:
