@@ -52,7 +52,7 @@ class TwoClocks(SteppedClock):
         self.step(timedelta(seconds=seconds))
 
 
-def run(work: Callable[[], Awaitable[None]], within_s: float = 60) -> None:
+def run(work: Callable[[], Awaitable[None]], within_s: float = 100) -> None:
     async def inner() -> None:
         await asyncio.wait_for(work(), within_s)
 
@@ -547,7 +547,7 @@ def test_metrics_are_served_on_loopback_and_a_taken_port_is_told() -> None:
 
     end = metrics.serve(port)
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
             text = answer.read().decode()
         with pytest.raises(GeneratorError, match=f"metrics port {port}"):
             Metrics().serve(port)

@@ -30,14 +30,14 @@ def serving(app: Starlette, listener: socket.socket | None = None) -> Iterator[s
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
     thread.start()
     try:
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while not server.started and time.monotonic() < until and thread.is_alive():
             time.sleep(0.01)
         assert server.started
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
         server.should_exit = True
-        thread.join(20)
+        thread.join(60)
         listener.close()
 
 

@@ -22,6 +22,7 @@ from tests.gateway.vault_builder import PATHS, write_vault
 from tests.gateway.wallet import Buyer, Signed
 
 P = ParamSpec("P")
+PATIENCE_S = 100  # a hang is ended, a slow machine is not
 REGIME = PATHS["x402-market-regime"]
 BRAIN = PATHS["x402-main-brain"]
 PUBLIC_CLIENT = ("203.0.113.9", 40_000)
@@ -32,7 +33,7 @@ def in_loop(test: Callable[P, Awaitable[None]]) -> Callable[P, None]:
 
     @functools.wraps(test)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        asyncio.run(asyncio.wait_for(test(*args, **kwargs), 30))
+        asyncio.run(asyncio.wait_for(test(*args, **kwargs), PATIENCE_S))
 
     return run
 

@@ -21,7 +21,7 @@ from gateway.app import build_app
 from gateway.networks import DEVNET
 from gateway.settings import GatewaySettings
 from tests.gateway.fakes import World
-from tests.gateway.house import REGIME, house, in_loop
+from tests.gateway.house import PATIENCE_S, REGIME, house, in_loop
 from tests.gateway.vault_builder import write_vault
 from tests.gateway.wallet import Buyer
 from tests.ports import free_port
@@ -53,15 +53,16 @@ def served(folder: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     process = start(folder, port)
     url = f"http://127.0.0.1:{port}"
     try:
-        for _ in range(200):
+        until = time.monotonic() + PATIENCE_S
+        while time.monotonic() < until and process.poll() is None:
             with contextlib.suppress(httpx2.TransportError):
-                httpx2.get(f"{url}/healthz")
+                httpx2.get(f"{url}/healthz", timeout=PATIENCE_S)
                 break
             time.sleep(0.05)
         yield url, process
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE_S)
 
 
 @contextlib.asynccontextmanager
@@ -69,11 +70,11 @@ async def opened(folder: Path, world: World) -> AsyncIterator[tuple[subprocess.P
     """Run a gateway process over a faked outside, from its first quote on."""
     port = free_port()
     process = start(folder, port, EMI_FACILITATOR_URL=f"{world.url}/f", EMI_ALGOD_URL=f"{world.url}/a")
-    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=20) as client:
-        for _ in range(200):
+    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as client:
+        quoted = False
+        while not quoted and process.poll() is None:
             with contextlib.suppress(httpx2.TransportError):
-                if (await client.get(REGIME)).status_code == 402:
-                    break
+                quoted = (await client.get(REGIME)).status_code == 402
             await asyncio.sleep(0.05)
         yield process, client
         process.terminate()
@@ -103,7 +104,7 @@ async def test_rule_18_kill_9_while_settling_pays_once_and_delivers_on_the_next_
 
 def raw_request(url: str, request: bytes) -> bytes:
     host, _, port = url.removeprefix("http://").partition(":")
-    with socket.create_connection((host, int(port)), timeout=5) as wire:
+    with socket.create_connection((host, int(port)), timeout=60) as wire:
         wire.sendall(request)
         parts = b""
         with contextlib.suppress(ConnectionResetError):
@@ -125,7 +126,7 @@ def test_over_a_real_server_large_headers_are_431_and_bodies_413(tmp_path: Path)
 def test_the_server_ends_in_order_when_told_to(tmp_path: Path) -> None:
     with served(tmp_path) as (_, process):
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=PATIENCE_S)
 
     assert process.returncode in {0, -signal.SIGINT}
     assert "Traceback" not in errors
@@ -137,7 +138,7 @@ def test_a_port_in_use_is_one_clear_line_and_exit_1(tmp_path: Path) -> None:
         taken.listen()
         port = taken.getsockname()[1]
         process = start(tmp_path, port)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=PATIENCE_S)
 
     assert process.returncode == 1
     assert errors == f"emi gateway: cannot listen on 127.0.0.1:{port}: Address already in use\n"
@@ -147,7 +148,7 @@ def test_a_corrupt_ledger_is_one_clear_line_and_exit_1(tmp_path: Path) -> None:
     (tmp_path / "payments.sqlite3").write_bytes(b"no database" * 100)
 
     process = start(tmp_path, free_port())
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=PATIENCE_S)
 
     assert process.returncode == 1
     assert re.fullmatch(r"emi gateway: the payments ledger \S+ cannot be read \(.+\); .+\n", errors)
@@ -155,7 +156,7 @@ def test_a_corrupt_ledger_is_one_clear_line_and_exit_1(tmp_path: Path) -> None:
 
 def test_a_missing_facilitator_is_one_clear_line_and_exit_1(tmp_path: Path) -> None:
     process = start(tmp_path, free_port(), EMI_FACILITATOR_URL="")
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=PATIENCE_S)
 
     assert process.returncode == 1
     assert "FACILITATOR_URL" in errors

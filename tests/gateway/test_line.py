@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from ipaddress import IPv4Address
+from pathlib import Path
 
 import aiohttp
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from gateway.line import MAX_IDLE_S, Lines
 from gateway.remote import MAX_ANSWER_BYTES, MAX_HEAD_BYTES, Answer, Http, RemoteError, call
@@ -51,9 +59,9 @@ class Peer:
             writer.close()
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/f"
+    async def running(self, tls: ssl.SSLContext | None = None) -> AsyncIterator[None]:
+        server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=tls)
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{server.sockets[0].getsockname()[1]}/f"
         try:
             yield
         finally:
@@ -240,11 +248,11 @@ async def test_a_caller_that_gives_up_ends_its_connection_at_once() -> None:
     peer = Peer(b"")
     async with peer.running(), client("lines") as http:
         asking = asyncio.create_task(post(http, peer))
-        await asyncio.wait_for(peer.asked.wait(), 5)
+        await peer.asked.wait()
         asking.cancel()
         await asyncio.wait({asking})
 
-        await asyncio.wait_for(peer.ended.wait(), 5)
+        await peer.ended.wait()
 
     assert asking.cancelled()
 
@@ -264,16 +272,30 @@ async def test_a_header_that_smuggles_a_line_is_never_sent(token: str) -> None:
     peer = Peer(OK)
     async with peer.running(), client("lines") as http:
         with pytest.raises(RemoteError):
-            await call(http, "GET", peer.url, timeout_s=5, headers={"X": token})
+            await call(http, "GET", peer.url, timeout_s=60, headers={"X": token})
 
     assert peer.requests == []
 
 
+def signed_by_nobody(folder: Path) -> ssl.SSLContext:
+    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
+    times = datetime(2020, 1, 1, tzinfo=UTC), datetime(2120, 1, 1, tzinfo=UTC)
+    made = x509.CertificateBuilder(name, name, key.public_key(), 1, *times)
+    here = x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))])
+    certificate = made.add_extension(here, critical=False).sign(key, hashes.SHA256())
+    plain = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (folder / "server.pem").write_bytes(plain + certificate.public_bytes(Encoding.PEM))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "server.pem")
+    return context
+
+
+@pytest.mark.parametrize("kind", CLIENTS)
 @in_loop
-async def test_a_certificate_that_nobody_signed_is_refused() -> None:
+async def test_a_certificate_that_nobody_signed_is_refused(kind: str, tmp_path: Path) -> None:
     peer = Peer(OK)
-    async with peer.running(), client("lines") as http:
-        with pytest.raises(RemoteError):
-            await call(http, "GET", peer.url.replace("http:", "https:"), timeout_s=5, headers={})
+    async with peer.running(signed_by_nobody(tmp_path)), client(kind) as http:
+        with pytest.raises(RemoteError, match=r"Certificate|CertVerification"):
+            await call(http, "GET", peer.url, timeout_s=60, headers={})
 
     assert peer.requests == []

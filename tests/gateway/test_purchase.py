@@ -12,7 +12,7 @@ import pytest
 
 from gateway.networks import DEVNET
 from tests.gateway.fakes import OTHER_SIGNER, World
-from tests.gateway.house import BRAIN, REGIME, house, in_loop, second_gateway
+from tests.gateway.house import BRAIN, REGIME, House, house, in_loop, second_gateway
 from tests.gateway.vault_builder import GENERATION, START, body_of, write_vault
 from tests.gateway.wallet import decode_header
 
@@ -445,6 +445,14 @@ async def test_rule_18_an_intent_left_by_a_dead_process_is_delivered_when_the_ch
     assert home.world.transfers[payment.txid] == 1
 
 
+async def waiting_for_its_peer(home: House, txid: str) -> None:
+    """Return when the other gateway has looked the payment up on the chain, which is what it does before it waits."""
+    looks = home.world.looks[txid]
+    while home.world.looks[txid] == looks:  # noqa: ASYNC110  a fake counts, it tells nobody
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.5)  # all that is left is to ask the ledger whose turn it is
+
+
 @in_loop
 async def test_rule_17_a_peers_unfinished_settle_is_waited_for_and_taken_over_when_its_lease_ends(
     tmp_path: Path,
@@ -455,7 +463,7 @@ async def test_rule_17_a_peers_unfinished_settle_is_waited_for_and_taken_over_wh
         await home.send(payment)
         home.world.settle = "ok"
         waiting = asyncio.create_task(other.get(REGIME, headers={"PAYMENT-SIGNATURE": payment.header}))
-        await asyncio.sleep(0.2)
+        await waiting_for_its_peer(home, payment.txid)
         settles = len(home.world.asked("/settle"))
         home.clock.step(20)
 
@@ -491,7 +499,7 @@ async def test_rule_18_a_peer_that_dies_while_it_is_waited_for_is_taken_over_at_
         await home.send(payment)
         home.world.settle = "ok"
         waiting = asyncio.create_task(other.get(REGIME, headers={"PAYMENT-SIGNATURE": payment.header}))
-        await asyncio.sleep(0.3)
+        await waiting_for_its_peer(home, payment.txid)
         settles = len(home.world.asked("/settle"))
         with sqlite3.connect(tmp_path / "payments.sqlite3") as raw:
             raw.execute("update payments set owner = ?", [f"{socket.gethostname()}:4194999:1:dead"])

@@ -87,7 +87,7 @@ def previewed(folder: Path, devnet: str, broken: Broken | None = None) -> Iterat
     server = uvicorn.Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
     thread.start()
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while not server.started and time.monotonic() < until and thread.is_alive():
         time.sleep(0.01)
     try:
@@ -95,7 +95,7 @@ def previewed(folder: Path, devnet: str, broken: Broken | None = None) -> Iterat
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
         server.should_exit = True
-        thread.join(20)
+        thread.join(60)
         listener.close()
 
 

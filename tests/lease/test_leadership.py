@@ -162,7 +162,7 @@ def test_closing_gives_the_lease_back_even_when_it_was_just_got() -> None:
     got = threading.Event()
     leadership.changed = got.set
     leadership.start()
-    assert got.wait(10)
+    assert got.wait(60)
 
     leadership.close()
 
