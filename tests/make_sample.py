@@ -1,0 +1,57 @@
+"""Make the bundled sample again: `python -m tests.make_sample` plays four simulated days and keeps the last report.
+
+Two ticks an hour are enough: one that stores the forecasts before their hour, and one that sees the prices at its turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from generator.opening import open_market
+from generator.publication import HUMAN_REPORT
+from generator.publish import sample
+from generator.service import build
+from generator.settings import GeneratorSettings
+from generator.tick import tick
+from tests.services import NoBeside, NoStanding, SteppedClock
+
+START: Final = datetime(2026, 11, 17, 12, 0, tzinfo=UTC)
+HOURS: Final = 4 * 24
+TARGET: Final = Path(sample.__file__).parent / sample.BUNDLED
+
+
+async def made(state: Path) -> dict[str, object]:
+    """Return the last report of the days."""
+    clock = SteppedClock(START)
+    service = build(GeneratorSettings(state_dir=state), clock, None)
+    service.standing.close()
+    service.beside.close()
+    service.standing, service.beside = NoStanding(), NoBeside(service.memory)
+    await open_market(service, clock.now(), lambda *_: None, 0)
+    for _ in range(HOURS):
+        await tick(service, clock.now())
+        await tick(service, clock.step(timedelta(minutes=59)))
+        clock.step(timedelta(minutes=1))
+    await tick(service, clock.now())
+    await service.aclose()
+    manifest = json.loads((state / "vault" / "manifest.json").read_text())
+    row = next(row for row in manifest["products"] if row["id"] == HUMAN_REPORT)
+    body: dict[str, object] = json.loads((state / "vault" / row["body"]["path"]).read_text())
+    return body
+
+
+def main() -> None:
+    """Write the sample."""
+    with tempfile.TemporaryDirectory() as folder:
+        body = asyncio.run(made(Path(folder) / "state"))
+    TARGET.write_text(json.dumps(body, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(f"{TARGET.name}: {TARGET.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()
