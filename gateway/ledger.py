@@ -17,7 +17,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from gateway.errors import GatewayError, IdentityTaken
-from gateway.ledger_opening import begin, open_engine
+from gateway.ledger_opening import begin, checkpoint, open_engine
 from gateway.ledger_statements import Statement, Statements
 from gateway.record import Intent, Record
 
@@ -41,12 +41,15 @@ class Ledger:
     def __init__(self, where: Path | str) -> None:
         self._engine = open_engine(where)
         self._do = Statements(self._engine.dialect)
-        # Whoever reads or writes holds it: one connection each way serves every thread.
+        # Whoever writes, reads or copies holds one of them: one connection each way serves every thread.
         self._lock = threading.RLock()
+        self._reading = threading.Lock()
+        self._copying = threading.Lock()
         self._reader = self._engine.connect()
         if self._engine.dialect.name == "postgresql":
             self._reader = self._reader.execution_options(isolation_level="AUTOCOMMIT")
         self._writer = self._engine.connect()
+        self._copier = self._engine.connect() if self._engine.dialect.name == "sqlite" else None
         self._stored: set[str] = set()
         self._writing = False
 
@@ -198,15 +201,30 @@ class Ledger:
                 return [error]
         return [self.write_all([write])[0] for write in writes]
 
+    def copy_log(self) -> int:
+        """Copy SQLite's write-ahead log into its file as far as it is committed; readers and writers go on.
+
+        Returns:
+            How many pages the log has; 0 for a database that keeps its log by itself.
+        """
+        with self._copying:
+            return 0 if self._copier is None else checkpoint(self._copier)
+
+    def end_log(self) -> None:
+        """Copy the rest of the log while nobody here writes, so that the next write begins it anew."""
+        with self._lock:
+            checkpoint(self._writer)
+
     def close(self) -> None:
         """Close the database."""
-        with self._lock:
-            self._reader.close()
-            self._writer.close()
+        with self._lock, self._reading, self._copying:
+            for connection in (self._reader, self._writer, self._copier):
+                if connection is not None:
+                    connection.close()
             self._engine.dispose()
 
     def _read(self, statement: Statement, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        with self._lock:
+        with self._reading:
             try:
                 return statement.read(self._reader, values)
             except sa.exc.SQLAlchemyError:

@@ -18,6 +18,8 @@ OLD_VERSION: Final = 1
 """The schema before migrations were kept; it is what migration 0001 makes, and its table `meta` says so."""
 ADVISORY_KEY: Final = 0x656D69
 SQLITE: Final = "sqlite:///"
+# Of 4 KiB: past these SQLite copies its log by itself, should the gateway not have come to it.
+LONGEST_LOG_PAGES: Final = 16_384
 
 
 def open_engine(where: Path | str) -> sa.Engine:
@@ -42,6 +44,15 @@ def begin(connection: sa.Connection) -> None:
     """Take the write lock of a SQLite file at the start of a transaction, not in its middle."""
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def checkpoint(connection: sa.Connection) -> int:
+    """Copy a SQLite file's write-ahead log into it, disturbing nobody; return how many pages the log has."""
+    try:
+        _, pages, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)").one()
+    finally:
+        connection.rollback()
+    return int(pages)
 
 
 def _open_sqlite(path: Path) -> sa.Engine:
@@ -93,6 +104,7 @@ def _prepare(connection: sa.engine.interfaces.DBAPIConnection, _record: object) 
     cursor = connection.cursor()
     # FULL: a commit that returned is on the disk, also through a power cut.
     cursor.execute("PRAGMA synchronous=FULL")
+    cursor.execute(f"PRAGMA wal_autocheckpoint={LONGEST_LOG_PAGES}")
     cursor.close()
 
 

@@ -88,6 +88,7 @@ class GatewayState:
             await asyncio.wait_for(self.refresh(), START_S)
         loops: list[Callable[[], Coroutine[Any, Any, None]]] = [
             self._poll,
+            self._tend_ledger,
             self._follow_vault,
             self._follow_offer,
             self._reconcile,
@@ -142,10 +143,19 @@ class GatewayState:
             await asyncio.sleep(POLL_S)
             try:
                 await self._encode()
-                await self.ledger.flush()
                 self._measure()
             except Exception:
                 log.exception("a round of refreshing failed")
+
+    async def _tend_ledger(self) -> None:
+        """Write counts and copy the log in a loop of its own: a slow disk delays nothing else."""
+        while True:
+            await asyncio.sleep(POLL_S)
+            try:
+                await self.ledger.flush()
+                await self.ledger.tidy()
+            except Exception:
+                log.exception("the payments ledger could not be tended")
 
     async def _follow_offer(self) -> None:
         """Ask for the offer in a loop of its own: a facilitator that hangs delays no new vault."""

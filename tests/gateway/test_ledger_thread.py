@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,8 +10,8 @@ import pytest
 import sqlalchemy as sa
 
 from gateway.errors import IdentityTaken
-from gateway.ledger import Ledger
-from gateway.ledger_thread import LedgerThread
+from gateway.ledger import Intent, Ledger
+from gateway.ledger_thread import LONG_LOG_PAGES, LedgerThread
 from tests.gateway.house import in_loop
 from tests.gateway.test_ledger import INTENT
 
@@ -119,3 +120,90 @@ async def test_a_caller_that_gives_up_does_not_undo_its_write(tmp_path: Path) ->
     await thread.close()
 
     assert Ledger(tmp_path / "payments.sqlite3").find(INTENT.txid) is not None
+
+
+@in_loop
+async def test_a_read_waits_for_no_commit(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger)
+    await thread.write(ledger.write_intent, INTENT)
+    disk = threading.Event()
+    writing = asyncio.create_task(thread.write(disk.wait))
+    await asyncio.sleep(0)
+
+    record = await thread.run(ledger.find, INTENT.txid)
+
+    assert record is not None
+    assert not writing.done()
+    disk.set()
+    assert await writing
+    await thread.close()
+
+
+def large(txid: str, pages: int) -> Intent:
+    """Return an intent whose body makes the log so long, of another digest each."""
+    return replace(INTENT, txid=txid, sha256=txid[:12].rjust(64, "0"), content=bytes(4096 * pages))
+
+
+@in_loop
+async def test_no_commit_of_a_payment_copies_the_databases_log(tmp_path: Path) -> None:
+    path = tmp_path / "payments.sqlite3"
+    ledger = Ledger(path)
+    thread = LedgerThread(ledger)
+    await thread.tidy()
+    before = path.stat().st_size
+
+    await thread.write(ledger.write_intent, large("A" * 52, 3_000))
+    written = path.stat().st_size
+    await thread.tidy()
+
+    assert written == before
+    assert path.stat().st_size > 3_000 * 4096
+    await thread.close()
+
+
+@in_loop
+async def test_a_long_log_begins_anew(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger)
+    await thread.write(ledger.write_intent, large("A" * 52, LONG_LOG_PAGES))
+    await thread.tidy()
+
+    await thread.write(ledger.write_intent, replace(INTENT, txid="B" * 52))
+
+    assert ledger.copy_log() < 100
+    assert ledger.find("A" * 52) is not None
+    await thread.close()
+
+
+@in_loop
+async def test_the_log_is_copied_while_another_process_reads_and_writes(tmp_path: Path) -> None:
+    ledger, other = (Ledger(tmp_path / "payments.sqlite3") for _ in range(2))
+    thread = LedgerThread(ledger)
+    reader = sqlite3.connect(tmp_path / "payments.sqlite3")
+    reader.execute("begin").execute("select count(*) from payments").fetchall()
+    await thread.write(ledger.write_intent, large("A" * 52, LONG_LOG_PAGES))
+
+    tidying = asyncio.create_task(thread.tidy())
+    await asyncio.to_thread(other.write_intent, replace(INTENT, txid="B" * 52))
+    await tidying
+    await thread.write(ledger.write_intent, replace(INTENT, txid="C" * 52))
+
+    assert len(other.open_payments()) == 3
+    assert reader.execute("select count(*) from payments").fetchall() == [(0,)]
+    reader.close()
+    await thread.close()
+
+
+@in_loop
+async def test_the_database_is_closed_only_when_nobody_copies_its_log(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger)
+    await thread.write(ledger.write_intent, large("A" * 52, LONG_LOG_PAGES))
+    tidying = asyncio.create_task(thread.tidy())
+    await asyncio.sleep(0)
+    tidying.cancel()
+
+    await thread.close()
+
+    assert Ledger(tmp_path / "payments.sqlite3").find("A" * 52) is not None
