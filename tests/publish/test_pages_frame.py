@@ -12,6 +12,7 @@ import pytest
 
 from generator.catalog.changes import VERSIONS
 from generator.catalog.discovery import CATALOG_VERSION, FEEDS, PAGES, SharePicture, SitePage
+from generator.catalog.measured import DAYS, MARKETS, MEASURED
 from generator.catalog.words import SourceMode
 from generator.compose.context import Freshness
 from generator.publish.pages.render import Pages, PageView, lasting
@@ -184,3 +185,12 @@ def test_a_twin_holds_no_tag_and_no_mark_left_open(files: dict[str, bytes], page
     assert "@@" not in twin
     assert b"@@" not in files[page.file]
     assert twin.count("\n# ") == 1
+
+
+def test_the_methodology_shows_what_the_regimes_confidence_was_worth(files: dict[str, bytes]) -> None:
+    text = files["/methodology/index.md"].decode()
+
+    for one in MEASURED:
+        assert f"{one.accuracy_percent:.1f}" in text, one.family
+        assert f"{one.error_points} points" in text, one.family
+    assert f"{MARKETS} of each kind, {DAYS} days each" in text

@@ -26,6 +26,7 @@ from generator.catalog.downloads import DOWNLOADS
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
 from generator.catalog.formats import iso
 from generator.catalog.links import ARENA, BUYER, BUYER_AGENT, DOCS, LEARN, STATUS, TRACK_RECORD
+from generator.catalog.measured import DAYS, MARKETS, MEASURED
 from generator.catalog.networks import NETWORKS
 from generator.catalog.products import PRODUCTS
 from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE, WHAT_THIS_IS_NOT
@@ -363,6 +364,9 @@ def _facts() -> dict[str, Any]:
         "capacity_notice": CAPACITY_NOTICE,
         "version_advice": VERSION_ADVICE,
         "what_this_is_not": WHAT_THIS_IS_NOT,
+        "measured": MEASURED,
+        "measured_markets": MARKETS,
+        "measured_days": DAYS,
         "mode_banners": MODE_BANNERS,
         "learn_questions": LEARN_QUESTIONS,
         "pricing_questions": PRICING_QUESTIONS,
