@@ -19,6 +19,7 @@ from generator.publish.vault import Vault
 from generator.service import Service, build
 from generator.settings import GeneratorSettings
 
+DAYS = 1  # of history: as little as gives a reading, for the brain takes a second for three
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
@@ -65,8 +66,9 @@ async def opened(
     at: datetime | None = None,
     *,
     standing: bool = False,
+    days: int = DAYS,
 ) -> AsyncIterator[Service]:
-    """Open a generator on `state` with three days of history."""
+    """Open a generator on `state`."""
     service = build(settings or GeneratorSettings(state_dir=state), clock, at)
     if not standing:
         service.standing.close()
@@ -74,7 +76,7 @@ async def opened(
         service.beside.close()
         service.beside = NoBeside(service.memory)
     try:
-        await open_market(service, clock.now(), lambda *_: None, hours, days=3)
+        await open_market(service, clock.now(), lambda *_: None, hours, days=days)
         yield service
     finally:
         await service.aclose()

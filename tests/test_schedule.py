@@ -32,7 +32,7 @@ from generator.service import Service, build
 from generator.settings import GeneratorSettings
 from tests.lease.leases import FakeLease
 from tests.ports import free_port
-from tests.services import NOON, NoStanding, SteppedClock, opened
+from tests.services import DAYS, NOON, NoStanding, SteppedClock, opened
 
 MINUTE = timedelta(minutes=1)
 
@@ -277,7 +277,7 @@ class OnDuty:
         self.service = build(made, self.clock, fence=self.leadership.fence)
         self.service.standing.close()
         self.service.standing = NoStanding()
-        self.duty = Duty(self.service, self.leadership, lambda report, _: self.told.append(report), days=3)
+        self.duty = Duty(self.service, self.leadership, lambda report, _: self.told.append(report), days=DAYS)
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -453,7 +453,7 @@ async def late(state: Path, clock: SteppedClock) -> tuple[Service, LateVenues]:
     service.standing = NoStanding()
     source = LateVenues(service.source, failures=1)
     service.source = source
-    await open_market(service, clock.now(), lambda *_: None, days=3)
+    await open_market(service, clock.now(), lambda *_: None, days=DAYS)
     return service, source
 
 
@@ -462,7 +462,7 @@ def test_a_history_that_comes_late_is_read_as_if_it_had_been_there(tmp_path: Pat
         clock = SteppedClock()
         service, _ = await late(tmp_path / "late", clock)
         await pipeline.tick(service, clock.now())
-        found = await fill_later(service, pipeline.to_ms(clock.now()), 3, lambda *_: None)
+        found = await fill_later(service, pipeline.to_ms(clock.now()), DAYS, lambda *_: None)
         await pipeline.tick(service, clock.step(timedelta(minutes=6)))  # meanwhile
         adopt(service, *found)
         await pipeline.tick(service, clock.step(timedelta(minutes=5)))
@@ -486,7 +486,7 @@ def test_a_live_start_without_venues_asks_again_by_itself(tmp_path: Path, monkey
         async with one:
             await one.until(lambda: bool(one.told))
             assert one.told[0].regime == "unknown"
-            await one.until(lambda: len(one.service.history) == 3 * 288)
+            await one.until(lambda: len(one.service.history) == DAYS * 288)
             one.clock.step(MINUTE)
             await one.duty.fire()
             assert one.told[-1].regime != "unknown"
@@ -503,10 +503,10 @@ def test_a_brain_that_began_without_history_is_not_kept_once_there_is_some(tmp_p
         thin = service.engine.counters.bars
         await service.aclose()
         again, source = await late(tmp_path, clock)
-        again.history.append(await source.source.backfill(pipeline.to_ms(NOON), 3, lambda *_: None))
-        await open_market(again, clock.now(), lambda *_: None, days=3)
+        again.history.append(await source.source.backfill(pipeline.to_ms(NOON), DAYS, lambda *_: None))
+        await open_market(again, clock.now(), lambda *_: None, days=DAYS)
         assert 0 < thin < 20
-        assert again.engine.counters.bars == 3 * 288
+        assert again.engine.counters.bars == DAYS * 288
         await again.aclose()
 
     run(work)
@@ -517,11 +517,11 @@ def test_a_restart_without_venues_keeps_the_brain_that_memory_has(tmp_path: Path
         clock = SteppedClock()
         service, source = await late(tmp_path, clock)
         source.failures = 0
-        adopt(service, *await fill_later(service, pipeline.to_ms(NOON), 3, lambda *_: None))
+        adopt(service, *await fill_later(service, pipeline.to_ms(NOON), DAYS, lambda *_: None))
         await pipeline.tick(service, clock.now())
         await service.aclose()
         again, _ = await late(tmp_path, clock)
-        assert again.engine.counters.bars == 3 * 288
+        assert again.engine.counters.bars == DAYS * 288
         await again.aclose()
 
     run(work)

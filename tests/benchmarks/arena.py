@@ -158,7 +158,7 @@ def in_memory(folder: Path, files: list[BallotFile]) -> Spent:
 async def whole_tick(folder: Path, files: list[BallotFile], floor: Spent) -> None:
     """Time ticks of a whole generator: without ballots, with all of them in the inbox, and at the lock."""
     clock = SteppedClock()
-    async with opened(folder / "state", clock) as service:
+    async with opened(folder / "state", clock, days=3) as service:
         await tick(service, clock.now())
         usual = await _tick(service, clock, timedelta(minutes=1))
         lay_down(service.settings.inbox_path, files)

@@ -46,7 +46,10 @@ def main() -> None:
 
 async def _ticks(folder: Path) -> list[tuple[str, str, str]]:
     clocks = SteppedClock(NOON), SteppedClock(NOON)
-    async with opened(folder / "with", clocks[0]) as whole, opened(folder / "without", clocks[1]) as bare:
+    async with (
+        opened(folder / "with", clocks[0], days=3) as whole,
+        opened(folder / "without", clocks[1], days=3) as bare,
+    ):
         whole.beside = Beside(whole.memory)
         walls: tuple[list[float], list[float]] = ([], [])
         cpus: tuple[list[float], list[float]] = ([], [])
