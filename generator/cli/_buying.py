@@ -107,7 +107,9 @@ async def _ask_node(http: aiohttp.ClientSession, devnet_url: str) -> tuple[Netwo
 async def _get_json(http: aiohttp.ClientSession, url: str, what: str) -> dict[str, Any]:
     try:
         async with http.get(url) as answer:
-            answer.raise_for_status()
+            if answer.status != 200:
+                hint = "; tell it with --devnet-url" if answer.status == 404 else ""
+                raise BuyError(f"nothing was paid: {what} answered {answer.status}: {await _reason(answer)}{hint}")
             told: dict[str, Any] = await answer.json()
             return told
     except (aiohttp.ClientError, TimeoutError, ValueError) as problem:

@@ -27,8 +27,14 @@ class Check:
 
 
 def examine(origin: str) -> list[Check]:
-    """Look at freshness, the nine free paths, the discovery files and the four challenges of `origin`."""
-    checks = [_fresh(origin)]
+    """Look at freshness, the nine free paths, the discovery files and the four challenges of `origin`.
+
+    Nothing more is asked of an origin that gives no answer at all.
+    """
+    status, body = _get(f"{origin}/status.json")
+    if isinstance(status, str):
+        return [Check(origin, False, f"{status}; is it running?")]
+    checks = [_fresh(status, body)]
     for endpoint in ENDPOINTS:
         status, body = _get(origin + endpoint.path)
         good = status == 200 and isinstance(body, dict) and body.get("success") is True
@@ -40,14 +46,12 @@ def examine(origin: str) -> list[Check]:
         status, body = _get(origin + product.path)
         amounts = [option.get("amount") for option in body.get("accepts", [])] if isinstance(body, dict) else []
         good = status == 402 and amounts == [str(product.price_atomic)] * 2
-        checks.append(
-            Check(product.path, good, f"{status}, {product.price_display}" if good else f"{status} {amounts}")
-        )
+        asked = f", asks {' or '.join(map(str, amounts))} atomic units" if amounts else ""
+        checks.append(Check(product.path, good, f"{status}, {product.price_display}" if good else f"{status}{asked}"))
     return checks
 
 
-def _fresh(origin: str) -> Check:
-    status, body = _get(f"{origin}/status.json")
+def _fresh(status: int, body: Any) -> Check:
     if status != 200 or not isinstance(body, dict):
         return Check("/status.json", False, f"{status}")
     try:

@@ -91,6 +91,17 @@ def test_what_cannot_be_bought_is_one_clear_line_and_nothing_is_paid(
     assert running.ledger.holding(DEMO_PAYEE) == had
 
 
+def test_a_devnet_that_answers_with_an_error_is_told_by_its_answer(running: Shop) -> None:
+    had = running.ledger.holding(DEMO_PAYEE)
+
+    with pytest.raises(
+        GeneratorError, match="nothing was paid: the devnet answered 404: .*; tell it with --devnet-url"
+    ):
+        emi(running, "atlas", "--devnet-url", running.gateway)
+
+    assert running.ledger.holding(DEMO_PAYEE) == had
+
+
 @dataclass
 class Seller:
     """A seller that answers paid requests from a list, and keeps what it was sent."""

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from generator.cli._doctor import examine
+from tests.ports import free_port
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -51,3 +52,11 @@ def test_what_is_served_is_called_fresh_only_when_it_is(
 
     assert first.good is good
     assert said.removesuffix("100 s") in first.found
+
+
+def test_an_origin_without_any_answer_is_one_line() -> None:
+    checks = examine(f"http://127.0.0.1:{free_port()}")
+
+    assert [check.good for check in checks] == [False]
+    assert "no answer" in checks[0].found
+    assert "is it running?" in checks[0].found
