@@ -95,7 +95,7 @@ def test_a_devnet_that_answers_with_an_error_is_told_by_its_answer(running: Shop
     had = running.ledger.holding(DEMO_PAYEE)
 
     with pytest.raises(
-        GeneratorError, match="nothing was paid: the devnet answered 404: .*; tell it with --devnet-url"
+        GeneratorError, match=r"nothing was paid: the devnet answered 404: .*; tell it with --devnet-url"
     ):
         emi(running, "atlas", "--devnet-url", running.gateway)
 
