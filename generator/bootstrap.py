@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+import structlog
+
 from generator.arena.scores import track_record
 from generator.arena.teacher import Standing
 from generator.arena.values import ArenaView, Tally
@@ -24,16 +26,18 @@ from generator.publish.pages.render import Pages, PageView
 from generator.publish.release import POINTER, Releases
 from generator.publish.sample import bundled
 from generator.publish.standing import make
-from generator.publish.values import FIRST_GENERATION
+from generator.publish.values import FIRST_GENERATION, SiteStore
 from generator.publish.variants import Variants
-from generator.service import site_of
+from generator.service import Service, site_of
 from generator.settings import GeneratorSettings
 from generator.tick import VALID_S, to_ms
 
 REASON: Final = "not started yet"
 
+log = structlog.get_logger("emi.publish")
 
-def lay_down(releases: Releases, site: Site, mode: SourceMode, at: datetime) -> bool:
+
+def lay_down(releases: SiteStore, site: Site, mode: SourceMode, at: datetime) -> bool:
     """Publish the bootstrap release where nothing was ever published, so that no reader meets an empty server.
 
     Args:
@@ -43,7 +47,8 @@ def lay_down(releases: Releases, site: Site, mode: SourceMode, at: datetime) -> 
         at: aware UTC wall time.
 
     Raises:
-        PublishError: the site cannot be written.
+        PublishError: the site cannot be written, or another's release came first.
+        LeadershipLost: the lease is another's.
 
     Returns:
         False where something is or was published; nothing was done then.
@@ -75,6 +80,25 @@ def ensure(settings: GeneratorSettings, at: datetime) -> bool:
         if pointer.is_symlink():  # another process was faster
             return False
         raise
+
+
+def ensure_in_store(service: Service, at: datetime) -> bool:
+    """Lay the bootstrap release into an object store that has no pointer; see `lay_down`. Asked of who leads.
+
+    A store that is away is told and waited for: the first tick's release needs none before it.
+
+    Raises:
+        PublishError: the bucket, the credentials or the pointer will not do.
+        LeadershipLost: the lease is another's.
+    """
+    if service.settings.site_url is None:
+        return False
+    service.releases.open()
+    try:
+        return lay_down(service.releases, service.site, service.mode, at)
+    except PublishError as error:
+        log.warning("no bootstrap release", reason=str(error))
+        return False
 
 
 def bootstrap_files(site: Site, mode: SourceMode, at: datetime) -> dict[str, bytes]:

@@ -14,6 +14,7 @@ from typing import Any, Final
 import structlog
 from apscheduler.triggers.cron import CronTrigger
 
+from generator.bootstrap import ensure_in_store
 from generator.catalog.words import SourceMode
 from generator.errors import GeneratorError, LeadershipLost
 from generator.headstart import DAYS_OF_HISTORY
@@ -192,9 +193,11 @@ class Duty(Clockwork):
     async def _open(self) -> None:
         service, now = self._service, self._service.clock.now()
         service.memory.claim()
+        service.logbook.check()  # at once: a first start takes seconds, a live one minutes
+        ensure_in_store(service, now)
         with self._progress() as progress:
             await open_market(service, now, progress, days=self._days)
-        service.logbook.begin(to_ms(now))  # who has no key of the log leaves the lease to who has
+        service.logbook.begin(to_ms(now))
 
     async def _refresh(self) -> None:
         if self._stood_by and not self.may_tick():
@@ -208,12 +211,13 @@ class Duty(Clockwork):
         """Have history and brain ready. What fails is tried again in a minute: a standby that cannot read is no harm."""
         now = self._service.clock.now()
         try:
-            if len(self._service.history):
-                await keep_warm(self._service, now)
-            else:
+            cold = not len(self._service.history)
+            if cold:
                 await warm_up(self._service, now, quiet, self._days)
-                log.info("warm", bars=len(self._service.history))
                 self._ask_again_for_history()
+            await keep_warm(self._service, now)
+            if cold:
+                log.info("warm", bars=len(self._service.history))
         except Exception as error:  # nothing that happens to a standby may end it
             expected = isinstance(error, GeneratorError | OSError)
             log.warning("not warm", reason=str(error), exc_info=None if expected else error)
@@ -248,6 +252,7 @@ class Duty(Clockwork):
         metrics.lease_taken.set_function(lambda: float(counts.taken))
         metrics.lease_lost.set_function(lambda: float(counts.lost))
         metrics.lease_unreached.set_function(lambda: float(counts.unreached))
+        metrics.copy_failures.set_function(lambda: float(self._service.releases.copy_failures))
 
 
 async def _cancelled(task: asyncio.Task[Any] | None) -> None:

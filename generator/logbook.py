@@ -137,6 +137,16 @@ class Logbook:
         self._last = b""  # the head that readers have
         self._withheld = False
 
+    def check(self) -> None:
+        """Look whether the keys will do for `begin`; nothing is made and nothing written.
+
+        Raises:
+            KeyFileError: there is no key that can be used: who has none leaves the lease to who has.
+        """
+        origin, noted = self._memory.log_keys()
+        if not self._is_to_be_made(noted):
+            self._keys(origin, noted)
+
     def begin(self, now_ms: int) -> None:
         """Take the keys up, begin the log if it is empty, and note a key that is new to it. Cheap when done before.
 
@@ -146,24 +156,32 @@ class Logbook:
         if self._signers:
             return
         origin, noted = self._memory.log_keys()
-        if self._made_if_missing and not noted and not self._key_file.exists():
+        if self._is_to_be_made(noted):
             make_key(self._key_file, self._name)
-        signers = read_keys(self._key_file)
+        signers = self._keys(origin, noted)
         newest = signers[0].verifier.text
         if not noted:
             secret = signers[0].derive("salts of sealed forecasts")
             self._memory.begin_log(now_ms, signers[0].verifier.name, self._source_mode, newest, secret)
-        elif signers[0].verifier.name != origin:
-            raise KeyFileError(f"log key {self._key_file} is {signers[0].verifier.name}'s, the log is {origin}'s")
         elif newest != noted[-1]:
-            if not {signer.verifier.text for signer in signers} & set(noted):
-                raise KeyFileError(
-                    f"log key {self._key_file} never signed this log; put the old key back, or add the new one to it "
-                    "with `emi log rotate`"
-                )
             self._memory.note_log_key(now_ms, newest)
         self._signers = signers
         self._withhold_if_not_ours()
+
+    def _is_to_be_made(self, noted: Sequence[str]) -> bool:
+        return self._made_if_missing and not noted and not self._key_file.exists()
+
+    def _keys(self, origin: str, noted: Sequence[str]) -> tuple[Signer, ...]:
+        """Return the keys of the file; with `noted` keys the log has begun, and must be theirs."""
+        signers = read_keys(self._key_file)
+        if noted and signers[0].verifier.name != origin:
+            raise KeyFileError(f"log key {self._key_file} is {signers[0].verifier.name}'s, the log is {origin}'s")
+        if noted and not {signer.verifier.text for signer in signers} & set(noted):
+            raise KeyFileError(
+                f"log key {self._key_file} never signed this log; put the old key back, or add the new one to it "
+                "with `emi log rotate`"
+            )
+        return signers
 
     def _withhold_if_not_ours(self) -> None:
         """Leave the published log as it is when the memory does not go on from it, e.g. after an old copy was put back.

@@ -40,6 +40,9 @@ class Metrics:
         self.lease_unreached = Gauge(
             "emi_lease_unreached", "Requests of the lease that failed.", registry=self.registry
         )
+        self.copy_failures = Gauge(
+            "emi_copy_failures", "Releases that readers have and this machine's copy has not.", registry=self.registry
+        )
         # Present from the start: an alert on a counter that does not exist yet never fires.
         self.ticks_by_outcome = {name: self._ticks.labels(name) for name in OUTCOMES}
         self.jumps_by_direction = {name: self._jumps.labels(name) for name in DIRECTIONS}

@@ -16,14 +16,17 @@ from generator.brain.engine import Engine
 from generator.brain.hourly import HOUR_MS
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
+from generator.compose.all import compose
 from generator.errors import GeneratorError, SourceError
 from generator.headstart import DAYS_OF_HISTORY, REHEARSED_HOURS
 from generator.logbook import CHECKPOINT
 from generator.market.history import History
 from generator.market.source import Progress
 from generator.market.values import BAR_MS, BarFrame
+from generator.memory.fencing import GENERATION_KEY
+from generator.publication import rehearse
 from generator.service import ORIGIN_KEY, Service
-from generator.tick import DAY_MS, observe, play, read, to_ms
+from generator.tick import DAY_MS, breathe, describe, observe, play, read, to_ms
 
 HOURLY_MADE_AT_MINUTE: Final = 55
 ROWS_AT_ONCE: Final = 288
@@ -93,8 +96,19 @@ async def warm_up(service: Service, at: datetime, progress: Progress, days: int 
 
 
 async def keep_warm(service: Service, at: datetime) -> None:
-    """Add the newest bars, as a standby does every minute; what fails now is asked for again in a minute."""
-    await observe(service, at)
+    """Make a whole tick as a standby does every minute: all but recording and publishing it.
+
+    The newest bars come with it, and with the first one all that makes a process's first tick slow: templates compiled,
+    OpenAPI read from what is published, connections opened. What fails now is tried again in a minute.
+    """
+    observation = await observe(service, at)
+    reading = read(service, observation)
+    await breathe()
+    number = int(service.memory.meta(GENERATION_KEY) or 0)
+    context = describe(service, observation, reading, service.memory.view(to_ms(at)), at, number)
+    composed = compose(context)
+    await breathe()
+    rehearse(service, context, composed, at)
 
 
 async def fill_later(service: Service, now_ms: int, days: int, progress: Progress) -> tuple[History, Engine | None]:

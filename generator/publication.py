@@ -13,6 +13,7 @@ from generator.catalog.sentences import DISCLAIMER
 from generator.compose.all import Composed
 from generator.compose.context import TickContext
 from generator.logbook import CHECKPOINT
+from generator.publish.beside import Sidelong
 from generator.publish.charts.report import illustrated, report_charts
 from generator.publish.encode import encode
 from generator.publish.pages.render import PageView
@@ -37,12 +38,58 @@ class Report:
     round_id: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """Bodies by path and by product, and files of the release, of which `lasting` seldom change."""
+
+    free: Mapping[str, dict[str, Any]]
+    paid: Mapping[str, dict[str, Any]]
+    plain: Mapping[str, bytes]
+    lasting: frozenset[str]
+    aside: Sidelong
+
+
 def publish(service: Service, context: TickContext, composed: Composed, at: datetime) -> Report:
     """Publish one tick.
 
     Raises:
         PublishError: the vault or the site could not be written; what readers see is the last release.
     """
+    made = _make(service, context, composed, at)
+    log = service.logbook.files()
+    sample = service.sample.file(made.paid[HUMAN_REPORT], at)
+    files = service.variants.add({**made.plain, SAMPLE_JSON: sample, **log}, lasting={*made.lasting, SAMPLE_JSON})
+    aside, generation = made.aside, context.freshness.generation
+    once = {**service.logbook.tiles(), **service.polls.files(), **aside.once}
+    service.checker.check(generation, files, once)
+    paid = {product: encode(body) for product, body in made.paid.items()}
+    service.vault.publish(_offer(service, context, composed, paid))
+    written = service.releases.publish(generation, files, at.timestamp(), once)
+    service.logbook.done(log.get(CHECKPOINT, b""))
+    service.polls.done()
+    service.memory.tick_done(
+        context.freshness.tick_id, generation, context.freshness.generated_ms, ok=True, reason=None
+    )
+    service.beside.done(aside, context, made.free, at)
+    service.pruning.after(service.logbook.published, context.freshness.generated_ms)
+    return _report(context, made.free["/status.json"]["status"], len(files), written)
+
+
+def rehearse(service: Service, context: TickContext, composed: Composed, at: datetime) -> None:
+    """Make and check what `publish` would, but what only a leader makes, and publish none of it.
+
+    Nothing is written, so a standby may do it. What is kept of it (compiled templates, packed files, open connections)
+    is kept by its content, so a later release cannot differ for it.
+
+    Raises:
+        PublishError: a file would not do.
+    """
+    made = _make(service, context, composed, at)
+    service.checker.check(context.freshness.generation, service.variants.add(made.plain, lasting=made.lasting))
+
+
+def _make(service: Service, context: TickContext, composed: Composed, at: datetime) -> _Made:
+    """Make every file that anybody could make; nothing is written."""
     free = {path: body.as_json() for path, body in composed.free.items()}
     paid = {product: body.as_json() for product, body in composed.paid.items()}
     report, charts = paid[HUMAN_REPORT], report_charts(context)
@@ -55,23 +102,9 @@ def publish(service: Service, context: TickContext, composed: Composed, at: date
     aside = service.beside.now(context, free, played, at)
     view = PageView(context, free, service.standing.schemas, played, due, aside.shares, aside.months)
     pages = service.pages.render(view)
-    log = service.logbook.files()
     rounds = rounds_file(service.site.project, played)
-    sample = service.sample.file(paid[HUMAN_REPORT], at)
-    plain = {**standing, **pages, **bodies, ROUNDS_JSON: rounds, SAMPLE_JSON: sample, **log, **aside.files}
-    files = service.variants.add(plain, lasting={*standing, ROUNDS_JSON, SAMPLE_JSON})
-    generation, once = context.freshness.generation, {**service.logbook.tiles(), **service.polls.files(), **aside.once}
-    service.checker.check(generation, files, once)
-    service.vault.publish(_offer(service, context, composed, {product: encode(body) for product, body in paid.items()}))
-    written = service.releases.publish(generation, files, at.timestamp(), once)
-    service.logbook.done(log.get(CHECKPOINT, b""))
-    service.polls.done()
-    service.memory.tick_done(
-        context.freshness.tick_id, generation, context.freshness.generated_ms, ok=True, reason=None
-    )
-    service.beside.done(aside, context, free, at)
-    service.pruning.after(service.logbook.published, context.freshness.generated_ms)
-    return _report(context, free["/status.json"]["status"], len(files), written)
+    plain = {**standing, **pages, **bodies, ROUNDS_JSON: rounds, **aside.files}
+    return _Made(free, paid, plain, frozenset({*standing, ROUNDS_JSON}), aside)
 
 
 def rounds_file(project: str, rows: Sequence[Mapping[str, Any]]) -> bytes:

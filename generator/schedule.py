@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections import deque
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from typing import Final
@@ -22,6 +23,7 @@ from generator.tick import tick, to_ms
 TICK_DEADLINE_S: Final = 50.0
 STUCK_S: Final = 70.0  # a tick that asyncio could not end by now blocks its thread: somebody else should lead
 MISFIRE_GRACE_S: Final = 30
+KEPT_FAILURES: Final = 1440  # of a day, which is what readers are told
 LOOK_EVERY_S: Final = 1.0
 MINUTE_S: Final = 60.0
 
@@ -54,6 +56,7 @@ class Clockwork:
         self._jumps = JumpWatch(service.clock)
         self._tasks: set[asyncio.Task[None]] = set()
         self._began_s: float | None = None  # monotonic, of the running tick
+        self._unrecorded: deque[tuple[datetime, str]] = deque(maxlen=KEPT_FAILURES)
         self._last_s: float | None = None  # monotonic, of the last tick begun
         self.one = asyncio.Lock()  # held by whoever makes a tick, or changes what a tick works with
         self.metrics = metrics or Metrics()
@@ -134,10 +137,12 @@ class Clockwork:
         log.error("tick not published", reason=str(error))
 
     def forget_last(self) -> None:
-        """Count no minute before now as missed."""
+        """Count no minute before now as missed, nor as failed."""
         self._last_s = None
+        self._unrecorded.clear()
 
     async def _make(self, at: datetime, began_s: float) -> None:
+        self._note_failures()  # before the tick, so that it tells them
         try:
             async with asyncio.timeout(self._deadline_s) as deadline:
                 report = await tick(self._service, at)
@@ -161,13 +166,32 @@ class Clockwork:
         self.metrics.ticks_by_outcome["failed"].inc()
         expected = isinstance(error, GeneratorError | TimeoutError | OSError)
         log.error("tick failed; the last release stands", reason=reason, exc_info=None if expected else error)
-        try:
-            name = at.strftime("%Y%m%dT%H%M%SZ")
-            self._service.memory.tick_done(name, None, to_ms(at), ok=False, reason=reason)
-        except LeadershipLost as lost:
+        self._unrecorded.append((at, reason))
+        lost = self._note_failures()
+        if lost is not None:
             self.lost(lost)
-        except Exception as again:  # noqa: BLE001  the disk may be full for the memory too
-            log.warning("the failed tick could not be recorded", reason=str(again))
+
+    def _note_failures(self) -> LeadershipLost | None:
+        """Record the ticks that failed; what cannot be recorded now (a disk that is full for all) waits for the next.
+
+        Only a restart loses them: their minutes then show as missed.
+
+        Returns:
+            The fence's refusal: the record is another's now, and none of them stands in it.
+        """
+        while self._unrecorded:
+            at, reason = self._unrecorded[0]
+            try:
+                name = at.strftime("%Y%m%dT%H%M%SZ")
+                self._service.memory.tick_done(name, None, to_ms(at), ok=False, reason=reason)
+            except LeadershipLost as lost:
+                self._unrecorded.clear()
+                return lost
+            except Exception as error:  # noqa: BLE001  whatever it is, the next tick tries again
+                log.warning("failed ticks wait to be recorded", ticks=len(self._unrecorded), reason=str(error))
+                return None
+            self._unrecorded.popleft()
+        return None
 
     def _count_missed(self, now_s: float) -> None:
         """Count the minutes that went by without a tick since the last; not those that a set clock left out.

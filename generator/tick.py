@@ -141,16 +141,21 @@ def play(
     return view
 
 
-def describe(
-    service: Service, observation: Observation, reading: BrainReading | None, arena: ArenaView, at: datetime
+def describe(  # noqa: PLR0917
+    service: Service,
+    observation: Observation,
+    reading: BrainReading | None,
+    arena: ArenaView,
+    at: datetime,
+    number: int | None = None,
 ) -> TickContext:
-    """Put together what the composers need."""
+    """Put together what the composers need; a generation's number is reserved for it unless `number` is given."""
     now_ms = to_ms(at)
     hourly = observation.bar_interval_ms == HOUR_MS and not observation.ended
     ticks = service.memory.ticks(now_ms)
     return TickContext(
         site=service.site,
-        freshness=_freshness(service, observation, at),
+        freshness=_freshness(service, observation, at, number),
         observation=observation,
         reading=reading,
         arena=replace(arena, checkpoint_digest=service.logbook.digest()),
@@ -200,9 +205,10 @@ def _forecaster(service: Service, observation: Observation, reading: BrainReadin
     return lambda _asset, _minutes: None
 
 
-def _freshness(service: Service, observation: Observation, at: datetime) -> Freshness:
+def _freshness(service: Service, observation: Observation, at: datetime, number: int | None) -> Freshness:
     now_ms = to_ms(at)
-    number = service.memory.reserve_generation(max(service.releases.generation(), service.vault.generation()))
+    if number is None:
+        number = service.memory.reserve_generation(max(service.releases.generation(), service.vault.generation()))
     return Freshness(
         tick_id=at.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ"),
         generation=f"{number:012d}",

@@ -36,7 +36,8 @@ def tick(
     settings = generator_settings(source=source, data_dir=tuple(data) if data else None)
     refuse_replay_flags(settings, at)
     set_up_logs(settings.log_format)
-    ensure(settings, SystemClock().now())
+    if settings.site_url is None:
+        ensure(settings, SystemClock().now())
     asyncio.run(_once(settings, parse_time(at), hours))
 
 
@@ -44,6 +45,7 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) ->
     import time
     from datetime import timedelta
 
+    from generator.bootstrap import ensure_in_store
     from generator.cli._progress import progress_bar
     from generator.cli._report import line
     from generator.clock import SystemClock
@@ -60,7 +62,9 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) ->
     try:
         with leadership.held(wait_s=settings.lease_ttl_seconds + 2 if settings.lease_url else 0.5):
             service.memory.claim()
+            service.logbook.check()
             now = clock.now()
+            ensure_in_store(service, now)
             with progress_bar() as progress:
                 await open_market(service, now, progress, hours or None)
             began = time.perf_counter()
