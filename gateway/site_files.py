@@ -50,6 +50,7 @@ PAGE_POLICY: Final = (
     "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 INDEX: Final = "index.html"
+TWIN: Final = "index.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,18 +198,28 @@ def _variant(path: Path, before: Answer | None) -> Variant:
 def _answer(name: str, coding: str, variant: Variant, modified_s: int, lasting: Mapping[str, str]) -> Answer:
     content_type = _content_type(name)
     policy = {"content-security-policy": PAGE_POLICY} if content_type.startswith("text/html") else {}
+    link = _link(name)
     encoding = {} if coding == "identity" else {"content-encoding": coding}
     headers = {
         **lasting,
         **CORS_HEADERS,
         **SECURITY_HEADERS,
         **policy,
+        **({"link": link} if link else {}),
         "etag": variant.etag.decode(),
         "last-modified": formatdate(modified_s, usegmt=True),
         "vary": "Accept-Encoding",
     }
     body = {"content-type": content_type, "content-length": str(len(variant.content)), **encoding}
     return Answer(variant, _raw({**headers, **body}), _raw(headers))
+
+
+def _link(name: str) -> str | None:
+    """Return what a page says of its Markdown twin, and the twin of the page (RFC 8288); None of other files."""
+    folder, _, file = name.rpartition("/")
+    if file == INDEX:
+        return f'<{folder}/{TWIN}>; rel="alternate"; type="text/markdown"'
+    return f'<{folder}/>; rel="canonical"' if file == TWIN else None
 
 
 def _raw(headers: Mapping[str, str]) -> Headers:

@@ -178,6 +178,25 @@ def pages(site: Site) -> Iterator[str]:
             yield f"{page.path}: {policy}"
 
 
+@check(PAGE, "Link: a page names its Markdown twin, the twin its page, also in a 304")
+def twins(site: Site) -> Iterator[str]:
+    for page in PAGES:
+        for path, link in (
+            (page.path, f'<{page.twin}>; rel="alternate"; type="text/markdown"'),
+            (page.twin, f'<{page.path}>; rel="canonical"'),
+        ):
+            answer = site.plain(path)
+            yield from status_is(answer, 200, path)
+            yield from header_is(answer, "link", link, path)
+    yield from header_is(site.plain("/index.md"), "content-type", TYPES["md"], "/index.md")
+    unchanged = site.origin.get("/docs/", {"If-None-Match": site.plain("/docs/").get("etag")})
+    yield from status_is(unchanged, 304, "/docs/")
+    if unchanged.all("link") not in ([], site.plain("/docs/").all("link")):
+        yield f"/docs/: a 304 with {unchanged.all('link')}"
+    if site.plain(ONE).all("link"):
+        yield f"{ONE}: {site.plain(ONE).all('link')}"
+
+
 @check(PAGE, "what a page links to is there with its type")
 def linked(site: Site) -> Iterator[str]:
     paths = {path for page in PAGES for path in LINKED.findall(site.plain(page.path).body.decode())}

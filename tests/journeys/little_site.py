@@ -37,6 +37,7 @@ def _texts() -> dict[str, str]:
     bodies |= {f"/api/reasoning/{asset}.json": _body("reasoning", asset=asset) for asset in ASSETS}
     bodies["/api/reasoning.php"] = bodies[f"/api/reasoning/{DEFAULT_ASSET}.json"]
     pages = {page.file: f"{PAGE}{page.title} {TEXT}" for page in PAGES}
+    pages |= {page.twin: f"# {page.title}\n\n{TEXT}" for page in PAGES}
     found = {one.path: f'{{"text": "{one.purpose} {TEXT}"}}' for one in DISCOVERY_FILES}
     more = {"/status.json": "{}", "/arena/rounds.json": "{}", "/assets/site.css": "p{}", "/assets/site.js": "0"}
     return bodies | pages | found | more | {"/favicon.svg": "<svg/>"}

@@ -147,6 +147,10 @@ FAULTS: dict[str, tuple[Callable[[Scope, int, Headers], Headers], str]] = {
         instead(b"location", b"//elsewhere.example/"),
         "a folder without its slash leads to the page, on the same scheme, host and port",
     ),
+    "a page without its twin": (
+        without(b"link"),
+        "Link: a page names its Markdown twin, the twin its page, also in a 304",
+    ),
     "a release kept too short": (
         instead(b"cache-control", b"no-cache"),
         "/g/<generation>/: the same files, ten minutes and immutable, X-Generation",

@@ -103,7 +103,7 @@ async function serve(request, env, where, told) {
 
 function send(request, file, where) {
   const headers = new Headers({
-    ...fileHeaders(file.type, where.generation, where.cacheControl),
+    ...fileHeaders(file.type, where.generation, where.cacheControl, where.path),
     etag: file.etag,
     "last-modified": new Date(file.modified * 1_000).toUTCString(),
   });

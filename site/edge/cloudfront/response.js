@@ -18,9 +18,19 @@ function handler(event) {
   headers['x-content-type-options'] = { value: 'nosniff' };
   headers['referrer-policy'] = { value: 'no-referrer' };
   headers['content-security-policy'] = { value: page ? PAGE_POLICY : POLICY };
+  const link = linkOf(event.request.uri);
+  if (link !== null) headers['link'] = { value: link };
   const generation = generationOf(event.request);
   if (generation !== null) headers['x-generation'] = { value: generation };
   return event.response;
+}
+
+// A page names its Markdown twin, and the twin its page (RFC 8288); the key may end with that of an encoding.
+function linkOf(uri) {
+  const parts = /^(?:\/g\/[0-9]{12})?(\/(?:[a-z0-9-]+\/)*)index\.(html|md)(?:\.br|\.gz)?$/.exec(uri);
+  if (parts === null) return null;
+  return parts[2] === 'md' ? '<' + parts[1] + '>; rel="canonical"'
+    : '<' + parts[1] + 'index.md>; rel="alternate"; type="text/markdown"';
 }
 
 // The object's own key tells it, as the request function wrote it; a put-once file has none in its key.
