@@ -24,7 +24,7 @@ def clean_environment(**extra: str) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("EMI_")} | extra
 
 
-def emi(*arguments: str, cwd: Path, timeout_s: float = 60, **extra: str) -> subprocess.CompletedProcess[str]:
+def emi(*arguments: str, cwd: Path, timeout_s: float = 110, **extra: str) -> subprocess.CompletedProcess[str]:
     """Run one `emi` command to its end."""
     return subprocess.run(
         [sys.executable, "-m", "generator.cli", *arguments],
@@ -50,19 +50,19 @@ class Running:
         """Return what it printed so far."""
         return self.log.read_text(errors="replace")
 
-    def wait_answer(self, path: str = "/api/market-regime.php", within_s: float = 60) -> float:
+    def wait_answer(self, path: str = "/api/market-regime.php", within_s: float = 110) -> float:
         """Wait until `path` answers 200 from a release of a tick; return the seconds since the start."""
         until = time.monotonic() + within_s
         while time.monotonic() < until:
             if self.process.poll() is not None:
                 raise AssertionError(f"ended with {self.process.returncode}:\n{self.text()}")
-            with contextlib.suppress(OSError), urllib.request.urlopen(self.origin + path, timeout=5) as answer:
+            with contextlib.suppress(OSError), urllib.request.urlopen(self.origin + path, timeout=60) as answer:
                 if answer.headers["X-Generation"] != BOOTSTRAP:
                     return time.monotonic() - self.started
             time.sleep(0.05)
         raise AssertionError(f"no answer from {path}:\n{self.text()}")
 
-    def wait_text(self, wanted: str, within_s: float = 60) -> None:
+    def wait_text(self, wanted: str, within_s: float = 110) -> None:
         """Wait until `wanted` was printed."""
         until = time.monotonic() + within_s
         while wanted not in self.text():
@@ -114,7 +114,7 @@ def get(url: str, headers: dict[str, str] | None = None) -> tuple[int, dict[str,
     """Return status, lower-case headers and body of one GET, whatever the status."""
     request = urllib.request.Request(url, headers=headers or {})
     try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.status, {name.lower(): value for name, value in answer.headers.items()}, answer.read()
     except urllib.error.HTTPError as error:
         with error:

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from pathlib import Path
 
 import pytest
 
+from generator.catalog.words import SourceMode
+from generator.settings import GeneratorSettings
 from tests.processes import emi
+from tests.services import SteppedClock, opened
 
 
 def one_line(text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip()]
     assert len(lines) == 1, text
     return lines[0]
+
+
+def begin(settings: GeneratorSettings) -> None:
+    """Let a generator begin its record, and go."""
+
+    async def work() -> None:
+        async with opened(settings.state_dir, SteppedClock(), settings):
+            pass
+
+    asyncio.run(work())
 
 
 def test_a_wrong_setting_is_one_line_with_name_and_value(tmp_path: Path) -> None:
@@ -86,7 +100,7 @@ def test_a_state_folder_that_is_a_file_is_one_line(tmp_path: Path) -> None:
 
 
 def test_a_memory_of_another_market_is_refused(tmp_path: Path) -> None:
-    assert emi("tick", cwd=tmp_path).returncode == 0
+    begin(GeneratorSettings(state_dir=tmp_path / "emi-state"))
 
     done = emi("tick", cwd=tmp_path, EMI_SEED="7")
 
@@ -119,7 +133,7 @@ def test_every_command_has_help_with_an_example(tmp_path: Path, command: str) ->
     ],
 )
 def test_what_cannot_be_is_one_line(tmp_path: Path, arguments: list[str], settings: dict[str, str], said: str) -> None:
-    done = emi(*arguments, cwd=tmp_path, timeout_s=60, **settings)
+    done = emi(*arguments, cwd=tmp_path, **settings)
 
     assert done.returncode == 1
     assert said in one_line(done.stderr)
@@ -131,7 +145,7 @@ def test_another_recording_on_the_same_state_is_refused(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         rows = [f"{1_767_225_600_000 + 300_000 * place},1,1,1,1,1" for place in range(400)]
         (tmp_path / name / "BTCUSDT.csv").write_text("ts,open,high,low,close,volume\n" + "\n".join(rows))
-    assert emi("tick", "--source", "recorded", "--data", "one", cwd=tmp_path).returncode == 0
+    begin(GeneratorSettings(state_dir=tmp_path / "emi-state", source=SourceMode.RECORDED, data_dir=(tmp_path / "one",)))
 
     done = emi("tick", "--source", "recorded", "--data", "two", cwd=tmp_path)
 
