@@ -71,10 +71,10 @@ STATES = {
 }
 
 
-def test_every_page_and_the_not_found_page_are_rendered(pages: Pages) -> None:
+def test_every_page_and_its_twin_are_rendered(pages: Pages) -> None:
     files = pages.render(view())
 
-    assert set(files) == {path for page in PAGES for path in (page.file, page.twin)} | {"/404.html"}
+    assert set(files) == {path for page in PAGES for path in (page.file, page.twin)}
 
 
 @pytest.mark.parametrize("state", STATES)

@@ -98,13 +98,6 @@ def test_a_page_without_a_picture_announces_none(files: dict[str, bytes]) -> Non
     assert "og:image" not in files["/index.html"].decode()
 
 
-def test_the_not_found_page_is_for_no_search_engine(files: dict[str, bytes]) -> None:
-    html = files["/404.html"].decode()
-
-    assert '<meta name="robots" content="noindex">' in html
-    assert "canonical" not in html
-
-
 def test_pages_that_show_this_minute_tell_the_times_of_their_tick() -> None:
     pages, base = Pages(), view()
     pages.render(base)

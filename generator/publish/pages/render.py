@@ -43,7 +43,6 @@ from generator.publish.pages.record import by_month, record_view, verdict
 from generator.publish.pages.words import MODE_BANNERS, glossary
 from generator.publish.resources import Resources, assets_version
 
-NOT_FOUND: Final = SitePage("/404", "pages/404.html", "", "No such page", "There is nothing at this address.")
 _SHARED: Final = ENDPOINT_BY_ID["shared-intelligence"].path
 _CROWD: Final = ENDPOINT_BY_ID["human-consensus"].path
 _LESSONS: Final = ENDPOINT_BY_ID["teacher-lessons"].path
@@ -232,7 +231,7 @@ class Pages:
         self._kept: dict[str, tuple[object, Any]] = {}
 
     def render(self, view: PageView) -> dict[str, bytes]:
-        """Return path -> bytes of every page, its Markdown twin, and `/404.html`.
+        """Return path -> bytes of every page and its Markdown twin.
 
         Raises:
             KeyError: a free body is missing from `view.bodies`.
@@ -240,11 +239,10 @@ class Pages:
         shared = self._shared(view)
         frame = self._framing(shared, view, lasting=False)
         files: dict[str, bytes] = {}
-        for page in (*PAGES, NOT_FOUND):
+        for page in PAGES:
             made = self._lasting(page, view, shared) if lasting(page) else self._whole(page, view, shared, frame)
-            files[page.file if page.label else "/404.html"] = made.html.encode()
-            if page.label:
-                files[page.twin] = made.text.encode()
+            files[page.file] = made.html.encode()
+            files[page.twin] = made.text.encode()
         return files
 
     def _lasting(self, page: SitePage, view: PageView, shared: Mapping[str, Any]) -> _Made:
