@@ -51,6 +51,7 @@ class Refusal(StrEnum):
     OTHER_ASSET = "round id and asset do not agree"
     CLOSED = "round is closed"
     SEEN_LATE = "confirmed in time, seen after the lock"
+    READ_LATE = "arrived in time, read after the lock"
     REPEATED = "already counted"
     BAD_SIGNATURE = "signature is wrong"
 
@@ -249,7 +250,9 @@ def _round_refusal(round_id: str, arrived_ms: int, poll: Poll, *, confirmed: boo
     if arrived_ms >= found.start_ms:
         return Refusal.CLOSED
     if found.phase is not RoundPhase.OPEN:
-        return Refusal.SEEN_LATE if confirmed else Refusal.CLOSED
+        if confirmed:
+            return Refusal.SEEN_LATE
+        return Refusal.READ_LATE if found.phase in {RoundPhase.LIVE, RoundPhase.RESOLVED} else Refusal.CLOSED
     return None
 
 

@@ -72,7 +72,7 @@ class FolderWay:
 
     async def read(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
         """Return what lies there."""
-        return await asyncio.to_thread(self._inbox.read)
+        return await asyncio.to_thread(self._inbox.read, last=lock_ms is not None)
 
     def clear(self, files: Sequence[BallotFile], verdicts: Sequence[BallotVerdict]) -> None:
         """Remove what was dealt with."""

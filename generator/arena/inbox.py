@@ -7,12 +7,15 @@ them again, and a transaction id counts once, so nothing is counted twice.
 from __future__ import annotations
 
 import os
+import random
 import stat
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Final, Protocol
 
 from generator.arena.ballots import MAX_FILE_BYTES, BallotFile, Refusal
+from generator.arena.turns import in_turn
 from generator.arena.values import BallotVerdict
 
 READ_AT_ONCE: Final = 20_000
@@ -23,8 +26,12 @@ REJECTED: Final = "rejected"
 class BallotSource(Protocol):
     """A way in for ballots."""
 
-    def read(self) -> tuple[BallotFile, ...]:
-        """Return what has arrived and was not yet cleared."""
+    def read(self, *, last: bool = False) -> tuple[BallotFile, ...]:
+        """Return what has arrived and was not yet cleared.
+
+        Args:
+            last: the tick locks a round; what is not read now is too late for it.
+        """
         ...
 
     def clear(self, files: Sequence[BallotFile], verdicts: Iterable[BallotVerdict] = ()) -> None:
@@ -37,34 +44,31 @@ class Inbox:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._lots = random.SystemRandom()
 
-    def read(self) -> tuple[BallotFile, ...]:
-        """Return the files, oldest first, at most 20,000; a missing or unreadable folder has none."""
+    def read(self, *, last: bool = False) -> tuple[BallotFile, ...]:
+        """Return the files, oldest first; of more than 20,000 who comes first is drawn, the oldest among them."""
         try:
-            entries = [entry for entry in os.scandir(self.folder) if not entry.name.startswith(".")]
+            with os.scandir(self.folder) as entries:
+                found = [row for entry in entries if (row := _row(entry)) is not None]
         except OSError:
             return ()
-        found = [self._one(entry) for entry in entries if not entry.name.endswith(".tmp")]
-        files = sorted((file for file in found if file is not None), key=lambda file: (file.arrived_ms, file.name))
-        return tuple(files[:READ_AT_ONCE])
+        chosen = islice(in_turn(found, lambda _: "", lambda row: (row[1], row[0]), self._lots), READ_AT_ONCE)
+        files = [file for row in chosen if (file := self._one(*row)) is not None]
+        return tuple(sorted(files, key=lambda file: (file.arrived_ms, file.name)))
 
-    def _one(self, entry: os.DirEntry[str]) -> BallotFile | None:
-        try:
-            status = entry.stat(follow_symlinks=False)
-        except OSError:  # gone meanwhile
-            return None
-        arrived_ms = status.st_mtime_ns // 1_000_000
-        if stat.S_ISDIR(status.st_mode):
-            return None
+    def _one(self, name: str, arrived_ms: int, status: os.stat_result) -> BallotFile | None:
         if not stat.S_ISREG(status.st_mode):  # a link could point anywhere, a pipe would block
-            return BallotFile(entry.name, b"", arrived_ms, Refusal.UNREADABLE)
+            return BallotFile(name, b"", arrived_ms, Refusal.UNREADABLE)
         if status.st_size > MAX_FILE_BYTES:
-            return BallotFile(entry.name, b"", arrived_ms, Refusal.TOO_LARGE)
+            return BallotFile(name, b"", arrived_ms, Refusal.TOO_LARGE)
         try:
-            with Path(entry.path).open("rb") as file:
-                return BallotFile(entry.name, file.read(MAX_FILE_BYTES + 1), arrived_ms)
+            with (self.folder / name).open("rb") as file:
+                return BallotFile(name, file.read(MAX_FILE_BYTES + 1), arrived_ms)
+        except FileNotFoundError:  # gone meanwhile
+            return None
         except OSError:
-            return BallotFile(entry.name, b"", arrived_ms, Refusal.UNREADABLE)
+            return BallotFile(name, b"", arrived_ms, Refusal.UNREADABLE)
 
     def clear(self, files: Sequence[BallotFile], verdicts: Iterable[BallotVerdict] = ()) -> None:
         """Remove files that were dealt with; the refused go to `rejected/`, which keeps the newest 1,000.
@@ -104,3 +108,14 @@ class Inbox:
             return
         for _, name in by_age[:-REJECTED_KEPT]:
             (self.folder / REJECTED / name).unlink(missing_ok=True)
+
+
+def _row(entry: os.DirEntry[str]) -> tuple[str, int, os.stat_result] | None:
+    """Return name, time of arrival and status; None for what is no ballot, still being written, or gone."""
+    if entry.name.startswith(".") or entry.name.endswith(".tmp"):
+        return None
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except OSError:
+        return None
+    return None if stat.S_ISDIR(status.st_mode) else (entry.name, status.st_mtime_ns // 1_000_000, status)

@@ -101,7 +101,7 @@ def test_a_clock_set_back_across_a_lock_takes_no_more_votes_for_the_locked_round
     view = memory.play(inputs_at(NOON + HOUR + MINUTE))
 
     assert view.live_tally.total == 1
-    assert memory.rejected_ballots() == {Refusal.CLOSED.value: 1}
+    assert memory.rejected_ballots() == {Refusal.READ_LATE.value: 1}
     assert view.live is not None
     assert view.live.round_id == OPEN
 

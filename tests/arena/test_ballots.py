@@ -144,16 +144,24 @@ def test_a_tampered_ballot_is_refused_by_name(case: str) -> None:
 
 def test_the_table_shows_every_refusal() -> None:
     shown = {refusal for _, refusal in TAMPERED.values()} | {Refusal.REPEATED, Refusal.OTHER_ASSET}
-    shown.add(Refusal.SEEN_LATE)  # below
+    shown |= {Refusal.SEEN_LATE, Refusal.READ_LATE}  # below
 
     assert shown == set(Refusal)
 
 
-@pytest.mark.parametrize("phase", [RoundPhase.SCHEDULED, RoundPhase.LIVE, RoundPhase.RESOLVED, RoundPhase.VOID])
-def test_only_an_open_round_takes_votes(phase: RoundPhase) -> None:
+@pytest.mark.parametrize(
+    ("phase", "refusal"),
+    [
+        (RoundPhase.SCHEDULED, Refusal.CLOSED),
+        (RoundPhase.LIVE, Refusal.READ_LATE),
+        (RoundPhase.RESOLVED, Refusal.READ_LATE),
+        (RoundPhase.VOID, Refusal.CLOSED),
+    ],
+)
+def test_only_an_open_round_takes_votes(phase: RoundPhase, refusal: Refusal) -> None:
     poll = replace(POLL, rounds={OPEN.round_id: replace(OPEN, phase=phase)})
 
-    assert refusal_of(VOTE.file(), poll) == Refusal.CLOSED
+    assert refusal_of(VOTE.file(), poll) == refusal
 
 
 def test_a_ballot_that_a_block_confirmed_in_time_and_that_is_seen_after_the_lock_is_named_so() -> None:

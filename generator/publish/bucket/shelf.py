@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from generator.arena.ballots import MAX_FILE_BYTES
 from generator.publish.bucket.store import Conflict, ObjectBucket, StoreFault
 
-LISTED = 20_000  # of more than these, random ones come first: ballots are named by their transaction ids
 PLAIN = {"Content-Type": "text/plain; charset=us-ascii", "Cache-Control": "no-store"}
 
 
@@ -17,13 +16,13 @@ class BucketShelf:
     def __init__(self, bucket: ObjectBucket) -> None:
         self._bucket = bucket
 
-    def list(self, limit: int) -> Sequence[tuple[str, int, int]]:
-        """Return (name, bytes, last modified in UTC ms), the oldest first."""
+    def list(self, after: str) -> Iterator[Sequence[tuple[str, int, int]]]:
+        """Yield pages of (name, bytes, last modified in UTC ms) behind a name, in the store's own order."""
         try:
-            found = self._bucket.dated(LISTED)
+            for page in self._bucket.pages(after):
+                yield [(one.path, one.size, one.modified_ms) for one in page]
         except StoreFault as fault:
             raise OSError(str(fault)) from fault
-        return [(one.path, one.size, one.modified_ms) for one in found[:limit]]
 
     def get(self, name: str) -> bytes | None:
         """Return an object, None when it is gone."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
@@ -21,6 +21,7 @@ REQUEST_S: Final = 4.0
 CONNECT_S: Final = 2.0
 RETRIES: Final = 2
 RETRY_FOR_S: Final = 6.0  # obstore's own default would be three minutes
+PAGE: Final = 1_000
 MAX_POINTER_BYTES: Final = 8 * 1024 * 1024
 TOLD: Final = {
     "timed out": "timed out",
@@ -236,22 +237,31 @@ class ObjectBucket:
         except _errors() as error:
             raise self._fault("list", prefix, error) from None
 
-    def dated(self, limit: int) -> list[Dated]:
-        """Return objects of the whole prefix, the oldest first; of more than `limit` any of them.
+    def pages(self, after: str = "") -> Iterator[list[Dated]]:
+        """Yield the objects of the whole prefix that come after a path, a thousand at a time, in the store's order.
 
         Raises:
             StoreFault: not answered.
         """
         import obstore  # noqa: PLC0415
 
-        found: list[Dated] = []
         try:
-            for rows in obstore.list(self._store, chunk_size=min(limit, 1_000)):
-                found += [Dated(row["path"], row["size"], _ms(row["last_modified"])) for row in rows]
-                if len(found) >= limit:
-                    break
+            for rows in obstore.list(self._store, offset=after or None, chunk_size=PAGE):
+                yield [Dated(row["path"], row["size"], _ms(row["last_modified"])) for row in rows]
         except _errors() as error:
             raise self._fault("list", "", error) from None
+
+    def dated(self, limit: int) -> list[Dated]:
+        """Return objects of the whole prefix, the oldest first; of more than `limit` any of them.
+
+        Raises:
+            StoreFault: not answered.
+        """
+        found: list[Dated] = []
+        for page in self.pages():
+            found += page
+            if len(found) >= limit:
+                break
         return sorted(found[:limit], key=lambda one: (one.modified_ms, one.path))
 
     def delete(self, paths: Sequence[str]) -> None:
