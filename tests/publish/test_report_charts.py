@@ -87,7 +87,8 @@ def test_funding_and_moves_are_those_of_the_words() -> None:
     moves = {row[0]: row[1] for row in charts()["report-moves"].rows}
     for coin in body["assets"]:
         change = coin["change_24h"]
-        assert moves[coin["asset"]] == f"{'+' if change > 0 else '\N{MINUS SIGN}'}{abs(change):.2f}\N{NO-BREAK SPACE}%"
+        sign = "+" if change > 0 else "\N{MINUS SIGN}"
+        assert moves[coin["asset"]] == f"{sign}{abs(change):.2f}\N{NO-BREAK SPACE}%"
 
 
 @pytest.mark.parametrize("name", CONTEXTS)
