@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -290,8 +290,3 @@ def _row(intent: Intent) -> dict[str, Any]:
         "deliveries": 0,
         "refusal_round": None,
     }
-
-
-def utc(seconds: float) -> datetime:
-    """Return a stored time as an aware one."""
-    return datetime.fromtimestamp(seconds, UTC)

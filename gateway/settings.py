@@ -244,8 +244,3 @@ class GatewaySettings(BaseSettings):
         if source_mode != "live":
             return f"the data is {source_mode}; real money is taken for live data only"
         return None
-
-
-def field_names() -> frozenset[str]:
-    """Return the names of the gateway's settings, upper case and without prefix."""
-    return frozenset(name.upper() for name in GatewaySettings.model_fields)

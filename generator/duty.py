@@ -48,6 +48,7 @@ class Duty(Clockwork):
         metrics: counted in.
         progress: shows long work before the first tick.
         days: of history to begin with.
+        retry_s: seconds after which history that did not come is asked for again; then twice as long each time.
     """
 
     def __init__(
@@ -59,12 +60,14 @@ class Duty(Clockwork):
         metrics: Metrics | None = None,
         progress: Callable[[], AbstractContextManager[Progress]] = lambda: nullcontext(quiet),
         days: int = DAYS_OF_HISTORY,
+        retry_s: float = FIRST_RETRY_S,
     ) -> None:
         super().__init__(service, told, metrics)
         self._service = service
         self._leadership = leadership
         self._progress = progress
         self._days = days
+        self._retry_s = retry_s
         self._turned = asyncio.Event()
         self._leading: int | None = None  # the epoch under which the market is open
         self._stood_by = False
@@ -229,7 +232,7 @@ class Duty(Clockwork):
             self._filling = self.spawn(self._fill_history())
 
     async def _fill_history(self) -> None:
-        pause_s = FIRST_RETRY_S
+        pause_s = self._retry_s
         while True:
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, LONGEST_RETRY_S)

@@ -277,7 +277,8 @@ class OnDuty:
         self.service = build(made, self.clock, fence=self.leadership.fence)
         self.service.standing.close()
         self.service.standing = NoStanding()
-        self.duty = Duty(self.service, self.leadership, lambda report, _: self.told.append(report), days=DAYS)
+        told = self.told.append
+        self.duty = Duty(self.service, self.leadership, lambda report, _: told(report), days=DAYS, retry_s=0.05)
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -477,9 +478,7 @@ def test_a_history_that_comes_late_is_read_as_if_it_had_been_there(tmp_path: Pat
     run(work)
 
 
-def test_a_live_start_without_venues_asks_again_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("generator.duty.FIRST_RETRY_S", 0.05)
-
+def test_a_live_start_without_venues_asks_again_by_itself(tmp_path: Path) -> None:
     async def work() -> None:
         one = OnDuty(tmp_path, FakeLease())
         one.service.source = LateVenues(one.service.source, failures=3)

@@ -44,11 +44,6 @@ def change(value: float | None) -> float | None:
     return fixed(value, 2)
 
 
-def probability(value: float | None) -> float | None:
-    """Round a chance on 0..1 to four decimals."""
-    return fixed(value, 4)
-
-
 def chances(down: float, neutral: float, up: float) -> tuple[float, float, float]:
     """Round three chances to 4 decimals that still sum to 1 (largest remainder).
 

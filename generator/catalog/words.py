@@ -200,12 +200,6 @@ MODE_OF_REGIME: Final[dict[RegimeLabel, MarketMode]] = {
     RegimeLabel.UNKNOWN: MarketMode.UNKNOWN,
 }
 
-PREDICTION_OF_BIAS: Final[dict[Bias, Prediction]] = {
-    Bias.UP: Prediction.BULLISH,
-    Bias.DOWN: Prediction.BEARISH,
-    Bias.FLAT: Prediction.NEUTRAL,
-}
-
 # `emi read` speaks the study's words; the public bodies speak these.
 READ_BIAS: Final[dict[Bias, str]] = {Bias.UP: "UP", Bias.DOWN: "DOWN", Bias.FLAT: "NEUTRAL"}
 READ_LIQUIDITY: Final[dict[LiquidityContext, str | None]] = {

@@ -26,19 +26,22 @@ def tick(
 
     Example: emi tick --source recorded --data candles --at 2022-10-20T12:00:00Z --hours 24
     """
-    import asyncio
-
-    from generator.bootstrap import ensure
-    from generator.cli._logs import set_up_logs
     from generator.cli._settings import generator_settings, refuse_replay_flags
-    from generator.clock import SystemClock
 
     settings = generator_settings(source=source, data_dir=tuple(data) if data else None)
     refuse_replay_flags(settings, at)
+    begin = parse_time(at)
+
+    import asyncio
+
+    from generator.bootstrap import ensure  # takes a second, so what cannot be is told first
+    from generator.cli._logs import set_up_logs
+    from generator.clock import SystemClock
+
     set_up_logs(settings.log_format)
     if settings.site_url is None:
         ensure(settings, SystemClock().now())
-    asyncio.run(_once(settings, parse_time(at), hours))
+    asyncio.run(_once(settings, begin, hours))
 
 
 async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from generator.arena.schedule import round_id_of
 from generator.arena.tally import consensus_of, disagreement_score
 from generator.arena.values import Lesson, Round, Tally
 from generator.catalog.assets import DEFAULT_ASSET
@@ -27,9 +28,8 @@ def shown_round(ctx: TickContext) -> Round:
 
 def _unplayed(now_ms: int) -> Round:
     start_ms = now_ms // _HOUR_MS * _HOUR_MS
-    stamp = iso(start_ms).replace("-", "").replace(":", "").replace("T", "-").rstrip("Z")
     return Round(
-        round_id=f"{DEFAULT_ASSET}-{stamp}",
+        round_id=round_id_of(DEFAULT_ASSET, start_ms),
         asset=DEFAULT_ASSET,
         opens_ms=start_ms,
         start_ms=start_ms,

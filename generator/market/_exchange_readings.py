@@ -11,36 +11,37 @@ from generator.market.values import SourceHealth
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
-    """A spot mid in the currency it is quoted in."""
+class Reading:
+    """What one venue says of one asset, by the venue's own time."""
 
-    kind: ClassVar[str] = "spot"
+    kind: ClassVar[str]
     venue: str
     asset: str
     as_of_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Quote(Reading):
+    """A spot mid in the currency it is quoted in."""
+
+    kind: ClassVar[str] = "spot"
     mid: float
     currency: str
 
 
 @dataclass(frozen=True, slots=True)
-class DayReading:
+class DayReading(Reading):
     """How far the price moved in 24 hours, by the venue's own count."""
 
     kind: ClassVar[str] = "day"
-    venue: str
-    asset: str
-    as_of_ms: int
     change_percent: float
 
 
 @dataclass(frozen=True, slots=True)
-class BookReading:
+class BookReading(Reading):
     """An order book within 1 % of its mid, in the quote currency."""
 
     kind: ClassVar[str] = "book"
-    venue: str
-    asset: str
-    as_of_ms: int
     mid: float
     spread_bps: float
     bid_depth: float
@@ -50,76 +51,51 @@ class BookReading:
 
 
 @dataclass(frozen=True, slots=True)
-class FundingReading:
+class FundingReading(Reading):
     """A funding rate per 8 hours, as a fraction."""
 
     kind: ClassVar[str] = "funding"
-    venue: str
-    asset: str
-    as_of_ms: int
     rate_8h: float
     mark: float | None = None
     interval_known: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class InterestReading:
+class InterestReading(Reading):
     """Open interest in USD, or in coins where the venue does not say."""
 
     kind: ClassVar[str] = "open_interest"
-    venue: str
-    asset: str
-    as_of_ms: int
     usd: float | None
     coins: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class DayAgoReading:
+class DayAgoReading(Reading):
     """Open interest about 24 hours ago, USD."""
 
     kind: ClassVar[str] = "open_interest_history"
-    venue: str
-    asset: str
-    as_of_ms: int
     usd: float
 
 
 @dataclass(frozen=True, slots=True)
-class LiquidationReading:
+class LiquidationReading(Reading):
     """Liquidated positions of the last 24 hours and of single bars, USD."""
 
     kind: ClassVar[str] = "liquidations"
-    venue: str
-    asset: str
-    as_of_ms: int
     long_usd: float
     short_usd: float
     bars: tuple[tuple[int, float, float], ...] = ()  # (bar open ms, long, short)
 
 
 @dataclass(frozen=True, slots=True)
-class CandleReading:
+class CandleReading(Reading):
     """Closed 5-minute bars, ascending: (open ms, open, high, low, close, volume in coins)."""
 
     kind: ClassVar[str] = "candles"
-    venue: str
-    asset: str
-    as_of_ms: int
     rows: tuple[tuple[int, float, float, float, float, float], ...]
     dropped: int = 0
 
 
-Reading = (
-    Quote
-    | DayReading
-    | BookReading
-    | FundingReading
-    | InterestReading
-    | DayAgoReading
-    | LiquidationReading
-    | CandleReading
-)
 R = TypeVar("R", bound=Reading)
 
 

@@ -77,8 +77,14 @@ def _in_root(root: Path, assets: tuple[str, ...]) -> list[Folder]:
     return folders
 
 
-def _in_folder(path: Path, assets: tuple[str, ...], all_unreadable: dict[str, str]) -> list[Folder]:
-    """Sort a folder's files by what they hold; a file that does not tell is a problem of its neighbours' kind."""
+def _in_folder(path: Path, assets: tuple[str, ...], told: dict[str, str]) -> list[Folder]:
+    """Sort a folder's files by what they hold; a file that does not tell is a problem of its neighbours' kind.
+
+    Args:
+        path: the folder.
+        assets: whose files are looked for.
+        told: why a file of an asset cannot be read is put here.
+    """
     by_kind: dict[Kind, dict[str, Path]] = defaultdict(dict)
     unreadable: dict[str, str] = {}
     for file in sorted(path.iterdir()):
@@ -89,7 +95,7 @@ def _in_folder(path: Path, assets: tuple[str, ...], all_unreadable: dict[str, st
             _add(by_kind[kind_of(file)], asset, file)
         except UnreadableFileError as error:
             unreadable[asset] = str(error)
-    all_unreadable |= unreadable
+    told.update(unreadable)
     return [Folder(path, kind, files, unreadable) for kind, files in by_kind.items()]
 
 

@@ -32,7 +32,6 @@ from generator.market.consensus import MAX_AGE_MS
 from generator.market.source import Progress
 from generator.market.values import BarFrame, Observation
 
-VENUE_NAMES: Final = tuple(VENUES)
 _MINUTE_MS: Final = 60_000
 VENUES_NEEDED: Final = 2
 
