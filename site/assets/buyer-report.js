@@ -7,10 +7,16 @@ const words = (key) => {
   const text = key.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().replaceAll("_", " ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 };
-const COUNTS = { n: "Known outcomes", right: "Right", losses: "Wrong", warm_up: "Made by a stepped clock" };
+const COUNTS = { n: "Known outcomes", right: "Right", losses: "Wrong", warm_up: "Before the start, not counted" };
 const MODES = {
   simulated: "Simulated. The market in this document is made up by a program. None of it is a real price.",
   recorded: "Recorded. This document is about a market of the past, played again. It is not the market now.",
+};
+
+const when = (text) => {
+  const at = new Date(text);
+  const told = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZone: "UTC" };
+  return Number.isNaN(at.getTime()) ? String(text) : `${at.toLocaleString("en-GB", told)} UTC`;
 };
 
 export function element(name, text, className) {
@@ -94,7 +100,7 @@ function coin(one) {
 }
 
 function human(report) {
-  const made = [head(2, report.title), para(report.verdict, "verdict"), para(`As of ${report.as_of}`, "asof")];
+  const made = [head(2, report.title), para(report.verdict, "verdict"), para(`As of ${when(report.as_of)}`, "asof")];
   const section = (title, value) => value !== undefined && made.push(head(3, title), ...parts(value, 4));
   const prose = (title, one) => {
     if (!one) return;
@@ -105,8 +111,9 @@ function human(report) {
   drawn("verdict");
   section("What changed", report.what_changed);
   drawn("what_changed");
-  made.push(head(3, "Coin by coin"), ...(report.assets || []).flatMap(coin));
+  made.push(head(3, "Coin by coin"));
   drawn("assets");
+  made.push(...(report.assets || []).flatMap(coin));
   prose("Futures", report.derivatives);
   drawn("derivatives");
   prose("How much can change hands", report.liquidity);
@@ -116,7 +123,7 @@ function human(report) {
   prose("The Arena", report.arena);
   const record = report.track_record;
   if (record) {
-    const counts = Object.entries(COUNTS).filter(([key]) => record[key] !== undefined);
+    const counts = Object.entries(COUNTS).filter(([key]) => record[key] !== undefined && (record[key] || key !== "warm_up"));
     made.push(head(3, "How past readings turned out"), para(record.text), facts(counts.map(([key, name]) => [name, record[key]])));
     if (record.latest_arena_losses?.length) made.push(head(4, "Latest misses in the Arena"), list(record.latest_arena_losses));
     drawn("track_record");

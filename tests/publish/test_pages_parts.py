@@ -173,7 +173,7 @@ def test_before_anything_counts_the_rehearsal_alone_is_drawn() -> None:
     held = replace(nothing, rehearsal=Rehearsal(arena().hourly_record, arena().arena_record))
     view = record_view(held, tuple(replace(made, warm_up=True) for made in predictions(20)), (), "Source: a test.")
 
-    assert view.number == "unknown"
+    assert view.number == "none yet"
     assert view.rehearsal is not None
     assert [chart.told.name for chart in view.rehearsal.charts] == ["rehearsal-reliability", "rehearsal-curve"]
     assert not any(section.charts for section in view.sections)

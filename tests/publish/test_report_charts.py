@@ -12,6 +12,7 @@ from generator.catalog.glossary import GLOSSARY
 from generator.compose.paid_human_report import paid_human_report
 from generator.contract.paid_human_report import ReportChart, X402HumanReportPaidResponse
 from generator.publish.charts.report import illustrated, report_charts
+from generator.publish.pages.format import signed
 from generator.publish.sample import bundled
 from tests.builders import CONTEXTS, full_context
 from tests.compose.readability import grade
@@ -85,10 +86,8 @@ def test_funding_and_moves_are_those_of_the_words() -> None:
     body = paid_human_report(full_context()).as_json()["report"]
 
     moves = {row[0]: row[1] for row in charts()["report-moves"].rows}
-    for coin in body["assets"]:
-        change = coin["change_24h"]
-        sign = "+" if change > 0 else "\N{MINUS SIGN}"
-        assert moves[coin["asset"]] == f"{sign}{abs(change):.2f}\N{NO-BREAK SPACE}%"
+
+    assert moves == {coin["asset"]: signed(coin["change_24h"]) for coin in body["assets"]}
 
 
 @pytest.mark.parametrize("name", CONTEXTS)

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from generator.catalog.formats import iso
 
 UNKNOWN: Final = "unknown"
+NOT_YET: Final = "none yet"
 _MINUS: Final = "\N{MINUS SIGN}"
 _NARROW: Final = "\N{NO-BREAK SPACE}"
 

@@ -20,12 +20,11 @@ from generator.publish.charts.plot import Chart
 from generator.publish.charts.record import GUESS_PERCENT, interval
 from generator.publish.charts.spark import scale, sparkline
 from generator.publish.pages.arena import brain_words, crowd_bar, crowd_words, question
-from generator.publish.pages.format import UNKNOWN, duration, percent, price, signed, usd, when, word
+from generator.publish.pages.format import NOT_YET, UNKNOWN, duration, percent, price, signed, usd, when, word
 from generator.publish.pages.record import verdict
 from generator.publish.pages.words import BIAS_MARKS, STATE_MEANINGS, regime_headline
 
 Bodies = Mapping[str, Mapping[str, Any]]
-NOT_YET: Final = "not yet known"
 _IN_BANNER: Final = frozenset({SIMULATED_NOTICE, RECORDED_NOTICE})
 
 
@@ -132,7 +131,7 @@ def _worth(arena: ArenaView) -> Worth:
             else ""
         )
         return Worth(
-            NOT_YET, "none of the hourly forecasts has come due", f"The first ones do within two hours.{tried}"
+            NOT_YET, "of the hourly forecasts has come due", f"The first ones do within two hours.{tried}"
         )
     guess = f"a blind guess gets {percent(GUESS_PERCENT)}"
     return Worth(

@@ -23,7 +23,7 @@ from generator.publish.charts.record import (
     reliability,
 )
 from generator.publish.downloads import Listed
-from generator.publish.pages.format import UNKNOWN, count, ms_of, percent
+from generator.publish.pages.format import NOT_YET, UNKNOWN, count, ms_of, percent
 
 GRID_HOURS: Final = 24
 NAMES: Final = {"hourly": "hourly forecast", "arena": "Arena forecast"}
@@ -67,7 +67,7 @@ class Section:
 class RehearsalView:
     """What was forecast before the first start: named, counted apart, drawn while there is nothing else to draw."""
 
-    rows: tuple[tuple[str, str, str, str], ...]  # what, came due, came true with its interval, Brier score
+    rows: tuple[tuple[str, str, str, str, str], ...]  # what, came due, came true, its interval, Brier score
     charts: tuple[Chart, ...]
 
 
@@ -170,8 +170,8 @@ def record_view(
     return RecordView(
         headline=headline(hourly),
         lead=verdict(hourly),
-        number=UNKNOWN if hourly.hit.percent is None else percent(hourly.hit.percent),
-        number_what=f"of {hourly.resolved:,} hourly forecasts came true" if hourly.resolved else "came true",
+        number=NOT_YET if hourly.hit.percent is None else percent(hourly.hit.percent),
+        number_what=f"of {hourly.resolved:,} hourly forecasts came true" if hourly.resolved else "of the hourly forecasts has come due",
         number_how=f"95\N{NO-BREAK SPACE}% interval {interval(hourly.hit)}" if hourly.resolved else "",
         sections=(
             _section(
@@ -218,7 +218,8 @@ def _rehearsal(held: Rehearsal | None, due: Sequence[PredictionMade], *, drawn: 
             (
                 name,
                 f"{record.resolved:,}",
-                f"{percent(record.hit.percent)} ({interval(record.hit)})" if record.resolved else UNKNOWN,
+                percent(record.hit.percent),
+                interval(record.hit),
                 UNKNOWN if record.brier is None else f"{record.brier:.4f}",
             )
             for name, record in named
