@@ -51,8 +51,8 @@ PRIVACY_NOTE: Final = (
     "more; nothing else is known of anyone."
 )
 CROWD_NOTE: Final = (
-    "These are counts of signed votes, not a poll: anyone can make many addresses at little cost. Look at by_record and "
-    "bursts beside them."
+    "These are counts of signed votes, not a poll: anyone can make many addresses at little cost. Look at the crowd by "
+    "record and at bursts beside them."
 )
 BY_RECORD_NOTE: Final = (
     "A voter counts here only as far as they were right more often than chance, so new addresses count for nothing. "

@@ -235,8 +235,9 @@ def _reliability_finding(known: Sequence[Bin]) -> str:
         f"came true {percent(most.hit.percent)} of {most.n:,} times"
     )
     right = sum(fits(part) for part in known)
-    verdict = "confidence fits what happened" if right == len(known) else "not every level fits what happened"
-    return f"{told}; {verdict}"
+    if len(known) == 1:
+        return f"{told}, which {'fits' if right else 'does not fit'} within chance"
+    return f"{told}; {right} of {len(known)} levels fit what happened within chance"
 
 
 def _bin_table(bins: Sequence[Bin]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
