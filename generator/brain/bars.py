@@ -20,7 +20,7 @@ _BOUNDS: Final = {
     "funding": (-1.0, 1.0),
     "open_interest": (1e-9, _LARGEST),
 }
-_PRICES: Final = ("close", "open", "high", "low")
+_PRICES: Final = ("open", "close", "high", "low")
 _NAMES: Final = (*_PRICES, *_BOUNDS)
 _LOWEST: Final = np.array([np.nextafter(1e-12, 1.0)] * len(_PRICES) + [low for low, _ in _BOUNDS.values()])
 _HIGHEST: Final = np.array([np.nextafter(1e15, 0.0)] * len(_PRICES) + [high for _, high in _BOUNDS.values()])
@@ -67,30 +67,32 @@ def clean_fields(fields: dict[str, FloatArray]) -> CleanBars:
     every = np.concatenate([nothing if one is None else one for one in told], dtype=np.float64)
     every = every.reshape(len(_NAMES), *shape)
     wide = (-1, *(1,) * len(shape))
-    inside = (every >= _LOWEST.reshape(wide)) & (every <= _HIGHEST.reshape(wide))
+    inside = every >= _LOWEST.reshape(wide)
+    inside &= every <= _HIGHEST.reshape(wide)
     prices, more = every[: len(_PRICES)], every[len(_PRICES) :]
     if np.count_nonzero(inside[len(_PRICES) :]) < more.size:
         more = np.where(inside[len(_PRICES) :], more, np.nan)
     extra = dict(zip(_BOUNDS, more, strict=True))
     if np.count_nonzero(inside[: len(_PRICES)]) == prices.size:
-        close, _, high, low = prices
+        _, close, high, low = prices
         fits = (close * (1.0 - 1e-9) <= high) & (close * (1.0 + 1e-9) >= low) & (high >= low)
         if np.count_nonzero(fits) == fits.size:  # as nearly always: nothing to leave out
-            log_close, top, bottom = np.log(prices[[0, 2, 3]])
+            log_close, top, bottom = np.log(prices[1:])
             return CleanBars(log_close, _PARKINSON * (top - bottom) ** 2, extra, np.zeros(shape[:-1]))
-    return _sifted(prices, inside[0], extra)
+    return _sifted(prices, inside[1], extra)
 
 
 def _sifted(prices: FloatArray, possible: npt.NDArray[np.bool_], extra: dict[str, FloatArray]) -> CleanBars:
     """Clean prices of which some are missing or impossible.
 
     Args:
-        prices: close, open, high, low.
+        prices: open, close, high, low.
         possible: of the close.
     """
-    close, _, high, low = prices
+    start, close, high, low = prices
     # A comparison with an unknown price is False, so that only known ones break a bar.
-    broken = ((prices[1:] <= 1e-12) | (prices[1:] >= 1e15)).any(axis=0) | (high < low)
+    rest = np.array((start, high, low))
+    broken = ((rest <= 1e-12) | (rest >= 1e15)).any(axis=0) | (high < low)
     scale = np.where(possible, close, 1.0)  # an impossible close may overflow when multiplied
     broken |= (scale * (1.0 - 1e-9) > high) | (scale * (1.0 + 1e-9) < low)
     ok = possible & ~broken

@@ -54,6 +54,7 @@ class Derivatives:
         self.count = np.zeros((2, assets))
         self.word = np.zeros((2, assets))  # -1 shorts, 0 balanced, 1 longs; -1 leaving, 0, 1 building
         self.steady = np.zeros((2, assets))  # share of the last hours in which the raw word was the shown one
+        self._enter, self._leave, self._middle = (np.repeat(one, assets, axis=1) for one in (_ENTER, _LEAVE, _MIDDLE))
         self._alpha_funding = rates((HOUR_BARS,), 1)
         self._alpha_interest = rates((HOUR_BARS, 12 * HOUR_BARS), 1)
         self._alpha_steady = rates((2 * HOUR_BARS,), 1)
@@ -82,8 +83,8 @@ class Derivatives:
         away = np.empty(seen.shape)
         np.subtract(self.funding[0], _USUAL, out=away[0])
         np.multiply(self.interest[0] - self.interest[1], self.count[1] >= 2 * HOUR_BARS, out=away[1])
-        self.word = hysteresis(self.word, away, _ENTER, _LEAVE)
-        raw = np.sign(away) * (np.abs(away) >= _MIDDLE)  # without a dead zone
+        self.word = hysteresis(self.word, away, self._enter, self._leave)
+        raw = np.sign(away) * (np.abs(away) >= self._middle)  # without a dead zone
         paces[0].step(self.steady, raw == self.word, self._alpha_steady)
 
     def wild(self) -> list[bool]:

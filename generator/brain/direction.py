@@ -40,7 +40,6 @@ _INDEPENDENT: Final = (
     1.0,
 )  # how many independent cases one resolution of correlated, overlapping assets is worth
 _SHARE: Final = 0.0002
-_CLASSES: Final = np.arange(3)[:, None]
 _RATE: Final = 0.01
 _DECAY: Final = 0.0005
 
@@ -187,12 +186,13 @@ class Direction:
             row, moves = row[:, known], moves[known]
         if not moves.size:
             return
-        came = outcomes_of(moves, row[INPUTS + 1])
-        inputs = row[:INPUTS]
+        limit, inputs = BAND * row[INPUTS + 1], row[:INPUTS]
+        hit = np.empty((3, moves.size))
+        hit[0], hit[2] = moves < -limit, moves > limit
+        hit[1] = 1.0 - hit[0] - hit[2]
         chances = self._experts(horizon, np.log(row[INPUTS + 4 :]), inputs, row[INPUTS + 2], row[INPUTS + 3])
-        hit = (came == _CLASSES).astype(np.float64)
         scores = np.log(np.add.reduce(chances * hit, axis=1))
-        self._remix(horizon, np.add.reduce(scores, axis=1) / came.size)
+        self._remix(horizon, np.add.reduce(scores, axis=1) / moves.size)
         self._descend(horizon, inputs, hit - chances[-1])
         counts = self.counts[horizon]
         counts *= _FORGET[horizon]
@@ -201,13 +201,13 @@ class Direction:
         else:
             counts[:, known] += hit
         self._base[horizon] = None
-        self.resolved[horizon] += came.size
+        self.resolved[horizon] += moves.size
 
     def _remix(self, horizon: int, gain: FloatArray) -> None:
         """Move the mixture towards the experts that did better, and share a little with all."""
         raw = self.mixture[horizon] + _INDEPENDENT[horizon] * gain
-        share = np.exp(raw - raw.max())
-        self.mixture[horizon] = np.log((1.0 - _SHARE) * share / share.sum() + _SHARE * _EXPERTS)
+        share = np.exp(raw - np.maximum.reduce(raw))
+        self.mixture[horizon] = np.log((1.0 - _SHARE) * share / np.add.reduce(share) + _SHARE * _EXPERTS)
 
     def _descend(self, horizon: int, inputs: FloatArray, error: FloatArray) -> None:
         """Take one step of the online logit along the gradient of the log score."""

@@ -46,7 +46,8 @@ class Liquidity:
         pace = Pace(self.count, weight)
         pace.step(self.level, raw[None], self._alpha)
         level = self.level[0]
-        away = np.abs(level - self.week[0]) * (self.count > 1.0)
+        away = np.abs(level - self.week[0])
+        away *= self.count > 1.0
         pace.step(self.week, np.array((level, away)), self._alpha_week)
         self._take_imbalance(imbalance)
         self._reword()
@@ -80,5 +81,8 @@ class Liquidity:
 def hysteresis(word: FloatArray, score: FloatArray, enter: float | FloatArray, leave: float | FloatArray) -> FloatArray:
     """Return -1, 0 or 1: enter past `enter`, leave again below `leave`."""
     size, side = np.abs(score), np.sign(score)
-    out: FloatArray = side * ((size >= enter) | ((size >= leave) & (side == word)))
-    return out
+    stays = size >= leave
+    stays &= side == word
+    stays |= size >= enter
+    side *= stays
+    return side

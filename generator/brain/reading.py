@@ -121,7 +121,9 @@ def read(engine: Engine, day: FloatArray | None = None) -> BrainReading:
 def _columns(engine: Engine, t_ms: int, day: FloatArray | None) -> Columns:
     """Take everything out of the arrays."""
     fresh = engine.close_age <= HOUR_BARS
-    here = np.where(fresh, engine.log_close, np.nan)
+    here = engine.log_close
+    if np.count_nonzero(fresh) < fresh.size:
+        here = np.where(fresh, here, np.nan)
     moved = engine.structure.day_change(t_ms, here)
     if day is not None:
         moved = np.where(np.isfinite(day), day, moved)
@@ -211,7 +213,7 @@ def _changed(who: str, change: float, hour: int) -> str | None:
 def _regime(engine: Engine, t_ms: int, found: Columns) -> RegimeReading:
     """Return the market's regime."""
     before, since = int(engine.filter.previous[-1]), int(engine.filter.since[-1])
-    known = bool((engine.volatility.fresh() > 0).any())
+    known = np.count_nonzero(engine.volatility.fresh()) > 0
     volatility = volatility_word(found.score[-1]) if known else VolatilityWord.UNKNOWN
     return RegimeReading(
         label=found.label[-1],
@@ -305,10 +307,9 @@ def _limits(column: int, found: Columns, words: Words, forecast: Forecast | None
 
 def _market_limits(engine: Engine, found: Columns) -> tuple[str, ...]:
     """Name what is missing for the market."""
-    fresh = engine.volatility.fresh() > 0
-    missing = []
-    if not fresh.all():
-        missing.append(sentences.SOME_MISSING if fresh.any() else sentences.NOTHING_FRESH)
+    fresh, missing = np.count_nonzero(engine.volatility.fresh()), []
+    if fresh < len(engine.assets):
+        missing.append(sentences.SOME_MISSING if fresh else sentences.NOTHING_FRESH)
     if min(found.still[0]) >= STILL_BARS:
         missing.append(sentences.NOTHING_MOVES)
     if found.bars[-1] < _REGIME_BARS:

@@ -113,8 +113,8 @@ class Pair:
     def _each(self, part: str, values: FloatArray) -> FloatArray:
         """Return a part of each network applied to its columns."""
         first, last = self._parts[part]
-        out: FloatArray = first @ values
-        out[:, -1] = last @ values[:, -1]
+        out: FloatArray = first.dot(values)
+        out[:, -1] = last.dot(values[:, -1])
         return out
 
 

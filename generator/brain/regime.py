@@ -131,7 +131,7 @@ class RegimeFilter:
         Only at the end of a half hour, as the network was taught: in between the posterior moves and the label stands.
         """
         top, columns = self.posterior.argmax(axis=0), self._columns
-        best = self.posterior[top, columns]
+        best = np.maximum.reduce(self.posterior)
         self.clarity += (best - self.clarity) * (known * (1.0 - KEEP))
         held = np.maximum(self.held, 0.0).astype(np.int64)
         lead = best - self.posterior[held, columns]

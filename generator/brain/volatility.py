@@ -67,16 +67,22 @@ class Volatility:
         """Take one bar; NaN returns or volumes leave the asset as it was."""
         self._levels = self._fresh = self._volume_level = self._outlook = self._sigma = self._slow_sigma = None
         seen, traded = np.isfinite(returns), np.isfinite(volume)
-        all_seen, all_traded = (np.count_nonzero(known) == known.size for known in (seen, traded))
+        all_seen, all_traded = np.count_nonzero(seen) == seen.size, np.count_nonzero(traded) == traded.size
         raw = self._raw(returns if all_seen else np.where(seen, returns, 0.0), range_variance)
         usual = np.maximum(np.exp(self.slow[0]), self.variance[1])  # so that a market that wakes up is not held down
-        limit = np.where(self.count[0] >= HOUR_BARS, _CAP**2 * usual, 1.0)
-        value = np.minimum(raw, np.maximum(limit, 100.0 * _FLOOR))
-        self.capped = np.where(seen & (raw > value), float(DAY_BARS), np.maximum(self.capped - 1.0, 0.0))
-        self.count += np.array((seen, traded))
+        usual *= _CAP**2
+        if np.count_nonzero(young := self.count[0] < HOUR_BARS):
+            usual = np.where(young, 1.0, usual)
+        value = np.minimum(raw, np.maximum(usual, 100.0 * _FLOOR))
+        jumped = raw > value
+        if np.count_nonzero(jumped) or np.count_nonzero(self.capped):
+            self.capped = np.where(seen & jumped, float(DAY_BARS), np.maximum(self.capped - 1.0, 0.0))
+        both = np.array((seen, traded))
+        self.count += both
         self.age = np.zeros(seen.shape) if all_seen else np.where(seen, 0.0, self.age + 1.0)
         nothing = np.array((raw <= _FLOOR, volume == 0.0))
-        self.still = np.where(np.array((seen, traded)), (self.still + 1.0) * nothing, self.still)
+        if np.count_nonzero(nothing) or np.count_nonzero(self.still):
+            self.still = np.where(both, (self.still + 1.0) * nothing, self.still)
         pace = Pace(self.count[0], None if all_seen else seen.astype(np.float64))
         pace.step(self.variance, value[None], self._alpha)
         np.maximum(self.variance, _FLOOR, out=self.variance)
