@@ -21,11 +21,20 @@ export function faultOf(error) {
   if (error instanceof WalletFault) return error;
   const words = String((error && (error.message || error.data)) || error || "no reason told").slice(0, 200);
   const code = error && error.code;
-  if (code === 4001 || /reject|cancel|declin|denied|closed by user/i.test(words)) return declined();
+  const told = `The wallet says: ${words.replace(/[^.!?]$/, "$&.")}`;
+  if (code === 4001 || (!broken(error) && DECLINED.test(words))) return declined();
   if (code === 4002) return silent();
-  if (code === 4004 || /network|genesis/i.test(words)) return new WalletFault("wrong-network", `The wallet says: ${words}.`);
-  return new WalletFault("wallet", `The wallet says: ${words}.`);
+  if (code === 4004 || (!broken(error) && OTHER_NETWORK.test(words))) return new WalletFault("wrong-network", told);
+  if (navigator.onLine === false) return offline();
+  return new WalletFault("wallet", told);
 }
+
+const DECLINED = /reject|cancel|declin|denied|closed by user/i;
+// Both words near each other: "network request failed" is no wrong network.
+const OTHER_NETWORK = /(wrong|another|other|different|unsupported|unknown|invalid|mismatch\w*|not (support|match)\w*)\W+(\w+\W+){0,3}(network|genesis|chain)|(network|genesis|chain)\W*(\w+\W+){0,3}(mismatch|unsupported|differ|unknown|(not|n't) (support|match|allow))/i;
+// An error of the program itself tells of nothing that the visitor did, whichever words are in it.
+const broken = (error) => error instanceof TypeError || error instanceof ReferenceError || error instanceof SyntaxError;
+const offline = () => new WalletFault("offline", "You are offline. Try again when the connection is back.");
 
 function within(promise, ms, stop) {
   return new Promise((resolve, reject) => {
@@ -58,6 +67,11 @@ function sameNetwork(told, network) {
   if (told && told !== network.hash) throw new WalletFault("wrong-network", "The wallet is set to another network.");
 }
 
+function readable(told) {
+  if (!told || typeof told !== "object") throw new WalletFault("wallet", "The wallet gave no answer that can be read.");
+  return told;
+}
+
 const addresses = (list) => (list || []).map((one) => (typeof one === "string" ? one : one.address)).filter(Boolean);
 
 // ARC-0001 and ARC-0006: a provider that an extension or app puts into the page.
@@ -68,7 +82,7 @@ function inPage() {
   };
   return {
     async connect(network) {
-      const told = await provider().enable({ genesisID: network.id, genesisHash: network.hash });
+      const told = readable(await provider().enable({ genesisID: network.id, genesisHash: network.hash }));
       sameNetwork(told.genesisHash, network);
       return addresses(told.accounts);
     },
@@ -181,9 +195,11 @@ function lute() {
 // The devnet's throwaway wallet: this machine's play money, signed by the devnet itself.
 function devnet(at) {
   const call = async (headers) => {
-    const answer = await fetch(at, { cache: "no-store", headers });
-    const told = await answer.json();
-    if (!answer.ok) throw new WalletFault("wallet", `The devnet's wallet says: ${told.detail}`);
+    const answer = await fetch(at, { cache: "no-store", headers }).catch(() => {
+      throw navigator.onLine ? new WalletFault("offline", "The service cannot be reached. Try again when the connection is back.") : offline();
+    });
+    const told = await answer.json().catch(() => ({}));
+    if (!answer.ok) throw new WalletFault("wallet", `The devnet's wallet says: ${told.detail || `HTTP ${answer.status}`}`);
     return told;
   };
   return {

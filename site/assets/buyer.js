@@ -4,6 +4,7 @@
 import { alone, attempt, attemptDone, bodyOf, find, keep, keepBought, onChange, othersDone, saved } from "./buyer-store.js";
 import { WalletFault, faultOf, walletOf } from "./buyer-wallets.js";
 import { blocks, draw, element, markdown } from "./buyer-report.js";
+import { atomic, differences, payable, surprises, usdc } from "./buyer-terms.js";
 
 const BACKOFF_MS = [2000, 3000, 5000, 5000, 10000, 10000, 20000, 30000, 60000];
 const SEND_MS = 60000;
@@ -18,6 +19,10 @@ const page = pay.dataset;
 const network = { id: page.genesisId, hash: page.genesisHash, name: page.network };
 let current = null;
 let wake = () => {};
+let bought = false;
+let buying = false;
+let repriced = false;
+let seen = new Set();
 let stopping = new AbortController();
 
 // Each end that is not a delivered report; a Fault carries its name, and the page its words.
@@ -45,6 +50,15 @@ function say(kind, text, mood = "") {
   state.dataset.state = kind;
   state.className = mood;
   state.textContent = text;
+  if (!buying || seen.has(kind)) return;
+  seen.add(kind);
+  requestAnimationFrame(reveal); // once the buttons that go with the words stand too
+}
+
+// The words of a purchase have to be seen with their buttons; once for each kind, so that nobody who reads is dragged.
+function reveal() {
+  const box = at("purchase");
+  box.scrollIntoView({ block: box.offsetHeight > innerHeight ? "start" : "nearest" });
 }
 
 function stage(name) {
@@ -59,10 +73,30 @@ function stage(name) {
 }
 
 function show(...ids) {
-  for (const id of ["account-choice", "approve", "cancel", "again", "files"]) at(id).hidden = !ids.includes(id);
+  for (const id of ["account-choice", "approve", "cancel", "again", "retry", "reload", "files"]) at(id).hidden = !ids.includes(id);
 }
 
-const usdc = (atomic) => `${(Number(atomic) / 1e6).toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 6 })} USDC`;
+// What a press would sign, said by each button that begins it.
+function label() {
+  if (!page.price) return;
+  const open = saved().some((one) => one.status === "signed" && one.header && one.product === page.product);
+  const price = usdc(page.price);
+  pay.textContent = open ? "Send the signed payment again" : bought ? `Buy the newest one for ${price}` : `Pay ${price}`;
+  at("retry").textContent = open ? pay.textContent : `${repriced ? "Agree and pay" : "Try again: pay"} ${price}`;
+}
+
+function reprice(amount) {
+  const before = usdc(page.price);
+  page.price = amount;
+  const now = { price: usdc(amount), atomic: `${atomic(amount)} atomic units`, words: `Changed while you were here: it was ${before}` };
+  for (const part of document.querySelectorAll("[data-shown]")) part.textContent = now[part.dataset.shown];
+  repriced = true;
+  label();
+  return [now.price, before];
+}
+
+// Words of others end as a sentence does.
+const sentence = (words) => words.trim().replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase()).replace(/[^.!?…]$/, "$&.");
 
 function decode(header) {
   try {
@@ -85,11 +119,12 @@ async function digest(buffer) {
 }
 
 async function reason(answer) {
+  const none = `The service answered with an error (HTTP ${answer.status}) and no reason.`;
   try {
-    const told = await answer.json();
-    return String(told.detail || told.error || told.message || `answer ${answer.status}`);
+    const body = await answer.json();
+    return sentence(String(body.detail || body.error || body.message || none));
   } catch {
-    return `answer ${answer.status}`;
+    return none;
   }
 }
 
@@ -111,33 +146,47 @@ async function pressed() {
     } catch (error) {
       tell(error);
     } finally {
-      pay.disabled = false;
-      list();
+      finished();
       // A button that was switched off has lost the focus; whoever types must not start at the top again.
-      if (document.activeElement === document.body) pay.focus({ preventScroll: true });
+      const here = [document.body, pay, at("retry")].includes(document.activeElement);
+      if (here && at("report").hidden) (at("retry").hidden ? pay : at("retry")).focus({ preventScroll: true });
     }
   });
   if (!began) elsewhere();
 }
 
+function finished() {
+  buying = false;
+  pay.disabled = false;
+  label();
+  list();
+}
+
+// What may be done next; after what the network has already, nothing.
+const NEXT = { "terms-changed": ["reload"], "on-chain": [] };
+
 function tell(error) {
   const fault = faultOf(error);
-  show();
-  say(fault.kind, `${fault.message} ${fault.end ?? NOTHING}`.trim(), "bad");
+  show(...(NEXT[fault.kind] || (page.price ? ["retry"] : [])));
+  say(fault.kind, `${sentence(fault.message)} ${fault.end ?? NOTHING}`.trim(), "bad");
 }
 
 function elsewhere() {
   at("purchase").hidden = false;
+  show();
   say("other-tab", "Another tab of this browser is buying right now. This one waits, so that nothing is paid twice. What is bought there appears here too.", "wait");
+  requestAnimationFrame(reveal);
 }
 
 function begin() {
   stopping = new AbortController();
+  buying = true;
+  repriced = false;
+  seen = new Set();
   pay.disabled = true;
   at("purchase").hidden = false;
   at("report").hidden = true;
   show();
-  at("purchase").scrollIntoView({ block: "nearest" });
 }
 
 async function buy() {
@@ -155,7 +204,7 @@ async function buy() {
   if (owned && (await reopen(owned, "owned", "You have the newest one already, so nothing was paid again. A new one comes every minute."))) return undefined;
   stage("approve");
   await approval(wallet, ready);
-  say("approve", "Waiting for you to approve in the wallet …");
+  say("approve", `Waiting for you to approve ${usdc(ready.offer.amount)} in the wallet …`);
   show("cancel");
   const made = await sign(wallet, ready);
   try {
@@ -190,32 +239,37 @@ async function check(payer) {
     const asked = await ask(page.path);
     const required = decode(asked.headers.get("PAYMENT-REQUIRED") || "");
     const offer = required?.accepts?.[0];
-    if (asked.status !== 402 || !offer) throw new Fault("not-for-sale", `No price was given: ${await reason(asked)}`);
+    if (asked.status !== 402 || !offer) throw new Fault("not-for-sale", `No price was given. ${await reason(asked)}`);
     const quote = (await asked.json()).quote || {};
     // What the page told when it was opened may be some snapshots ago.
     for (const part of document.querySelectorAll("[data-quote]")) part.textContent = quote[part.dataset.quote] || "not told";
-    compare(offer);
+    compare(required);
     const answer = await ask(`${page.prepare}&address=${encodeURIComponent(payer)}&attempt=${attempt(page.product)}`);
     if (answer.status !== 200) throw new Fault("not-ready", await reason(answer));
-    const told = await answer.json();
-    if (JSON.stringify(told.accepted) !== JSON.stringify(offer)) continue; // a new snapshot came between the two
-    obstacle(told);
-    return { ...told.payment, payer, required, offer, auth: told.account.auth_address, snapshot: offer.extra.snapshotId, sha256: quote.sha256 || null, at: Date.now() };
+    const prepared = await answer.json();
+    if (JSON.stringify(prepared.accepted) !== JSON.stringify(offer)) continue; // a new snapshot came between the two
+    obstacle(prepared);
+    agreed(prepared.payment, payer);
+    return { ...prepared.payment, payer, required, offer, auth: prepared.account.auth_address, snapshot: offer.extra.snapshotId, sha256: quote.sha256 || null, at: Date.now() };
   }
   throw new Fault("not-ready", "The price is being renewed. Press Pay again.");
 }
 
-function compare(offer) {
-  if (offer.payTo !== page.payee || offer.asset !== page.asset || offer.network !== page.full) {
-    throw new Fault("terms-changed", "The terms are not the ones on this page any more. Reload it and read them again.");
-  }
+// Only what stands on the page is signed: another price is shown and waits for a second press, other terms for a reload.
+function compare(required) {
+  const offer = required.accepts[0];
+  const changed = differences(page, required).map(([name, now, before]) => `the ${name} is now ${now}, and this page shows ${before}`);
+  if (changed.length) throw new Fault("terms-changed", `The terms are not the ones on this page any more: ${changed.join("; ")}. Reload the page and read them again.`);
+  if (!payable(offer.amount)) throw new Fault("not-for-sale", "The price on offer is no amount of money.");
   if (offer.amount === page.price) return;
-  const now = usdc(offer.amount);
-  const before = at("price").textContent;
-  page.price = offer.amount;
-  at("price").textContent = now;
-  at("price-note").textContent = `Changed while you were here: it was ${before}.`;
+  const [now, before] = reprice(offer.amount);
   throw new Fault("price-changed", `The price is now ${now}; it was ${before}. Press Pay again if you agree to the new one.`);
+}
+
+// What was prepared is read byte by byte before a wallet sees it, whoever prepared it.
+function agreed({ group, index }, payer) {
+  const found = surprises(group?.[index] ?? "", { payer, payee: page.payee, amount: page.price, asset: page.asset, hash: page.genesisHash });
+  if (found.length) throw new Fault("terms-changed", `The service prepared another payment than the one on this page: ${found.join(", ")}. The wallet was not asked to sign it.`);
 }
 
 function obstacle(told) {
@@ -226,7 +280,9 @@ function obstacle(told) {
 
 async function approval(wallet, ready) {
   if (!wallet.press) return;
-  say("approve", `Account ${ready.payer.slice(0, 6)}…${ready.payer.slice(-4)} can pay. Press the button, and approve in the wallet's window.`);
+  const price = usdc(ready.offer.amount);
+  at("approve").textContent = `Approve ${price} in the wallet`;
+  say("approve", `Account ${ready.payer.slice(0, 6)}…${ready.payer.slice(-4)} can pay ${price}. Press the button, and approve in the wallet's window.`);
   show("approve", "cancel");
   at("approve").focus();
   await press("approve");
@@ -241,7 +297,7 @@ async function sign(wallet, ready) {
   const payload = { paymentGroup: group, paymentIndex: ready.index };
   const { resource, extensions } = ready.required;
   return {
-    txid: ready.txid, payer: ready.payer, network: ready.offer.network, snapshot: ready.snapshot, sha256: ready.sha256,
+    txid: ready.txid, payer: ready.payer, payee: ready.offer.payTo, amount: ready.offer.amount, network: ready.offer.network, snapshot: ready.snapshot, sha256: ready.sha256,
     header: encode({ x402Version: 2, payload, accepted: ready.offer, resource, extensions }),
     product: page.product, title: page.title, path: page.path, status: "signed", at: new Date().toISOString(),
   };
@@ -285,9 +341,8 @@ async function unknown(answer, why, turn) {
   const wait = turn < 3 && told > 0 ? Math.min(told * 1000, 10000) : backoff;
   const seconds = Math.max(1, Math.round(wait / 1000));
   const kind = answer || navigator.onLine ? "unknown" : "offline-paying";
-  const cause = /[.!?]$/.test(why) ? why : `${why}.`;
   show("again");
-  say(kind, `${cause} Whether the payment settled is not known yet. It is kept in this browser, and the same one is sent again in ${seconds} ${seconds === 1 ? "second" : "seconds"}. Nothing new is signed. You may close this page and come back.`, "wait");
+  say(kind, `${sentence(why)} Whether the payment settled is not known yet. It is kept in this browser, and the same one is sent again in ${seconds} ${seconds === 1 ? "second" : "seconds"}. Nothing new is signed. You may close this page and come back.`, "wait");
   await new Promise((next) => {
     const timer = setTimeout(next, wait);
     wake = () => (clearTimeout(timer), next());
@@ -324,14 +379,16 @@ async function refused(purchase, answer) {
   if (ON_CHAIN.test(words)) throw new Fault("on-chain", `The network has this payment already, but the service did not take it in time. Do not pay again: ask the service, with the transaction ${purchase.txid}.`, "");
   const known = REFUSALS.find(([pattern]) => pattern.test(words));
   if (known) throw new Fault(known[1], known[2]);
-  throw new Fault("refused", `The payment was refused. The reason: ${(receipt?.errorReason || words).replaceAll("_", " ").replace(/\.$/, "")}.`);
+  throw new Fault("refused", `The payment was refused. The reason: ${(receipt?.errorReason || words).replaceAll("_", " ")}`);
 }
 
 const rowsOf = (one, body) => [
-  ["Product", `${one.title}, ${body.price || `${body.price_atomic} atomic units of USDC`}`],
+  ["Product", one.title],
+  ["Paid", one.amount ? `${usdc(one.amount)} (${atomic(one.amount)} atomic units)` : body.price || `${body.price_atomic} atomic units of USDC`],
   ["Snapshot", `${body.snapshotId}, as of ${body.as_of}`],
   ["Transaction", one.receipt?.transaction || one.txid],
   ["Payer", one.payer],
+  ...(one.payee ? [["Payee", one.payee]] : []),
   ["Network", one.network],
   ...(typeof one.matches === "boolean" ? [["Digest", one.matches ? "The bytes are the ones that were quoted" : "The bytes are NOT the ones that were quoted: download them and ask the service"]] : []),
 ];
@@ -355,8 +412,9 @@ function open(one, text, kind, words) {
   say(kind, words, "good");
   file("as-json", `${name}.json`, "application/json", text);
   file("as-markdown", `${name}.md`, "text/markdown", markdown(made));
-  file("as-receipt", `${name}-receipt.json`, "application/json", JSON.stringify({ product: one.product, transaction: one.txid, payer: one.payer, network: one.network, snapshotId: body.snapshotId, price_atomic: body.price_atomic, as_of: body.as_of, sha256: one.sha256, paymentResponse: one.receipt }, null, 2));
-  pay.textContent = "Buy the newest one";
+  file("as-receipt", `${name}-receipt.json`, "application/json", JSON.stringify({ product: one.product, transaction: one.txid, payer: one.payer, payee: one.payee, network: one.network, snapshotId: body.snapshotId, price_atomic: Number(one.amount || body.price_atomic), as_of: body.as_of, sha256: one.sha256, paymentResponse: one.receipt }, null, 2));
+  bought = bought || one.product === page.product;
+  label();
   list();
 }
 
@@ -368,7 +426,7 @@ async function reopen(one, kind = "kept", words = "This is what you bought. It s
 
 // A bought document whose body this browser lost is asked for again with the same payment, which pays nothing.
 async function pick(one) {
-  if (one.status === "settled" && (await reopen(one))) return;
+  if (one.status === "settled" && (await reopen(one))) return at("purchase").scrollIntoView();
   if (one.header) await resume(one.txid);
   else lost(one);
 }
@@ -388,8 +446,7 @@ async function resume(txid) {
     } catch (error) {
       tell(error);
     } finally {
-      pay.disabled = false;
-      list();
+      finished();
     }
   });
   if (began) return;
@@ -437,7 +494,11 @@ async function sample() {
 }
 
 for (const part of document.querySelectorAll(".needs-script")) part.hidden = false;
+pay.disabled = false;
+label();
 pay.addEventListener("click", pressed);
+at("retry").addEventListener("click", pressed);
+at("reload").addEventListener("click", () => location.reload());
 at("again").addEventListener("click", () => wake());
 at("cancel").addEventListener("click", () => stopping.abort());
 at("print").addEventListener("click", () => print());

@@ -132,7 +132,8 @@ def test_the_policy_allows_own_files_only_and_the_page_has_nothing_inline(shown:
 def test_every_asset_that_the_page_names_is_in_the_repository(shown: TestClient) -> None:
     named = set(re.findall(r'"/assets/([a-z.-]+)"', shown.get("/x402-buyer/").text))
 
-    assert named == {"site.css", "buyer.css", "buyer.js", "buyer-store.js", "buyer-wallets.js", "buyer-report.js"}
+    imported = set(re.findall(r'from "\./([a-z-]+\.js)"', (ROOT / "site" / "assets" / "buyer.js").read_text()))
+    assert named == {"site.css", "buyer.css", "buyer.js", "charts.js"} | imported
     assert all((ROOT / "site" / "assets" / name).is_file() for name in named)
 
 
@@ -285,7 +286,7 @@ def test_every_end_that_the_page_can_come_to_is_in_the_documentation() -> None:
     said = re.findall(r"""(?:Fault|say|reopen)\((?:one, |owned, )?"([a-z-]+)",""", scripts)
     said += re.findall(r"""\["([a-z-]+)", "[A-Z]""", scripts) + re.findall(r"""/i, "([a-z-]+)", "[A-Z]""", scripts)
     described = set(re.findall(r"`([a-z-]+)`", (ROOT / "docs" / "buying.md").read_text()))
-    steps = {"connect", "check", "choose", "approve", "settle"}
+    steps = {"connect", "check", "choose", "approve", "settle"} | {"cannot-post"}  # the last is the Arena page's alone
 
     assert len(set(said) - steps) > 15
     assert set(said) - steps <= described
@@ -299,6 +300,17 @@ def test_the_page_has_its_steps_a_live_region_and_named_controls(shown: TestClie
     assert "<legend>Pay with</legend>" in text
     assert '<label for="account">' in text
     assert "<noscript>" in text
+
+
+def test_every_place_that_tells_the_price_is_one_that_follows_it(shown: TestClient) -> None:
+    text = shown.get("/x402-buyer/").text.split("<main", 1)[1].split("</main>", 1)[0]
+
+    followed = re.findall(r'data-shown="(price|atomic|words)">([^<]+)<', text)
+    without = re.sub(r'data-shown="[a-z]+">[^<]+<|<button[^>]* id="pay"[^>]*>[^<]*<', "<", text)
+
+    assert [name for name, _ in followed].count("price") == 2
+    assert [name for name, _ in followed].count("atomic") == 2
+    assert [words for words in ("0.10", "100,000", "USD Coin", "10 US cents") if words in without] == []
 
 
 def test_where_nothing_is_for_sale_what_was_bought_can_still_be_read(tmp_path: Path) -> None:

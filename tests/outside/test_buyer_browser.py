@@ -552,7 +552,7 @@ def test_after_a_failure_the_focus_is_where_the_next_try_is(shop: Shop, context:
     page.keyboard.press("Enter")
     until(page, "declined")
 
-    expect(page.locator("#pay")).to_be_focused()
+    expect(page.locator("#retry")).to_be_focused()
 
 
 def test_two_tabs_pay_once_and_the_one_that_waited_shows_it_too(shop: Shop, context: BrowserContext) -> None:

@@ -1,0 +1,367 @@
+"""What the buyer page says will be signed is what is signed: other prices, other terms, other bytes, other words."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("playwright", reason="missing: playwright (pip install playwright)")
+
+from algosdk import encoding, transaction
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+
+from gateway.networks import DEVNET, MAINNET
+from tests.buyer.live import Shop
+from tests.outside.buyer_shop import ARC0001, DEMO_PAYEE, Wallet, a_shop, provider
+from tests.outside.site_pages import CHROMIUM, a_browser
+from tests.outside.test_buyer_browser import REPORT, Sent, opened, pay, until, with_wallet
+
+pytestmark = [
+    pytest.mark.outside,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(not CHROMIUM.exists(), reason="missing: chromium (apt install chromium)"),
+]
+OTHER = "A7NMWS3NT3IUDMLVO26ULGXGIIOUQ3ND2TXSER6EBGRZNOBOUIQXHIBGDE"
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    with a_shop(tmp_path_factory.mktemp("terms")) as open_shop:
+        yield open_shop
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with a_browser() as running:
+        yield running
+
+
+@pytest.fixture(params=[390, 1440])
+def context(browser: Browser, request: pytest.FixtureRequest) -> Iterator[BrowserContext]:
+    made = browser.new_context(viewport={"width": request.param, "height": 844})
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def wide(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(viewport={"width": 1280, "height": 900})
+    yield made
+    made.close()
+
+
+def rewritten(page: Page, change: Callable[[dict[str, Any]], Any]) -> None:
+    """Let a challenge reach the page with other terms than the service's."""
+
+    def answer(route: Route) -> None:
+        told = route.fetch()
+        headers = dict(told.headers)
+        required = json.loads(base64.b64decode(headers["payment-required"]))
+        change(required)
+        headers["payment-required"] = base64.b64encode(json.dumps(required).encode()).decode()
+        route.fulfill(status=402, headers=headers, body=told.body())
+
+    page.route(f"**{REPORT}", answer)
+
+
+def costs(amount: str) -> Callable[[dict[str, Any]], None]:
+    return lambda required: [offer.update(amount=amount) for offer in required["accepts"]].clear()
+
+
+def prepared(page: Page, change: Callable[[dict[str, Any]], Any]) -> None:
+    """Let a prepared payment reach the page other than the service made it."""
+
+    def answer(route: Route) -> None:
+        told = route.fetch().json()
+        change(told)
+        route.fulfill(status=200, json=told)
+
+    page.route("**/x402-buyer/prepare?**", answer)
+
+
+def forget(page: Page) -> None:
+    """Blank the state, so that the next one is seen also when it has the same name."""
+    page.evaluate("document.getElementById('state').dataset.state = ''")
+
+
+def prices_on(page: Page) -> str:
+    """Return all words of the offer, its terms and the purchase, as a visitor reads them and as a reader says them."""
+    return "\n".join([page.inner_text(".offer"), page.inner_text("#purchase .actions")])
+
+
+def test_a_changed_price_stands_in_every_place_before_the_second_press_and_nothing_else_is_signed(
+    shop: Shop, context: BrowserContext
+) -> None:
+    wallet = Wallet(shop)
+    with_wallet(context, wallet)
+    page = opened(context, shop)
+    rewritten(page, costs("250000"))
+
+    pay(page)
+    told = until(page, "price-changed")
+
+    seen = prices_on(page).replace("it was 0.10 USDC", "")
+    assert "0.10" not in seen
+    assert "100,000" not in seen
+    assert seen.count("0.25 USDC") == 4  # the number, the button, the terms, the button beside the words
+    assert seen.count("250,000 atomic units") == 2
+    assert page.get_by_role("button", name="Pay 0.25 USDC", exact=True).count() == 1
+    assert page.get_by_role("button", name="Agree and pay 0.25 USDC", exact=True).count() == 1
+    assert "The price is now 0.25 USDC; it was 0.10 USDC." in told
+    assert wallet.signed == 0
+
+
+@pytest.mark.parametrize("button", ["#pay", "#retry"])
+def test_the_second_press_signs_exactly_the_price_that_is_shown(shop: Shop, wide: BrowserContext, button: str) -> None:
+    wallet = Wallet(shop)
+    with_wallet(wide, wallet)
+    page = opened(wide, shop)
+    page.evaluate("document.getElementById('pay').dataset.price = '250000'")  # the service asks for less by now
+    pay(page)
+    until(page, "price-changed")
+    shown = page.inner_text("#price")
+
+    page.click(button)
+    until(page, "settled")
+
+    assert (shown, wallet.spent(), wallet.transfers()) == ("0.10 USDC", 100_000, 1)
+    assert "0.10 USDC (100,000 atomic units)" in page.inner_text("#report")
+
+
+def test_a_price_that_changes_again_is_shown_again_and_never_signed_unseen(shop: Shop, wide: BrowserContext) -> None:
+    wallet = Wallet(shop)
+    with_wallet(wide, wallet)
+    page = opened(wide, shop)
+    amounts = iter(["250000", "300000", "300000"])
+
+    def dearer(required: dict[str, Any]) -> None:
+        costs(next(amounts))(required)
+
+    rewritten(page, dearer)
+
+    pay(page)
+    until(page, "price-changed")
+    page.click("#retry")
+    expect(page.locator("#state")).to_contain_text("The price is now 0.30 USDC; it was 0.25 USDC.")
+
+    assert page.inner_text("#pay") == "Pay 0.30 USDC"
+    assert wallet.signed == 0
+
+
+@pytest.mark.parametrize("amount", ["0", "-1", "1e5", "100000.5", " ", "9" * 30])
+def test_a_price_that_is_no_amount_of_money_is_neither_shown_nor_signed(
+    shop: Shop, wide: BrowserContext, amount: str
+) -> None:
+    wallet = Wallet(shop)
+    with_wallet(wide, wallet)
+    page = opened(wide, shop)
+    rewritten(page, costs(amount))
+
+    pay(page)
+
+    assert "no amount of money" in until(page, "not-for-sale")
+    assert page.inner_text("#price") == "0.10 USDC"
+    assert wallet.signed == 0
+
+
+def _offers(**changes: str) -> Callable[[dict[str, Any]], None]:
+    return lambda required: [offer.update(changes) for offer in required["accepts"]].clear()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (_offers(payTo=OTHER), f"the payee is now {OTHER}, and this page shows {DEMO_PAYEE}"),
+        (_offers(asset="7"), "the asset is now 7, and this page shows 31566704"),
+        (_offers(network=MAINNET.full), f"the network is now {MAINNET.full}, and this page shows {DEVNET.full}"),
+        (_offers(scheme="upto"), "the scheme is now upto"),
+        (
+            lambda told: told["resource"].update(url="https://x/api/x402-atlas.php"),
+            "product is now /api/x402-atlas.php",
+        ),
+        (lambda told: told.pop("resource"), "the product is now"),
+        (lambda told: told.update(x402Version=3), "the version of x402 is now 3"),
+    ],
+)
+def test_other_terms_are_told_with_both_values_and_wait_for_a_reload(
+    shop: Shop, wide: BrowserContext, change: Callable[[dict[str, Any]], Any], words: str
+) -> None:
+    wallet = Wallet(shop)
+    with_wallet(wide, wallet)
+    page = opened(wide, shop)
+    rewritten(page, change)
+
+    pay(page)
+    told = until(page, "terms-changed")
+    forget(page)
+    page.click("#pay")  # a stale page goes on refusing
+    again = until(page, "terms-changed")
+
+    assert words in told
+    assert words in again
+    assert wallet.signed == 0
+    expect(page.locator("#retry")).to_be_hidden()
+    page.unroute(f"**{REPORT}")
+    page.click("#reload")
+    page.locator("details summary").first.click()
+    page.check("input[value=arc0001]")
+    page.click("#pay")
+    until(page, "settled")
+
+
+def _payment(**changes: Any) -> Callable[[dict[str, Any]], None]:
+    """Return a change of the prepared payment's own bytes, all the rest of the answer left as it was."""
+
+    def change(told: dict[str, Any]) -> None:
+        terms = transaction.SuggestedParams(
+            changes.get("fee", 0), 10, 110, changes.get("gh", DEVNET.genesis_hash), DEVNET.genesis_id, flat_fee=True
+        )
+        wanted = {"receiver": DEMO_PAYEE, "amt": 100_000, "index": DEVNET.asset_id, "sender": told["address"]}
+        wanted |= {name: value for name, value in changes.items() if name not in {"fee", "gh"}}
+        item = transaction.AssetTransferTxn(sp=terms, **wanted)
+        told["payment"]["group"][told["payment"]["index"]] = encoding.msgpack_encode(item)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (_payment(amt=100_001), "another amount"),
+        (_payment(receiver=OTHER), "another payee"),
+        (_payment(index=7), "another asset"),
+        (_payment(sender=OTHER), "another payer"),
+        (_payment(gh=MAINNET.genesis_hash), "another network"),
+        (_payment(fee=1000), "a fee"),
+        (_payment(close_assets_to=OTHER), "an extra part (aclose)"),
+        (_payment(rekey_to=OTHER), "an extra part (rekey)"),
+        (_payment(revocation_target=OTHER), "an extra part (asnd)"),
+        (lambda told: told["payment"].update(index=0), "another kind"),
+        (lambda told: told["payment"].update(index=5), "no payment that can be read"),
+        (lambda told: told["payment"]["group"].__setitem__(1, "gqNnYXM="), "no payment that can be read"),
+    ],
+)
+def test_a_prepared_payment_is_read_byte_by_byte_before_a_wallet_sees_it(
+    shop: Shop, wide: BrowserContext, change: Callable[[dict[str, Any]], None], words: str
+) -> None:
+    wallet = Wallet(shop)
+    with_wallet(wide, wallet)
+    page = opened(wide, shop)
+    prepared(page, change)
+
+    pay(page)
+    told = until(page, "terms-changed")
+
+    assert words in told
+    assert "The wallet was not asked to sign it. Nothing was paid." in told
+    assert wallet.signed == 0
+
+
+def test_after_a_purchase_the_button_says_what_the_next_press_would_sign(shop: Shop, wide: BrowserContext) -> None:
+    with_wallet(wide, Wallet(shop))
+    page = opened(wide, shop)
+
+    pay(page)
+    until(page, "settled")
+    first = page.inner_text("#pay")
+    page.reload()
+    until(page, "kept")
+
+    assert (first, page.inner_text("#pay")) == ("Buy the newest one for 0.10 USDC",) * 2
+
+
+@pytest.mark.parametrize(
+    ("thrown", "state", "words"),
+    [
+        ("undefined.x", "wallet", "The wallet says: Cannot read properties of undefined"),
+        ("({}).genesisHash.x", "wallet", "The wallet says: Cannot read properties of undefined"),
+        ("(() => { throw new Error('Network request failed') })()", "wallet", "Network request failed. Nothing"),
+        ("(() => { throw new Error('Genesis hash mismatch') })()", "wrong-network", "Genesis hash mismatch. Nothing"),
+        ("(() => { throw new Error('Wrong network.') })()", "wrong-network", "Wrong network. Nothing"),
+        ("(() => { throw new Error('This network is not supported') })()", "wrong-network", "not supported. Nothing"),
+        ("(() => { throw { code: 4004, message: 'x' } })()", "wrong-network", "The wallet says: x. Nothing"),
+        ("undefined", "wallet", "no answer that can be read. Nothing"),
+        ("'yes'", "wallet", "no answer that can be read. Nothing"),
+    ],
+)
+def test_only_what_a_wallet_says_of_the_network_is_told_as_a_wrong_network(
+    shop: Shop, wide: BrowserContext, thrown: str, state: str, words: str
+) -> None:
+    wide.add_init_script(f"globalThis.algorand = {{ async enable() {{ return {thrown}; }} }};")
+    page = opened(wide, shop)
+
+    pay(page)
+
+    assert words in until(page, state)
+
+
+def test_offline_before_paying_with_the_devnet_wallet_is_told_as_offline(shop: Shop, wide: BrowserContext) -> None:
+    page = opened(wide, shop)
+    wide.set_offline(True)
+
+    page.click("#pay")
+
+    assert until(page, "offline") == "You are offline. Try again when the connection is back. Nothing was paid."
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (
+            {"status": 503, "json": {"detail": "the node does not answer"}},
+            "The node does not answer. Nothing was paid.",
+        ),
+        ({"status": 502, "body": "<h1>bad</h1>"}, "with an error (HTTP 502) and no reason. Nothing was paid."),
+        ({"status": 429, "json": {"detail": "Too many!"}}, "Too many! Nothing was paid."),
+    ],
+)
+def test_reasons_of_others_end_as_sentences_do(
+    shop: Shop, wide: BrowserContext, answer: dict[str, Any], words: str
+) -> None:
+    page = opened(wide, shop)
+    page.route("**/x402-buyer/prepare?**", lambda route: route.fulfill(**answer))
+
+    page.click("#pay")
+
+    assert words in until(page, "not-ready")
+
+
+def in_sight(page: Page, name: str) -> bool:
+    """Tell whether all of an element is on the screen now."""
+    return bool(
+        page.wait_for_function(
+            "(name) => { const box = document.querySelector(name).getBoundingClientRect();"
+            " return box.height > 0 && box.top >= 0 && box.bottom <= innerHeight; }",
+            arg=name,
+        )
+    )
+
+
+def test_on_a_phone_words_and_their_buttons_are_on_the_screen(shop: Shop, browser: Browser) -> None:
+    phone = browser.new_context(viewport={"width": 390, "height": 844})
+    wallet = Wallet(shop)
+    phone.expose_function("signWith", wallet.sign)
+    phone.add_init_script(provider(ARC0001, wallet))
+    page = opened(phone, shop)
+    rewritten(page, costs("250000"))
+
+    pay(page)
+    until(page, "price-changed")
+    assert in_sight(page, "#state")
+    assert in_sight(page, "#retry")
+
+    page.unroute(f"**{REPORT}")
+    forget(page)
+    page.click("#retry")
+    until(page, "price-changed")
+    sent = Sent(phone, "lost", "cut", "cut", "cut", "cut")
+    page.click("#retry")
+    until(page, "unknown")
+    assert in_sight(page, "#state")
+    assert in_sight(page, "#again")
+    assert len(set(sent.headers)) == 1
+    phone.close()
