@@ -7,9 +7,8 @@ import gc
 import socket
 import sys
 from collections.abc import AsyncIterator
-from typing import Any, Final
+from typing import Final
 
-import aiohttp
 import structlog
 import uvicorn
 from prometheus_client import start_http_server
@@ -23,9 +22,11 @@ from starlette.routing import BaseRoute, Mount, Route
 from gateway.answers import VARY
 from gateway.buyer import buyer_routes
 from gateway.clock import Clock, SystemClock
+from gateway.connection import Connections, protocol_of
 from gateway.errors import GatewayError, PreviewRefused
 from gateway.ledger import Ledger
 from gateway.limits import Guard
+from gateway.line import Lines
 from gateway.paid import PaidEndpoint
 from gateway.preview import Preview
 from gateway.problem import ALLOWED_METHODS, PROBLEMS, preflight, problem
@@ -36,8 +37,6 @@ from gateway.settings import GatewaySettings, is_loopback
 from gateway.state import GatewayState
 
 PAID_PATH: Final = "/api/x402-{name}.php"
-# Larger than the 64 KiB of headers that still get a proper 431; beyond it the server cuts the connection.
-MAX_HEAD_BYTES: Final = 128 * 1024
 KEEP_ALIVE_S: Final = 15
 BACKLOG: Final = 2_048
 log = structlog.get_logger("gateway")
@@ -98,31 +97,15 @@ def _routes(state: GatewayState, site: Preview | None) -> list[BaseRoute]:
 @contextlib.asynccontextmanager
 async def _lifespan(state: GatewayState, site: Preview | None, http: Http | None) -> AsyncIterator[None]:
     async with contextlib.AsyncExitStack() as stack:
-        session = http
-        if session is None:
-            session = await stack.enter_async_context(_connections())
-        await state.start(session)
+        if http is None:
+            # How many calls run at once is bounded by the purchases' turns.
+            http = lines = Lines(MAX_ANSWER_HEAD_BYTES + MAX_ANSWER_BYTES)
+            stack.push_async_callback(lines.close)
+        await state.start(http)
         stack.push_async_callback(state.stop)
         if site is not None:
             await stack.enter_async_context(site.following())
         yield
-
-
-@contextlib.asynccontextmanager
-async def _connections() -> AsyncIterator[Http]:
-    """Open what carries every outgoing call; how many run at once is bounded by the purchases' turns."""
-    try:
-        from gateway.line import Lines  # noqa: PLC0415 - imports httptools
-    except ImportError:
-        connector = aiohttp.TCPConnector(limit=0)
-        async with aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar()) as session:
-            yield session
-        return
-    lines = Lines(MAX_ANSWER_HEAD_BYTES + MAX_ANSWER_BYTES)
-    try:
-        yield lines
-    finally:
-        await lines.close()
 
 
 def _problem_for(request: Request, status: int, headers: dict[str, str] | None = None) -> Response:
@@ -214,27 +197,13 @@ def _serve_metrics(settings: GatewaySettings, state: GatewayState) -> None:
         raise GatewayError(message) from error
 
 
-def _http(app: Starlette) -> Any:
-    """Return the protocol over httptools, or uvicorn's own over h11 where httptools is not installed."""
-    try:
-        from gateway.connection import Connections, protocol_of  # noqa: PLC0415 - imports httptools
-    except ImportError:
-        log.warning(
-            "httptools is not installed: the gateway is slower, and slow senders, clients that do not read and more "
-            "connections than there are files for are cut by no one; put a proxy with time limits before it"
-        )
-        return "h11"
+def _config(app: Starlette, settings: GatewaySettings) -> uvicorn.Config:
     connections = Connections(app.state.gateway)
     app.state.gateway.background.append(connections.sweep_forever)
-    return protocol_of(connections)
-
-
-def _config(app: Starlette, settings: GatewaySettings) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=_http(app),
+        http=protocol_of(connections),
         ws="none",
-        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         access_log=False,
         server_header=False,
         proxy_headers=False,

@@ -7,6 +7,7 @@ that did anything unexpected is closed and not used again.
 from __future__ import annotations
 
 import asyncio
+import select
 import ssl
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -35,6 +36,7 @@ class _Line(asyncio.Protocol):
         self._parser = httptools.HttpResponseParser(self)
         self._waiter: asyncio.Future[tuple[int, bytes]] | None = None
         self._transport: asyncio.Transport | None = None
+        self._arrived = select.poll()
         self._body: list[bytes] = []
         self._seen = 0
         self._status = 0
@@ -47,6 +49,14 @@ class _Line(asyncio.Protocol):
     def closed(self) -> bool:
         """Whether it can carry nothing any more."""
         return self._transport is None or self._transport.is_closing()
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing has come that the loop has not read yet: an answer that nobody asked for, or the end.
+
+        Bytes that lie there when a request is written would be read as its answer.
+        """
+        return not self._arrived.poll(0)
 
     async def exchange(self, request: bytes, sent: Callable[[], None] | None) -> tuple[int, bytes]:
         """Send one request and wait for its answer."""
@@ -73,6 +83,7 @@ class _Line(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
+        self._arrived.register(transport.get_extra_info("socket"), select.POLLIN)
 
     def data_received(self, data: bytes) -> None:
         self._seen += len(data)
@@ -210,7 +221,7 @@ class Lines:
         oldest = asyncio.get_running_loop().time() - MAX_IDLE_S
         while lines:
             line = lines.pop()
-            if line.reusable and not line.closed and line.idle_since > oldest:
+            if line.reusable and not line.closed and line.idle_since > oldest and line.silent:
                 return line
             line.close()
         return None

@@ -3,11 +3,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-import aiohttp
 import pytest
 
 from gateway.chain import Chain, Finding, Presence
+from gateway.line import Lines
 from gateway.networks import DEVNET
+from gateway.remote import MAX_ANSWER_BYTES, MAX_HEAD_BYTES
 from gateway.settings import GatewaySettings
 from tests.gateway.fakes import FakeClock, World
 from tests.gateway.house import in_loop
@@ -17,9 +18,11 @@ TXID = "T" * 52
 
 @asynccontextmanager
 async def chain_of(world: World, *, indexer: str = "/i") -> AsyncIterator[Chain]:
-    async with world.running(), aiohttp.ClientSession() as http:
+    async with world.running():
         settings = GatewaySettings(algod_url=f"{world.url}/a", indexer_url=f"{world.url}{indexer}")
-        yield Chain(settings, http, FakeClock())
+        lines = Lines(MAX_HEAD_BYTES + MAX_ANSWER_BYTES)
+        yield Chain(settings, lines, FakeClock())
+        await lines.close()
 
 
 @in_loop

@@ -1,4 +1,4 @@
-"""Both ways to call another service, against a server that answers byte for byte what a test says."""
+"""Calls to another service, against a server that answers byte for byte what a test says."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from ipaddress import IPv4Address
 from pathlib import Path
 
-import aiohttp
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
@@ -23,7 +22,6 @@ from gateway.remote import MAX_ANSWER_BYTES, MAX_HEAD_BYTES, Answer, Http, Remot
 from tests.gateway.house import in_loop
 
 OK = b'HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n{"a":1}'
-CLIENTS = ["lines", "aiohttp"]
 
 
 class Peer:
@@ -72,11 +70,7 @@ class Peer:
 
 
 @asynccontextmanager
-async def client(kind: str) -> AsyncIterator[Http]:
-    if kind == "aiohttp":
-        async with aiohttp.ClientSession() as session:
-            yield session
-        return
+async def client() -> AsyncIterator[Http]:
     lines = Lines(MAX_HEAD_BYTES + MAX_ANSWER_BYTES)
     yield lines
     await lines.close()
@@ -105,43 +99,39 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("kind", CLIENTS)
 @pytest.mark.parametrize("answer", GOOD.values(), ids=GOOD)
 @in_loop
-async def test_an_answer_is_read_however_it_is_framed(answer: bytes, kind: str) -> None:
+async def test_an_answer_is_read_however_it_is_framed(answer: bytes) -> None:
     peer = Peer(answer)
-    async with peer.running(), client(kind) as http:
+    async with peer.running(), client() as http:
         answers = [await post(http, peer) for _ in range(3)]
 
     assert answers == [Answer(200, {"a": 1})] * 3
     assert len(peer.requests) == 3
 
 
-@pytest.mark.parametrize("kind", CLIENTS)
 @pytest.mark.parametrize("answer", BAD.values(), ids=BAD)
 @in_loop
-async def test_what_is_no_whole_answer_is_an_error_and_asked_once(answer: bytes, kind: str) -> None:
+async def test_what_is_no_whole_answer_is_an_error_and_asked_once(answer: bytes) -> None:
     peer = Peer(answer, ends=True)
-    async with peer.running(), client(kind) as http:
+    async with peer.running(), client() as http:
         with pytest.raises(RemoteError):
             await post(http, peer)
 
     assert len(peer.requests) == 1
 
 
-@pytest.mark.parametrize("kind", CLIENTS)
 @in_loop
-async def test_an_answer_that_ends_with_its_connection_is_whole(kind: str) -> None:
+async def test_an_answer_that_ends_with_its_connection_is_whole() -> None:
     peer = Peer(b'HTTP/1.1 200 OK\r\n\r\n{"a":1}', ends=True)
-    async with peer.running(), client(kind) as http:
+    async with peer.running(), client() as http:
         assert await post(http, peer) == Answer(200, {"a": 1})
 
 
-@pytest.mark.parametrize("kind", CLIENTS)
 @in_loop
-async def test_silence_is_an_error_in_time_and_the_connection_is_not_used_again(kind: str) -> None:
+async def test_silence_is_an_error_in_time_and_the_connection_is_not_used_again() -> None:
     peer = Peer(b"")
-    async with peer.running(), client(kind) as http:
+    async with peer.running(), client() as http:
         with pytest.raises(RemoteError):
             await post(http, peer, timeout_s=0.1)
         peer.answer = OK
@@ -152,11 +142,10 @@ async def test_silence_is_an_error_in_time_and_the_connection_is_not_used_again(
     assert peer.connections == 2
 
 
-@pytest.mark.parametrize("kind", CLIENTS)
 @in_loop
-async def test_a_redirect_is_an_answer_and_not_followed(kind: str) -> None:
+async def test_a_redirect_is_an_answer_and_not_followed() -> None:
     peer = Peer(b"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n")
-    async with peer.running(), client(kind) as http:
+    async with peer.running(), client() as http:
         assert await post(http, peer) == Answer(302, None)
 
     assert len(peer.requests) == 1
@@ -165,7 +154,7 @@ async def test_a_redirect_is_an_answer_and_not_followed(kind: str) -> None:
 @in_loop
 async def test_connections_are_kept_and_used_one_request_at_a_time() -> None:
     peer = Peer(OK)
-    async with peer.running(), client("lines") as http:
+    async with peer.running(), client() as http:
         for _ in range(5):
             await post(http, peer)
         one = peer.connections
@@ -178,7 +167,7 @@ async def test_connections_are_kept_and_used_one_request_at_a_time() -> None:
 @in_loop
 async def test_bytes_that_nobody_asked_for_end_the_connection() -> None:
     peer = Peer(OK + OK)
-    async with peer.running(), client("lines") as http:
+    async with peer.running(), client() as http:
         first = await post(http, peer)
         peer.answer = OK
 
@@ -208,7 +197,7 @@ AMBIGUOUS = {
 @in_loop
 async def test_an_answer_that_two_readers_would_cut_differently_is_an_error(answer: bytes) -> None:
     peer = Peer(answer)
-    async with peer.running(), client("lines") as http:
+    async with peer.running(), client() as http:
         with pytest.raises(RemoteError):
             await post(http, peer)
         peer.answer = OK
@@ -222,7 +211,7 @@ async def test_an_answer_that_two_readers_would_cut_differently_is_an_error(answ
 @in_loop
 async def test_a_trailer_is_no_part_of_the_answer() -> None:
     peer = Peer(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\n{"a":1}\r\n0\r\nX: y\r\n\r\n')
-    async with peer.running(), client("lines") as http:
+    async with peer.running(), client() as http:
         answers = [await post(http, peer) for _ in range(2)]
 
     assert answers == [Answer(200, {"a": 1})] * 2
@@ -246,7 +235,7 @@ async def test_a_connection_that_a_server_may_be_closing_is_not_used_again() -> 
 @in_loop
 async def test_a_caller_that_gives_up_ends_its_connection_at_once() -> None:
     peer = Peer(b"")
-    async with peer.running(), client("lines") as http:
+    async with peer.running(), client() as http:
         asking = asyncio.create_task(post(http, peer))
         await peer.asked.wait()
         asking.cancel()
@@ -261,7 +250,7 @@ async def test_a_caller_that_gives_up_ends_its_connection_at_once() -> None:
 async def test_an_encoding_that_was_not_asked_for_is_an_error() -> None:
     body = gzip.compress(b'{"a":1}')
     peer = Peer(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
-    async with peer.running(), client("lines") as http:
+    async with peer.running(), client() as http:
         with pytest.raises(RemoteError):
             await post(http, peer)
 
@@ -270,7 +259,7 @@ async def test_an_encoding_that_was_not_asked_for_is_an_error() -> None:
 @in_loop
 async def test_a_header_that_smuggles_a_line_is_never_sent(token: str) -> None:
     peer = Peer(OK)
-    async with peer.running(), client("lines") as http:
+    async with peer.running(), client() as http:
         with pytest.raises(RemoteError):
             await call(http, "GET", peer.url, timeout_s=60, headers={"X": token})
 
@@ -290,11 +279,10 @@ def signed_by_nobody(folder: Path) -> ssl.SSLContext:
     return context
 
 
-@pytest.mark.parametrize("kind", CLIENTS)
 @in_loop
-async def test_a_certificate_that_nobody_signed_is_refused(kind: str, tmp_path: Path) -> None:
+async def test_a_certificate_that_nobody_signed_is_refused(tmp_path: Path) -> None:
     peer = Peer(OK)
-    async with peer.running(signed_by_nobody(tmp_path)), client(kind) as http:
+    async with peer.running(signed_by_nobody(tmp_path)), client() as http:
         with pytest.raises(RemoteError, match=r"Certificate|CertVerification"):
             await call(http, "GET", peer.url, timeout_s=60, headers={})
 
