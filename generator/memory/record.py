@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Table, bindparam, delete, func, insert, or_, select, update
 
 from generator.arena.ballots import Ballot, Refusal
 from generator.arena.play import Lock, PlayResult, PlayState
 from generator.arena.schedule import Schedule
-from generator.arena.teacher import Standing
+from generator.arena.teacher import PredictionChange, Standing
 from generator.arena.values import BallotVerdict, Event, Lesson, PredictionMade, Round, Tally
 from generator.catalog.words import Prediction, RoundPhase
 from generator.memory import tables as t
@@ -214,8 +214,7 @@ def store_result(connection: Connection, result: PlayResult) -> None:
         put_meta(connection, SCHEDULE_KEY, written)
     for before, after in result.rounds:
         _store_round(connection, before, after)
-    for made_before, made in result.predictions:
-        _store_prediction(connection, made_before, made)
+    _store_predictions(connection, result.predictions)
     _insert_all(connection, t.lessons, [row_of_lesson(lesson) for lesson in result.lessons])
     _insert_all(connection, t.tallies, [row for lock in result.locks for row in _lock_rows(lock)])
     _insert_all(connection, t.events, [{"at_ms": e.at_ms, "kind": e.kind, "text": e.text} for e in result.events])
@@ -229,13 +228,18 @@ def _store_round(connection: Connection, before: Round | None, after: Round) -> 
         connection.execute(update(t.rounds).where(t.rounds.c.round_id == after.round_id).values(**row))
 
 
-def _store_prediction(connection: Connection, before: PredictionMade | None, after: PredictionMade) -> None:
-    row = row_of_prediction(after)
-    if before is None:
-        connection.execute(insert(t.predictions).values(**row))
-        return
-    where = (t.predictions.c.asset == after.asset, t.predictions.c.start_ms == after.start_ms)
-    connection.execute(update(t.predictions).where(*where).values(**row))
+def _store_predictions(connection: Connection, changes: Sequence[PredictionChange]) -> None:
+    """Store what was made and what changed, each in one statement: an hour has one for every asset, twice."""
+    _insert_all(connection, t.predictions, [row_of_prediction(after) for before, after in changes if before is None])
+    changed = [
+        {"of_asset": after.asset, "of_start": after.start_ms, **row_of_prediction(after)}
+        for before, after in changes
+        if before is not None
+    ]
+    if changed:
+        c = t.predictions.c
+        where = (c.asset == bindparam("of_asset"), c.start_ms == bindparam("of_start"))
+        connection.execute(update(t.predictions).where(*where), changed)
 
 
 def _lock_rows(lock: Lock) -> list[dict[str, Any]]:
