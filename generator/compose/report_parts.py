@@ -128,6 +128,7 @@ def track_record(ctx: TickContext, record: TrackRecord) -> ReportTrackRecord:
     right = round(n * (record.hit.percent or 0) / 100)
     wrong = tuple(
         f"{row.round_id}: said {_PREDICTED[row.brain_prediction]}, it was {_PREDICTED[row.actual_outcome]}."
+        f"{' Played before the start, not counted.' if row.warm_up else ''}"
         for row in ctx.arena.lessons
         if not row.brain_correct
     )

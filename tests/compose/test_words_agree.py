@@ -12,7 +12,7 @@ from generator.catalog.words import RegimeLabel, VolatilityWord
 from generator.compose.context import TickContext
 from generator.compose.liquidity_lite import notes
 from generator.compose.regime import regime_sentence
-from generator.compose.report_parts import futures, report_asset
+from generator.compose.report_parts import futures, report_asset, track_record
 from generator.compose.scenarios import scenarios
 from generator.publish.pages.words import regime_headline
 from tests.builders import full_context
@@ -108,3 +108,14 @@ def test_a_scenario_writes_time_as_people_do(minutes: int, written: str) -> None
     told = " ".join(line for one in scenarios(context(dwell_minutes=minutes)) for line in one.supported_by)
 
     assert f"for {written}" in told
+
+
+def test_a_miss_that_was_played_before_the_start_is_marked() -> None:
+    ctx = full_context()
+    early, late = (
+        replace(lesson, brain_correct=0, warm_up=early)
+        for lesson, early in zip(ctx.arena.lessons, (True, False), strict=False)
+    )
+    told = track_record(replace(ctx, arena=replace(ctx.arena, lessons=(early, late))), ctx.arena.hourly_record)
+
+    assert ["not counted" in line for line in told.latest_arena_losses] == [True, False]
