@@ -127,7 +127,7 @@ def test_below_thirty_nothing_is_drawn_and_the_page_says_how_many_are_missing() 
     html = Pages().render(replace(base, ctx=replace(base.ctx, arena=young)))["/track-record/index.html"]
 
     assert b"<figure" not in html
-    assert "12 of 30: charts and rates are drawn from 30 forecasts on." in _text(html)
+    assert "12 of 30 forecasts have come due. Charts are drawn from 30 on" in _text(html)
     assert "Too early to tell" in _text(html)
 
 
