@@ -11,10 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
-from generator.publish.bucket.store import Bucket, StoreFault
-
 ONCE: Final = "once"
-MAX_TILE_BYTES: Final = 32 * 1024 * 1024  # a bundle of 256 entries of 65,535 bytes is half of it
 
 
 class Partials(Protocol):
@@ -44,22 +41,6 @@ class FolderPartials:
         place = Path(f"{self._once}{folder}")
         if place.is_dir() and Path(f"{self._once}{full}").is_file():
             shutil.rmtree(place)
-
-
-class BucketPartials:
-    """Below one prefix of an object store."""
-
-    def __init__(self, bucket: Bucket) -> None:
-        self._bucket = bucket
-
-    def drop(self, folder: str, full: str) -> None:
-        """Remove the objects below a prefix; see `Partials`."""
-        try:
-            there = sorted(self._bucket.files(f"{ONCE}{folder}"))
-            if there and self._bucket.get(f"{ONCE}{full}", MAX_TILE_BYTES) is not None:
-                self._bucket.delete(there)
-        except StoreFault as fault:
-            raise OSError(str(fault)) from fault
 
 
 class AllPartials:

@@ -15,8 +15,9 @@ from generator.cli._log_audit import open_log
 from generator.cli._published import Published
 from generator.logbook import CHECKPOINT
 from generator.pruning import META_KEY, Pruning, full_tiles
+from generator.publish.bucket.partials import BucketPartials
 from generator.publish.bucket.store import StoreFault
-from generator.publish.partials import AllPartials, BucketPartials, FolderPartials
+from generator.publish.partials import AllPartials, FolderPartials
 from generator.tick import tick
 from generator.transparency.note import Checkpoint
 from generator.transparency.tiles import Tile, tiles_between

@@ -8,11 +8,12 @@ from pathlib import Path
 from generator.errors import PublishError
 from generator.lease.fence import Fence, one_writer
 from generator.publish.bucket.mirror import Mirrored
+from generator.publish.bucket.partials import BucketPartials
 from generator.publish.bucket.shelf import BucketShelf
 from generator.publish.bucket.site import BucketSite
 from generator.publish.bucket.store import ObjectBucket, StoreFault, open_bucket
 from generator.publish.bucket.vault import BucketVault
-from generator.publish.partials import AllPartials, BucketPartials, FolderPartials, Partials
+from generator.publish.partials import AllPartials, FolderPartials, Partials
 from generator.publish.release import Releases
 from generator.publish.values import SiteStore, VaultStore
 from generator.publish.vault import Vault
