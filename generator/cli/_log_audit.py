@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from generator.arena.values import TrackRecord
 from generator.catalog.links import ROUNDS_PUBLISHED
 from generator.cli._published import Published, PublishedError
 from generator.cli._seen import Seen, SeenFile
-from generator.logbook import CHECKPOINT, KEYS, PREFIX, read_verifiers
+from generator.logbook import CHECKPOINT, KEYS, PREFIX, head_of, read_verifiers
 from generator.market.source import Progress
 from generator.transparency.note import Checkpoint, NoteError, Verifier
 from generator.transparency.reader import LogError, LogReader
@@ -26,38 +26,66 @@ class LogComplaint(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A log's head whose signature holds."""
+    """A log's head whose signature holds.
+
+    Args:
+        reader: of the log.
+        checkpoint: the head.
+        note: as it was signed.
+        keys: as they are published.
+        seen: what was seen of this log the last time, here or elsewhere; None the first time.
+        others: what was seen of it at other places.
+    """
 
     reader: LogReader
     checkpoint: Checkpoint
     note: bytes
     keys: tuple[Verifier, ...]
-    first_time: bool
+    seen: Seen | None
+    others: tuple[Seen, ...] = ()
 
 
-def open_log(site: Published, seen: Seen | None, told_key: str | None) -> Head:
+def open_log(site: Published, seen: Seen | None, told_key: str | None, elsewhere: Sequence[Seen] = ()) -> Head:
     """Read the head and check its signature.
 
     Args:
         site: what is published.
-        seen: from the last visit.
+        seen: from the last visit to this place.
         told_key: the key that the reader was told out of band.
+        elsewhere: from visits to other places.
 
     Raises:
-        LogComplaint: no log where there was one, or no trusted key signed it.
+        LogComplaint: no log where there was one, another one than there was, or no trusted key signed it.
         PublishedError: it cannot be read.
     """
     note, published = site.read(CHECKPOINT), site.read(KEYS)
     if note is None or published is None:
         raise LogComplaint(NO_LOG if seen is None else f"{NO_LOG}, and it had one when it was last seen")
+    others = tuple(sorted((one for one in elsewhere if one.is_of(note)), key=lambda one: one.head.size))
+    before = seen or (others[-1] if others else None)
     try:
         keys = read_verifiers(published.decode())
-        trusted = (Verifier.parse(told_key),) if told_key else seen.keys if seen else keys
+        trusted = (Verifier.parse(told_key),) if told_key else before.keys if before else keys
         checkpoint = Checkpoint.open(note, trusted)
     except (NoteError, UnicodeDecodeError) as error:
-        hint = "" if seen is None or told_key else "; if its keeper announced a new key, tell it with --key"
-        raise LogComplaint(f"the log's head: {error}{hint}") from None
-    return Head(LogReader(lambda path: _tile(site, path), checkpoint), checkpoint, note, keys, seen is None)
+        hint = "; if its keeper announced a new key, tell it with --key"
+        raise LogComplaint(
+            f"the log's head: {error}" + ("" if seen is None else f"{_swapped(seen, note)}{'' if told_key else hint}")
+        ) from None
+    if seen is not None and seen.head.origin != checkpoint.origin:
+        raise LogComplaint(f"the log's head is not of the log that was here{_swapped(seen, note)}")
+    return Head(LogReader(lambda path: _tile(site, path), checkpoint), checkpoint, note, keys, before, others)
+
+
+def _swapped(seen: Seen, note: bytes) -> str:
+    """Name the log that a place had and the one that it has now, as far as that one can be read."""
+    try:
+        now = head_of(note)
+        told = f"now the log {now.origin} of {now.size} entries is" if now.origin != seen.head.origin else ""
+    except NoteError:
+        told = ""
+    was = f"at the last visit the log {seen.head.origin} of {seen.head.size} entries was here, signed by "
+    return f"; {was}{seen.keys[0].text}; {told or 'this one bears its name and not its key, or not whole,'} here"
 
 
 def _tile(site: Published, path: str) -> bytes:
@@ -78,12 +106,11 @@ def _beginning(full: bytes | None, path: str, width: int) -> bytes | None:
     return bundle(unbundle(full)[:width]) if path.startswith("tile/entries/") else full[: 32 * width]
 
 
-def audit_log(head: Head, seen: Seen | None, rows: list[Mapping[str, Any]], progress: Progress) -> Audit:
+def audit_log(head: Head, rows: list[Mapping[str, Any]], progress: Progress) -> Audit:
     """Read the whole log, check that nothing seen before was changed, and recompute what it says.
 
     Args:
-        head: whose signature holds.
-        seen: from the last visit.
+        head: whose signature holds, with what was seen before.
         rows: of `/arena/rounds.json`, compared with the log's.
         progress: told about entries.
 
@@ -93,7 +120,8 @@ def audit_log(head: Head, seen: Seen | None, rows: list[Mapping[str, Any]], prog
     audit = Audit()
     size = head.checkpoint.size
     try:
-        for number, data in enumerate(head.reader.audit(seen.head if seen else None), 1):
+        _check_seen(head)
+        for number, data in enumerate(head.reader.audit(head.seen.head if head.seen else None), 1):
             audit.take(data)
             if number % 2_000 == 0 or number == size:
                 progress(number, size, "entries")
@@ -131,7 +159,22 @@ def _miss_none(rows: list[Mapping[str, Any]], audit: Audit) -> None:
             raise LogComplaint(f"round {name} ended {logged['phase']} in the log and is not published")
 
 
-def check_round(head: Head, seen: Seen | None, row: Mapping[str, Any]) -> tuple[list[str], Mapping[str, Any]]:
+def _check_seen(head: Head) -> None:
+    """Check that the log goes on from every head that was seen of it; a copy may be behind one seen elsewhere.
+
+    Raises:
+        LogComplaint: it does not, naming where it was seen.
+    """
+    for one in (*((head.seen,) if head.seen else ()), *head.others):
+        if one.head.size > head.checkpoint.size and one is not head.seen:
+            continue
+        try:
+            head.reader.check_extends(one.head)
+        except ValueError as error:
+            raise LogComplaint(f"{error} (seen at {one.where})") from None
+
+
+def check_round(head: Head, row: Mapping[str, Any]) -> tuple[list[str], Mapping[str, Any]]:
     """Prove the entries of one round to be in the log and compare them with the published row.
 
     Returns:
@@ -149,8 +192,7 @@ def check_round(head: Head, seen: Seen | None, row: Mapping[str, Any]) -> tuple[
         raise LogComplaint(f"round {row.get('round_id')} names no entries of the log")
     audit = Audit()
     try:
-        if seen is not None:
-            head.reader.check_extends(seen.head)
+        _check_seen(head)
         entries = [head.reader.entry(int(number)) for number in numbers]
         for data in entries:
             audit.take(data)
@@ -169,11 +211,17 @@ def remember(file: SeenFile, head: Head, audit: Audit) -> None:
     file.store(keys, head.note)
 
 
-def lines_of(head: Head, seen: Seen | None, audit: Audit) -> list[str]:
-    """Tell what was checked."""
-    size = head.checkpoint.size
+def lines_of(head: Head, audit: Audit, here: str) -> list[str]:
+    """Tell what was checked.
+
+    Args:
+        head: whose signature holds.
+        audit: of the whole log.
+        here: the place that was read.
+    """
+    size, seen = head.checkpoint.size, head.seen
     since = (
-        f"its first {seen.head.size} entries are those of the last visit"
+        f"its first {seen.head.size} entries are those of the last visit{'' if seen.where == here else f' to {seen.where}'}"
         if seen
         else "the first visit: what it holds could have been written at once; the next visit will prove that none of it "
         "was changed"
@@ -181,6 +229,11 @@ def lines_of(head: Head, seen: Seen | None, audit: Audit) -> list[str]:
     steps = f"; the clock stepped {audit.clock_steps} times" if audit.clock_steps else ""
     return [
         f"log {head.checkpoint.origin} ({audit.mode} market): {size} entries, signed by {head.keys[0].name}; {since}",
+        *(
+            f"{one.where} had {one.head.size} entries of this log: this is a copy that is behind"
+            for one in head.others
+            if one.head.size > size
+        ),
         f"from {audit.first_at} to {audit.last_at}: {len(audit.rounds)} rounds ended{steps}",
         *(
             _scores(name, record)

@@ -58,7 +58,7 @@ def verify(  # noqa: PLR0917  typer passes by name
     body = read_json(site)
     report = audit(body)
     try:
-        head = open_log(site, before, key)
+        head = open_log(site, before, key, file.elsewhere())
     except LogComplaint as complaint:
         if str(complaint) != NO_LOG:
             _fail(str(complaint))
@@ -69,9 +69,9 @@ def verify(  # noqa: PLR0917  typer passes by name
     if round_id is not None:
         if report.complaint is not None:
             _fail(report.complaint)
-        _one_round(round_id, body, site, head, before)
+        _one_round(round_id, body, site, head)
         return
-    _whole(report, site, head, before, file, body)
+    _whole(report, site, head, file, body)
 
 
 def _anchored(txid: str, head: Any, settings: Any) -> None:
@@ -88,7 +88,7 @@ def _anchored(txid: str, head: Any, settings: Any) -> None:
         _fail(f"anchor {txid}: {error}")
 
 
-def _one_round(round_id: str, body: Any, site: Published, head: Any, before: Any) -> None:
+def _one_round(round_id: str, body: Any, site: Published, head: Any) -> None:
     from generator.cli._log_audit import LogComplaint, check_round
     from generator.cli._recount import real_votes, recount_one
 
@@ -96,7 +96,7 @@ def _one_round(round_id: str, body: Any, site: Published, head: Any, before: Any
     if not rows:
         _fail(f"round {round_id} is not published; {ROUNDS} lists the finished ones")
     try:
-        lines, logged = check_round(head, before, rows[0])
+        lines, logged = check_round(head, rows[0])
         counted = recount_one(site, round_id, logged) if real_votes(logged) else None
     except LogComplaint as complaint:
         _fail(str(complaint))
@@ -104,21 +104,19 @@ def _one_round(round_id: str, body: Any, site: Published, head: Any, before: Any
     _tell([*lines, f"round {round_id}: sealed, locked and ended as published"], None, PROVES)
 
 
-def _whole(  # noqa: PLR0917
-    report: Any, site: Published, head: Any, before: Any, file: Any, body: Mapping[str, Any]
-) -> None:
+def _whole(report: Any, site: Published, head: Any, file: Any, body: Mapping[str, Any]) -> None:
     from generator.cli._log_audit import LogComplaint, audit_log, lines_of, remember
     from generator.cli._progress import progress_bar
     from generator.cli._recount import recount_rounds
 
     try:
         with progress_bar() as progress:
-            whole = audit_log(head, before, list(body["rounds"]) if report.complaint is None else [], progress)
+            whole = audit_log(head, list(body["rounds"]) if report.complaint is None else [], progress)
         with progress_bar() as progress:
             ballots = recount_rounds(site, whole.rounds, progress)
     except LogComplaint as complaint:
         _fail(str(complaint))
-    _tell([*lines_of(head, before, whole), *ballots, *report.lines], report.complaint, PROVES)
+    _tell([*lines_of(head, whole, file.where), *ballots, *report.lines], report.complaint, PROVES)
     remember(file, head, whole)
 
 
