@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import importlib.util
-import os
-import pwd
-import shutil
 import signal
-import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -29,73 +22,22 @@ from tests.faults.test_kill import at_once
 from tests.gateway.house import REGIME, house, in_loop, second_gateway
 from tests.gateway.test_ledger import INTENT
 from tests.gateway.vault_builder import START
+from tests.lease.servers import make_database, postgres
 
 pytestmark = pytest.mark.outside
-SERVER_USERS = ("postgres", "nobody")
-
-
-def program(name: str) -> str:
-    found = shutil.which(name) or next((str(path) for path in Path("/usr/lib/postgresql").glob(f"*/bin/{name}")), None)
-    if found is None:
-        pytest.skip("needs a PostgreSQL server (Debian: apt-get install postgresql)")
-    return found
-
-
-def server_user() -> str | None:
-    """PostgreSQL refuses to run as root."""
-    if os.geteuid() != 0:
-        return None
-    names = {entry.pw_name for entry in pwd.getpwall()}
-    return next(name for name in SERVER_USERS if name in names)
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """Run a server and yield the folder of its socket."""
-    if importlib.util.find_spec("psycopg") is None:
-        pytest.skip("needs the extra `postgres` (psycopg)")
-    initdb, postgres, user = program("initdb"), program("postgres"), server_user()
-    with tempfile.TemporaryDirectory(prefix="emi-pg-") as name:
-        folder = Path(name)
-        if user is not None:
-            shutil.chown(folder, user)
-        words = [initdb, "-D", str(folder / "data"), "-U", "emi", "-A", "trust", "-E", "UTF8", "--locale=C"]
-        subprocess.run(words, check=True, capture_output=True, user=user, cwd=folder)
-        process = subprocess.Popen(
-            [postgres, "-D", str(folder / "data"), "-k", str(folder), "-c", "listen_addresses="],
-            user=user,
-            cwd=folder,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            yield wait(folder)
-        finally:
-            # Fast shutdown: it does not wait for connections that a failed test left open.
-            process.send_signal(signal.SIGINT)
-            process.wait(30)
-
-
-def wait(folder: Path) -> str:
-    for _ in range(200):
-        with contextlib.suppress(sa.exc.OperationalError):
-            engine = sa.create_engine(f"postgresql+psycopg://emi@/postgres?host={folder}")
-            engine.connect().close()
-            engine.dispose()
-            return str(folder)
-        time.sleep(0.1)
-    raise AssertionError("PostgreSQL did not come up")
+    """Run a server for the tests of this file."""
+    with postgres() as running:
+        yield running.url
 
 
 @pytest.fixture
 def url(server: str, request: pytest.FixtureRequest) -> str:
     """Make an empty database for one test."""
-    name = f"t{abs(hash(request.node.name))}"
-    engine = sa.create_engine(f"postgresql+psycopg://emi@/postgres?host={server}", isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.exec_driver_sql(f"create database {name}")
-    engine.dispose()
-    return f"postgresql+psycopg://emi@/{name}?host={server}"
+    return make_database(server, f"t{abs(hash(request.node.name))}")
 
 
 def test_rule_10_the_txid_and_the_identifier_are_locks_between_gateways(url: str) -> None:

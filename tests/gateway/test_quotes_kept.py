@@ -12,9 +12,9 @@ from obstore.store import MemoryStore
 
 import gateway
 from gateway.errors import VaultUnreadable
-from gateway.vault import MAX_VAULT_BYTES
+from gateway.vault import MAX_VAULT_BYTES, QUOTE_GRACE
 from gateway.vault_store import BucketFiles
-from generator.catalog.products import VAULT_MOST_BYTES, VAULT_MOST_SNAPSHOTS
+from generator.catalog.products import QUOTE_GRACE_S, VAULT_MOST_BYTES, VAULT_MOST_SNAPSHOTS
 from generator.publish.bucket.store import ObjectBucket
 from generator.publish.bucket.vault import BucketVault
 from generator.publish.vault import Offer
@@ -164,3 +164,4 @@ def test_a_generator_never_offers_more_than_a_gateway_takes() -> None:
 
     assert schema["properties"]["snapshots"]["maxItems"] >= VAULT_MOST_SNAPSHOTS
     assert MAX_VAULT_BYTES >= VAULT_MOST_BYTES
+    assert QUOTE_GRACE.total_seconds() == QUOTE_GRACE_S

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import os
+import pwd
 import re
 import shutil
 import signal
@@ -16,12 +18,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from tests.gateway.test_postgres import program, server_user, wait
+import sqlalchemy as sa
 
 # moto looks for the name of the service and of the key; it checks no signature.
 _SCOPE = "test/20261120/us-east-1/s3/aws4_request"
 WHO = {"Authorization": f"AWS4-HMAC-SHA256 Credential={_SCOPE}, SignedHeaders=host, Signature=none"}
+SERVER_USERS = ("postgres", "nobody")
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
 
 
@@ -38,7 +40,7 @@ def postgres() -> Iterator[Postgres]:
     """Run a PostgreSQL of its own."""
     if importlib.util.find_spec("psycopg") is None:
         pytest.skip("needs the extra `postgres` (psycopg)")
-    initdb, server, user = program("initdb"), program("postgres"), server_user()
+    initdb, server, user = _program("initdb"), _program("postgres"), _server_user()
     with tempfile.TemporaryDirectory(prefix="emi-pg-") as name:
         folder = Path(name)
         if user is not None:
@@ -53,11 +55,49 @@ def postgres() -> Iterator[Postgres]:
             stderr=subprocess.DEVNULL,
         )
         try:
-            wait(folder)
-            yield Postgres(process, folder)
+            running = Postgres(process, folder)
+            _wait(running.url)
+            yield running
         finally:
+            # Fast shutdown: it does not wait for connections that a failed test left open.
             process.send_signal(signal.SIGINT)
             process.wait(30)
+
+
+def make_database(server: str, name: str) -> str:
+    """Make an empty database on a server and return its URL."""
+    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"create database {name}")
+    engine.dispose()
+    return server.replace("/postgres?", f"/{name}?")
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name) or next((str(path) for path in Path("/usr/lib/postgresql").glob(f"*/bin/{name}")), None)
+    if found is None:
+        pytest.skip("needs a PostgreSQL server (Debian: apt-get install postgresql)")
+    return found
+
+
+def _server_user() -> str | None:
+    """PostgreSQL refuses to run as root."""
+    if os.geteuid() != 0:
+        return None
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return next(name for name in SERVER_USERS if name in names)
+
+
+def _wait(url: str) -> None:
+    engine = sa.create_engine(url)
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        with contextlib.suppress(sa.exc.OperationalError):
+            engine.connect().close()
+            engine.dispose()
+            return
+        time.sleep(0.1)
+    raise AssertionError("PostgreSQL did not come up")
 
 
 @contextlib.contextmanager
