@@ -22,6 +22,22 @@ SOLD = "what is sold would be published"
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 
+def bucket_or(otherwise: str, value: str) -> str:
+    """Return an object store's URL in its one spelling.
+
+    Args:
+        otherwise: what may stand there instead, for the message.
+        value: what stands there.
+
+    Raises:
+        ValueError: it is no object store, or not one of the form.
+    """
+    if not is_bucket(value):
+        forms = ", ".join(f"{scheme}://bucket/prefix" for scheme in SCHEMES)
+        raise ValueError(f"must be {otherwise} or one of {forms}")
+    return str(BucketUrl.parse(value))
+
+
 class ArenaSettings(BaseModel):
     """The Arena's part: `EMI_ARENA__ROUND_MINUTES` and so on."""
 
@@ -49,10 +65,7 @@ class ArenaSettings(BaseModel):
     def _inbox_form(cls, value: str | None) -> str | None:
         if value is None or value.startswith("file:///") or "://" not in value:
             return value
-        if not is_bucket(value):
-            forms = ", ".join(f"{scheme}://bucket/prefix" for scheme in SCHEMES)
-            raise ValueError(f"must be a folder, file:///a/folder or one of {forms}")
-        return str(BucketUrl.parse(value))
+        return bucket_or("a folder, file:///a/folder", value)
 
     @field_validator("address")
     @classmethod
@@ -152,20 +165,14 @@ class GeneratorSettings(BaseSettings):
     def _vault_form(cls, value: str | None) -> str | None:
         if value is None or re.match(r"^file:///", value):
             return value
-        if not is_bucket(value):
-            forms = ", ".join(f"{scheme}://bucket/prefix" for scheme in SCHEMES)
-            raise ValueError(f"must be file:///a/folder or one of {forms}")
-        return str(BucketUrl.parse(value))
+        return bucket_or("file:///a/folder", value)
 
     @field_validator("lease_url")
     @classmethod
     def _lease_form(cls, value: str | None) -> str | None:
         if value is None or value.startswith(POSTGRES):
             return value
-        if not is_bucket(value):
-            msg = f"must be {POSTGRES}… or an object store such as s3://bucket/prefix"
-            raise ValueError(msg)
-        return str(BucketUrl.parse(value))
+        return bucket_or(f"{POSTGRES}…", value)
 
     @property
     def origin(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,6 +11,7 @@ import typer
 if TYPE_CHECKING:
     from gateway.settings import GatewaySettings
     from generator.catalog.products import Product
+    from generator.cli._buying import Order
     from generator.cli._purchases import Purchase
 
 
@@ -26,14 +28,8 @@ def buy(
 
     Example: emi buy atlas --json
     """
-    import asyncio
-
-    from gateway.devnet.errors import DevnetError
-    from gateway.devnet.keys import load_or_make
-    from generator.cli._buying import Order, purchase
-    from generator.cli._purchases import Purchases
+    from generator.cli._buying import Order
     from generator.cli._settings import gateway_settings
-    from generator.errors import GeneratorError
 
     wanted = _product(product)
     settings = gateway_settings()
@@ -43,9 +39,20 @@ def buy(
         devnet_url=_devnet_origin(devnet_url, origin, settings),
         max_amount_atomic=wanted.price_atomic if max_price is None else max_price,
     )
-    state = settings.state_dir
+    _show(_bought(order, settings.state_dir), json_only=json_only)
+
+
+def _bought(order: Order, state: Path) -> Purchase:
+    import asyncio
+
+    from gateway.devnet.errors import DevnetError
+    from gateway.devnet.keys import load_or_make
+    from generator.cli._buying import purchase
+    from generator.cli._purchases import Purchases
+    from generator.errors import GeneratorError
+
     try:
-        bought = asyncio.run(
+        return asyncio.run(
             purchase(
                 order,
                 Purchases(state / "purchases"),
@@ -55,7 +62,6 @@ def buy(
         )
     except DevnetError as error:
         raise GeneratorError(str(error)) from error
-    _show(bought, json_only=json_only)
 
 
 def _product(name: str) -> Product:

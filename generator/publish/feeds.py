@@ -115,33 +115,21 @@ def _of_rounds(site: Site, mode: SourceMode, rounds: Sequence[Mapping[str, Any]]
 
 
 def _of_round(site: Site, mode: SourceMode, row: Mapping[str, Any]) -> Entry:
-    lesson, forecast, votes = row["lesson"], row["forecast"], row["votes"]
-    people, voted = lesson["human_consensus"], sum(votes.values())
+    lesson, forecast = row["lesson"], row["forecast"]
+    people = lesson["human_consensus"]
     said = "nobody voted" if people == "NONE" else f"people said {people}"
     start, end = moment(ms_of(row["start"])), moment(ms_of(row["end"]))
-    until = f"{end:%H:%M}"
     return Entry(
         id=_id(site, f"round:{row['round_id']}"),
         at=row["end"],
         title=_marked(
             mode,
-            f"{row['asset']}, {start:%H:%M} to {until} UTC: {row['outcome']} came, "
+            f"{row['asset']}, {start:%H:%M} to {end:%H:%M} UTC: {row['outcome']} came, "
             f"the brain said {forecast['prediction']}, {said}",
         ),
         url=f"{site.base_url}{ARENA}#{row['round_id']}",
         tags=_tags(mode, "arena", row["asset"], warm_up=row["warm_up"]),
-        paragraphs=(
-            (
-                f"{row['asset']} moved {signed(row['change_bps'] / 100)} from {start:%d %b %Y, %H:%M} to {until} UTC. "
-                f"Inside {forecast['band_bps'] / 100:.2f} % it counts as NEUTRAL."
-            ),
-            (
-                f"The brain gave {forecast['prediction']} a chance of {percent(forecast['confidence'])} %, sealed before "
-                f"the vote. {count(voted, 'vote')}{_simulated(row)}: {votes['bullish']} bullish, {votes['neutral']} "
-                f"neutral, {votes['bearish']} bearish."
-            ),
-            *_last(mode, warm_up=row["warm_up"]),
-        ),
+        paragraphs=(_moved(row, start, end), _said(row), *_last(mode, warm_up=row["warm_up"])),
         told={
             "kind": "round",
             "round_id": row["round_id"],
@@ -155,6 +143,22 @@ def _of_round(site: Site, mode: SourceMode, row: Mapping[str, Any]) -> Entry:
             "source_mode": str(mode),
             "warm_up": row["warm_up"],
         },
+    )
+
+
+def _moved(row: Mapping[str, Any], start: datetime, end: datetime) -> str:
+    return (
+        f"{row['asset']} moved {signed(row['change_bps'] / 100)} from {start:%d %b %Y, %H:%M} to {end:%H:%M} UTC. "
+        f"Inside {row['forecast']['band_bps'] / 100:.2f} % it counts as NEUTRAL."
+    )
+
+
+def _said(row: Mapping[str, Any]) -> str:
+    forecast, votes = row["forecast"], row["votes"]
+    return (
+        f"The brain gave {forecast['prediction']} a chance of {percent(forecast['confidence'])} %, sealed before "
+        f"the vote. {count(sum(votes.values()), 'vote')}{_simulated(row)}: {votes['bullish']} bullish, "
+        f"{votes['neutral']} neutral, {votes['bearish']} bearish."
     )
 
 
