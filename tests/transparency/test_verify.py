@@ -353,7 +353,7 @@ def test_a_damaged_note_of_another_place_does_not_matter_here(record: Record) ->
 def test_one_round_at_a_new_place_is_compared_with_what_was_seen_elsewhere(record: Record) -> None:
     name = record.memory.resolved_rounds(1)[0]["round_id"]
     run(record)
-    forge(record, list.pop)
+    forge(record, lambda log: log.remove(log[-1]))
     result = run_at(record, elsewhere(record, "moved"), "--round", name)
 
     assert result.exit_code == 1
