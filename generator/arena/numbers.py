@@ -13,7 +13,11 @@ ORDER: Final = (Prediction.BEARISH, Prediction.NEUTRAL, Prediction.BULLISH)  # o
 
 
 def published_price(price: float) -> float:
-    """Round a known price to 6 significant digits."""
+    """Round a known price to 6 significant digits.
+
+    Raises:
+        ValueError: it is NaN or infinite.
+    """
     rounded = formats.price(price)
     if rounded is None:
         raise ValueError(f"no price: {price}")

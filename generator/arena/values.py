@@ -60,7 +60,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What a resolved round teaches (TeacherLesson of service.md)."""
+    """What a resolved round teaches; published as `TeacherLesson`."""
 
     lesson_id: str
     round_id: str

@@ -21,7 +21,7 @@ class Endpoint:
         when_to_use: one sentence.
         when_not_to_use: one sentence.
         provides: what its answer carries.
-        does_not_provide: its limits (service.md section 4.1, rule 4).
+        does_not_provide: its limits.
         truth_statement: what a reader must not conclude from it.
         next_resource: id of the suggested richer resource (an endpoint or a product).
         version: `v1` or `v1.3`.
@@ -193,7 +193,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
 )
 ENDPOINT_BY_ID: Final[dict[str, Endpoint]] = {endpoint.id: endpoint for endpoint in ENDPOINTS}
 
-# The order an agent should read them in (service.md section 1).
+# From the widest view to the narrowest: the order an agent should read them in.
 RECOMMENDED_ORDER: Final[tuple[str, ...]] = (
     "market-regime",
     "main-brain",

@@ -23,7 +23,11 @@ class FileLease:
         self._holder = "nobody"
 
     def acquire(self, floor: int) -> Grant | None:
-        """Take the lock and count the epoch up; durable before anything is written under it."""
+        """Take the lock and count the epoch up; durable before anything is written under it.
+
+        Raises:
+            LeaseUnreachable: lock or epoch cannot be written; see `Lease`.
+        """
         try:
             self._lock.__enter__()
         except StateLockTaken as taken:

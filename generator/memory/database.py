@@ -142,7 +142,14 @@ def use_wal(engine: Engine) -> None:
 
 @contextmanager
 def translated(name: str) -> Iterator[None]:
-    """Turn the driver's failures into one line that names the database and what to do."""
+    """Turn the driver's failures into one line that names the database and what to do.
+
+    Args:
+        name: of the database, without password.
+
+    Raises:
+        MemoryUnreadable: the database did not do what was asked inside the block; nothing of it was kept.
+    """
     try:
         yield
     except DBAPIError as error:

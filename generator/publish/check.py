@@ -53,37 +53,37 @@ class Checker:
                 yield f"{endpoint.path}: missing"
         if sum(map(len, files.values())) > MAX_RELEASE_BYTES:
             yield f"the release is larger than {MAX_RELEASE_BYTES} bytes"
-        for path, data in files.items():
+        for path, content in files.items():
             fault = "a variant of nothing" if path.endswith(PACKED) and path[:-3] not in files else None
-            fault = fault or _outside(path, data, self._max_file_bytes)
-            if fault is None and (path in self._every_tick or self._good.get(path) != data):
-                fault = self._inside(path, data, generation)
+            fault = fault or _outside(path, content, self._max_file_bytes)
+            if fault is None and (path in self._every_tick or self._good.get(path) != content):
+                fault = self._inside(path, content, generation)
             if fault is not None:
                 yield f"{path}: {fault}"
 
-    def _inside(self, path: str, data: bytes, generation: str) -> str | None:
+    def _inside(self, path: str, content: bytes, generation: str) -> str | None:
         """Return what is wrong with a content."""
         if path.endswith((".php", ".json")):
             if path not in self._json_files:
                 return "not a path of the contract (JSON_FILES in the catalog)"
-            return _json_fault(path, data, generation)
+            return _json_fault(path, content, generation)
         if path.endswith(PAGES):
-            return _text_fault(path, data)
+            return _text_fault(path, content)
         return None
 
 
-def _outside(path: str, data: bytes, max_bytes: int) -> str | None:
+def _outside(path: str, content: bytes, max_bytes: int) -> str | None:
     """Return what is wrong with a name or a size."""
     if not path.startswith("/") or path.endswith("/") or "//" in path or "/../" in path or not path.isprintable():
         return "not a path"
-    if not data:
+    if not content:
         return "empty"
-    return f"larger than {max_bytes} bytes" if len(data) > max_bytes else None
+    return f"larger than {max_bytes} bytes" if len(content) > max_bytes else None
 
 
-def _json_fault(path: str, data: bytes, generation: str) -> str | None:
+def _json_fault(path: str, content: bytes, generation: str) -> str | None:
     try:
-        body: Any = json.loads(data)
+        body: Any = json.loads(content)
     except ValueError as error:
         return f"not JSON: {error}"
     if not isinstance(body, dict):
@@ -93,9 +93,9 @@ def _json_fault(path: str, data: bytes, generation: str) -> str | None:
     return None if said == generation else f"of generation {said}"
 
 
-def _text_fault(path: str, data: bytes) -> str | None:
+def _text_fault(path: str, content: bytes) -> str | None:
     try:
-        text = data.decode()
+        text = content.decode()
     except UnicodeDecodeError as error:
         return f"not UTF-8: {error.reason}"
     if not text.strip():
@@ -107,8 +107,8 @@ def _once_faults(files: Mapping[str, bytes], once: Mapping[str, bytes]) -> Itera
     for path in files:
         if path.startswith(ONCE_PREFIXES):
             yield f"{path}: is to be put once, outside of the release"
-    for path, data in once.items():
+    for path, content in once.items():
         fault = None if path.startswith(ONCE_PREFIXES) else "not below the put-once paths"
-        fault = fault or _outside(path, data, MAX_FILE_BYTES)
+        fault = fault or _outside(path, content, MAX_FILE_BYTES)
         if fault is not None:
             yield f"{path}: {fault}"

@@ -66,6 +66,9 @@ class LocalDisk:
         """Return once everything written below `folder` is on stable storage.
 
         One syncfs for the whole file system costs less than an fsync for every file of a release.
+
+        Raises:
+            OSError: nobody knows what is on it.
         """
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -41,32 +41,32 @@ class Variants:
             lasting: the paths that seldom change; they are packed best.
         """
         out = dict(files)
-        texts = {path: data for path, data in files.items() if len(data) >= SMALLEST and path.endswith(TEXT)}
-        self._made = self._pairs({data: _levels(data, lasts=path in lasting) for path, data in texts.items()})
-        for path, data in texts.items():
-            for ending, packed in zip((".gz", ".br"), self._made[data], strict=True):
-                if len(packed) < WORTH * len(data):
+        texts = {path: content for path, content in files.items() if len(content) >= SMALLEST and path.endswith(TEXT)}
+        self._made = self._pairs({content: _levels(content, lasts=path in lasting) for path, content in texts.items()})
+        for path, content in texts.items():
+            for ending, packed in zip((".gz", ".br"), self._made[content], strict=True):
+                if len(packed) < WORTH * len(content):
                     out[path + ending] = packed
         return out
 
     def _pairs(self, contents: Mapping[bytes, Levels]) -> dict[bytes, Pair]:
         """Return content -> its two packed forms; what was there before is taken over."""
-        changed = [(data, levels) for data, levels in contents.items() if data not in self._made]
+        changed = [(content, levels) for content, levels in contents.items() if content not in self._made]
         # Both compressors let go of the interpreter's lock, so they run side by side where there are two cores.
         brotlied = self._beside.submit(
-            lambda: [brotli.compress(data, quality=quality) for data, (_, quality) in changed]
+            lambda: [brotli.compress(content, quality=quality) for content, (_, quality) in changed]
         )
-        gzipped = [gzip.compress(data, compresslevel=level, mtime=0) for data, (level, _) in changed]
+        gzipped = [gzip.compress(content, compresslevel=level, mtime=0) for content, (level, _) in changed]
         pairs = zip(changed, gzipped, brotlied.result(), strict=True)
-        fresh = {data: (_not_as_long(zipped, packed), packed) for (data, _), zipped, packed in pairs}
-        return {data: self._made.get(data) or fresh[data] for data in contents}
+        fresh = {content: (_not_as_long(zipped, packed), packed) for (content, _), zipped, packed in pairs}
+        return {content: self._made.get(content) or fresh[content] for content in contents}
 
 
-def pack(data: bytes) -> Pair:
+def pack(content: bytes) -> Pair:
     """Return one content in gzip and in brotli, packed as what lasts; for what is made outside of the tick."""
     level, quality = LASTING_LEVELS
-    packed = brotli.compress(data, quality=quality)
-    return _not_as_long(gzip.compress(data, compresslevel=level, mtime=0), packed), packed
+    packed = brotli.compress(content, quality=quality)
+    return _not_as_long(gzip.compress(content, compresslevel=level, mtime=0), packed), packed
 
 
 def _not_as_long(zipped: bytes, packed: bytes) -> bytes:
@@ -79,7 +79,7 @@ def _not_as_long(zipped: bytes, packed: bytes) -> bytes:
     return zipped[:3] + bytes([zipped[3] | 0x08]) + zipped[4:10] + b"\0" + zipped[10:]
 
 
-def _levels(data: bytes, *, lasts: bool) -> Levels:
+def _levels(content: bytes, *, lasts: bool) -> Levels:
     if lasts:
         return LASTING_LEVELS
-    return LARGE_LEVELS if len(data) >= LARGE else SMALL_LEVELS
+    return LARGE_LEVELS if len(content) >= LARGE else SMALL_LEVELS

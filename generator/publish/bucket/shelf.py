@@ -17,7 +17,11 @@ class BucketShelf:
         self._bucket = bucket
 
     def list(self, after: str) -> Iterator[Sequence[tuple[str, int, int]]]:
-        """Yield pages of (name, bytes, last modified in UTC ms) behind a name, in the store's own order."""
+        """Yield pages of (name, bytes, last modified in UTC ms) behind a name, in the store's own order.
+
+        Raises:
+            OSError: the store did not say.
+        """
         try:
             for page in self._bucket.pages(after):
                 yield [(one.path, one.size, one.modified_ms) for one in page]
@@ -25,7 +29,11 @@ class BucketShelf:
             raise OSError(str(fault)) from fault
 
     def get(self, name: str) -> bytes | None:
-        """Return an object, None when it is gone."""
+        """Return an object, None when it is gone.
+
+        Raises:
+            OSError: the store did not say, or it is larger than a ballot may be.
+        """
         try:
             found = self._bucket.get(name, MAX_FILE_BYTES)
         except StoreFault as fault:
@@ -33,14 +41,22 @@ class BucketShelf:
         return None if found is None else found.data
 
     def delete(self, names: Sequence[str]) -> None:
-        """Remove objects."""
+        """Remove objects.
+
+        Raises:
+            OSError: nobody knows whether all of them are gone.
+        """
         try:
             self._bucket.delete(names)
         except StoreFault as fault:
             raise OSError(str(fault)) from fault
 
     def put(self, name: str, data: bytes) -> None:
-        """Store one ballot; the same one again is harmless."""
+        """Store one ballot; the same one again is harmless.
+
+        Raises:
+            OSError: nobody knows whether it is there.
+        """
         try:
             self._bucket.create(name, data, PLAIN)
         except Conflict:
