@@ -14,13 +14,13 @@ from gateway.ballot_relay import BALLOT_PATH, BallotRelay
 from gateway.ballot_relay import Node as BallotNode
 from gateway.buyer_bundle import BUNDLE_PATH, WalletBundle
 from gateway.buyer_devnet import SIGN_PATH, Signer, devnet_wallet
-from gateway.prepare import PREPARE_PATH, PRODUCTS, Prepare, PrepareState
+from gateway.buyer_products import DEFAULT, FLOW_BY_NAME, FLOWS, Flow
+from gateway.prepare import PREPARE_PATH, Prepare, PrepareState
 from gateway.problem import preflight
 from gateway.vault import LoadedVault, Vault, VaultProduct
 
 PAGE: Final = "/x402-buyer/"
 SAMPLE_PATH: Final = "/sample-report.json"
-DEFAULT: Final = "human"
 __all__ = ["PAGE", "PREPARE_PATH", "SIGN_PATH", "BuyerState", "buyer_routes", "devnet_wallet"]
 NETWORK_WORDS: Final[dict[str, str]] = {
     "mainnet": "Algorand",
@@ -87,23 +87,25 @@ class _Page:
         self._state = state
         self._bundle = bundle
         loader = FileSystemLoader(_templates())
-        self._templates = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+        # Read once: a page of another version than this program would miss its values.
+        self._templates = Environment(
+            loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, auto_reload=False
+        )
 
     async def show(self, request: Request) -> Response:
         """Show the product of `?product=`, or say why nothing can be sold now."""
         if request.method == "OPTIONS":
             return preflight()
-        flow = request.query_params.get("product", DEFAULT)
-        flow = flow if flow in PRODUCTS else DEFAULT
+        flow = FLOW_BY_NAME.get(request.query_params.get("product", DEFAULT), FLOW_BY_NAME[DEFAULT])
         vault = self._state.vault.current()
-        product = next((one for one in vault.products.values() if one.id == PRODUCTS[flow]), None) if vault else None
+        product = next((one for one in vault.products.values() if one.id == flow.product), None) if vault else None
         reason = self._state.no_quote_reason()
         if vault is None or product is None or reason is not None:
             told = {"reason": reason or "this product is not in what was last published"}
             return self._render("unavailable.html", self._common(vault, flow) | told, 503)
         return self._render("page.html", self._common(vault, flow) | self._terms(vault, product), 200)
 
-    def _common(self, vault: LoadedVault | None, flow: str) -> dict[str, Any]:
+    def _common(self, vault: LoadedVault | None, flow: Flow) -> dict[str, Any]:
         settings = self._state.settings
         return {
             "project": self._state.project,
@@ -111,7 +113,7 @@ class _Page:
             "source_mode": vault.source_mode if vault else None,
             "stale_minutes": self._stale_minutes(vault),
             "flow": flow,
-            "page": PAGE,
+            "links": [(f"{PAGE}?product={one.name}" if one.name != DEFAULT else PAGE, one) for one in FLOWS],
             "version": f"?v={vault.assets_version}" if vault and vault.assets_version else "",
             "play_money": settings.network != "mainnet",
         }

@@ -9,8 +9,8 @@ import aiohttp
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from gateway.buyer_products import DEFAULT, PRODUCTS
 from gateway.networks import DEVNET
-from gateway.prepare import PRODUCTS
 from gateway.problem import problem
 from gateway.settings import GatewaySettings, is_loopback
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 SIGN_PATH: Final = "/x402-buyer/devnet-sign"
 SIGN_TIMEOUT_S: Final = 5.0
-DEFAULT: Final = "human"
 # What the page asks of the wallet, by the X-Devnet-Wallet header: the devnet's path, and the header passed on.
 ACTIONS: Final[dict[str, tuple[str, str]]] = {"account": ("account", ""), "sign": ("sign-prepared", "x-unsigned")}
 

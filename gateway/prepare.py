@@ -21,6 +21,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from gateway.buyer_account import Account, Node, NodeUnusable, Params, look_up
+from gateway.buyer_products import PRODUCTS
 from gateway.challenge import Challenge
 from gateway.clock import Clock
 from gateway.limits import RateLimit, client_address
@@ -36,8 +37,6 @@ MAX_AT_ONCE: Final = 32
 RETRY_S: Final = 5
 PAYMENT_INDEX: Final = 1
 ATTEMPT: Final = re.compile(r"(?:[A-Za-z0-9_-]{16,64})?")
-# By names and not by products' ids, which the page's address does not carry.
-PRODUCTS: Final[Mapping[str, str]] = {"human": "x402-atlas-human-report", "agent": "x402-atlas"}
 
 
 class PrepareState(Protocol):

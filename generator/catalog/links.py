@@ -24,6 +24,13 @@ GLOSSARY: Final = "/glossary/"
 STATUS: Final = "/status/"
 BUYER: Final = "/x402-buyer/"
 BUYER_AGENT: Final = "/x402-buyer/?product=agent"
+BUYER_PAGES: Final[dict[str, str]] = {
+    "x402-market-regime": "/x402-buyer/?product=market-regime",
+    "x402-main-brain": "/x402-buyer/?product=main-brain",
+    "x402-atlas": BUYER_AGENT,
+    "x402-atlas-human-report": BUYER,
+}
+"""Where a person can buy each product, by its id."""
 REASONING_ASSET: Final = "/api/reasoning/{asset}.json"
 
 

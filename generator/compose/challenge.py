@@ -7,7 +7,7 @@ from typing import Any, Final
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.formats import iso
-from generator.catalog.links import BUYER, BUYER_AGENT, DOCS, LLMS_TXT, OPENAPI_JSON
+from generator.catalog.links import BUYER_PAGES, DOCS, LLMS_TXT, OPENAPI_JSON
 from generator.catalog.products import QUOTE_GRACE_S, Product
 from generator.catalog.sentences import DISCLAIMER, ECOSYSTEM, PAYMENT_NEEDED, WHAT_THIS_IS_NOT
 from generator.compose.context import TickContext
@@ -52,8 +52,13 @@ def related_pages(ctx: TickContext, product: Product) -> dict[str, str]:
     """List the free counterpart, the documentation and the buyer page."""
     base = ctx.site.base_url
     free = {f"free_{row.id}": base + row.path for row in ENDPOINTS if row.next_resource == product.id}
-    buyer = BUYER if product.product_id is None else BUYER_AGENT
-    return {**free, "docs": base + DOCS, "openapi": base + OPENAPI_JSON, "llms": base + LLMS_TXT, "buyer": base + buyer}
+    return {
+        **free,
+        "docs": base + DOCS,
+        "openapi": base + OPENAPI_JSON,
+        "llms": base + LLMS_TXT,
+        "buyer": base + BUYER_PAGES[product.id],
+    }
 
 
 def sections(body: PaidResponse) -> tuple[str, ...]:

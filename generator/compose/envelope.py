@@ -7,7 +7,7 @@ from typing import Any
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER, Endpoint
 from generator.catalog.formats import iso, iso_or_none
-from generator.catalog.links import BUYER, BUYER_AGENT, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML
+from generator.catalog.links import BUYER_PAGES, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.networks import NETWORKS
 from generator.catalog.products import PRODUCT_BY_ID
 from generator.catalog.sentences import DISCLAIMER, USAGE_CHARACTERISTICS
@@ -146,14 +146,13 @@ def guidance(endpoint: Endpoint) -> contract.AgentGuidance:
 def expanded_access(ctx: TickContext, product_id: str) -> contract.ExpandedAccess:
     """Describe a paid resource and its price."""
     product = PRODUCT_BY_ID[product_id]
-    page = BUYER if product.product_id is None else BUYER_AGENT
     return contract.ExpandedAccess(
         path=product.path,
         price_display=product.price_display,
         price_atomic=product.price_atomic,
         network=NETWORKS[ctx.site.network].caip2,
         asset_id=ctx.site.asset_id,
-        buyer_page=ctx.site.base_url + page,
+        buyer_page=ctx.site.base_url + BUYER_PAGES[product.id],
     )
 
 

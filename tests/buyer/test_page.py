@@ -16,6 +16,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from gateway.buyer import SIGN_PATH, buyer_routes, devnet_wallet
+from gateway.buyer_products import FLOWS, Flow
 from gateway.challenge import Challenge
 from gateway.clock import SystemClock
 from gateway.devnet.transactions import check_signature, parse_item
@@ -24,7 +25,14 @@ from gateway.remote import Answer
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.vault import Vault
 from gateway.vault_store import Folder
+from generator.catalog.links import BUYER, BUYER_AGENT, BUYER_PAGES
+from generator.catalog.products import PRODUCTS, Product
 from generator.catalog.sentences import DISCLAIMER
+from generator.contract.paid import PaidResponse
+from generator.contract.paid_atlas import IntelligenceLayer, X402AtlasPaidResponse
+from generator.contract.paid_human_report import HumanReport
+from generator.contract.paid_main_brain import X402MainBrainPaidResponse
+from generator.contract.paid_market_regime import X402PaidResponse
 from tests.buyer.little_vault import write_vault
 from tests.buyer.live import devnet_at
 
@@ -98,6 +106,49 @@ def test_product_agent_shows_the_structured_atlas_and_anything_else_the_report(s
     assert "0.02 USDC" in shown.get("/x402-buyer/?product=agent").text
     assert "SVC-X402-002" in shown.get("/x402-buyer/?product=agent").text
     assert "0.10 USDC" in shown.get("/x402-buyer/?product=nonsense").text
+
+
+@pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.id)
+def test_the_page_to_which_a_product_points_sells_that_product_at_its_price(
+    shown: TestClient, product: Product
+) -> None:
+    text = shown.get(BUYER_PAGES[product.id]).text
+
+    assert f"<h1>{product.title}</h1>" in text
+    assert f">Pay {product.price_display}</button>" in text
+    assert f'data-product="{product.id}"' in text
+    assert f'data-path="{product.path}"' in text
+
+
+def test_the_two_flows_of_the_service_stay_as_they_are() -> None:
+    assert (BUYER, BUYER_AGENT) == ("/x402-buyer/", "/x402-buyer/?product=agent")
+    assert BUYER_PAGES["x402-atlas-human-report"] == BUYER
+    assert BUYER_PAGES["x402-atlas"] == BUYER_AGENT
+
+
+# What no visitor asks for by name: ids, titles, times, and numbers that stand in another part too.
+UNNAMED = {
+    "human": {"title", "as_of", "receipt"},
+    "agent": {"schema_version", "intelligence_layer", "summary"},
+    "main-brain": set(),
+    "market-regime": {"market_mode", "market_state", "summary", "confidence", "risk_score", "source"},
+}
+MODELS: dict[str, tuple[type[Any], ...]] = {
+    "human": (HumanReport,),
+    "agent": (X402AtlasPaidResponse, IntelligenceLayer),
+    "main-brain": (X402MainBrainPaidResponse,),
+    "market-regime": (X402PaidResponse,),
+}
+
+
+@pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.name)
+def test_every_part_of_a_product_is_named_for_people_before_they_pay(shown: TestClient, flow: Flow) -> None:
+    fields = {name for model in MODELS[flow.name] for name in model.model_fields} - set(PaidResponse.model_fields)
+
+    text = shown.get(f"/x402-buyer/?product={flow.name}").text.split('id="get"')[1]
+
+    assert {part.field for part in flow.parts} == fields - UNNAMED[flow.name]
+    assert all(f"<dt>{part.title}</dt>" in text for part in flow.parts)
 
 
 def test_the_path_without_slash_redirects_and_keeps_the_query(shown: TestClient) -> None:

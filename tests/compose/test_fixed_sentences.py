@@ -74,6 +74,15 @@ def test_the_rich_bodies_carry_purpose_and_characteristics(endpoint: str) -> Non
     assert "predicts a gain" in body["truth_statement"]
 
 
+@pytest.mark.parametrize("endpoint", ["market-regime", "main-brain"])
+def test_the_page_for_people_sells_the_very_product_that_the_answer_prices(endpoint: str) -> None:
+    offer = free("full", endpoint)["expanded_access"]
+
+    assert offer["path"] == f"/api/x402-{endpoint}.php"
+    assert offer["price_display"] == "0.01 USDC"
+    assert offer["buyer_page"].endswith(f"/x402-buyer/?product={endpoint}")
+
+
 def test_liquidity_carries_its_description_and_counts() -> None:
     body = free("missing_asset", "liquidity-lite")
 

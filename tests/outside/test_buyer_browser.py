@@ -16,6 +16,7 @@ pytest.importorskip("playwright", reason="missing: playwright (pip install playw
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from gateway.settings import DEMO_PAYEE
+from generator.catalog.links import BUYER_PAGES
 from tests.buyer.live import Shop
 from tests.buyer.test_page import page_of, state_of
 from tests.outside.buyer_shop import ARC0001, ARC0027, LUTE_PAGE, MAINNET, Wallet, a_shop, provider
@@ -110,13 +111,18 @@ BUSY = {"status": 503, "headers": {"Retry-After": "1"}, "json": {"detail": "The 
 
 @pytest.mark.parametrize(
     ("product", "price", "words"),
-    [("x402-atlas-human-report", 100_000, "sideways & calm"), ("x402-atlas", 20_000, "Regime")],
+    [
+        ("x402-atlas-human-report", 100_000, "sideways & calm"),
+        ("x402-atlas", 20_000, "Regime"),
+        ("x402-market-regime", 10_000, "x402 Market Regime"),
+        ("x402-main-brain", 10_000, "x402 Main Brain"),
+    ],
 )
 def test_a_purchase_goes_from_the_button_to_the_report_on_the_devnet(
     shop: Shop, context: BrowserContext, product: str, price: int, words: str
 ) -> None:
     had = shop.ledger.holding(DEMO_PAYEE) or 0
-    page = opened(context, shop, "?product=agent" if product == "x402-atlas" else "")
+    page = opened(context, shop, BUYER_PAGES[product].removeprefix(PAGE))
 
     page.click("#pay")
     until(page, "settled")
