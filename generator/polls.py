@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from generator.arena.recount import Sheet, content, path_of
+from generator.arena.recount import PART, Sheet, content, path_of
 from generator.memory.store import Memory
 
 
@@ -14,10 +14,12 @@ class Polls:
     Args:
         memory: where the counted ballots wait.
         again: nothing is published here: begin with all that is still kept.
+        part: ballots a file holds at most.
     """
 
-    def __init__(self, memory: Memory, *, again: bool = False) -> None:
+    def __init__(self, memory: Memory, *, again: bool = False, part: int = PART) -> None:
         self._memory = memory
+        self._part = part
         self._again = again
         self._sheet: Sheet | None = None
 
@@ -30,7 +32,7 @@ class Polls:
         if self._again:
             self._memory.ballots_again()
             self._again = False
-        self._sheet = self._memory.ballots_due()
+        self._sheet = self._memory.ballots_due(self._part)
         return {} if self._sheet is None else {path_of(self._sheet.round_id, self._sheet.part): content(self._sheet)}
 
     def done(self) -> None:

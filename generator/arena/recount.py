@@ -57,6 +57,7 @@ class Sheet:
         total: counted ballots of the round, in all parts.
         part: from 1.
         ballots: of this part, by txid.
+        size: how many ballots a part holds, but for the last.
     """
 
     round_id: str
@@ -64,11 +65,12 @@ class Sheet:
     total: int
     part: int
     ballots: tuple[Counted, ...]
+    size: int = PART
 
     @property
     def parts(self) -> int:
         """How many parts there are."""
-        return -(-self.total // PART)
+        return -(-self.total // self.size)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The counted ballots of locked rounds as they were signed, until they are published and some days longer.
 
 Every function takes the connection of the transaction. At a lock the ballots that were replaced are forgotten; the
-others wait for the releases that put them, `PART` of them a file.
+others wait for the releases that put them, so many of them a file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from generator.arena.ballots import Ballot
 from generator.arena.play import PlayResult
-from generator.arena.recount import PART, Counted, Sheet
+from generator.arena.recount import Counted, Sheet
 from generator.catalog.words import Prediction, RoundPhase
 from generator.memory import tables as t
 
@@ -46,8 +46,8 @@ def store(connection: Connection, result: PlayResult, now_ms: int) -> None:
         _forget_old(connection, now_ms)
 
 
-def due(connection: Connection) -> Sheet | None:
-    """Return the next part that is to be published, None when all are."""
+def due(connection: Connection, size: int) -> Sheet | None:
+    """Return the next part that is to be published, of `size` ballots at most, None when all are."""
     c = t.ballot_sheets.c
     query = select(t.ballot_sheets).where(c.put < c.ballots).order_by(c.start_ms).limit(1)
     row = connection.execute(query).mappings().one_or_none()
@@ -59,17 +59,17 @@ def due(connection: Connection) -> Sheet | None:
         .select_from(t.ballots.join(t.signed_ballots, b.txid == s.txid))
         .where(b.round_id == row["round_id"], b.counts.is_(True))
         .order_by(b.txid)
-        .limit(PART)
+        .limit(size)
         .offset(row["put"])
     )
     ballots = tuple(Counted(txid, voter, Prediction(word), at, data) for txid, voter, word, at, data in found)
-    return Sheet(row["round_id"], row["start_ms"], row["ballots"], row["put"] // PART + 1, ballots)
+    return Sheet(row["round_id"], row["start_ms"], row["ballots"], row["put"] // size + 1, ballots, size)
 
 
 def done(connection: Connection, sheet: Sheet) -> None:
     """Note that a part is published."""
     c = t.ballot_sheets.c
-    put = min(sheet.total, sheet.part * PART)
+    put = min(sheet.total, sheet.part * sheet.size)
     connection.execute(update(t.ballot_sheets).where(c.round_id == sheet.round_id).values(put=put))
 
 

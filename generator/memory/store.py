@@ -274,10 +274,14 @@ class Memory:
         with self._transaction() as connection:
             return {tile.path: log.content(connection, tile) for tile in tiles_between(old, new)}
 
-    def ballots_due(self) -> Sheet | None:
-        """Return the next part of a locked round's ballots that is to be published, None when all are."""
+    def ballots_due(self, size: int) -> Sheet | None:
+        """Return the next part of a locked round's ballots that is to be published, None when all are.
+
+        Args:
+            size: ballots a part holds at most; the same for all parts of a round.
+        """
         with self._transaction() as connection:
-            return counted.due(connection)
+            return counted.due(connection, size)
 
     def ballots_put(self, sheet: Sheet) -> None:
         """Note that a part is published."""

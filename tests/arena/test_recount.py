@@ -14,7 +14,6 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from generator.arena import recount as published
 from generator.arena.algorand import unpack
 from generator.arena.ballots import BallotFile, Poll, judge
 from generator.arena.life import schedule_round
@@ -22,8 +21,8 @@ from generator.arena.recount import path_of
 from generator.arena.schedule import Slot
 from generator.catalog.words import Prediction, RoundPhase
 from generator.cli.verify import verify
-from generator.memory import counted
 from generator.memory.counted import KEPT_MS
+from generator.polls import Polls
 from tests.arena.worlds import HOUR, MINUTE, NOON, Vote, inputs_at, ticks
 from tests.memory.states import dump, url_in
 from tests.transparency.records import CROWDED, Record
@@ -170,10 +169,9 @@ def test_a_round_whose_ballots_are_not_published_is_said(record: Record) -> None
 # Publishing
 
 
-def test_many_ballots_are_published_in_parts_one_a_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (counted, published):
-        monkeypatch.setattr(module, "PART", 2)
+def test_many_ballots_are_published_in_parts_one_a_release(tmp_path: Path) -> None:
     record = Record(tmp_path)
+    record.polls = Polls(record.memory, part=2)
     record.play(ticks(NOON, 120, 5), cast(*(Vote(ROUND, by=by, at_ms=NOON + MINUTE) for by in range(5))))
     sizes = []
     while files := record.polls.files():

@@ -26,7 +26,7 @@ from generator.arena.algorand import TRANSACTION_PREFIX, address_of, pack, unpac
 from generator.arena.ballots import BallotFile, Poll, judge
 from generator.arena.chain import ballot_of
 from generator.arena.inbox import Inbox
-from generator.arena.recount import content, path_of, recount
+from generator.arena.recount import PART, content, path_of, recount
 from generator.memory.store import Memory
 from generator.tick import tick
 from tests.arena.flood import flood
@@ -192,7 +192,7 @@ def sheets(folder: Path, files: list[BallotFile], floor: Spent) -> None:
     published: dict[str, bytes] = {}
 
     def write() -> None:
-        while (sheet := memory.ballots_due()) is not None:
+        while (sheet := memory.ballots_due(PART)) is not None:
             published[path_of(sheet.round_id, sheet.part)] = content(sheet)
             memory.ballots_put(sheet)
 
