@@ -23,6 +23,9 @@ from gateway.record import Intent, Record
 
 __all__ = ["Intent", "Ledger", "Record"]
 
+Place = tuple[float, str]
+"""Where a page ends in the order of time and txid: seconds since the epoch, txid."""
+BEGINNING: Final[Place] = (0.0, "")
 KEEP: Final = timedelta(days=2)
 ROUND_S: Final = 2.8
 LIFE_ROUNDS: Final = 1_000
@@ -63,9 +66,18 @@ class Ledger:
         rows = self._read(self._do.find_identifier, {"the_identifier": identifier})
         return str(rows[0][0]) if rows else None
 
-    def open_payments(self) -> list[Record]:
-        """Return the oldest payments whose outcome is not known, at most 200, without bodies."""
-        return [Record(*row) for row in self._read(self._do.open, {})]
+    def open_payments(self, after: Place = BEGINNING) -> list[Record]:
+        """Return payments whose outcome is not known, oldest first, at most 200, without bodies.
+
+        Args:
+            after: where the page before ended.
+        """
+        return [Record(*row) for row in self._read(self._do.open, {"the_time": after[0], "the_last": after[1]})]
+
+    def count_open(self) -> tuple[int, float | None]:
+        """Return how many payments are open, and since when the oldest is, in seconds since the epoch."""
+        count, oldest = self._read(self._do.count_open, {})[0]
+        return int(count), oldest
 
     def write_intent(self, intent: Intent) -> None:
         """Write an intent and its body durably, in one transaction.
@@ -143,13 +155,13 @@ class Ledger:
         """
         return self._change(self._do.note_refusal, txid, {"the_reason": reason, "the_round": at_round})
 
-    def unproven(self, since: datetime) -> list[Record]:
+    def unproven(self, after: Place = BEGINNING) -> list[Record]:
         """Return what was closed on the facilitator's word, oldest first, at most 200, without bodies.
 
         Args:
-            since: nothing that was closed before.
+            after: where the page before ended, or a time: nothing that was closed before.
         """
-        return [Record(*row) for row in self._read(self._do.unproven, {"the_time": since.timestamp()})]
+        return [Record(*row) for row in self._read(self._do.unproven, {"the_time": after[0], "the_last": after[1]})]
 
     def review(self, txid: str, old: str, new: str) -> bool:
         """Replace the evidence of a closed payment by a better one; its state stays.

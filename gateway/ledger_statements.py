@@ -143,19 +143,28 @@ class Statements:
         self.deliver = update(deliveries=payments.c.deliveries + sa.bindparam("the_count"))
         self.open = Statement(
             sa.select(payments, sa.null().label("content"))
-            .where(intent)
-            .order_by(payments.c.created_at)
+            .where(intent, _behind(payments.c.created_at))
+            .order_by(payments.c.created_at, payments.c.txid)
             .limit(sa.literal_column(str(OPEN_LIMIT))),
             dialect,
         )
+        self.count_open = Statement(
+            sa.select(sa.func.count(), sa.func.min(payments.c.created_at)).where(intent), dialect
+        )
         self.unproven = Statement(
             sa.select(payments, sa.null().label("content"))
-            .where(sa.text(UNPROVEN), payments.c.closed_at > sa.bindparam("the_time"))
-            .order_by(payments.c.closed_at)
+            .where(sa.text(UNPROVEN), _behind(payments.c.closed_at))
+            .order_by(payments.c.closed_at, payments.c.txid)
             .limit(sa.literal_column(str(OPEN_LIMIT))),
             dialect,
         )
         self.purge = Statement(_purge(), dialect)
+
+
+def _behind(time: sa.ColumnElement[float]) -> sa.ColumnElement[bool]:
+    """Return the condition of the rows that come after a place in the order of a time and the txid."""
+    place = sa.tuple_(sa.bindparam("the_time"), sa.bindparam("the_last"))
+    return sa.tuple_(time, payments.c.txid) > place
 
 
 def _find() -> sa.Select[Any]:

@@ -9,7 +9,8 @@ import structlog
 
 from gateway.chain import LIFE_MARGIN_ROUNDS, Chain, Presence, extend_watch
 from gateway.clock import Clock
-from gateway.ledger import Record
+from gateway.ledger import BEGINNING, Record
+from gateway.ledger_statements import OPEN_LIMIT
 from gateway.ledger_thread import LedgerThread
 from gateway.metrics import Metrics
 from gateway.purchase import Purchases
@@ -17,6 +18,7 @@ from gateway.second_look import SecondLook
 
 FIRST_WAIT_S: Final = 2.0
 LONGEST_WAIT_S: Final = 120.0
+LOOKS_AT_ONCE: Final = 8
 PURGE_EVERY_S: Final = 3_600.0
 log = structlog.get_logger("gateway.reconcile")
 
@@ -43,28 +45,43 @@ class Reconciler:
         self._second_look = SecondLook(clock, chain, ledger, metrics)
         self._due: dict[str, tuple[float, float]] = {}
         self._reported: set[str] = set()
+        self._turns = asyncio.Semaphore(LOOKS_AT_ONCE)
+        self._after = BEGINNING
+        self._seen: set[str] = set()
         self._purge_at = 0.0
 
     async def step(self) -> int:
-        """Look up every open payment that is due.
+        """Look up the open payments of the next page that are due, so that each has its turn, however many there are.
 
         Returns:
             How many were closed.
         """
         await self._purge()
-        records = await self._ledger.run(self._ledger.ledger.open_payments)
-        self._forget_closed({record.txid for record in records})
-        due = [record for record in records if self._is_due(record)]
-        closed = [await self._look(record) for record in due]
-        self._measure(records)
+        records = await self._ledger.run(self._ledger.ledger.open_payments, self._after)
+        self._turn_page(records)
+        closed = await asyncio.gather(*(self._in_turn(record) for record in records if self._is_due(record)))
+        await self._measure()
         await self._second_look.step()
         return sum(closed)
+
+    def _turn_page(self, records: list[Record]) -> None:
+        self._seen |= {record.txid for record in records}
+        if len(records) == OPEN_LIMIT:
+            self._after = (records[-1].created_at, records[-1].txid)
+            return
+        self._forget_closed(self._seen)
+        self._after, self._seen = BEGINNING, set()
 
     def _is_due(self, record: Record) -> bool:
         now = self._clock.monotonic()
         at, _ = self._due.setdefault(record.txid, (now, FIRST_WAIT_S))
         busy = self._purchases.in_flight(record.txid) or record.settling_until > self._clock.now().timestamp()
         return now >= at and not busy
+
+    async def _in_turn(self, record: Record) -> bool:
+        # A node that hangs is waited for several times at once, not once after the other.
+        async with self._turns:
+            return await self._look(record)
 
     async def _look(self, record: Record) -> bool:
         _, wait_s = self._due[record.txid]
@@ -97,10 +114,10 @@ class Reconciler:
         self._due = {txid: due for txid, due in self._due.items() if txid in still_open}
         self._reported &= still_open
 
-    def _measure(self, records: list[Record]) -> None:
-        oldest = min((record.created_at for record in records), default=None)
+    async def _measure(self) -> None:
+        count, oldest = await self._ledger.run(self._ledger.ledger.count_open)
         now = self._clock.now().timestamp()
-        self._metrics.unknown_open.set(len(records))
+        self._metrics.unknown_open.set(count)
         self._metrics.unknown_oldest.set(0 if oldest is None else max(now - oldest, 0))
         self._metrics.unclosable.set(len(self._reported))
 

@@ -15,7 +15,8 @@ import structlog
 
 from gateway.chain import Chain, Finding, Presence, extend_watch
 from gateway.clock import Clock
-from gateway.ledger import Record
+from gateway.ledger import BEGINNING, Record
+from gateway.ledger_statements import OPEN_LIMIT
 from gateway.ledger_thread import LedgerThread
 from gateway.metrics import Metrics
 
@@ -47,19 +48,29 @@ class SecondLook:
         self._ledger = ledger
         self._metrics = metrics
         self._due: dict[str, tuple[float, float]] = {}
+        self._after = BEGINNING
+        self._seen: set[str] = set()
         self._next_at = 0.0
 
     async def step(self) -> None:
-        """Look up what is due; at most every ten seconds, since nobody waits for it."""
+        """Look up what is due, a page at a time; at most every ten seconds, since nobody waits for it."""
         if self._clock.monotonic() < self._next_at:
             return
-        self._next_at = self._clock.monotonic() + EVERY_S
-        records = await self._ledger.run(self._ledger.ledger.unproven, self._clock.now() - HORIZON)
-        known = {record.txid for record in records}
-        self._due = {txid: due for txid, due in self._due.items() if txid in known}
+        oldest = ((self._clock.now() - HORIZON).timestamp(), "")
+        records = await self._ledger.run(self._ledger.ledger.unproven, max(self._after, oldest))
+        self._turn_page(records)
         for record in records:
             if self._is_due(record.txid):
                 await self._look(record)
+
+    def _turn_page(self, records: list[Record]) -> None:
+        self._seen |= {record.txid for record in records}
+        if len(records) == OPEN_LIMIT:
+            self._after = (records[-1].closed_at or 0.0, records[-1].txid)
+            return
+        self._due = {txid: due for txid, due in self._due.items() if txid in self._seen}
+        self._after, self._seen = BEGINNING, set()
+        self._next_at = self._clock.monotonic() + EVERY_S
 
     def _is_due(self, txid: str) -> bool:
         now = self._clock.monotonic()

@@ -208,14 +208,14 @@ class Moody(Echo):
             while True:
                 number = await request_number(reader)
                 self.asked[number] += 1
-                mood = self.dice.choice(["well"] * 6 + ["late", "twice", "pieces", "cut", "reset", "interim", "never"])
+                mood = self.dice.choice(["well"] * 6 + ["tardy", "twice", "pieces", "cut", "reset", "interim", "never"])
                 await getattr(self, mood)(number, writer)
         writer.close()
 
     async def well(self, number: int, writer: asyncio.StreamWriter) -> None:
         writer.write(answer(number))
 
-    async def late(self, number: int, writer: asyncio.StreamWriter) -> None:
+    async def tardy(self, number: int, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0.4)
         writer.write(answer(number))
 

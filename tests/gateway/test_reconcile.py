@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from gateway.chain import Finding, Presence, extend_watch
+from gateway.ledger_statements import OPEN_LIMIT
 from tests.gateway.house import House, house, in_loop
+from tests.gateway.test_ledger import INTENT
 from tests.gateway.wallet import Signed
 
 
@@ -109,3 +113,27 @@ def test_a_watch_ends_for_good_with_the_first_gap() -> None:
 def test_a_watch_does_not_grow_on_an_unclear_lookup() -> None:
     assert extend_watch(100, Finding(Presence.UNCLEAR, 200, indexed=False)) == 100
     assert extend_watch(100, Finding(Presence.ABSENT, None, indexed=False)) == 100
+
+
+@in_loop
+async def test_rule_19_payments_that_nothing_can_close_keep_no_other_from_its_turn(tmp_path: Path) -> None:
+    async with house(tmp_path, indexer=False) as home:
+        ledger = home.state.ledger.ledger
+        names = [f"{number:052d}" for number in range(2 * OPEN_LIMIT + 1)]
+        stuck = [replace(INTENT, txid=name, at=home.clock.now(), intent_round=None) for name in names]
+        ledger.write_all([partial(ledger.write_intent, intent) for intent in stuck])
+        home.clock.step(1)
+        payment = await unknown(home)
+        home.world.land(payment.txid)
+        for name in stuck:
+            home.state.reconciler._due[name.txid] = (1e12, 1.0)
+
+        for _ in range(3):
+            await home.state.reconciler.step()
+
+        assert state_of(home, payment) == ("settled", "chain")
+        for _ in range(3):
+            await home.state.reconciler.step()
+        assert len(home.state.reconciler._due) == len(stuck)
+        value = home.state.metrics.registry.get_sample_value("emi_payments_unknown")
+        assert value == len(stuck)

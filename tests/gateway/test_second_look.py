@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from gateway.ledger_statements import OPEN_LIMIT
 from gateway.second_look import HORIZON
 from tests.gateway.house import House, house, in_loop
+from tests.gateway.test_ledger import INTENT
 from tests.gateway.wallet import Signed
 
 PAST_LAST_VALID = 5_511
@@ -136,3 +140,22 @@ async def test_second_looks_come_seldom_and_later_each_time(tmp_path: Path) -> N
             home.clock.step(waits[-1])
 
     assert waits == [10, 40, 160, 640, 1_200, 1_200]
+
+
+@in_loop
+async def test_what_cannot_be_looked_up_keeps_nothing_else_from_its_turn(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        ledger, now = home.state.ledger.ledger, home.clock.now()
+        older = [replace(INTENT, txid=f"{number:052d}", at=now) for number in range(OPEN_LIMIT)]
+        ledger.write_all([partial(ledger.write_intent, intent) for intent in older])
+        ledger.write_all([partial(ledger.mark_settled, intent.txid, now, "facilitator") for intent in older])
+        for intent in older:
+            home.state.reconciler._second_look._due[intent.txid] = (1e12, 1.0)
+        home.clock.step(1)
+        payment = await believed(home)
+        home.world.land(payment.txid)
+
+        for _ in range(4):
+            await look(home)
+
+        assert closed(home, payment) == ("settled", "chain", None)
