@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -15,12 +16,22 @@ from tests.arena.worlds import NOON, inputs_at, ticks
 from tests.memory.states import dump, url_in
 
 
-def fill(url: str) -> None:
-    memory = Memory.open(url)
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A memory with ten hours in it."""
+    folder = tmp_path_factory.mktemp("played")
+    memory = Memory.open(url_in(folder))
     with memory.batch():
         for now in ticks(NOON, 600, 12):
             memory.play(inputs_at(now))
     memory.close()
+    return folder / "memory.sqlite3"
+
+
+@pytest.fixture
+def filled(played: Path, tmp_path: Path) -> Path:
+    """A copy of it in this test's folder."""
+    return Path(shutil.copy(played, tmp_path / "memory.sqlite3"))
 
 
 def run_sql(path: Path, *statements: str) -> None:
@@ -66,36 +77,30 @@ def test_a_file_that_is_no_database_is_named_and_left_as_it_is(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.6, 0.95])
-def test_a_torn_database_is_named_and_left_as_it_is(tmp_path: Path, share: float) -> None:
-    fill(url_in(tmp_path))
-    path = tmp_path / "memory.sqlite3"
-    content = bytearray(path.read_bytes())
+def test_a_torn_database_is_named_and_left_as_it_is(tmp_path: Path, filled: Path, share: float) -> None:
+    content = bytearray(filled.read_bytes())
     begin = int(len(content) * share) // 4096 * 4096
     content[begin : begin + 8192] = b"\xa5" * len(content[begin : begin + 8192])
-    path.write_bytes(content)
+    filled.write_bytes(content)
 
     text = complaint(url_in(tmp_path))
 
-    assert str(path) in text
+    assert str(filled) in text
     assert "nothing was changed" in text
-    assert path.read_bytes() == bytes(content)
+    assert filled.read_bytes() == bytes(content)
 
 
-def test_a_database_that_lost_its_end_is_refused(tmp_path: Path) -> None:
-    fill(url_in(tmp_path))
-    path = tmp_path / "memory.sqlite3"
-    content = path.read_bytes()
-    path.write_bytes(content[: len(content) // 2])
+def test_a_database_that_lost_its_end_is_refused(tmp_path: Path, filled: Path) -> None:
+    content = filled.read_bytes()
+    filled.write_bytes(content[: len(content) // 2])
 
     assert "move it away" in complaint(url_in(tmp_path))
-    assert path.read_bytes() == content[: len(content) // 2]
+    assert filled.read_bytes() == content[: len(content) // 2]
 
 
 @pytest.mark.parametrize("version", ["0", "99", "abc"])
-def test_another_schema_version_is_refused_untouched(tmp_path: Path, version: str) -> None:
-    fill(url_in(tmp_path))
-    path = tmp_path / "memory.sqlite3"
-    run_sql(path, f"UPDATE meta SET value = '{version}' WHERE key = 'schema_version'")
+def test_another_schema_version_is_refused_untouched(tmp_path: Path, filled: Path, version: str) -> None:
+    run_sql(filled, f"UPDATE meta SET value = '{version}' WHERE key = 'schema_version'")
     before = dump(url_in(tmp_path))
 
     assert f"has schema version {version}, this program knows {SCHEMA_VERSION}" in complaint(url_in(tmp_path))
@@ -131,9 +136,8 @@ def test_a_url_that_names_no_database_is_one_line_without_secrets(url: str) -> N
     assert "secret" not in text
 
 
-def test_a_memory_that_another_program_holds_says_so(tmp_path: Path) -> None:
-    fill(url_in(tmp_path))
-    with closing(sqlite3.connect(tmp_path / "memory.sqlite3", isolation_level=None)) as other:
+def test_a_memory_that_another_program_holds_says_so(tmp_path: Path, filled: Path) -> None:
+    with closing(sqlite3.connect(filled, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
 
         assert "in use by another program" in complaint(f"{url_in(tmp_path)}?timeout=0.05")
