@@ -16,6 +16,7 @@ from generator.logbook import CHECKPOINT
 from generator.publish.beside import Sidelong
 from generator.publish.charts.report import illustrated, report_charts
 from generator.publish.encode import encode
+from generator.publish.examples import as_example
 from generator.publish.pages.render import PageView
 from generator.publish.vault import Offer
 from generator.service import Service
@@ -94,7 +95,8 @@ def _make(service: Service, context: TickContext, composed: Composed, at: dateti
     paid = {product: body.as_json() for product, body in composed.paid.items()}
     report, charts = paid[HUMAN_REPORT], report_charts(context)
     paid[HUMAN_REPORT] = illustrated(report, charts)
-    examples = free | paid | {HUMAN_REPORT: illustrated(report, charts, cut=True)}
+    shown = paid | {HUMAN_REPORT: illustrated(report, charts, cut=True)}
+    examples = free | {product: as_example(body) for product, body in shown.items()}
     standing = service.standing.files(service.site, examples, at)
     bodies = {path: encode(body) for path, body in free.items()}
     played = service.memory.resolved_rounds(ROUNDS_PUBLISHED)

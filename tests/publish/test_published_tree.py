@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import brotli
 import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
+from generator.arena.values import Round
 from generator.catalog.discovery import FEEDS, PAGES, SHARE_PICTURE, SHARE_PICTURES
 from generator.catalog.downloads import DOWNLOADS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
 from generator.catalog.words import RoundPhase
 from generator.contract.registry import MODELS
+from generator.memory.store import Memory
+from generator.settings import GeneratorSettings
 from generator.tick import tick
 from tests.compose.walk import allowed, leaves, model_paths
-from tests.services import SteppedClock, opened
+from tests.services import NOON, SteppedClock, opened
 
 WEIGHTS = Path(__file__).parents[2] / "generator" / "brain" / "weights.json"
 FORBIDDEN = re.compile(r"weight|coefficient|threshold|feature|logit|heuristic|normalisation|formula", re.IGNORECASE)
@@ -99,6 +104,55 @@ def test_a_forecast_is_sealed_in_every_file_until_its_round_is_live(state: Path)
     assert opened_round["commitment"]
     assert opened_round["round_id"] not in {row["round_id"] for row in revealed}
     assert not {"prediction", "salt", "probabilities"} & set(opened_round)
+
+
+def sealed_round(state: Path) -> Round:
+    """Return the round that takes votes as only the memory knows it."""
+    memory = Memory.open(GeneratorSettings(state_dir=state).memory)
+    try:
+        found = memory.view(round(NOON.timestamp() * 1000) + 60_000).open
+    finally:
+        memory.close()
+    assert found is not None
+    return found
+
+
+def holding(folder: Path, *texts: str) -> list[str]:
+    """Return the files below a folder that hold every one of these texts; compressed ones are opened."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file():
+            continue
+        data = path.read_bytes()
+        data = gzip.decompress(data) if path.suffix == ".gz" else data
+        data = brotli.decompress(data) if path.suffix == ".br" else data
+        if all(text.encode() in data for text in texts):
+            found.append(path.relative_to(folder).as_posix())
+    return found
+
+
+def test_no_published_file_holds_the_numbers_of_a_sealed_forecast(state: Path) -> None:
+    sealed = sealed_round(state)
+    assert sealed.probabilities is not None
+    assert sealed.salt
+    chances = [f"{chance:.4f}".rstrip("0") for chance in sealed.probabilities]
+    assert len({*chances}) == 3
+
+    assert holding(state / "site", *chances) == []
+    assert holding(state / "site", sealed.salt) == []
+    assert holding(state / "site", sealed.sealed_digest or "-") != []  # what is looked for would be found
+
+
+def test_before_the_lock_only_the_brain_s_own_reading_of_the_asset_comes_close_to_the_seal(state: Path) -> None:
+    """docs/arena.md says so: the view of the next hour is public; that it is the sealed one is not told anywhere."""
+    sealed = sealed_round(state)
+    assert sealed.probabilities is not None
+    chances = [f"{chance:.4f}".rstrip("0") for chance in sealed.probabilities]
+    reading = load(state, f"/api/reasoning/{sealed.asset}.json")["reasoning"]
+    sold = {row_id for row_id, body in paid(state).items() if all(text in json.dumps(body) for text in chances)}
+
+    assert (reading["prediction"], reading["confidence"]) == (sealed.prediction, sealed.confidence_percent)
+    assert sold == {"x402-main-brain", "x402-atlas"}
 
 
 def test_examples_in_openapi_are_of_a_real_tick(state: Path) -> None:
