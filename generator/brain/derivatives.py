@@ -21,6 +21,7 @@ _MIDDLE: Final = 0.5 * (_ENTER + _LEAVE)
 _HOLDS: Final = np.array([[9.0 * HOUR_BARS], [5.0 * HOUR_BARS]])
 _WILD: Final = 0.01  # of funding per 8 hours: three percent a day
 _NOTHING: Final = np.array([[0.0], [1.0]])  # stands where funding or open interest is not told; never counted
+_ODD: Final = 0.5  # of the confidence in a word, taken by wild funding
 _STEADY_CASES: Final = 34.0  # bars that a mean with a 2-hour half-life is worth
 
 VOTES: Final = {
@@ -54,6 +55,7 @@ class Derivatives:
         self.count = np.zeros((2, assets))
         self.word = np.zeros((2, assets))  # -1 shorts, 0 balanced, 1 longs; -1 leaving, 0, 1 building
         self.steady = np.zeros((2, assets))  # share of the last hours in which the raw word was the shown one
+        self.odd = np.zeros(assets)  # 1 where the last funding told was so large that it may be a fault
         self._enter, self._leave, self._middle = (np.repeat(one, assets, axis=1) for one in (_ENTER, _LEAVE, _MIDDLE))
         self._alpha_funding = rates((HOUR_BARS,), 1)
         self._alpha_interest = rates((HOUR_BARS, 12 * HOUR_BARS), 1)
@@ -63,6 +65,10 @@ class Derivatives:
         """Take one bar; NaN leaves what is known, until it is too old."""
         told = np.array((funding, open_interest))
         seen = np.isfinite(told)
+        wild = np.abs(funding) > _WILD
+        if np.count_nonzero(wild) or np.count_nonzero(self.odd):
+            self.odd = np.where(seen[0], wild, self.odd)
+            np.minimum(np.maximum(told[0], -_WILD, out=told[0]), _WILD, out=told[0])  # not to rule for hours after
         known = np.count_nonzero(seen)
         if not known:
             self.age += 1.0
@@ -87,11 +93,6 @@ class Derivatives:
         raw = np.sign(away) * (np.abs(away) >= self._middle)  # without a dead zone
         paces[0].step(self.steady, raw == self.word, self._alpha_steady)
 
-    def wild(self) -> list[bool]:
-        """Say whose funding is so large that it may be a fault of the data."""
-        out: list[bool] = (np.abs(self.funding[0]) > _WILD).tolist()
-        return out
-
     def readings(self) -> list[Pressure]:
         """Return the word of every asset, what it leans to on its own, and how steadily it held."""
         known = self.age <= _HOLDS
@@ -99,7 +100,7 @@ class Derivatives:
         crowd, leverage = (self.word * known).tolist()
         cases = np.minimum(self.count, _STEADY_CASES)
         # Shrunk to a half by one case, because a few hours never prove a state (Laplace).
-        steady = ((self.steady * cases + 0.5) / (cases + 1.0)).tolist()
+        steady = ((self.steady * cases + 0.5) / (cases + 1.0) * (1.0 - _ODD * self.odd)).tolist()
         return list(map(_pressure, crowd, leverage, known[0].tolist(), *steady))
 
 

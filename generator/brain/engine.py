@@ -12,6 +12,7 @@ from generator.brain import state
 from generator.brain.bars import CleanBars, clean
 from generator.brain.derivatives import Derivatives
 from generator.brain.direction import BAND, MIN_BARS, Direction, direction_inputs
+from generator.brain.doubt import Doubt, doubted, doubts
 from generator.brain.features import REGIME_INPUTS, Features
 from generator.brain.liquidity import Liquidity
 from generator.brain.outlook import OutlookLevel
@@ -71,7 +72,9 @@ class Engine:
         self.log_close = np.full(n, np.nan)
         self.close_age = np.full(n, 1e6)  # bars since `log_close`
         self._t: int | None = None
-        self._inputs: FloatArray | None = None  # of the state as it stands
+        # Of the state as it stands.
+        self._inputs: FloatArray | None = None
+        self._doubts: tuple[Doubt, ...] | None = None
 
     @property
     def t_ms(self) -> int | None:
@@ -115,7 +118,7 @@ class Engine:
 
     def _measure(self, t_ms: int, bars: CleanBars, row: int, steps: int) -> None:
         """Let every part take the row, in the order in which they need each other."""
-        self._inputs = None
+        self._inputs = self._doubts = None
         self._skip(steps - 1)
         extra = bars.extra
         returns = self._returns(bars.log_close[row])
@@ -163,6 +166,12 @@ class Engine:
             self._inputs = direction_inputs(self.features, self.filter.tilt(), imbalance)
         return self._inputs
 
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Return how far each asset's data is in doubt now, and why."""
+        if self._doubts is None:
+            self._doubts = doubts(self)
+        return self._doubts
+
     def ready(self) -> np.ndarray:
         """Say which assets have enough recent history for a forecast."""
         return (self.features.count[:-1] >= MIN_BARS) & (self.close_age <= _JOIN_BARS)
@@ -199,12 +208,15 @@ class Engine:
             mixed = ((1.0 - share) * near[0] + share * mixed[0], (1.0 - share) * near[1] + share * mixed[1])
         chances, bases = mixed[0].T.tolist(), mixed[1].T.tolist()
         bands = (BAND * 1e4 * self._sigma_over(horizon_minutes)).tolist()
-        return tuple(
+        told = zip(self.assets, chances, bases, bands, self.ready().tolist(), strict=True)
+        every = tuple(
             _forecast(asset, horizon_minutes, Probabilities(*chance), Probabilities(*base), band) if ready else None
-            for asset, chance, base, band, ready in zip(
-                self.assets, chances, bases, bands, self.ready().tolist(), strict=True
-            )
+            for asset, chance, base, band, ready in told
         )
+        shares = [doubt.share for doubt in self.doubts()]
+        if not any(shares):
+            return every
+        return tuple(doubted(one, share) if one and share else one for one, share in zip(every, shares, strict=True))
 
     def _sigma_over(self, minutes: int) -> FloatArray:
         """Return each asset's expected sigma of the log return over 15 to 240 minutes, (assets,)."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from generator.brain import sentences
 from generator.brain.derivatives import Pressure
+from generator.brain.doubt import Doubt, doubted_chance, named, overall
 from generator.brain.evidence import Words, book_leans, breadth_lean, gather, momentum
 from generator.brain.outlook import volatility_word
 from generator.brain.regime import LABELS, dwell_minutes
@@ -23,7 +24,6 @@ from generator.brain.values import (
     RegimeReading,
     VolatilityOutlook,
 )
-from generator.brain.volatility import STILL_BARS
 from generator.catalog.words import (
     Bias,
     DerivativesState,
@@ -52,8 +52,8 @@ class Columns:
     """What is found for all assets at once, as plain Python values: taking them one by one from arrays is slow.
 
     Args:
-        fresh: a close in the last hour; seen: returns so far; bars: closes that counted; capped: bars a jump is held.
-        still: bars in a row without a move, and without a trade; wild: funding that may be a fault.
+        fresh: a close in the last hour; seen: returns so far; bars: closes that counted.
+        doubt: in each asset's data.
         chance: the market's posterior.
         label, sure, trend, score: of the regime, the trend and the risk; the market's is last.
         book_of_most, futures_of_most: words that more than half of the assets share.
@@ -64,9 +64,7 @@ class Columns:
     fresh: list[bool]
     seen: list[float]
     bars: list[float]
-    capped: list[float]
-    still: list[list[float]]
-    wild: list[bool]
+    doubt: tuple[Doubt, ...]
     label: list[RegimeLabel]
     chance: list[float]
     sure: list[float]
@@ -108,7 +106,7 @@ def read(engine: Engine, day: FloatArray | None = None) -> BrainReading:
         regime=regime,
         outlook=_market_outlook(found.sigma, [one.outlook is not None for one in assets.values()]),
         direction=_direction([one.bias for one in assets.values() if one.forecast]),
-        confidence=_mean([one.confidence for one in forecasts]),
+        confidence=_confidence(forecasts, found),
         agreement=_mean(agreements),
         coverage=_mean([one.coverage for one in assets.values()]) or 0.0,
         assets=assets,
@@ -133,17 +131,21 @@ def _columns(engine: Engine, t_ms: int, day: FloatArray | None) -> Columns:
     contexts = engine.liquidity.contexts()
     pressure = engine.derivatives.readings()
     chances = engine.filter.chances()
+    doubt = engine.doubts()
+    shares = [*(one.share for one in doubt), overall(doubt)]
+    label = [LABELS[int(one)] for one in engine.filter.label.tolist()]
+    sure = engine.filter.confidence(chances).tolist()
+    if any(shares):
+        sure = [_doubted(*one) for one in zip(sure, label, shares, strict=True)]
     bars = engine.features.count
     return Columns(
         fresh=(fresh & (bars[:-1] > 0.0)).tolist(),
         seen=engine.volatility.count[0].tolist(),
         bars=bars.tolist(),
-        capped=engine.volatility.capped.tolist(),
-        still=engine.volatility.still.tolist(),
-        wild=engine.derivatives.wild(),
-        label=[LABELS[int(one)] for one in engine.filter.label.tolist()],
-        chance=chances[:, -1].tolist(),
-        sure=engine.filter.confidence(chances).tolist(),
+        doubt=doubt,
+        label=label,
+        chance=[doubted_chance(one, shares[-1]) for one in chances[:, -1].tolist()],
+        sure=sure,
         trend=engine.structure.trends(),
         score=engine.outlook.risk_scores(),
         structure=engine.structure.words(t_ms, engine.log_close, sigma[1], moved),
@@ -160,6 +162,11 @@ def _columns(engine: Engine, t_ms: int, day: FloatArray | None) -> Columns:
         hour=hour,
         change=change.tolist(),
     )
+
+
+def _doubted(sure: float, label: RegimeLabel, share: float) -> float:
+    """Return the confidence in a label after doubt in the data; that of `transition` is no chance of a regime."""
+    return sure * (1.0 - share) if label is RegimeLabel.TRANSITION else doubted_chance(sure, share)
 
 
 def _asset(name: str, column: int, found: Columns) -> AssetReading:
@@ -275,6 +282,14 @@ def _market_outlook(sigma: list[list[float]], known: list[bool]) -> VolatilityOu
     return VolatilityOutlook(*np.exp(np.add.reduce(logs) / len(logs)).tolist())
 
 
+def _confidence(forecasts: list[Forecast], found: Columns) -> float | None:
+    """Return the mean confidence of the forecasts, less the doubt in the assets that have none any more."""
+    known = [(one.share, forecast) for one, forecast in zip(found.doubt, found.forecast, strict=True) if one.known]
+    lost = sum(share for share, forecast in known if forecast is None)
+    mean = _mean([one.confidence for one in forecasts])
+    return mean * (1.0 - lost / len(known)) if mean is not None and lost else mean
+
+
 def _direction(biases: list[Bias]) -> Bias:
     """Return the word of most assets, FLAT on a tie or without any."""
     up, down, flat = (biases.count(word) for word in (Bias.UP, Bias.DOWN, Bias.FLAT))
@@ -286,23 +301,15 @@ def _direction(biases: list[Bias]) -> Bias:
 def _limits(column: int, found: Columns, words: Words, forecast: Forecast | None) -> tuple[str, ...]:
     """Name what is missing for one asset."""
     missing = []
-    if not found.fresh[column]:
-        missing.append(sentences.STALE if found.bars[column] > 0 else sentences.NO_BARS)
-    elif forecast is None:
-        missing.append(sentences.SHORT if found.seen[column] < DAY_BARS // 2 else "the last bars are missing")
+    if not found.bars[column]:
+        missing.append(sentences.NO_BARS)
+    elif forecast is None and found.fresh[column] and found.seen[column] < DAY_BARS // 2:
+        missing.append(sentences.SHORT)
     if words.liquidity is LiquidityContext.UNKNOWN:
         missing.append(sentences.NO_BOOK)
     if words.derivatives is DerivativesState.UNAVAILABLE:
         missing.append(sentences.NO_FUTURES)
-    if found.capped[column] > 0:
-        missing.append(sentences.CAPPED)
-    if found.still[0][column] >= STILL_BARS:
-        missing.append(sentences.FROZEN)
-    if found.still[1][column] >= STILL_BARS:
-        missing.append(sentences.NO_TRADES)
-    if found.wild[column]:
-        missing.append(sentences.WILD_FUNDING)
-    return tuple(missing)
+    return (*missing, *found.doubt[column].reasons)
 
 
 def _market_limits(engine: Engine, found: Columns) -> tuple[str, ...]:
@@ -310,8 +317,7 @@ def _market_limits(engine: Engine, found: Columns) -> tuple[str, ...]:
     fresh, missing = np.count_nonzero(engine.volatility.fresh()), []
     if fresh < len(engine.assets):
         missing.append(sentences.SOME_MISSING if fresh else sentences.NOTHING_FRESH)
-    if min(found.still[0]) >= STILL_BARS:
-        missing.append(sentences.NOTHING_MOVES)
+    missing += named(found.doubt, engine.assets)
     if found.bars[-1] < _REGIME_BARS:
         missing.append(sentences.SHORT_REGIME)
     if engine.counters.gaps > engine.counters.bars // 20:

@@ -58,7 +58,7 @@ class Forecast:
     Args:
         probabilities: chances of down, neutral, up; neutral is |move| <= band.
         base_rate: the causal base rates of the three, which the forecast is judged against.
-        prediction: the likeliest class if it is at least 0.02 above its base rate, else NEUTRAL.
+        prediction: the likeliest class if it is at least 0.02 above its base rate, else NEUTRAL; on data in doubt NEUTRAL.
         band_bps: half-width of the neutral band, 0.4307 x sigma of the horizon, in basis points.
     """
 

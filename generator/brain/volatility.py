@@ -16,7 +16,8 @@ from generator.market.values import BAR_MS, FloatArray
 
 HORIZON_BARS: Final = (3, 12, 48)  # 15 minutes, 1 hour, 4 hours
 HALF_LIVES: Final = (6, 24, 72, 216)  # 30 minutes, 2, 6 and 18 hours
-STILL_BARS: Final = 2 * HOUR_BARS  # without a move or a trade: the source may be stuck
+STILL_BARS: Final = 2 * HOUR_BARS  # without a move: the source may be stuck
+IDLE_BARS: Final = HOUR_BARS  # without a trade: volume is not told, so it says nothing
 SLOW_HALF_LIFE: Final = 7 * DAY_BARS
 HAR: Final = np.array(
     [
@@ -77,12 +78,14 @@ class Volatility:
         jumped = raw > value
         if np.count_nonzero(jumped) or np.count_nonzero(self.capped):
             self.capped = np.where(seen & jumped, float(DAY_BARS), np.maximum(self.capped - 1.0, 0.0))
-        both = np.array((seen, traded))
-        self.count += both
         self.age = np.zeros(seen.shape) if all_seen else np.where(seen, 0.0, self.age + 1.0)
         nothing = np.array((raw <= _FLOOR, volume == 0.0))
         if np.count_nonzero(nothing) or np.count_nonzero(self.still):
-            self.still = np.where(both, (self.still + 1.0) * nothing, self.still)
+            self.still = np.where(np.array((seen, traded)), (self.still + 1.0) * nothing, self.still)
+            idle = self.still[1] >= IDLE_BARS
+            if np.count_nonzero(idle):
+                traded, all_traded = traded & ~idle, False
+        self.count += np.array((seen, traded))
         pace = Pace(self.count[0], None if all_seen else seen.astype(np.float64))
         pace.step(self.variance, value[None], self._alpha)
         np.maximum(self.variance, _FLOOR, out=self.variance)
@@ -135,7 +138,8 @@ class Volatility:
         """Return the log of the hour's volume against three days; 0 while unknown."""
         if self._volume_level is None:
             level = np.log(self.volume[0] + 1e-9) - self.volume_slow[0]
-            self._volume_level = clipped(level, -_LOG_VOLUME_SPAN, _LOG_VOLUME_SPAN) * (self.count[1] > 0.0)
+            known = (self.count[1] > 0.0) & (self.still[1] < IDLE_BARS)
+            self._volume_level = clipped(level, -_LOG_VOLUME_SPAN, _LOG_VOLUME_SPAN) * known
         return self._volume_level
 
     def outlook(self, t_ms: int) -> FloatArray:

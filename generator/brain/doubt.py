@@ -1,0 +1,115 @@
+"""Doubt in the data: which faults an asset shows now, and what they take off what is said of it.
+
+The models cannot know that a source is stuck, silent or wrong: most of their inputs go on as usual. A fault in one
+field is a reason to trust the others less. How much less is judgement, not a measured chance, and on data without a
+fault nothing changes, not by a bit: what was measured of the confidence holds for such data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from generator.brain import sentences
+from generator.brain.smoothing import DAY_BARS, HOUR_BARS
+from generator.brain.values import Forecast, Probabilities
+from generator.brain.volatility import IDLE_BARS, STILL_BARS
+from generator.catalog.words import Prediction
+
+if TYPE_CHECKING:
+    from generator.brain.engine import Engine
+
+# How much of what is claimed a fault takes away.
+_GONE: Final = 0.5
+_MISSED: Final = 0.15  # for each bar that is missing now, up to `_GONE`
+_FROZEN: Final = 0.6
+_IDLE: Final = 0.15
+_WILD: Final = 0.15
+_CAPPED: Final = 0.5  # at the jump, then less and less over a day
+_EVEN: Final = 0.25  # of four regimes
+_NAMED: Final = 3  # assets that are named one by one
+
+
+class Doubt(NamedTuple):
+    """How far one asset's data is in doubt.
+
+    Args:
+        share: 0 none, 1 wholly.
+        reasons: sentences, one for each fault.
+        known: whether a price bar of it ever came.
+    """
+
+    share: float
+    reasons: tuple[str, ...]
+    known: bool = True
+
+
+NONE: Final = Doubt(0.0, ())
+UNSEEN: Final = Doubt(0.0, (), known=False)
+
+
+def doubts(engine: Engine) -> tuple[Doubt, ...]:
+    """Return the doubt in every asset's data after the last bar."""
+    volatility, futures = engine.volatility, engine.derivatives
+    faults = (engine.close_age, volatility.capped, volatility.still, futures.odd)
+    if not any(map(np.count_nonzero, faults)):
+        return (NONE,) * len(engine.assets)
+    still, idle = volatility.still.tolist()
+    columns = (engine.features.count[:-1], engine.close_age, volatility.capped, futures.odd)
+    told = (column.tolist() for column in columns)
+    return tuple(_doubt(*one) if one[0] else UNSEEN for one in zip(*told, still, idle, strict=True))
+
+
+def _doubt(_bars: float, age: float, capped: float, odd: float, still: float, idle: float) -> Doubt:
+    """Return the doubt in one asset's data; faults add up as independent chances do."""
+    found = []
+    if age:
+        fresh = age <= HOUR_BARS
+        found.append((min(_MISSED * age, _GONE), sentences.LAST_MISSING if fresh else sentences.STALE))
+    if capped:
+        found.append((_CAPPED * capped / DAY_BARS, sentences.CAPPED))
+    if still >= STILL_BARS:
+        found.append((_FROZEN, sentences.FROZEN))
+    if idle >= IDLE_BARS:
+        found.append((_IDLE, sentences.NO_TRADES))
+    if odd:
+        found.append((_WILD, sentences.WILD_FUNDING))
+    sound = 1.0
+    for share, _ in found:
+        sound *= 1.0 - share
+    return Doubt(1.0 - sound, tuple(reason for _, reason in found)) if found else NONE
+
+
+def overall(every: tuple[Doubt, ...]) -> float:
+    """Return the doubt in the market's data: the mean over the assets that ever came."""
+    shares = [one.share for one in every if one.known]
+    return sum(shares) / len(shares) if shares else 0.0
+
+
+def doubted_chance(chance: float, share: float) -> float:
+    """Return a regime's chance, moved towards an even one of four by the doubt."""
+    return _EVEN + (chance - _EVEN) * (1.0 - share) if share else chance
+
+
+def doubted(forecast: Forecast, share: float) -> Forecast:
+    """Return a forecast that claims no direction; what its neutral class loses goes to the two others alike."""
+    chances = forecast.probabilities
+    lost = chances.neutral * share
+    less = Probabilities(chances.down + 0.5 * lost, chances.neutral - lost, chances.up + 0.5 * lost)
+    return replace(forecast, probabilities=less, prediction=Prediction.NEUTRAL)
+
+
+def named(every: tuple[Doubt, ...], assets: tuple[str, ...]) -> list[str]:
+    """Say for the market which assets have which fault; a price that is not there at all is told elsewhere."""
+    out = []
+    for reason in dict.fromkeys(reason for one in every for reason in one.reasons if reason != sentences.STALE):
+        whose = [name for name, one in zip(assets, every, strict=True) if reason in one.reasons]
+        out.append(reason if len(whose) == len(assets) else f"{_who(whose, len(assets))}: {reason}")
+    return out
+
+
+def _who(whose: list[str], many: int) -> str:
+    """Name a few assets, count more."""
+    return sentences.listed(whose) if len(whose) <= _NAMED else f"{len(whose)} of {many} assets"

@@ -1,0 +1,236 @@
+"""Bad input, case by case: no exception, no NaN, confidence falls, the reason is named, and it passes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from generator.brain import sentences
+from generator.brain.engine import Engine
+from generator.brain.smoothing import DAY_BARS
+from generator.brain.values import AssetReading, BrainReading
+from generator.brain.weights import Weights
+from generator.catalog.assets import ASSETS
+from generator.catalog.words import RegimeLabel
+from generator.market._sim_market import SimulatedMarket
+from generator.market.values import BAR_MS, BarFrame
+from tests.brain.markets import floats
+
+PRICES = ("open", "high", "low", "close")
+WEIGHTS = Weights.load()
+WARM = 2850
+HOURS_LATER = 36  # bars
+_START_MS = 20_700 * 86_400_000  # a midnight
+
+
+@dataclass(frozen=True)
+class Case:
+    """One fault.
+
+    Args:
+        spoil: changes bars in place; bars: how many it lasts; heals: how many until its reason is gone.
+        told: after how many it is looked at, if not at its last.
+        reason: in the limitations of every asset that has it; only: the column that has it, None for all.
+        keeps: whether prices can still be read, so that a regime and a forecast are still said.
+    """
+
+    spoil: Callable[[BarFrame, slice], None]
+    bars: int
+    reason: str
+    heals: int = 1
+    only: int | None = None
+    told: int | None = None
+    keeps: bool = True
+
+
+def _prices(value: float, column: int | None = None) -> Callable[[BarFrame, slice], None]:
+    def spoil(frame: BarFrame, rows: slice) -> None:
+        for name in PRICES:
+            frame.fields[name][rows, slice(None) if column is None else column] = value
+
+    return spoil
+
+
+def _times(factor: float) -> Callable[[BarFrame, slice], None]:
+    def spoil(frame: BarFrame, rows: slice) -> None:
+        for name in PRICES:
+            frame.fields[name][rows] *= factor
+
+    return spoil
+
+
+def _filled(name: str, value: float) -> Callable[[BarFrame, slice], None]:
+    def spoil(frame: BarFrame, rows: slice) -> None:
+        frame.fields[name][rows] = value
+
+    return spoil
+
+
+def _frozen(frame: BarFrame, rows: slice) -> None:
+    for name in PRICES:
+        frame.fields[name][rows] = frame.fields["close"][rows.start - 1]
+
+
+def _crash(frame: BarFrame, rows: slice) -> None:
+    _times(0.4)(frame, slice(rows.start, None))  # and prices stay there
+
+
+CASES = {
+    "prices that are NaN": Case(_prices(np.nan), 2, sentences.LAST_MISSING),
+    "prices of zero": Case(_prices(0.0), 2, sentences.LAST_MISSING),
+    "negative prices": Case(_times(-1.0), 2, sentences.LAST_MISSING),
+    "no prices for two hours": Case(_prices(np.nan), 24, sentences.STALE, keeps=False),
+    "an asset that vanishes for a day": Case(
+        _prices(np.nan, 1), DAY_BARS, sentences.STALE, only=1, told=30, keeps=False
+    ),
+    "a flash crash of 60 % in one bar": Case(_crash, 1, sentences.CAPPED, heals=DAY_BARS + 1),
+    "constant prices": Case(_frozen, 40, sentences.FROZEN),
+    "volumes of zero": Case(_filled("volume", 0.0), 30, sentences.NO_TRADES),
+    "funding of 5 %": Case(_filled("funding", 0.05), 1, sentences.WILD_FUNDING),
+}
+
+
+def copied(frame: BarFrame) -> BarFrame:
+    return dataclasses.replace(frame, fields={name: values.copy() for name, values in frame.fields.items()})
+
+
+def read(engine: Engine, frame: BarFrame) -> BrainReading:
+    reading = engine.update(frame)
+    assert reading is not None
+    assert np.isfinite(list(floats(reading))).all()
+    return reading
+
+
+def sure(asset: AssetReading) -> float:
+    return asset.regime_confidence or 0.0
+
+
+def chance(reading: AssetReading | BrainReading) -> float:
+    """Return the confidence in the call, 0 where none is made."""
+    if isinstance(reading, BrainReading):
+        return reading.confidence or 0.0
+    return reading.forecast.confidence if reading.forecast else 0.0
+
+
+@pytest.fixture(scope="module")
+def shown() -> tuple[BarFrame, bytes]:
+    """Return the market that the service shows, and an engine's state in the middle of a regime that stands clear."""
+    frame = SimulatedMarket(2026).bars(_START_MS, _START_MS + (WARM + 2 * DAY_BARS + 60) * BAR_MS)
+    engine = Engine(WEIGHTS, ASSETS)
+    engine.advance(frame.rows(0, WARM))
+    return frame, engine.dump()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_confidence_falls_with_a_named_reason_and_comes_back(shown: tuple[BarFrame, bytes], name: str) -> None:
+    clean, state = shown
+    case, frame = CASES[name], copied(clean)
+    end, told = WARM + case.bars, WARM + (case.told or case.bars)
+    case.spoil(frame, slice(WARM, end))
+    usual, spoilt = (Engine.load(WEIGHTS, ASSETS, state) for _ in range(2))
+
+    before, now = read(usual, clean.rows(WARM, told)), read(spoilt, frame.rows(WARM, told))
+
+    for column, asset in enumerate(ASSETS):
+        said, other, bad = now.assets[asset], before.assets[asset], case.only in {None, column}
+        assert (case.reason in said.limitations) == bad
+        assert case.reason not in other.limitations
+        if bad:
+            assert sure(said) < sure(other)
+            assert chance(said) < chance(other)
+            assert (said.forecast is not None, said.regime is not RegimeLabel.UNKNOWN) == (case.keeps, case.keeps)
+    assert now.regime.confidence < before.regime.confidence
+    assert chance(now) < chance(before)
+    assert set(now.limitations) > set(before.limitations)
+
+    healed = read(spoilt, frame.rows(told, end + case.heals))
+    rest = end + case.heals + HOURS_LATER
+    later, same = read(spoilt, frame.rows(end + case.heals, rest)), read(usual, clean.rows(told, rest))
+
+    for asset in ASSETS:
+        assert case.reason not in healed.assets[asset].limitations
+        assert later.assets[asset].forecast is not None
+        assert later.assets[asset].limitations == same.assets[asset].limitations
+        assert sure(later.assets[asset]) > 0.5 * sure(same.assets[asset])
+        assert chance(later.assets[asset]) > 0.7 * chance(same.assets[asset])
+    assert later.limitations == same.limitations
+    assert later.regime.confidence > 0.8 * same.regime.confidence
+
+
+def test_a_stream_that_starts_with_ten_bars_is_less_sure_than_one_with_a_past(shown: tuple[BarFrame, bytes]) -> None:
+    frame, state = shown
+    old, young = Engine.load(WEIGHTS, ASSETS, state), Engine(WEIGHTS, ASSETS)
+
+    before, now = (read(engine, frame.rows(WARM, WARM + 10)) for engine in (old, young))
+    later = read(young, frame.rows(WARM + 10, WARM + 2 * DAY_BARS + 10))
+
+    assert now.regime.confidence < min(0.3, before.regime.confidence)
+    assert chance(now) == 0.0
+    assert sentences.SHORT_REGIME in now.limitations
+    for asset in ASSETS:
+        assert sure(now.assets[asset]) < sure(before.assets[asset])
+        assert chance(now.assets[asset]) == 0.0
+        assert sentences.SHORT in now.assets[asset].limitations
+        assert later.assets[asset].limitations == ()
+    assert later.limitations == ()
+    assert later.regime.confidence > now.regime.confidence
+    assert chance(later) > 0.0
+
+
+def test_a_day_without_volume_does_not_rule_the_outlook_after_it(shown: tuple[BarFrame, bytes]) -> None:
+    clean, state = shown
+    frame = copied(clean)
+    frame.fields["volume"][WARM : WARM + DAY_BARS] = 0.0
+    usual, spoilt = (Engine.load(WEIGHTS, ASSETS, state) for _ in range(2))
+
+    one, other = (read(engine, bars.rows(WARM, WARM + DAY_BARS + HOURS_LATER)) for engine, bars in (
+        (usual, clean), (spoilt, frame)
+    ))  # fmt: skip
+
+    assert one.outlook is not None
+    assert other.outlook is not None
+    assert other.outlook.h1 == pytest.approx(one.outlook.h1, rel=0.03)
+
+
+def test_funding_of_five_percent_lowers_the_confidence_in_the_derivatives_word(shown: tuple[BarFrame, bytes]) -> None:
+    frame, state = shown
+    spoilt = copied(frame)
+    spoilt.fields["funding"][WARM:] = 0.05
+
+    one, other = (
+        read(Engine.load(WEIGHTS, ASSETS, state), bars.rows(WARM, WARM + 2)).assets["BTC"] for bars in (frame, spoilt)
+    )
+
+    assert one.derivatives_confidence is not None
+    assert other.derivatives_confidence is not None
+    assert other.derivatives_confidence < one.derivatives_confidence
+
+
+def test_a_fault_of_one_asset_is_named_with_its_name_for_the_market(shown: tuple[BarFrame, bytes]) -> None:
+    clean, state = shown
+    frame = copied(clean)
+    frame.fields["volume"][WARM:, [0, 3]] = 0.0
+
+    reading = read(Engine.load(WEIGHTS, ASSETS, state), frame.rows(WARM, WARM + 20))
+
+    assert reading.limitations == (f"BTC and SOL: {sentences.NO_TRADES}",)
+
+
+def test_data_without_a_fault_is_published_as_the_models_say_it(shown: tuple[BarFrame, bytes]) -> None:
+    frame, state = shown
+    engine = Engine.load(WEIGHTS, ASSETS, state)
+
+    for row in range(WARM, WARM + 60):
+        reading = read(engine, frame.rows(row, row + 1))
+
+        assert reading.regime.confidence == engine.filter.confidence()[-1]
+        assert list(reading.regime.posterior.values()) == engine.filter.chances()[:, -1].tolist()
+        chances = engine.direction.mixed(1, engine.inputs())[0].T.tolist()
+        for asset, expected in zip(reading.assets.values(), chances, strict=True):
+            assert asset.forecast is not None
+            said = asset.forecast.probabilities
+            assert [said.down, said.neutral, said.up] == expected
