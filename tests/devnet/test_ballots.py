@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from gateway.devnet.errors import WalletError
+from gateway.devnet.faucet import prepared
 from gateway.devnet.keys import Key, new_key
 from gateway.devnet.rounds import started_at
-from gateway.networks import DEVNET
+from gateway.networks import DEVNET, TESTNET
 from generator.arena.address import default_address
 from generator.arena.ballots import NOTE_PREFIX, BallotFile, Poll, judge, note_of
 from generator.arena.chain import Ask, ChainBallots, IndexerError
@@ -192,3 +194,37 @@ def test_a_ledger_of_before_the_search_finds_its_old_transactions(tmp_path: Path
         devnet.ledger._database.execute("DELETE FROM participants")
     with toy(tmp_path) as devnet:
         assert ids(search(devnet, address=ARENA)) == [txid]
+
+
+# The page's throwaway wallet signs ballots, and nothing that only looks like one
+
+
+WALLET = new_key()
+
+
+@pytest.mark.parametrize(
+    ("amount", "changes"),
+    [
+        (0, {}),
+        (0, {"fee": 0}),
+        (1, {"refused": True}),
+        (0, {"fee": 2_000, "refused": True}),
+        (0, {"note": b"hello", "refused": True}),
+        (0, {"close_remainder_to": ARENA, "refused": True}),
+        (0, {"rekey_to": ARENA, "refused": True}),
+        (0, {"gh": TESTNET.genesis_hash, "refused": True}),
+        (0, {"by": "another", "refused": True}),
+    ],
+    ids=["ballot", "free", "amount", "fee", "note", "close", "rekey", "network", "sender"],
+)
+def test_the_page_s_wallet_signs_a_ballot_of_its_own_and_nothing_else(amount: int, changes: dict[str, Any]) -> None:
+    told = {"note": note_of(OPEN.round_id, Prediction.BULLISH), **changes}
+    refused, by = told.pop("refused", False), told.pop("by", None)
+    item = pay(WALLET if by is None else new_key(), amount, ARENA, 1, **told)
+    unsigned = base64.b64encode(item.packed).decode()
+
+    if refused:
+        with pytest.raises(WalletError):
+            prepared(unsigned, WALLET.address, DEVNET)
+    else:
+        assert prepared(unsigned, WALLET.address, DEVNET).txid == item.txid
