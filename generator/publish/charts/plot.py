@@ -160,7 +160,9 @@ class Plot:
             parts += [line("grid", (LEFT, y), (WIDTH - RIGHT, y)), text("tick", LEFT - 9, y + 5, label, "end")]
         for value, label in self.x.ticks:
             x, _ = self.at(value, self.y.low)
-            parts += [line("notch", (x, bottom), (x, bottom + 6)), text("tick", x, bottom + 25, label, "middle")]
+            # The last label ends with the axis: half of it would stand outside of the picture.
+            anchor = "end" if self.x.share(value) == 1 and len(label) > 3 else "middle"
+            parts += [line("notch", (x, bottom), (x, bottom + 6)), text("tick", x, bottom + 25, label, anchor)]
         parts += [
             line("base", (LEFT, bottom), (WIDTH - RIGHT, bottom)),
             text("axis", WIDTH - RIGHT, self.height - 6, self.x.label, "end"),

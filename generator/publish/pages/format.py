@@ -39,6 +39,11 @@ def signed(value: float | None, decimals: int = 2) -> str:
     return f"{sign}{abs(rounded):.{decimals}f}{_NARROW}%"
 
 
+def tied(text: str) -> str:
+    """Keep a number and its percent sign on one line."""
+    return text.replace(" %", f"{_NARROW}%")
+
+
 def usd(value: float | None) -> str:
     """Write a large USD amount with three significant digits and a unit."""
     if value is None:

@@ -20,7 +20,7 @@ from generator.publish.charts.plot import Chart
 from generator.publish.charts.record import GUESS_PERCENT, interval
 from generator.publish.charts.spark import scale, sparkline
 from generator.publish.pages.arena import brain_words, crowd_bar, crowd_words, question
-from generator.publish.pages.format import NOT_YET, UNKNOWN, duration, percent, price, signed, usd, when, word
+from generator.publish.pages.format import NOT_YET, UNKNOWN, duration, percent, price, signed, tied, usd, when, word
 from generator.publish.pages.record import verdict
 from generator.publish.pages.words import BIAS_MARKS, STATE_MEANINGS, regime_headline
 
@@ -109,7 +109,7 @@ def landing(ctx: TickContext, bodies: Bodies) -> Landing:
     return Landing(
         regime=_regime(ctx, _body(bodies, "market-regime")),
         worth=_worth(ctx.arena),
-        why=str(brain.get("summary") or ""),
+        why=tied(str(brain.get("summary") or "")),
         evidence=_evidence(brain.get("brain") or {}),
         rows=tuple(_row(asset, ctx, bodies) for asset in ASSETS),
         swing_chart=swings(bands, source),
@@ -198,7 +198,7 @@ def _regime(ctx: TickContext, body: Mapping[str, Any]) -> RegimeCard:
     )
     return RegimeCard(
         headline=regime_headline(label, ctx.reading.regime.likelier if ctx.reading else None),
-        summary=str(body["summary"]),
+        summary=tied(str(body["summary"])),
         known=known,
         why_unknown=_why_unknown(ctx),
         confidence=_of_100(regime["confidence"] if known else None),
