@@ -35,7 +35,7 @@ from tests.processes import clean_environment, get
 
 REPOSITORY = Path(__file__).parents[2]
 PRODUCT = PRODUCTS[0]
-READY_S = 30.0
+READY_S = 60.0
 
 
 @dataclass

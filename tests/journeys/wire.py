@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
 from urllib.parse import urlsplit
 
-TIMEOUT_S = 20.0
+TIMEOUT_S = 60.0
 MAX_BODY_BYTES = 32 * 1024 * 1024
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
 
