@@ -8,8 +8,10 @@ import pytest
 
 from gateway import networks as gateway_networks
 from gateway import vault_store
+from gateway.settings import DEMO_ARENA
 from gateway.site_files import CONTENT_TYPES, NAMED_TYPES
 from gateway.vault_store_url import overlap, plain_bucket_url
+from generator.arena.address import default_address
 from generator.catalog import networks as generator_networks
 from generator.publish.bucket import store
 from generator.publish.bucket.types import BY_ENDING, BY_PATH, content_type
@@ -53,6 +55,10 @@ def test_a_file_with_a_type_of_its_own_has_it_in_both(path: str) -> None:
     ending = "." + path.rpartition("/")[2].rpartition(".")[2]
 
     assert content_type(path) == (NAMED_TYPES.get(path) or CONTENT_TYPES[ending])
+
+
+def test_ballots_go_to_the_same_address_where_none_is_set() -> None:
+    assert default_address() == DEMO_ARENA
 
 
 def test_the_networks_are_the_same() -> None:
