@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import msgpack
 from algosdk import encoding
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from gateway.devnet.errors import LedgerRefusal, Malformed
@@ -233,11 +232,3 @@ async def _body(request: Request) -> bytes:
 
 def _problem(status: int, message: str) -> Response:
     return JSONResponse({"message": message}, status_code=status)
-
-
-async def not_found(_request: Request) -> Response:
-    """Answer a path that this devnet does not have."""
-    return PlainTextResponse("the devnet has no such path\n", status_code=404)
-
-
-Handler = Callable[[Request], Awaitable[Response]]
