@@ -64,7 +64,7 @@ class Beside:
         self._sure = False  # that what we hold is what is published
         self._feeds = Feeds()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="beside")
-        self._pictures: Renewed[Pictures | None] = Renewed("share pictures", self._pool)
+        self._pictures: Renewed[Pictures] = Renewed("share pictures", self._pool)
         self._downloads: Renewed[Downloads] = Renewed("downloads", self._pool)
         self._noted: frozenset[str] = frozenset()
         self._changes: tuple[object, tuple[RegimeChange, ...]] | None = None
@@ -82,7 +82,7 @@ class Beside:
             self._begin()
         mode = context.observation.mode
         feeds = self._feeds.files(context.site, mode, rounds, self._regimes(context, at), at)
-        drawn = self._pictures.take(_quarter(at), lambda: self._drawn_at_once(context, bodies))
+        drawn = self._pictures.take(_quarter(at), lambda: pictures(drawings(context, bodies)))
         record = self._downloads.take(self._state(context, at), partial(self._record, context, at))
         files = {**feeds, **(drawn.files if drawn else {}), **(record.files if record else {})}
         shares = drawn.shares if drawn else {}
@@ -99,12 +99,8 @@ class Beside:
         """Go on from what is published."""
         self._sure, self._noted, self._changes = True, frozenset(), None
         found = NOTHING if self._at_once else self._shown((SUMS, *RUNNING, *(one.path for one in PICTURES.values())))
-        self._pictures.begin(published_pictures(found))
+        self._pictures.begin(published_pictures(found), needed=self._at_once)  # a release without is whole too
         self._downloads.begin(published_downloads(found, self._memory.exports().notes()) if found else None)
-
-    def _drawn_at_once(self, context: TickContext, bodies: Bodies) -> Pictures | None:
-        """Draw within the tick only where nobody waits for it; a release without pictures is whole too."""
-        return pictures(drawings(context, bodies)) if self._at_once else None
 
     def done(self, shown: Sidelong, context: TickContext, bodies: Bodies, at: datetime) -> None:
         """Note what was published, and begin to make what the next release will hold.

@@ -41,12 +41,16 @@ class Renewed(Generic[T]):
             self._next = None
         return self._value
 
-    def begin(self, value: T | None) -> None:
-        """Begin anew with a value that somebody else made; with None the next `take` makes one.
+    def begin(self, value: T | None, *, needed: bool = True) -> None:
+        """Begin anew with a value that somebody else made.
 
         What is being made meanwhile is dropped when it is done: it knows less.
+
+        Args:
+            value: None if there is none.
+            needed: then the next `take` makes one; else it goes without, and `renew` makes it.
         """
-        self._asked, self._key, self._value, self._next = value is not None, None, value, None
+        self._asked, self._key, self._value, self._next = value is not None or not needed, None, value, None
 
     def renew(self, key: object, make: Callable[[], T]) -> None:
         """Begin to make the next value, unless one is being made or the last was of this key."""

@@ -14,6 +14,8 @@ from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import structlog
+
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import OPENAPI_JSON, OPENAPI_YAML
 from generator.compose.context import Site
@@ -23,6 +25,8 @@ from generator.publish.openapi.document import is_twin, openapi, openapi_yaml
 from generator.publish.openapi.paths import examples_in
 from generator.publish.resources import Resources, assets_version, static_assets
 from generator.publish.values import Shown, nothing_shown
+
+log = structlog.get_logger("emi.publish")
 
 
 class Made(NamedTuple):
@@ -71,7 +75,8 @@ class Standing:
             self._sure = True
             self._begin(site, bodies, at)
         elif self._next is not None and self._next.done():
-            self._made, self._next = self._next.result(), None
+            self._land(self._next)
+            self._next = None
         assert self._made is not None
         if self._next is None and at.date() not in {self._made.day, self._asked_on}:
             self._asked_on = at.date()
@@ -81,6 +86,13 @@ class Standing:
     def close(self) -> None:
         """Wait for the thread."""
         self._pool.shutdown(cancel_futures=True)
+
+    def _land(self, made: Future[Made]) -> None:
+        error = made.exception()
+        if error is None:
+            self._made = made.result()
+        else:  # the day's ticks go on without it
+            log.warning("OpenAPI not renewed; the last one stands", reason=f"{type(error).__name__}: {error}")
 
     def _begin(self, site: Site, bodies: Mapping[str, Any], at: datetime) -> None:
         """Go on from what is published, else from what we have, else make it now."""

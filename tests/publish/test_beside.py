@@ -145,3 +145,57 @@ def test_a_renewal_that_hangs_holds_up_no_tick() -> None:
             made.renew(key, lambda: 9)
             assert made.take(key, lambda: 9) == 1
         gate.set()
+
+
+def test_a_value_of_another_process_stands_until_the_next_is_made() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        made: Renewed[int] = Renewed("numbers", pool)
+        made.begin(7)
+        assert made.take("a", lambda: 9) == 7
+        made.renew("a", lambda: 8)
+        pool.submit(int).result()
+        assert made.take("a", lambda: 9) == 8
+
+
+def test_what_was_being_made_before_another_process_led_is_dropped() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        made: Renewed[int] = Renewed("numbers", pool)
+        made.take("a", lambda: 1)
+        made.renew("b", lambda: 2)
+        pool.submit(int).result()
+        made.begin(7)
+        assert made.take("b", lambda: 9) == 7
+        made.begin(None)
+        assert made.take("b", lambda: 9) == 9
+
+
+SHOWN = ("share/now.png", "share/arena.png", "share/general.png", "track-record/hourly.csv", "track-record/SHA256SUMS")
+
+
+def test_the_first_release_waits_for_no_picture_and_a_restart_goes_on_with_the_last(tmp_path: Path) -> None:
+    def patient(service: Service) -> None:
+        service.beside.close()
+        service.beside = Beside(service.memory, service.releases.shown, at_once=False)
+
+    def shown() -> dict[str, bytes]:
+        there = [path for path in SHOWN if (tmp_path / "site" / "current" / path).exists()]
+        return {path: site(tmp_path, path) for path in there}
+
+    def named() -> bool:
+        return b"og:image" in site(tmp_path, "index.html")
+
+    async def first(service: Service, clock: SteppedClock) -> None:
+        patient(service)
+        await turn(service, clock, 1)
+        assert (set(shown()), named()) == (set(SHOWN[3:]), False)
+        await turn(service, clock, 1)
+        assert (set(shown()), named()) == (set(SHOWN), True)
+
+    async def again(service: Service, clock: SteppedClock) -> None:
+        patient(service)
+        before = shown()
+        await turn(service, clock, 1)
+        assert (shown() == before, named()) == (True, True)
+
+    run(tmp_path, EVE, first)
+    run(tmp_path, EVE + timedelta(minutes=5), again)

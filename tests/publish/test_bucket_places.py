@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from generator.errors import PublishError
 from generator.publish.bucket.mirror import Mirrored
@@ -14,6 +15,7 @@ from generator.publish.bucket.vault import BucketVault
 from generator.publish.release import Releases
 from generator.publish.vault import Vault
 from tests.publish.buckets import NOT_STORED, FaultyBucket, memory
+from tests.publish.disks import FailingDisk
 
 FILES = {"/a.json": b'{"n":1}', "/api/b.php": b'{"n":1}'}
 
@@ -70,3 +72,30 @@ def test_urls_decide_where_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert isinstance(vault_store(tmp_path, "s3://market/vault"), BucketVault)
     with pytest.raises(PublishError, match="AZURE_STORAGE_ACCOUNT_NAME is not set"):
         site_store(tmp_path, "az://market/site")
+
+
+def test_a_copy_that_fails_is_counted_and_told_while_the_release_counts_as_published(tmp_path: Path) -> None:
+    bucket = FaultyBucket(memory())
+    disk = FailingDisk("sync")
+    site = Mirrored(BucketSite(bucket, "a"), Releases(tmp_path, disk))
+    site.open()
+
+    with capture_logs() as told:
+        written = [site.publish(f"{site.generation() + 1:012d}", FILES, 1_000 + 60 * n) for n in range(2)]
+    disk.heal()
+    site.publish(f"{site.generation() + 1:012d}", FILES, 1_200)
+
+    assert (written, site.copy_failures) == ([2, 2], 2)
+    assert [row["event"] for row in told] == ["published, but the copy on this machine was not written"] * 2
+    assert "No space left" in told[0]["reason"]
+    assert (tmp_path / "current").resolve().name == "000000000003"
+
+
+def test_what_readers_see_is_asked_of_the_object_store_not_of_the_copy(tmp_path: Path) -> None:
+    bucket = FaultyBucket(memory())
+    both(tmp_path / "one", bucket).publish("000000000001", FILES, 1_000)
+    other = both(tmp_path / "two", bucket)
+
+    assert other.shown(("/a.json", "/c.json")) == {"/a.json": FILES["/a.json"]}
+    bucket.reads_fail = True
+    assert other.shown(("/a.json",)) == {}

@@ -11,6 +11,7 @@ import pytest
 from generator.errors import LeadershipLost, PublishError
 from generator.publish.bucket.site import BucketSite
 from generator.publish.bucket.store import Bucket, ObjectBucket, StoreFault
+from generator.publish.values import FIRST_GENERATION
 from tests.publish.buckets import NOT_ANSWERED, NOT_STORED, FaultyBucket, attributes, memory, put
 
 FRESH = {"tick_id": "20261120T100000Z", "generated_at": "2026-11-20T10:00:00Z", "valid_until": "2026-11-20T10:03:00Z"}
@@ -397,3 +398,43 @@ def test_a_slow_store_is_given_up_at_the_deadline() -> None:
 
     release.set()
     assert pointer(bucket) == {}
+
+
+def test_a_bootstrap_release_comes_before_number_one_and_never_again() -> None:
+    bucket = memory()
+    first = site(bucket)
+
+    assert first.is_empty()
+    first.publish(FIRST_GENERATION, files(0), 0)
+    assert not first.is_empty()
+    assert whole(bucket)
+    with pytest.raises(PublishError):
+        first.publish(FIRST_GENERATION, files(0), 60)
+    assert publish(first, 60) == 1
+    assert pointer(bucket)["previous"] == [{"generation": FIRST_GENERATION, "replaced_s": 60}]
+    again = site(bucket, "b")
+    assert not again.is_empty()
+    publish(again, 120)
+    publish(again, 800)
+    assert FIRST_GENERATION not in bucket.folders("g")
+
+
+def test_of_two_that_lay_it_down_at_once_one_is_told_and_readers_have_one_whole_set() -> None:
+    bucket = memory()
+    one, two = site(bucket, "a", 1), site(bucket, "b", 2)
+    assert (one.is_empty(), two.is_empty()) == (True, True)
+    two.publish(FIRST_GENERATION, files(0), 0)
+
+    with pytest.raises((PublishError, LeadershipLost)):
+        one.publish(FIRST_GENERATION, {**files(0), "/status.json": b"{}"}, 0)
+
+    assert whole(bucket)
+    assert pointer(bucket)["epoch"] == 2
+
+
+def test_a_site_that_lost_its_pointer_is_not_taken_for_a_new_one() -> None:
+    bucket = memory()
+    publish(site(bucket))
+    bucket.delete(["current.json"])
+
+    assert not site(bucket, "b").is_empty()

@@ -25,7 +25,7 @@ from generator.catalog.words import SourceMode
 from generator.errors import PublishError
 from generator.memory import tables as t
 from generator.memory.store import Memory
-from generator.publish.downloads import Downloads, downloads, no_downloads
+from generator.publish.downloads import Downloads, downloads, no_downloads, published_downloads
 from generator.publish.record_rows import csv_file, hourly_row, json_lines
 from tests.publish.fixture import SITE
 from tests.publish.records import fill, game, ms, opened, prediction, record
@@ -316,3 +316,26 @@ def test_the_record_can_be_read_in_another_thread(memory: Memory) -> None:
     thread.join(30)
 
     assert found == [made(memory)]
+
+
+def test_a_record_that_is_published_is_gone_on_with_as_it_is(memory: Memory) -> None:
+    record(memory, "2026-12-01 00:00", "2026-12-02 11:00")
+    before = made(memory)
+
+    found = published_downloads({**before.files, "/status.json": b"{}"}, memory.exports().notes())
+
+    assert found is not None
+    assert (found.files, found.once, found.notes) == (before.files, {}, {})
+    assert published_downloads(no_downloads(SITE, SourceMode.LIVE, NOON).files, {}) is not None
+
+
+@pytest.mark.parametrize(
+    "path", ["/track-record/SHA256SUMS", "/track-record/hourly.csv", "/track-record/datapackage.json"]
+)
+@pytest.mark.parametrize("harm", ["missing", "torn", "another"])
+def test_a_record_whose_digests_do_not_fit_is_made_anew(memory: Memory, path: str, harm: str) -> None:
+    files = dict(made(memory).files)
+    data = files.pop(path)
+    files |= {"torn": {path: data[:-3]}, "another": {path: data.replace(b"a", b"b")}}.get(harm, {})
+
+    assert published_downloads(files, {}) is None

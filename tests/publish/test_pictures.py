@@ -14,7 +14,7 @@ from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES
 from generator.catalog.words import SourceMode
 from generator.publish import picture_draw
 from generator.publish.picture_draw import GROUND, SIZE, WARN_GROUND, Card, Drawing, draw
-from generator.publish.pictures import Pictures, drawings, pictures
+from generator.publish.pictures import Pictures, described, description, drawings, pictures, published_pictures
 from tests.publish.fixture import bodies, context
 
 SMALL = 100_000
@@ -136,3 +136,39 @@ def test_long_words_are_shortened_inside_the_picture() -> None:
 
     edge = {picture.getpixel((SIZE[0] - 20, y)) for y in range(SIZE[1])}
     assert edge == {colour(GROUND)}
+
+
+def test_a_picture_says_in_itself_what_it_shows_so_that_a_new_process_goes_on_with_it(drawn: Pictures) -> None:
+    found = published_pictures({**drawn.files, "/status.json": b"{}"})
+
+    assert found == drawn
+    for share in drawn.shares.values():
+        assert Image.open(io.BytesIO(drawn.files[share.path])).info["Description"] == share.alt
+
+
+@pytest.mark.parametrize("harm", ["missing", "torn", "one bit", "no words", "no picture"])
+def test_pictures_that_are_not_whole_are_not_taken_over(drawn: Pictures, harm: str) -> None:
+    files = dict(drawn.files)
+    path = next(iter(files))
+    data = files.pop(path)
+    middle = len(data) // 2
+    bare = io.BytesIO()
+    Image.open(io.BytesIO(data)).save(bare, "PNG")
+    files |= {
+        "torn": {path: data[:-1]},
+        "one bit": {path: data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]},
+        "no words": {path: bare.getvalue()},
+        "no picture": {path: b"<html>"},
+    }.get(harm, {})
+
+    assert published_pictures(files) is None
+
+
+def test_words_of_any_language_come_back_as_they_were() -> None:
+    assert description(picture_described("Ärger, 市場 \u2013 100 %")) == "Ärger, 市場 \u2013 100 %"
+
+
+def picture_described(alt: str) -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (1, 1)).save(out, "PNG")
+    return described(out.getvalue(), alt)
