@@ -1,22 +1,12 @@
 // A bought document as a list of blocks, and the blocks as elements or as Markdown. Text nodes only, and of a picture
 // only shapes, words and class names: nothing in a body can become markup, a script or an address.
 
-const simple = (value) => value === null || typeof value !== "object";
-const plain = (value) => (value === null || value === undefined ? "not known" : value === true ? "yes" : value === false ? "no" : typeof value === "number" ? value.toLocaleString("en", { maximumFractionDigits: 12 }) : String(value));
-const words = (key) => {
-  const text = key.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().replaceAll("_", " ");
-  return text.charAt(0).toUpperCase() + text.slice(1);
-};
+import { facts, head, list, para, parts, simple, when, words } from "./buyer-tables.js";
+
 const COUNTS = { n: "Known outcomes", right: "Right", losses: "Wrong", warm_up: "Before the start, not counted" };
 const MODES = {
   simulated: "Simulated. The market in this document is made up by a program. None of it is a real price.",
   recorded: "Recorded. This document is about a market of the past, played again. It is not the market now.",
-};
-
-const when = (text) => {
-  const at = new Date(text);
-  const told = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZone: "UTC" };
-  return Number.isNaN(at.getTime()) ? String(text) : `${at.toLocaleString("en-GB", told)} UTC`;
 };
 
 export function element(name, text, className) {
@@ -47,49 +37,6 @@ function copied(node, suffix) {
 function picture(text) {
   const root = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
   return root.localName === "svg" ? [copied(root, (pictures += 1))] : [];
-}
-
-const head = (level, text, aside) => ({ kind: "head", level: Math.min(level, 6), text, aside });
-const para = (text, className) => ({ kind: "para", text: plain(text), className });
-const list = (items) => ({ kind: "list", items: items.map(plain) });
-const facts = (rows) => ({ kind: "facts", rows: rows.map(([name, value]) => [name, plain(value)]) });
-
-// One level of inner facts becomes columns; deeper parts are left to the download, and the page says so.
-function flat(one) {
-  const entries = Object.entries(one).flatMap(([key, value]) =>
-    value && typeof value === "object" && !Array.isArray(value)
-      ? Object.entries(value).map(([inner, deep]) => [`${key} ${inner}`, deep])
-      : [[key, value]]);
-  return Object.fromEntries(entries.filter(([, value]) => simple(value)));
-}
-
-function table(nested) {
-  const rows = nested.map(flat);
-  const keys = [...new Set(rows.flatMap((one) => Object.keys(one)))];
-  return {
-    kind: "table",
-    names: keys.map(words),
-    numeric: keys.map((key) => rows.some((one) => typeof one[key] === "number")),
-    rows: rows.map((one) => keys.map((key) => plain(one[key]))),
-  };
-}
-
-function parts(value, level) {
-  if (simple(value)) return [para(value)];
-  if (Array.isArray(value)) {
-    if (!value.length) return [para("None.", "unknown")];
-    if (value.every(simple)) return [list(value)];
-    return value.every((one) => one && !simple(one) && !Array.isArray(one)) ? [table(value)] : [list(value.map((one) => JSON.stringify(one)))];
-  }
-  const entries = Object.entries(value);
-  if (!entries.length) return [para("None.", "unknown")];
-  const told = entries.filter(([, one]) => simple(one));
-  const deep = entries.filter(([, one]) => !simple(one));
-  const made = told.length ? [facts(told.map(([key, one]) => [words(key), one]))] : [];
-  const alike = deep.length > 2 && !told.length && deep.every(([key, one]) => key === one.asset);
-  if (alike) return [table(deep.map(([, one]) => one))];
-  for (const [key, one] of deep) made.push(head(level, words(key)), ...parts(one, level + 1));
-  return made;
 }
 
 function coin(one) {
@@ -140,13 +87,20 @@ function chart(one) {
   return { kind: "chart", title: one.title, source: one.source, svg: one.svg, names: one.columns, rows: one.rows, numeric };
 }
 
+const ENVELOPE = /^(success|project|endpoint|type|payment_status|product|product_id|price|price_atomic|snapshotId|as_of|valid_until|status|source_mode|source|educational_only|updated|schema_version|replay)$/;
+
 // The reading first, the envelope last.
 function machine(title, summary, entries, body) {
   const made = [head(2, title)];
-  if (typeof summary === "string") made.push(para(summary, "verdict"));
+  const { text, ...more } = typeof summary === "string" ? { text: summary } : summary || {};
+  if (text) made.push(para(text, "verdict"));
   made.push(para("Shown shortened. Everything in it stands as JSON at the end, and in the download.", "small"));
+  const single = entries.filter(([, one]) => simple(one));
+  const reading = single.filter(([key]) => !ENVELOPE.test(key));
+  if (Object.keys(more).length) made.push(...parts(more, 4));
+  if (reading.length) made.push(facts(reading.map(([key, one]) => [words(key), one, key])));
   for (const [key, one] of entries.filter(([, one]) => !simple(one))) made.push(head(3, words(key)), ...parts(one, 4));
-  made.push(head(3, "About this document"), facts(entries.filter(([, one]) => simple(one)).map(([key, one]) => [words(key), one])));
+  made.push(head(3, "About this document"), facts(single.filter(([key]) => ENVELOPE.test(key)).map(([key, one]) => [words(key), one, key])));
   made.push({ kind: "code", title: "The whole document as JSON", text: JSON.stringify(body, null, 2) });
   return made;
 }
@@ -170,10 +124,14 @@ function figure(block) {
   return made;
 }
 
+const NARROW = 4; // columns that fit on a phone
+const BRIEF = 26; // letters: facts of so few stand beside each other
+
 function pairs(rows, className) {
-  const made = element("dl", undefined, className);
+  const brief = className === "terms" && rows.filter(([, value]) => value.length <= BRIEF).length > 2;
+  const made = element("dl", undefined, brief ? "terms brief" : className);
   for (const [name, value] of rows) {
-    const pair = element("div");
+    const pair = element("div", undefined, value.length > BRIEF ? "whole" : "");
     const told = element("dd");
     told.append(/^[A-Z2-7]{52,58}$|^[0-9a-f]{64}$|^algorand:/.test(value) ? element("code", value) : value);
     pair.append(element("dt", name), told);
@@ -182,15 +140,21 @@ function pairs(rows, className) {
   return made;
 }
 
+// On a phone the rows of a wide table fold into lines of their own; what is still cut shades its edge.
 function grid(block) {
-  const made = element("table");
+  const folds = block.names.length > NARROW || block.rows.some((row) => row.some((value) => value.length > BRIEF));
+  const made = element("table", undefined, folds ? "fold" : "");
   const top = element("tr");
   const numeric = (place) => (block.numeric[place] ? "num" : "");
   block.names.forEach((name, place) => top.append(Object.assign(element("th", name, numeric(place)), { scope: "col" })));
   const inner = element("tbody");
   for (const row of block.rows) {
     const line = element("tr");
-    row.forEach((value, place) => line.append(place ? element("td", value, numeric(place)) : Object.assign(element("th", value), { scope: "row" })));
+    row.forEach((value, place) => {
+      const cell = place ? element("td", value, numeric(place) || (value.length > BRIEF ? "wide" : "")) : Object.assign(element("th", value), { scope: "row" });
+      if (place) cell.dataset.label = block.names[place];
+      line.append(cell);
+    });
     inner.append(line);
   }
   const outer = element("thead");

@@ -1,0 +1,172 @@
+// Structured facts as blocks that people can read: names and units in words, narrow tables, long texts as texts.
+// Functions of their arguments; what is too deep is left to the document as JSON, and the page says so.
+
+const COLUMNS = 8; // with the row's name; more would be cut on a wide screen
+const LONG = 60; // letters; a longer text is a text and no cell
+const ONCE = new Set(["as_of", "status", "horizon_minutes", "venues"]); // said once when it is the same in all rows
+const NAMES = {
+  n: "Cases", usd: "USD", brier: "Brier score", warm_up: "Before the start", annualised_percent: "Annualised, %",
+  intelligence_layer: "What the brain reads", change_24h: "24 hours, %", change_24h_percent: "24 hours, %", mean_change_24h: "Mean change over 24 hours, %", dispersion_24h: "Dispersion over 24 hours, % points",
+  confidence: "Confidence, %", risk_score: "Risk score, of 100", crowded: "Crowded sides", same_regime: "Coins in the market's regime",
+  depth_1pct_usd: "Depth within 1 %, USD", depth_assets: "Coins with a known depth", funding_assets: "Coins with known funding",
+  open_interest_assets: "Coins with known open interest", assets_compared: "Coins compared", mean_rate_8h_percent: "Mean rate for 8 hours, %",
+  minutes_15_percent: "15 minutes, %", hour_1_percent: "1 hour, %", hours_4_percent: "4 hours, %", dwell_minutes: "Stands for, minutes",
+  low_percent: "Lower end, %", high_percent: "Upper end, %", hit_rate_low_percent: "Hit rate, lower end, %", hit_rate_high_percent: "Hit rate, upper end, %",
+  edge_percent: "Above its base rate, % points", band_bps: "Neutral within, bps", wrong_if: "Wrong if", spread_bps: "Spread, bps",
+  hit: "Came true", hit_percent: "Came true, %", hit_low_percent: "Lower end, %", hit_high_percent: "Upper end, %", "hit percent": "Came true, %",
+  "hit low_percent": "Lower end, %", "hit high_percent": "Upper end, %", snapshotId: "Snapshot", price_atomic: "Price, atomic units", said: "Said",
+};
+const NONE = /^(notes?|reason|replay|product_id)$/; // where nothing told means that there is nothing to tell
+
+export const simple = (value) => value === null || typeof value !== "object";
+
+// A key as words with its unit at the end; symbols stay as they are.
+export function words(key) {
+  if (NAMES[key]) return NAMES[key];
+  if (/^[A-Z0-9]+$/.test(key)) return key;
+  const units = [[/_percent$/, ", %"], [/_usd(?=_|$)/, ", USD"], [/_bps$/, ", bps"], [/_minutes$/, ", minutes"], [/_hours$/, ", hours"]];
+  const unit = units.find(([pattern]) => pattern.test(key));
+  const text = (unit ? key.replace(unit[0], "") : key).replace(/_24h/, " over 24 hours").replace(/_8h/, " for 8 hours");
+  const said = text.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().replaceAll("_", " ").trim();
+  return said.charAt(0).toUpperCase() + said.slice(1) + (unit ? unit[1] : "");
+}
+
+export function when(text) {
+  const at = new Date(text);
+  const told = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZone: "UTC" };
+  return Number.isNaN(at.getTime()) ? String(text) : `${at.toLocaleString("en-GB", told)} UTC`;
+}
+
+export function plain(value, key = "") {
+  if (value === null || value === undefined) return NONE.test(key) ? "none" : "not known";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "number") return value.toLocaleString("en", { maximumFractionDigits: 12 });
+  const text = String(value);
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(text)) return when(text);
+  return /^[a-z]+(_[a-z0-9]+)+$/.test(text) ? text.replaceAll("_", " ") : text;
+}
+
+export const head = (level, text, aside) => ({ kind: "head", level: Math.min(level, 6), text, aside });
+export const para = (text, className) => ({ kind: "para", text: plain(text), className });
+export const list = (items) => ({ kind: "list", items: items.map((one) => plain(one)) });
+export const facts = (rows) => ({ kind: "facts", rows: rows.map(([name, value, key]) => [name, plain(value, key)]) });
+const told = (entries) => facts(entries.map(([key, one]) => [words(key), one, key]));
+const symbols = (items) => items.every((one) => typeof one === "string" && !one.includes(" "));
+// Sentences stand on lines of their own.
+const joined = (items) => items.map((one) => plain(one)).join(symbols(items) ? ", " : "\n");
+const texts = (value) => Array.isArray(value) && value.every(simple);
+const inner = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+const different = (values) => new Set(values.map((one) => JSON.stringify(one))).size;
+
+// Two ends of a range are one name: "35 to 40 %".
+function ranged(one) {
+  if (typeof one.low_percent !== "number" || typeof one.high_percent !== "number") return one;
+  const { low_percent: low, high_percent: high, ...rest } = one;
+  return { said: `${plain(low)} to ${plain(high)} %`, ...rest };
+}
+
+function table(names, rows, keys) {
+  return {
+    kind: "table",
+    names,
+    numeric: keys.map((key) => rows.some((one) => typeof one[key] === "number")),
+    rows: rows.map((one) => keys.map((key) => plain(one[key], key))),
+  };
+}
+
+// What the rows have as plain columns, as groups of columns, and as texts of their own.
+function sorted(rows) {
+  const keys = [...new Set(rows.flatMap((one) => Object.keys(one)))];
+  const groups = keys.filter((key) => rows.some((one) => inner(one[key])));
+  const columns = keys.filter((key) => !groups.includes(key) && rows.every((one) => one[key] === undefined || simple(one[key])));
+  return { columns, groups, lists: keys.filter((key) => rows.some((one) => texts(one[key]) && one[key].length)) };
+}
+
+// The group's own columns; one that only repeats a column of the row is left out.
+function columnsOf(rows, group) {
+  const keys = [...new Set(rows.flatMap((one) => Object.keys(one[group] || {})))];
+  const known = rows.filter((one) => one[group]);
+  return keys.filter((key) => known.every((one) => simple(one[group][key])) && !known.every((one) => one[key] === one[group][key]));
+}
+
+// Texts of each row: of its own lists and of lists one level down, by name.
+function said(one, lists, groups) {
+  const own = lists.map((key) => [words(key), one[key] || []]);
+  const deep = groups.flatMap((group) => Object.entries(one[group] || {}).filter(([, value]) => texts(value)).map(([key, value]) => [words(key), value, key]));
+  return [...own, ...deep.filter(([, , key]) => !ONCE.has(key))].filter(([, items]) => items.length).map(([name, items]) => [name, joined(items)]);
+}
+
+function longer(rows, columns) {
+  return columns.some((key) => rows.some((one) => typeof one[key] === "string" && one[key].length > LONG));
+}
+
+// Rows with long texts: each a heading of its own.
+function records(rows, columns, lists, groups, level) {
+  return rows.flatMap((one) => {
+    const [name, ...rest] = columns.map((key) => [words(key), one[key], key]);
+    return [head(level, plain(name[1])), facts([...rest, ...said(one, lists, groups)])];
+  });
+}
+
+function wide(rows, columns, groups, level) {
+  const [name, ...rest] = columns;
+  const made = [];
+  const flat = groups.map((group) => [group, columnsOf(rows, group)]);
+  const all = flat.flatMap(([group, keys]) => keys.map((key) => `${group} ${key}`));
+  if (columns.length + all.length <= COLUMNS) {
+    const whole = rows.map((one) => ({ ...one, ...Object.fromEntries(flat.flatMap(([group, keys]) => keys.map((key) => [`${group} ${key}`, one[group]?.[key]]))) }));
+    const ordered = [...columns.filter((key) => !NONE.test(key)), ...all, ...columns.filter((key) => NONE.test(key))];
+    return [table(ordered.map(words), whole, ordered)];
+  }
+  const share = Math.ceil(rest.length / Math.ceil(rest.length / (COLUMNS - 1)));
+  for (let at = 0; at < rest.length; at += share) {
+    const some = [name, ...rest.slice(at, at + share)];
+    made.push(table(some.map(words), rows, some));
+  }
+  for (const [group, keys] of flat) {
+    const within = rows.map((one) => ({ ...one[group], [name]: one[name] }));
+    if (keys.length) made.push(head(level, words(group)), table([name, ...keys].map(words), within, [name, ...keys]));
+  }
+  return made;
+}
+
+function rowsOf(nested, level) {
+  let rows = nested.map(ranged);
+  const once = {};
+  const drop = (one, key) => Object.fromEntries(Object.entries(one).filter(([name]) => name !== key));
+  for (const key of ONCE) {
+    const holds = (one) => one && key in one;
+    const groups = [...new Set(rows.flatMap((one) => Object.keys(one).filter((name) => inner(one[name]) && holds(one[name]))))];
+    const values = rows.flatMap((one) => [...(holds(one) ? [one[key]] : []), ...groups.filter((name) => holds(one[name])).map((name) => one[name][key])]);
+    if (rows.length < 3 || !values.length || different(values) > 1) continue;
+    once[key] = texts(values[0]) ? joined(values[0]) : values[0];
+    rows = rows.map((one) => ({ ...drop(one, key), ...Object.fromEntries(groups.filter((name) => one[name]).map((name) => [name, drop(one[name], key)])) }));
+  }
+  const { columns, groups, lists } = sorted(rows);
+  const made = longer(rows, columns) ? records(rows, columns, lists, groups, level) : wide(rows, columns, groups, level);
+  if (!longer(rows, columns)) {
+    const texted = rows.map((one) => [one[columns[0]], said(one, lists, groups)]).filter(([, row]) => row.length);
+    const kinds = new Set(texted.flatMap(([, row]) => row.map(([name]) => name)));
+    if (kinds.size === 1) made.push(head(level, [...kinds][0]), facts(texted.map(([name, row]) => [plain(name), row[0][1]])));
+    else for (const [name, row] of texted) made.push(head(level, plain(name)), facts(row));
+  }
+  if (Object.keys(once).length) made.push(told(Object.entries(once)));
+  return made;
+}
+
+export function parts(value, level) {
+  if (simple(value)) return [para(value)];
+  if (Array.isArray(value)) {
+    if (!value.length) return [para("None.", "unknown")];
+    if (value.every(simple)) return symbols(value) ? [para(joined(value))] : [list(value)];
+    return value.every(inner) ? rowsOf(value, level) : [list(value.map((one) => JSON.stringify(one)))];
+  }
+  const entries = Object.entries(value);
+  if (!entries.length) return [para("None.", "unknown")];
+  const plainly = entries.filter(([, one]) => simple(one));
+  const deep = entries.filter(([, one]) => !simple(one));
+  if (deep.length > 2 && !plainly.length && deep.every(([key, one]) => key === one.asset)) return rowsOf(deep.map(([, one]) => one), level);
+  const made = plainly.length ? [told(plainly)] : [];
+  for (const [key, one] of deep) made.push(head(level, words(key)), ...parts(one, level + 1));
+  return made;
+}

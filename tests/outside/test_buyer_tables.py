@@ -1,0 +1,141 @@
+"""What was bought, as people read it: every product, on a phone and on a desk, and as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("playwright", reason="missing: playwright (pip install playwright)")
+
+from playwright.sync_api import Browser, Page
+
+from generator.catalog.products import PRODUCTS
+from tests.buyer.live import Shop
+from tests.compose.bodies import paid
+from tests.outside.buyer_shop import a_shop
+from tests.outside.site_pages import CHROMIUM, a_browser
+
+pytestmark = [
+    pytest.mark.outside,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(not CHROMIUM.exists(), reason="missing: chromium (apt install chromium)"),
+]
+STRUCTURED = [product.id for product in PRODUCTS if product.product_id]
+SHOW = """async (body) => {
+  const { blocks, draw, markdown } = await import("/assets/buyer-report.js");
+  const made = blocks(body, "Bought", []);
+  document.getElementById("purchase").hidden = document.getElementById("report").hidden = false;
+  document.getElementById("report").replaceChildren(...draw(made));
+  return markdown(made);
+}"""
+BINS = [
+    {"low_percent": 0.0, "high_percent": 35.0, "n": 26, "hit": None, "note": "26 cases: fewer than 30"},
+    {
+        "low_percent": 35.0,
+        "high_percent": 40.0,
+        "n": 163,
+        "hit": {"n": 163, "percent": 31.9, "low_percent": 25.2, "high_percent": 39.4},
+        "note": None,
+    },
+    {"low_percent": 60.0, "high_percent": 100.0, "n": 0, "hit": None, "note": "0 cases: fewer than 30"},
+]
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    with a_shop(tmp_path_factory.mktemp("tables")) as open_shop:
+        yield open_shop
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with a_browser() as running:
+        yield running
+
+
+def shown(browser: Browser, shop: Shop, body: dict[str, Any], width: int = 1280) -> tuple[Page, str]:
+    """Open a body in a page of a width, and return the page with the body's Markdown."""
+    page = browser.new_page(viewport={"width": width, "height": 844})
+    page.goto(f"{shop.gateway}/x402-buyer/")
+    return page, page.evaluate(SHOW, body)
+
+
+def test_a_rate_that_is_known_is_told_and_a_note_that_is_not_there_is_not_unknown(browser: Browser, shop: Shop) -> None:
+    page, written = shown(browser, shop, {"calibration": BINS})
+
+    heads = page.locator("#report thead th").all_inner_texts()
+    rows = [row.locator("th, td").all_inner_texts() for row in page.locator("#report tbody tr").all()]
+
+    assert heads == ["Said", "Cases", "Came true, %", "Lower end, %", "Upper end, %", "Note"]
+    assert rows == [
+        ["0 to 35 %", "26", "not known", "not known", "not known", "26 cases: fewer than 30"],
+        ["35 to 40 %", "163", "31.9", "25.2", "39.4", "none"],
+        ["60 to 100 %", "0", "not known", "not known", "not known", "0 cases: fewer than 30"],
+    ]
+    assert "| 35 to 40 % | 163 | 31.9 | 25.2 | 39.4 | none |" in written
+    page.close()
+
+
+@pytest.mark.parametrize("width", [390, 768, 1440])
+@pytest.mark.parametrize("product", STRUCTURED)
+def test_nothing_of_a_bought_document_is_cut_at_its_edge(
+    browser: Browser, shop: Shop, product: str, width: int
+) -> None:
+    page, _ = shown(browser, shop, paid("full", product), width)
+
+    cut = page.evaluate(
+        "[...document.querySelectorAll('#report .scroll')].filter((one) => one.scrollWidth > one.clientWidth)"
+        ".map((one) => one.innerText.slice(0, 60))"
+    )
+
+    assert cut == []
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.close()
+
+
+@pytest.mark.parametrize("product", STRUCTURED)
+def test_no_name_of_a_field_is_shown_raw(browser: Browser, shop: Shop, product: str) -> None:
+    page, written = shown(browser, shop, paid("full", product))
+    document = written.split("```json")[0]
+
+    names = page.locator("#report h3, #report h4, #report h5, #report h6, #report th, #report dt").all_inner_texts()
+
+    assert len(names) > 20
+    assert [name for name in names if re.search(r"_|pct|\bUsd\b|\busd\b|\bbps_|^N$|[a-z]24h| percent\b", name)] == []
+    assert re.findall(r"^#+ .*_.*$|\| [a-z]+\\_[a-z]+ \|", document, re.MULTILINE) == []
+    page.close()
+
+
+def test_texts_of_a_document_are_read_as_texts_and_not_in_columns(browser: Browser, shop: Shop) -> None:
+    body = paid("full", "x402-atlas")
+    page, written = shown(browser, shop, body, 390)
+
+    for one in body["intelligence_layer"]["scenarios"]:
+        assert page.get_by_role("heading", name=one["name"], exact=True).count() == 1
+        assert one["wrong_if"] in page.inner_text("#report")
+        assert one["name"] in written
+    narrow = page.evaluate(
+        "[...document.querySelectorAll('#report td, #report dd')].filter((one) => one.innerText.length > 60 && one.clientWidth < 200)"
+        ".map((one) => one.innerText)"
+    )
+    assert narrow == []
+    page.close()
+
+
+def test_the_evidence_in_words_and_the_reading_of_the_smaller_products_are_shown(browser: Browser, shop: Shop) -> None:
+    brain, regime = paid("full", "x402-main-brain"), paid("full", "x402-market-regime")
+
+    page, _ = shown(browser, shop, brain)
+    text = page.inner_text("#report")
+    page.close()
+    page, _ = shown(browser, shop, regime)
+    first = page.locator("#report dl").first.inner_text()
+
+    assert brain["summary"]["text"] in text
+    for asset in brain["assets"].values():
+        assert all(said in text for said in asset["evidence"]["supporting"])
+    assert ["Market mode", regime["market_mode"]] == first.splitlines()[:2]
+    page.close()
