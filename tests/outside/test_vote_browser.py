@@ -135,7 +135,7 @@ class Arena:
     def state(self, wanted: str) -> str:
         """Wait for a state by its name and return what a visitor reads."""
         expect(self.page.locator("#wallet-vote")).to_have_attribute("data-state", wanted, timeout=SOON_MS)
-        return self.page.get_by_role("status").inner_text()
+        return self.page.locator("#wallet-vote [role=status]").inner_text()
 
     def press(self, button: str) -> None:
         self.page.get_by_role("button", name=button, exact=True).click()
