@@ -137,4 +137,4 @@ async def play(actions: list[tuple[str, int, int]], folder: Path) -> None:
 @given(st.lists(ACTIONS, min_size=3, max_size=20))
 def test_in_any_order_nothing_is_paid_twice_delivered_unpaid_or_lost(actions: list[tuple[str, int, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(asyncio.wait_for(play(actions, Path(folder) / "stage"), 20))
+        asyncio.run(asyncio.wait_for(play(actions, Path(folder) / "stage"), 100))

@@ -92,7 +92,7 @@ async def serving(peer: Echo) -> AsyncIterator[Lines]:
         await asyncio.sleep(0.01)
 
 
-async def ask(lines: Lines, peer: Echo, number: int, timeout_s: float = 10.0) -> Answer | None:
+async def ask(lines: Lines, peer: Echo, number: int, timeout_s: float = 60.0) -> Answer | None:
     """Ask once; None when no whole answer came."""
     try:
         body = b'{"id":%d}' % number

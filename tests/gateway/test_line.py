@@ -76,7 +76,7 @@ async def client() -> AsyncIterator[Http]:
     await lines.close()
 
 
-async def post(http: Http, peer: Peer, timeout_s: float = 5.0) -> Answer:
+async def post(http: Http, peer: Peer, timeout_s: float = 60.0) -> Answer:
     return await call(http, "POST", peer.url + "/settle", timeout_s=timeout_s, headers={"X-T": "k"}, body=b'{"b":2}')
 
 
