@@ -22,6 +22,7 @@ _BOUNDS: Final = {
 }
 _PRICES: Final = ("open", "close", "high", "low")
 _NAMES: Final = (*_PRICES, *_BOUNDS)
+_NAMED: Final = frozenset(_NAMES)
 _LOWEST: Final = np.array([np.nextafter(1e-12, 1.0)] * len(_PRICES) + [low for low, _ in _BOUNDS.values()])
 _HIGHEST: Final = np.array([np.nextafter(1e15, 0.0)] * len(_PRICES) + [high for _, high in _BOUNDS.values()])
 
@@ -62,9 +63,9 @@ def _pick(values: FloatArray, picked: list[int]) -> FloatArray:
 def clean_fields(fields: dict[str, FloatArray]) -> CleanBars:
     """Clean arrays of any shape (n, ..., assets), named as in `BAR_FIELDS`."""
     shape = fields["close"].shape
-    nothing = None if len(fields) >= len(_NAMES) else np.full(shape, np.nan)
-    told = [fields.get(name, nothing) for name in _NAMES]
-    every = np.concatenate([nothing if one is None else one for one in told], dtype=np.float64)
+    whole = fields.keys() >= _NAMED
+    nothing = fields["close"] if whole else np.full(shape, np.nan)
+    every = np.concatenate([fields.get(name, nothing) for name in _NAMES], dtype=np.float64)
     every = every.reshape(len(_NAMES), *shape)
     wide = (-1, *(1,) * len(shape))
     inside = every >= _LOWEST.reshape(wide)

@@ -75,7 +75,7 @@ class Features:
         seen = np.isfinite(returns)
         if np.count_nonzero(seen) == seen.size:
             self.count += 1.0
-            wide, many, pace = None, np.float64(seen.shape[-1]), Pace(self.count)
+            wide, many, pace = None, float(seen.shape[-1]), Pace(self.count)
         else:
             weight = seen.astype(np.float64)
             total = weight.sum(axis=-1, keepdims=True)
@@ -93,7 +93,7 @@ class Features:
         self._fill(trends, shapes, volatility, fresh)
 
     def _take(
-        self, returns: FloatArray, volatility: Volatility, many: FloatArray, pace: Pace, seen: FloatArray | None
+        self, returns: FloatArray, volatility: Volatility, many: FloatArray | float, pace: Pace, seen: FloatArray | None
     ) -> None:
         """Move the means by one bar; the market is the mean over the `many` assets that have one."""
         raw = np.empty((3, *self.count.shape))
@@ -182,7 +182,7 @@ class Fresh:
     """
 
     weight: FloatArray | None
-    many: FloatArray
+    many: FloatArray | np.float64
 
     @classmethod
     def of(cls, volatility: Volatility) -> Fresh:

@@ -35,12 +35,20 @@ def train(
 
 @brain_app.command()
 def evaluate(
-    seeds: Annotated[str, typer.Option(help="FIRST-LAST, outside the training's 1000-1999.")] = "70001-70012",
+    *,
+    seeds: Annotated[
+        list[str] | None,
+        typer.Option(help="FIRST-LAST, outside the training's 1000-1999; default 70001-70012; may be repeated."),
+    ] = None,
     candles: Annotated[
-        list[Path] | None, typer.Option(help="A folder of 5-minute candles, one PAIR.csv.gz each; may be repeated.")
+        list[Path] | None,
+        typer.Option(
+            help="A folder with, or with folders of, 5-minute candles, one PAIR.csv.gz each; may be repeated."
+        ),
     ] = None,
     peers: Annotated[bool, typer.Option("--peers/--no-peers", help="Run the peers on the same markets.")] = True,
     weights: Annotated[Path | None, typer.Option(help="Weights file; default: the packaged one.")] = None,
+    days: Annotated[int, typer.Option(min=4, help="Of each market; the first half is warm-up.")] = 60,
     report: Annotated[
         Path | None, typer.Option(help="A page with the marks, to be filled in; plots beside it.")
     ] = None,
@@ -48,11 +56,14 @@ def evaluate(
     """Measure the regime, the forecasts and the outlook beside peers on the same markets.
 
     Peers that need a library are run where it is installed (dependency group `peers`), else skipped with a line.
+    Candles are read with the first seeds; they and the plots stand in the first part of the report.
 
     Example: emi brain evaluate --seeds 70001-70012 --candles CANDLES --report docs/brain.md
     """
+    from generator.brain.training.evaluate import check
     from generator.brain.training.evaluate import evaluate as measure
     from generator.brain.training.peers import installed
+    from generator.brain.training.recorded import candle_folders
     from generator.brain.training.report import plots, tables, write
     from generator.brain.weights import Weights
     from generator.cli._progress import progress_bar
@@ -62,11 +73,18 @@ def evaluate(
     for peer in missing:
         typer.echo(f"skipped: {peer.name}, because {peer.library} is not installed", err=True)
     try:
+        spans = [_span(one) for one in seeds or ["70001-70012"]]
+        for span in spans:
+            check(span)
+        sets = [folder for one in candles or [] for folder in candle_folders(one)]
+        trained = Weights.load(weights)
         with progress_bar() as progress:
-            found = measure(_span(seeds), candles or [], here, Weights.load(weights), progress)
-        text = tables(found, [peer.name for peer in missing])
+            parts = [
+                measure(span, () if at else sets, here, trained, progress, days=days) for at, span in enumerate(spans)
+            ]
+        text = "\n".join(tables(part, [peer.name for peer in missing]) for part in parts)
         if report is not None:
-            write(report, text, plots(found))
+            write(report, text, plots(parts[0]))
     except ValueError as error:
         raise GeneratorError(str(error)) from error
     print(text, end="")

@@ -28,7 +28,7 @@ from generator.market.values import BarFrame
 
 BRAIN: Final = "this brain"
 REGIME_FAMILIES: Final = tuple(family for family in FAMILIES if family != "null")
-WARM_DAYS: Final = 30
+DAYS: Final = 60  # of a market; the first half is warm-up
 RECORDED_WARM_DAYS: Final = 7
 TRAINING_SEEDS: Final = range(1000, 2000)
 _TOGETHER: Final = 16  # markets side by side
@@ -55,7 +55,7 @@ class Evaluation:
     """All that was measured.
 
     Args:
-        seeds: of the simulated markets.
+        seeds: of the simulated markets; days: of each, the first half is warm-up.
         runs: by reader, then family.
         outcomes: by family: 15 and 60 minutes.
         example: a market and what was said of it, for the plot.
@@ -63,6 +63,7 @@ class Evaluation:
 
     seeds: range
     digest: str
+    days: int = DAYS
     runs: dict[str, dict[str, list[RegimeRun]]] = field(default_factory=dict)
     outcomes: dict[str, tuple[Outcomes, Outcomes]] = field(default_factory=dict)
     real: list[RealScore] = field(default_factory=list)
@@ -79,30 +80,30 @@ def evaluate(
     peers: Sequence[Peer],
     weights: Weights,
     progress: Progress,
+    *,
+    days: int = DAYS,
 ) -> Evaluation:
     """Measure the brain and the peers on the same markets.
 
     Args:
         seeds: outside the training's 1000 to 1999.
         candles: folders of recorded 5-minute candles.
+        days: of each market; the first half is warm-up.
 
     Raises:
         ValueError: a seed belongs to the training.
     """
-    if any(seed in TRAINING_SEEDS for seed in (seeds.start, seeds.stop - 1)) or seeds.start < 1000 < seeds.stop:
-        raise ValueError("seeds 1000-1999 are for training; choose others")
-    found = Evaluation(seeds, weights.digest)
-    done, total = 0, len(seeds) * len(FAMILIES)
+    check(seeds)
+    found = Evaluation(seeds, weights.digest, days)
     for family in FAMILIES:
         parts: list[tuple[Outcomes, Outcomes]] = []
         for start in range(0, len(seeds), _TOGETHER):
-            markets = [simulate(family, seed) for seed in seeds[start : start + _TOGETHER]]
-            warm = WARM_DAYS * BARS_A_DAY
+            markets = [simulate(family, seed, days) for seed in seeds[start : start + _TOGETHER]]
+            warm = days * BARS_A_DAY // 2
             spoken = listen_together([market.frame for market in markets], warm, weights)
             for market, said in zip(markets, spoken, strict=True):
                 parts.append(_market(found, family, market, said, peers))
-                done += 1
-                progress(done, total, "simulated markets")
+                progress(len(parts), len(seeds), f"seeds {seeds.start}-{seeds.stop - 1}, {family}")
         found.outcomes[family] = (join([part[0] for part in parts]), join([part[1] for part in parts]))
     for number, folder in enumerate(candles, start=1):
         found.real.append(_recorded(folder.name, read_candles(folder), weights))
@@ -110,11 +111,21 @@ def evaluate(
     return found
 
 
+def check(seeds: range) -> None:
+    """Refuse seeds of the training.
+
+    Raises:
+        ValueError: a seed belongs to the training.
+    """
+    if any(seed in TRAINING_SEEDS for seed in (seeds.start, seeds.stop - 1)) or seeds.start < 1000 < seeds.stop:
+        raise ValueError("seeds 1000-1999 are for training; choose others")
+
+
 def _market(
     found: Evaluation, family: str, market: Market, said: Said, peers: Sequence[Peer]
 ) -> tuple[Outcomes, Outcomes]:
     """Keep what every reader says of one market."""
-    warm = WARM_DAYS * BARS_A_DAY
+    warm = found.days * BARS_A_DAY // 2
     truth, moving = market.regime[warm:], market.moving[warm:]
     _keep(found, BRAIN, family, RegimeRun(said.label, truth, moving, said.sure))
     seen = hourly(market.frame, market.regime, warm)

@@ -8,8 +8,10 @@ the warm-up each answers causally: the HMM and the Markov regression by a forwar
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import itertools
+import logging
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -185,6 +187,9 @@ def answers(peer: Peer, seen: Hourly, bars: int) -> tuple[Labels, FloatArray | N
         bars: of the market.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
+        if peer.library:
+            importlib.import_module(peer.library)  # before the filter, because some set their own
+            logging.getLogger(peer.library).setLevel(logging.ERROR)
         warnings.simplefilter("ignore")  # the libraries speak up about fits that did not converge
         shown, sure = peer.answer(seen)
     hour = np.clip((np.arange(bars) + 1) // HOUR - 1, 0, len(shown) - 1)

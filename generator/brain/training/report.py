@@ -11,12 +11,21 @@ import numpy as np
 
 from generator.brain.training.evaluate import BRAIN, REGIME_FAMILIES, Evaluation, RealScore, interval
 from generator.brain.training.plots import bars_plot, reliability_plot, timeline_plot
-from generator.brain.training.scores import BARS_A_DAY, reliability
+from generator.brain.training.scores import BARS_A_DAY, Outcomes, reliability
 
 BEGIN: Final = "<!-- measured: begin -->"
 END: Final = "<!-- measured: end -->"
 PLOTS: Final = "brain"
 _EXAMPLE_DAYS: Final = 12
+_OVERLAP: Final = (1, 4)  # forecasts of 15 and of 60 minutes, one each quarter of an hour
+_BRACKETS: Final = (
+    "In brackets: the ECE that a perfectly calibrated reader with the same confidences gets by chance, where what is "
+    "said over one stay of its label comes true as one."
+)
+_SPANS: Final = (
+    "In brackets: the ECE that a perfectly calibrated forecaster gets by chance, from every outcome for itself to all "
+    "assets and overlapping hours as one; then what 95 % of the latter stay below."
+)
 
 
 def tables(found: Evaluation, missing: Sequence[str] = ()) -> str:
@@ -26,13 +35,13 @@ def tables(found: Evaluation, missing: Sequence[str] = ()) -> str:
         missing: peers that could not be run.
     """
     seeds = f"{found.seeds.start}-{found.seeds.stop - 1}"
-    lines = [f"Seeds {seeds}, weights `{found.digest[:12]}`, 60 days a market, the first 30 are warm-up.", ""]
-    lines += _bars(found)
-    lines += ["", "Every reader on the same markets:", "", *_readers(found)]
+    spoken = f"{found.days} days a market, the first half is warm-up"
+    lines = [f"Seeds {seeds}, weights `{found.digest[:12]}`, {spoken}.", "", *_bars(found)]
+    lines += ["", f"Every reader on the same markets. {_BRACKETS}", "", *_readers(found)]
     lines += [f"Not run, because the library is not installed: {name}." for name in missing]
-    lines += ["", "Forecasts of the Arena against the causal base rate:", "", *_forecasts(found)]
+    lines += ["", f"Forecasts of the Arena against the causal base rate. {_SPANS}", "", *_forecasts(found)]
     if found.real:
-        lines += ["", "Recorded candles, the first week as warm-up:", "", *_recorded(found.real)]
+        lines += ["", "Recorded candles, the first week as warm-up, brackets as above:", "", *_recorded(found.real)]
     return "\n".join(lines) + "\n"
 
 
@@ -106,8 +115,10 @@ def _readers(found: Evaluation) -> list[str]:
     for family in (*REGIME_FAMILIES, "null"):
         for reader in found.runs:
             s = found.score(reader, family)
-            error = "-" if s.error is None or family == "null" else f"{s.error:.3f}"
-            delay = "never" if s.delay_hours > 1e6 else f"{s.delay_hours:.1f}"
+            error = "-"
+            if s.error is not None and s.chance is not None and family != "null":
+                error = f"{s.error:.3f} ({s.chance.mean:.3f})"
+            delay = "never" if s.delay_hours > 1e6 else f"{s.delay_hours:.1f}".replace("nan", "-")
             regime = (
                 f"{s.accuracy:.3f} | {s.stressed:.3f} | {error} | {delay} | {100 * s.missed:.0f} | {s.false_a_day:.2f}"
             )
@@ -120,11 +131,17 @@ def _readers(found: Evaluation) -> list[str]:
 def _forecasts(found: Evaluation) -> list[str]:
     """Return skill and calibration of the Arena on simulated markets."""
     rows = [
-        f"| {family} | {near.skill():+.3f} | {far.skill():+.3f} | {near.error():.4f} | {far.error():.4f} |"
+        f"| {family} | {near.skill():+.3f} | {far.skill():+.3f} | {_error(near, 0)} | {_error(far, 1)} |"
         for family, (near, far) in found.outcomes.items()
     ]
     head = "| family | skill 15 min % | skill 60 min % | ECE 15 min | ECE 60 min |"
     return [head, "|---|---|---|---|---|", *rows]
+
+
+def _error(part: Outcomes, horizon: int) -> str:
+    """Return a calibration error beside what chance gives."""
+    alone, together = part.error_by_chance(_OVERLAP[horizon])
+    return f"{part.error():.4f} ({alone.mean:.4f}-{together.mean:.4f}, < {together.high:.4f})"
 
 
 def _recorded(sets: Sequence[RealScore]) -> list[str]:
@@ -142,7 +159,7 @@ def _recorded(sets: Sequence[RealScore]) -> list[str]:
         fits = ", ".join(f"{own:.3f}" for own, _ in real.fits)
         usual = ", ".join(f"{other:.3f}" for _, other in real.fits)
         skills = [f"{part.skill():+.3f} ({', '.join(f'{v:+.3f}' for v in interval(part))})" for part in real.outcomes]
-        errors = " / ".join(f"{part.error():.4f}" for part in real.outcomes)
+        errors = " / ".join(_error(part, horizon) for horizon, part in enumerate(real.outcomes))
         lines.append(
             f"| {real.name}, {real.assets} assets | {shares} | {real.dwell_hours:.1f} | {real.ratio:.2f} "
             f"| {fits} ({usual}) | {skills[0]} | {skills[1]} | {errors} |"

@@ -43,6 +43,7 @@ class RegimeScore:
     accuracy: float
     stressed: float
     error: float | None  # calibration
+    chance: Chance | None  # the same by chance, one draw for each stay of the label
     dwell_hours: float
     delay_hours: float  # median over all changes of regime; one that was never seen counts as endless
     missed: float  # share of the regimes that were never named
@@ -57,20 +58,31 @@ def score_regimes(runs: Sequence[RegimeRun]) -> RegimeScore:
     changes = [np.flatnonzero(np.diff(run.shown) != 0) + 1 for run in runs]
     wrong = sum(int((run.shown[at] != run.truth[at]).sum()) for run, at in zip(runs, changes, strict=True))
     delays = np.concatenate([_delays(run) for run in runs])
-    error = None
+    error, chance = None, None
     if all(run.sure is not None for run in runs):
         sure = np.concatenate([run.sure[~run.moving] for run in runs if run.sure is not None])
-        error = calibration_error(sure, shown == truth)
+        error, chance = calibration_error(sure, shown == truth), by_chance(sure, _stays(runs))
     return RegimeScore(
         accuracy=balanced(shown, truth),
         stressed=balanced(np.isin(shown, STRESSED).astype(np.int64), np.isin(truth, STRESSED).astype(np.int64)),
         error=error,
+        chance=chance,
         dwell_hours=24.0 * days / max(sum(map(len, changes)), 1),
-        delay_hours=float(np.median(delays)),
-        missed=float((delays == _NEVER).mean()),
+        delay_hours=float(np.median(delays)) if delays.size else float("nan"),
+        missed=float((delays == _NEVER).mean()) if delays.size else 0.0,
         false_a_day=wrong / days,
         claimed=float(np.isin(np.concatenate([run.shown for run in runs]), CLAIMS).mean()),
     )
+
+
+def _stays(runs: Sequence[RegimeRun]) -> Labels:
+    """Return the number of the stay of the label, at every scored bar of all runs."""
+    parts, first = [], 0
+    for run in runs:
+        stay = first + np.concatenate(([0], np.cumsum(np.diff(run.shown) != 0)))
+        first = int(stay[-1]) + 1
+        parts.append(stay[~run.moving])
+    return np.concatenate(parts)
 
 
 def _delays(run: RegimeRun) -> FloatArray:
@@ -102,6 +114,36 @@ def reliability(sure: FloatArray, right: Flags, bins: int = BINS) -> list[tuple[
 
 
 @dataclass(frozen=True, slots=True)
+class Chance:
+    """The calibration error that a perfectly calibrated reader of the same confidences gets by chance alone.
+
+    Args:
+        mean: over simulated outcomes; high: 95 % of them stay below.
+    """
+
+    mean: float
+    high: float
+
+
+def by_chance(sure: FloatArray, together: Labels, *, draws: int = 200, bins: int = BINS, seed: int = 0) -> Chance:
+    """Simulate outcomes that come true exactly as often as was said, and score them.
+
+    Args:
+        sure: the confidences, 0..1.
+        together: number of the draw that each of them shares with others: what comes true as one.
+    """
+    rng = np.random.default_rng(seed)
+    which = np.minimum((sure * bins).astype(int), bins - 1)
+    said = np.bincount(which, weights=sure, minlength=bins)
+    units = int(together.max()) + 1
+    errors = []
+    for _ in range(draws):
+        right = rng.random(units)[together] < sure
+        errors.append(np.abs(np.bincount(which, weights=right, minlength=bins) - said).sum() / len(sure))
+    return Chance(float(np.mean(errors)), float(np.quantile(errors, 0.95)))
+
+
+@dataclass(frozen=True, slots=True)
 class Outcomes:
     """Forecasts of one horizon with what came; rows are moments, then assets.
 
@@ -129,6 +171,15 @@ class Outcomes:
         """Return the calibration error of the likeliest class."""
         top = self.chance.argmax(axis=1)
         return calibration_error(self.chance[np.arange(len(top)), top], top == self.came)
+
+    def error_by_chance(self, overlap: int) -> tuple[Chance, Chance]:
+        """Return what a calibrated forecaster would score: every outcome for itself, and all of one time as one.
+
+        Args:
+            overlap: moments whose horizons overlap.
+        """
+        sure = self.chance.max(axis=1)
+        return by_chance(sure, np.arange(len(sure))), by_chance(sure, self.moment // overlap)
 
     def interval(self, block: int, seed: int = 0, draws: int = 1000) -> tuple[float, float]:
         """Return the 95 % interval of the skill by a block bootstrap over moments (Kuensch 1989).
