@@ -73,6 +73,7 @@ def futures(ctx: TickContext) -> ReportSection:
         points.append(f"{ASSET_NAMES[asset]}: {plain.CROWD[state]}.{fee}")
     return ReportSection(
         text="Futures are deals on a later price. When most deals are on one side, that side pays a fee. "
+        "A fee above zero is paid by those who bet on a rise, one below zero by those who bet on a fall. "
         "The fee tells who is crowded. It does not tell who is right.",
         points=tuple(points),
     )

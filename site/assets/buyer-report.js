@@ -43,7 +43,8 @@ function coin(one) {
   const price = simple(one.price) && one.price !== null ? `${one.price.toLocaleString("en", { maximumSignificantDigits: 6 })} USD` : "price not known";
   const change = one.change_24h;
   const moved = change === null || change === undefined ? "" : change === 0 ? ", unchanged in 24 hours" : `, ${change > 0 ? "up" : "down"} ${Math.abs(change)} % in 24 hours`;
-  return [head(4, `${one.name} (${one.asset})`, price + moved), para(one.text)];
+  // The text tells price and change in words; a heading that tells them once more is only longer.
+  return [head(4, `${one.name} (${one.asset})`, /\d/.test(one.text) ? undefined : price + moved), para(one.text)];
 }
 
 function human(report) {
@@ -180,7 +181,11 @@ const DRAW = {
     return made;
   },
   facts: (one) => pairs(one.rows, "terms"),
-  glossary: (one) => pairs(one.rows, "glossary"),
+  glossary: (one) => {
+    const made = element("details", undefined, "words");
+    made.append(element("summary", `${one.rows.length} ${one.rows.length === 1 ? "word" : "words"}, explained`), pairs(one.rows, "glossary"));
+    return made;
+  },
   table: grid,
   chart: figure,
   code: (one) => {

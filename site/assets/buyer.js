@@ -4,6 +4,7 @@
 import { alone, attempt, attemptDone, bodyOf, find, keep, keepBought, onChange, othersDone, saved } from "./buyer-store.js";
 import { WalletFault, faultOf, walletOf } from "./buyer-wallets.js";
 import { blocks, draw, element, markdown } from "./buyer-report.js";
+import { when } from "./buyer-tables.js";
 import { atomic, differences, payable, surprises, usdc } from "./buyer-terms.js";
 
 const BACKOFF_MS = [2000, 3000, 5000, 5000, 10000, 10000, 20000, 30000, 60000];
@@ -245,6 +246,7 @@ async function check(payer) {
     for (const part of document.querySelectorAll("[data-quote]")) part.textContent = quote[part.dataset.quote] || "not told";
     compare(required);
     const answer = await ask(`${page.prepare}&address=${encodeURIComponent(payer)}&attempt=${attempt(page.product)}`);
+    if (answer.status === 400) throw new Fault("wallet", "The wallet named an account that is no Algorand address.");
     if (answer.status !== 200) throw new Fault("not-ready", await reason(answer));
     const prepared = await answer.json();
     if (JSON.stringify(prepared.accepted) !== JSON.stringify(offer)) continue; // a new snapshot came between the two
@@ -483,7 +485,8 @@ async function sample() {
     const answer = await ask(button.dataset.from);
     const told = await answer.json();
     if (answer.status !== 200) throw new Error();
-    where.replaceChildren(element("p", told.sample_note, "mode-note"), ...draw(blocks(told, "A sample", [])));
+    const report = { ...told.report, title: `The crypto market on ${when(told.as_of)}, in plain words` };
+    where.replaceChildren(element("p", told.sample_note, "mode-note"), ...draw(blocks({ ...told, report }, "A sample", [])));
     where.hidden = false;
     button.hidden = true;
     where.focus({ preventScroll: true });
@@ -504,7 +507,7 @@ at("cancel").addEventListener("click", () => stopping.abort());
 at("print").addEventListener("click", () => print());
 at("show-sample")?.addEventListener("click", sample);
 addEventListener("online", () => wake());
-addEventListener("beforeprint", () => document.querySelectorAll("figure details").forEach((part) => (part.open = true)));
+addEventListener("beforeprint", () => document.querySelectorAll("figure details, .words").forEach((part) => (part.open = true)));
 onChange(list);
 list();
 const pending = saved().find((one) => one.status === "signed" && one.header);

@@ -139,3 +139,42 @@ def test_the_evidence_in_words_and_the_reading_of_the_smaller_products_are_shown
         assert all(said in text for said in asset["evidence"]["supporting"])
     assert ["Market mode", regime["market_mode"]] == first.splitlines()[:2]
     page.close()
+
+
+def test_the_report_says_a_price_once_and_folds_its_words(browser: Browser, shop: Shop) -> None:
+    body = paid("full", "x402-atlas-human-report")
+    page, written = shown(browser, shop, body)
+
+    heads = page.locator("#report h4").all_inner_texts()
+    words = page.locator("#report .words")
+
+    assert [name for name in heads if "USD" in name] == []
+    for asset in body["report"]["assets"]:
+        assert f"{asset['name']} ({asset['asset']})" in heads
+        assert asset["text"] in page.inner_text("#report")
+    assert words.get_attribute("open") is None
+    assert words.locator("summary").inner_text() == f"{len(body['report']['glossary'])} words, explained"
+    assert all(row["word"] in written for row in body["report"]["glossary"])
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert words.get_attribute("open") is not None
+    page.close()
+
+
+def test_a_fee_below_zero_says_who_pays_it() -> None:
+    text = paid("full", "x402-atlas-human-report")["report"]["derivatives"]["text"]
+
+    assert "one below zero by those who bet on a fall" in text
+
+
+def test_a_sample_says_of_which_time_it_is(browser: Browser, shop: Shop) -> None:
+    page = browser.new_page()
+    page.goto(f"{shop.gateway}/x402-buyer/")
+
+    page.click("#show-sample")
+    page.wait_for_selector("#sample-report h2")
+
+    assert re.fullmatch(
+        r"The crypto market on \d+ \w+ 20\d\d, \d\d:\d\d UTC, in plain words", page.inner_text("#sample-report h2")
+    )
+    assert "now" not in page.inner_text("#sample-report h2")
+    page.close()

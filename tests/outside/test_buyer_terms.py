@@ -299,6 +299,21 @@ def test_only_what_a_wallet_says_of_the_network_is_told_as_a_wrong_network(
     assert words in until(page, state)
 
 
+@pytest.mark.parametrize("address", ["hello", OTHER[:-1] + "A", "undefined"])
+def test_a_wallet_that_names_no_address_is_told_in_a_persons_words(
+    shop: Shop, wide: BrowserContext, address: str
+) -> None:
+    wallet = Wallet(shop)
+    with_wallet(wide, wallet, accounts=[address])
+    page = opened(wide, shop)
+
+    pay(page)
+
+    wanted = "The wallet named an account that is no Algorand address. Nothing was paid."
+    assert until(page, "wallet") == wanted
+    assert wallet.signed == 0
+
+
 def test_offline_before_paying_with_the_devnet_wallet_is_told_as_offline(shop: Shop, wide: BrowserContext) -> None:
     page = opened(wide, shop)
     wide.set_offline(True)
