@@ -84,14 +84,15 @@ class BucketInbox:
             last: this look is the last before a round locks.
         """
         budget_s = self._last_read_s if last else self._read_s
+        half_s = budget_s / 2  # a list alone is of no use: half is left for what it names, however long it took
         until = time.monotonic() + budget_s
         try:
-            found = self._list(until - budget_s / 2)  # a list alone is of no use
+            found = self._list(until - half_s)
         except OSError as error:
             self._complain(str(error))
             return ()
         chosen = islice(in_turn(found, _sender, lambda row: (row[2], row[0]), self._lots), self._at_once)
-        files = self._fetch(list(chosen), until)
+        files = self._fetch(list(chosen), max(until, time.monotonic() + half_s))
         return tuple(sorted(files, key=lambda file: (file.arrived_ms, file.name)))
 
     def _list(self, until: float) -> list[Row]:
@@ -109,10 +110,13 @@ class BucketInbox:
             for row in page:
                 if before and row[0] > before:
                     return rows
-                if len(rows) >= most or time.monotonic() > until:
+                if len(rows) >= most:
                     self._after = rows[-1][0] if rows else after
                     return rows
                 rows.append(row)
+            if rows and time.monotonic() > until:  # a page at least, or a slow store would never come further
+                self._after = rows[-1][0]
+                return rows
         return rows
 
     def _fetch(self, rows: Sequence[Row], until: float) -> tuple[BallotFile, ...]:

@@ -91,7 +91,7 @@ def test_one_object_that_cannot_be_had_does_not_keep_the_others() -> None:
 
 def test_an_object_that_hangs_is_left_for_the_next_tick() -> None:
     shelf = FakeShelf(dict.fromkeys("abc", GARBAGE), hangs=["b"])
-    first = BucketInbox(shelf, read_s=0.2).read()
+    first = BucketInbox(shelf, read_s=2).read()
     shelf.released.set()
 
     assert [file.name for file in first] == ["a", "c"]
@@ -191,10 +191,10 @@ def test_a_sender_s_own_folder_is_read_beside_any_flood() -> None:
 
 def test_the_look_of_a_lock_waits_longer() -> None:
     shelf = FakeShelf(dict.fromkeys("ab", GARBAGE), hangs=["b"])
-    threading.Timer(0.6, shelf.released.set).start()
-    inbox = BucketInbox(shelf, read_s=0.1, last_read_s=60)
+    inbox = BucketInbox(shelf, read_s=2, last_read_s=60)
 
     assert [file.name for file in inbox.read()] == ["a"]
+    threading.Timer(0.3, shelf.released.set).start()
     assert [file.name for file in inbox.read(last=True)] == ["a", "b"]
 
 
