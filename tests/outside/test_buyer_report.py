@@ -61,9 +61,8 @@ def test_the_sample_shows_every_chart_with_title_description_source_and_table(pa
 
     for figure in page.locator("#sample-report figure.chart").all():
         told = figure.locator("figcaption").inner_text()
-        named = [
-            figure.page.locator(f"#{one}") for one in figure.locator("svg").get_attribute("aria-labelledby").split()
-        ]  # type: ignore[union-attr]
+        ids = (figure.locator("svg").get_attribute("aria-labelledby") or "").split()
+        named = [page.locator(f"#{one}") for one in ids]
         assert [one.count() for one in named] == [1, 1]
         assert named[0].text_content() == told
         assert figure.locator("p.source").inner_text().startswith("Source: ")

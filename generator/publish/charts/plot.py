@@ -17,6 +17,7 @@ WIDTH: Final = 640
 LEFT: Final = 62
 RIGHT: Final = 18
 TOP: Final = 40
+NO_MARK_TOP: Final = 8
 BOTTOM: Final = 62
 ROW: Final = 40
 ROW_LABEL: Final = 118
@@ -203,21 +204,22 @@ def row_chart(
         bars: from zero to the value, instead of a dot with its interval.
         mark: a value that all rows are compared with, and its name.
     """
-    height = TOP + ROW * len(rows) + BOTTOM
+    top = NO_MARK_TOP if mark is None else TOP
+    height = top + ROW * len(rows) + BOTTOM
     left, width = ROW_LABEL, WIDTH - ROW_LABEL - ROW_VALUE
     bottom = height - BOTTOM
 
     def x_of(value: float) -> float:
         return left + axis.share(value) * width
 
-    parts = [line("grid", (x_of(value), TOP), (x_of(value), bottom)) for value, _ in axis.ticks]
+    parts = [line("grid", (x_of(value), top), (x_of(value), bottom)) for value, _ in axis.ticks]
     parts += [text("tick", x_of(value), bottom + 25, label, "middle") for value, label in axis.ticks]
     parts += [text("axis", left + width, height - 6, axis.label, "end")]
     if mark is not None:
         x = x_of(mark[0])
-        parts += [line("mark", (x, TOP - 8), (x, bottom)), text("axis", x, 22, mark[1], "middle")]
+        parts += [line("mark", (x, top - 8), (x, bottom)), text("axis", x, 22, mark[1], "middle")]
     for number, row in enumerate(rows):
-        parts.append(_row(row, TOP + ROW * (number + 0.5), x_of, bars=bars))
+        parts.append(_row(row, top + ROW * (number + 0.5), x_of, bars=bars))
     return Chart(told, Markup("").join(parts), height)
 
 
