@@ -103,7 +103,8 @@ class RegimeFilter:
         half_hour = (t_ms + BAR_MS) // _STEP_MS
         if half_hour > self.committed[0]:
             # Single precision is what the state keeps of it, so a restart cannot differ.
-            self.hidden = np.where(known, hidden, self.hidden).astype(np.float32).astype(np.float64)
+            remembered = hidden if whole else np.where(known, hidden, self.hidden)
+            self.hidden = remembered.astype(np.float32).astype(np.float64)
             self.committed[0] = half_hour
             self._relabel(t_ms, known)
             self._heat = None
@@ -133,6 +134,8 @@ class RegimeFilter:
         top, columns = self.posterior.argmax(axis=0), self._columns
         best = np.maximum.reduce(self.posterior)
         self.clarity += (best - self.clarity) * (known * (1.0 - KEEP))
+        if np.array_equal(top, self.label) and np.count_nonzero(best >= self._settings.undecided) == best.size:
+            return  # every leader is the label shown, so nothing can move
         held = np.maximum(self.held, 0.0).astype(np.int64)
         lead = best - self.posterior[held, columns]
         decided = best >= self._settings.undecided
