@@ -240,6 +240,20 @@ def test_a_shelf_lists_page_by_page_from_behind_a_name() -> None:
     assert len(pages) >= 2
 
 
+def test_a_flood_in_a_store_is_read_with_the_ballots_behind_it_and_all_of_it_is_removed() -> None:
+    bucket = memory()
+    for number in range(10_000):
+        put(bucket, f"{number:05}", GARBAGE)
+    for by in range(HONEST):
+        put(bucket, f"z{by}", Vote(NEXT, by=by).file().data)
+    inbox = BucketInbox(BucketShelf(bucket), read_s=300)
+    files = inbox.read()
+    inbox.clear(files)
+
+    assert (len(files), votes(files)) == (10_000 + HONEST, HONEST)
+    assert bucket.files("") == {}
+
+
 def test_what_was_dealt_with_is_removed_and_what_is_gone_already_is_no_fault() -> None:
     bucket = memory()
     inbox = BucketInbox(BucketShelf(bucket))
