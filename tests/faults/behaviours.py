@@ -58,6 +58,16 @@ def delayed(seconds: float, then: Behaviour) -> Behaviour:
     return behave
 
 
+def too_late(then: Behaviour) -> Behaviour:
+    """Wait until the fault is over, which is past the time limit of everybody who asked meanwhile."""
+
+    async def behave(asked: Asked) -> web.StreamResponse:
+        await asked.over.wait()
+        return await then(asked)
+
+    return behave
+
+
 def first(once: Behaviour, then: Behaviour) -> Behaviour:
     """Behave so at the first settle of a payment, and otherwise from the second on."""
 

@@ -19,13 +19,17 @@ PLACES = {"f": "facilitator", "a": "algod", "i": "indexer"}
 
 @dataclass(frozen=True)
 class Asked:
-    """One request of the gateway, and ways to what really answers it, to give its body elsewhere, to ask more."""
+    """One request of the gateway, and ways to what really answers it, to give its body elsewhere, to ask more.
+
+    `over` is set as soon as the fault under which it came is over.
+    """
 
     request: web.Request
     pass_on: Callable[[], Awaitable[web.Response]]
     hand: Callable[[str], Awaitable[httpx2.Response]]
     ask: Callable[[str], Awaitable[httpx2.Response]]
     nth: int
+    over: asyncio.Event
 
 
 Behaviour = Callable[[Asked], Coroutine[None, None, web.StreamResponse]]
@@ -46,6 +50,7 @@ class Front:
     def __init__(self, devnet: Starlette) -> None:
         self._devnet = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=devnet), base_url="http://devnet")
         self._faults: Mapping[str, Behaviour] = {}
+        self._over = asyncio.Event()
         self.calls: Counter[str] = Counter()
         self.settles: Counter[str] = Counter()
         self._handed: dict[str, bytes] = {}
@@ -59,6 +64,8 @@ class Front:
             faults: by `supported`, `verify`, `settle`, `algod`, `indexer`.
         """
         self._faults = faults
+        self._over.set()
+        self._over = asyncio.Event()
 
     async def broadcast(self) -> None:
         """Settle whatever was handed over for settling, as a facilitator may long after its answer."""
@@ -91,7 +98,7 @@ class Front:
             self._handed[txid] = body
         # A task of its own: a facilitator goes on working when its client hangs up.
         work = asyncio.ensure_future(
-            self._faults.get(name, honest)(Asked(request, pass_on, hand, self._devnet.get, nth))
+            self._faults.get(name, honest)(Asked(request, pass_on, hand, self._devnet.get, nth, self._over))
         )
         self._working.add(work)
         work.add_done_callback(self._working.discard)

@@ -23,6 +23,7 @@ from tests.faults.behaviours import (
     reset,
     text,
     told,
+    too_late,
 )
 from tests.faults.front import Asked, Behaviour, honest
 
@@ -33,7 +34,7 @@ PENDING = told({"success": False, "errorReason": "settlement_pending", "transact
 SUCCESS = {"success": True, "transaction": "B" * 52, "network": "", "payer": ""}
 LIE = told(SUCCESS)
 NAMED = told({"success": False, "errorReason": "invalid_payload", "transaction": "A" * 52, "network": ""})
-HASTY = {"settle_timeout_seconds": 1.0}
+HASTY = {"settle_timeout_seconds": 2.0}
 CHAIN_ERROR = {"algod": SERVER_ERROR, "indexer": BAD_GATEWAY}
 NOT_FOUND = told({"message": "not found"}, 404)
 ABSENT = {"algod": below("/pending/", NOT_FOUND), "indexer": below("/transactions/", NOT_FOUND)}
@@ -146,7 +147,7 @@ LATE = (
     Mode("late landing: transaction failed, lands later", {"settle": LATE_REASON}, "503 503 200 | 200 200", late=True),
     Mode("late landing: resets, lands later", {"settle": reset}, "503 503 200 | 200 200", late=True),
     Mode("slow: settles within the time limit", {"settle": delayed(0.3, honest)}, "200 200 | 200 200"),
-    Mode("slow: settles past the time limit", {"settle": delayed(4.0, honest)}, "503 503 | 200 200", settings=HASTY),
+    Mode("slow: settles past the time limit", {"settle": too_late(honest)}, "503 503 | 200 200", settings=HASTY),
 )
 VERIFY = tuple(
     Mode(
@@ -154,7 +155,7 @@ VERIFY = tuple(
         {"verify": answer},
         "503 503 | 200 200",
         rule="12",
-        settings={"verify_timeout_seconds": 0.5} if answer is never else {},
+        settings={"verify_timeout_seconds": 1.0} if answer is never else {},
     )
     for name, answer in {
         "500": SERVER_ERROR,

@@ -28,6 +28,7 @@ from tests.gateway.vault_builder import GENERATION, PATHS, write_vault
 PRODUCT = PATHS["x402-market-regime"]
 PRICE = 10_000
 MONEY = 5_000_000
+LIMITS = ("verify_timeout_seconds", "settle_timeout_seconds")
 PAYEE_MARGIN_ROUNDS = 20
 
 
@@ -71,6 +72,11 @@ class Stage:
         """Go on until a payment can land no more."""
         rounds = payment.last_valid - self.ledger.rounds.current() + PAYEE_MARGIN_ROUNDS
         await self.pass_time(rounds * ROUND_S)
+
+    def be_patient(self) -> None:
+        """Wait for the facilitator as long as in production; a mode's own time limits are for its fault."""
+        limits = {name: GatewaySettings.model_fields[name].default for name in LIMITS}
+        self.state.facilitator._settings = self.state.settings.model_copy(update=limits)
 
     def drain(self) -> None:
         """Take the buyer's money away, as another payment of theirs would."""

@@ -19,7 +19,7 @@ from tests.faults.stage import MONEY, Stage, stage
 from tests.gateway.wallet import decode_header
 
 DUPLICATES = 3
-AT_ONCE = 16
+AT_ONCE = 8
 RETRY_S = 6.0
 
 
@@ -85,6 +85,7 @@ class Play:
             await on.pass_last_round_of(payment)
             await self._present(payment)
         on.front.fault({})
+        on.be_patient()
         if mode.drained:
             on.ledger.fund(on.buyer.address, 0, MONEY)
         self._seen.append("|")
