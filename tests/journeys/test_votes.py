@@ -6,10 +6,8 @@ import asyncio
 import base64
 import json
 import os
-import shutil
-import subprocess
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +31,9 @@ from tests.arena.worlds import GENESIS, voter
 from tests.devnet.test_ballots import asking
 from tests.devnet.toy import SteppedClock as ChainClock
 from tests.devnet.toy import Toy, toy
-from tests.outside.processes import REPOSITORY
 from tests.processes import Running, emi, emi_up, get
 from tests.services import NOON, SteppedClock, opened
+from tests.shifted import ShiftedClock
 
 ROUND = "BTC-20261120-130000"
 CONSENSUS = "/api/human-consensus.php"
@@ -113,7 +111,7 @@ async def _votes(folder: Path, site: Path) -> Any:
             return shown
 
 
-# The same on real processes, whose clock is set to two minutes before a lock
+# The same on real processes, whose clock is set to just before a lock once the votes are cast
 
 
 def _wait(process: Running, path: str, until: float, wanted: Any) -> Any:
@@ -125,24 +123,12 @@ def _wait(process: Running, path: str, until: float, wanted: Any) -> Any:
     raise AssertionError(f"{path} did not come to it:\n{process.text()}")
 
 
-def _shim(folder: Path) -> dict[str, str]:
-    """Build the library that shifts the clock, and shift it so that the next hour is 100 seconds away."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("needs a C compiler (Debian: apt-get install gcc)")
-    library = folder / "shifted_clock.so"
-    source = REPOSITORY / "tests" / "lease" / "shifted_clock.c"
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], check=True)
-    now = datetime.now(UTC)
-    away = 3600 - (now.minute * 60 + now.second) - 100
-    (folder / "shift").write_text(str(away))
-    return {"LD_PRELOAD": str(library), "SHIFT_FILE": str(folder / "shift")}
-
-
 @pytest.mark.outside
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(700)
 def test_on_a_real_emi_up_one_vote_by_inbox_and_one_on_chain_are_counted(tmp_path: Path) -> None:
-    shift = _shim(tmp_path)
+    clock = ShiftedClock(tmp_path)
+    clock.go_to(20 * 60)
+    shift = clock.environment
     with emi_up(tmp_path, EMI_STATE_DIR="state", **shift) as up:
         up.wait_text("is up:", 200)
         _wait(up, CONSENSUS, time.monotonic() + 60, lambda body: body["open_round"])
@@ -156,8 +142,9 @@ def test_on_a_real_emi_up_one_vote_by_inbox_and_one_on_chain_are_counted(tmp_pat
             done = emi("vote", *words, cwd=tmp_path, timeout_s=60, EMI_STATE_DIR="state", **shift)
             assert done.returncode == 0, done.stderr
         target = json.loads(get(up.origin + CONSENSUS)[2])["open_round"]["round_id"]
+        clock.go_to(59 * 60 + 50)
         live = _wait(
-            up, CONSENSUS, time.monotonic() + 180, lambda body: (body["round"] or {}).get("round_id") == target
+            up, CONSENSUS, time.monotonic() + 240, lambda body: (body["round"] or {}).get("round_id") == target
         )
         body = _wait(up, path_of(target), time.monotonic() + 90, lambda body: body["ballots"])
 
