@@ -19,6 +19,7 @@ from generator.brain.training.scores import (
     Outcomes,
     RegimeRun,
     balanced,
+    by_chance,
     calibration_error,
     forward_ratio,
     join,
@@ -64,6 +65,26 @@ def test_a_regime_that_is_never_named_is_an_endless_delay() -> None:
 
     assert score.missed == 1.0
     assert score.delay_hours > 1e6
+
+
+def test_what_chance_gives_falls_with_the_cases_and_rises_where_they_come_true_as_one() -> None:
+    sure = np.full(4000, 0.4)
+
+    alone, few = by_chance(sure, np.arange(4000)), by_chance(sure[:400], np.arange(400))
+    together = by_chance(sure, np.arange(4000) // 7)
+
+    # One bin: the mean size of a normal deviation of n cases is sqrt(2 p (1 - p) / (pi n)).
+    assert alone.mean == pytest.approx(np.sqrt(2 * 0.24 / (np.pi * 4000)), rel=0.15)
+    assert few.mean == pytest.approx(np.sqrt(2 * 0.24 / (np.pi * 400)), rel=0.15)
+    assert together.mean == pytest.approx(np.sqrt(7) * alone.mean, rel=0.2)
+    assert alone.mean < alone.high < 4 * alone.mean
+
+
+def test_a_forecaster_that_is_calibrated_scores_within_what_chance_gives() -> None:
+    good, bad = forecasts(4000, 0.5, 0.5), forecasts(4000, 0.6, 0.5)
+
+    assert good.error() < good.error_by_chance(1)[0].high
+    assert bad.error() > bad.error_by_chance(1)[0].high
 
 
 def test_skill_is_against_the_base_rate_and_its_interval_holds_it() -> None:

@@ -59,6 +59,7 @@ class Evaluation:
         runs: by reader, then family.
         outcomes: by family: 15 and 60 minutes.
         example: a market and what was said of it, for the plot.
+        scores: those already worked out.
     """
 
     seeds: range
@@ -68,10 +69,13 @@ class Evaluation:
     outcomes: dict[str, tuple[Outcomes, Outcomes]] = field(default_factory=dict)
     real: list[RealScore] = field(default_factory=list)
     example: tuple[Market, Said] | None = None
+    scores: dict[tuple[str, str], RegimeScore] = field(default_factory=dict)
 
     def score(self, reader: str, family: str) -> RegimeScore:
-        """Return the figures of one reader on one family."""
-        return score_regimes(self.runs[reader][family])
+        """Return the figures of one reader on one family, once all its runs are there."""
+        if (reader, family) not in self.scores:
+            self.scores[reader, family] = score_regimes(self.runs[reader][family])
+        return self.scores[reader, family]
 
 
 def evaluate(
