@@ -14,6 +14,7 @@ import structlog
 
 from generator.brain.engine import Engine
 from generator.brain.hourly import HOUR_MS
+from generator.brain.values import BrainReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose
@@ -22,7 +23,7 @@ from generator.headstart import DAYS_OF_HISTORY, REHEARSED_HOURS
 from generator.logbook import CHECKPOINT
 from generator.market.history import History
 from generator.market.source import Progress
-from generator.market.values import BAR_MS, BarFrame
+from generator.market.values import BAR_MS, BarFrame, Observation
 from generator.memory.fencing import GENERATION_KEY
 from generator.publication import rehearse
 from generator.service import ORIGIN_KEY, Service
@@ -102,7 +103,11 @@ async def keep_warm(service: Service, at: datetime) -> None:
     OpenAPI read from what is published, connections opened. What fails now is tried again in a minute.
     """
     observation = await observe(service, at)
-    reading = read(service, observation)
+    await _make_dry(service, observation, read(service, observation), at)
+
+
+async def _make_dry(service: Service, observation: Observation, reading: BrainReading | None, at: datetime) -> None:
+    """Make what a tick would publish, and publish none of it."""
     await breathe()
     number = int(service.memory.meta(GENERATION_KEY) or 0)
     context = describe(service, observation, reading, service.memory.view(to_ms(at)), at, number)
@@ -182,7 +187,7 @@ async def _restore(service: Service, at: datetime, progress: Progress) -> None:
     bars = service.history.frame()
     if bars.interval_ms != BAR_MS:
         return
-    kept = _kept_engine(service) or await _read_ahead(service)
+    kept = _kept_engine(service) or await _read_ahead(service, at)
     if kept is not None and kept.t_ms is not None and _fits(service, kept, kept.t_ms, bars, to_ms(at)):
         service.engine = kept
         bars = bars.after(kept.t_ms)
@@ -220,9 +225,17 @@ def _kept_engine(service: Service) -> Engine | None:
     return _loaded(service, service.memory.brain_state())
 
 
-async def _read_ahead(service: Service) -> Engine | None:
+async def _read_ahead(service: Service, at: datetime) -> Engine | None:
     """Return the brain that another process let read the history since this one started, None if there is none."""
-    return None if service.head_start is None else _loaded(service, await service.head_start.state())
+    if service.head_start is None:
+        return None
+    state = asyncio.create_task(service.head_start.state())
+    try:
+        # That takes seconds, in which this process has nothing else to do: the first tick will be the faster for it.
+        await _make_dry(service, await observe(service, at), None, at)
+    except Exception as error:  # noqa: BLE001  the tick itself will tell
+        log.debug("not warm", reason=str(error))
+    return _loaded(service, await state)
 
 
 def _loaded(service: Service, state: bytes | None) -> Engine | None:

@@ -174,8 +174,10 @@ def to_ms(at: datetime) -> int:
 
 def _moved(service: Service, observation: Observation) -> bool:
     """Tell whether a recording is now replayed from elsewhere: what is under way would mix two markets."""
+    if observation.mode != SourceMode.RECORDED:
+        return False
     kept = service.memory.meta(OFFSET_KEY)
-    return observation.mode == SourceMode.RECORDED and kept is not None and kept != str(observation.offset_ms)
+    return kept is not None and kept != str(observation.offset_ms)
 
 
 def _keep_offset(service: Service, observation: Observation, moved_ms: int | None) -> None:

@@ -123,7 +123,7 @@ class Warm(Duty):
     """A standby whose preparing fails."""
 
     async def _keep_warm(self) -> None:
-        self._service.pages.render = _broken  # type: ignore[method-assign]
+        self._service.pages.render = _broken  # type: ignore[method-assign, assignment]
         await super()._keep_warm()
 
 
@@ -221,7 +221,7 @@ class FullDisk:
 
     def __init__(self, service: Service) -> None:
         self._really, self.full = service.memory.tick_done, True
-        service.memory.tick_done = self  # type: ignore[method-assign, assignment]
+        service.memory.tick_done = self  # type: ignore[method-assign]
 
     def __call__(self, *told: Any, **more: Any) -> None:
         if self.full:

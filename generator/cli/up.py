@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from generator.settings import GeneratorSettings
 
 READY_TIMEOUT_S: Final = 600  # a live backfill of 30 days takes minutes
+PAGES_TIMEOUT_S: Final = 5
 POLL_S: Final = 0.1
 DEFAULT_PORT: Final = 8402
 
@@ -75,9 +76,10 @@ def _supervise(settings: GeneratorSettings, market: list[str]) -> int:
         signal.signal(number, lambda got, _frame: stopping.append(got))
     children: list[Child] = []
     try:
+        children.append(Child("schedule", ["schedule", *market], environment, shown=True))
+        _wait_pages(settings, children[0], stopping)
         if devnet:
             children.append(Child("devnet", _devnet_arguments(settings, devnet), environment, shown=False))
-        children.append(Child("schedule", ["schedule", *market], environment, shown=True))
         children.append(Child("gateway", ["gateway", "--preview"], environment, shown=False))
         for child in children:
             child.follow()
@@ -118,6 +120,16 @@ def _published(settings: GeneratorSettings) -> str | None:
     """Return the generation that readers see now, None before the first."""
     pointer = settings.site_path / "current"
     return pointer.readlink().name if pointer.is_symlink() else None
+
+
+def _wait_pages(settings: GeneratorSettings, schedule: Child, stopping: list[int]) -> None:
+    """Let the generator lay down its first pages before the others start: they have nothing to serve before.
+
+    It takes longest to be ready, and everybody's start is the slower for the others' on a machine with two cores.
+    """
+    until = time.monotonic() + PAGES_TIMEOUT_S
+    while time.monotonic() < until and not stopping and _published(settings) is None and schedule.exit_code() is None:
+        time.sleep(POLL_S / 4)
 
 
 def _wait_ready(settings: GeneratorSettings, before: str | None, children: list[Child], stopping: list[int]) -> bool:
