@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from gateway.negotiation import asked_of, coding_for, verdict
-from gateway.problem import ALLOWED_METHODS, CORS_HEADERS, SECURITY_HEADERS, preflight, problem
+from gateway.problem import ALLOWED_METHODS, SECURITY_HEADERS, SITE_CORS_HEADERS, preflight, problem
 from gateway.site_files import Headers, LoadedSite, SiteFile, load_once, load_site
 
 POINTER: Final = "current"
@@ -153,7 +153,7 @@ class Preview:
         if file is not None:
             return file, cache_control
         if f"{path}/" in loaded.files:
-            headers = {**CORS_HEADERS, **SECURITY_HEADERS, "x-generation": loaded.generation}
+            headers = {**SITE_CORS_HEADERS, **SECURITY_HEADERS, "x-generation": loaded.generation}
             return RedirectResponse(f"{scope['path']}/", status_code=308, headers=headers)
         return self._problem(scope, 404, "Nothing is published at this path.")
 

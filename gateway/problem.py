@@ -32,6 +32,11 @@ CORS_HEADERS: Final[dict[str, str]] = {
     "access-control-allow-origin": "*",
     "access-control-expose-headers": "PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After",
 }
+SITE_CORS_HEADERS: Final[dict[str, str]] = {
+    **CORS_HEADERS,
+    "access-control-expose-headers": "PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Generation",
+}
+"""Of published files: a page elsewhere may read which release an answer is of."""
 ALLOWED_METHODS: Final = "GET, HEAD, OPTIONS"
 
 

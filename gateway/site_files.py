@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from gateway.problem import CORS_HEADERS, SECURITY_HEADERS
+from gateway.problem import SECURITY_HEADERS, SITE_CORS_HEADERS
 
 Headers = list[tuple[bytes, bytes]]
 Stamp = tuple[int, int, int]  # inode, mtime in ns, bytes: a file that has kept all three is the same
@@ -202,7 +202,7 @@ def _answer(name: str, coding: str, variant: Variant, modified_s: int, lasting: 
     encoding = {} if coding == "identity" else {"content-encoding": coding}
     headers = {
         **lasting,
-        **CORS_HEADERS,
+        **SITE_CORS_HEADERS,
         **SECURITY_HEADERS,
         **policy,
         **({"link": link} if link else {}),

@@ -83,8 +83,8 @@ class ArenaSettings(BaseModel):
     @classmethod
     def _known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         unknown = [asset for asset in value if asset not in ASSETS]
-        if unknown or not value:
-            msg = f"must be some of {', '.join(ASSETS)}"
+        if unknown or not value or len(set(value)) < len(value):
+            msg = f"must be some of {', '.join(ASSETS)}, each once"
             raise ValueError(msg)
         return value
 

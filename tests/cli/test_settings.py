@@ -143,3 +143,10 @@ def test_the_example_file_names_every_setting() -> None:
 
     for name in known_names():
         assert f"# {name.removeprefix('EMI_').split('__')[-1].lower()}:" in text.replace("#   ", "# "), name
+
+
+def test_an_arena_asset_named_twice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMI_ARENA__ASSETS", "BTC,BTC")
+
+    with pytest.raises(SettingsError, match="each once"):
+        generator_settings()

@@ -8,7 +8,7 @@ export const PAID_VARY = "PAYMENT-SIGNATURE, X-PAYMENT";
 
 const CORS = {
   "access-control-allow-origin": "*",
-  "access-control-expose-headers": "PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After",
+  "access-control-expose-headers": "PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Generation",
 };
 const SECURITY = {
   "x-content-type-options": "nosniff",

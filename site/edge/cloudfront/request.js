@@ -147,7 +147,7 @@ function ending(request) {
 function common() {
   return {
     'access-control-allow-origin': { value: '*' },
-    'access-control-expose-headers': { value: 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After' },
+    'access-control-expose-headers': { value: 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Generation' },
     'x-content-type-options': { value: 'nosniff' },
     'referrer-policy': { value: 'no-referrer' },
     'content-security-policy': { value: "default-src 'none'; frame-ancestors 'none'" }

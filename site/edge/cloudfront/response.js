@@ -14,7 +14,7 @@ function handler(event) {
   headers['cache-control'] = { value: CACHE_CONTROL };
   headers['vary'] = { value: 'Accept-Encoding' };
   headers['access-control-allow-origin'] = { value: '*' };
-  headers['access-control-expose-headers'] = { value: 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After' };
+  headers['access-control-expose-headers'] = { value: 'PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Generation' };
   headers['x-content-type-options'] = { value: 'nosniff' };
   headers['referrer-policy'] = { value: 'no-referrer' };
   headers['content-security-policy'] = { value: page ? PAGE_POLICY : POLICY };
