@@ -77,10 +77,10 @@ def _supervise(settings: GeneratorSettings, market: list[str]) -> int:
     children: list[Child] = []
     try:
         children.append(Child("schedule", ["schedule", *market], environment, shown=True))
-        _wait_pages(settings, children[0], stopping)
-        if devnet:
-            children.append(Child("devnet", _devnet_arguments(settings, devnet), environment, shown=False))
         children.append(Child("gateway", ["gateway", "--preview"], environment, shown=False))
+        if devnet:
+            _wait_pages(settings, children[0], stopping)
+            children.append(Child("devnet", _devnet_arguments(settings, devnet), environment, shown=False))
         for child in children:
             child.follow()
         if _wait_ready(settings, before, children, stopping):
@@ -123,9 +123,9 @@ def _published(settings: GeneratorSettings) -> str | None:
 
 
 def _wait_pages(settings: GeneratorSettings, schedule: Child, stopping: list[int]) -> None:
-    """Let the generator lay down its first pages before the others start: they have nothing to serve before.
+    """Let the generator lay down its first pages before the devnet starts: nobody buys before there is something to see.
 
-    It takes longest to be ready, and everybody's start is the slower for the others' on a machine with two cores.
+    On two cores everybody's start is the slower for the others'.
     """
     until = time.monotonic() + PAGES_TIMEOUT_S
     while time.monotonic() < until and not stopping and _published(settings) is None and schedule.exit_code() is None:
