@@ -35,7 +35,7 @@ def tables(found: Evaluation, missing: Sequence[str] = ()) -> str:
         missing: peers that could not be run.
     """
     seeds = f"{found.seeds.start}-{found.seeds.stop - 1}"
-    spoken = f"{found.days} days a market, the first half is warm-up"
+    spoken = f"{found.days} days a market, the first {found.days // 2} are warm-up"
     lines = [f"Seeds {seeds}, weights `{found.digest[:12]}`, {spoken}.", "", *_bars(found)]
     lines += ["", f"Every reader on the same markets. {_BRACKETS}", "", *_readers(found)]
     lines += [f"Not run, because the library is not installed: {name}." for name in missing]
