@@ -103,3 +103,13 @@ export function surprises(unsigned, agreed) {
   wrong("a fee", (fields.get("fee") ?? 0n) === 0n);
   return found;
 }
+
+// A signed transaction ends with the transaction itself, byte for byte.
+export function sealed(signed, unsigned) {
+  try {
+    const [whole, inner] = [atob(signed), atob(unsigned)];
+    return whole.length > inner.length && whole.endsWith(inner);
+  } catch {
+    return false;
+  }
+}

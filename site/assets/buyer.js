@@ -2,14 +2,15 @@
 // the signed payment before it is sent, and sends the same one again until its outcome is known. It holds no key.
 
 import { alone, attempt, attemptDone, bodyOf, find, keep, keepBought, onChange, othersDone, saved } from "./buyer-store.js";
-import { WalletFault, faultOf, walletOf } from "./buyer-wallets.js";
+import { faultOf, walletOf } from "./buyer-wallets.js";
 import { blocks, draw, element, markdown } from "./buyer-report.js";
-import { when } from "./buyer-tables.js";
-import { atomic, differences, payable, surprises, usdc } from "./buyer-terms.js";
+import { sample } from "./buyer-sample.js";
+import { atomic, differences, payable, sealed, surprises, usdc } from "./buyer-terms.js";
+import { ask, decode, digest, encode } from "./buyer-wire.js";
+import { Fault, NEXT, NOTHING, OBSTACLES, ON_CHAIN, REFUSALS, reason, sentence } from "./buyer-words.js";
 
 const BACKOFF_MS = [2000, 3000, 5000, 5000, 10000, 10000, 20000, 30000, 60000];
 const SEND_MS = 60000;
-const ASK_MS = 20000;
 const FRESH_MS = 150000;
 const SIGNED_MS = 240000;
 const QUOTE_TRIES = 3;
@@ -25,26 +26,6 @@ let buying = false;
 let repriced = false;
 let seen = new Set();
 let stopping = new AbortController();
-
-// Each end that is not a delivered report; a Fault carries its name, and the page its words.
-const NOTHING = "Nothing was paid.";
-class Fault extends WalletFault {
-  constructor(kind, words, end = NOTHING) {
-    super(kind, words);
-    this.end = end;
-  }
-}
-const OBSTACLES = {
-  no_account: ["no-account", "This account is not on the network yet. It needs a little ALGO, and then USDC."],
-  not_opted_in: ["not-opted-in", "This account has not opted in to USDC, so it cannot hold any. Add the asset in your wallet, get some USDC, and press Pay again."],
-  asset_frozen: ["frozen", "The issuer of USDC has frozen it in this account, so it cannot be sent."],
-};
-const REFUSALS = [
-  [/quote_expired|unknown_snapshot|txn dead|validity_window|round.*outside/i, "expired", "The payment came too late, and the network cannot take it any more. Press Pay for a new price."],
-  [/insufficient|underflow|overspend/i, "too-little", "The account holds too little USDC."],
-  [/overlapping lease|already in ledger/i, "refused", "This account has just paid for this in another tab. Look there."],
-];
-const ON_CHAIN = /payment_already_on_chain|payment_consumed/;
 
 function say(kind, text, mood = "") {
   const state = at("state");
@@ -96,48 +77,6 @@ function reprice(amount) {
   return [now.price, before];
 }
 
-// Words of others end as a sentence does.
-const sentence = (words) => words.trim().replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase()).replace(/[^.!?…]$/, "$&.");
-
-function decode(header) {
-  try {
-    return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(header), (c) => c.charCodeAt(0))));
-  } catch {
-    return null;
-  }
-}
-
-function encode(value) {
-  let text = "";
-  for (const byte of new TextEncoder().encode(JSON.stringify(value))) text += String.fromCharCode(byte);
-  return btoa(text);
-}
-
-async function digest(buffer) {
-  if (!globalThis.crypto?.subtle) return null;
-  const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", buffer));
-  return [...sum].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-async function reason(answer) {
-  const none = `The service answered with an error (HTTP ${answer.status}) and no reason.`;
-  try {
-    const body = await answer.json();
-    return sentence(String(body.detail || body.error || body.message || none));
-  } catch {
-    return none;
-  }
-}
-
-async function ask(url) {
-  try {
-    return await fetch(url, { cache: "no-store", signal: AbortSignal.timeout(ASK_MS) });
-  } catch {
-    const why = navigator.onLine ? "The service cannot be reached." : "You are offline.";
-    throw new Fault("offline", `${why} Try again when the connection is back.`);
-  }
-}
-
 // The button: one purchase in one tab of this browser.
 async function pressed() {
   const began = await alone(async () => {
@@ -162,9 +101,6 @@ function finished() {
   label();
   list();
 }
-
-// What may be done next; after what the network has already, nothing.
-const NEXT = { "terms-changed": ["reload"], "on-chain": [] };
 
 function tell(error) {
   const fault = faultOf(error);
@@ -303,16 +239,6 @@ async function sign(wallet, ready) {
     header: encode({ x402Version: 2, payload, accepted: ready.offer, resource, extensions }),
     product: page.product, title: page.title, path: page.path, status: "signed", at: new Date().toISOString(),
   };
-}
-
-// A signed transaction ends with the transaction itself, byte for byte.
-function sealed(signed, unsigned) {
-  try {
-    const [whole, inner] = [atob(signed), atob(unsigned)];
-    return whole.length > inner.length && whole.endsWith(inner);
-  } catch {
-    return false;
-  }
 }
 
 // Sends one signed payment until it is settled or refused; a tab that closes meanwhile goes on when it opens again.
@@ -475,25 +401,6 @@ function list() {
   });
   at("saved-list").replaceChildren(...rows);
   at("saved").hidden = rows.length === 0;
-}
-
-async function sample() {
-  const button = at("show-sample");
-  const where = at("sample-report");
-  button.disabled = true;
-  try {
-    const answer = await ask(button.dataset.from);
-    const told = await answer.json();
-    if (answer.status !== 200) throw new Error();
-    const report = { ...told.report, title: `The crypto market on ${when(told.as_of)}, in plain words` };
-    where.replaceChildren(element("p", told.sample_note, "mode-note"), ...draw(blocks({ ...told, report }, "A sample", [])));
-    where.hidden = false;
-    button.hidden = true;
-    where.focus({ preventScroll: true });
-  } catch {
-    at("sample-state").textContent = "The sample cannot be loaded right now. Try again shortly.";
-    button.disabled = false;
-  }
 }
 
 for (const part of document.querySelectorAll(".needs-script")) part.hidden = false;

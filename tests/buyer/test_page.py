@@ -17,6 +17,7 @@ from starlette.testclient import TestClient
 
 from gateway.buyer import SIGN_PATH, buyer_routes, devnet_wallet
 from gateway.buyer_products import FLOWS, Flow
+from gateway.chain import Presence
 from gateway.challenge import Challenge
 from gateway.clock import SystemClock
 from gateway.devnet.transactions import check_signature, parse_item
@@ -44,6 +45,12 @@ class NoNode:
 
     async def algod(self, _path: str, _timeout_s: float) -> Answer | None:
         return None
+
+    async def send(self, _raw: bytes, _timeout_s: float) -> Answer | None:
+        return None
+
+    async def glance(self, txid: str) -> Presence:
+        raise NotImplementedError(txid)
 
 
 @dataclass
@@ -334,7 +341,9 @@ def test_the_devnet_wallet_signs_nothing_but_a_small_plain_payment_of_its_own(
 
 
 def test_every_end_that_the_page_can_come_to_is_in_the_documentation() -> None:
-    scripts = "".join((ROOT / "site" / "assets" / name).read_text() for name in ("buyer.js", "buyer-wallets.js"))
+    scripts = "".join(
+        (ROOT / "site" / "assets" / name).read_text() for name in ("buyer.js", "buyer-wallets.js", "buyer-words.js")
+    )
     said = re.findall(r"""(?:Fault|say|reopen)\((?:one, |owned, )?"([a-z-]+)",""", scripts)
     said += re.findall(r"""\["([a-z-]+)", "[A-Z]""", scripts) + re.findall(r"""/i, "([a-z-]+)", "[A-Z]""", scripts)
     described = set(re.findall(r"`([a-z-]+)`", (ROOT / "docs" / "buying.md").read_text()))
