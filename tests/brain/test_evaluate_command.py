@@ -14,6 +14,8 @@ from generator.brain.training.recorded import candle_folders
 from generator.cli import application
 from tests.brain.evaluated import SEED, SPARE_SEED, candles, evaluated
 
+pytestmark = pytest.mark.timeout(600)  # where the peers' libraries are installed they are run too
+
 MEASURES = (
     "balanced accuracy, mean of four families",
     "... over the best peer",
