@@ -42,7 +42,9 @@ class TrackRecord(Body):
     predictions: int = Field(description="Forecasts made.")
     resolved: int = Field(description="Forecasts whose outcome is known.")
     void: int = Field(description="Forecasts that could not be resolved and are not scored.")
-    warm_up: int = Field(description="How many more a stepped clock made before the start; counted apart, not in resolved.")
+    warm_up: int = Field(
+        description="How many more a stepped clock made before the start; counted apart, not in resolved."
+    )
     n: int = Field(description="Cases behind the hit rate.")
     hit_rate_percent: float | None = Field(description="How often the shown word came true, percent.")
     hit_rate_low_percent: float | None = Field(description="Lower end of its Wilson 95 % interval, percent.")

@@ -130,9 +130,7 @@ def _worth(arena: ArenaView) -> Worth:
             if rehearsed and rehearsed.hit.n
             else ""
         )
-        return Worth(
-            NOT_YET, "of the hourly forecasts has come due", f"The first ones do within two hours.{tried}"
-        )
+        return Worth(NOT_YET, "of the hourly forecasts has come due", f"The first ones do within two hours.{tried}")
     guess = f"a blind guess gets {percent(GUESS_PERCENT)}"
     return Worth(
         percent(record.hit.percent),

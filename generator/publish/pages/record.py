@@ -171,7 +171,9 @@ def record_view(
         headline=headline(hourly),
         lead=verdict(hourly),
         number=NOT_YET if hourly.hit.percent is None else percent(hourly.hit.percent),
-        number_what=f"of {hourly.resolved:,} hourly forecasts came true" if hourly.resolved else "of the hourly forecasts has come due",
+        number_what=f"of {hourly.resolved:,} hourly forecasts came true"
+        if hourly.resolved
+        else "of the hourly forecasts has come due",
         number_how=f"95\N{NO-BREAK SPACE}% interval {interval(hourly.hit)}" if hourly.resolved else "",
         sections=(
             _section(
