@@ -28,7 +28,6 @@ def test_what_is_not_a_number_becomes_null(unknown: float | None) -> None:
     assert formats.price(unknown) is None
     assert formats.percent(unknown) is None
     assert formats.change(unknown) is None
-    assert formats.probability(unknown) is None
 
 
 def test_a_tiny_fall_is_zero_without_a_sign() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -132,7 +133,7 @@ def test_every_command_has_help_with_an_example(tmp_path: Path, command: str) ->
         (["doctor"], {"EMI_PAY_TO": "nobody"}, "EMI_PAY_TO"),
     ],
 )
-def test_what_cannot_be_is_one_line(tmp_path: Path, arguments: list[str], settings: dict[str, str], said: str) -> None:
+def test_what_cannot_be_is_one_line(tmp_path: Path, arguments: list[str], settings: dict[str, Any], said: str) -> None:
     done = emi(*arguments, cwd=tmp_path, **settings)
 
     assert done.returncode == 1

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from generator.arena.ballots import Refusal
-from generator.arena.recount import content
+from generator.arena.recount import PART, content
 from generator.catalog.words import Prediction
 from generator.memory.counted import KEPT_MS
 from generator.memory.store import Memory
@@ -17,7 +17,7 @@ from tests.arena.flood import ballot, flood
 from tests.arena.worlds import HOUR, MINUTE, NOON, inputs_at
 from tests.lease.servers import postgres
 
-pytestmark = [pytest.mark.outside, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.outside, pytest.mark.timeout(300)]
 ROUND = "BTC-20261120-130000"
 
 
@@ -36,18 +36,18 @@ def test_ballots_are_counted_published_and_forgotten(memory: Memory) -> None:
     memory.play(replace(inputs_at(NOON + 5 * MINUTE), ballots=(*flood(600, ROUND, NOON), again)))
     view = memory.play(replace(inputs_at(NOON + HOUR), ballots=(late,)))
     memory.play(replace(inputs_at(NOON + HOUR + MINUTE), ballots=(late,)))
-    sheet = memory.ballots_due()
+    sheet = memory.ballots_due(PART)
     assert sheet is not None
     memory.ballots_put(sheet)
 
     assert view.live_tally.total == 600
     assert memory.rejected_ballots() == {Refusal.CLOSED.value: 1}
     assert len(json.loads(content(sheet))["ballots"]) == 600
-    assert memory.ballots_due() is None
+    assert memory.ballots_due(PART) is None
     memory.ballots_again()
-    assert memory.ballots_due() == sheet
+    assert memory.ballots_due(PART) == sheet
     memory.ballots_put(sheet)
     for now in (NOON + HOUR + KEPT_MS, NOON + 2 * HOUR + KEPT_MS):
         memory.play(inputs_at(now))
     memory.ballots_again()
-    assert memory.ballots_due() is None
+    assert memory.ballots_due(PART) is None
