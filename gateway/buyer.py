@@ -91,6 +91,9 @@ class _Page:
         self._templates = Environment(
             loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, auto_reload=False
         )
+        # All of them now: files that an upgrade replaces below a running process never meet its older code.
+        for name in self._templates.list_templates(extensions=("html",)):
+            self._templates.get_template(name)
 
     async def show(self, request: Request) -> Response:
         """Show the product of `?product=`, or say why nothing can be sold now."""
