@@ -9,8 +9,8 @@ from typing import Any
 
 from generator.arena.auditing import Audit
 from generator.arena.values import TrackRecord
-from generator.catalog.links import ROUNDS_PUBLISHED
 from generator.cli._published import Published, PublishedError
+from generator.cli._rows import complaint_of_row, complaint_of_rows
 from generator.cli._seen import Seen, SeenFile
 from generator.logbook import CHECKPOINT, KEYS, PREFIX, head_of, read_verifiers
 from generator.market.source import Progress
@@ -106,12 +106,12 @@ def _beginning(full: bytes | None, path: str, width: int) -> bytes | None:
     return bundle(unbundle(full)[:width]) if path.startswith("tile/entries/") else full[: 32 * width]
 
 
-def audit_log(head: Head, rows: list[Mapping[str, Any]], progress: Progress) -> Audit:
+def audit_log(head: Head, rows: Sequence[Mapping[str, Any]] | None, progress: Progress) -> Audit:
     """Read the whole log, check that nothing seen before was changed, and recompute what it says.
 
     Args:
         head: whose signature holds, with what was seen before.
-        rows: of `/arena/rounds.json`, compared with the log's.
+        rows: of `/arena/rounds.json`, compared with the log's; None where it has none that can be read.
         progress: told about entries.
 
     Raises:
@@ -130,33 +130,10 @@ def audit_log(head: Head, rows: list[Mapping[str, Any]], progress: Progress) -> 
         raise LogComplaint(str(error)) from None
     if audit.origin is not None and audit.origin != head.checkpoint.origin:
         raise LogComplaint(f"the log was opened as {audit.origin}, its head says {head.checkpoint.origin}")
-    for row in rows:
-        _compare(row, audit)
-    _miss_none(rows, audit)
+    complaint = None if rows is None else complaint_of_rows(rows, audit)
+    if complaint is not None:
+        raise LogComplaint(complaint)
     return audit
-
-
-def _compare(row: Mapping[str, Any], audit: Audit) -> None:
-    """A published row that is of the log's time is the log's row, whatever the row says of itself."""
-    name = row.get("round_id")
-    logged = audit.rounds.get(str(name))
-    if logged is None:
-        if not row.get("warm_up") and audit.first_at is not None and str(row.get("opened")) >= audit.first_at:
-            raise LogComplaint(f"round {name} is published and not in the log")
-        return
-    for key, value in logged.items():
-        if key != "ballots_sha256" and row.get(key) != value:
-            raise LogComplaint(f"round {name}: {key} is published as {row.get(key)!r}, the log says {value!r}")
-
-
-def _miss_none(rows: list[Mapping[str, Any]], audit: Audit) -> None:
-    """Every logged round that ended within the published window is published: losses are not left out."""
-    published = {str(row.get("round_id")) for row in rows}
-    oldest = min((str(row.get("start")) for row in rows), default="")
-    whole = len(rows) < ROUNDS_PUBLISHED
-    for name, logged in audit.rounds.items():
-        if name not in published and (whole or logged["start"] >= oldest):
-            raise LogComplaint(f"round {name} ended {logged['phase']} in the log and is not published")
 
 
 def _check_seen(head: Head) -> None:
@@ -188,19 +165,21 @@ def check_round(head: Head, row: Mapping[str, Any]) -> tuple[list[str], Mapping[
         raise LogComplaint(
             f"round {row.get('round_id')} was made by a stepped clock before the start, and is not in the log"
         )
-    if not isinstance(numbers, list) or not numbers:
+    if not isinstance(numbers, list) or not numbers or not all(type(number) is int for number in numbers):
         raise LogComplaint(f"round {row.get('round_id')} names no entries of the log")
     audit = Audit()
     try:
         _check_seen(head)
-        entries = [head.reader.entry(int(number)) for number in numbers]
+        entries = [head.reader.entry(number) for number in numbers]
         for data in entries:
             audit.take(data)
     except ValueError as error:
         raise LogComplaint(str(error)) from None
     if str(row.get("round_id")) not in audit.rounds:
         raise LogComplaint(f"the entries {numbers} are not those of round {row.get('round_id')}")
-    _compare({**row, "warm_up": False}, audit)
+    complaint = complaint_of_row(row, audit.rounds[str(row["round_id"])])
+    if complaint is not None:
+        raise LogComplaint(complaint)
     lines = [f"entry {number}: {json.loads(data)['kind']}" for number, data in zip(numbers, entries, strict=True)]
     return lines, audit.rounds[str(row["round_id"])]
 

@@ -12,17 +12,6 @@ if TYPE_CHECKING:
     from generator.cli._published import Published
 
 ROUNDS = "/arena/rounds.json"
-PROVES = """This proves: every entry is in the log that its keeper signed, in its order; nothing seen on an earlier visit was
-changed, dropped or moved since; forecasts open to their digests; outcomes, lessons and scores follow from the logged
-prices, votes and bands; published rounds are the logged ones and none is left out; where ballots are published, the
-real votes are these ballots, each signed by its voter, one a voter.
-It does not prove: when an entry was written, beyond this: what an earlier visit saw was there at that visit, so a
-forecast whose seal you saw before its round was fixed before it. Nor that two visitors are shown the same log (compare
-heads with someone), that the prices were the market's, that no ballot was left out, or any skill."""
-PROVES_ROWS = """This proves: each revealed forecast is the one whose digest the row carries; outcomes, flags and scores follow
-from the published prices, votes and bands by the published rules.
-It does not prove: that a digest was published before its round, that no round is missing (there is no signed log
-here), that the prices were the market's, or any skill."""
 
 
 def verify(  # noqa: PLR0917  typer passes by name
@@ -45,6 +34,7 @@ def verify(  # noqa: PLR0917  typer passes by name
     """
     from generator.cli._audit import audit
     from generator.cli._log_audit import NO_LOG, LogComplaint, open_log
+    from generator.cli._proves import ROWS
     from generator.cli._published import Published, read_json
     from generator.cli._seen import SeenFile
     from generator.cli._settings import generator_settings
@@ -62,14 +52,12 @@ def verify(  # noqa: PLR0917  typer passes by name
     except LogComplaint as complaint:
         if str(complaint) != NO_LOG:
             _fail(str(complaint))
-        _tell(report.lines, report.complaint, PROVES_ROWS)
+        _tell(report.lines, report.complaint, ROWS)
         return
     if anchor is not None:
         _anchored(anchor, head, settings)
     if round_id is not None:
-        if report.complaint is not None:
-            _fail(report.complaint)
-        _one_round(round_id, body, site, head)
+        _one_round(round_id, report, body, site, head)
         return
     _whole(report, site, head, file, body)
 
@@ -88,36 +76,46 @@ def _anchored(txid: str, head: Any, settings: Any) -> None:
         _fail(f"anchor {txid}: {error}")
 
 
-def _one_round(round_id: str, body: Any, site: Published, head: Any) -> None:
+def _one_round(round_id: str, report: Any, body: Any, site: Published, head: Any) -> None:
     from generator.cli._log_audit import LogComplaint, check_round
+    from generator.cli._proves import of_round
     from generator.cli._recount import real_votes, recount_one
 
-    rows = [row for row in body["rounds"] if row.get("round_id") == round_id]
+    rows = [row for row in _rows(body) or () if row.get("round_id") == round_id]
     if not rows:
-        _fail(f"round {round_id} is not published; {ROUNDS} lists the finished ones")
+        _fail(report.complaint or f"round {round_id} is not published; {ROUNDS} lists the finished ones")
     try:
         lines, logged = check_round(head, rows[0])
         counted = recount_one(site, round_id, logged) if real_votes(logged) else None
     except LogComplaint as complaint:
         _fail(str(complaint))
     lines += [] if counted is None else [f"{counted} ballots counted again, every signature checked"]
-    _tell([*lines, f"round {round_id}: sealed, locked and ended as published"], None, PROVES)
+    _tell([*lines, f"round {round_id}: sealed, locked and ended as published"], report.complaint, of_round(counted))
 
 
-def _whole(report: Any, site: Published, head: Any, file: Any, body: Mapping[str, Any]) -> None:
+def _whole(report: Any, site: Published, head: Any, file: Any, body: Any) -> None:
     from generator.cli._log_audit import LogComplaint, audit_log, lines_of, remember
     from generator.cli._progress import progress_bar
+    from generator.cli._proves import of_log
     from generator.cli._recount import recount_rounds
 
+    rows = _rows(body)
     try:
         with progress_bar() as progress:
-            whole = audit_log(head, list(body["rounds"]) if report.complaint is None else [], progress)
+            whole = audit_log(head, rows, progress)
         with progress_bar() as progress:
             ballots = recount_rounds(site, whole.rounds, progress)
     except LogComplaint as complaint:
         _fail(str(complaint))
-    _tell([*lines_of(head, whole, file.where), *ballots, *report.lines], report.complaint, PROVES)
+    lines = [*lines_of(head, whole, file.where), *ballots.lines, *report.lines]
+    _tell(lines, report.complaint, of_log(rows or (), whole, ballots.rounds))
     remember(file, head, whole)
+
+
+def _rows(body: Any) -> list[Mapping[str, Any]] | None:
+    """Return the published rows; None where there is no list of them, which the report says."""
+    rows = body.get("rounds") if isinstance(body, Mapping) else None
+    return rows if isinstance(rows, list) and all(isinstance(row, Mapping) for row in rows) else None
 
 
 def _tell(lines: Any, complaint: str | None, proves: str) -> None:

@@ -100,7 +100,7 @@ def test_an_honest_count_is_repeated_by_the_command(record: Record) -> None:
 
     assert result.exit_code == 0, result.output
     assert "ballots counted again: 4 of 2 rounds, every signature checked" in result.output
-    assert "each signed by its voter" in result.output
+    assert "each signed by its voter, one a voter" in " ".join(result.output.split())
 
 
 def test_one_round_is_counted_again_too(record: Record) -> None:
@@ -158,12 +158,25 @@ def test_what_was_bent_is_named_with_its_round(
     assert named in result.output
 
 
-def test_a_round_whose_ballots_are_not_published_is_said(record: Record) -> None:
+@pytest.mark.parametrize("more", [(), ("--round", ROUND)])
+def test_a_round_whose_ballots_went_away_is_named_with_what_the_log_counted(
+    record: Record, more: tuple[str, ...]
+) -> None:
     (record.site / path_of(ROUND).lstrip("/")).unlink()
-    result = run(record)
+    result = run(record, *more)
 
-    assert result.exit_code == 0, result.output
-    assert "1 of 1 rounds, every signature checked; 1 rounds with votes publish no ballots" in result.output
+    assert result.exit_code == 1
+    assert f"emi: round {ROUND}: {path_of(ROUND)} is not published; the log counted 3 ballots" in result.output
+    assert "every signature checked" not in result.output
+
+
+def test_the_release_that_shows_a_lock_has_its_ballots_beside_it(record: Record) -> None:
+    vote = Vote("ETH-20261120-170000", by=1, at_ms=NOON + 4 * HOUR + MINUTE)
+    record.play(ticks(NOON + 4 * HOUR, 60, 5), cast(vote))
+    record.play([NOON + 5 * HOUR])
+    record.publish()
+
+    assert (record.site / path_of("ETH-20261120-170000").lstrip("/")).exists()
 
 
 # Publishing
