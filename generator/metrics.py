@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client.core import CounterMetricFamily
+from prometheus_client.registry import Collector
 
 from generator.errors import GeneratorError
 
 OUTCOMES: Final = ("published", "failed", "missed")
 DIRECTIONS: Final = ("forward", "back")
 SECONDS: Final = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 50)
+
+
+class Refusals(Collector):
+    """Refused ballots by reason, a fixed few of them; whoever makes ticks says in `counts` where they are counted."""
+
+    def __init__(self) -> None:
+        self.counts: Callable[[], Mapping[str, int]] = dict
+
+    def collect(self) -> Iterable[CounterMetricFamily]:
+        """Yield the one counter."""
+        family = CounterMetricFamily("emi_ballots_rejected", "Ballots refused since the start.", labels=["reason"])
+        for reason, number in dict(self.counts()).items():
+            family.add_metric([reason], number)
+        yield family
 
 
 class Metrics:
@@ -43,6 +59,8 @@ class Metrics:
         self.copy_failures = Gauge(
             "emi_copy_failures", "Releases that readers have and this machine's copy has not.", registry=self.registry
         )
+        self.ballots_refused = Refusals()
+        self.registry.register(self.ballots_refused)
         # Present from the start: an alert on a counter that does not exist yet never fires.
         self.ticks_by_outcome = {name: self._ticks.labels(name) for name in OUTCOMES}
         self.jumps_by_direction = {name: self._jumps.labels(name) for name in DIRECTIONS}

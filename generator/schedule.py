@@ -61,6 +61,7 @@ class Clockwork:
         self.one = asyncio.Lock()  # held by whoever makes a tick, or changes what a tick works with
         self.metrics = metrics or Metrics()
         self.metrics.running.set_function(self.running_s)
+        self.metrics.ballots_refused.counts = lambda: service.box.refused
         self.scheduler = AsyncIOScheduler(timezone=UTC)
         self.job = self.scheduler.add_job(
             self._on_time,

@@ -137,7 +137,7 @@ def play(
     )
     view = service.memory.play(inputs)
     _keep_offset(service, observation, to_ms(at) if moved else None)
-    service.box.put_away(view.verdicts)  # only now: what is counted is on disk
+    service.box.put_away(view.verdicts, view.refused)  # only now: what is counted is on disk
     return view
 
 

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, Protocol
 
-from generator.arena.ballots import BallotFile
+import structlog
+
+from generator.arena.ballots import BallotFile, Refusal
 from generator.arena.chain import ChainBallots
 from generator.arena.inbox import BallotSource
 from generator.arena.values import BallotVerdict
+
+NOTHING: Final[Mapping[str, int]] = MappingProxyType({})
+
+log = structlog.get_logger("emi.arena")
 
 
 class WayIn(Protocol):
@@ -38,6 +45,7 @@ class BallotBox:
     def __init__(self, ways: Sequence[WayIn]) -> None:
         self._ways = ways
         self._read: list[tuple[BallotFile, ...]] = [()] * len(ways)
+        self.refused: dict[str, int] = {reason.value: 0 for reason in Refusal}  # since the start, by reason
 
     async def collect(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
         """Return what arrived by every way.
@@ -48,8 +56,17 @@ class BallotBox:
         self._read = list(await asyncio.gather(*(way.read(lock_ms) for way in self._ways)))
         return tuple(file for files in self._read for file in files)
 
-    def put_away(self, verdicts: Sequence[BallotVerdict]) -> None:
-        """Clear what was collected: it is counted, or refused for good."""
+    def put_away(self, verdicts: Sequence[BallotVerdict], refused: Mapping[str, int] = NOTHING) -> None:
+        """Clear what was collected: it is counted, or refused for good.
+
+        Args:
+            verdicts: what became of each file.
+            refused: how many were newly refused, by reason; told in one line of the log, however many they are.
+        """
+        if refused:
+            log.warning("ballots refused", ballots=sum(refused.values()), reasons=dict(refused))
+        for reason, number in refused.items():
+            self.refused[reason] = self.refused.get(reason, 0) + number
         for way, files in zip(self._ways, self._taken(), strict=True):
             way.clear(files, verdicts)
 

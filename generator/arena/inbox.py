@@ -10,6 +10,7 @@ import os
 import random
 import stat
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Final, Protocol
@@ -19,7 +20,7 @@ from generator.arena.turns import in_turn
 from generator.arena.values import BallotVerdict
 
 READ_AT_ONCE: Final = 20_000
-REJECTED_KEPT: Final = 1_000
+REJECTED_KEPT: Final = 1_000  # files, of MAX_FILE_BYTES each: 4 MB at most
 REJECTED: Final = "rejected"
 
 
@@ -73,7 +74,7 @@ class Inbox:
     def clear(self, files: Sequence[BallotFile], verdicts: Iterable[BallotVerdict] = ()) -> None:
         """Remove files that were dealt with; the refused go to `rejected/`, which keeps the newest 1,000.
 
-        A file that cannot be removed stays and is refused as already counted in the next tick.
+        Of one that is larger than a ballot can be only the first 4,096 bytes are kept. A file that cannot be removed stays and is refused as already counted in the next tick.
         """
         refused = {verdict.name for verdict in verdicts if verdict.reason not in {None, Refusal.REPEATED.value}}
         kept = {file.name for file in files if file.name in refused}
@@ -93,21 +94,42 @@ class Inbox:
     def _put_away(self, name: str, *, keep: bool) -> None:
         path = self.folder / name
         try:
-            if keep:
+            if keep and path.lstat().st_size <= MAX_FILE_BYTES:
                 path.replace(self.folder / REJECTED / name)
-            else:
-                path.unlink(missing_ok=True)
+                return
+            if keep:
+                self._keep_beginning(path)
+            path.unlink(missing_ok=True)
         except OSError:
+            return
+
+    def _keep_beginning(self, path: Path) -> None:
+        """Write a new file: to cut this one would cut every other name that it has."""
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode):
+            return
+        kept = self.folder / REJECTED / path.name
+        try:
+            with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123  flags
+                beginning = file.read(MAX_FILE_BYTES)
+            kept.unlink(missing_ok=True)
+            with kept.open("xb") as file:
+                file.write(beginning)
+            os.utime(kept, ns=(status.st_mtime_ns, status.st_mtime_ns))
+        except OSError:  # it is refused and counted; a full disk is the more reason to remove it
             return
 
     def _trim_rejected(self) -> None:
         try:
             with os.scandir(self.folder / REJECTED) as entries:
-                by_age = sorted((entry.stat(follow_symlinks=False).st_mtime_ns, entry.name) for entry in entries)
+                found = [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
         except OSError:
             return
-        for _, name in by_age[:-REJECTED_KEPT]:
-            (self.folder / REJECTED / name).unlink(missing_ok=True)
+        by_age = sorted((status.st_mtime_ns, name) for name, status in found)
+        large = [name for name, status in found if status.st_size > MAX_FILE_BYTES]  # of an earlier version, or by hand
+        for name in {*large, *(name for _, name in by_age[:-REJECTED_KEPT])}:
+            with suppress(OSError):  # a folder is none of ours
+                (self.folder / REJECTED / name).unlink(missing_ok=True)
 
 
 def _row(entry: os.DirEntry[str]) -> tuple[str, int, os.stat_result] | None:

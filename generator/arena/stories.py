@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from generator.arena.values import Event, Round
 from generator.catalog.formats import iso
 from generator.catalog.words import RoundPhase
+
+ROUND_OPENED: Final = "round_opened"
 
 
 def event_of(changed: Round, now_ms: int) -> Event | None:
     """Tell what became of a round in this tick; None while it only waits."""
     name = changed.round_id
     texts = {
-        RoundPhase.OPEN: ("round_opened", f"Round {name} takes votes until {iso(changed.start_ms)}; forecast sealed."),
+        RoundPhase.OPEN: (ROUND_OPENED, f"Round {name} takes votes until {iso(changed.start_ms)}; forecast sealed."),
         RoundPhase.LIVE: ("round_live", f"Round {name} is live; the brain's sealed forecast was {changed.prediction}."),
         RoundPhase.RESOLVED: ("round_resolved", f"Round {name} ended {changed.outcome}."),
         RoundPhase.VOID: ("round_void", f"Round {name} is void: {changed.void_reason}."),

@@ -269,3 +269,4 @@ class ArenaView:
     lived: TeacherMetrics | None = None  # as `teacher`, without the rehearsal
     rehearsal: Rehearsal | None = None  # None where there was none
     verdicts: tuple[BallotVerdict, ...] = ()  # of the ballots read in this tick; never published
+    refused: dict[str, int] = field(default_factory=dict)  # ballots newly refused in this tick, by reason

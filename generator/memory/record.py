@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Table, bindparam, delete, func, insert, or_, 
 from generator.arena.ballots import Ballot, Refusal
 from generator.arena.play import Lock, PlayResult, PlayState
 from generator.arena.schedule import Schedule
+from generator.arena.stories import ROUND_OPENED
 from generator.arena.teacher import PredictionChange, Standing
 from generator.arena.values import BallotVerdict, Event, Lesson, PredictionMade, Round, Tally
 from generator.catalog.words import Prediction, RoundPhase
@@ -168,8 +169,10 @@ def store_ballots(connection: Connection, ballots: Sequence[Ballot]) -> None:
     )
 
 
-def count_refusals(connection: Connection, verdicts: Iterable[BallotVerdict], on_chain: frozenset[str]) -> None:
-    """Add to the counts of refused ballots by reason.
+def count_refusals(
+    connection: Connection, verdicts: Iterable[BallotVerdict], on_chain: frozenset[str]
+) -> dict[str, int]:
+    """Add to the counts of refused ballots by reason, and return what was added.
 
     Args:
         connection: of the tick's transaction.
@@ -187,6 +190,7 @@ def count_refusals(connection: Connection, verdicts: Iterable[BallotVerdict], on
     _insert_all(connection, t.refused_on_chain, [{"txid": name} for name in new])
     if new:
         forget(connection, t.refused_on_chain, REFUSED_KEPT)
+    return dict(counts)
 
 
 def _refused_before(connection: Connection, names: Sequence[str]) -> set[str]:
@@ -267,9 +271,16 @@ def newest_lessons(connection: Connection, limit: int) -> tuple[Lesson, ...]:
 
 
 def newest_events(connection: Connection, limit: int) -> tuple[Event, ...]:
-    """Return the last events, newest first."""
-    query = select(t.events).order_by(t.events.c.id.desc()).limit(limit)
-    return tuple(event_from(row) for row in connection.execute(query).mappings())
+    """Return the last events, newest first; the opening of a round is told once.
+
+    A round that the rehearsal opened is opened anew by the first real tick; only that seal counts.
+    """
+    query = select(t.events).order_by(t.events.c.id.desc()).limit(2 * limit)
+    found: dict[Any, Event] = {}
+    for row in connection.execute(query).mappings():
+        event = event_from(row)
+        found.setdefault(event.text if event.kind == ROUND_OPENED else row["id"], event)
+    return tuple(found.values())[:limit]
 
 
 def ballot_counts(connection: Connection) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Engine, select
@@ -159,7 +160,7 @@ class Memory:
 
     def _play(self, connection: Connection, inputs: PlayInputs) -> ArenaView:
         active = record.active_rounds(connection)
-        verdicts = self._count_ballots(connection, inputs, active)
+        verdicts, refused = self._count_ballots(connection, inputs, active)
         before = history.last_regime(connection)
         result = play(record.load_state(connection, active, inputs.now_ms, before), inputs)
         standing = self._standing_now(connection)
@@ -174,27 +175,27 @@ class Memory:
         self._standing = _after(standing, result)
         if not inputs.warm_up:
             self._log = log.record_tick(connection, self._log_now(connection), result, self._standing, inputs.now_ms)
-        return self._view(connection, inputs.now_ms, verdicts)
+        return replace(self._view(connection, inputs.now_ms), verdicts=verdicts, refused=refused)
 
     def _count_ballots(
         self, connection: Connection, inputs: PlayInputs, active: tuple[Round, ...]
-    ) -> tuple[BallotVerdict, ...]:
+    ) -> tuple[tuple[BallotVerdict, ...], dict[str, int]]:
         if not inputs.ballots:
-            return ()
+            return (), {}
         rounds = {item.round_id: item for item in active}
         poll = Poll(inputs.config.address, inputs.config.genesis_hash, rounds, inputs.now_ms)
         verdicts, ballots = judge(inputs.ballots, poll, lambda txids: record.known_txids(connection, txids))
         record.store_ballots(connection, ballots)
         counted.keep(connection, ballots)
-        record.count_refusals(connection, verdicts, frozenset(file.name for file in inputs.ballots if file.confirmed))
-        return verdicts
+        on_chain = frozenset(file.name for file in inputs.ballots if file.confirmed)
+        return verdicts, record.count_refusals(connection, verdicts, on_chain)
 
     def view(self, now_ms: int) -> ArenaView:
         """Return the Arena as it stands."""
         with self._transaction() as connection:
-            return self._view(connection, now_ms, ())
+            return self._view(connection, now_ms)
 
-    def _view(self, connection: Connection, now_ms: int, verdicts: tuple[BallotVerdict, ...]) -> ArenaView:
+    def _view(self, connection: Connection, now_ms: int) -> ArenaView:
         standing = self._standing_now(connection)
         active = record.active_rounds(connection)
         live = next((shown_at(item, now_ms) for item in active if item.phase is RoundPhase.LIVE), None)
@@ -223,7 +224,6 @@ class Memory:
             crowd=voters.crowd_of(connection, live.round_id) if live else None,
             patterns=standing.patterns.patterns(),
             leaderboard=self._leaders_now(connection, standing.lessons.total),
-            verdicts=verdicts,
         )
 
     def begin_log(self, now_ms: int, origin: str, source_mode: str, key: str, secret: str) -> None:

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from structlog.testing import capture_logs
+
 from generator.arena.ballots import BallotFile, Refusal
 from generator.arena.box import BallotBox, FolderWay
 from generator.arena.inbox import Inbox
 from generator.arena.values import BallotVerdict
 from generator.memory.store import Memory
+from generator.metrics import Metrics
 from tests.arena.worlds import HOUR, NOON, Vote, inputs_at
 from tests.gateway.house import in_loop
 from tests.memory.states import url_in
@@ -99,4 +102,47 @@ def test_what_a_restarted_reader_of_the_chain_reads_again_is_refused_once_at_mos
 
     assert memory.rejected_ballots() == {Refusal.CLOSED.value: 1, Refusal.NOT_BASE64.value: 1}
     assert memory.view(NOON).ballots_counted == 1
+    memory.close()
+
+
+@in_loop
+async def test_refusals_are_told_in_one_line_and_counted_by_reason_in_the_metrics(tmp_path: Path) -> None:
+    for number in range(50):
+        (tmp_path / f"garbage{number}").write_bytes(b"?" if number % 5 else b"A" * 5_000)
+    memory = Memory.open(url_in(tmp_path / "state"))
+    box = BallotBox([FolderWay(Inbox(tmp_path))])
+    metrics = Metrics()
+    metrics.ballots_refused.counts = lambda: box.refused
+
+    with capture_logs() as lines:
+        for now in (NOON, NOON + 60_000):
+            view = memory.play(replace(inputs_at(now), ballots=await box.collect(None)))
+            box.put_away(view.verdicts, view.refused)
+
+    reasons = {Refusal.NOT_BASE64.value: 40, Refusal.TOO_LARGE.value: 10}
+    assert [(line["event"], line["ballots"], line["reasons"]) for line in lines] == [("ballots refused", 50, reasons)]
+    assert memory.rejected_ballots() == reasons
+    for reason in Refusal:
+        told = metrics.registry.get_sample_value("emi_ballots_rejected_total", {"reason": reason.value})
+        assert told == reasons.get(reason.value, 0)
+    memory.close()
+
+
+def test_what_a_restarted_reader_reads_again_is_no_new_refusal(tmp_path: Path) -> None:
+    memory = Memory.open(url_in(tmp_path))
+    late = replace(Vote(NEXT, at_ms=NOON + HOUR).file(), name="late", confirmed=True)
+    memory.play(inputs_at(NOON))
+    told = [memory.play(replace(inputs_at(NOON + HOUR + at), ballots=(late,))).refused for at in (0, 60_000)]
+
+    assert told == [{Refusal.CLOSED.value: 1}, {}]
+    memory.close()
+
+
+def test_a_round_that_was_opened_in_a_rehearsal_and_for_real_is_told_once(tmp_path: Path) -> None:
+    memory = Memory.open(url_in(tmp_path))
+    memory.play(replace(inputs_at(NOON), warm_up=True))
+    view = memory.play(inputs_at(NOON + 60_000))
+
+    opened = [(event.at_ms, event.text[:26]) for event in view.events if event.kind == "round_opened"]
+    assert opened == [(NOON + 60_000, f"Round {NEXT} ")]
     memory.close()

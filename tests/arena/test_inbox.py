@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from generator.arena.ballots import Refusal
+from generator.arena.ballots import MAX_FILE_BYTES, Refusal
 from generator.arena.inbox import REJECTED_KEPT, Inbox
 from generator.arena.values import BallotVerdict
 
@@ -108,3 +108,46 @@ def test_a_file_that_cannot_be_put_away_is_no_error(tmp_path: Path) -> None:
     inbox.clear(files, [BallotVerdict("stuck", Refusal.NOTE_FORM.value)])
 
     assert "stuck" in [file.name for file in inbox.read()]
+
+
+def rejected(folder: Path) -> dict[str, int]:
+    return {path.name: path.lstat().st_size for path in (folder / "rejected").iterdir()}
+
+
+def refuse_all(inbox: Inbox) -> None:
+    files = inbox.read()
+    inbox.clear(files, [BallotVerdict(file.name, Refusal.TOO_LARGE.value) for file in files])
+
+
+def test_of_a_large_refused_file_only_the_beginning_is_kept(tmp_path: Path) -> None:
+    put(tmp_path, "huge", b"G" * 20_000_000)
+    put(tmp_path, "exact", b"E" * MAX_FILE_BYTES)
+    refuse_all(Inbox(tmp_path))
+
+    assert rejected(tmp_path) == {"huge": MAX_FILE_BYTES, "exact": MAX_FILE_BYTES}
+    assert (tmp_path / "rejected" / "huge").stat().st_mtime == 1_000
+    assert [path.name for path in tmp_path.iterdir()] == ["rejected"]
+
+
+def test_a_refused_name_of_a_file_elsewhere_leaves_that_file_whole(tmp_path: Path) -> None:
+    other = put(tmp_path / "elsewhere", "other", b"O" * 10_000)
+    inbox = tmp_path / "inbox"
+    put(inbox, "rejected-before", b"x")
+    refuse_all(Inbox(inbox))
+    (inbox / "hard").hardlink_to(other)
+    (inbox / "soft").symlink_to(other)
+    (inbox / "rejected" / "hard").symlink_to(other)
+    refuse_all(Inbox(inbox))
+
+    assert other.read_bytes() == b"O" * 10_000
+    assert rejected(inbox)["hard"] == MAX_FILE_BYTES
+    assert (inbox / "rejected" / "soft").is_symlink()
+
+
+def test_large_files_that_an_earlier_version_kept_go_with_the_next_refusal(tmp_path: Path) -> None:
+    put(tmp_path, "small")
+    (tmp_path / "rejected" / "folder").mkdir(parents=True)
+    put(tmp_path / "rejected", "old", b"L" * 100_000)
+    refuse_all(Inbox(tmp_path))
+
+    assert set(rejected(tmp_path)) == {"small", "folder"}
