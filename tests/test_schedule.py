@@ -554,3 +554,16 @@ def test_metrics_are_served_on_loopback_and_a_taken_port_is_told() -> None:
         end()
 
     assert 'emi_ticks_total{outcome="missed"} 0.0' in text
+
+
+def test_refused_ballots_are_counted_in_the_clockwork_s_metrics(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with opened(tmp_path, SteppedClock()) as service:
+            clockwork = Clockwork(service)
+            inbox = service.settings.inbox_path
+            inbox.mkdir(parents=True, exist_ok=True)
+            (inbox / "garbage").write_bytes(b"?")
+            await clockwork.fire()
+            assert count(clockwork.metrics, "emi_ballots_rejected_total", reason="not base64") == 1
+
+    run(work)
