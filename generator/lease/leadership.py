@@ -22,6 +22,7 @@ from generator.lease.values import Grant, Lease, elapsed_s
 SHARE_TRUSTED: Final = 0.9  # of the time of a lease; the rest is for clocks that run unequally
 RENEWALS: Final = 3  # in the time of a lease
 ASK_EVERY_S: Final = 0.4
+FIRST_ANSWER_S: Final = 20.0
 COMPLAIN_EVERY_S: Final = 60.0
 
 log = structlog.get_logger("emi.lease")
@@ -131,12 +132,16 @@ class Leadership:
         """Hold the lease for the length of the block.
 
         Raises:
-            GeneratorError: another has it, or it could not be asked for, `wait_s` seconds long.
+            GeneratorError: another has it for `wait_s` seconds, or nobody answered whether one has it.
         """
         self.start()
         try:
-            until = self._elapsed() + wait_s
-            while self._grant is None and self._elapsed() < until:
+            began = self._elapsed()
+            # A first answer may take its time: a disk that is busy, a machine that is.
+            while self._grant is None:
+                answered = self._asked or self.counts.unreached
+                if self._elapsed() - began >= (wait_s if answered else max(wait_s, FIRST_ANSWER_S)):
+                    break
                 time.sleep(0.05)
             if self._grant is None:
                 raise GeneratorError(
@@ -165,13 +170,14 @@ class Leadership:
         began = self._elapsed()
         first = not self._asked
         grant = self._lease.acquire(self.floor)
-        self._asked = True
         if grant is None:
+            self._asked = True
             if first:
                 self.changed()
             return
         self._until_s = began + SHARE_TRUSTED * (grant.ttl_s or 0.0)
-        self._grant = grant  # last: from here on the fence says yes
+        self._grant = grant  # from here on the fence says yes
+        self._asked = True
         self.counts.taken += 1
         self.changed()
 

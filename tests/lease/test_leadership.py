@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
 from generator.errors import GeneratorError, LeadershipLost
 from generator.lease.leadership import Leadership
+from generator.lease.values import Grant
 from tests.lease.leases import FakeLease, HandClock
 
 
@@ -195,6 +197,24 @@ def test_a_single_tick_is_refused_while_another_leads() -> None:
         pytest.fail("it was let in")
 
     assert lease.calls[-1] == "close"
+
+
+def test_a_single_tick_waits_for_a_first_answer_that_takes_long() -> None:
+    class Slow(FakeLease):
+        def acquire(self, floor: int) -> Grant | None:
+            time.sleep(0.5)
+            return super().acquire(floor)
+
+    with Leadership(Slow()).held(0.1) as epoch:
+        assert epoch == 1
+
+
+def test_a_single_tick_does_not_wait_long_for_a_lease_that_is_away() -> None:
+    lease = FakeLease()
+    lease.away = True
+
+    with pytest.raises(GeneratorError, match="could not be asked for"), Leadership(lease).held(0.2):
+        pytest.fail("it was let in")
 
 
 def test_a_single_tick_holds_the_lease_for_its_length() -> None:

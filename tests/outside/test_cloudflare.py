@@ -15,7 +15,7 @@ from pathlib import Path
 import brotli
 import pytest
 
-from gateway.problem import CORS_HEADERS, PROBLEMS, SECURITY_HEADERS
+from gateway.problem import SITE_CORS_HEADERS, PROBLEMS, SECURITY_HEADERS
 from gateway.site_files import PAGE_POLICY
 from generator.catalog.assets import ASSETS
 from generator.catalog.products import PRODUCTS
@@ -91,8 +91,8 @@ def assert_problem(answer: Answer, status: int, path: str) -> None:
     assert body["disclaimer"] == DISCLAIMER
     assert (body["project"], body["instance"]) == ("Educational Market Intelligence", path)
     assert {
-        name: answer.headers[name] for name in (*CORS_HEADERS, *SECURITY_HEADERS)
-    } == CORS_HEADERS | SECURITY_HEADERS
+        name: answer.headers[name] for name in (*SITE_CORS_HEADERS, *SECURITY_HEADERS)
+    } == SITE_CORS_HEADERS | SECURITY_HEADERS
 
 
 def test_the_contract_holds_but_for_what_is_answered_before_the_worker(
@@ -157,7 +157,7 @@ def test_every_published_file_comes_whole_in_each_coding_with_a_strong_tag_of_it
 def test_a_free_file_has_the_headers_of_the_contract(edge: Worker) -> None:
     answer = ask(edge.origin, FREE)
 
-    expected = CORS_HEADERS | SECURITY_HEADERS | {"cache-control": RELEASE_CACHE, "vary": "Accept-Encoding"}
+    expected = SITE_CORS_HEADERS | SECURITY_HEADERS | {"cache-control": RELEASE_CACHE, "vary": "Accept-Encoding"}
     assert {name: answer.headers[name] for name in expected} == expected
     assert answer.headers["x-generation"] == FIRST
     assert answer.headers["last-modified"].endswith("GMT")

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from gateway.problem import CORS_HEADERS, PROBLEMS, SECURITY_HEADERS
+from gateway.problem import SITE_CORS_HEADERS, PROBLEMS, SECURITY_HEADERS
 from gateway.site_files import PAGE_POLICY
 from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import ONCE_CACHE_CONTROL, ONCE_PREFIXES, PAGES, PINNED_CACHE_CONTROL
@@ -51,7 +51,7 @@ def assert_problem(answer: dict[str, Any], status: int, path: str) -> None:
     assert answer["statusCode"] == body["status"] == status
     assert (body["type"], body["title"]) == (f"urn:emi:problem:{PROBLEMS[status][0]}", PROBLEMS[status][1])
     assert (body["instance"], body["disclaimer"]) == (path, DISCLAIMER)
-    expected = CORS_HEADERS | SECURITY_HEADERS
+    expected = SITE_CORS_HEADERS | SECURITY_HEADERS
     expected |= {"content-type": "application/problem+json", "cache-control": "no-store"}
     assert {name: headers.get(name) for name in expected} == expected
 
@@ -187,7 +187,7 @@ def test_the_response_has_the_headers_of_its_kind_of_path(engine: str, tmp_path:
 
     for answer in found:
         headers = {name: row["value"] for name, row in answer["headers"].items()}
-        assert {name: headers[name] for name in CORS_HEADERS} == CORS_HEADERS
+        assert {name: headers[name] for name in SITE_CORS_HEADERS} == SITE_CORS_HEADERS
         assert (headers["cache-control"], headers["vary"]) == (cache_control, "Accept-Encoding")
         assert (headers["x-generation"], headers["etag"]) == (RELEASE, '"0123"')
     assert found[0]["headers"]["content-security-policy"]["value"] == SECURITY_HEADERS["content-security-policy"]
