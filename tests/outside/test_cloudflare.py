@@ -15,7 +15,7 @@ from pathlib import Path
 import brotli
 import pytest
 
-from gateway.problem import SITE_CORS_HEADERS, PROBLEMS, SECURITY_HEADERS
+from gateway.problem import PROBLEMS, SECURITY_HEADERS, SITE_CORS_HEADERS
 from gateway.site_files import PAGE_POLICY
 from generator.catalog.assets import ASSETS
 from generator.catalog.products import PRODUCTS

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from gateway.problem import SITE_CORS_HEADERS, PROBLEMS, SECURITY_HEADERS
+from gateway.problem import PROBLEMS, SECURITY_HEADERS, SITE_CORS_HEADERS
 from gateway.site_files import PAGE_POLICY
 from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import ONCE_CACHE_CONTROL, ONCE_PREFIXES, PAGES, PINNED_CACHE_CONTROL
