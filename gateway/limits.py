@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import math
 from collections import OrderedDict
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from functools import lru_cache
 from typing import Final
 
@@ -15,6 +17,7 @@ from gateway.clock import Clock
 from gateway.problem import problem
 
 MAX_HEADER_BYTES: Final = 16 * 1024
+DISCARD_S: Final = 0.5
 MAX_ADDRESSES: Final = 10_000
 IPV6_PREFIX: Final = 64
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -45,9 +48,25 @@ class Guard:
                     project=self._project,
                     headers={"connection": "close", "vary": "PAYMENT-SIGNATURE, X-PAYMENT"},
                 )
+                if status == 413 and not any(name == b"expect" for name, _ in scope["headers"]):
+                    await _discard(receive)
                 await answer(scope, receive, send)
                 return
         await self._app(scope, receive, send)
+
+
+async def _discard(receive: Receive) -> None:
+    """Read a short body that is on its way already, and nothing of it.
+
+    A proxy that is still sending when the connection closes reads a reset and not our answer (RFC 9112, 9.6).
+    """
+    seen, more = 0, True
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DISCARD_S):
+            while more and seen <= MAX_HEADER_BYTES:
+                message = await receive()
+                seen += len(message.get("body", b""))
+                more = bool(message.get("more_body"))
 
 
 def _refusal(method: str, headers: Iterable[tuple[bytes, bytes]]) -> int | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.limits import RateLimit, client_address
+from gateway.limits import Guard, RateLimit, client_address
 from gateway.purchase import MAX_WAITING
 from tests.gateway.fakes import FakeClock
 from tests.gateway.house import REGIME, house, in_loop
@@ -158,3 +158,40 @@ async def test_a_facilitator_that_hangs_on_supported_delays_no_new_vault(tmp_pat
         while shown != "000000000008":  # until this test's own end
             await asyncio.sleep(0.05)
             shown = (await home.get()).json()["accepts"][0]["extra"]["snapshotId"]
+
+
+@in_loop
+async def test_a_short_body_on_its_way_is_read_before_it_is_refused() -> None:
+    assert await refused_after([{"body": b"hel", "more_body": True}, {"body": b"lo"}]) == (2, 413)
+
+
+@in_loop
+async def test_a_long_or_endless_body_is_refused_without_reading_it_all() -> None:
+    long = await refused_after([{"body": b"x" * 9_000, "more_body": True}] * 50)
+    silent = await refused_after([])
+
+    assert long == (2, 413)
+    assert silent == (1, 413)
+
+
+async def refused_after(messages: list[dict[str, Any]]) -> tuple[int, int]:
+    """Return how often the body was asked for, and the status; past the messages nothing comes."""
+    asked, sent = 0, []
+
+    async def receive() -> dict[str, Any]:
+        nonlocal asked
+        asked += 1
+        if asked > len(messages):
+            await asyncio.Event().wait()
+        return {"type": "http.request", **messages[asked - 1]}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def nothing(*_: Any) -> None:
+        raise AssertionError("the application was asked")
+
+    headers = [(b"transfer-encoding", b"chunked")]
+    scope = {"type": "http", "method": "GET", "path": REGIME, "headers": headers, "query_string": b""}
+    await Guard(nothing, "project")(scope, receive, send)
+    return asked, sent[0]["status"]
