@@ -15,11 +15,10 @@ from starlette.responses import JSONResponse, Response
 from gateway.ballot import BallotRefused, SignedBallot, read_ballot
 from gateway.buyer_account import Params, read_micro_algos, read_params
 from gateway.chain import Presence
-from gateway.clock import Clock
 from gateway.limits import RateLimit, client_address
+from gateway.prepare import ChainState
 from gateway.problem import preflight, problem
 from gateway.remote import Answer
-from gateway.settings import GatewaySettings
 
 BALLOT_PATH: Final = "/x402-buyer/ballot"
 HEADER: Final = "x-ballot"
@@ -54,32 +53,12 @@ class Node(Protocol):
         ...
 
 
-class RelayState(Protocol):
+class RelayState(ChainState, Protocol):
     """What the relay needs of the gateway."""
 
     @property
-    def settings(self) -> GatewaySettings:
-        """The gateway's settings."""
-        ...
-
-    @property
-    def clock(self) -> Clock:
-        """The process's clock."""
-        ...
-
-    @property
     def chain(self) -> Node:
-        """The chain's client."""
-        ...
-
-    @property
-    def project(self) -> str:
-        """The service's name."""
-        ...
-
-    @property
-    def disclaimer(self) -> str:
-        """The educational notice."""
+        """The chain's client, which can also send."""
         ...
 
 

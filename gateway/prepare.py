@@ -39,8 +39,8 @@ PAYMENT_INDEX: Final = 1
 ATTEMPT: Final = re.compile(r"(?:[A-Za-z0-9_-]{16,64})?")
 
 
-class PrepareState(Protocol):
-    """What preparing needs of the gateway."""
+class ChainState(Protocol):
+    """What whoever speaks to the chain for a page needs of the gateway."""
 
     @property
     def settings(self) -> GatewaySettings:
@@ -66,6 +66,10 @@ class PrepareState(Protocol):
     def disclaimer(self) -> str:
         """The educational notice."""
         ...
+
+
+class PrepareState(ChainState, Protocol):
+    """What preparing needs of the gateway."""
 
     def quotes(self) -> Mapping[str, Challenge]:
         """Return the challenges that may be sent right now, by path."""

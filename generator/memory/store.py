@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, select
 
 from generator.arena.ballots import Poll, judge
 from generator.arena.life import shown_at
-from generator.arena.play import PlayInputs, PlayResult, play
+from generator.arena.play import PlayInputs, play
 from generator.arena.recount import Sheet
 from generator.arena.teacher import Standing
 from generator.arena.values import ArenaView, BallotVerdict, Leaderboard, PredictionMade, Round, Tally
@@ -172,7 +172,7 @@ class Memory:
         if inputs.brain_state is not None:
             values = {"at_ms": inputs.now_ms, "state": inputs.brain_state}
             record.upsert(connection, t.brain_state, {"id": 1}, values)
-        self._standing = _after(standing, result)
+        self._standing = standing.after(result.rounds, result.predictions, result.lessons)
         if not inputs.warm_up:
             self._log = log.record_tick(connection, self._log_now(connection), result, self._standing, inputs.now_ms)
         return replace(self._view(connection, inputs.now_ms), verdicts=verdicts, refused=refused)
@@ -397,7 +397,3 @@ class Memory:
             else:
                 with self._outer.begin_nested():
                     yield self._outer
-
-
-def _after(standing: Standing, result: PlayResult) -> Standing:
-    return standing.after(result.rounds, result.predictions, result.lessons)

@@ -50,7 +50,7 @@ class NoNode:
         return None
 
     async def glance(self, txid: str) -> Presence:
-        raise NotImplementedError(txid)
+        raise AssertionError(f"a page that only shows terms asked for {txid}")
 
 
 @dataclass
