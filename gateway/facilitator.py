@@ -14,6 +14,7 @@ from algosdk.encoding import is_valid_address
 
 from gateway.clock import Clock
 from gateway.errors import FacilitatorUnavailable
+from gateway.health import LastGood
 from gateway.payment import Payment
 from gateway.remote import Answer, Http, RemoteError, call
 from gateway.settings import GatewaySettings
@@ -120,6 +121,8 @@ class Facilitator:
         self._failures = 0
         self._open_until = 0.0
         self._complained = ""
+        self.supported = LastGood(clock)
+        """The last good answer to /supported."""
 
     def offer(self) -> Offer | None:
         """Return the last good offer without asking; None when there is none to quote."""
@@ -153,6 +156,7 @@ class Facilitator:
             # A definite answer without us in it: quoting the old one would sell what cannot be settled.
             return self._complain(f"the facilitator does not offer {self._settings.network}")
         self._complained = ""
+        self.supported.ok()
         return True
 
     def _complain(self, reason: str) -> bool:

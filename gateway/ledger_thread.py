@@ -18,6 +18,8 @@ from typing import Any, Final, ParamSpec, TypeVar
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
+from gateway.clock import Clock, SystemClock
+from gateway.health import LastGood
 from gateway.ledger import Ledger
 
 P = ParamSpec("P")
@@ -33,10 +35,13 @@ class LedgerThread:
 
     Args:
         ledger: opened already, so that a bad database stops the start.
+        clock: the process's clock.
     """
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, clock: Clock | None = None) -> None:
         self.ledger = ledger
+        self.written = LastGood(clock or SystemClock())
+        """The last write that the database took."""
         self._reads = _Batches("ledger reads", lambda calls: [_call(call) for call in calls])
         self._writes = _Batches("ledger", self._write_all)
         self._deliveries: dict[str, int] = {}

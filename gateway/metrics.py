@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 OUTCOMES: Final = ("delivered", "refused", "pending", "unavailable", "limited")
 SETTLE_KINDS: Final = ("success", "failure", "unreadable")
+SECONDS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0, 30.0, 60.0)
 
 
 class Metrics:
@@ -48,3 +49,33 @@ class Metrics:
         )
         self.vault_age = Gauge("emi_vault_age_seconds", "Age of the newest vault.", registry=self.registry)
         self.quoting = Gauge("emi_quoting", "1 when quotes are made, 0 when not.", registry=self.registry)
+        self.ready = Gauge("emi_ready", "1 when /readyz says yes, 0 when not.", registry=self.registry)
+        self.facilitator_age = Gauge(
+            "emi_facilitator_supported_age_seconds", "Since the last good answer to /supported.", registry=self.registry
+        )
+        self.facilitator_failures = Counter(
+            "emi_facilitator_failures", "Calls without a readable answer.", ["call"], registry=self.registry
+        )
+        self.chain_failures = Counter(
+            "emi_chain_failures", "Calls without a readable answer.", ["node"], registry=self.registry
+        )
+        self.ledger_age = Gauge(
+            "emi_ledger_write_age_seconds",
+            "Since the last good write to the payments ledger; a probe writes when nobody buys.",
+            registry=self.registry,
+        )
+        self.ledger_failures = Counter(
+            "emi_ledger_failures", "Reads and writes that failed.", ["kind"], registry=self.registry
+        )
+        self.verify_seconds = Histogram(
+            "emi_verify_seconds", "Time of POST /verify.", buckets=SECONDS, registry=self.registry
+        )
+        self.settle_seconds = Histogram(
+            "emi_settle_seconds", "Time of POST /settle.", buckets=SECONDS, registry=self.registry
+        )
+        self.purchase_seconds = Histogram(
+            "emi_purchase_seconds",
+            "Time of an attempt to buy, from the decoded payment to the outcome.",
+            buckets=SECONDS,
+            registry=self.registry,
+        )

@@ -69,7 +69,7 @@ class GatewayState:
             LedgerUnreadable: the payments ledger cannot be used.
         """
         ledger = await asyncio.to_thread(Ledger, self.settings.ledger_where)
-        self.ledger = LedgerThread(ledger)
+        self.ledger = LedgerThread(ledger, self.clock)
         sent = None if self.step is no_step else functools.partial(self.step, "settle_sent")
         self.facilitator = Facilitator(self.settings, http, self.clock, sent)
         self.chain = Chain(self.settings, http, self.clock)

@@ -1,0 +1,32 @@
+"""When a dependency last worked, on the monotonic clock, so that no step of the wall clock can hide an outage."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gateway.clock import Clock
+
+NOT_READY_S: Final = 60.0
+"""A dependency that has not worked for this long makes `/readyz` say no."""
+STOP_QUOTING_S: Final = 300.0
+"""A facilitator that has not worked for this long stops new quotes."""
+
+
+class LastGood:
+    """The age of the last success; the start counts as one, so that a fresh process has time to connect.
+
+    Args:
+        clock: the process's clock.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._at = clock.monotonic()
+
+    def ok(self) -> None:
+        """Note a success."""
+        self._at = self._clock.monotonic()
+
+    def age_s(self) -> float:
+        """Return seconds since the last success."""
+        return self._clock.monotonic() - self._at
