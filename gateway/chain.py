@@ -142,7 +142,8 @@ class _Node:
         try:
             answer = await call(self._http, method, url, timeout_s=timeout_s, headers=headers, body=body)
         except RemoteError as error:
-            return self._failed(str(error))
+            self._failed(str(error))
+            return None
         if answer.status >= SERVER_ERROR or answer.status in DENIED:
             self._failed(describe(method, url, headers, answer))
         else:
