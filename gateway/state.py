@@ -193,7 +193,7 @@ class GatewayState:
         if blocked is not None:
             return blocked
         if not self.challenges:
-            return "the facilitator has not answered for minutes, or does not offer this network"
+            return "the facilitator gave no good answer lately, or does not offer this network"
         return None
 
     @property
