@@ -131,9 +131,12 @@ class Chain:
         if self._round is not None and now - self._round[0] < ROUND_TTL_S:
             return self._round[1]
         value, _ = await self._algod_round(TIMEOUT_S)
-        if value is not None:
-            self._round = (now, value)
         return value
+
+    @property
+    def last_round(self) -> int | None:
+        """The newest round that algod ever named to this process, None before it answered."""
+        return None if self._round is None else self._round[1]
 
     async def lookup(self, txid: str, timeout_s: float = TIMEOUT_S) -> Finding:
         """Look a transaction up.
@@ -235,7 +238,10 @@ class Chain:
         usable = answer is not None and answer.status == OK and isinstance(answer.content, dict)
         content = answer.content if answer is not None and usable else {}
         value = content.get("last-round")
-        return (value if type(value) is int and 0 <= value < MAX_ROUND else None), _follows(content)
+        if type(value) is not int or not 0 <= value < MAX_ROUND:
+            return None, _follows(content)
+        self._round = (self._clock.monotonic(), value)
+        return value, _follows(content)
 
     async def _get(self, node: tuple[str | None, dict[str, str]], path: str, timeout_s: float) -> Answer | None:
         base, headers = node

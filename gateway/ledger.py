@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,16 +19,15 @@ import sqlalchemy as sa
 from gateway.errors import GatewayError, IdentityTaken
 from gateway.ledger_opening import begin, checkpoint, open_engine
 from gateway.ledger_statements import Statement, Statements
-from gateway.record import Intent, Record
+from gateway.record import Adoption, Intent, Record
 
-__all__ = ["Intent", "Ledger", "Record"]
+__all__ = ["Adoption", "Intent", "Ledger", "Record"]
 
 Place = tuple[float, str]
 """Where a page ends in the order of time and txid: seconds since the epoch, txid."""
 BEGINNING: Final[Place] = (0.0, "")
-KEEP: Final = timedelta(days=2)
-ROUND_S: Final = 2.8
-LIFE_ROUNDS: Final = 1_000
+KEEP_ROUNDS: Final = 35_000
+"""How long past its last valid round a payment's body is kept: more than a day, and counted by the chain."""
 
 
 class Ledger:
@@ -74,8 +73,8 @@ class Ledger:
         """
         return [Record(*row) for row in self._read(self._do.open, {"the_time": after[0], "the_last": after[1]})]
 
-    def count_open(self) -> tuple[int, float | None]:
-        """Return how many payments are open, and since when the oldest is, in seconds since the epoch."""
+    def count_open(self) -> tuple[int, int | None]:
+        """Return how many payments are open, and the earliest round at which an intent of them was written."""
         count, oldest = self._read(self._do.count_open, {})[0]
         return int(count), oldest
 
@@ -97,21 +96,50 @@ class Ledger:
             message = f"{intent.txid} or its identifier is already known"
             raise IdentityTaken(message)
 
-    def begin_settle(self, txid: str, holder: str, owner: str, at: datetime, until: datetime) -> bool:
+    def begin_settle(self, txid: str, holder: str, attempt: int, owner: str) -> bool:
         """Note durably that this process asks the facilitator once more.
 
         Args:
             txid: of an intent.
-            holder: whose unfinished asking may be taken over: this process, or one that is gone.
+            holder: the process whose attempt is over.
+            attempt: how many settles were begun when that was seen.
             owner: this process.
-            at: wall time now.
-            until: when another process may take over.
 
         Returns:
-            False when another process is asking, or the payment is closed.
+            False when somebody else took over meanwhile, or the payment is closed.
         """
-        values = {"the_holder": holder, "the_owner": owner, "the_time": at.timestamp(), "the_end": until.timestamp()}
+        values = {"the_holder": holder, "the_attempt": attempt, "the_owner": owner}
         return self._change(self._do.begin_settle, txid, values)
+
+    def adopt(self, adoption: Adoption) -> None:
+        """Take in a payment that only the chain knows, settled and without a body.
+
+        Raises:
+            IdentityTaken: the ledger knows the txid.
+        """
+        with self._transaction():
+            written = self._do.put_intent.write(self._writer, _adopted_row(adoption))
+        if written != 1:
+            message = f"{adoption.txid} is already known"
+            raise IdentityTaken(message)
+
+    def attach_body(self, txid: str, snapshot_id: str, sha256: str, content: bytes, keep_round: int) -> bool:
+        """Choose what an adopted payment bought, durably; from then on it is repeated as every other.
+
+        Args:
+            txid: of an adopted payment.
+            snapshot_id: the snapshot that is delivered.
+            sha256: digest of the content.
+            content: the body.
+            keep_round: the round of the chain until which it is kept.
+
+        Returns:
+            False when a body was chosen already.
+        """
+        values = {"the_snapshot": snapshot_id, "the_digest": sha256, "the_round": keep_round}
+        with self._transaction():
+            self._do.put_body.write(self._writer, {"sha256": sha256, "content": content})
+            return self._change(self._do.attach_body, txid, values)
 
     def mark_settled(self, txid: str, at: datetime, evidence: str) -> bool:
         """Close a payment as settled; evidence also reopens a refusal.
@@ -181,11 +209,11 @@ class Ledger:
             for txid, count in counts.items():
                 self._change(self._do.deliver, txid, {"the_count": count})
 
-    def purge(self, now: datetime) -> int:
+    def purge(self, passed_round: int) -> int:
         """Drop bodies that no payment needs any more; rows stay, so that a txid is never sold twice.
 
         Args:
-            now: wall time.
+            passed_round: a round that the chain has certainly passed.
 
         Returns:
             How many bodies went.
@@ -194,7 +222,7 @@ class Ledger:
             if self._engine.dialect.name == "postgresql":
                 # An intent that another process is writing may need the very body that seems unused.
                 self._writer.exec_driver_sql("LOCK TABLE payments, bodies IN EXCLUSIVE MODE")
-            return self._do.purge.write(self._writer, {"the_time": now.timestamp()})
+            return self._do.purge.write(self._writer, {"the_round": passed_round})
 
     def write_all(self, writes: Sequence[Callable[[], Any]]) -> list[Any]:
         """Run many writes in one transaction with one sync; when it fails, each in one of its own.
@@ -274,8 +302,6 @@ def _result(write: Callable[[], Any]) -> Any:
 
 
 def _row(intent: Intent) -> dict[str, Any]:
-    left = max(intent.last_valid - intent.intent_round, 0) if intent.intent_round is not None else LIFE_ROUNDS
-    keep_until = intent.at + timedelta(seconds=min(left, LIFE_ROUNDS) * ROUND_S) + KEEP
     return {
         "txid": intent.txid,
         "state": "intent",
@@ -293,12 +319,39 @@ def _row(intent: Intent) -> dict[str, Any]:
         "watched_round": intent.intent_round,
         "owner": intent.owner,
         "settles": 1,
-        "settling_until": intent.settling_until.timestamp(),
         "reason": None,
         "evidence": None,
         "created_at": intent.at.timestamp(),
         "closed_at": None,
-        "keep_until": keep_until.timestamp(),
         "deliveries": 0,
         "refusal_round": None,
+        "keep_round": intent.last_valid + KEEP_ROUNDS,
+    }
+
+
+def _adopted_row(adoption: Adoption) -> dict[str, Any]:
+    return {
+        "txid": adoption.txid,
+        "state": "settled",
+        "product": adoption.product,
+        "path": adoption.path,
+        "cache_control": adoption.cache_control,
+        "snapshot_id": "",
+        "sha256": "",
+        "price_atomic": adoption.price_atomic,
+        "payer": adoption.payer,
+        "network": adoption.network,
+        "identifier": None,
+        "last_valid": adoption.last_valid,
+        "intent_round": None,
+        "watched_round": None,
+        "owner": adoption.owner,
+        "settles": 0,
+        "reason": None,
+        "evidence": "adopted",
+        "created_at": adoption.at.timestamp(),
+        "closed_at": adoption.at.timestamp(),
+        "deliveries": 0,
+        "refusal_round": None,
+        "keep_round": adoption.last_valid + KEEP_ROUNDS,
     }

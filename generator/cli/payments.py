@@ -109,7 +109,9 @@ def _stored(state: State) -> str | None:
 def _row(stored: dict[str, Any]) -> dict[str, Any]:
     row = dict(stored)
     row["state"] = "unknown" if row["state"] == "intent" else row["state"]
-    for name in ("settling_until", "created_at", "closed_at", "keep_until"):
+    # The identifier is what a payer proves a purchase with: nobody needs to see it.
+    row["identifier"] = None if row["identifier"] is None else "set"
+    for name in ("created_at", "closed_at"):
         row[name] = None if row[name] is None else _time(row[name])
     return row
 
@@ -131,5 +133,5 @@ def _write_csv(rows: Iterable[dict[str, Any]], columns: tuple[str, ...]) -> None
 
 
 def _plain_cell(value: Any) -> Any:
-    # A spreadsheet runs cells that begin like a formula; payers choose the identifier.
+    # A spreadsheet runs cells that begin like a formula.
     return f"'{value}" if isinstance(value, str) and value[:1] in {"=", "+", "-", "@"} else value

@@ -42,6 +42,10 @@ class FakeClock:
         self._now += timedelta(seconds=seconds)
         self._monotonic += seconds
 
+    def set_wall(self, seconds: float) -> None:
+        """Set the wall clock ahead or back, as NTP or an operator does; no time passes."""
+        self._now += timedelta(seconds=seconds)
+
 
 class World:
     """What the outside does; tests set the fields and read the counts."""
