@@ -174,6 +174,15 @@ class Chain:
         """
         return await self._get(self._algod, path, timeout_s)
 
+    async def indexer(self, path: str, timeout_s: float) -> Answer | None:
+        """Ask the indexer one question; None when there is none or it gives no readable answer in time.
+
+        Args:
+            path: below the indexer's URL, with its leading slash.
+            timeout_s: seconds for everything.
+        """
+        return await self._get(self._indexer, path, timeout_s)
+
     async def send(self, raw: bytes, timeout_s: float) -> Answer | None:
         """Hand algod one signed transaction; None when no answer was read, and it may have arrived.
 

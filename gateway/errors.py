@@ -4,6 +4,7 @@
     ├── VaultUnreadable          the manifest or a body it names is not what it says
     ├── LedgerUnreadable         the payments ledger cannot be opened; nothing was overwritten
     ├── IdentityTaken            the txid or payment identifier is already in the payments ledger
+    ├── NotAdopted               a payment that the operator named cannot be taken into the ledger
     ├── FacilitatorUnavailable   no readable answer; the same payment may work later (503)
     ├── PaymentInvalid           the payment as sent can never be accepted (402)
     └── PreviewRefused           the preview was asked to listen beyond loopback
@@ -28,6 +29,10 @@ class LedgerUnreadable(GatewayError):
 
 class IdentityTaken(GatewayError):
     """The txid or the payment identifier already stands in the payments ledger."""
+
+
+class NotAdopted(GatewayError):
+    """A payment that the operator named cannot be taken into the payments ledger; the text says why."""
 
 
 class FacilitatorUnavailable(GatewayError):
