@@ -228,7 +228,7 @@ class Purchases:
             return quote
         offer = self._facilitator.offer()
         if offer is None:
-            return Unavailable("the facilitator has not said who pays the network fee yet")
+            return Unavailable("the facilitator has not answered for minutes; the same payment works later")
         if not _fee_payer_known(payment, offer):
             return Refused("unknown_fee_payer", "the fee payer is not one of the facilitator's")
         if await self._identifier_taken(payment):

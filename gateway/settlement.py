@@ -220,7 +220,7 @@ class Settlements:
         return await self._settle_again(payment, record)
 
     async def _settle_again(self, payment: Payment, record: Record) -> Outcome:
-        offer = self._facilitator.offer()
+        offer = self._facilitator.last_offer()
         if offer is None:
             return _pending(payment)
         if not await self._take_over(payment.txid, record):

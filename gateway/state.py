@@ -63,7 +63,7 @@ class GatewayState:
         """Open the ledger, read the vault, ask the facilitator once, and start the loops.
 
         Args:
-            http: the session for every outgoing call; its owner closes it.
+            http: the client for every outgoing call; its owner closes it.
 
         Raises:
             LedgerUnreadable: the payments ledger cannot be used.
@@ -71,8 +71,9 @@ class GatewayState:
         ledger = await asyncio.to_thread(Ledger, self.settings.ledger_where)
         self.ledger = LedgerThread(ledger, self.clock)
         sent = None if self.step is no_step else functools.partial(self.step, "settle_sent")
-        self.facilitator = Facilitator(self.settings, http, self.clock, sent)
-        self.chain = Chain(self.settings, http, self.clock)
+        self.http = http
+        self.facilitator = Facilitator(self.settings, http, self.clock, self.metrics, sent)
+        self.chain = Chain(self.settings, http, self.clock, self.metrics)
         self.purchases = Purchases(
             settings=self.settings,
             clock=self.clock,
@@ -192,7 +193,7 @@ class GatewayState:
         if blocked is not None:
             return blocked
         if not self.challenges:
-            return "the facilitator has not said who pays the network fee, or does not offer this network"
+            return "the facilitator has not answered for minutes, or does not offer this network"
         return None
 
     @property
