@@ -14,6 +14,7 @@ from gateway.chain import Chain
 from gateway.clock import Clock, SystemClock
 from gateway.errors import IdentityTaken, NotAdopted
 from gateway.ledger import Adoption, Ledger
+from gateway.metrics import Metrics
 from gateway.owner import make_owner
 from gateway.remote import Http
 from gateway.settings import GatewaySettings
@@ -55,7 +56,7 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
     """
     clock = clock or SystemClock()
     product = await _product(settings, clock, product_id)
-    transfer = await find_transfer(Chain(settings, http, clock), txid)
+    transfer = await find_transfer(Chain(settings, http, clock, Metrics()), txid)
     if transfer is None:
         message = f"the chain shows no confirmed asset transfer {txid}; is EMI_INDEXER_URL set?"
         raise NotAdopted(message)

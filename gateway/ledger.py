@@ -8,6 +8,7 @@ instruction a row says at worst `intent`, which is read as "unknown: look at the
 from __future__ import annotations
 
 import contextlib
+import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -17,8 +18,10 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from gateway.errors import GatewayError, IdentityTaken
-from gateway.ledger_opening import begin, checkpoint, open_engine
+from gateway.ledger_file import LedgerFile
+from gateway.ledger_opening import begin, checkpoint, open_engine, sqlite_path
 from gateway.ledger_statements import Statement, Statements
+from gateway.ledger_wires import Wires
 from gateway.record import Adoption, Intent, Record
 
 __all__ = ["Adoption", "Intent", "Ledger", "Record"]
@@ -28,6 +31,9 @@ Place = tuple[float, str]
 BEGINNING: Final[Place] = (0.0, "")
 KEEP_ROUNDS: Final = 35_000
 """How long past its last valid round a payment's body is kept: more than a day, and counted by the chain."""
+# As large as an answer with its row, and new each time: a full disk still has room for a few bytes where others stood.
+PROBE_BYTES: Final = 32_768
+DEADLOCK: Final = "40P01"
 
 
 class Ledger:
@@ -47,13 +53,55 @@ class Ledger:
         self._lock = threading.RLock()
         self._reading = threading.Lock()
         self._copying = threading.Lock()
-        self._reader = self._engine.connect()
-        if self._engine.dialect.name == "postgresql":
-            self._reader = self._reader.execution_options(isolation_level="AUTOCOMMIT")
+        self._postgres = self._engine.dialect.name == "postgresql"
+        self._wires = Wires(self._engine) if self._postgres else None
+        self._reader = self._open_reader()
         self._writer = self._engine.connect()
-        self._copier = self._engine.connect() if self._engine.dialect.name == "sqlite" else None
+        self._copier = None if self._postgres else self._engine.connect()
+        self._file = None if self._postgres else LedgerFile(self._engine, sqlite_path(where))
         self._stored: set[str] = set()
         self._writing = False
+
+    @property
+    def fault(self) -> str | None:
+        """What makes the ledger unusable until a restart, a sentence for the operator; None while all is well."""
+        return self._file.fault if self._file else None
+
+    def check_file(self) -> None:
+        """Check that a SQLite file is still the one that was opened.
+
+        Raises:
+            LedgerUnavailable: it was removed, replaced or found damaged.
+        """
+        if self._file:
+            self._file.check()
+
+    def examine(self) -> None:
+        """Read a whole SQLite file and look for damage, while others work; `fault` says what was found."""
+        if self._file:
+            self._file.examine()
+
+    def stop_examining(self) -> None:
+        """End `examine` in another thread."""
+        if self._file:
+            self._file.stop()
+
+    def cut(self) -> None:
+        """Make whatever waits for PostgreSQL fail at once; called from another thread, never blocks."""
+        if self._wires:
+            self._wires.cut()
+
+    def probe(self) -> None:
+        """Write as much as an intent does, durably, where it stands in nobody's way.
+
+        Raises:
+            LedgerUnavailable: the file is not ours any more.
+        """
+        self.check_file()
+        # A server keeps its own reserve of disk; here a lock is all that can be in the way.
+        content = secrets.token_bytes(16 if self._postgres else PROBE_BYTES)
+        with self._transaction():
+            self._do.probe.write(self._writer, {"id": 1, "content": content})
 
     def find(self, txid: str) -> Record | None:
         """Return a payment with its body, None when it is not known."""
@@ -86,7 +134,9 @@ class Ledger:
 
         Raises:
             IdentityTaken: another process holds the txid or the identifier.
+            LedgerUnavailable: a restart would not find what is written now.
         """
+        self.check_file()
         with self._transaction():
             if intent.sha256 not in self._stored:
                 self._do.put_body.write(self._writer, {"sha256": intent.sha256, "content": intent.content})
@@ -219,13 +269,13 @@ class Ledger:
             How many bodies went.
         """
         with self._transaction():
-            if self._engine.dialect.name == "postgresql":
+            if self._postgres:
                 # An intent that another process is writing may need the very body that seems unused.
                 self._writer.exec_driver_sql("LOCK TABLE payments, bodies IN EXCLUSIVE MODE")
             return self._do.purge.write(self._writer, {"the_round": passed_round})
 
     def write_all(self, writes: Sequence[Callable[[], Any]]) -> list[Any]:
-        """Run many writes in one transaction with one sync; when it fails, each in one of its own.
+        """Run many writes in one transaction with one sync; when one spoils it, each in one of its own.
 
         Args:
             writes: calls of this ledger's methods that belong to different payments.
@@ -237,8 +287,8 @@ class Ledger:
             with self._transaction():
                 return [_result(write) for write in writes]
         except sa.exc.SQLAlchemyError as error:
-            if len(writes) == 1:
-                return [error]
+            if len(writes) == 1 or self._is_everyones(error):
+                return [error] * len(writes)
         return [self.write_all([write])[0] for write in writes]
 
     def copy_log(self) -> int:
@@ -263,14 +313,29 @@ class Ledger:
                     connection.close()
             self._engine.dispose()
 
+    def _open_reader(self) -> sa.Connection:
+        connection = self._engine.connect()
+        return connection.execution_options(isolation_level="AUTOCOMMIT") if self._postgres else connection
+
     def _read(self, statement: Statement, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         with self._reading:
+            if self._reader.closed:
+                self._reader = self._open_reader()
             try:
                 return statement.read(self._reader, values)
             except sa.exc.SQLAlchemyError:
-                # A lost connection is replaced at the next use.
-                self._reader.rollback()
+                # Opened anew at the next use: what SQLAlchemy reconnects by itself has lost its AUTOCOMMIT.
+                self._reader.close()
                 raise
+
+    def _is_everyones(self, error: sa.exc.SQLAlchemyError) -> bool:
+        """Tell whether every write would fail as this one did, and as slowly: locked, full, out of reach.
+
+        One write can be blamed for a violated constraint, a value that no column holds, or a deadlock.
+        """
+        driver: Any = self._engine.dialect.loaded_dbapi
+        orig = getattr(error, "orig", None)
+        return isinstance(orig, driver.OperationalError) and getattr(orig, "sqlstate", None) != DEADLOCK
 
     def _change(self, statement: Statement, txid: str, values: Mapping[str, Any]) -> bool:
         with self._transaction():

@@ -8,7 +8,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from gateway.ledger_tables import UNPROVEN, bodies, payments
+from gateway.ledger_tables import UNPROVEN, bodies, payments, probe
 
 OPEN_LIMIT: Final = 200
 LANDED_AFTER_REFUSAL: Final = "landed_after_refusal"
@@ -93,6 +93,12 @@ class Statements:
         )
         self.put_intent = Statement(
             insert(payments).on_conflict_do_nothing(), dialect, [column.name for column in payments.columns]
+        )
+        written = insert(probe)
+        self.probe = Statement(
+            written.on_conflict_do_update(index_elements=["id"], set_={"content": written.excluded.content}),
+            dialect,
+            [column.name for column in probe.columns],
         )
         self.find = Statement(_find().where(txid), dialect)
         self.find_identifier = Statement(

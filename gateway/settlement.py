@@ -168,9 +168,9 @@ class Settlements:
         try:
             await self._ledger.write(ledger.mark_settled, payment.txid, self._clock.now(), evidence)
             self._step("settled_written")
-        except SQLAlchemyError:
+        except SQLAlchemyError as error:
             # It is paid and its intent is durable: deliver; the reconciler closes the row by the chain.
-            log.exception("a settled payment could not be closed", txid=payment.txid)
+            log.error("a settled payment could not be closed", txid=payment.txid, reason=str(error))  # noqa: TRY400
             return delivery
         if isinstance(delivery, Delivered):
             self.done.put(delivery)

@@ -69,7 +69,7 @@ class GatewayState:
             LedgerUnreadable: the payments ledger cannot be used.
         """
         ledger = await asyncio.to_thread(Ledger, self.settings.ledger_where)
-        self.ledger = LedgerThread(ledger, self.clock)
+        self.ledger = LedgerThread(ledger, self.clock, self.metrics)
         sent = None if self.step is no_step else functools.partial(self.step, "settle_sent")
         self.http = http
         self.facilitator = Facilitator(self.settings, http, self.clock, self.metrics, sent)
@@ -149,12 +149,11 @@ class GatewayState:
                 log.exception("a round of refreshing failed")
 
     async def _tend_ledger(self) -> None:
-        """Write counts and copy the log in a loop of its own: a slow disk delays nothing else."""
+        """Look after the ledger in a loop of its own: a slow disk delays nothing else."""
         while True:
             await asyncio.sleep(POLL_S)
             try:
-                await self.ledger.flush()
-                await self.ledger.tidy()
+                await self.ledger.tend()
             except Exception:
                 log.exception("the payments ledger could not be tended")
 

@@ -10,7 +10,6 @@ import sqlalchemy as sa
 
 from gateway.errors import IdentityTaken, LedgerUnreadable
 from gateway.ledger import Intent, Ledger
-from gateway.owner import is_gone, make_owner
 from tests.gateway.vault_builder import START
 
 INTENT = Intent(
@@ -54,7 +53,32 @@ def test_the_ledger_is_write_ahead_and_fully_synchronous(tmp_path: Path) -> None
     modes = [ledger._writer.exec_driver_sql(f"PRAGMA {name}").scalar() for name in ("journal_mode", "synchronous")]
 
     assert modes == ["wal", 2]
-    assert (tmp_path / "payments.sqlite3").stat().st_mode & 0o777 == 0o600
+
+
+def test_nobody_else_may_read_the_ledger_wherever_it_is(tmp_path: Path) -> None:
+    ledger_with(tmp_path, INTENT)
+
+    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+
+    assert modes == {f"payments.sqlite3{end}": 0o600 for end in ("", "-wal", "-shm")}
+
+
+def test_writes_behind_a_held_lock_fail_together_and_not_one_after_the_other(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, *(replace(INTENT, txid=letter * 52) for letter in "ABC"))
+    ledger._writer.exec_driver_sql("PRAGMA busy_timeout=1")
+    ledger._writer.rollback()
+    begun: list[str] = []
+    holder = sqlite3.connect(tmp_path / "payments.sqlite3", isolation_level=None)
+    holder.execute("begin immediate")
+    sa.event.listen(ledger._engine, "begin", lambda _connection: begun.append("begin"))
+
+    results = ledger.write_all([lambda: ledger.mark_settled("A" * 52, START, "chain")] * 3)
+
+    assert [type(result) for result in results] == [sa.exc.OperationalError] * 3
+    assert len(begun) == 1
+    holder.execute("rollback")
+    assert ledger.mark_settled("A" * 52, START, "chain")
+    holder.close()
 
 
 def test_rule_10_a_txid_is_the_lock_between_processes(tmp_path: Path) -> None:
@@ -105,18 +129,6 @@ def test_of_two_processes_that_take_an_attempt_over_one_does(tmp_path: Path) -> 
 
     assert taken == [True, False]
     assert ledger.begin_settle(INTENT.txid, "other", 2, "third")
-
-
-def test_a_dead_process_of_this_host_is_known_to_be_gone() -> None:
-    me = make_owner()
-    host, pid, began, _ = me.rsplit(":", 3)
-
-    assert is_gone(f"{host}:4194999:{began}:ab", me)
-    assert is_gone(f"{host}:{pid}:1{began}:ab", me)
-    assert not is_gone(me, me)
-    assert not is_gone(f"{host}:{pid}:{began}:another", me)
-    assert not is_gone(f"another-host:4194999:{began}:ab", me)
-    assert not is_gone("nonsense", me)
 
 
 @pytest.mark.parametrize(("rounds", "gone"), [(35_000, 0), (35_001, 1)])
