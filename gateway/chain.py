@@ -142,7 +142,8 @@ class _Node:
         try:
             answer = await call(self._http, method, url, timeout_s=timeout_s, headers=headers, body=body)
         except RemoteError as error:
-            return self._failed(str(error))
+            self._failed(str(error))
+            return None
         if answer.status >= SERVER_ERROR or answer.status in DENIED:
             self._failed(describe(method, url, headers, answer))
         else:
@@ -232,7 +233,7 @@ class Chain:
             path: below the indexer's URL, with its leading slash.
             timeout_s: seconds for everything.
         """
-        return await self._get(self._indexer, path, timeout_s)
+        return await self._indexer.ask("GET", path, timeout_s)
 
     async def send(self, raw: bytes, timeout_s: float) -> Answer | None:
         """Hand algod one signed transaction; None when no answer was read, and it may have arrived.
