@@ -83,6 +83,7 @@ def _go_on(service: Service) -> None:
         service.polls.put_again()
     service.standing.doubt()
     service.beside.doubt()
+    service.last_good.doubt()
 
 
 async def warm_up(service: Service, at: datetime, progress: Progress, days: int = DAYS_OF_HISTORY) -> None:

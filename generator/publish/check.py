@@ -47,6 +47,15 @@ class Checker:
             )
         self._good = dict(files)
 
+    def fault(self, path: str, content: bytes) -> str | None:
+        """Return what is wrong with one file that says of no tick, None if nothing is."""
+        fault = _outside(path, content, self._max_file_bytes)
+        if fault is None and self._good.get(path) != content:
+            fault = self._inside(path, content, "")
+            if fault is None:
+                self._good[path] = content
+        return fault
+
     def _faults(self, generation: str, files: Mapping[str, bytes]) -> Iterator[str]:
         for endpoint in ENDPOINTS:
             if endpoint.path not in files:

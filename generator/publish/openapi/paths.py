@@ -70,6 +70,7 @@ def _free(endpoint: Endpoint, examples: Examples) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": _operation_id(endpoint.id),
         "tags": ["free"],
+        "security": [],
         "summary": endpoint.name,
         "description": f"{about} {endpoint.truth_statement}",
         "x-stability": "stable",
@@ -113,6 +114,7 @@ def _reasoning_file(examples: Examples) -> dict[str, Any]:
     return {
         "operationId": "getReasoningOfAsset",
         "tags": ["free"],
+        "security": [],
         "summary": "Brain Reasoning of one asset, as a static file",
         "description": "The same answer as the reasoning endpoint with the asset in the path.",
         "x-stability": "stable",
@@ -134,6 +136,7 @@ def _status_file(examples: Examples) -> dict[str, Any]:
     return {
         "operationId": "getStatus",
         "tags": ["free"],
+        "security": [],
         "summary": "State of the last tick",
         "description": "Whether the service is up to date: one small file for monitors.",
         "x-stability": "stable",
@@ -146,6 +149,7 @@ def _paid(product: Product, network: Network, examples: Examples) -> dict[str, A
     return {
         "operationId": _operation_id(product.id),
         "tags": ["paid"],
+        "security": [],
         "summary": product.title,
         "description": (
             f"{product.what_this_is} {product.price_atomic} atomic units of USDC ({product.price_display}) per request, "
