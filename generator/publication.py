@@ -68,6 +68,7 @@ def publish(service: Service, context: TickContext, composed: Composed, at: date
     aside, generation = made.aside, context.freshness.generation
     once = {**service.logbook.tiles(), **service.polls.files(), **aside.once}
     service.checker.check(generation, files, once)
+    service.checker.check_paid(generation, made.paid)
     paid = {product: encode(body) for product, body in made.paid.items()}
     service.vault.publish(_offer(service, context, composed, paid))
     written = service.releases.publish(generation, files, at.timestamp(), once)

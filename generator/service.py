@@ -21,6 +21,7 @@ from generator.catalog.networks import NETWORKS
 from generator.catalog.words import SourceMode
 from generator.clock import Clock
 from generator.compose.context import Site
+from generator.headstart import DAYS_OF_HISTORY
 from generator.lease.fence import Fence, one_writer
 from generator.logbook import Logbook, name_of
 from generator.market.history import History
@@ -77,6 +78,7 @@ class Service:
     indexer: Indexer | None
     salt: Callable[[], str]
     head_start: HeadStart | None = None
+    days: int = DAYS_OF_HISTORY  # of history to begin with
 
     @property
     def mode(self) -> SourceMode:
