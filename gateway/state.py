@@ -17,7 +17,7 @@ from gateway.clock import Clock
 from gateway.facilitator import Facilitator
 from gateway.ledger import Ledger
 from gateway.ledger_thread import LedgerThread
-from gateway.limits import RateLimit
+from gateway.limits import Clients, RateLimit
 from gateway.metrics import Metrics
 from gateway.problem import FALLBACK_DISCLAIMER
 from gateway.purchase import Purchases, Step, no_step
@@ -51,6 +51,7 @@ class GatewayState:
             vault_files(settings.vault_dir, settings.vault_bucket), clock, settings.vault_max_age_seconds
         )
         self.rate = RateLimit(settings.rate_limit_per_minute, clock)
+        self.clients = Clients(settings.trusted_proxies)
         self.challenges: Mapping[str, Challenge] = {}
         self._encoded_for: tuple[object, object] = (None, None)
         self._sell_until = NEVER

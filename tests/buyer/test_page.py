@@ -21,6 +21,7 @@ from gateway.chain import Presence
 from gateway.challenge import Challenge
 from gateway.clock import SystemClock
 from gateway.devnet.transactions import check_signature, parse_item
+from gateway.limits import Clients
 from gateway.networks import DEVNET, MAINNET
 from gateway.remote import Answer
 from gateway.settings import DEMO_PAYEE, GatewaySettings
@@ -61,6 +62,7 @@ class State:
     vault: Vault
     chain: NoNode = field(default_factory=NoNode)
     clock: SystemClock = field(default_factory=SystemClock)
+    clients: Clients = field(default_factory=lambda: Clients(()))
     refusal: str | None = None
     project: str = "A Project & Sons"
     disclaimer: str = DISCLAIMER
@@ -83,7 +85,7 @@ def state_of(folder: Path, *, vault: bool = True, **settings: Any) -> State:
 
 
 def page_of(state: State) -> TestClient:
-    return TestClient(Starlette(routes=buyer_routes(state)), follow_redirects=False)
+    return TestClient(Starlette(routes=buyer_routes(state)), base_url="http://localhost", follow_redirects=False)
 
 
 @pytest.fixture
