@@ -92,6 +92,7 @@ def _routes(state: GatewayState, site: Preview | None) -> list[BaseRoute]:
     routes: list[BaseRoute] = [
         Route(PAID_PATH, PaidEndpoint(state)),
         Route("/healthz", healthz, methods=["GET"]),
+        Route("/readyz", state.readiness.show, methods=["GET"]),
         *buyer_routes(state),
     ]
     return [*routes, Mount("/", app=site)] if site else routes

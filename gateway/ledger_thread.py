@@ -76,6 +76,10 @@ class LedgerThread:
         result: T = await self._writes.wait(partial(method, *args, **kwargs))
         return result
 
+    def fault(self) -> str | None:
+        """Say why the ledger cannot be trusted any more, None while it can."""
+        return None
+
     def delivered(self, txid: str) -> None:
         """Count a delivery; written with the next flush, since a count is not worth a sync.
 

@@ -38,6 +38,7 @@ MAX_AT_ONCE: Final = 256
 MAX_WAITING: Final = 256
 MAX_WAIT_S: Final = 5.0
 BUSY_RETRY_S: Final = 2
+LEDGER_UNUSABLE: Final = "the payments ledger cannot be used right now; the same payment works later"
 __all__ = ["Purchases", "Step", "no_step"]
 Admit = Callable[[], int | None]
 log = structlog.get_logger("gateway.purchase")
@@ -152,7 +153,7 @@ class Purchases:
             outcome = await self._in_turn(path, payment, record, admit)
         except SQLAlchemyError as error:
             log.exception("payments ledger failed", txid=payment.txid, kind=type(error).__name__)
-            outcome = Unavailable("the payments ledger cannot be used right now; the same payment works later")
+            outcome = Unavailable(LEDGER_UNUSABLE)
         finally:
             del self._flights[payment.txid]
         self._metrics.outcomes_by_kind[type(outcome).__name__.lower()].inc()
@@ -188,6 +189,8 @@ class Purchases:
         wait_s = admit()
         if wait_s is not None:
             return Limited(wait_s)
+        if self._ledger.fault() is not None:
+            return Unavailable(LEDGER_UNUSABLE)
         quote = self._quote(path, payment)
         if not isinstance(quote, Quote):
             return quote
@@ -208,9 +211,10 @@ class Purchases:
         named = payment.envelope.snapshot_id
         snapshot = vault.snapshots.get(named or vault.generation)
         # What was quoted is sold until the time that the quote named, also when nothing new may be quoted any more.
-        promised = named is not None and snapshot is not None and snapshot.promised(self._clock.now())
-        if self._vault.too_old() and not promised:
-            return Unavailable("the data is too old to sell")
+        promised = named is not None and snapshot is not None and self._vault.promised(snapshot)
+        fault = self._vault.fault()
+        if fault is not None and not promised:
+            return Unavailable(fault)
         blocked = self._settings.quote_refusal(vault.source_mode)
         if blocked is not None:
             return Unavailable(blocked, retry_after_s=60)
@@ -223,7 +227,7 @@ class Purchases:
         body = snapshot.bodies.get(product.id) if snapshot is not None else None
         if snapshot is None or body is None:
             return Refused("unknown_snapshot", "the payment names a snapshot that is not for sale")
-        if not snapshot.payable(self._clock.now()):
+        if not self._vault.payable(snapshot):
             return Refused("quote_expired", "the time for which this quote was good is over")
         if payment.amount_atomic != body.price_atomic:
             return Refused("amount_mismatch", f"the price is exactly {body.price_atomic} atomic units")
