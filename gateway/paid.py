@@ -9,7 +9,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gateway.answers import VARY, Encoded, encoded, receipt_header
 from gateway.challenge import Challenge
 from gateway.errors import PaymentInvalid
-from gateway.limits import client_address
 from gateway.outcome import Delivered, Gone, Limited, Outcome, Pending, Refused, Unavailable, Withheld
 from gateway.payment import read_payment
 from gateway.problem import ALLOWED_METHODS, preflight, problem
@@ -72,7 +71,7 @@ class PaidEndpoint:
         if not self._is_product(scope["path"]):
             return self._problem(scope, 404, "No product is sold at this path.")
         settings = self._state.settings
-        address = client_address(scope, settings.trusted_proxies)
+        address = self._state.clients.address(scope)
         try:
             if len(headers) > 1:
                 code, text = "payment_header_repeated", "send PAYMENT-SIGNATURE once"

@@ -15,6 +15,7 @@ PROBLEMS: Final[dict[int, tuple[str, str]]] = {
     410: ("gone", "The payment is settled, and its answer is kept no longer"),
     412: ("precondition-failed", "The file is not the one that the request names"),
     413: ("body-refused", "Requests carry no body here"),
+    421: ("misdirected", "This service does not answer for the host that the request names"),
     429: ("rate-limited", "Too many payment attempts"),
     431: ("headers-too-large", "The request headers are larger than 16 KiB"),
     500: ("internal", "Something failed on our side"),

@@ -40,6 +40,7 @@ MAX_AT_ONCE: Final = 256
 MAX_WAITING: Final = 256
 MAX_WAIT_S: Final = 5.0
 BUSY_RETRY_S: Final = 2
+LEDGER_UNUSABLE: Final = "the payments ledger cannot be used right now; the same payment works later"
 __all__ = ["Purchases", "Step", "no_step"]
 Admit = Callable[[], int | None]
 log = structlog.get_logger("gateway.purchase")
@@ -166,7 +167,7 @@ class Purchases:
         except SQLAlchemyError as error:
             # One line: an outage has many.
             log.error("payments ledger failed", txid=payment.txid, reason=str(error))  # noqa: TRY400
-            outcome = Unavailable("the payments ledger cannot be used right now; the same payment works later")
+            outcome = Unavailable(LEDGER_UNUSABLE)
         finally:
             del self._flights[payment.txid]
             self._metrics.purchase_seconds.observe(self._clock.monotonic() - began)
@@ -238,15 +239,18 @@ class Purchases:
         return await self._verify(payment, quote, terms)
 
     def _quote(self, path: str, payment: Payment) -> Quote | Outcome:
+        if self._ledger.fault() is not None:
+            return Unavailable(LEDGER_UNUSABLE)
         vault = self._vault.current()
         if vault is None:
             return Unavailable("no data has been published yet")
         named = payment.envelope.snapshot_id
         snapshot = vault.snapshots.get(named or vault.generation)
         # What was quoted is sold until the time that the quote named, also when nothing new may be quoted any more.
-        promised = named is not None and snapshot is not None and snapshot.promised(self._clock.now())
-        if self._vault.too_old() and not promised:
-            return Unavailable("the data is too old to sell")
+        promised = named is not None and snapshot is not None and self._vault.promised(snapshot)
+        fault = self._vault.fault()
+        if fault is not None and not promised:
+            return Unavailable(fault)
         blocked = self._settings.quote_refusal(vault.source_mode)
         if blocked is not None:
             return Unavailable(blocked, retry_after_s=60)
@@ -259,7 +263,7 @@ class Purchases:
         body = snapshot.bodies.get(product.id) if snapshot is not None else None
         if snapshot is None or body is None:
             return Refused("unknown_snapshot", "the payment names a snapshot that is not for sale")
-        if not snapshot.payable(self._clock.now()):
+        if not self._vault.payable(snapshot):
             return Refused("quote_expired", "the time for which this quote was good is over")
         if payment.amount_atomic != body.price_atomic:
             return Refused("amount_mismatch", f"the price is exactly {body.price_atomic} atomic units")
