@@ -54,8 +54,8 @@ class LedgerThread:
         self.written = LastGood(self._clock)
         """The last probe that the database took. Other writes may fit where an intent does not: they prove nothing."""
         self._probe_at = self._clock.monotonic() + PROBE_S
-        self._reads = Batches("reads", _call_each, WAIT_S, ledger.cut)
-        self._writes = Batches("writes", self._write_all, WAIT_S, ledger.cut)
+        self._reads = Batches("reads", partial(_do_all, ledger.read_all), WAIT_S, ledger.cut)
+        self._writes = Batches("writes", partial(_do_all, ledger.write_all), WAIT_S, ledger.cut)
         self._tends = Batches("files", _call_each, WAIT_S)
         self._examines = Batches("examination", _call_each, EXAMINE_S)
         self._deliveries: dict[str, int] = {}
@@ -189,11 +189,12 @@ class LedgerThread:
         if not (await self._tends.close(limit_s) and all(ended)):
             log.error("the payments ledger does not answer; it is left as after a kill, which loses nothing")
 
-    def _write_all(self, calls: list[Callable[[], Any]]) -> list[Any]:
-        try:
-            return self.ledger.write_all(calls)
-        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
-            return [error] * len(calls)
+
+def _do_all(work: Callable[[list[Callable[[], Any]]], list[Any]], calls: list[Callable[[], Any]]) -> list[Any]:
+    try:
+        return work(calls)
+    except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+        return [error] * len(calls)
 
 
 def _call_each(calls: list[Callable[[], Any]]) -> list[Any]:
