@@ -27,7 +27,7 @@ def used(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with emi_up(folder / "run", **places) as running:
         running.wait_text("is up:")
         for command in (("vote", "BULLISH"), ("buy", "market-regime", "--url", running.origin)):
-            done = emi(*command, cwd=folder / "run", **places)
+            done = emi(*command, cwd=folder / "run", timeout_s=110, **places)
             assert done.returncode == 0, done.stderr
         yield folder
 
