@@ -126,6 +126,7 @@ async def test_what_was_quoted_is_sold_until_its_time_also_when_the_generator_di
         vault.publish(offer(1, 0))
         await home.state.refresh()
         home.clock.step(16 * 60 + late_s)
+        await home.state.refresh()
 
         no_quote = await home.get()
         answer = await home.send(home.buyer.pay(snapshot=snapshot))
