@@ -126,9 +126,9 @@ class LedgerThread:
         counts, self._deliveries = self._deliveries, {}
         try:
             await self.write(self.ledger.count_deliveries, counts)
-        except SQLAlchemyError:
+        except SQLAlchemyError as error:
             # Only a count: kept for the next flush, and no reason to fail.
-            log.exception("deliveries could not be counted")
+            log.warning("deliveries could not be counted", reason=str(error))
             for txid, count in counts.items():
                 self._deliveries[txid] = self._deliveries.get(txid, 0) + count
 
@@ -173,9 +173,9 @@ class LedgerThread:
         try:
             if await self._tends.wait(self.ledger.copy_log) >= LONG_LOG_PAGES:
                 await self._tends.wait(self.ledger.end_log)
-        except SQLAlchemyError:
+        except SQLAlchemyError as error:
             # The log only grows: SQLite copies it by itself in the end.
-            log.exception("the ledger's log could not be copied")
+            log.warning("the ledger's log could not be copied", reason=str(error))
 
     async def close(self) -> None:
         """Write what is counted and close the database, unless it does not answer: then leave it as after a kill."""
