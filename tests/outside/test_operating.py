@@ -190,7 +190,7 @@ def test_the_containerfile_copies_what_is_there_and_all_that_the_wheel_needs() -
     copied = {name for line in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE) for name in line.split()}
     let_in = {
         line[1:].rstrip("/")
-        for line in (CONTAINER / "Containerfile.dockerignore").read_text().split()
+        for line in (CONTAINER / "Containerfile.dockerignore").read_text().splitlines()
         if line[0] == "!"
     }
 
