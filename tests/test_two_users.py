@@ -97,6 +97,11 @@ def test_the_folders_of_the_image_belong_to_who_writes_them() -> None:
     assert folders["-o emi-generator -g emi -m 0755"] == SITE
 
 
+def test_secrets_beside_the_compose_file_get_neither_into_git_nor_into_the_image() -> None:
+    for ignoring in (EDGE.parents[1] / ".gitignore", EDGE / "container" / "Containerfile.dockerignore"):
+        assert "site/edge/container/*.env" in ignoring.read_text().splitlines(), ignoring.name
+
+
 def test_images_of_others_are_named_by_digest() -> None:
     base = re.search(r"^ARG BASE=(\S+)$", CONTAINERFILE, re.MULTILINE)
 

@@ -138,6 +138,24 @@ def test_nginx_refuses_an_address_that_asks_for_quotes_too_often_and_no_other(tm
     assert (other, free.status) == (503, 200)
 
 
+def test_nginx_takes_a_64_of_ipv6_for_one_address(tmp_path: Path) -> None:
+    skip_without("nginx")
+    proxied = "set_real_ip_from 127.0.0.1; real_ip_header X-Forwarded-For;"
+
+    def status(address: str) -> int:
+        return origin.get(PAID, {"X-Forwarded-For": address}).status
+
+    with nginx(tmp_path / "nginx", tmp_path / "site", http=proxied) as whole:
+        origin = Origin(whole.origin)
+        same = [status(f"2001:db8:1:2::{host:x}") for host in range(300)]
+        short = [status(f"2001:db8:7::{host:x}") for host in range(300)]
+        others = [status(address) for address in ("2001:db8:1:3::1", "2001:db8:8::1", "192.0.2.1")]
+
+    assert 429 in same
+    assert 429 in short
+    assert others == [503] * 3
+
+
 def test_nginx_lets_no_address_take_all_of_the_gateway_s_connections(tmp_path: Path) -> None:
     skip_without("nginx")
 

@@ -102,6 +102,26 @@ def test_a_unit_runs_a_command_that_exists_and_writes_only_where_it_is_told(unit
     assert setting(unit, "ProtectSystem") == "strict"
 
 
+@needs_systemd
+@pytest.mark.skipif(os.geteuid() != 0, reason="to give folders to other users: root")
+def test_systemd_makes_the_users_and_the_folders_that_they_share(tmp_path: Path) -> None:
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/group").write_text("www-data:x:33:\n")
+
+    for tool, file in (("systemd-sysusers", "emi.sysusers"), ("systemd-tmpfiles", "emi.tmpfiles")):
+        create = ["--create"] if tool == "systemd-tmpfiles" else []
+        told = shutil.copy(SYSTEMD / file, tmp_path / f"{file}.conf")
+        subprocess.run([tool, f"--root={tmp_path}", *create, told], check=True, capture_output=True, timeout=60)
+
+    users = {row.split(":")[0]: row.split(":")[2:4] for row in (tmp_path / "etc/passwd").read_text().splitlines()}
+    assert users["emi-generator"][0] != users["emi-gateway"][0]
+    assert users["emi-generator"][1] == users["emi-gateway"][1]
+    uid, gid = map(int, users["emi-generator"])
+    for path, owner in (("var/lib/emi/vault", (uid, gid, 0o750)), ("srv/emi/site", (uid, 33, 0o2750))):
+        found = (tmp_path / path).stat()
+        assert (found.st_uid, found.st_gid, found.st_mode & 0o7777) == owner
+
+
 def test_units_and_containers_wait_longer_than_a_stop_takes() -> None:
     schedule, gateway = (
         int(setting(SYSTEMD / f"emi-{name}.service", "TimeoutStopSec")) for name in ("schedule", "gateway")
@@ -170,7 +190,7 @@ def test_the_containerfile_copies_what_is_there_and_all_that_the_wheel_needs() -
     copied = {name for line in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE) for name in line.split()}
     let_in = {
         line[1:].rstrip("/")
-        for line in (CONTAINER / "Containerfile.dockerignore").read_text().split()
+        for line in (CONTAINER / "Containerfile.dockerignore").read_text().splitlines()
         if line[0] == "!"
     }
 
