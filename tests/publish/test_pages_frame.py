@@ -200,6 +200,6 @@ def test_every_link_leads_somewhere_and_says_where(empty: bool) -> None:
     pages |= {str(path): path.read_text() for path in TEMPLATES.rglob("*.html")}
 
     for path, html in pages.items():
-        for attributes, words in re.findall(r"<a\b([^>]*)>(.*?)</a>", html, re.S):
+        for attributes, words in re.findall(r"<a\b([^>]*)>(.*?)</a>", html, re.DOTALL):
             assert re.search(r'\bhref="[^"]', attributes), (path, attributes)
             assert re.sub(r"<[^>]*>", "", words).strip() or "aria-label=" in attributes, (path, attributes)

@@ -9,8 +9,9 @@ from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.discovery import QUERY_NOTES, STATUSES
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINTS, Endpoint
 from generator.catalog.links import REASONING_ASSET, STATUS_JSON, reasoning_path
+from generator.catalog.money import USDC_DECIMALS, usdc_amount
 from generator.catalog.networks import Network
-from generator.catalog.products import PRODUCTS, USDC_DECIMALS, X402_VERSION, Product
+from generator.catalog.products import PRODUCTS, X402_VERSION, Product
 from generator.publish.openapi.schemas import REF
 
 Examples = Mapping[str, Mapping[str, Any]]
@@ -186,8 +187,8 @@ def _payment_info(product: Product, network: Network) -> dict[str, Any]:
         "amount": str(product.price_atomic),
         "decimals": USDC_DECIMALS,
     }
-    amount = f"{product.price_atomic / 10**USDC_DECIMALS:.2f}"
-    return {"price": {"mode": "fixed", "currency": "USD", "amount": amount}, "protocols": [{"x402": terms}]}
+    price = {"mode": "fixed", "currency": "USD", "amount": usdc_amount(product.price_atomic)}
+    return {"price": price, "protocols": [{"x402": terms}]}
 
 
 def _signature_header() -> dict[str, Any]:
