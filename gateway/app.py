@@ -24,6 +24,7 @@ from gateway.buyer import buyer_routes
 from gateway.clock import Clock, SystemClock
 from gateway.connection import Connections, protocol_of
 from gateway.errors import GatewayError, PreviewRefused
+from gateway.hosts import own_names
 from gateway.http_client import HttpClient
 from gateway.ledger import Ledger
 from gateway.limits import Guard
@@ -71,10 +72,12 @@ def build_app(
     site = Preview(settings.site_path, settings.project) if preview else None
     app = Starlette(
         routes=_routes(state, site),
-        middleware=[Middleware(Guard, project=settings.project)],
+        middleware=[Middleware(Guard, project=settings.project, names=own_names(settings) if preview else None)],
         exception_handlers={HTTPException: _http_error, Exception: _internal_error},
         lifespan=lambda _app: _lifespan(state, site, http),
     )
+    # A redirect would name whatever Host the request did.
+    app.router.redirect_slashes = False
     app.state.gateway = state
     return app
 
@@ -88,6 +91,7 @@ def _routes(state: GatewayState, site: Preview | None) -> list[BaseRoute]:
     routes: list[BaseRoute] = [
         Route(PAID_PATH, PaidEndpoint(state)),
         Route("/healthz", healthz, methods=["GET"]),
+        Route("/readyz", state.readiness.show, methods=["GET"]),
         *buyer_routes(state),
     ]
     return [*routes, Mount("/", app=site)] if site else routes

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from gateway.ballot import BallotRefused, SignedBallot, read_ballot
 from gateway.buyer_account import Params, read_micro_algos, read_params
 from gateway.chain import Presence
-from gateway.limits import RateLimit, client_address
+from gateway.limits import RateLimit
 from gateway.prepare import ChainState
 from gateway.problem import preflight, problem
 from gateway.remote import Answer
@@ -100,7 +100,7 @@ class BallotRelay:
         signed, address = request.headers.get(HEADER), request.query_params.get("address", "")
         if signed is None and not is_valid_address(address):
             raise _Refusal(400, "address", "address: the 58 characters of an Algorand address.")
-        wait_s = self._rate.take(client_address(request.scope, self._state.settings.trusted_proxies))
+        wait_s = self._rate.take(self._state.clients.address(request.scope))
         if wait_s is not None:
             raise _Refusal(429, "too_many", "Too many ballots came from this address.", wait_s)
         if self._running >= MAX_AT_ONCE:

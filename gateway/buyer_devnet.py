@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from gateway.buyer_products import DEFAULT, PRODUCTS
+from gateway.hosts import is_foreign, own_names
 from gateway.networks import DEVNET
 from gateway.problem import problem
 from gateway.remote import RemoteError, call
@@ -42,12 +43,15 @@ class Signer:
     def __init__(self, state: BuyerState, wallet_url: str) -> None:
         self._state = state
         self._wallet_url = wallet_url
+        self._names = own_names(state.settings)
 
     async def sign(self, request: Request) -> Response:
         """Answer GET: name the account, sign a prepared payment, or pay a whole challenge of this gateway.
 
         The last is asked with the challenge in a PAYMENT-REQUIRED header, the others with X-Devnet-Wallet.
         """
+        if is_foreign(request.headers.raw, self._names):
+            return self._problem(request, 421, "a devnet signature is given to pages of this machine only")
         # Only the page's own script can set these headers; without a browser there is no such header at all.
         if request.headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}:
             return self._problem(request, 400, "only this gateway's own page may ask for a devnet signature")

@@ -183,9 +183,12 @@ class Chain:
         if self._round is not None and now - self._round[0] < ROUND_TTL_S:
             return self._round[1]
         value, _ = await self._algod_round(TIMEOUT_S)
-        if value is not None:
-            self._round = (now, value)
         return value
+
+    @property
+    def last_round(self) -> int | None:
+        """The newest round that algod ever named to this process, None before it answered."""
+        return None if self._round is None else self._round[1]
 
     async def lookup(self, txid: str, timeout_s: float = TIMEOUT_S) -> Finding:
         """Look a transaction up.
@@ -222,6 +225,15 @@ class Chain:
             timeout_s: seconds for everything.
         """
         return await self._algod.ask("GET", path, timeout_s)
+
+    async def indexer(self, path: str, timeout_s: float) -> Answer | None:
+        """Ask the indexer one question; None when there is none or it gives no readable answer in time.
+
+        Args:
+            path: below the indexer's URL, with its leading slash.
+            timeout_s: seconds for everything.
+        """
+        return await self._indexer.ask("GET", path, timeout_s)
 
     async def send(self, raw: bytes, timeout_s: float) -> Answer | None:
         """Hand algod one signed transaction; None when no answer was read, and it may have arrived.
@@ -279,7 +291,10 @@ class Chain:
         usable = answer is not None and answer.status == OK and isinstance(answer.content, dict)
         content = answer.content if answer is not None and usable else {}
         value = content.get("last-round")
-        return (value if type(value) is int and 0 <= value < MAX_ROUND else None), _follows(content)
+        if type(value) is not int or not 0 <= value < MAX_ROUND:
+            return None, _follows(content)
+        self._round = (self._clock.monotonic(), value)
+        return value, _follows(content)
 
 
 def _presence(answer: Answer | None, read: Callable[[dict[str, Any]], Presence]) -> Presence:

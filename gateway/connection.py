@@ -7,7 +7,9 @@ of its challenge as soon as its head is read; every other request goes the usual
 from __future__ import annotations
 
 import asyncio
+import logging
 import resource
+from collections import Counter
 from types import SimpleNamespace
 from typing import Any, ClassVar, Final
 
@@ -24,6 +26,7 @@ MAX_REQUEST_BYTES: Final = 1024 * 1024
 # Requests that wait behind one that is worked on: no client sends so many, and each costs more than its bytes.
 MAX_PIPELINED: Final = 32
 MAX_OPEN: Final = 4_096
+MAX_OPEN_PER_ADDRESS: Final = 64
 REQUEST_TIMEOUT_S: Final = 10.0
 IDLE_TIMEOUT_S: Final = 15.0
 # How long a client may leave an answer unread, or an ended connection unfinished.
@@ -31,6 +34,9 @@ STALL_TIMEOUT_S: Final = 30.0
 SWEEP_S: Final = 1.0
 TOO_MANY: Final = STATUS_LINE[503] + b"retry-after: 5\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 TOO_LARGE: Final = STATUS_LINE[431] + b"content-length: 0\r\nconnection: close\r\n\r\n"
+# What a client does wrong is answered and no news for the operator; a failure of the application still is.
+QUIET: Final = logging.getLogger("uvicorn.error.connection")
+QUIET.setLevel(logging.ERROR)
 # A request with one of these is looked at by the application.
 NOT_PLAIN: Final = frozenset({b"payment-signature", b"content-length", b"transfer-encoding", b"expect", b"upgrade"})
 
@@ -69,7 +75,9 @@ class Connections:
         self._state = state
         self._quotes: object = None
         self._ready: dict[bytes, Ready] = {}
+        self.malformed = state.metrics.malformed
         self.open: set[Connection] = set()
+        self._of: Counter[str] = Counter()
         # Half of the files that this process may open: the rest is for the facilitator, the nodes, the ledger.
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self.most = MAX_OPEN if files < 0 else min(MAX_OPEN, files // 2)
@@ -81,6 +89,27 @@ class Connections:
             self._quotes = quotes
             self._ready = {path.encode(): Ready(challenge.answer) for path, challenge in quotes.items()}
         return self._ready.get(url)
+
+    def admit(self, connection: Connection) -> bool:
+        """Count a connection in; return whether there is room, in all and for its address."""
+        self.open.add(connection)
+        group = connection.group
+        if group is not None:
+            self._of[group] += 1
+        return len(self.open) <= self.most and (group is None or self._of[group] <= MAX_OPEN_PER_ADDRESS)
+
+    def forget(self, connection: Connection) -> None:
+        """Count a connection out."""
+        self.open.discard(connection)
+        group = connection.group
+        if group is not None:
+            self._of[group] -= 1
+            if not self._of[group]:
+                del self._of[group]
+
+    def group(self, client: tuple[str, int] | None) -> str | None:
+        """Return whose share of the connections a client takes, None for one who has no limit of its own."""
+        return self._state.clients.group(client)
 
     async def sweep_forever(self) -> None:
         """Close what is past its time, once a second, until cancelled."""
@@ -96,6 +125,7 @@ class Connection(HttpToolsProtocol):
     """One connection; `protocol_of` binds it to a gateway."""
 
     others: ClassVar[Connections]
+    group: str | None = None
     _deadline: float | None = None
     _stalled_since: float | None = None
     _in_head = False
@@ -104,16 +134,17 @@ class Connection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin, with limited time for the first request."""
+        self.logger = QUIET
         super().connection_made(transport)
-        if len(self.others.open) >= self.others.most:
+        self.group = self.others.group(self.client)
+        if not self.others.admit(self):
             transport.write(TOO_MANY)
             transport.close()
-        self.others.open.add(self)
         self._deadline = self.loop.time() + REQUEST_TIMEOUT_S
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
-        self.others.open.discard(self)
+        self.others.forget(self)
         super().connection_lost(exc)
 
     def close_if_late(self, now: float) -> None:
@@ -135,6 +166,11 @@ class Connection(HttpToolsProtocol):
             return False
         self.cycle.keep_alive = False
         return True
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP; it is counted, since a line of the log for each would fill a disk."""
+        self.others.malformed.inc()
+        super().send_400_response(msg)
 
     def data_received(self, data: bytes) -> None:
         """Read what came; a head without end is refused, anything else without end is cut."""
@@ -202,12 +238,13 @@ class Connection(HttpToolsProtocol):
         parser = self.parser
         if parser.get_method() != b"GET" or parser.get_http_version() != "1.1" or not parser.should_keep_alive():
             return False
-        total = 0
+        total = hosts = 0
         for name, value in self.headers:
             if name in NOT_PLAIN:
                 return False
+            hosts += name == b"host"
             total += len(name) + len(value) + 4
-        return total <= MAX_HEADER_BYTES
+        return total <= MAX_HEADER_BYTES and hosts == 1
 
 
 # Stands for the cycle of a request that was answered at once.

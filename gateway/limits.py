@@ -11,39 +11,52 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Final
 
+import structlog
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.clock import Clock
+from gateway.hosts import is_foreign, misses_host
 from gateway.problem import problem
 
 MAX_HEADER_BYTES: Final = 16 * 1024
 DISCARD_S: Final = 0.5
 MAX_ADDRESSES: Final = 10_000
 IPV6_PREFIX: Final = 64
+FORWARDED: Final = frozenset({b"x-forwarded-for", b"forwarded", b"x-real-ip"})
+UNTRUSTED_PROXY: Final = "a proxy on loopback that is not trusted"
+DETAILS: Final = {
+    400: "An HTTP/1.1 request names exactly one Host.",
+    413: "Send the request without a body.",
+    421: "Ask for this service by a name of this machine, such as localhost, or by the host of EMI_BASE_URL.",
+    431: "Send less.",
+}
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+log = structlog.get_logger("gateway")
 
 
 class Guard:
-    """Refuse large headers and any body before the application sees the request.
+    """Refuse a wrong Host, large headers and any body before the application sees the request.
 
     Args:
         app: the application.
         project: the service's name, for the problem document.
+        names: None to answer for any host; else the names that are answered for beside loopback.
     """
 
-    def __init__(self, app: ASGIApp, project: str) -> None:
+    def __init__(self, app: ASGIApp, project: str, names: Collection[str] | None = None) -> None:
         self._app = app
         self._project = project
+        self._names = names
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or answer 431 or 413."""
+        """Pass the request on, or answer 400, 413, 421 or 431."""
         if scope["type"] == "http":
-            status = _refusal(scope["method"], scope["headers"])
+            status = self._refusal(scope)
             if status is not None:
                 # The rest of the request is not read, so the connection cannot be used again.
                 answer = problem(
                     status,
-                    "Send less." if status == 431 else "Send the request without a body.",
+                    DETAILS[status],
                     instance=scope["path"],
                     project=self._project,
                     headers={"connection": "close", "vary": "PAYMENT-SIGNATURE, X-PAYMENT"},
@@ -53,6 +66,13 @@ class Guard:
                 await answer(scope, receive, send)
                 return
         await self._app(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> int | None:
+        if misses_host(scope.get("http_version", ""), scope["headers"]):
+            return 400
+        if self._names is not None and is_foreign(scope["headers"], self._names):
+            return 421
+        return _too_much(scope["method"], scope["headers"])
 
 
 async def _discard(receive: Receive) -> None:
@@ -69,7 +89,7 @@ async def _discard(receive: Receive) -> None:
                 more = bool(message.get("more_body"))
 
 
-def _refusal(method: str, headers: Iterable[tuple[bytes, bytes]]) -> int | None:
+def _too_much(method: str, headers: Iterable[tuple[bytes, bytes]]) -> int | None:
     total = 0
     body = False
     for name, value in headers:
@@ -99,7 +119,7 @@ class RateLimit:
         """Count one attempt.
 
         Args:
-            address: the client's, from `client_address`.
+            address: the client's, from `Clients.address`.
 
         Returns:
             None when it may go on, else whole seconds until the next may.
@@ -117,30 +137,55 @@ class RateLimit:
         return None if allowed else max(1, math.ceil((1 - tokens) / self._per_second))
 
 
-def client_address(scope: Scope, trusted: Collection[str]) -> str:
-    """Return who really asks, behind the proxies that are trusted.
+class Clients:
+    """Who really asks, behind the proxies that are trusted.
 
     Args:
-        scope: the request.
         trusted: addresses or networks whose X-Forwarded-For is believed.
-
-    Returns:
-        The nearest address that is not a trusted proxy.
     """
-    address = scope["client"][0] if scope.get("client") else ""
-    if not trusted:
-        return str(address)
-    networks = [ipaddress.ip_network(name, strict=False) for name in trusted]
-    chain = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
-    hops = [hop.strip() for hop in ",".join(chain).split(",") if hop.strip()]
-    while hops and _is_trusted(address, networks):
-        address = hops.pop()
-    return address
 
+    def __init__(self, trusted: Collection[str]) -> None:
+        self._trusted = [ipaddress.ip_network(name, strict=False) for name in trusted]
+        self._warned = False
 
-def _is_trusted(address: str, networks: list[ipaddress.IPv4Network | ipaddress.IPv6Network]) -> bool:
-    host = _parse(address)
-    return host is not None and any(host in network for network in networks)
+    def address(self, scope: Scope) -> str:
+        """Return the nearest address that is not a trusted proxy.
+
+        A proxy on loopback that is not trusted speaks for the public, so it is not loopback's own: all behind it
+        count as one address.
+        """
+        address = str(scope["client"][0]) if scope.get("client") else ""
+        if not self._is_trusted(address):
+            return self._untrusted(scope) if self._is_hidden(address, scope["headers"]) else address
+        chain = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
+        hops = [hop.strip() for hop in ",".join(chain).split(",") if hop.strip()]
+        while hops and self._is_trusted(address):
+            address = hops.pop()
+        return address
+
+    def group(self, client: tuple[str, int] | None) -> str | None:
+        """Return whose share of the connections a peer takes; None for a trusted proxy, which speaks for many."""
+        host = _parse(client[0]) if client else None
+        if host is None or self._is_trusted(str(host)) or (self._trusted and host.is_loopback):
+            return None
+        return _key(host)
+
+    def _is_trusted(self, address: str) -> bool:
+        host = _parse(address) if self._trusted else None
+        return host is not None and any(host in network for network in self._trusted)
+
+    def _is_hidden(self, address: str, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+        host = _parse(address)
+        return host is not None and host.is_loopback and any(name in FORWARDED for name, _ in headers)
+
+    def _untrusted(self, scope: Scope) -> str:
+        if not self._warned:
+            self._warned = True
+            log.warning(
+                "a proxy on loopback is not in EMI_TRUSTED_PROXIES: everybody behind it counts as one address",
+                peer=scope["client"][0],
+            )
+        return UNTRUSTED_PROXY
 
 
 def _parse(address: str) -> Address | None:

@@ -6,7 +6,7 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-OUTCOMES: Final = ("delivered", "refused", "pending", "unavailable", "limited")
+OUTCOMES: Final = ("delivered", "refused", "gone", "withheld", "pending", "unavailable", "limited")
 SETTLE_KINDS: Final = ("success", "failure", "unreadable")
 SECONDS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0, 30.0, 60.0)
 
@@ -49,6 +49,9 @@ class Metrics:
         )
         self.vault_age = Gauge("emi_vault_age_seconds", "Age of the newest vault.", registry=self.registry)
         self.quoting = Gauge("emi_quoting", "1 when quotes are made, 0 when not.", registry=self.registry)
+        self.malformed = Counter(
+            "emi_requests_malformed", "Requests that were no HTTP, answered 400.", registry=self.registry
+        )
         self.ready = Gauge("emi_ready", "1 when /readyz says yes, 0 when not.", registry=self.registry)
         self.facilitator_age = Gauge(
             "emi_facilitator_supported_age_seconds", "Since the last good answer to /supported.", registry=self.registry

@@ -24,7 +24,7 @@ from gateway.buyer_account import Account, Node, NodeUnusable, Params, look_up
 from gateway.buyer_products import PRODUCTS
 from gateway.challenge import Challenge
 from gateway.clock import Clock
-from gateway.limits import RateLimit, client_address
+from gateway.limits import Clients, RateLimit
 from gateway.networks import Network
 from gateway.problem import preflight, problem
 from gateway.settings import GatewaySettings
@@ -50,6 +50,11 @@ class ChainState(Protocol):
     @property
     def clock(self) -> Clock:
         """The process's clock."""
+        ...
+
+    @property
+    def clients(self) -> Clients:
+        """Who really asks."""
         ...
 
     @property
@@ -181,7 +186,7 @@ class Prepare:
         complaint = _complaint(flow, payer, attempt)
         if complaint:
             return self._problem(request, 400, complaint)
-        wait_s = self._rate.take(client_address(request.scope, self._state.settings.trusted_proxies))
+        wait_s = self._rate.take(self._state.clients.address(request.scope))
         if wait_s is not None:
             return self._problem(request, 429, "Too many payments were prepared from this address.", wait_s)
         quote = next((one for one in self._state.quotes().values() if one.product.id == PRODUCTS[flow]), None)

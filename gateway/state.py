@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import functools
 from collections.abc import Callable, Coroutine, Mapping
-from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import structlog
@@ -15,21 +14,24 @@ from gateway.chain import Chain
 from gateway.challenge import Challenge, encode_challenges
 from gateway.clock import Clock
 from gateway.facilitator import Facilitator
+from gateway.health import STOP_QUOTING_S
 from gateway.ledger import Ledger
 from gateway.ledger_thread import LedgerThread
-from gateway.limits import RateLimit
+from gateway.limits import Clients, RateLimit
 from gateway.metrics import Metrics
 from gateway.problem import FALLBACK_DISCLAIMER
 from gateway.purchase import Purchases, Step, no_step
+from gateway.readiness import Readiness
 from gateway.reconcile import Reconciler, run_forever
 from gateway.remote import Http
 from gateway.settings import GatewaySettings
-from gateway.vault import POLL_S, LoadedVault, Vault
+from gateway.vault import POLL_S, Vault
 from gateway.vault_store import vault_files
 
 START_S: Final = 10.0
+# Every request without a payment asks for the quotes; whether they may be made is asked this often.
+QUOTES_KEPT_S: Final = 0.1
 NO_QUOTES: Final[Mapping[str, Challenge]] = {}
-NEVER: Final = datetime.min.replace(tzinfo=UTC)
 log = structlog.get_logger("gateway")
 
 
@@ -51,9 +53,14 @@ class GatewayState:
             vault_files(settings.vault_dir, settings.vault_bucket), clock, settings.vault_max_age_seconds
         )
         self.rate = RateLimit(settings.rate_limit_per_minute, clock)
+        self.clients = Clients(settings.trusted_proxies)
+        self.readiness = Readiness(self)
         self.challenges: Mapping[str, Challenge] = {}
+        self.blocked: str | None = None
+        """Why the settings allow no quote of what the vault holds."""
         self._encoded_for: tuple[object, object] = (None, None)
-        self._sell_until = NEVER
+        self._quotes = NO_QUOTES
+        self._quotes_until_s = float("-inf")
         self._encoding = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
         self.background: list[Callable[[], Coroutine[Any, Any, None]]] = []
@@ -69,7 +76,7 @@ class GatewayState:
             LedgerUnreadable: the payments ledger cannot be used.
         """
         ledger = await asyncio.to_thread(Ledger, self.settings.ledger_where)
-        self.ledger = LedgerThread(ledger, self.clock)
+        self.ledger = LedgerThread(ledger, self.clock, self.metrics)
         sent = None if self.step is no_step else functools.partial(self.step, "settle_sent")
         self.http = http
         self.facilitator = Facilitator(self.settings, http, self.clock, self.metrics, sent)
@@ -123,8 +130,9 @@ class GatewayState:
             self.challenges = {}
         else:
             self.challenges = await asyncio.to_thread(encode_challenges, vault, offer.fee_payer, self.settings)
+        self.blocked = None if vault is None else self.settings.quote_refusal(vault.source_mode)
         self._encoded_for = (vault, offer)
-        self._sell_until = self._quotable_until(vault)
+        self._quotes_until_s = float("-inf")
 
     async def _reconcile(self) -> None:
         await run_forever(self.reconciler)
@@ -149,12 +157,11 @@ class GatewayState:
                 log.exception("a round of refreshing failed")
 
     async def _tend_ledger(self) -> None:
-        """Write counts and copy the log in a loop of its own: a slow disk delays nothing else."""
+        """Look after the ledger in a loop of its own: a slow disk delays nothing else."""
         while True:
             await asyncio.sleep(POLL_S)
             try:
-                await self.ledger.flush()
-                await self.ledger.tidy()
+                await self.ledger.tend()
             except Exception:
                 log.exception("the payments ledger could not be tended")
 
@@ -169,29 +176,30 @@ class GatewayState:
                 log.exception("the offer could not be refreshed")
 
     def _measure(self) -> None:
-        vault = self.vault.current()
-        self.metrics.vault_age.set(-1 if vault is None else vault.age_s(self.clock.now()))
+        age_s = self.vault.age_s()
+        self.metrics.vault_age.set(-1 if age_s is None else age_s)
+        self.metrics.facilitator_age.set(self.facilitator.supported.age_s())
+        self.metrics.ledger_age.set(self.ledger.written.age_s())
         self.metrics.quoting.set(0 if self.no_quote_reason() else 1)
+        self.readiness.look()
 
     def quotes(self) -> Mapping[str, Challenge]:
         """Return the challenges that may be sent right now, by path; none when no honest quote can be made."""
-        return self.challenges if self.clock.now() <= self._sell_until else NO_QUOTES
-
-    def _quotable_until(self, vault: LoadedVault | None) -> datetime:
-        if vault is None or self.settings.quote_refusal(vault.source_mode) is not None:
-            return NEVER
-        return vault.generated_at + timedelta(seconds=self.settings.vault_max_age_seconds)
+        now_s = self.clock.monotonic()
+        if now_s >= self._quotes_until_s:
+            self._quotes = NO_QUOTES if self.no_quote_reason() else self.challenges
+            self._quotes_until_s = now_s + QUOTES_KEPT_S
+        return self._quotes
 
     def no_quote_reason(self) -> str | None:
         """Say why no honest quote can be made right now, None when it can."""
-        vault = self.vault.current()
-        if vault is None:
-            return "no data has been published yet"
-        if self.vault.too_old():
-            return "the data is too old to sell"
-        blocked = self.settings.quote_refusal(vault.source_mode)
-        if blocked is not None:
-            return blocked
+        fault = self.vault.fault() or self.blocked
+        if fault is not None:
+            return fault
+        if self.ledger.fault() is not None or self.ledger.written.age_s() > STOP_QUOTING_S:
+            return "the payments ledger cannot be used right now"
+        if self.facilitator.supported.age_s() > STOP_QUOTING_S:
+            return "the facilitator has not answered for minutes"
         if not self.challenges:
             return "the facilitator gave no good answer lately, or does not offer this network"
         return None

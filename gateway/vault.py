@@ -21,6 +21,8 @@ from gateway.errors import VaultUnreadable
 from gateway.vault_store import VaultFiles
 
 QUOTE_GRACE: Final = timedelta(minutes=15)
+# How far ahead of ours the generator's clock may be: beyond it one of the two is wrong.
+FUTURE_S: Final = 60.0
 # A vault that wants more of the memory is refused whole; a generator stays below half of it.
 MAX_VAULT_BYTES: Final = 64 * 1024 * 1024
 POLL_S: Final = 1.0
@@ -56,15 +58,10 @@ class Snapshot:
     valid_until: datetime | None
     bodies: Mapping[str, Body]
 
-    def payable(self, now: datetime) -> bool:
-        """Tell whether a payment that nobody has seen before may still buy it."""
-        return self.replaced_at is None or self.promised(now)
-
-    def promised(self, now: datetime) -> bool:
-        """Tell whether a quote that was made of it holds, whatever happened since, also to the generator."""
-        if self.valid_until is not None and now <= self.valid_until:
-            return True
-        return self.replaced_at is not None and now <= self.replaced_at + QUOTE_GRACE
+    def promised_until(self) -> datetime | None:
+        """Return until when a quote of it holds, whatever happens to the generator; None if no time was named."""
+        after = None if self.replaced_at is None else self.replaced_at + QUOTE_GRACE
+        return max((time for time in (self.valid_until, after) if time is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +254,8 @@ class Vault:
         self._mark: Hashable = None
         self._bodies: dict[str, bytes] = {}
         self._loaded: LoadedVault | None = None
+        self._written_s = 0.0
+        self._promises: dict[str, tuple[datetime, float]] = {}
         self._look_at_s = float("-inf")
         self._complained = ""
 
@@ -264,9 +263,33 @@ class Vault:
         """Return the newest good vault, None when there never was one."""
         return self._loaded
 
-    def too_old(self) -> bool:
-        """Tell whether the vault is older than new quotes may be."""
-        return self._loaded is None or self._loaded.age_s(self._clock.now()) > self._max_age_s
+    def age_s(self) -> float | None:
+        """Return seconds since the vault was written, None without one; below zero when its time is to come.
+
+        Two clocks are asked and the later one counts: setting the wall clock back makes nothing younger.
+        """
+        if self._loaded is None:
+            return None
+        age_s = self._loaded.age_s(self._clock.now())
+        return age_s if age_s < -FUTURE_S else max(age_s, self._clock.monotonic() - self._written_s)
+
+    def fault(self) -> str | None:
+        """Say why no new quote may be made of what is held, None when one may."""
+        age_s = self.age_s()
+        if age_s is None:
+            return "no data has been published yet"
+        if age_s < -FUTURE_S:
+            return "the data is from the future: check the clocks"
+        return "the data is too old to sell" if age_s > self._max_age_s else None
+
+    def payable(self, snapshot: Snapshot) -> bool:
+        """Tell whether a payment that nobody has seen before may still buy a snapshot."""
+        return snapshot.replaced_at is None or self.promised(snapshot)
+
+    def promised(self, snapshot: Snapshot) -> bool:
+        """Tell whether a quote that was made of a snapshot holds, whatever happened since, also to the generator."""
+        promise = self._promises.get(snapshot.snapshot_id)
+        return promise is not None and self._clock.monotonic() <= promise[1]
 
     async def refresh(self) -> bool:
         """Load the vault if its manifest was replaced and it is time to look.
@@ -290,8 +313,25 @@ class Vault:
             # Marked only once it loaded: a reader that came between two renames looks again.
             self._complain(str(error))
             return False
+        self._date(loaded)
         self._mark, self._loaded, self._complained = found.mark, loaded, ""
         return True
+
+    def _date(self, found: LoadedVault) -> None:
+        """Put the times of a new vault on the monotonic clock; what was put there before keeps its place."""
+        now, now_s = self._clock.now(), self._clock.monotonic()
+        held = self._loaded
+        if held is None or (found.generation, found.generated_at) != (held.generation, held.generated_at):
+            self._written_s = now_s - max(found.age_s(now), 0.0)
+        promises = {}
+        for name, until in ((name, shot.promised_until()) for name, shot in found.snapshots.items()):
+            if until is None:
+                continue
+            before = self._promises.get(name)
+            # By the generator's clock or by ours, whichever leaves less.
+            left_s = min((until - now).total_seconds(), (until - found.generated_at).total_seconds())
+            promises[name] = before if before is not None and before[0] == until else (until, now_s + left_s)
+        self._promises = promises
 
     def _refuse_older(self, found: LoadedVault) -> None:
         """Refuse what an outdated copy of a store says; a vault that was begun anew is younger."""

@@ -10,10 +10,11 @@ import msgpack
 from algosdk import encoding
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Route
 
 from gateway.devnet.errors import LedgerRefusal, Malformed
 from gateway.devnet.ledger import Account, Ledger
+from gateway.devnet.mounting import mounted
 from gateway.devnet.network import MIN_FEE, keyless_address
 from gateway.devnet.transactions import Item, parse_group, parse_item
 
@@ -29,7 +30,7 @@ def algod_routes(ledger: Ledger) -> list[BaseRoute]:
 
     The official JavaScript client asks for /v2 at the root of a node's origin whatever path its URL has.
     """
-    return [Mount("/algod", routes=_node_routes(ledger)), *_node_routes(ledger)]
+    return [mounted("/algod", _node_routes(ledger)), *_node_routes(ledger)]
 
 
 def _node_routes(ledger: Ledger) -> list[BaseRoute]:
@@ -46,7 +47,7 @@ def _node_routes(ledger: Ledger) -> list[BaseRoute]:
         Route("/v2/status", node.status),
         Route("/v2/status/wait-for-block-after/{after:int}", node.wait),
         Route("/v2/transactions", node.send, methods=["POST"]),
-        Mount("/v2/transactions", routes=transactions),
+        mounted("/v2/transactions", transactions),
         Route("/v2/accounts/{address}", node.account),
         Route("/v2/accounts/{address}/assets/{asset:int}", node.holding),
         Route("/v2/assets/{asset:int}", node.asset),

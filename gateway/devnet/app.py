@@ -23,9 +23,11 @@ from x402.schemas import PaymentPayload, PaymentRequirements
 from gateway.devnet.algod import algod_routes
 from gateway.devnet.facilitator import Facilitator
 from gateway.devnet.faucet import wallet_routes
+from gateway.devnet.guard import Guard
 from gateway.devnet.indexer import indexer_routes
 from gateway.devnet.keys import load_or_make
 from gateway.devnet.ledger import Ledger
+from gateway.devnet.mounting import mounted
 from gateway.devnet.settings import DevnetSettings
 from gateway.networks import DEVNET
 from gateway.settings import DEMO_PAYEE
@@ -85,6 +87,7 @@ def build_devnet(
         lifespan=lifespan,
         exception_handlers={sqlite3.Error: _state_failed},
     )
+    app.router.redirect_slashes = False
     app.state.ledger = ledger
     app.state.fee_payer = fee_key.address
     return app
@@ -109,7 +112,7 @@ def facilitator_routes(facilitator: Facilitator) -> Mount:
         return await _answer(request, facilitator.settle)
 
     posts = [Route("/verify", verify, methods=["POST"]), Route("/settle", settle, methods=["POST"])]
-    return Mount("/facilitator", routes=[Route("/supported", supported), *posts])
+    return mounted("/facilitator", [Route("/supported", supported), *posts])
 
 
 class _Asked(BaseModel):
@@ -133,8 +136,9 @@ async def _answer(
 
 
 def _middleware(hooks: Hooks) -> list[Middleware]:
+    guard = Middleware(Guard)
     if hooks.before is None and hooks.after is None:
-        return []
+        return [guard]
 
     async def dispatch(request: Request, call_next: RequestResponseEndpoint) -> Response:
         instead = await hooks.before(request) if hooks.before else None
@@ -143,4 +147,4 @@ def _middleware(hooks: Hooks) -> list[Middleware]:
         answer = await call_next(request)
         return await hooks.after(request, answer) if hooks.after else answer
 
-    return [Middleware(BaseHTTPMiddleware, dispatch=dispatch)]
+    return [guard, Middleware(BaseHTTPMiddleware, dispatch=dispatch)]

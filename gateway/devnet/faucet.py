@@ -13,6 +13,7 @@ from starlette.routing import Mount, Route
 from gateway.devnet.errors import LedgerRefusal, WalletError
 from gateway.devnet.keys import Key
 from gateway.devnet.ledger import Ledger
+from gateway.devnet.mounting import mounted
 from gateway.devnet.network import MIN_FEE
 from gateway.devnet.transactions import Item, parse_item, signed
 from gateway.devnet.wallet import choose_offer, read_challenge, sign_payment
@@ -76,7 +77,7 @@ def wallet_routes(ledger: Ledger, page_key: Key | None) -> Mount:
             Route("/account", account, methods=["POST"]),
             Route("/sign-prepared", sign_prepared, methods=["POST"]),
         ]
-    return Mount("/wallet", routes=paths)
+    return mounted("/wallet", paths)
 
 
 def prepared(unsigned: str, address: str, identity: Network) -> Item:

@@ -16,6 +16,7 @@ from starlette.routing import Mount, Route
 
 from gateway.devnet.algod import shown_account
 from gateway.devnet.ledger import Committed, Ledger, Search
+from gateway.devnet.mounting import mounted
 from gateway.devnet.rounds import started_at
 from gateway.devnet.transactions import FIELDS
 
@@ -39,7 +40,7 @@ def indexer_routes(ledger: Ledger) -> Mount:
         Route("/v2/accounts/{address}", asked.account),
         Route("/v2/blocks/{number:int}", asked.block),
     ]
-    return Mount("/indexer", routes=paths)
+    return mounted("/indexer", paths)
 
 
 class _Indexer:

@@ -28,7 +28,9 @@ def serve(settings: DevnetSettings, say: Callable[[str], None] | None = None) ->
     origin = f"http://{f'[{settings.host}]' if ':' in settings.host else settings.host}:{settings.port}"
     try:
         app = build_devnet(settings)
-        config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="on", timeout_graceful_shutdown=3)
+        config = uvicorn.Config(
+            app, log_config=None, log_level="warning", access_log=False, lifespan="on", timeout_graceful_shutdown=3
+        )
         with announced(settings.state_path.parent, origin):
             if say:
                 say(

@@ -34,7 +34,7 @@ from generator.catalog.words import (
     Trend,
     VolatilityWord,
 )
-from generator.market.values import FloatArray
+from generator.market.values import BAR_MS, FloatArray
 
 if TYPE_CHECKING:
     from generator.brain.engine import Engine
@@ -219,7 +219,7 @@ def _changed(who: str, change: float, hour: int) -> str | None:
 
 def _regime(engine: Engine, t_ms: int, found: Columns) -> RegimeReading:
     """Return the market's regime."""
-    before, since = int(engine.filter.previous[-1]), int(engine.filter.since[-1])
+    before, since = int(engine.filter.previous[-1]), int(engine.filter.since[-1]) + BAR_MS
     known = np.count_nonzero(engine.volatility.fresh()) > 0
     volatility = volatility_word(found.score[-1]) if known else VolatilityWord.UNKNOWN
     return RegimeReading(

@@ -176,6 +176,11 @@ class RegimeFilter:
         return out
 
 
-def dwell_minutes(t_ms: int, since_ms: float) -> int:
-    """Return how long the label has stood at the close of the bar opened at `t_ms`."""
-    return max(0, int((t_ms + BAR_MS - since_ms) // 60_000))
+def dwell_minutes(t_ms: int, since_ms: int) -> int:
+    """Return how long the label has stood at the close of the bar opened at `t_ms`.
+
+    Args:
+        t_ms: open time of the last bar.
+        since_ms: close of the first bar with the label.
+    """
+    return max(0, (t_ms + BAR_MS - since_ms) // 60_000)

@@ -91,7 +91,7 @@ class RegimeReading:
     label: RegimeLabel
     posterior: dict[RegimeLabel, float]  # over risk_on, risk_off, range, high_volatility; sums to 1
     confidence: float  # posterior of the shown label
-    since_ms: int
+    since_ms: int  # close of the first bar with the label
     dwell_minutes: int
     previous: RegimeLabel | None
     trend: Trend

@@ -28,8 +28,11 @@ from generator.catalog.links import (
     TRACK_RECORD,
     reasoning_path,
 )
+from generator.catalog.money import usdc_amount
+from generator.catalog.products import PRODUCTS
 
 CATALOG_VERSION: Final = "1.3.0"
+_CHEAPEST, _DEAREST = (usdc_amount(pick(row.price_atomic for row in PRODUCTS)) for pick in (min, max))
 # What lies below these never changes once it was written: it is put once, outside of every release, and served with
 # ONCE_CACHE_CONTROL. Everything else is in the release.
 ONCE_PREFIXES: Final = ("/log/tile/", "/files/")
@@ -118,7 +121,8 @@ PAGES: Final[tuple[SitePage, ...]] = (
         "pages/pricing.html",
         "Pricing",
         "What is free and what costs a few cents",
-        "Nine answers are free without a key. Four deeper ones cost 0.01 to 0.10 USDC each, paid with the request.",
+        f"Nine answers are free without a key. Four deeper ones cost {_CHEAPEST} to {_DEAREST} USDC each, paid with the "
+        "request.",
     ),
     SitePage(
         METHODOLOGY,
@@ -230,6 +234,16 @@ STATUSES: Final[tuple[StatusRow, ...]] = (
     StatusRow(402, "Paid path without a valid payment. The terms are in the header PAYMENT-REQUIRED.", "Pay, or stop."),
     StatusRow(404, "No such path.", "See the list of endpoints."),
     StatusRow(405, "A method other than GET, HEAD or OPTIONS.", "Use GET."),
+    StatusRow(
+        409,
+        "Paid path: the payment is settled, and came with a payment identifier that this request does not carry.",
+        "Do not pay again. Send the payment with its own payment-identifier.",
+    ),
+    StatusRow(
+        410,
+        "Paid path: the payment is settled, and its answer is kept no longer (at least a day past its last round).",
+        "Do not pay again for it; PAYMENT-RESPONSE is the receipt.",
+    ),
     StatusRow(413, "A request body. No endpoint takes one.", "Send none."),
     StatusRow(429, "Too many requests from one address.", "Wait for the seconds in Retry-After."),
     StatusRow(431, "Request headers over 16 KiB.", "Send a smaller payment header."),

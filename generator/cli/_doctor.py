@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -17,19 +18,34 @@ TIMEOUT_S: Final = 10
 LARGEST: Final = 4_000_000
 
 
+# Metric, the largest value that is no alarm, what more of it means.
+ALARMS: Final = (
+    ("emi_payments_unclosable", 0, "payments that no evidence can close any more; see emi payments list"),
+    ("emi_payments_unknown_oldest_seconds", 60, "seconds without a known outcome for the oldest open payment"),
+    ("emi_payments_delivered_unpaid_total", 0, "delivered on the facilitator's word and never on the chain"),
+    ("emi_payments_refused_but_landed_total", 0, "refused, and found on the chain all the same"),
+)
+FAILURES: Final = ("emi_facilitator_failures_total", "emi_chain_failures_total", "emi_ledger_failures_total")
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing looked at."""
+    """One thing looked at; `good` is None where it could not be seen from here."""
 
     what: str
-    good: bool
+    good: bool | None
     found: str
 
 
-def examine(origin: str) -> list[Check]:
-    """Look at freshness, the nine free paths, the discovery files and the four challenges of `origin`.
+def examine(origin: str, gateways: Sequence[str] = (), metrics: str | None = None) -> list[Check]:
+    """Look at freshness, the free paths, the discovery files, the challenges and whether a sale is possible.
 
     Nothing more is asked of an origin that gives no answer at all.
+
+    Args:
+        origin: what readers and payers use.
+        gateways: origins of gateways themselves, for an edge that does not route /readyz.
+        metrics: URL of the gateway's metrics, if they are known here.
     """
     status, body = _get(f"{origin}/status.json")
     if isinstance(status, str):
@@ -48,7 +64,35 @@ def examine(origin: str) -> list[Check]:
         good = status == 402 and amounts == [str(product.price_atomic)] * 2
         asked = f", asks {' or '.join(map(str, amounts))} atomic units" if amounts else ""
         checks.append(Check(product.path, good, f"{status}, {product.price_display}" if good else f"{status}{asked}"))
-    return checks
+    return [*checks, *_ready([origin, *gateways]), *(_measured(metrics) if metrics else ())]
+
+
+def _ready(origins: Sequence[str]) -> list[Check]:
+    for origin in origins:
+        status, body = _get(f"{origin}/readyz")
+        told = body if isinstance(body, dict) else {}
+        if status == 200 and told.get("status") == "ready":
+            return [Check("/readyz", True, "a sale is possible")]
+        reasons = told.get("reasons")
+        if status == 503 and isinstance(reasons, list):
+            return [Check("/readyz", False, str(reason)) for reason in reasons]
+    return [Check("/readyz", None, "not seen from here; run this where the gateway runs")]
+
+
+def _measured(url: str) -> Iterator[Check]:
+    """Yield an alarm for each metric that is past its limit, and what failed since the gateway's start."""
+    try:
+        with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:  # noqa: S310  loopback
+            rows = [line.rpartition(" ") for line in answer.read(LARGEST).decode().splitlines() if line[:1] != "#"]
+        values = {name: float(value) for name, _, value in rows}
+    except (OSError, ValueError) as error:
+        yield Check("metrics", None, f"not seen: {getattr(error, 'reason', error)}")
+        return
+    for name, most, meaning in ALARMS:
+        if values.get(name, 0) > most:
+            yield Check(name, False, f"{values[name]:.0f} {meaning}")
+    failed = [f"{name} {value:.0f}" for name, value in values.items() if name.startswith(FAILURES) and value]
+    yield Check("metrics", True, f"failed since the start: {', '.join(failed) or 'nothing'}")
 
 
 def _fresh(status: int, body: Any) -> Check:

@@ -31,7 +31,7 @@ def buy(
     from generator.cli._buying import Order
     from generator.cli._settings import gateway_settings
 
-    wanted = _product(product)
+    wanted = product_named(product)
     settings = gateway_settings()
     origin = (url or settings.origin).rstrip("/")
     order = Order(
@@ -64,7 +64,12 @@ def _bought(order: Order, state: Path) -> Purchase:
         raise GeneratorError(str(error)) from error
 
 
-def _product(name: str) -> Product:
+def product_named(name: str) -> Product:
+    """Return the product of a name on the command line.
+
+    Raises:
+        GeneratorError: there is none.
+    """
     from generator.catalog.products import PRODUCTS
     from generator.errors import GeneratorError
 
@@ -96,9 +101,12 @@ def _devnet_origin(told: str | None, origin: str, settings: GatewaySettings) -> 
 def _show(bought: Purchase, *, json_only: bool) -> None:
     import json
 
+    from generator.catalog.money import usdc_amount
+
     if not json_only:
         print("settled")
         print(f"txid     {bought.txid}")
         print(f"network  {bought.network}")
-        print(f"paid     {bought.amount_atomic} atomic units of USDC by {bought.payer}\n")
+        amount = f"{usdc_amount(bought.amount_atomic)} USDC ({bought.amount_atomic} atomic units)"
+        print(f"paid     {amount} by {bought.payer}\n")
     print(json.dumps(bought.body, ensure_ascii=False, indent=2))

@@ -22,10 +22,12 @@ def devnet(
     from gateway.devnet.errors import DevnetError
     from gateway.devnet.server import serve
     from gateway.devnet.settings import DevnetSettings
+    from generator.cli._logs import set_up_logs
     from generator.cli._settings import gateway_settings
     from generator.errors import GeneratorError
 
     told = gateway_settings(state_dir=state_dir)
+    set_up_logs(told.log_format)
     try:
         settings = DevnetSettings(
             state_path=told.state_dir / "devnet.sqlite3",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
+
+MARKS: Final = {True: "ok  ", False: "BAD ", None: "--  "}
 
 
 def doctor(
@@ -12,14 +14,27 @@ def doctor(
 ) -> None:
     """Check an origin as a reader and a payer would; exit code 1 when anything is wrong.
 
+    The configured origin's gateway is asked directly as well, and its metrics where EMI_METRICS_PORT is set.
+
     Example: emi doctor --url https://api.example.org
     """
     from generator.cli._doctor import examine
     from generator.cli._settings import gateway_settings, generator_settings
 
-    settings = generator_settings()
-    gateway_settings()
-    checks = examine((url or settings.origin).rstrip("/"))
+    configured = generator_settings().origin
+    gateway = gateway_settings()
+    origin = (url or configured).rstrip("/")
+    if origin == configured:
+        metrics = f"http://127.0.0.1:{gateway.metrics_port}/metrics" if gateway.metrics_port else None
+        checks = examine(origin, [_local(gateway.host, gateway.port)], metrics)
+    else:
+        checks = examine(origin)
     for check in checks:
-        print(f"{'ok  ' if check.good else 'BAD '} {check.what}: {check.found}")
-    raise typer.Exit(0 if all(check.good for check in checks) else 1)
+        print(f"{MARKS[check.good]} {check.what}: {check.found}")
+    raise typer.Exit(1 if any(check.good is False for check in checks) else 0)
+
+
+def _local(host: str, port: int) -> str:
+    """Return where a gateway that listens on `host` answers on its own machine."""
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  what a gateway listens on
+    return f"http://{f'[{name}]' if ':' in name else name}:{port}"

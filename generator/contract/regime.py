@@ -26,7 +26,9 @@ class Regime(Body):
     breadth_percent: float | None = Field(description="Share of assets that rose over the last day, percent 0..100.")
     confidence: float | None = Field(description="Posterior of the shown label, percent 0..100.")
     risk_score: float | None = Field(description="Expected volatility against the last week, 0 (calm) .. 100 (wild).")
-    since: str | None = Field(description="Market time from which this label holds, ISO 8601 UTC.")
+    since: str | None = Field(
+        description="Market time from which this label holds: the close of the first bar with it, ISO 8601 UTC."
+    )
     dwell_minutes: int | None = Field(description="Minutes for which the label has held.")
     previous_mode: MarketMode | None = Field(description="Mode of the label before.")
     as_of: str | None = Field(description="Market time at which the last bar read had closed; null without a reading.")

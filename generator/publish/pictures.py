@@ -155,7 +155,7 @@ def _arena(ctx: TickContext, mark: str, as_of: str) -> Drawing:
     else:
         said = "has no forecast" if live.prediction is None else f"says {_said(live.prediction)}"
         until = f"{moment(live.end_ms):%H:%M}"
-        made_up = " (simulated)" if live.simulated_crowd and tally.total else ""
+        made_up = f" ({made:,} simulated)" if (made := ctx.arena.live_simulated_tally.total) else ""
         headline = f"{live.asset} by {until} UTC: up, down or same?"
         text = f"The brain {said}. {count(tally.total, 'vote')}{made_up}{':' if tally.total else '.'}"
         bar = _shares(tally.bullish, tally.neutral, tally.bearish)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -22,13 +23,13 @@ KEEP_OLD_S: Final = 600
 KEPT_ANYWAY: Final = 2  # the newest ones stay, however far the clock was set ahead
 KEPT_AT_MOST: Final = 12  # of those that seem to come from the future, after the clock was set back
 POINTER: Final = "current"
-VARIANTS: Final = (".gz", ".br")
 NAMED: Final = 3  # of many faults, in one line
+STAMPS_KEPT: Final = 10_000  # a week of releases
 
 
 @dataclass
 class _Shown:
-    """What the pointer shows; a stamp is a path's last mtime, kept also of paths that went away."""
+    """What the pointer shows; a stamp is a path's mtime."""
 
     folder: Path | None = None
     files: dict[str, bytes] = field(default_factory=dict)
@@ -64,6 +65,7 @@ class Releases:
         self._known = ""  # the pointer as it was last seen or moved by us
         self._highest = 0
         self._put: dict[str, bytes] = {}  # once path -> digest of what is there
+        self._used: dict[int, None] = {}  # stamps of late, the oldest first
         self._sweeper = ThreadPoolExecutor(1, thread_name_prefix="sweeper")
 
     def open(self) -> None:
@@ -73,8 +75,8 @@ class Releases:
             PublishError: the folder cannot be written.
         """
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._once.mkdir(exist_ok=True)
+            for folder in (self._folder, self._once):
+                self._disk.folder(folder)
             for debris in self._folder.glob(".*"):
                 shutil.rmtree(debris, ignore_errors=True)
             probe = self._folder / ".probe"
@@ -107,8 +109,8 @@ class Releases:
     ) -> int:
         """Publish `files` (path with leading slash -> bytes) as `generation`, after the new ones of `once`.
 
-        Unchanged files are hard-linked, so they keep their mtime; every other file gets a later one than the path
-        ever had, in whole seconds, as HTTP dates have them.
+        Unchanged files are hard-linked, so they keep their mtime; every other file gets one in whole seconds, as HTTP
+        dates have them, that the path did not have with other bytes. None is later than `now_s`.
 
         Returns:
             How many files were written anew.
@@ -131,6 +133,7 @@ class Releases:
     def _publish(self, attempt: _Attempt, files: Mapping[str, bytes], now_s: float, once: Mapping[str, bytes]) -> int:
         self._refuse_a_rival(attempt.generation)
         new = self._not_there_yet(once)
+        self._date_back(int(now_s))
         shown = _Shown(self._folder / attempt.generation, dict(files), dict(self._shown.stamps))
         try:
             written = self._write(f"{self._folder}/.{attempt.generation}", shown, int(now_s))
@@ -139,15 +142,44 @@ class Releases:
             self._end(attempt, shown)
         return written + len(new)
 
+    def _date_back(self, now_s: int) -> None:
+        """After the clock was set back, date everything that is served and seems to come from the future: to now.
+
+        An edge would give it as a Last-Modified after its own Date. What cannot be dated is left as it is.
+        """
+        stamps = self._shown.stamps
+        if max(stamps.values(), default=now_s) <= now_s:
+            return
+        stamp_s = self._stamp(now_s)
+        for at, _, names in os.walk(self._site):
+            for name in names:
+                path = Path(at, name)
+                with suppress(OSError):
+                    if path.stat().st_mtime > now_s:
+                        os.utime(path, (stamp_s, stamp_s))
+        self._shown.stamps = {path: at if at <= now_s else stamp_s for path, at in stamps.items()}
+
+    def _stamp(self, now_s: int) -> int:
+        """Return an mtime for what is new: the last second up to now that no release of late has.
+
+        After the clock was set back the same seconds pass again, and an edge that makes its ETag of mtime and size must
+        not give other bytes the one that they had.
+        """
+        stamp_s = next(second for second in count(now_s, -1) if second not in self._used)
+        self._used[stamp_s] = None
+        if len(self._used) > STAMPS_KEPT:
+            del self._used[next(iter(self._used))]
+        return stamp_s
+
     def _write(self, draft: str, shown: _Shown, now_s: int) -> int:
         """Fill the draft folder and set the stamps of what is new."""
-        os.mkdir(draft)  # noqa: PTH102
-        before, written = self._shown, 0
+        self._disk.folder(Path(draft))
+        before, written, stamp_s = self._shown, 0, self._stamp(now_s)
         for path, data in shown.files.items():
             if before.files.get(path) == data and self._linked(path, draft):
                 continue
             if before.files.get(path) != data or path not in shown.stamps:
-                shown.stamps[path] = max(now_s, _latest(before.stamps, path) + 1)
+                shown.stamps[path] = stamp_s
             self._disk.write(draft + path, data, shown.stamps[path])
             written += 1
         return written
@@ -165,7 +197,7 @@ class Releases:
         draft, final = self._folder / f".{attempt.generation}", self._folder / attempt.generation
         for path, data in new.items():
             self._disk.write(f"{draft}.once{path}", data, int(now_s))
-            Path(f"{self._once}{path}").parent.mkdir(parents=True, exist_ok=True)
+            self._disk.folder(Path(f"{self._once}{path}").parent)
         os.utime(draft, (now_s, now_s))
         self._disk.sync(self._folder)
         self._disk.move([*((f"{draft}.once{path}", f"{self._once}{path}") for path in new), (draft, final)])
@@ -207,7 +239,8 @@ class Releases:
             self._remember()
             if _number(pointed) > _number(known) and self._fence() == 0:
                 raise PublishError(f"another generator published {pointed} into {self._site}; run only one")
-        if int(generation) <= _number(pointed) or (self._folder / generation).exists():
+        taken = any((self._folder / f"{sign}{generation}").exists() for sign in ("", "."))
+        if int(generation) <= _number(pointed) or taken:
             raise PublishError(f"release {generation} not published: {self.generation():012d} is there already")
 
     def _not_there_yet(self, once: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -239,21 +272,22 @@ class Releases:
             return ""
 
     def _remember(self) -> None:
-        """Read what the pointer shows; the stamps of what is known already are kept."""
+        """Read what the pointer shows."""
         self._known = name = self._pointed()
         folder = self._folder / name
         self._highest = max(self._highest, _number(name))
         if not name or not folder.is_dir():
-            self._shown = _Shown(stamps=self._shown.stamps)
+            self._shown = _Shown()
             return
-        shown = _Shown(folder, {}, dict(self._shown.stamps))
+        shown = _Shown(folder)
         for at, _, names in os.walk(folder):
             for one in names:
                 file = Path(at, one)
                 path = "/" + file.relative_to(folder).as_posix()
                 shown.files[path] = file.read_bytes()
-                shown.stamps[path] = max(int(file.stat().st_mtime), shown.stamps.get(path, 0))
+                shown.stamps[path] = int(file.stat().st_mtime)
         self._shown = shown
+        self._used |= dict.fromkeys(sorted(shown.stamps.values()))
 
     def _prune(self, now_s: float) -> None:
         """Drop releases that were replaced ten minutes ago; failing to is no failure of the tick."""
@@ -277,15 +311,6 @@ class Releases:
         except OSError:
             return
         self._sweeper.submit(shutil.rmtree, dropped, ignore_errors=True)  # nobody waits for it; a start sweeps the rest
-
-
-def _latest(stamps: Mapping[str, int], path: str) -> int:
-    """Return the last mtime of a file and its variants: an edge answers for all of them at one address.
-
-    It makes the ETag of mtime and size, so none of them may have had that mtime with other bytes.
-    """
-    base = path[:-3] if path.endswith(VARIANTS) else path
-    return max(stamps.get(base + ending, -1) for ending in ("", *VARIANTS))
 
 
 def _number(name: str) -> int:

@@ -114,3 +114,19 @@ def test_the_regime_is_read_far_better_than_by_chance_on_a_family_never_trained_
     said, true = np.array(shown), np.array(truth)
     balanced = np.mean([(said[true == regime] == regime).mean() for regime in np.unique(true)])
     assert balanced > 0.55  # four classes: chance is 0.25
+
+
+def test_a_label_stands_since_the_close_of_the_bar_that_first_showed_it() -> None:
+    market = simulate("alt", 60002, days=6)
+    engine = Engine(Weights.load(), market.frame.assets)
+    changes, before = 0, None
+    for place in range(len(market.frame)):
+        found = engine.update(market.frame.rows(place, place + 1))
+        assert found is not None
+        closed_ms = int(market.frame.t[place]) + BAR_MS
+        if found.regime.label != before:
+            changes, before, since_ms = changes + 1, found.regime.label, closed_ms
+        assert found.regime.since_ms == since_ms
+        assert found.regime.dwell_minutes == (closed_ms - since_ms) // 60_000
+
+    assert changes > 3

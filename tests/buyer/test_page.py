@@ -22,6 +22,7 @@ from gateway.challenge import Challenge
 from gateway.clock import SystemClock
 from gateway.devnet.transactions import check_signature, parse_item
 from gateway.http_client import HttpClient
+from gateway.limits import Clients
 from gateway.networks import DEVNET, MAINNET
 from gateway.remote import Answer
 from gateway.settings import DEMO_PAYEE, GatewaySettings
@@ -71,6 +72,7 @@ class State:
     chain: NoNode = field(default_factory=NoNode)
     http: ClientOfEachCall = field(default_factory=ClientOfEachCall)
     clock: SystemClock = field(default_factory=SystemClock)
+    clients: Clients = field(default_factory=lambda: Clients(()))
     refusal: str | None = None
     project: str = "A Project & Sons"
     disclaimer: str = DISCLAIMER
@@ -93,7 +95,7 @@ def state_of(folder: Path, *, vault: bool = True, **settings: Any) -> State:
 
 
 def page_of(state: State) -> TestClient:
-    return TestClient(Starlette(routes=buyer_routes(state)), follow_redirects=False)
+    return TestClient(Starlette(routes=buyer_routes(state)), base_url="http://localhost", follow_redirects=False)
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from starlette.testclient import TestClient
 from gateway.app import build_app
 from gateway.devnet.keys import new_key
 from gateway.devnet.transactions import group_id, parse_item, signed
+from gateway.limits import Clients
 from gateway.networks import DEVNET, MAINNET
 from gateway.payment import read_payment
 from gateway.prepare import MAX_AT_ONCE, PER_MINUTE, Prepare
@@ -290,6 +291,7 @@ class State:
     settings: GatewaySettings
     chain: Any
     quoted: dict[str, Any] = field(default_factory=dict)
+    clients: Clients = field(default_factory=lambda: Clients(()))
     project: str = "P"
     disclaimer: str = "D"
     now_s: float = 0.0

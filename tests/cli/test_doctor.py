@@ -1,4 +1,4 @@
-"""`emi doctor` says when what is served is not fresh."""
+"""`emi doctor` says when what is served is not fresh, and when no sale is possible."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
+from prometheus_client import generate_latest
 
-from generator.cli._doctor import examine
+from gateway.metrics import Metrics
+from generator.cli._doctor import Check, examine
 from tests.ports import free_port
 
 
@@ -52,6 +55,97 @@ def test_what_is_served_is_called_fresh_only_when_it_is(
 
     assert first.good is good
     assert said.removesuffix("100 s") in first.found
+
+
+class Canned(BaseHTTPRequestHandler):
+    """Answers of an origin, by path: status and body; the paths that it lacks are 404."""
+
+    answers: ClassVar[dict[str, tuple[int, str]]]
+
+    def do_GET(self) -> None:
+        status, body = self.answers.get(self.path, (404, "{}"))
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def answering(**answers: tuple[int, str]) -> Iterator[str]:
+    told = {f"/{name.replace('_', '.')}": answer for name, answer in answers.items()}
+    with ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (Canned,), {"answers": told})) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+
+
+SILENT = "the facilitator has given no good answer to /supported for over 60 s"
+FULL = "the payments ledger has taken no write for over 60 s"
+READY = (200, json.dumps({"status": "ready"}))
+NOT_READY = (503, json.dumps({"status": 503, "reasons": [SILENT, FULL]}))
+NO_STATUS = (200, "{}")
+
+
+def sales(checks: list[Check]) -> list[tuple[bool | None, str]]:
+    return [(check.good, check.found) for check in checks if check.what == "/readyz"]
+
+
+def test_each_reason_why_no_sale_is_possible_is_a_line() -> None:
+    with answering(status_json=NO_STATUS, readyz=NOT_READY) as origin:
+        checks = examine(origin)
+
+    assert sales(checks) == [(False, SILENT), (False, FULL)]
+
+
+def test_a_gateway_that_can_sell_is_one_good_line() -> None:
+    with answering(status_json=NO_STATUS, readyz=READY) as origin:
+        assert sales(examine(origin)) == [(True, "a sale is possible")]
+
+
+def test_behind_an_edge_that_does_not_route_readyz_the_gateway_itself_is_asked() -> None:
+    with answering(status_json=NO_STATUS) as edge, answering(readyz=NOT_READY) as gateway:
+        assert sales(examine(edge, [gateway])) == [(False, SILENT), (False, FULL)]
+
+
+@pytest.mark.parametrize("answer", [(404, "{}"), (200, "<html>"), (503, "{}"), (503, '{"reasons": 5}'), (200, "[]")])
+def test_a_readyz_that_cannot_be_seen_is_said_and_is_no_fault(answer: tuple[int, str]) -> None:
+    with answering(status_json=NO_STATUS, readyz=answer) as edge:
+        found = sales(examine(edge, [f"http://127.0.0.1:{free_port()}"]))
+
+    assert found == [(None, "not seen from here; run this where the gateway runs")]
+
+
+def test_metrics_past_their_limit_are_lines_and_failures_are_named() -> None:
+    metrics = Metrics()
+    metrics.unclosable.set(2)
+    metrics.unknown_oldest.set(61)
+    metrics.delivered_unpaid.inc()
+    metrics.refused_landed.inc()
+    metrics.facilitator_failures.labels("verify").inc(3)
+    with answering(status_json=NO_STATUS, metrics=(200, generate_latest(metrics.registry).decode())) as origin:
+        checks = examine(origin, metrics=f"{origin}/metrics")
+
+    assert [(check.what, check.good) for check in checks][-5:] == [
+        ("emi_payments_unclosable", False),
+        ("emi_payments_unknown_oldest_seconds", False),
+        ("emi_payments_delivered_unpaid_total", False),
+        ("emi_payments_refused_but_landed_total", False),
+        ("metrics", True),
+    ]
+    assert 'emi_facilitator_failures_total{call="verify"} 3' in checks[-1].found
+
+
+def test_metrics_in_order_are_one_good_line_and_unreachable_ones_are_said() -> None:
+    text = generate_latest(Metrics().registry).decode()
+    with answering(status_json=NO_STATUS, metrics=(200, text)) as origin:
+        quiet = examine(origin, metrics=f"{origin}/metrics")[-1]
+        gone = examine(origin, metrics=f"http://127.0.0.1:{free_port()}/metrics")[-1]
+
+    assert (quiet.what, quiet.good, gone.what, gone.good) == ("metrics", True, "metrics", None)
 
 
 def test_an_origin_without_any_answer_is_one_line() -> None:

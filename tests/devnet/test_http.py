@@ -251,7 +251,7 @@ def test_with_lent_ids_there_is_no_page_wallet(tmp_path: Path) -> None:
     from starlette.testclient import TestClient
 
     app = build_devnet(DevnetSettings(tmp_path / "devnet.sqlite3", as_network="testnet"))
-    with TestClient(app) as client:
+    with TestClient(app, base_url="http://localhost") as client:
         params = client.get("/algod/v2/transactions/params").json()
 
         assert (params["genesis-id"], params["genesis-hash"]) == ("testnet-v1.0", TESTNET.genesis_hash)

@@ -12,7 +12,7 @@ from gateway.devnet.settings import DevnetSettings
 
 def test_a_ledger_that_cannot_be_used_is_503_and_says_so(tmp_path: Path) -> None:
     app = build_devnet(DevnetSettings(state_path=tmp_path / "devnet.sqlite3"))
-    client = TestClient(app)
+    client = TestClient(app, base_url="http://localhost")
     app.state.ledger.close()
 
     answer = client.get("/wallet/fund", params={"address": app.state.fee_payer})

@@ -91,7 +91,7 @@ class Toy:
 def toy(path: Path, hooks: Hooks | None = None, clock: SteppedClock | None = None) -> Iterator[Toy]:
     clock = clock or SteppedClock()
     app = build_devnet(DevnetSettings(path / "devnet.sqlite3"), now=clock, hooks=hooks)
-    with TestClient(app) as client:
+    with TestClient(app, base_url="http://localhost") as client:
         yield Toy(client, app.state.ledger, clock, app.state.fee_payer)
 
 

@@ -48,7 +48,7 @@ class Front:
     """
 
     def __init__(self, devnet: Starlette) -> None:
-        self._devnet = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=devnet), base_url="http://devnet")
+        self._devnet = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=devnet), base_url="http://localhost")
         self._faults: Mapping[str, Behaviour] = {}
         self._over = asyncio.Event()
         self.calls: Counter[str] = Counter()

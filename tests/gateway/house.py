@@ -38,6 +38,12 @@ def in_loop(test: Callable[P, Awaitable[None]]) -> Callable[P, None]:
     return run
 
 
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait for what a thread does."""
+    while not holds():  # noqa: ASYNC110 - threads set no events of a loop
+        await asyncio.sleep(0.001)
+
+
 @dataclass
 class House:
     """The parts that a test touches."""

@@ -21,6 +21,7 @@ from starlette.testclient import TestClient
 from gateway.ballot import BallotRefused, read_ballot
 from gateway.ballot_relay import MAX_AT_ONCE, PER_MINUTE, BallotRelay
 from gateway.chain import Presence
+from gateway.limits import Clients
 from gateway.networks import DEVNET, TESTNET
 from gateway.remote import Answer
 from gateway.settings import DEMO_ARENA, DEMO_PAYEE, GatewaySettings
@@ -179,7 +180,9 @@ class Clock:
 
 
 def page(node: FakeNode, client: str = "testclient") -> TestClient:
-    state = SimpleNamespace(settings=GatewaySettings(), clock=Clock(), chain=node, project="P", disclaimer="D")
+    state = SimpleNamespace(
+        settings=GatewaySettings(), clock=Clock(), clients=Clients(()), chain=node, project="P", disclaimer="D"
+    )
     relay = BallotRelay(state)
     return TestClient(Starlette(routes=[Route("/b", relay.show, methods=["GET", "OPTIONS"])]), client=(client, 1))
 
@@ -278,7 +281,9 @@ def test_too_many_from_one_address_are_told_to_wait() -> None:
 
 def test_too_many_at_once_are_turned_away() -> None:
     node = FakeNode()
-    state = SimpleNamespace(settings=GatewaySettings(), clock=Clock(), chain=node, project="P", disclaimer="D")
+    state = SimpleNamespace(
+        settings=GatewaySettings(), clock=Clock(), clients=Clients(()), chain=node, project="P", disclaimer="D"
+    )
     relay = BallotRelay(state)
     relay._running = MAX_AT_ONCE
     client = TestClient(Starlette(routes=[Route("/b", relay.show)]))

@@ -15,6 +15,7 @@ from uvicorn.server import ServerState
 
 from gateway.connection import (
     MAX_HEAD_BYTES,
+    MAX_OPEN_PER_ADDRESS,
     MAX_PIPELINED,
     MAX_REQUEST_BYTES,
     REQUEST_TIMEOUT_S,
@@ -29,8 +30,8 @@ from tests.gateway.house import REGIME, House, house, in_loop
 class Wire(asyncio.Transport):
     """A transport that keeps what was written."""
 
-    def __init__(self) -> None:
-        super().__init__({"peername": ("203.0.113.9", 4), "sockname": ("127.0.0.1", 80)})
+    def __init__(self, peer: str = "203.0.113.9") -> None:
+        super().__init__({"peername": (peer, 4), "sockname": ("127.0.0.1", 80)})
         self.written = b""
         self.closed = self.aborted = False
 
@@ -72,7 +73,15 @@ class Line:
         kind = cast("type[Connection]", protocol_of(Connections(home.state)))
         self.connection = kind(config, self.server, {})
         self.wire = Wire()
+        self.others: list[Connection] = []
         self.connection.connection_made(self.wire)
+
+    def another(self, peer: str) -> Wire:
+        """Open one more connection to the same gateway."""
+        wire, connection = Wire(peer), type(self.connection)(self.connection.config, self.server, {})
+        self.others.append(connection)
+        connection.connection_made(wire)
+        return wire
 
     async def send(self, *parts: bytes) -> bytes:
         for part in parts:
@@ -88,11 +97,12 @@ async def turns() -> None:
 
 
 @asynccontextmanager
-async def line(folder: Path) -> AsyncIterator[Line]:
-    async with house(folder) as home:
+async def line(folder: Path, **settings: Any) -> AsyncIterator[Line]:
+    async with house(folder, **settings) as home:
         made = Line(home)
         yield made
-        made.connection.connection_lost(None)
+        for connection in (made.connection, *made.others):
+            connection.connection_lost(None)
 
 
 def get(*lines: str, method: str = "GET", path: str = REGIME) -> bytes:
@@ -337,10 +347,70 @@ async def test_half_a_request_behind_one_that_is_worked_on_does_not_cut_its_answ
 async def test_more_connections_than_the_process_has_files_for_are_told_so(tmp_path: Path) -> None:
     async with line(tmp_path) as made:
         made.connection.others.most = 1
-        second = Wire()
 
-        type(made.connection)(made.connection.config, made.server, {}).connection_made(second)
+        second = made.another("203.0.113.9")
         first_closed = made.wire.closed
 
     assert second.written.startswith(b"HTTP/1.1 503 ")
     assert (first_closed, second.closed) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("peers", "trusted", "taken"),
+    [
+        (["203.0.113.7"], "", MAX_OPEN_PER_ADDRESS),
+        (["127.0.0.1"], "", MAX_OPEN_PER_ADDRESS),
+        ([f"2001:db8::{n:x}" for n in range(1, 80)], "", MAX_OPEN_PER_ADDRESS),
+        ([f"203.0.113.{n}" for n in range(1, 80)], "", 80),
+        (["10.0.0.1"], "10.0.0.0/8", 80),
+        (["127.0.0.1"], "10.0.0.0/8", 80),
+    ],
+)
+@in_loop
+async def test_one_address_takes_its_share_of_the_connections_and_a_trusted_proxy_more(
+    peers: list[str], trusted: str, taken: int, tmp_path: Path
+) -> None:
+    async with line(tmp_path, trusted_proxies=trusted) as made:
+        wires = [made.another(peers[number % len(peers)]) for number in range(80)]
+        buyer = made.another("198.51.100.1")
+
+    refused = [wire for wire in wires if wire.written.startswith(b"HTTP/1.1 503 ") and wire.closed]
+    assert len(wires) - len(refused) == taken
+    assert buyer.written == b""
+
+
+@in_loop
+async def test_an_address_that_closed_its_connections_is_let_in_again(tmp_path: Path) -> None:
+    async with line(tmp_path) as made:
+        for _ in range(MAX_OPEN_PER_ADDRESS + 5):
+            made.another("203.0.113.7")
+        for connection in made.others:
+            connection.connection_lost(None)
+        made.others.clear()
+
+        again = made.another("203.0.113.7")
+
+    assert again.written == b""
+
+
+@pytest.mark.parametrize("hosts", [[], ["Host: gateway", "Host: other"]])
+@in_loop
+async def test_a_request_without_its_one_host_gets_no_challenge(hosts: list[str], tmp_path: Path) -> None:
+    request = "\r\n".join([f"GET {REGIME} HTTP/1.1", *hosts, "", ""]).encode()
+    async with line(tmp_path) as made:
+        written = await made.send(request)
+
+    assert b"402" not in written
+    assert made.asked == ["GET"]  # which answers 400
+
+
+@in_loop
+async def test_what_is_no_http_is_counted_and_not_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async with house(tmp_path) as home:
+        for _ in range(3):
+            await Line(home).send(b"\x16\x03\x01 no HTTP\r\n\r\n")
+        await Line(home).send(get("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", path="/healthz"))
+        counted = home.state.metrics.registry.get_sample_value("emi_requests_malformed_total")
+
+    assert counted == 3
+    assert caplog.messages == []

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
-from gateway.limits import Guard, RateLimit, client_address
+from gateway.limits import Clients, Guard, RateLimit
 from gateway.purchase import MAX_WAITING
 from tests.gateway.fakes import FakeClock
 from tests.gateway.house import REGIME, house, in_loop
@@ -81,6 +82,28 @@ async def test_loopback_is_not_counted(tmp_path: Path) -> None:
     assert {answer.status_code for answer in answers} == {402}
 
 
+@pytest.mark.parametrize("header", ["x-forwarded-for", "forwarded", "x-real-ip"])
+@in_loop
+async def test_all_behind_an_untrusted_proxy_on_loopback_count_as_one_address(header: str, tmp_path: Path) -> None:
+    async with house(tmp_path, rate_limit_per_minute=2, client=("127.0.0.1", 5)) as home:
+        with capture_logs() as logs:
+            answers = [await home.get(**{"payment_signature": "x", header: f"203.0.113.{n}"}) for n in range(4)]
+        local = await home.get(payment_signature="x")
+
+    assert [answer.status_code for answer in answers] == [402, 402, 429, 429]
+    assert [line["log_level"] for line in logs] == ["warning"]
+    assert local.status_code == 402
+
+
+@in_loop
+async def test_a_trusted_proxy_on_loopback_is_counted_by_its_clients(tmp_path: Path) -> None:
+    loopback = {"client": ("127.0.0.1", 5), "trusted_proxies": ("127.0.0.1",)}
+    async with house(tmp_path, rate_limit_per_minute=1, **loopback) as home:  # type: ignore[arg-type]
+        answers = [await home.get(payment_signature="x", x_forwarded_for=f"203.0.113.{n}") for n in (1, 2, 2)]
+
+    assert [answer.status_code for answer in answers] == [402, 402, 429]
+
+
 @pytest.mark.parametrize(
     ("peer", "forwarded", "trusted", "address"),
     [
@@ -94,7 +117,7 @@ async def test_loopback_is_not_counted(tmp_path: Path) -> None:
 def test_only_trusted_proxies_are_believed(peer: str, forwarded: str, trusted: list[str], address: str) -> None:
     scope: dict[str, Any] = {"client": (peer, 1), "headers": [(b"x-forwarded-for", forwarded.encode())]}
 
-    assert client_address(scope, trusted) == address
+    assert Clients(trusted).address(scope) == address
 
 
 def test_one_ipv6_subscriber_is_one_address() -> None:

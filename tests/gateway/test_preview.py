@@ -56,7 +56,7 @@ async def site_of(folder: Path, **published: bytes) -> AsyncIterator[httpx2.Asyn
     publish(folder / "site", "000000000001", {**files(), **published})
     app = build_app(GatewaySettings(state_dir=folder), preview=True)
     client = httpx2.AsyncClient(
-        transport=httpx2.ASGITransport(app=app), base_url="http://site", headers={"accept-encoding": "identity"}
+        transport=httpx2.ASGITransport(app=app), base_url="http://localhost", headers={"accept-encoding": "identity"}
     )
     async with app.router.lifespan_context(app), client:
         yield client
@@ -67,7 +67,7 @@ def alone(site: Path) -> tuple[Preview, httpx2.AsyncClient]:
     preview = Preview(site, "project")
     transport = httpx2.ASGITransport(app=preview)
     return preview, httpx2.AsyncClient(
-        transport=transport, base_url="http://site", headers={"accept-encoding": "identity"}
+        transport=transport, base_url="http://localhost", headers={"accept-encoding": "identity"}
     )
 
 
@@ -221,7 +221,7 @@ async def test_a_new_release_is_served_after_the_pointer_moves(tmp_path: Path) -
 @in_loop
 async def test_before_the_first_release_the_site_is_503_and_the_gateway_answers(tmp_path: Path) -> None:
     app = build_app(GatewaySettings(state_dir=tmp_path), preview=True)
-    client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://site")
+    client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://localhost")
     async with app.router.lifespan_context(app), client:
         answers: list[Any] = [await client.get(path) for path in (FREE, REGIME, "/healthz")]
 

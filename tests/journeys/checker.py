@@ -43,7 +43,6 @@ CANNOT: Final[Mapping[str, Mapping[str, str]]] = {
         LONG_URL: "the same, as 431",
     },
     "preview": {
-        "what is no HTTP request is not served": "its parser does not miss a Host; it listens on loopback only",
         "400 of the server itself is a problem document": "the parser answers in plain text, before the application",
         "the gateway is down: 503 as a problem document with Retry-After and Vary": "it is the gateway's own process",
         "the gateway is down: the free files do not notice": "the same",

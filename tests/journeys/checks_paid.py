@@ -73,13 +73,13 @@ def hostile_paths(site: Site) -> Iterator[str]:
 @check(ERRORS, "what is no HTTP request is not served")
 def malformed(site: Site) -> Iterator[str]:
     for raw in NO_REQUEST:
-        yield from status_is(site.origin.send(raw), {400, 404, 405}, _shown(raw))
+        yield from status_is(site.origin.send(raw), {400, 404, 405, 421}, _shown(raw))
 
 
 @check(ERRORS, "400 of the server itself is a problem document")
 def malformed_problem(site: Site) -> Iterator[str]:
     for raw in NO_REQUEST:
-        yield from is_problem(site.origin.send(raw), {400, 404, 405}, _shown(raw))
+        yield from is_problem(site.origin.send(raw), {400, 404, 405, 421}, _shown(raw))
 
 
 @check(ERRORS, "a body: 413 as a problem document")

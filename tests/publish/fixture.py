@@ -79,6 +79,7 @@ def arena(hit: float = 34.1, skill: float = -0.4, resolved: int = 1204) -> Arena
         empty_arena(),
         live=live,
         live_tally=Tally(bullish=11, bearish=6, neutral=4),
+        live_simulated_tally=Tally(bullish=11, bearish=6, neutral=4),
         open=_round(START_MS + HOUR_MS, RoundPhase.OPEN, None),
         lessons=lessons,
         hourly_record=record,

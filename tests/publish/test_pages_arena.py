@@ -10,6 +10,7 @@ import pytest
 
 from generator.arena.scores import track_record, wilson
 from generator.arena.teacher import Standing
+from generator.arena.values import Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.publish.pages.record import headline, verdict
@@ -37,6 +38,23 @@ def test_the_live_round_shows_crowd_brain_price_and_band() -> None:
     assert "NEUTRAL, to which it gave 36.0 %" in text
     assert "±0.23 %" in text
     assert "BTC stands 0.23 % above its start" in text
+
+
+@pytest.mark.parametrize(
+    ("simulated", "words"),
+    [
+        (Tally(10, 6, 4), "Of these, 20 votes are simulated; 1 real: 1 bullish, 0 neutral, 0 bearish."),
+        (Tally(), "21 votes: 11 bullish, 4 neutral, 6 bearish. "),
+    ],
+)
+def test_only_made_up_votes_are_called_simulated(simulated: Tally, words: str) -> None:
+    base = view()
+    ctx = replace(base.ctx, arena=replace(base.ctx.arena, live_simulated_tally=simulated))
+
+    text = _page("/arena/", replace(base, ctx=ctx))
+
+    assert words in text
+    assert "This crowd is simulated" not in text
 
 
 def test_the_open_round_shows_its_band_and_fingerprint_and_the_brain_as_sealed() -> None:

@@ -13,8 +13,9 @@ from generator.publish.charts.spark import scale, shares, sparkline
 from generator.publish.pages import format as page_format
 from generator.publish.pages.docs import fields, type_name
 from generator.publish.pages.record import record_view
+from generator.publish.pages.render import Pages
 from generator.publish.resources import Resources
-from tests.publish.fixture import arena, empty_arena, predictions
+from tests.publish.fixture import arena, empty_arena, predictions, view
 
 
 @pytest.mark.parametrize(
@@ -50,16 +51,25 @@ def test_back_ticks_become_code_and_the_rest_is_escaped() -> None:
 def test_a_sparkline_is_well_formed_and_says_its_finding() -> None:
     closes = tuple((i * 300_000, 100.0 + i) for i in range(200))
 
-    svg = ET.fromstring(str(sparkline("BTC", closes)))
+    svg = ET.fromstring(str(sparkline("BTC", closes, 1.5)))
 
-    assert svg.findtext("title", "").replace("\xa0", " ") == "BTC: +199.00 % over 17 hours"
+    assert svg.findtext("title", "").replace("\xa0", " ") == "BTC: +1.50 % over 24 hours"
     assert "high $299.000" in (svg.findtext("desc") or "")
+
+
+def test_a_sparkline_draws_a_day_and_claims_no_change_that_is_not_known() -> None:
+    closes = tuple((i * 3_600_000, 100.0 + i) for i in range(200))
+
+    svg = ET.fromstring(str(sparkline("BTC", closes, None)))
+
+    assert svg.findtext("title") == "BTC: the last 24 hours"
+    assert "From $275.000" in (svg.findtext("desc") or "")
 
 
 def test_a_sparkline_ends_at_the_newest_close_inside_its_box() -> None:
     closes = tuple((i * 300_000, 100.0 + (i * 7) % 13) for i in range(333))
 
-    svg = ET.fromstring(str(sparkline("BTC", closes)))
+    svg = ET.fromstring(str(sparkline("BTC", closes, 1.5)))
     line = svg.find("polyline")
     assert line is not None
     points = [tuple(map(float, pair.split(","))) for pair in line.attrib["points"].split()]
@@ -70,14 +80,14 @@ def test_a_sparkline_ends_at_the_newest_close_inside_its_box() -> None:
 
 
 def test_a_flat_market_is_drawn_in_the_middle() -> None:
-    svg = str(sparkline("BTC", ((0, 5.0), (300_000, 5.0))))
+    svg = str(sparkline("BTC", ((0, 5.0), (300_000, 5.0)), 0.0))
 
     assert 'points="3.0,18.0 129.0,18.0"' in svg
 
 
 @pytest.mark.parametrize("closes", [(), ((0, 1.0),), ((0, float("nan")), (300_000, 2.0))])
 def test_too_few_closes_draw_nothing(closes: tuple[tuple[int, float], ...]) -> None:
-    assert sparkline("BTC", closes) is None
+    assert sparkline("BTC", closes, None) is None
 
 
 def test_nothing_is_drawn_of_an_unknown_value_or_an_empty_vote() -> None:
@@ -177,3 +187,13 @@ def test_before_anything_counts_the_rehearsal_alone_is_drawn() -> None:
     assert view.rehearsal is not None
     assert [chart.told.name for chart in view.rehearsal.charts] == ["rehearsal-reliability", "rehearsal-curve"]
     assert not any(section.charts for section in view.sections)
+
+
+def test_the_landing_page_says_one_change_of_a_day_in_cell_and_picture() -> None:
+    of = view()
+    html = Pages().render(of)["/index.html"].decode()
+
+    for asset, coin in of.bodies["/api/main-brain.php"]["coins"].items():
+        change = page_format.signed(coin["change_24h"])
+        assert f"{asset}: {change} over 24 hours" in html
+        assert f">{change}<" in html

@@ -12,6 +12,7 @@ from generator.publish.pages.format import moment, price, signed
 
 WIDTH: Final = 132
 HEIGHT: Final = 36
+DAY_MS: Final = 86_400_000
 _PAD: Final = 3
 _MAX_POINTS: Final = 96
 
@@ -21,17 +22,19 @@ _SVG: Final = Markup(
 )
 
 
-def sparkline(asset: str, closes: Sequence[tuple[int, float]]) -> Markup | None:
-    """Draw recent closes as one line with a dot at the end.
+def sparkline(asset: str, closes: Sequence[tuple[int, float]], change: float | None) -> Markup | None:
+    """Draw the closes of the last day as one line with a dot at the end.
 
     Args:
         asset: symbol, used in the title and the element ids.
         closes: (open time in ms, close in USD), oldest first.
+        change: over 24 hours in percent, as it is published beside the line; None where it is not known.
 
     Returns:
         The chart, or None with fewer than two known closes: there is nothing honest to draw.
     """
     closes = [(t, close) for t, close in closes if math.isfinite(close) and close > 0]
+    closes = [(t, close) for t, close in closes if t >= closes[-1][0] - DAY_MS]
     if len(closes) < 2:
         return None
     points = _thin(closes)
@@ -47,8 +50,7 @@ def sparkline(asset: str, closes: Sequence[tuple[int, float]]) -> Markup | None:
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     end_x, end_y = places[-1]
     inner = Markup('<polyline points="{}"/><circle cx="{:.1f}" cy="{:.1f}" r="2.5"/>').format(path, end_x, end_y)
-    change = signed((last / first - 1) * 100)
-    title = f"{asset}: {change} over {_span(last_ms - first_ms)}"
+    title = f"{asset}: the last 24 hours" if change is None else f"{asset}: {signed(change)} over 24 hours"
     desc = (
         f"From {price(first)} at {moment(first_ms):%d %b %H:%M} UTC to {price(last)} at "
         f"{moment(last_ms):%d %b %H:%M} UTC; low {price(low)}, high {price(high)}."
@@ -101,8 +103,3 @@ def _thin(closes: Sequence[tuple[int, float]]) -> Sequence[tuple[int, float]]:
     # Every k-th close counted from the newest, so that the line always ends at the newest one.
     step = -(-len(closes) // _MAX_POINTS)
     return closes[::-1][::step][::-1]
-
-
-def _span(ms: int) -> str:
-    minutes = round(ms / 60_000)
-    return f"{round(minutes / 60)} hours" if minutes >= 120 else f"{minutes} minutes"

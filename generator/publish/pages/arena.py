@@ -9,7 +9,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from generator.arena.scores import BIN_CASES
-from generator.arena.values import ArenaView, Rate, Round
+from generator.arena.values import ArenaView, Rate, Round, Tally
 from generator.catalog.words import PatternType
 from generator.compose.context import TickContext
 from generator.publish.charts.now import live_round
@@ -142,12 +142,22 @@ def question(of: Round) -> str:
 
 def crowd_words(ctx: TickContext) -> str:
     """Say in words how the live round was voted."""
-    live, tally = ctx.arena.live, ctx.arena.live_tally
+    tally, simulated = ctx.arena.live_tally, ctx.arena.live_simulated_tally
     if not tally.total:
         return "Nobody has voted in this round."
-    made_up = " This crowd is simulated." if live and live.simulated_crowd else ""
-    split = f"{tally.bullish} bullish, {tally.neutral} neutral, {tally.bearish} bearish"
-    return f"{count(tally.total, 'vote')}: {split}.{made_up}"
+    words = f"{count(tally.total, 'vote')}: {_split(tally)}."
+    if not simulated.total:
+        return words
+    if simulated.total == tally.total:
+        return f"{words} This crowd is simulated."
+    real = Tally(
+        tally.bullish - simulated.bullish, tally.bearish - simulated.bearish, tally.neutral - simulated.neutral
+    )
+    return f"{words} Of these, {count(simulated.total, 'vote')} are simulated; {real.total:,} real: {_split(real)}."
+
+
+def _split(tally: Tally) -> str:
+    return f"{tally.bullish} bullish, {tally.neutral} neutral, {tally.bearish} bearish"
 
 
 def crowd_bar(ctx: TickContext) -> Markup | None:

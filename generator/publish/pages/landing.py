@@ -227,7 +227,7 @@ def _row(asset: str, ctx: TickContext, bodies: Bodies) -> AssetRow:
         bias=coin.get("bias") or UNKNOWN,
         mark=BIAS_MARKS.get(coin.get("bias"), ""),
         confidence=percent(coin.get("confidence")),
-        spark=sparkline(asset, ctx.closes.get(asset, ())),
+        spark=sparkline(asset, ctx.closes.get(asset, ()), coin.get("change_24h")),
         liquidity=word(pool.get("liquidity_context")),
         structure=word(pool.get("market_structure")),
         spread=UNKNOWN if spread is None else f"{spread:.3g} bps",
