@@ -18,13 +18,18 @@ GARBAGE = "<html>\r\n<h1>Just a moment</h1>"
 async def down_for(home: House, seconds: float) -> None:
     """Let time pass with a facilitator that answers nothing good."""
     home.world.supported = 500
-    home.clock.step(seconds)
-    await home.state.refresh()
+    await pass_time(home, seconds)
 
 
 async def back(home: House) -> None:
     home.world.supported = World(home.state.settings.chain_network.full).supported
-    home.clock.step(3)
+    await pass_time(home, 3)
+
+
+async def pass_time(home: House, seconds: float) -> None:
+    """Let the clock move, and the ledger and the facilitator be looked at."""
+    home.clock.step(seconds)
+    await home.state.ledger.tend()
     await home.state.refresh()
 
 
@@ -137,9 +142,11 @@ async def test_nodes_that_fail_are_counted_each_time_and_logged_once(tmp_path: P
             for _ in range(2):
                 await home.state.chain.lookup("T" * 52)
 
-        counts = [value(home, "emi_chain_failures_total", node=node) for node in ("algod", "indexer")]
+        algod, indexer = (value(home, "emi_chain_failures_total", node=node) for node in ("algod", "indexer"))
 
-    assert counts == [4, 2]
+    # Loops of the gateway may ask algod for its round meanwhile.
+    assert algod >= 4
+    assert indexer == 2
     reasons = [line["reason"] for line in logs if line["event"] == "a call to the chain failed"]
     assert len(reasons) == 2
     assert "status 502, unexpected answer '<html>bad gateway</html>'" in reasons[0]
