@@ -22,7 +22,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.chain import Chain
 from gateway.clock import Clock
-from gateway.errors import FacilitatorUnavailable, IdentityTaken
+from gateway.errors import FacilitatorUnavailable, IdentityTaken, database_reason
 from gateway.facilitator import Facilitator, Offer
 from gateway.ledger import Intent, Record
 from gateway.ledger_thread import LedgerThread
@@ -152,7 +152,7 @@ class Purchases:
             outcome = await self._in_turn(path, payment, record, admit)
         except SQLAlchemyError as error:
             # One line: an outage has many.
-            log.error("payments ledger failed", txid=payment.txid, reason=str(error))  # noqa: TRY400
+            log.error("payments ledger failed", txid=payment.txid, reason=database_reason(error))  # noqa: TRY400
             outcome = Unavailable("the payments ledger cannot be used right now; the same payment works later")
         finally:
             del self._flights[payment.txid]
