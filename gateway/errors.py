@@ -65,3 +65,8 @@ class PaymentInvalid(GatewayError):
         super().__init__(f"{code}: {text}")
         self.code = code
         self.text = text
+
+
+def database_reason(error: SQLAlchemyError) -> str:
+    """Return in one line, at most 200 characters, what the database said, without statement and parameters."""
+    return " ".join(str(getattr(error, "orig", None) or error).split())[:200]

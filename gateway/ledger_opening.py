@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import sqlalchemy as sa
 
-from gateway.errors import LedgerUnreadable
+from gateway.errors import LedgerUnreadable, database_reason
 from gateway.ledger_tables import REVISION, metadata
 from gateway.ledger_wires import WIRE_OPTIONS
 from gateway.settings import POSTGRES
@@ -97,8 +97,7 @@ def _open_postgres(url: str) -> sa.Engine:
         _migrate(engine)
     except sa.exc.SQLAlchemyError as error:
         engine.dispose()
-        reason = " ".join(str(getattr(error, "orig", None) or error).split())[:200]
-        message = f"the payments ledger {shown} cannot be used ({reason}); it was left as it is"
+        message = f"the payments ledger {shown} cannot be used ({database_reason(error)}); it was left as it is"
         raise LedgerUnreadable(message) from error
     except LedgerUnreadable as error:
         engine.dispose()

@@ -20,7 +20,7 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.clock import Clock, SystemClock
-from gateway.errors import LedgerUnavailable
+from gateway.errors import LedgerUnavailable, database_reason
 from gateway.health import LastGood
 from gateway.ledger import Ledger
 from gateway.ledger_batches import Batches
@@ -128,7 +128,7 @@ class LedgerThread:
             await self.write(self.ledger.count_deliveries, counts)
         except SQLAlchemyError as error:
             # Only a count: kept for the next flush, and no reason to fail.
-            log.warning("deliveries could not be counted", reason=str(error))
+            log.warning("deliveries could not be counted", reason=database_reason(error))
             for txid, count in counts.items():
                 self._deliveries[txid] = self._deliveries.get(txid, 0) + count
 
@@ -156,7 +156,7 @@ class LedgerThread:
         try:
             await self._counted("probe", self._writes, self.ledger.probe)
         except SQLAlchemyError as error:
-            log.error("the payments ledger takes no write", reason=str(getattr(error, "orig", None) or error))  # noqa: TRY400
+            log.error("the payments ledger takes no write", reason=database_reason(error))  # noqa: TRY400
         else:
             self.written.ok()
 
@@ -175,7 +175,7 @@ class LedgerThread:
                 await self._tends.wait(self.ledger.end_log)
         except SQLAlchemyError as error:
             # The log only grows: SQLite copies it by itself in the end.
-            log.warning("the ledger's log could not be copied", reason=str(error))
+            log.warning("the ledger's log could not be copied", reason=database_reason(error))
 
     async def close(self) -> None:
         """Write what is counted and close the database, unless it does not answer: then leave it as after a kill."""

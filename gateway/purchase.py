@@ -23,7 +23,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.chain import Chain
 from gateway.clock import Clock
-from gateway.errors import FacilitatorUnavailable, IdentityTaken
+from gateway.errors import FacilitatorUnavailable, IdentityTaken, database_reason
 from gateway.facilitator import Facilitator, Offer
 from gateway.leases import Leases
 from gateway.ledger import KEEP_ROUNDS, Intent, Record
@@ -166,7 +166,7 @@ class Purchases:
             outcome = _guarded(await self._in_turn(path, payment, record, admit), payment)
         except SQLAlchemyError as error:
             # One line: an outage has many.
-            log.error("payments ledger failed", txid=payment.txid, reason=str(error))  # noqa: TRY400
+            log.error("payments ledger failed", txid=payment.txid, reason=database_reason(error))  # noqa: TRY400
             outcome = Unavailable(LEDGER_UNUSABLE)
         finally:
             del self._flights[payment.txid]

@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from gateway.chain import Chain, Finding, Presence, extend_watch
 from gateway.challenge import requirement
 from gateway.clock import Clock
+from gateway.errors import database_reason
 from gateway.facilitator import Facilitator, Offer, SettleAnswer, SettleKind
 from gateway.leases import Leases
 from gateway.ledger_thread import LedgerThread
@@ -170,7 +171,7 @@ class Settlements:
             self._step("settled_written")
         except SQLAlchemyError as error:
             # It is paid and its intent is durable: deliver; the reconciler closes the row by the chain.
-            log.error("a settled payment could not be closed", txid=payment.txid, reason=str(error))  # noqa: TRY400
+            log.error("a settled payment could not be closed", txid=payment.txid, reason=database_reason(error))  # noqa: TRY400
             return delivery
         if isinstance(delivery, Delivered):
             self.done.put(delivery)
