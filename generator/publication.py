@@ -111,9 +111,8 @@ def _make(service: Service, context: TickContext, composed: Composed, at: dateti
     bodies = {path: encode(body) for path, body in free.items()}
     played = service.memory.resolved_rounds(ROUNDS_PUBLISHED)
     due = service.memory.settled_predictions(PREDICTIONS_SHOWN)
-    standing = service.standing.assets | last_good.make(
-        Kind.DISCOVERY, DISCOVERY, lambda: service.standing.files(service.site, examples(), at)
-    )
+    standing = last_good.make(Kind.DISCOVERY, DISCOVERY, lambda: service.standing.files(service.site, examples(), at))
+    standing |= service.standing.assets
     rounds = last_good.make(Kind.DOWNLOAD, (ROUNDS_JSON,), lambda: rounds_file(service.site.project, played))
     aside = service.beside.now(context, free, played, at)
     view = PageView(context, free, service.standing.schemas, played, due, aside.shares, aside.months)

@@ -11,7 +11,7 @@ from generator.arena.address import default_address
 from generator.arena.algorand import key_of
 from generator.catalog.words import Prediction
 from generator.cli._node import Node
-from generator.cli._published import Published, read_json
+from generator.cli._published import Published, PublishedError, read_json
 from generator.errors import GeneratorError
 from generator.settings import GeneratorSettings
 
@@ -29,6 +29,7 @@ class OpenRound:
 
     round_id: str
     closes: str
+    commitment: str | None = None
 
 
 def check_choice(text: str) -> Prediction:
@@ -75,7 +76,7 @@ def find_open_round(origin: str | None, site: Path, wanted: str | None, now: dat
         raise VoteError(
             "no round takes votes now; the next opens when the brain has a forecast, look again in a minute"
         )
-    taking = OpenRound(found["round_id"], str(found.get("closes")))
+    taking = OpenRound(found["round_id"], str(found.get("closes")), found.get("commitment"))
     if wanted is not None and wanted != taking.round_id:
         raise VoteError(f"round {wanted} does not take votes; {taking.round_id} does, until {taking.closes}")
     if _passed(taking.closes, now or datetime.now(UTC)):
@@ -83,6 +84,19 @@ def find_open_round(origin: str | None, site: Path, wanted: str | None, now: dat
             f"votes in {taking.round_id} closed {taking.closes}; what is published is stale, is the service up?"
         )
     return taking
+
+
+def is_made_here(found: OpenRound, site: Path) -> bool:
+    """Tell whether the generator of this site folder made a round that an origin shows.
+
+    Every Arena names its rounds alike; only the digest of a sealed forecast, which is salted, is of one generator.
+    """
+    try:
+        body = read_json(Published(site), PUBLISHED)
+    except PublishedError:
+        return False
+    ours = body.get("open_round") if isinstance(body, dict) else None
+    return found.commitment is not None and isinstance(ours, dict) and ours.get("commitment") == found.commitment
 
 
 def _passed(closes: str, now: datetime) -> bool:

@@ -30,7 +30,7 @@ def vote(  # noqa: PLR0917  typer passes by name
 
     Example: emi vote BULLISH
     """
-    from generator.cli._ballot import VoteError, check_choice, find_open_round, load_key
+    from generator.cli._ballot import VoteError, check_choice, find_open_round, is_made_here, load_key
     from generator.cli._settings import generator_settings
 
     word = check_choice(choice)
@@ -38,11 +38,27 @@ def vote(  # noqa: PLR0917  typer passes by name
         raise VoteError("--inbox and --submit are two ways to vote: use one of them")
     settings: GeneratorSettings = generator_settings(state_dir=state_dir)
     found: OpenRound = find_open_round(url, settings.site_path, round_id)
+    if url is not None and not is_made_here(found, settings.site_path):
+        _refuse_a_stray(settings, inbox, url, on_chain=on_chain)
     key = load_key(key_file or settings.state_dir / "keys" / "voter.key")
     lines = _submit(settings, key, found, word) if on_chain else _drop(settings, inbox, key, found, word)
     print(f"{word} in round {found.round_id} (votes close {found.closes})")
     for line in lines:
         print(line)
+
+
+def _refuse_a_stray(settings: GeneratorSettings, inbox: Path | None, url: str, *, on_chain: bool) -> None:
+    """Refuse a ballot that the service at another origin would never see."""
+    from generator.cli._ballot import VoteError
+
+    elsewhere = f"{url} is not the service of {settings.state_dir}"
+    if on_chain and settings.arena.address is None:
+        raise VoteError(f"{elsewhere}: set EMI_ARENA__ADDRESS and EMI_NETWORK to those of its Arena page")
+    if not on_chain and inbox is None and settings.inbox_bucket is None:
+        raise VoteError(
+            f"{elsewhere}, and reads no ballot that is dropped there: vote on its Arena page, run this with its "
+            "--state-dir on its machine, or name its inbox with --inbox"
+        )
 
 
 def _submit(settings: GeneratorSettings, key: str, found: OpenRound, word: str) -> tuple[str, str]:
@@ -71,7 +87,5 @@ def _drop(settings: GeneratorSettings, inbox: Path | None, key: str, found: Open
     txid, data = sign_ballot(key, found.round_id, Prediction(word), arena_address(settings), genesis, lease=lease)
     store = settings.inbox_bucket if inbox is None else None
     place = drop_into_store(store, txid, data) if store else drop(inbox or settings.inbox_path, txid, data)
-    return (
-        f"ballot {txid} dropped as {place}",
-        "It is counted by the next tick; the split is published when the round goes live.",
-    )
+    counts = "It is counted by the next tick" if inbox is None else "It counts if the service reads that inbox in time"
+    return (f"ballot {txid} dropped as {place}", f"{counts}; the split is published when the round goes live.")

@@ -41,7 +41,7 @@ class LastGood:
     """
 
     def __init__(self, checker: Checker | None = None, shown: Shown = nothing_shown) -> None:
-        self.failures = dict.fromkeys(Kind, 0)  # since the start, by kind
+        self.failures: dict[str, int] = dict.fromkeys(Kind, 0)  # since the start, by kind
         self._checker = checker or Checker()
         self._shown = shown
         self._good: dict[str, bytes] = {}

@@ -166,6 +166,51 @@ def test_the_open_round_is_read_from_an_origin(tmp_path: Path) -> None:
     assert found.round_id == "BTC-20261120-130000"
 
 
+OURS = {"round_id": OPEN.round_id, "closes": CLOSES, "commitment": "ab" * 32}
+THEIRS = {**OURS, "commitment": "cd" * 32}
+
+
+def served(open_round: object) -> bytes:
+    return json.dumps({"open_round": open_round}).encode()
+
+
+@pytest.mark.parametrize("here", [None, THEIRS], ids=["no service here", "another service here"])
+@pytest.mark.parametrize(
+    ("way", "advice"), [((), "name its inbox with --inbox"), (("--submit",), "set EMI_ARENA__ADDRESS")]
+)
+def test_a_ballot_for_a_service_elsewhere_is_not_dropped_where_nobody_reads_it(
+    tmp_path: Path, here: object, way: tuple[str, ...], advice: str
+) -> None:
+    if here:
+        publish(tmp_path, here)
+
+    with origin(200, served(OURS)) as url:
+        code, _, error = run(tmp_path, "BULLISH", "--url", url, *way)
+
+    assert (code, isinstance(error, VoteError)) == (1, True)
+    assert f"{url} is not the service of {tmp_path}" in str(error)
+    assert advice in str(error)
+    assert [path for path in tmp_path.iterdir() if path.name != "site"] == []
+
+
+def test_the_origin_of_the_service_of_this_state_is_taken(tmp_path: Path) -> None:
+    publish(tmp_path, OURS)
+
+    with origin(200, served(OURS)) as url:
+        code, output, _ = run(tmp_path, "BULLISH", "--url", url)
+
+    assert (code, len(counted(tmp_path))) == (0, 1)
+    assert "counted by the next tick" in output
+
+
+def test_an_inbox_that_is_named_is_taken_and_no_count_is_promised(tmp_path: Path) -> None:
+    with origin(200, served(OURS)) as url:
+        code, output, _ = run(tmp_path, "BULLISH", "--url", url, "--inbox", str(tmp_path / "inbox"))
+
+    assert (code, len(counted(tmp_path))) == (0, 1)
+    assert "It counts if the service reads that inbox in time" in output
+
+
 @pytest.mark.parametrize(("status", "body"), [(200, b"<html>"), (503, b"{}"), (200, b"\xff")])
 def test_an_origin_that_answers_nonsense_is_one_line(tmp_path: Path, status: int, body: bytes) -> None:
     with origin(status, body) as url, pytest.raises(PublishedError, match="cannot be read"):
