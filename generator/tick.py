@@ -6,16 +6,14 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import Final
 
 from generator.arena.ballots import BallotFile
-from generator.arena.life import Forecaster
 from generator.arena.play import PlayInputs, RegimeRow
 from generator.arena.settlement import PricePoint
 from generator.arena.values import ArenaView
-from generator.brain.hourly import HOUR_MS, base_rate_forecast, futures, trends
-from generator.brain.values import BrainReading
+from generator.brain.hourly import HOUR_MS, futures, trends
+from generator.brain.values import BrainReading, Forecast
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import MODE_OF_REGIME, RegimeLabel, SourceMode
 from generator.compose.all import compose
@@ -130,7 +128,7 @@ def play(
         prices=prices,
         venues_needed=observation.venues_needed,
         price_basis=observation.price_basis,
-        forecast=_forecaster(service, observation, reading),
+        forecast=service.engine.forecast if reading is not None else _silent,
         config=service.arena,
         ballots=ballots,
         salt=service.salt,
@@ -211,13 +209,9 @@ def _day_before(service: Service, now_ms: int) -> DayBefore:
     return DayBefore(None if label is None else RegimeLabel(label), confidence, risk_score)
 
 
-def _forecaster(service: Service, observation: Observation, reading: BrainReading | None) -> Forecaster:
-    """Return who forecasts: the brain, the base rate where bars are too long for it, or nobody past the end."""
-    if reading is not None:
-        return service.engine.forecast
-    if observation.bar_interval_ms == HOUR_MS and not observation.ended:
-        return partial(base_rate_forecast, service.history.frame())
-    return lambda _asset, _minutes: None
+def _silent(_asset: str, _minutes: int) -> Forecast | None:
+    """Forecast nothing: without 5-minute bars, and past a recording's end, the brain says nothing that could be scored."""
+    return None
 
 
 def _freshness(service: Service, observation: Observation, at: datetime, number: int | None) -> Freshness:

@@ -208,14 +208,14 @@ def test_after_a_stop_no_further_tick_begins(tmp_path: Path) -> None:
     assert not told
 
 
-def write_candles(folder: Path, days: int, asset: str = "BTC", *, flat: bool = False) -> None:
-    """Write a random walk of 5-minute candles from 2026-01-01 on, or a price that never moves."""
-    steps = np.random.default_rng(5).normal(0, 0.001, days * 288)
+def write_candles(folder: Path, days: int, asset: str = "BTC", *, flat: bool = False, step_ms: int = 300_000) -> None:
+    """Write a random walk of candles from 2026-01-01 on, or a price that never moves."""
+    steps = np.random.default_rng(5).normal(0, 0.001, days * 86_400_000 // step_ms)
     closes = 100 * np.exp(np.cumsum(0 * steps if flat else steps))
     wick = 0.0 if flat else 0.001
     rows = ["ts,open,high,low,close,volume"]
     for place, close in enumerate(closes):
-        t = 1_767_225_600_000 + place * 300_000
+        t = 1_767_225_600_000 + place * step_ms
         rows.append(f"{t},{close:.4f},{close * (1 + wick):.4f},{close * (1 - wick):.4f},{close:.4f},10")
     folder.mkdir(exist_ok=True)
     (folder / f"{asset}USDT.csv").write_text("\n".join(rows))
@@ -244,6 +244,35 @@ def test_a_replay_moved_elsewhere_voids_what_was_under_way_and_says_why(tmp_path
     assert {row["void_reason"] for row in rows} == {"the replay was moved to another market time"}
     replay = body(settings.state_dir, "/api/market-regime.php")["replay"]
     assert replay["market_time"] == "2026-01-07T12:00:00Z"
+
+
+def test_on_hourly_data_the_brain_says_nothing_and_nothing_is_scored_or_learned(tmp_path: Path) -> None:
+    write_candles(tmp_path / "candles", days=14, step_ms=3_600_000)
+    settings = GeneratorSettings(
+        state_dir=tmp_path / "state", source=SourceMode.RECORDED, data_dir=(tmp_path / "candles",)
+    )
+
+    async def work() -> None:
+        clock = SteppedClock()
+        async with opened(tmp_path, clock, settings, at=datetime(2026, 1, 9, 12, tzinfo=UTC), days=8) as service:
+            for _ in range(4 * 12 + 1):
+                await tick(service, clock.now())
+                clock.step(5 * MINUTE)
+
+    run(work)
+
+    state = settings.state_dir
+    statistics = body(state, "/api/statistics.php")
+    assert statistics["main_brain"]["record"]["predictions"] == statistics["arena"]["record"]["predictions"] == 0
+    assert statistics["teacher_brain"]["metrics"]["lessons_total"] == 0
+    reasoning = body(state, "/api/reasoning.php")["reasoning"]
+    assert (reasoning["prediction"], reasoning["confidence"], reasoning["brain_silent"]) == ("NEUTRAL", None, True)
+    shared = body(state, "/arena/get_shared_intelligence.php")
+    snapshot = shared["brain_snapshot"]
+    assert (snapshot["prediction"], snapshot["confidence"], snapshot["brain_silent"]) == ("NEUTRAL", None, True)
+    assert (shared["combined_intelligence"]["brain"], shared["combined_intelligence"]["agreement"]) == (None, None)
+    reasons = {row["void_reason"] for row in body(state, "/arena/rounds.json")["rounds"]}
+    assert reasons == {"no forecast: the brain had none before the start"}
 
 
 def test_a_brain_state_of_other_weights_is_not_used_and_nothing_is_lost(tmp_path: Path) -> None:

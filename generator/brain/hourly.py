@@ -1,4 +1,4 @@
-"""What 60-minute bars tell: the last day's trend, futures pressure, the base rate of a round. No view of direction."""
+"""What 60-minute bars tell: the last day's trend and futures pressure. No view of direction."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Final
 import numpy as np
 
 from generator.brain.derivatives import Derivatives
-from generator.brain.direction import BAND
 from generator.brain.sentences import DERIVATIVES
-from generator.brain.values import Forecast, FuturesReading, Probabilities
-from generator.catalog.words import Prediction, Trend
+from generator.brain.values import FuturesReading
+from generator.catalog.words import Trend
 from generator.market.values import BAR_MS, BarFrame, FloatArray
 
 HOUR_MS: Final = 3_600_000
@@ -18,9 +17,6 @@ HOURS: Final = 24
 FUTURES_HOURS: Final = 36
 FEWEST: Final = 12
 CLEAR: Final = 1.2  # t-statistic of the mean hourly return from which a trend is called one
-HALF_LIFE_HOURS: Final = 24
-FEWEST_OUTCOMES: Final = 48
-PRIOR_OUTCOMES: Final = 30  # uniform outcomes that the counted ones are added to
 
 
 def trends(frame: BarFrame) -> dict[str, Trend]:
@@ -52,49 +48,10 @@ def futures(frame: BarFrame) -> dict[str, FuturesReading]:
     }
 
 
-def base_rate_forecast(frame: BarFrame, asset: str, horizon_minutes: int) -> Forecast | None:
-    """Return the base rate as a forecast: how often the last hours ended below, inside and above the neutral band.
-
-    It holds no view, so the word is always NEUTRAL. Each past hour is judged by the band that was known before it.
-
-    Args:
-        frame: closed 60-minute bars, oldest first.
-        asset: one of the frame's.
-        horizon_minutes: 60; for any other horizon nothing is known.
-
-    Returns:
-        None with fewer than 48 known hours.
-    """
-    if frame.interval_ms != HOUR_MS or horizon_minutes * 60_000 != HOUR_MS:
-        return None
-    returns = _returns(frame.fields["close"][:, frame.assets.index(asset)])
-    if returns.size <= FEWEST_OUTCOMES + FEWEST:
-        return None
-    sigma = _sigma(returns)
-    known, bands = returns[FEWEST:], BAND * sigma[FEWEST:-1]
-    counts = (
-        np.array([(known < -bands).sum(), (np.abs(known) <= bands).sum(), (known > bands).sum()]) + PRIOR_OUTCOMES / 3
-    )
-    down, neutral, up = (counts / counts.sum()).tolist()
-    rates = Probabilities(down, neutral, up)
-    return Forecast(asset, horizon_minutes, rates, rates, Prediction.NEUTRAL, 10_000 * BAND * float(sigma[-1]))
-
-
 def _returns(closes: FloatArray) -> FloatArray:
     known = closes[np.isfinite(closes) & (closes > 0)]
     returns: FloatArray = np.diff(np.log(known))
     return returns
-
-
-def _sigma(returns: FloatArray) -> FloatArray:
-    """Return the EWMA sigma known before each return, and after the last: one more than `returns`."""
-    decay = 0.5 ** (1 / HALF_LIFE_HOURS)
-    variance = np.empty(returns.size + 1)
-    variance[0] = float(np.mean(returns[:FEWEST] ** 2))
-    for place, value in enumerate(returns):
-        variance[place + 1] = decay * variance[place] + (1 - decay) * value * value
-    sigma: FloatArray = np.sqrt(variance)
-    return sigma
 
 
 def _word(closes: FloatArray) -> Trend:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from generator.brain.values import Forecast
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import basis_points, percent, price
+from generator.catalog.words import Prediction
 from generator.compose.coins import (
     agreement,
     base_rates,
@@ -50,7 +51,8 @@ def asset_direction(ctx: TickContext, asset: str) -> AssetDirection:
     return AssetDirection(
         asset=asset,
         bias=bias_of(ctx, asset),
-        prediction=forecast.prediction if forecast else None,
+        prediction=forecast.prediction if forecast else Prediction.NEUTRAL,
+        brain_silent=forecast is None,
         confidence=confidence_percent(forecast),
         horizon_minutes=forecast.horizon_minutes if forecast else None,
         probabilities=probabilities(forecast),

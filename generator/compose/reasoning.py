@@ -41,6 +41,7 @@ def reasoning_block(ctx: TickContext, asset: str) -> Reasoning:
     return Reasoning(
         prediction=forecast.prediction if forecast else Prediction.NEUTRAL,
         confidence=confidence_percent(forecast),
+        brain_silent=forecast is None,
         summary=read.summary if read and forecast else nothing,
         reason_points=tuple(_point(row.side, row.text) for row in read.evidence) if read else (),
         horizon_minutes=forecast.horizon_minutes if forecast else None,

@@ -7,7 +7,7 @@ from generator.arena.values import Round
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import basis_points, iso, iso_or_none, percent, price
 from generator.catalog.sentences import NO_START_PRICE, TEACHER_ROLE
-from generator.catalog.words import Consensus
+from generator.catalog.words import Consensus, Prediction
 from generator.compose.context import TickContext
 from generator.compose.envelope import notice
 from generator.compose.inputs import observed
@@ -40,7 +40,7 @@ def shared_intelligence(ctx: TickContext) -> SharedIntelligenceResponse:
     """Compose the live round in one document."""
     current = shown_round(ctx)
     snapshot = brain_snapshot(ctx, current)
-    missing = [] if snapshot.prediction else ["no forecast of the brain is revealed for this round"]
+    missing = [] if _said(snapshot) else ["no forecast of the brain is revealed for this round"]
     missing += [] if current.start_price else [NO_START_PRICE]
     return SharedIntelligenceResponse(
         **notice(ctx, ENDPOINT_BY_ID["shared-intelligence"], *round_limits(ctx), *missing),
@@ -69,6 +69,7 @@ def brain_snapshot(ctx: TickContext, current: Round) -> BrainSnapshot:
     if sealed(ctx, current):
         return BrainSnapshot(
             prediction=None,
+            brain_silent=False,
             confidence=None,
             probabilities=None,
             base_rates=None,
@@ -76,8 +77,10 @@ def brain_snapshot(ctx: TickContext, current: Round) -> BrainSnapshot:
             sealed_digest=current.sealed_digest,
             salt=None,
         )
+    silent = current.prediction is None and ctx.reading is None
     return BrainSnapshot(
-        prediction=current.prediction,
+        prediction=Prediction.NEUTRAL if silent else current.prediction,
+        brain_silent=silent,
         confidence=current.confidence_percent,
         probabilities=_triple(current.probabilities),
         base_rates=_triple(current.base_rate),
@@ -87,20 +90,24 @@ def brain_snapshot(ctx: TickContext, current: Round) -> BrainSnapshot:
     )
 
 
+def _said(snapshot: BrainSnapshot) -> Prediction | None:
+    return None if snapshot.brain_silent else snapshot.prediction
+
+
 def combined(ctx: TickContext, snapshot: BrainSnapshot) -> CombinedIntelligence:
     """Put brain and people side by side."""
-    crowd = consensus_of(live_tally(ctx))
-    if snapshot.prediction is None or crowd is Consensus.NONE:
+    crowd, said = consensus_of(live_tally(ctx)), _said(snapshot)
+    if said is None or crowd is Consensus.NONE:
         return CombinedIntelligence(
-            brain=snapshot.prediction,
+            brain=said,
             crowd=crowd,
             agreement=None,
             note="There is nothing to compare: the brain or the people have said nothing yet.",
         )
-    same = snapshot.prediction.value == crowd.value
+    same = said.value == crowd.value
     word = "say the same" if same else "do not say the same"
     return CombinedIntelligence(
-        brain=snapshot.prediction,
+        brain=said,
         crowd=crowd,
         agreement=same,
         note=f"Brain and people {word}. Neither is evidence that one of them is right.",

@@ -26,7 +26,10 @@ class AssetDirection(Body):
 
     asset: str = Field(description="Asset symbol.")
     bias: Bias | None = Field(description="UP, DOWN or FLAT; null without a forecast.")
-    prediction: Prediction | None = Field(description="The same as a forecast word; null without a forecast.")
+    prediction: Prediction | None = Field(description="The same as a forecast word; NEUTRAL without a forecast.")
+    brain_silent: bool = Field(
+        description="True where no forecast is made: the NEUTRAL beside it claims nothing and is never scored."
+    )
     confidence: float | None = Field(description="Chance of the shown class, percent 0..100.")
     horizon_minutes: int | None = Field(description="How far ahead the forecast looks, minutes.")
     probabilities: Probabilities | None = Field(description="Chances of the three outcomes.")

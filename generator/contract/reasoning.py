@@ -17,6 +17,9 @@ class Reasoning(Body):
         "NEUTRAL with confidence null means that no forecast is made."
     )
     confidence: float | None = Field(description="Chance of the shown class, percent 0..100; null without a forecast.")
+    brain_silent: bool = Field(
+        description="True where no forecast is made: the NEUTRAL beside it claims nothing and is never scored."
+    )
     summary: str = Field(description="The reading in words.")
     reason_points: tuple[str, ...] = Field(description="The evidence in words.")
     horizon_minutes: int | None = Field(description="How far ahead the forecast looks, minutes.")

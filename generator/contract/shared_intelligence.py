@@ -14,7 +14,12 @@ from generator.contract.teacher_lessons import TeacherLesson
 class BrainSnapshot(Body):
     """The brain's forecast of the live round, as sealed before it started."""
 
-    prediction: Prediction | None = Field(description="The revealed forecast; null while sealed or without one.")
+    prediction: Prediction | None = Field(
+        description="The revealed forecast; null while sealed or without one; NEUTRAL where the brain is silent."
+    )
+    brain_silent: bool = Field(
+        description="True while the brain makes no forecasts: the NEUTRAL beside it claims nothing and is never scored."
+    )
     confidence: float | None = Field(description="Chance of the shown class, percent 0..100; null while sealed.")
     probabilities: Probabilities | None = Field(description="The three chances; null while sealed.")
     base_rates: Probabilities | None = Field(description="How often each outcome came up before; null while sealed.")
