@@ -25,15 +25,14 @@ from gateway.clock import Clock, SystemClock
 from gateway.connection import Connections, protocol_of
 from gateway.errors import GatewayError, PreviewRefused
 from gateway.hosts import own_names
+from gateway.http_client import HttpClient
 from gateway.ledger import Ledger
 from gateway.limits import Guard
-from gateway.line import Lines
 from gateway.paid import PaidEndpoint
 from gateway.preview import Preview
 from gateway.problem import ALLOWED_METHODS, PROBLEMS, preflight, problem
 from gateway.purchase import Step, no_step
-from gateway.remote import MAX_ANSWER_BYTES, Http
-from gateway.remote import MAX_HEAD_BYTES as MAX_ANSWER_HEAD_BYTES
+from gateway.remote import Http
 from gateway.settings import GatewaySettings, is_loopback
 from gateway.state import GatewayState
 
@@ -56,7 +55,7 @@ def build_app(
     Args:
         settings: checked settings.
         clock: for tests; the machine's clock by default.
-        http: the connections of every outgoing call; made and closed by the lifespan by default.
+        http: the client of every outgoing call; opened and closed by the lifespan by default.
         preview: also serve the published site, on loopback only.
         step: for tests; told the steps of every purchase, see `gateway.purchase`.
 
@@ -102,9 +101,7 @@ def _routes(state: GatewayState, site: Preview | None) -> list[BaseRoute]:
 async def _lifespan(state: GatewayState, site: Preview | None, http: Http | None) -> AsyncIterator[None]:
     async with contextlib.AsyncExitStack() as stack:
         if http is None:
-            # How many calls run at once is bounded by the purchases' turns.
-            http = lines = Lines(MAX_ANSWER_HEAD_BYTES + MAX_ANSWER_BYTES)
-            stack.push_async_callback(lines.close)
+            http = await stack.enter_async_context(HttpClient())
         await state.start(http)
         stack.push_async_callback(state.stop)
         if site is not None:

@@ -17,6 +17,7 @@ from gateway.buyer_devnet import SIGN_PATH, Signer, devnet_wallet
 from gateway.buyer_products import DEFAULT, FLOW_BY_NAME, FLOWS, Flow
 from gateway.prepare import PREPARE_PATH, Prepare, PrepareState
 from gateway.problem import preflight
+from gateway.remote import Http
 from gateway.vault import LoadedVault, Vault, VaultProduct
 
 PAGE: Final = "/x402-buyer/"
@@ -47,6 +48,11 @@ class BuyerState(PrepareState, Protocol):
     @property
     def chain(self) -> BallotNode:
         """The chain's client, which also takes a ballot."""
+        ...
+
+    @property
+    def http(self) -> Http:
+        """The client of every outgoing call."""
         ...
 
     def no_quote_reason(self) -> str | None:

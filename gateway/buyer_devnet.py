@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-import aiohttp
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -13,6 +12,7 @@ from gateway.buyer_products import DEFAULT, PRODUCTS
 from gateway.hosts import is_foreign, own_names
 from gateway.networks import DEVNET
 from gateway.problem import problem
+from gateway.remote import RemoteError, call
 from gateway.settings import GatewaySettings, is_loopback
 
 if TYPE_CHECKING:
@@ -84,16 +84,12 @@ class Signer:
         return self._state.settings.origin + paths[0] if paths else None
 
     async def _forward(self, request: Request, path: str, headers: dict[str, str]) -> Response:
-        timeout = aiohttp.ClientTimeout(total=SIGN_TIMEOUT_S)
-        told: Any = None
+        url = f"{self._wallet_url}/{path}"
         try:
-            async with (
-                aiohttp.ClientSession(timeout=timeout) as http,
-                http.post(f"{self._wallet_url}/{path}", headers=headers) as answer,
-            ):
-                told = await answer.json()
-        except (aiohttp.ClientError, TimeoutError, ValueError):
+            answer = await call(self._state.http, "POST", url, timeout_s=SIGN_TIMEOUT_S, headers=headers)
+        except RemoteError:
             return self._problem(request, 503, "the devnet does not answer; nothing was signed")
+        told = answer.content
         if answer.status != 200 or not isinstance(told, dict):
             why = told.get("message") if isinstance(told, dict) else None
             text = why if isinstance(why, str) else "the devnet's wallet did not sign this"

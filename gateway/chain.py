@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
+import structlog
+from prometheus_client import Counter
 from pydantic import SecretStr
 
 from gateway.clock import Clock
-from gateway.remote import Answer, Http, RemoteError, call
+from gateway.metrics import Metrics
+from gateway.remote import Answer, Http, RemoteError, call, describe
 from gateway.settings import GatewaySettings
 
 TIMEOUT_S: Final = 4.0
@@ -19,6 +22,8 @@ TIMEOUT_S: Final = 4.0
 GLANCE_TIMEOUT_S: Final = 1.0
 ROUND_TTL_S: Final = 2.0
 NOT_FOUND: Final = 404
+# A token that is wrong, an address that is blocked, too many questions: no answer to what was asked.
+DENIED: Final = frozenset({401, 403, 429})
 OK: Final = 200
 # How far past its last valid round absence must be seen before it counts.
 MARGIN_ROUNDS: Final = 10
@@ -32,6 +37,8 @@ REFUSAL_ROUNDS: Final = 2
 MAX_ROUND: Final = 1 << 62
 # A node whose last block is older, or that is catching up, does not see what has just landed.
 MAX_STANDSTILL_NS: Final = 30 * 10**9
+SERVER_ERROR: Final = 500
+log = structlog.get_logger("gateway.chain")
 
 
 class Presence(Enum):
@@ -109,20 +116,64 @@ def extend_watch(watched_round: int | None, finding: Finding) -> int | None:
     return max(watched_round, finding.round)
 
 
+class _Node:
+    """Algod or the indexer: its calls, and a log line and a count of those that fail.
+
+    Args:
+        http: the process's client.
+        url: where it is; None when there is none.
+        headers: its token.
+        failures: counted here.
+    """
+
+    def __init__(self, http: Http, url: str | None, headers: dict[str, str], failures: Counter) -> None:
+        self._http = http
+        self.url = url
+        self._headers = headers
+        self._failures = failures
+        self._failing = False
+
+    async def ask(self, method: str, path: str, timeout_s: float, body: bytes | None = None) -> Answer | None:
+        """Return its answer, None when there is none to read."""
+        if self.url is None:
+            return None
+        headers = self._headers if body is None else {**self._headers, "Content-Type": "application/x-binary"}
+        url = self.url + path
+        try:
+            answer = await call(self._http, method, url, timeout_s=timeout_s, headers=headers, body=body)
+        except RemoteError as error:
+            return self._failed(str(error))
+        if answer.status >= SERVER_ERROR or answer.status in DENIED:
+            self._failed(describe(method, url, headers, answer))
+        else:
+            self._failing = False
+        return answer
+
+    def _failed(self, reason: str) -> None:
+        """Count every failure, and log the first of a row."""
+        self._failures.inc()
+        if not self._failing:
+            self._failing = True
+            log.warning("a call to the chain failed", reason=reason)
+
+
 class Chain:
     """The chain's client.
 
     Args:
         settings: where algod and the indexer are, and their tokens.
-        http: the process's session.
+        http: the process's client.
         clock: the process's clock.
+        metrics: failures are counted here.
     """
 
-    def __init__(self, settings: GatewaySettings, http: Http, clock: Clock) -> None:
-        self._http = http
+    def __init__(self, settings: GatewaySettings, http: Http, clock: Clock, metrics: Metrics) -> None:
         self._clock = clock
-        self._algod = (settings.algod_url, _token("X-Algo-API-Token", settings.algod_token))
-        self._indexer = (settings.indexer_url, _token("X-Indexer-API-Token", settings.indexer_token))
+        failures = metrics.chain_failures
+        algod_token = _token("X-Algo-API-Token", settings.algod_token)
+        self._algod = _Node(http, settings.algod_url, algod_token, failures.labels("algod"))
+        indexer_token = _token("X-Indexer-API-Token", settings.indexer_token)
+        self._indexer = _Node(http, settings.indexer_url, indexer_token, failures.labels("indexer"))
         self._round: tuple[float, int] | None = None
 
     async def current_round(self) -> int | None:
@@ -131,9 +182,12 @@ class Chain:
         if self._round is not None and now - self._round[0] < ROUND_TTL_S:
             return self._round[1]
         value, _ = await self._algod_round(TIMEOUT_S)
-        if value is not None:
-            self._round = (now, value)
         return value
+
+    @property
+    def last_round(self) -> int | None:
+        """The newest round that algod ever named to this process, None before it answered."""
+        return None if self._round is None else self._round[1]
 
     async def lookup(self, txid: str, timeout_s: float = TIMEOUT_S) -> Finding:
         """Look a transaction up.
@@ -150,7 +204,7 @@ class Chain:
         pending = await self._pending(txid, timeout_s)
         if pending in {Presence.POOLED, Presence.DROPPED}:
             pending = Presence.UNCLEAR
-        if pending is Presence.FOUND or self._indexer[0] is None:
+        if pending is Presence.FOUND or self._indexer.url is None:
             return Finding(pending, reached, indexed=False, following=following)
         indexed = await self._indexed(txid, timeout_s)
         if indexed is Presence.FOUND:
@@ -169,7 +223,16 @@ class Chain:
             path: below algod's URL, with its leading slash.
             timeout_s: seconds for everything.
         """
-        return await self._get(self._algod, path, timeout_s)
+        return await self._algod.ask("GET", path, timeout_s)
+
+    async def indexer(self, path: str, timeout_s: float) -> Answer | None:
+        """Ask the indexer one question; None when there is none or it gives no readable answer in time.
+
+        Args:
+            path: below the indexer's URL, with its leading slash.
+            timeout_s: seconds for everything.
+        """
+        return await self._get(self._indexer, path, timeout_s)
 
     async def send(self, raw: bytes, timeout_s: float) -> Answer | None:
         """Hand algod one signed transaction; None when no answer was read, and it may have arrived.
@@ -178,15 +241,7 @@ class Chain:
             raw: msgpack of the signed transaction.
             timeout_s: seconds for everything.
         """
-        base, headers = self._algod
-        if base is None:
-            return None
-        typed = {**headers, "Content-Type": "application/x-binary"}
-        path = "/v2/transactions"
-        try:
-            return await call(self._http, "POST", base + path, timeout_s=timeout_s, headers=typed, body=raw)
-        except RemoteError:
-            return None
+        return await self._algod.ask("POST", "/v2/transactions", timeout_s, raw)
 
     async def glance(self, txid: str) -> Presence:
         """Ask algod alone, and only shortly, about what was settled a moment ago.
@@ -212,16 +267,16 @@ class Chain:
 
     async def _pending(self, txid: str, timeout_s: float) -> Presence:
         path = f"/v2/transactions/pending/{txid}"
-        return _presence(await self._get(self._algod, path, timeout_s), _read_pending)
+        return _presence(await self._algod.ask("GET", path, timeout_s), _read_pending)
 
     async def _indexed(self, txid: str, timeout_s: float) -> Presence:
-        return _presence(await self._get(self._indexer, f"/v2/transactions/{txid}", timeout_s), _read_indexed)
+        return _presence(await self._indexer.ask("GET", f"/v2/transactions/{txid}", timeout_s), _read_indexed)
 
     async def _reached(self, timeout_s: float) -> tuple[int | None, bool]:
         algod, following = await self._algod_round(timeout_s)
-        if self._indexer[0] is None or algod is None:
+        if self._indexer.url is None or algod is None:
             return algod, following
-        answer = await self._get(self._indexer, "/health", timeout_s)
+        answer = await self._indexer.ask("GET", "/health", timeout_s)
         if answer is None or answer.status != OK:
             # A 404 here is a wrong address, and would make every transaction look absent.
             return None, following
@@ -231,20 +286,14 @@ class Chain:
         return (min(algod, behind) if type(behind) is int else algod), following
 
     async def _algod_round(self, timeout_s: float) -> tuple[int | None, bool]:
-        answer = await self._get(self._algod, "/v2/status", timeout_s)
+        answer = await self._algod.ask("GET", "/v2/status", timeout_s)
         usable = answer is not None and answer.status == OK and isinstance(answer.content, dict)
         content = answer.content if answer is not None and usable else {}
         value = content.get("last-round")
-        return (value if type(value) is int and 0 <= value < MAX_ROUND else None), _follows(content)
-
-    async def _get(self, node: tuple[str | None, dict[str, str]], path: str, timeout_s: float) -> Answer | None:
-        base, headers = node
-        if base is None:
-            return None
-        try:
-            return await call(self._http, "GET", base + path, timeout_s=timeout_s, headers=headers)
-        except RemoteError:
-            return None
+        if type(value) is not int or not 0 <= value < MAX_ROUND:
+            return None, _follows(content)
+        self._round = (self._clock.monotonic(), value)
+        return value, _follows(content)
 
 
 def _presence(answer: Answer | None, read: Callable[[dict[str, Any]], Presence]) -> Presence:

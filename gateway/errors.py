@@ -3,7 +3,9 @@
     GatewayError
     ├── VaultUnreadable          the manifest or a body it names is not what it says
     ├── LedgerUnreadable         the payments ledger cannot be opened; nothing was overwritten
+    ├── LedgerUnavailable        the payments ledger takes nothing right now (503)
     ├── IdentityTaken            the txid or payment identifier is already in the payments ledger
+    ├── NotAdopted               a payment that the operator named cannot be taken into the ledger
     ├── FacilitatorUnavailable   no readable answer; the same payment may work later (503)
     ├── PaymentInvalid           the payment as sent can never be accepted (402)
     └── PreviewRefused           the preview was asked to listen beyond loopback
@@ -12,6 +14,8 @@ Wrong settings are ValueError (pydantic's), one line each.
 """
 
 from __future__ import annotations
+
+from sqlalchemy.exc import SQLAlchemyError
 
 
 class GatewayError(Exception):
@@ -26,8 +30,19 @@ class LedgerUnreadable(GatewayError):
     """The payments ledger cannot be opened; nothing was overwritten."""
 
 
+class LedgerUnavailable(GatewayError, SQLAlchemyError):
+    """The payments ledger does not answer in time, or its file is not the one that was opened.
+
+    A failure of the database like any other, so whoever handles those handles this.
+    """
+
+
 class IdentityTaken(GatewayError):
     """The txid or the payment identifier already stands in the payments ledger."""
+
+
+class NotAdopted(GatewayError):
+    """A payment that the operator named cannot be taken into the payments ledger; the text says why."""
 
 
 class FacilitatorUnavailable(GatewayError):

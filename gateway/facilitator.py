@@ -14,9 +14,10 @@ from algosdk.encoding import is_valid_address
 
 from gateway.clock import Clock
 from gateway.errors import FacilitatorUnavailable
-from gateway.health import LastGood
+from gateway.health import STOP_QUOTING_S, LastGood
+from gateway.metrics import Metrics
 from gateway.payment import Payment
-from gateway.remote import Answer, Http, RemoteError, call
+from gateway.remote import Answer, Http, RemoteError, call, describe
 from gateway.settings import GatewaySettings
 
 SUPPORTED_TTL_S: Final = 60.0
@@ -94,8 +95,9 @@ class Facilitator:
 
     Args:
         settings: where it is, its token, the time limits, our network.
-        http: the process's session.
+        http: the process's client.
         clock: the process's clock.
+        metrics: failures are counted here, verify and settle timed.
         sent: called each time when the bytes of POST /settle have left.
     """
 
@@ -104,6 +106,7 @@ class Facilitator:
         settings: GatewaySettings,
         http: Http,
         clock: Clock,
+        metrics: Metrics,
         sent: Callable[[], None] | None = None,
     ) -> None:
         self._sent = sent
@@ -111,7 +114,10 @@ class Facilitator:
         self._http = http
         self._clock = clock
         base = settings.facilitator_url
-        self._urls = {path: base + path for path in ("/supported", "/verify", "/settle")} if base else {}
+        paths = ("/supported", "/verify", "/settle")
+        self._urls = {path: base + path for path in paths} if base else {}
+        self._failed = {path: metrics.facilitator_failures.labels(path[1:]) for path in paths}
+        self._seconds = {"/verify": metrics.verify_seconds, "/settle": metrics.settle_seconds}
         token = settings.facilitator_token
         self._headers = {"Authorization": f"Bearer {token.get_secret_value()}"} if token else {}
         self._offer: Offer | None = None
@@ -125,7 +131,11 @@ class Facilitator:
         """The last good answer to /supported."""
 
     def offer(self) -> Offer | None:
-        """Return the last good offer without asking; None when there is none to quote."""
+        """Return the offer to quote, without asking; None when there is none, or the facilitator is down for long."""
+        return self._offer if self.supported.age_s() <= STOP_QUOTING_S else None
+
+    def last_offer(self) -> Offer | None:
+        """Return the last good offer however old, to finish a payment that was accepted before."""
         return self._offer
 
     async def refresh(self) -> bool:
@@ -146,23 +156,23 @@ class Facilitator:
     async def _ask(self) -> bool:
         try:
             answer = await self._call("GET", "/supported", self._settings.verify_timeout_seconds)
-        except (RemoteError, FacilitatorUnavailable) as error:
-            return self._complain(str(error))
+        except FacilitatorUnavailable as error:
+            return self._complain("no answer", str(error))
         kinds = answer.content.get("kinds") if isinstance(answer.content, dict) else None
         if answer.status != OK or not isinstance(kinds, list):
-            return self._complain(f"/supported is unreadable (status {answer.status})")
+            return self._complain("unreadable", self._unreadable("GET", "/supported", answer))
         self._offer = self._read_offer(kinds, answer.content.get("signers"))
         if self._offer is None:
             # A definite answer without us in it: quoting the old one would sell what cannot be settled.
-            return self._complain(f"the facilitator does not offer {self._settings.network}")
+            return self._complain("no offer", f"the facilitator does not offer {self._settings.network}")
         self._complained = ""
         self.supported.ok()
         return True
 
-    def _complain(self, reason: str) -> bool:
-        """Log a reason once, not with every look; return False."""
-        if reason != self._complained:
-            self._complained = reason
+    def _complain(self, kind: str, reason: str) -> bool:
+        """Log once for each kind of trouble, not with every look; return False."""
+        if kind != self._complained:
+            self._complained = kind
             log.error("no new offer from the facilitator", reason=reason, last_good=self._offer is not None)
         return False
 
@@ -197,16 +207,15 @@ class Facilitator:
         try:
             timeout_s = self._settings.verify_timeout_seconds
             answer = await self._call("POST", "/verify", timeout_s, encode_request(payment, requirements))
-        except (RemoteError, FacilitatorUnavailable) as error:
-            self._count_failure()
-            raise FacilitatorUnavailable(str(error)) from error
-        try:
-            verdict = _read_verdict(answer)
         except FacilitatorUnavailable:
+            self._count_failure()
+            raise
+        verdict = _read_verdict(answer)
+        if verdict is None:
             # A 4xx is about this payment alone: no payer may close verify to all the others.
             if not BAD_REQUEST <= answer.status < SERVER_ERROR:
                 self._count_failure()
-            raise
+            raise FacilitatorUnavailable(self._unreadable("POST", "/verify", answer))
         self._failures = 0
         return verdict
 
@@ -228,9 +237,10 @@ class Facilitator:
         try:
             timeout_s = self._settings.settle_timeout_seconds
             answer = await self._call("POST", "/settle", timeout_s, encode_request(payment, requirements), self._sent)
-        except (RemoteError, FacilitatorUnavailable) as error:
+        except FacilitatorUnavailable as error:
             return SettleAnswer(SettleKind.UNREADABLE, str(error))
-        return _read_settle(answer)
+        outcome = _read_settle(answer)
+        return outcome or SettleAnswer(SettleKind.UNREADABLE, self._unreadable("POST", "/settle", answer))
 
     async def _call(
         self,
@@ -244,7 +254,21 @@ class Facilitator:
         if url is None:
             message = "FACILITATOR_URL is not set"
             raise FacilitatorUnavailable(message)
-        return await call(self._http, method, url, timeout_s=timeout_s, headers=self._headers, body=body, sent=sent)
+        seconds = self._seconds.get(path)
+        began = self._clock.monotonic()
+        try:
+            return await call(self._http, method, url, timeout_s=timeout_s, headers=self._headers, body=body, sent=sent)
+        except RemoteError as error:
+            self._failed[path].inc()
+            raise FacilitatorUnavailable(str(error)) from error
+        finally:
+            if seconds is not None:
+                seconds.observe(self._clock.monotonic() - began)
+
+    def _unreadable(self, method: str, path: str, answer: Answer) -> str:
+        """Count an answer that does not say what it should, and describe it."""
+        self._failed[path].inc()
+        return describe(method, self._urls[path], self._headers, answer)
 
 
 def _signers(signers: Any) -> frozenset[str]:
@@ -284,20 +308,19 @@ def _json(value: dict[str, Any]) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
-def _read_verdict(answer: Answer) -> Verdict:
+def _read_verdict(answer: Answer) -> Verdict | None:
     content = answer.content if isinstance(answer.content, dict) else {}
     valid = content.get("isValid")
     if answer.status >= SERVER_ERROR or type(valid) is not bool or (valid and answer.status != OK):
-        message = f"verify answered {answer.status} without a verdict"
-        raise FacilitatorUnavailable(message)
+        return None
     return Verdict(valid, _text(content.get("invalidReason")) or "invalid_payload")
 
 
-def _read_settle(answer: Answer) -> SettleAnswer:
+def _read_settle(answer: Answer) -> SettleAnswer | None:
     content = answer.content if isinstance(answer.content, dict) else {}
     success = content.get("success")
     if answer.status >= SERVER_ERROR or type(success) is not bool or (success and answer.status != OK):
-        return SettleAnswer(SettleKind.UNREADABLE, f"settle answered {answer.status} without an outcome")
+        return None
     if success:
         return SettleAnswer(SettleKind.SUCCESS, "")
     return SettleAnswer(

@@ -8,27 +8,32 @@ instruction a row says at worst `intent`, which is read as "unknown: look at the
 from __future__ import annotations
 
 import contextlib
+import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 import sqlalchemy as sa
 
 from gateway.errors import GatewayError, IdentityTaken
-from gateway.ledger_opening import begin, checkpoint, open_engine
+from gateway.ledger_file import LedgerFile
+from gateway.ledger_opening import begin, checkpoint, open_engine, sqlite_path
 from gateway.ledger_statements import Statement, Statements
-from gateway.record import Intent, Record
+from gateway.ledger_wires import Wires
+from gateway.record import Adoption, Intent, Record
 
-__all__ = ["Intent", "Ledger", "Record"]
+__all__ = ["Adoption", "Intent", "Ledger", "Record"]
 
 Place = tuple[float, str]
 """Where a page ends in the order of time and txid: seconds since the epoch, txid."""
 BEGINNING: Final[Place] = (0.0, "")
-KEEP: Final = timedelta(days=2)
-ROUND_S: Final = 2.8
-LIFE_ROUNDS: Final = 1_000
+KEEP_ROUNDS: Final = 35_000
+"""How long past its last valid round a payment's body is kept: more than a day, and counted by the chain."""
+# As large as an answer with its row, and new each time: a full disk still has room for a few bytes where others stood.
+PROBE_BYTES: Final = 32_768
+DEADLOCK: Final = "40P01"
 
 
 class Ledger:
@@ -48,13 +53,55 @@ class Ledger:
         self._lock = threading.RLock()
         self._reading = threading.Lock()
         self._copying = threading.Lock()
-        self._reader = self._engine.connect()
-        if self._engine.dialect.name == "postgresql":
-            self._reader = self._reader.execution_options(isolation_level="AUTOCOMMIT")
+        self._postgres = self._engine.dialect.name == "postgresql"
+        self._wires = Wires(self._engine) if self._postgres else None
+        self._reader = self._open_reader()
         self._writer = self._engine.connect()
-        self._copier = self._engine.connect() if self._engine.dialect.name == "sqlite" else None
+        self._copier = None if self._postgres else self._engine.connect()
+        self._file = None if self._postgres else LedgerFile(self._engine, sqlite_path(where))
         self._stored: set[str] = set()
         self._writing = False
+
+    @property
+    def fault(self) -> str | None:
+        """What makes the ledger unusable until a restart, a sentence for the operator; None while all is well."""
+        return self._file.fault if self._file else None
+
+    def check_file(self) -> None:
+        """Check that a SQLite file is still the one that was opened.
+
+        Raises:
+            LedgerUnavailable: it was removed, replaced or found damaged.
+        """
+        if self._file:
+            self._file.check()
+
+    def examine(self) -> None:
+        """Read a whole SQLite file and look for damage, while others work; `fault` says what was found."""
+        if self._file:
+            self._file.examine()
+
+    def stop_examining(self) -> None:
+        """End `examine` in another thread."""
+        if self._file:
+            self._file.stop()
+
+    def cut(self) -> None:
+        """Make whatever waits for PostgreSQL fail at once; called from another thread, never blocks."""
+        if self._wires:
+            self._wires.cut()
+
+    def probe(self) -> None:
+        """Write as much as an intent does, durably, where it stands in nobody's way.
+
+        Raises:
+            LedgerUnavailable: the file is not ours any more.
+        """
+        self.check_file()
+        # A server keeps its own reserve of disk; here a lock is all that can be in the way.
+        content = secrets.token_bytes(16 if self._postgres else PROBE_BYTES)
+        with self._transaction():
+            self._do.probe.write(self._writer, {"id": 1, "content": content})
 
     def find(self, txid: str) -> Record | None:
         """Return a payment with its body, None when it is not known."""
@@ -74,8 +121,8 @@ class Ledger:
         """
         return [Record(*row) for row in self._read(self._do.open, {"the_time": after[0], "the_last": after[1]})]
 
-    def count_open(self) -> tuple[int, float | None]:
-        """Return how many payments are open, and since when the oldest is, in seconds since the epoch."""
+    def count_open(self) -> tuple[int, int | None]:
+        """Return how many payments are open, and the earliest round at which an intent of them was written."""
         count, oldest = self._read(self._do.count_open, {})[0]
         return int(count), oldest
 
@@ -87,7 +134,9 @@ class Ledger:
 
         Raises:
             IdentityTaken: another process holds the txid or the identifier.
+            LedgerUnavailable: a restart would not find what is written now.
         """
+        self.check_file()
         with self._transaction():
             if intent.sha256 not in self._stored:
                 self._do.put_body.write(self._writer, {"sha256": intent.sha256, "content": intent.content})
@@ -97,21 +146,50 @@ class Ledger:
             message = f"{intent.txid} or its identifier is already known"
             raise IdentityTaken(message)
 
-    def begin_settle(self, txid: str, holder: str, owner: str, at: datetime, until: datetime) -> bool:
+    def begin_settle(self, txid: str, holder: str, attempt: int, owner: str) -> bool:
         """Note durably that this process asks the facilitator once more.
 
         Args:
             txid: of an intent.
-            holder: whose unfinished asking may be taken over: this process, or one that is gone.
+            holder: the process whose attempt is over.
+            attempt: how many settles were begun when that was seen.
             owner: this process.
-            at: wall time now.
-            until: when another process may take over.
 
         Returns:
-            False when another process is asking, or the payment is closed.
+            False when somebody else took over meanwhile, or the payment is closed.
         """
-        values = {"the_holder": holder, "the_owner": owner, "the_time": at.timestamp(), "the_end": until.timestamp()}
+        values = {"the_holder": holder, "the_attempt": attempt, "the_owner": owner}
         return self._change(self._do.begin_settle, txid, values)
+
+    def adopt(self, adoption: Adoption) -> None:
+        """Take in a payment that only the chain knows, settled and without a body.
+
+        Raises:
+            IdentityTaken: the ledger knows the txid.
+        """
+        with self._transaction():
+            written = self._do.put_intent.write(self._writer, _adopted_row(adoption))
+        if written != 1:
+            message = f"{adoption.txid} is already known"
+            raise IdentityTaken(message)
+
+    def attach_body(self, txid: str, snapshot_id: str, sha256: str, content: bytes, keep_round: int) -> bool:
+        """Choose what an adopted payment bought, durably; from then on it is repeated as every other.
+
+        Args:
+            txid: of an adopted payment.
+            snapshot_id: the snapshot that is delivered.
+            sha256: digest of the content.
+            content: the body.
+            keep_round: the round of the chain until which it is kept.
+
+        Returns:
+            False when a body was chosen already.
+        """
+        values = {"the_snapshot": snapshot_id, "the_digest": sha256, "the_round": keep_round}
+        with self._transaction():
+            self._do.put_body.write(self._writer, {"sha256": sha256, "content": content})
+            return self._change(self._do.attach_body, txid, values)
 
     def mark_settled(self, txid: str, at: datetime, evidence: str) -> bool:
         """Close a payment as settled; evidence also reopens a refusal.
@@ -181,23 +259,23 @@ class Ledger:
             for txid, count in counts.items():
                 self._change(self._do.deliver, txid, {"the_count": count})
 
-    def purge(self, now: datetime) -> int:
+    def purge(self, passed_round: int) -> int:
         """Drop bodies that no payment needs any more; rows stay, so that a txid is never sold twice.
 
         Args:
-            now: wall time.
+            passed_round: a round that the chain has certainly passed.
 
         Returns:
             How many bodies went.
         """
         with self._transaction():
-            if self._engine.dialect.name == "postgresql":
+            if self._postgres:
                 # An intent that another process is writing may need the very body that seems unused.
                 self._writer.exec_driver_sql("LOCK TABLE payments, bodies IN EXCLUSIVE MODE")
-            return self._do.purge.write(self._writer, {"the_time": now.timestamp()})
+            return self._do.purge.write(self._writer, {"the_round": passed_round})
 
     def write_all(self, writes: Sequence[Callable[[], Any]]) -> list[Any]:
-        """Run many writes in one transaction with one sync; when it fails, each in one of its own.
+        """Run many writes in one transaction with one sync; when one spoils it, each in one of its own.
 
         Args:
             writes: calls of this ledger's methods that belong to different payments.
@@ -209,8 +287,8 @@ class Ledger:
             with self._transaction():
                 return [_result(write) for write in writes]
         except sa.exc.SQLAlchemyError as error:
-            if len(writes) == 1:
-                return [error]
+            if len(writes) == 1 or self._is_everyones(error):
+                return [error] * len(writes)
         return [self.write_all([write])[0] for write in writes]
 
     def copy_log(self) -> int:
@@ -235,14 +313,29 @@ class Ledger:
                     connection.close()
             self._engine.dispose()
 
+    def _open_reader(self) -> sa.Connection:
+        connection = self._engine.connect()
+        return connection.execution_options(isolation_level="AUTOCOMMIT") if self._postgres else connection
+
     def _read(self, statement: Statement, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         with self._reading:
+            if self._reader.closed:
+                self._reader = self._open_reader()
             try:
                 return statement.read(self._reader, values)
             except sa.exc.SQLAlchemyError:
-                # A lost connection is replaced at the next use.
-                self._reader.rollback()
+                # Opened anew at the next use: what SQLAlchemy reconnects by itself has lost its AUTOCOMMIT.
+                self._reader.close()
                 raise
+
+    def _is_everyones(self, error: sa.exc.SQLAlchemyError) -> bool:
+        """Tell whether every write would fail as this one did, and as slowly: locked, full, out of reach.
+
+        One write can be blamed for a violated constraint, a value that no column holds, or a deadlock.
+        """
+        driver: Any = self._engine.dialect.loaded_dbapi
+        orig = getattr(error, "orig", None)
+        return isinstance(orig, driver.OperationalError) and getattr(orig, "sqlstate", None) != DEADLOCK
 
     def _change(self, statement: Statement, txid: str, values: Mapping[str, Any]) -> bool:
         with self._transaction():
@@ -274,8 +367,6 @@ def _result(write: Callable[[], Any]) -> Any:
 
 
 def _row(intent: Intent) -> dict[str, Any]:
-    left = max(intent.last_valid - intent.intent_round, 0) if intent.intent_round is not None else LIFE_ROUNDS
-    keep_until = intent.at + timedelta(seconds=min(left, LIFE_ROUNDS) * ROUND_S) + KEEP
     return {
         "txid": intent.txid,
         "state": "intent",
@@ -293,12 +384,39 @@ def _row(intent: Intent) -> dict[str, Any]:
         "watched_round": intent.intent_round,
         "owner": intent.owner,
         "settles": 1,
-        "settling_until": intent.settling_until.timestamp(),
         "reason": None,
         "evidence": None,
         "created_at": intent.at.timestamp(),
         "closed_at": None,
-        "keep_until": keep_until.timestamp(),
         "deliveries": 0,
         "refusal_round": None,
+        "keep_round": intent.last_valid + KEEP_ROUNDS,
+    }
+
+
+def _adopted_row(adoption: Adoption) -> dict[str, Any]:
+    return {
+        "txid": adoption.txid,
+        "state": "settled",
+        "product": adoption.product,
+        "path": adoption.path,
+        "cache_control": adoption.cache_control,
+        "snapshot_id": "",
+        "sha256": "",
+        "price_atomic": adoption.price_atomic,
+        "payer": adoption.payer,
+        "network": adoption.network,
+        "identifier": None,
+        "last_valid": adoption.last_valid,
+        "intent_round": None,
+        "watched_round": None,
+        "owner": adoption.owner,
+        "settles": 0,
+        "reason": None,
+        "evidence": "adopted",
+        "created_at": adoption.at.timestamp(),
+        "closed_at": adoption.at.timestamp(),
+        "deliveries": 0,
+        "refusal_round": None,
+        "keep_round": adoption.last_valid + KEEP_ROUNDS,
     }

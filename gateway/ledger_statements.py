@@ -8,7 +8,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from gateway.ledger_tables import UNPROVEN, bodies, payments
+from gateway.ledger_tables import UNPROVEN, bodies, payments, probe
 
 OPEN_LIMIT: Final = 200
 LANDED_AFTER_REFUSAL: Final = "landed_after_refusal"
@@ -94,6 +94,12 @@ class Statements:
         self.put_intent = Statement(
             insert(payments).on_conflict_do_nothing(), dialect, [column.name for column in payments.columns]
         )
+        written = insert(probe)
+        self.probe = Statement(
+            written.on_conflict_do_update(index_elements=["id"], set_={"content": written.excluded.content}),
+            dialect,
+            [column.name for column in probe.columns],
+        )
         self.find = Statement(_find().where(txid), dialect)
         self.find_identifier = Statement(
             sa.select(payments.c.txid).where(payments.c.identifier == sa.bindparam("the_identifier")), dialect
@@ -127,13 +133,16 @@ class Statements:
         )
         self.begin_settle = update(
             intent,
-            sa.or_(
-                payments.c.owner == sa.bindparam("the_holder"),
-                payments.c.settling_until <= sa.bindparam("the_time"),
-            ),
+            payments.c.owner == sa.bindparam("the_holder"),
+            payments.c.settles == sa.bindparam("the_attempt"),
             owner=sa.bindparam("the_owner"),
             settles=payments.c.settles + sa.literal_column("1"),
-            settling_until=sa.bindparam("the_end"),
+        )
+        self.attach_body = update(
+            payments.c.sha256 == sa.literal_column("''"),
+            snapshot_id=sa.bindparam("the_snapshot"),
+            sha256=sa.bindparam("the_digest"),
+            keep_round=sa.bindparam("the_round"),
         )
         self.watch = update(watched_round=sa.bindparam("the_round"))
         self.review = update(
@@ -149,7 +158,7 @@ class Statements:
             dialect,
         )
         self.count_open = Statement(
-            sa.select(sa.func.count(), sa.func.min(payments.c.created_at)).where(intent), dialect
+            sa.select(sa.func.count(), sa.func.min(payments.c.intent_round)).where(intent), dialect
         )
         self.unproven = Statement(
             sa.select(payments, sa.null().label("content"))
@@ -173,7 +182,9 @@ def _find() -> sa.Select[Any]:
 
 
 def _purge() -> sa.Delete:
-    needed = sa.select(payments.c.sha256).where(
-        sa.or_(payments.c.state == sa.literal_column("'intent'"), payments.c.keep_until > sa.bindparam("the_time"))
+    # Two selects and no OR, so that each has its index.
+    needed = sa.union_all(
+        sa.select(payments.c.sha256).where(payments.c.state == sa.literal_column("'intent'")),
+        sa.select(payments.c.sha256).where(payments.c.keep_round >= sa.bindparam("the_round")),
     )
     return sa.delete(bodies).where(bodies.c.sha256.not_in(needed))

@@ -6,7 +6,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-REVISION: Final = "0003"
+REVISION: Final = "0005"
 """The newest migration; a database that stands there needs no Alembic to start."""
 
 metadata: Final = sa.MetaData()
@@ -35,14 +35,20 @@ payments: Final = sa.Table(
     sa.Column("watched_round", sa.BigInteger),
     sa.Column("owner", sa.String, nullable=False),
     sa.Column("settles", sa.Integer, nullable=False),
-    sa.Column("settling_until", sa.Double, nullable=False),
     sa.Column("reason", sa.String),
     sa.Column("evidence", sa.String),
     sa.Column("created_at", sa.Double, nullable=False),
     sa.Column("closed_at", sa.Double),
-    sa.Column("keep_until", sa.Double, nullable=False),
     sa.Column("deliveries", sa.Integer, nullable=False),
     sa.Column("refusal_round", sa.BigInteger),
+    sa.Column("keep_round", sa.BigInteger, nullable=False),
+)
+# One row, written now and then to see whether the database takes what an intent needs.
+probe: Final = sa.Table(
+    "probe",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("content", sa.LargeBinary, nullable=False),
 )
 sa.Index(
     "payments_unknown",
@@ -53,3 +59,5 @@ sa.Index(
 # What was closed on the facilitator's word alone, for a second look.
 UNPROVEN: Final = "evidence IN ('facilitator', 'before_broadcast')"
 sa.Index("payments_unproven", payments.c.closed_at, sqlite_where=sa.text(UNPROVEN), postgresql_where=sa.text(UNPROVEN))
+# The purge asks which bodies are still needed.
+sa.Index("payments_kept", payments.c.keep_round)

@@ -2,29 +2,37 @@
 
 Writes that come while a batch is being written form the next batch, so durability costs one sync per batch and not
 one per payment. A caller is answered only after the commit of its batch. Reads have a thread of their own, since they
-need not wait for anybody's sync. Nothing here is shared with the threads but their queues: batches are made and results
-handed out in the event loop.
+need not wait for anybody's sync; so has what tends the files.
+
+Every wait has a limit. A write that came too late for its caller may still be done: an intent that nobody settles, or a
+settlement that was delivered already. The chain closes the first, the second is what the row should say.
 """
 
 from __future__ import annotations
 
 import asyncio
-import threading
+import contextlib
 from collections.abc import Callable
 from functools import partial
-from queue import SimpleQueue
 from typing import Any, Final, ParamSpec, TypeVar
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.clock import Clock, SystemClock
+from gateway.errors import LedgerUnavailable
 from gateway.health import LastGood
 from gateway.ledger import Ledger
+from gateway.ledger_batches import Batches
+from gateway.metrics import Metrics
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Waiting = tuple[asyncio.Future[Any], Callable[[], Any]]
+# Past the database's own limits, so that mostly it says itself what is wrong. Clients give up after some 5 s.
+WAIT_S: Final = 5.0
+PROBE_S: Final = 10.0
+# Reading a large file to its end takes minutes.
+EXAMINE_S: Final = 86_400.0
 # Of 4 KiB: where SQLite's log is begun anew, long before SQLite does so by itself within a payment's commit.
 LONG_LOG_PAGES: Final = 4_000
 log = structlog.get_logger("gateway.ledger")
@@ -36,16 +44,31 @@ class LedgerThread:
     Args:
         ledger: opened already, so that a bad database stops the start.
         clock: the process's clock.
+        metrics: failures are counted here.
     """
 
-    def __init__(self, ledger: Ledger, clock: Clock | None = None) -> None:
+    def __init__(self, ledger: Ledger, clock: Clock | None = None, metrics: Metrics | None = None) -> None:
         self.ledger = ledger
-        self.written = LastGood(clock or SystemClock())
-        """The last write that the database took."""
-        self._reads = _Batches("ledger reads", lambda calls: [_call(call) for call in calls])
-        self._writes = _Batches("ledger", self._write_all)
+        self._clock = clock or SystemClock()
+        self._failures = (metrics or Metrics()).ledger_failures
+        self.written = LastGood(self._clock)
+        """The last probe that the database took. Other writes may fit where an intent does not: they prove nothing."""
+        self._probe_at = self._clock.monotonic() + PROBE_S
+        self._reads = Batches("reads", _call_each, WAIT_S, ledger.cut)
+        self._writes = Batches("writes", self._write_all, WAIT_S, ledger.cut)
+        self._tends = Batches("files", _call_each, WAIT_S)
+        self._examines = Batches("examination", _call_each, EXAMINE_S)
         self._deliveries: dict[str, int] = {}
         self._untidy = False
+        self._examines.wait(ledger.examine)
+
+    def limit(self, seconds: float) -> None:
+        """Set how long a read or a write, and the end of each thread, is waited for."""
+        self._reads.limit_s = self._writes.limit_s = self._tends.limit_s = seconds
+
+    def fault(self) -> str | None:
+        """Return a sentence for the operator when the file cannot be used until a restart, else None."""
+        return self.ledger.fault
 
     async def run(self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Read, and await the result.
@@ -55,10 +78,13 @@ class LedgerThread:
             *args: its arguments.
             **kwargs: its keyword arguments.
 
+        Raises:
+            LedgerUnavailable: it took too long, or too many wait.
+
         Returns:
             What it returns; it raises what it raises.
         """
-        result: T = await self._reads.wait(partial(method, *args, **kwargs))
+        result: T = await self._counted("read", self._reads, partial(method, *args, **kwargs))
         return result
 
     async def write(self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -69,16 +95,22 @@ class LedgerThread:
             *args: its arguments.
             **kwargs: its keyword arguments.
 
+        Raises:
+            LedgerUnavailable: it took too long, or too many wait. It may still be written later.
+
         Returns:
             What it returns; it raises what it raises.
         """
         self._untidy = True
-        result: T = await self._writes.wait(partial(method, *args, **kwargs))
+        result: T = await self._counted("write", self._writes, partial(method, *args, **kwargs))
         return result
 
-    def fault(self) -> str | None:
-        """Say why the ledger cannot be trusted any more, None while it can."""
-        return None
+    async def _counted(self, kind: str, batches: Batches, call: Callable[[], Any]) -> Any:
+        try:
+            return await batches.wait(call)
+        except SQLAlchemyError:
+            self._failures.labels(kind).inc()
+            raise
 
     def delivered(self, txid: str) -> None:
         """Count a delivery; written with the next flush, since a count is not worth a sync.
@@ -100,6 +132,34 @@ class LedgerThread:
             for txid, count in counts.items():
                 self._deliveries[txid] = self._deliveries.get(txid, 0) + count
 
+    async def tend(self) -> None:
+        """Look after the files, the counts and the log; called every second, also when nobody buys."""
+        await self._check_file()
+        await self.flush()
+        await self._probe()
+        await self.tidy()
+
+    async def _check_file(self) -> None:
+        try:
+            # Not in the loop: a disk that hangs would stop everything.
+            await self._tends.wait(self.ledger.check_file)
+        except SQLAlchemyError:
+            # Logged where it was found.
+            self._failures.labels("probe").inc()
+
+    async def _probe(self) -> None:
+        """Prove now and then that the ledger takes what an intent needs."""
+        if self._clock.monotonic() < self._probe_at:
+            return
+        self._probe_at = self._clock.monotonic() + PROBE_S
+        self._untidy = True
+        try:
+            await self._counted("probe", self._writes, self.ledger.probe)
+        except SQLAlchemyError as error:
+            log.error("the payments ledger takes no write", reason=str(getattr(error, "orig", None) or error))  # noqa: TRY400
+        else:
+            self.written.ok()
+
     async def tidy(self) -> None:
         """Copy the database's log into the database, beside the payments and not within one of their commits.
 
@@ -111,18 +171,23 @@ class LedgerThread:
             return
         self._untidy = False
         try:
-            if await asyncio.to_thread(self.ledger.copy_log) >= LONG_LOG_PAGES:
-                await asyncio.to_thread(self.ledger.end_log)
+            if await self._tends.wait(self.ledger.copy_log) >= LONG_LOG_PAGES:
+                await self._tends.wait(self.ledger.end_log)
         except SQLAlchemyError:
             # The log only grows: SQLite copies it by itself in the end.
             log.exception("the ledger's log could not be copied")
 
     async def close(self) -> None:
-        """Write what is counted and close the database."""
+        """Write what is counted and close the database, unless it does not answer: then leave it as after a kill."""
         await self.flush()
-        await self._writes.close()
-        await self._reads.close()
-        await asyncio.to_thread(self.ledger.close)
+        self.ledger.stop_examining()
+        limit_s = self._writes.limit_s
+        ended = await asyncio.gather(*(user.close(limit_s) for user in (self._reads, self._writes, self._examines)))
+        if all(ended):
+            with contextlib.suppress(LedgerUnavailable):
+                await self._tends.wait(self.ledger.close)
+        if not (await self._tends.close(limit_s) and all(ended)):
+            log.error("the payments ledger does not answer; it is left as after a kill, which loses nothing")
 
     def _write_all(self, calls: list[Callable[[], Any]]) -> list[Any]:
         try:
@@ -131,62 +196,8 @@ class LedgerThread:
             return [error] * len(calls)
 
 
-class _Batches:
-    """One thread, and what waits for it.
-
-    Args:
-        name: of the thread.
-        work: does a batch and returns the result or the exception of each call; it raises nothing.
-    """
-
-    def __init__(self, name: str, work: Callable[[list[Callable[[], Any]]], list[Any]]) -> None:
-        self._do = work
-        self._loop = asyncio.get_running_loop()
-        self._queue: SimpleQueue[list[Waiting] | None] = SimpleQueue()
-        self._waiting: list[Waiting] = []
-        self._busy = False
-        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
-        self._thread.start()
-
-    def wait(self, call: Callable[[], Any]) -> asyncio.Future[Any]:
-        future: asyncio.Future[Any] = self._loop.create_future()
-        self._waiting.append((future, call))
-        if not self._busy:
-            self._busy = True
-            # Not at once: what the same round of the loop still asks for belongs to the same batch.
-            self._loop.call_soon(self._send)
-        return future
-
-    async def close(self) -> None:
-        self._queue.put(None)
-        await asyncio.to_thread(self._thread.join)
-
-    def _send(self) -> None:
-        if not self._waiting:
-            self._busy = False
-            return
-        self._queue.put(self._waiting)
-        self._waiting = []
-
-    def _work(self) -> None:
-        while (batch := self._queue.get()) is not None:
-            results = self._do([call for _, call in batch])
-            try:
-                self._loop.call_soon_threadsafe(self._finish, batch, results)
-            except RuntimeError:
-                # The loop is gone, and with it everyone who waited.
-                log.warning("the event loop ended before the ledger")
-
-    def _finish(self, waiting: list[Waiting], results: list[Any]) -> None:
-        for (future, _), result in zip(waiting, results, strict=True):
-            if future.done():
-                continue
-            if isinstance(result, BaseException):
-                future.set_exception(result)
-            else:
-                future.set_result(result)
-        # A round later: whoever was answered just now may have more to write.
-        self._loop.call_soon(self._send)
+def _call_each(calls: list[Callable[[], Any]]) -> list[Any]:
+    return [_call(call) for call in calls]
 
 
 def _call(call: Callable[[], Any]) -> Any:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, Self
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 import sqlalchemy as sa
 
 from gateway.errors import LedgerUnreadable
-from gateway.ledger_opening import SQLITE
+from gateway.ledger_opening import sqlite_path
 from gateway.ledger_tables import REVISION, payments
+from gateway.ledger_wires import WIRE_OPTIONS
 from gateway.settings import POSTGRES
 
 PAGE: Final = 1_000
@@ -83,13 +84,13 @@ class LedgerView:
 def _engine(where: Path | str) -> tuple[str, sa.Engine]:
     if isinstance(where, str) and where.startswith(POSTGRES):
         shown = sa.make_url(where).render_as_string(hide_password=True)
-        options = {"options": "-c default_transaction_read_only=on", "connect_timeout": 5}
+        options = {"options": "-c default_transaction_read_only=on -c statement_timeout=30s", **WIRE_OPTIONS}
         try:
             return shown, sa.create_engine(where, connect_args=options)
         except ImportError as error:
             message = f"the payments ledger {shown} needs the extra `postgres` of this package"
             raise LedgerUnreadable(message) from error
-    path = Path(unquote(where.removeprefix(SQLITE))) if isinstance(where, str) else where
+    path = sqlite_path(where)
     if not path.is_file():
         message = f"there is no payments ledger at {path} yet"
         raise LedgerUnreadable(message)

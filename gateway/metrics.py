@@ -6,7 +6,7 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-OUTCOMES: Final = ("delivered", "refused", "pending", "unavailable", "limited")
+OUTCOMES: Final = ("delivered", "refused", "gone", "withheld", "pending", "unavailable", "limited")
 SETTLE_KINDS: Final = ("success", "failure", "unreadable")
 SECONDS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0, 30.0, 60.0)
 

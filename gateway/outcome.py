@@ -17,6 +17,8 @@ class Delivered:
     network: str
     payer: str
     replay: bool
+    identifier: str | None = None
+    """The payment identifier it came with; a secret, never shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,21 @@ class Refused:
     text: str
     network: str | None = None
     payer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """Settled and delivered long ago, the body kept no longer: 410, never a challenge, since it is paid."""
+
+    txid: str
+    network: str
+    payer: str
+    identifier: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """Settled, but presented without the identifier it came with: 409, never a challenge, since it is paid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,4 +77,4 @@ class Limited:
     retry_after_s: int
 
 
-Outcome = Delivered | Refused | Pending | Unavailable | Limited
+Outcome = Delivered | Refused | Gone | Withheld | Pending | Unavailable | Limited

@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gateway.answers import VARY, Encoded, encoded, receipt_header
 from gateway.challenge import Challenge
 from gateway.errors import PaymentInvalid
-from gateway.outcome import Delivered, Limited, Outcome, Pending, Refused, Unavailable
+from gateway.outcome import Delivered, Gone, Limited, Outcome, Pending, Refused, Unavailable, Withheld
 from gateway.payment import read_payment
 from gateway.problem import ALLOWED_METHODS, preflight, problem
 from gateway.state import GatewayState
@@ -91,6 +91,8 @@ class PaidEndpoint:
                 return self._deliver(outcome)
             case Refused():
                 return self._refuse(scope, outcome)
+            case Gone() | Withheld():
+                return self._paid_before(scope, outcome)
             case Pending():
                 return self._pending(scope, outcome)
             case Limited():
@@ -116,6 +118,20 @@ class PaidEndpoint:
         error = f"{outcome.code}: {outcome.text}" if outcome.text else outcome.code
         return challenge.failed(error, receipt)
 
+    def _paid_before(self, scope: Scope, outcome: Gone | Withheld) -> ASGIApp:
+        """Say that a payment is settled, without the challenge that would make its payer pay again."""
+        if isinstance(outcome, Withheld):
+            detail = (
+                "This payment is already settled; do not pay again. It came with a payment identifier: send the same "
+                "identifier to get its answer again."
+            )
+            return self._problem(scope, 409, detail, reason="payment_identifier_required")
+        name, value = receipt_header(
+            success=True, network=outcome.network, transaction=outcome.txid, payer=outcome.payer
+        )
+        detail = "This payment was settled and its answer delivered; it is kept no longer. Do not pay again for it."
+        return self._problem(scope, 410, detail, {name.decode(): value.decode()}, reason="payment_consumed")
+
     def _pending(self, scope: Scope, outcome: Pending) -> ASGIApp:
         name, value = receipt_header(
             success=False,
@@ -132,7 +148,9 @@ class PaidEndpoint:
         detail = f"{reason[:1].upper()}{reason[1:]}."
         return self._problem(scope, 503, detail, {"retry-after": str(retry_s)})
 
-    def _problem(self, scope: Scope, status: int, detail: str, headers: dict[str, str] | None = None) -> ASGIApp:
+    def _problem(
+        self, scope: Scope, status: int, detail: str, headers: dict[str, str] | None = None, **members: str
+    ) -> ASGIApp:
         return problem(
             status,
             detail,
@@ -140,4 +158,5 @@ class PaidEndpoint:
             project=self._state.project,
             disclaimer=self._state.disclaimer,
             headers={**VARY_HEADER, **(headers or {})},
+            **members,
         )

@@ -12,6 +12,7 @@ intent is durable; `settle_sent` POST /settle has left; `settle_answered` its an
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -24,10 +25,11 @@ from gateway.chain import Chain
 from gateway.clock import Clock
 from gateway.errors import FacilitatorUnavailable, IdentityTaken
 from gateway.facilitator import Facilitator, Offer
-from gateway.ledger import Intent, Record
+from gateway.leases import Leases
+from gateway.ledger import KEEP_ROUNDS, Intent, Record
 from gateway.ledger_thread import LedgerThread
 from gateway.metrics import Metrics
-from gateway.outcome import Delivered, Limited, Outcome, Refused, Unavailable
+from gateway.outcome import Delivered, Gone, Limited, Outcome, Refused, Unavailable, Withheld
 from gateway.payment import Payment
 from gateway.settings import GatewaySettings
 from gateway.settlement import Settlements, Step, other_product
@@ -54,7 +56,13 @@ class Flight:
 
     path: str
     group_digest: str
+    identifier: str | None
     task: asyncio.Task[Outcome]
+
+    def answers(self, path: str, payment: Payment) -> bool:
+        """Tell whether a payment presented for a path is the same request, so that it gets the same answer."""
+        asked = (path, payment.group_digest, payment.envelope.identifier)
+        return asked == (self.path, self.group_digest, self.identifier)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +121,11 @@ class Purchases:
         self._turns = asyncio.Semaphore(MAX_AT_ONCE)
         self._waiting = 0
 
+    @property
+    def leases(self) -> Leases:
+        """Who may be asking the facilitator, for the reconciler."""
+        return self._settlements.leases
+
     def in_flight(self, txid: str) -> bool:
         """Tell whether this process works on a payment right now."""
         return txid in self._flights
@@ -135,34 +148,40 @@ class Purchases:
         """
         done = self._settlements.done.get(payment.txid)
         if done is not None:
-            self._metrics.outcomes_by_kind["delivered"].inc()
-            return done if done.path == path else other_product()
+            return self._counted(_guarded(done if done.path == path else other_product(), payment))
         while (flight := self._flights.get(payment.txid)) is not None:
-            if (flight.path, flight.group_digest) == (path, payment.group_digest):
+            if flight.answers(path, payment):
                 return await asyncio.shield(flight.task)
-            # For another product, or in another group text: judged on its own, once the first is through. Which
-            # product it belongs to stands in the ledger, and not in who came first to this process.
+            # For another product, in another group text, or with another identifier: judged on its own, once the
+            # first is through. Which product it belongs to stands in the ledger, and not in who came first here.
             await asyncio.wait({flight.task})
         task = asyncio.create_task(self._fly(path, payment, admit))
-        self._flights[payment.txid] = Flight(path, payment.group_digest, task)
+        self._flights[payment.txid] = Flight(path, payment.group_digest, payment.envelope.identifier, task)
         return await asyncio.shield(task)
 
     async def _fly(self, path: str, payment: Payment, admit: Admit) -> Outcome:
+        began = self._clock.monotonic()
         try:
             record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
-            outcome = await self._in_turn(path, payment, record, admit)
+            outcome = _guarded(await self._in_turn(path, payment, record, admit), payment)
         except SQLAlchemyError as error:
-            log.exception("payments ledger failed", txid=payment.txid, kind=type(error).__name__)
+            # One line: an outage has many.
+            log.error("payments ledger failed", txid=payment.txid, reason=str(error))  # noqa: TRY400
             outcome = Unavailable(LEDGER_UNUSABLE)
         finally:
             del self._flights[payment.txid]
+            self._metrics.purchase_seconds.observe(self._clock.monotonic() - began)
+        return self._counted(outcome)
+
+    def _counted(self, outcome: Outcome) -> Outcome:
         self._metrics.outcomes_by_kind[type(outcome).__name__.lower()].inc()
         return outcome
 
     async def _in_turn(self, path: str, payment: Payment, record: Record | None, admit: Admit) -> Outcome:
         """Go on when it is this payment's turn; the whole way is one turn, so that no intent waits for its settle."""
         if record is not None and record.state == "settled":
-            return await self._settlements.known(path, payment, record)
+            known = await self._choose_body(payment, record) if record.awaits_body and record.path == path else record
+            return await self._settlements.known(path, payment, known) if isinstance(known, Record) else known
         if not await self._turn():
             return Unavailable("too many payments are on their way", BUSY_RETRY_S)
         try:
@@ -171,6 +190,23 @@ class Purchases:
             )
         finally:
             self._turns.release()
+
+    async def _choose_body(self, payment: Payment, record: Record) -> Record | Unavailable:
+        """Attach to an adopted payment what it quotes, while the vault has that, else the newest."""
+        vault = self._vault.current()
+        named = payment.envelope.snapshot_id
+        quoted = (vault.snapshots.get(named or vault.generation), vault.newest) if vault is not None else ()
+        for snapshot in quoted:
+            body = snapshot.bodies.get(record.product) if snapshot is not None else None
+            if snapshot is not None and body is not None:
+                reached = await self._chain.current_round() or 0
+                ledger = self._ledger.ledger
+                keep = max(record.last_valid, reached) + KEEP_ROUNDS
+                attach = (record.txid, snapshot.snapshot_id, body.sha256, body.content, keep)
+                await self._ledger.write(ledger.attach_body, *attach)
+                # Read again: another process may have been first, and its choice counts.
+                return await self._ledger.run(ledger.find, record.txid) or record
+        return Unavailable("the payment is settled, and there is nothing to deliver yet; the same one works later")
 
     async def _turn(self) -> bool:
         if not self._turns.locked():
@@ -189,14 +225,12 @@ class Purchases:
         wait_s = admit()
         if wait_s is not None:
             return Limited(wait_s)
-        if self._ledger.fault() is not None:
-            return Unavailable(LEDGER_UNUSABLE)
-        quote = self._quote(path, payment)
+        quote = Unavailable(LEDGER_UNUSABLE) if self._ledger.fault() else self._quote(path, payment)
         if not isinstance(quote, Quote):
             return quote
         offer = self._facilitator.offer()
         if offer is None:
-            return Unavailable("the facilitator has not said who pays the network fee yet")
+            return Unavailable("the facilitator has not answered for minutes; the same payment works later")
         if not _fee_payer_known(payment, offer):
             return Refused("unknown_fee_payer", "the fee payer is not one of the facilitator's")
         if await self._identifier_taken(payment):
@@ -279,7 +313,6 @@ class Purchases:
         return await self._settlements.first(payment, terms, _delivery(payment, quote))
 
     def _intent(self, payment: Payment, quote: Quote, intent_round: int | None) -> Intent:
-        now = self._clock.now()
         return Intent(
             txid=payment.txid,
             product=quote.product.id,
@@ -295,8 +328,7 @@ class Purchases:
             last_valid=payment.last_valid,
             intent_round=intent_round,
             owner=self._settlements.owner,
-            settling_until=now + self._settlements.lease(),
-            at=now,
+            at=self._clock.now(),
         )
 
 
@@ -322,4 +354,16 @@ def _delivery(payment: Payment, quote: Quote) -> Delivered:
         payment.envelope.network,
         payment.payer,
         replay=False,
+        identifier=payment.envelope.identifier,
     )
+
+
+def _guarded(outcome: Outcome, payment: Payment) -> Outcome:
+    """Keep what a payment bought from everybody who cannot name the identifier that it came with.
+
+    The signed group is public once it is on the chain, so that anybody can present it; the identifier is not.
+    """
+    if not isinstance(outcome, Delivered | Gone) or outcome.identifier is None:
+        return outcome
+    named = payment.envelope.identifier
+    return outcome if named is not None and secrets.compare_digest(named, outcome.identifier) else Withheld()

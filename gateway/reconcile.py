@@ -20,6 +20,8 @@ FIRST_WAIT_S: Final = 2.0
 LONGEST_WAIT_S: Final = 120.0
 LOOKS_AT_ONCE: Final = 8
 PURGE_EVERY_S: Final = 3_600.0
+PURGE_RETRY_S: Final = 60.0
+ROUND_S: Final = 2.8
 log = structlog.get_logger("gateway.reconcile")
 
 
@@ -48,7 +50,9 @@ class Reconciler:
         self._turns = asyncio.Semaphore(LOOKS_AT_ONCE)
         self._after = BEGINNING
         self._seen: set[str] = set()
-        self._purge_at = 0.0
+        self._first_seen: dict[str, float] = {}
+        self._purge_at = clock.monotonic()
+        self._purge_round: int | None = None
 
     async def step(self) -> int:
         """Look up the open payments of the next page that are due, so that each has its turn, however many there are.
@@ -66,6 +70,8 @@ class Reconciler:
 
     def _turn_page(self, records: list[Record]) -> None:
         self._seen |= {record.txid for record in records}
+        for record in records:
+            self._first_seen.setdefault(record.txid, self._clock.monotonic())
         if len(records) == OPEN_LIMIT:
             self._after = (records[-1].created_at, records[-1].txid)
             return
@@ -75,8 +81,8 @@ class Reconciler:
     def _is_due(self, record: Record) -> bool:
         now = self._clock.monotonic()
         at, _ = self._due.setdefault(record.txid, (now, FIRST_WAIT_S))
-        busy = self._purchases.in_flight(record.txid) or record.settling_until > self._clock.now().timestamp()
-        return now >= at and not busy
+        over = self._purchases.leases.is_over(record)
+        return now >= at and over and not self._purchases.in_flight(record.txid)
 
     async def _in_turn(self, record: Record) -> bool:
         # A node that hangs is waited for several times at once, not once after the other.
@@ -112,20 +118,38 @@ class Reconciler:
 
     def _forget_closed(self, still_open: set[str]) -> None:
         self._due = {txid: due for txid, due in self._due.items() if txid in still_open}
+        self._first_seen = {txid: at for txid, at in self._first_seen.items() if txid in still_open}
+        self._purchases.leases.keep_only(still_open)
         self._reported &= still_open
 
     async def _measure(self) -> None:
-        count, oldest = await self._ledger.run(self._ledger.ledger.count_open)
-        now = self._clock.now().timestamp()
+        count, oldest_round = await self._ledger.run(self._ledger.ledger.count_open)
         self._metrics.unknown_open.set(count)
-        self._metrics.unknown_oldest.set(0 if oldest is None else max(now - oldest, 0))
+        self._metrics.unknown_oldest.set(self._age_s(oldest_round) if count else 0)
         self._metrics.unclosable.set(len(self._reported))
 
+    def _age_s(self, oldest_round: int | None) -> float:
+        """Return how long the oldest unknown payment has waited: as watched here, or as the chain's rounds tell."""
+        now, reached = self._clock.monotonic(), self._chain.last_round
+        watched_s = now - min(self._first_seen.values(), default=now)
+        rounds = reached - oldest_round if reached is not None and oldest_round is not None else 0
+        return max(watched_s, rounds * ROUND_S)
+
     async def _purge(self) -> None:
+        """Drop the bodies whose time is over by the chain's rounds, seen at two looks an hour apart.
+
+        One look may be a node's error, and a wall clock may be days wrong; a body that is gone comes never back.
+        """
         now = self._clock.monotonic()
-        if now >= self._purge_at:
-            self._purge_at = now + PURGE_EVERY_S
-            await self._ledger.write(self._ledger.ledger.purge, self._clock.now())
+        if now < self._purge_at:
+            return
+        reached = await self._chain.current_round()
+        self._purge_at = now + (PURGE_RETRY_S if reached is None else PURGE_EVERY_S)
+        if reached is None:
+            return
+        before, self._purge_round = self._purge_round, reached
+        if before is not None:
+            await self._ledger.write(self._ledger.ledger.purge, min(before, reached))
 
 
 async def run_forever(step: Reconciler, every_s: float = 1.0) -> None:

@@ -21,7 +21,6 @@ class Intent:
         last_valid: last round at which it can land.
         intent_round: the chain's round now, None when it could not be read.
         owner: this process.
-        settling_until: wall time until which this process may be asking the facilitator.
         at: wall time now.
     """
 
@@ -39,7 +38,33 @@ class Intent:
     last_valid: int
     intent_round: int | None
     owner: str
-    settling_until: datetime
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Adoption:
+    """A payment that the chain shows and the ledger did not know, taken in by the operator; its body comes later.
+
+    Args:
+        txid: the payment's identity.
+        product, path, cache_control: what it buys.
+        price_atomic: what was paid.
+        payer: the sender.
+        network: the form of the network's name that receipts carry.
+        last_valid: last round at which it could land.
+        owner: this process.
+        at: wall time now.
+    """
+
+    txid: str
+    product: str
+    path: str
+    cache_control: str
+    price_atomic: int
+    payer: str
+    network: str
+    last_valid: int
+    owner: str
     at: datetime
 
 
@@ -48,6 +73,7 @@ class Record:
     """One payment as it stands on disk; times are seconds since the epoch.
 
     Args:
+        keep_round: the round of the chain until which its body is kept.
         refusal_round: the round of the first look after settle was refused before any broadcast; None when it was not.
     """
 
@@ -67,15 +93,19 @@ class Record:
     watched_round: int | None
     owner: str
     settles: int
-    settling_until: float
     reason: str | None
     evidence: str | None
     created_at: float
     closed_at: float | None
-    keep_until: float
     deliveries: int
     refusal_round: int | None
+    keep_round: int
     content: bytes | None
+
+    @property
+    def awaits_body(self) -> bool:
+        """Whether the operator adopted it and nobody has presented it yet, so that no body was chosen."""
+        return self.sha256 == ""
 
     @property
     def refused_since(self) -> int | None:

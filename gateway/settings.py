@@ -162,6 +162,7 @@ class GatewaySettings(BaseSettings):
         if not self.base_is_loopback and "network" not in self.model_fields_set:
             message = "NETWORK must be told (mainnet, testnet or devnet) when BASE_URL is public"
             raise ValueError(message)
+        self._check_encrypted()
         vault, site = self.vault_dir.resolve(), self.site_path.resolve()
         if vault == site or vault in site.parents or site in vault.parents:
             message = f"the vault {vault} and the site {site} must lie apart: the site is public, the vault is not"
@@ -170,6 +171,17 @@ class GatewaySettings(BaseSettings):
             message = f"the vault {self.vault_bucket} and the site {self.site_url} must lie apart: the site is public"
             raise ValueError(message)
         return self
+
+    def _check_encrypted(self) -> None:
+        """Refuse plain http beyond this machine where real money and tokens would travel over it."""
+        for name in ("facilitator_url", "algod_url", "indexer_url") if self.network == "mainnet" else ():
+            parts = urlsplit(getattr(self, name) or "")
+            if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
+                message = (
+                    f"EMI_{name.upper()} {parts.geturl()} is plain http, and EMI_NETWORK is mainnet: "
+                    "use https://, or a loopback address (localhost, 127.0.0.0/8, ::1)"
+                )
+                raise ValueError(message)
 
     @property
     def site_path(self) -> Path:

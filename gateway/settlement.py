@@ -6,7 +6,6 @@ import asyncio
 import functools
 import json
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Final
 
 import structlog
@@ -16,10 +15,11 @@ from gateway.chain import Chain, Finding, Presence, extend_watch
 from gateway.challenge import requirement
 from gateway.clock import Clock
 from gateway.facilitator import Facilitator, Offer, SettleAnswer, SettleKind
+from gateway.leases import Leases
 from gateway.ledger_thread import LedgerThread
 from gateway.metrics import Metrics
-from gateway.outcome import Delivered, Outcome, Pending, Refused
-from gateway.owner import is_gone, make_owner
+from gateway.outcome import Delivered, Gone, Outcome, Pending, Refused
+from gateway.owner import make_owner
 from gateway.payment import Payment
 from gateway.record import Record
 from gateway.settings import GatewaySettings
@@ -68,6 +68,7 @@ class Settlements:
         self._metrics = metrics
         self._step = step
         self.owner = make_owner()
+        self.leases = Leases(clock, self.owner, settings.settle_timeout_seconds + LEASE_MARGIN_S)
         self.done = Settled()
         # Few differ: a product, a snapshot and a fee payer at a time.
         self._encode_terms = functools.lru_cache(maxsize=64)(self._encoded_terms)
@@ -86,10 +87,6 @@ class Settlements:
             snapshot_id=snapshot_id,
         )
         return json.dumps(terms, separators=(",", ":")).encode()
-
-    def lease(self) -> timedelta:
-        """Return how long this process may ask the facilitator before another takes over."""
-        return timedelta(seconds=self._settings.settle_timeout_seconds + LEASE_MARGIN_S)
 
     async def first(self, payment: Payment, terms: bytes, delivery: Delivered) -> Outcome:
         """Settle a payment whose intent has just become durable.
@@ -171,9 +168,9 @@ class Settlements:
         try:
             await self._ledger.write(ledger.mark_settled, payment.txid, self._clock.now(), evidence)
             self._step("settled_written")
-        except SQLAlchemyError:
+        except SQLAlchemyError as error:
             # It is paid and its intent is durable: deliver; the reconciler closes the row by the chain.
-            log.exception("a settled payment could not be closed", txid=payment.txid)
+            log.error("a settled payment could not be closed", txid=payment.txid, reason=str(error))  # noqa: TRY400
             return delivery
         if isinstance(delivery, Delivered):
             self.done.put(delivery)
@@ -223,7 +220,7 @@ class Settlements:
         return await self._settle_again(payment, record)
 
     async def _settle_again(self, payment: Payment, record: Record) -> Outcome:
-        offer = self._facilitator.offer()
+        offer = self._facilitator.last_offer()
         if offer is None:
             return _pending(payment)
         if not await self._take_over(payment.txid, record):
@@ -248,20 +245,20 @@ class Settlements:
 
     async def _take_over(self, txid: str, record: Record) -> bool:
         """Become the one process that asks the facilitator about an intent."""
-        now = self._clock.now()
-        owner = record.owner if is_gone(record.owner, self.owner) else self.owner
+        if not self.leases.is_over(record):
+            return False
         ledger = self._ledger.ledger
-        return await self._ledger.write(ledger.begin_settle, txid, owner, self.owner, now, now + self.lease())
+        return await self._ledger.write(ledger.begin_settle, txid, record.owner, record.settles, self.owner)
 
     async def _wait_for_peer(self, payment: Payment) -> Outcome:
         """Wait while another process settles the same payment, at most as long as it may take, or as it lives."""
-        deadline = self._clock.monotonic() + self.lease().total_seconds()
+        deadline = self._clock.monotonic() + self.leases.seconds
         while self._clock.monotonic() < deadline:
             await asyncio.sleep(PEER_POLL_S)
             record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
             if record is not None and record.state != "intent":
                 return self._closed(record)
-            if record is not None and is_gone(record.owner, self.owner):
+            if record is not None and self.leases.is_over(record):
                 return await self.known(record.path, payment, record)
         return _pending(payment)
 
@@ -281,7 +278,7 @@ def other_product() -> Refused:
 
 def _delivered(record: Record, *, replay: bool) -> Outcome:
     if record.content is None:
-        return Refused("payment_consumed", "it was delivered before and the answer is kept no longer")
+        return Gone(record.txid, record.network, record.payer, record.identifier)
     return Delivered(
         record.txid,
         record.path,
@@ -291,4 +288,5 @@ def _delivered(record: Record, *, replay: bool) -> Outcome:
         record.network,
         record.payer,
         replay,
+        record.identifier,
     )

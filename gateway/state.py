@@ -70,16 +70,17 @@ class GatewayState:
         """Open the ledger, read the vault, ask the facilitator once, and start the loops.
 
         Args:
-            http: the session for every outgoing call; its owner closes it.
+            http: the client for every outgoing call; its owner closes it.
 
         Raises:
             LedgerUnreadable: the payments ledger cannot be used.
         """
         ledger = await asyncio.to_thread(Ledger, self.settings.ledger_where)
-        self.ledger = LedgerThread(ledger, self.clock)
+        self.ledger = LedgerThread(ledger, self.clock, self.metrics)
         sent = None if self.step is no_step else functools.partial(self.step, "settle_sent")
-        self.facilitator = Facilitator(self.settings, http, self.clock, sent)
-        self.chain = Chain(self.settings, http, self.clock)
+        self.http = http
+        self.facilitator = Facilitator(self.settings, http, self.clock, self.metrics, sent)
+        self.chain = Chain(self.settings, http, self.clock, self.metrics)
         self.purchases = Purchases(
             settings=self.settings,
             clock=self.clock,
@@ -156,12 +157,11 @@ class GatewayState:
                 log.exception("a round of refreshing failed")
 
     async def _tend_ledger(self) -> None:
-        """Write counts and copy the log in a loop of its own: a slow disk delays nothing else."""
+        """Look after the ledger in a loop of its own: a slow disk delays nothing else."""
         while True:
             await asyncio.sleep(POLL_S)
             try:
-                await self.ledger.flush()
-                await self.ledger.tidy()
+                await self.ledger.tend()
             except Exception:
                 log.exception("the payments ledger could not be tended")
 
@@ -198,10 +198,8 @@ class GatewayState:
             return fault
         if self.ledger.fault() is not None or self.ledger.written.age_s() > STOP_QUOTING_S:
             return "the payments ledger cannot be used right now"
-        if self.facilitator.supported.age_s() > STOP_QUOTING_S:
-            return "the facilitator has not answered for minutes"
-        if not self.challenges:
-            return "the facilitator has not said who pays the network fee, or does not offer this network"
+        if not self.challenges or self.facilitator.offer() is None:
+            return "the facilitator has not answered for minutes, or does not offer this network"
         return None
 
     @property

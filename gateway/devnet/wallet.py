@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from algosdk import encoding, transaction
+from x402.extensions.payment_identifier import append_payment_identifier_to_extensions
 
 from gateway.devnet.errors import WalletError
 from gateway.devnet.keys import Key
@@ -111,7 +112,8 @@ def sign_payment(
     """Sign an atomic group that pays an offer: the fee payer's unsigned part first, when there is one.
 
     Args:
-        challenge: its `resource` and `extensions` are echoed.
+        challenge: its `resource` and `extensions` are echoed, with a payment identifier of 122 random bits where the
+            seller takes one: what the payment bought is then repeated to its holder only.
         offer: from `choose_offer`.
         key: the buyer's.
         identity: the network's genesis.
@@ -127,6 +129,8 @@ def sign_payment(
     inner = {"paymentGroup": wires, "paymentIndex": len(wires) - 1}
     payload: dict[str, Any] = {"x402Version": 2, "payload": inner, "accepted": dict(offer.accepted)}
     payload |= {name: challenge[name] for name in ("resource", "extensions") if challenge.get(name)}
+    if "extensions" in payload:
+        payload["extensions"] = append_payment_identifier_to_extensions(dict(payload["extensions"]))
     header = base64.b64encode(json.dumps(payload, separators=(",", ":")).encode()).decode()
     last_valid = items[-1].fields["lv"]
     return SignedPayment(header, items[-1].txid, key.address, offer.network, offer.amount_atomic, last_valid)

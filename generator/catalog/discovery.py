@@ -230,6 +230,16 @@ STATUSES: Final[tuple[StatusRow, ...]] = (
     StatusRow(402, "Paid path without a valid payment. The terms are in the header PAYMENT-REQUIRED.", "Pay, or stop."),
     StatusRow(404, "No such path.", "See the list of endpoints."),
     StatusRow(405, "A method other than GET, HEAD or OPTIONS.", "Use GET."),
+    StatusRow(
+        409,
+        "Paid path: the payment is settled, and came with a payment identifier that this request does not carry.",
+        "Do not pay again. Send the payment with its own payment-identifier.",
+    ),
+    StatusRow(
+        410,
+        "Paid path: the payment is settled, and its answer is kept no longer (at least a day past its last round).",
+        "Do not pay again for it; PAYMENT-RESPONSE is the receipt.",
+    ),
     StatusRow(413, "A request body. No endpoint takes one.", "Send none."),
     StatusRow(429, "Too many requests from one address.", "Wait for the seconds in Retry-After."),
     StatusRow(431, "Request headers over 16 KiB.", "Send a smaller payment header."),

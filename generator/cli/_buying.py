@@ -128,6 +128,9 @@ async def _send(
             async with http.get(order.url, headers={"PAYMENT-SIGNATURE": signed.header}) as answer:
                 if answer.status == 200:
                     return _delivered(purchases, signed, answer, await answer.read())
+                if answer.status == 410:
+                    purchases.finish(signed, "settled", _receipt(answer), None)
+                    raise BuyError(f"payment {signed.txid}: {await _reason(answer)}")
                 if answer.status == 402:
                     raise _refused(purchases, signed, answer, await _reason(answer))
                 wait = _retry_after(answer)

@@ -31,7 +31,7 @@ def buy(
     from generator.cli._buying import Order
     from generator.cli._settings import gateway_settings
 
-    wanted = _product(product)
+    wanted = product_named(product)
     settings = gateway_settings()
     origin = (url or settings.origin).rstrip("/")
     order = Order(
@@ -64,7 +64,12 @@ def _bought(order: Order, state: Path) -> Purchase:
         raise GeneratorError(str(error)) from error
 
 
-def _product(name: str) -> Product:
+def product_named(name: str) -> Product:
+    """Return the product of a name on the command line.
+
+    Raises:
+        GeneratorError: there is none.
+    """
     from generator.catalog.products import PRODUCTS
     from generator.errors import GeneratorError
 

@@ -1,4 +1,4 @@
-"""`emi payments`: list, inspect and export the payments ledger, read-only, while the gateway runs."""
+"""`emi payments`: list, inspect, export and mend the payments ledger while the gateway runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from generator.errors import GeneratorError
 if TYPE_CHECKING:
     from gateway.ledger_view import LedgerView
 
-payments_app = typer.Typer(help="List, inspect and export payments; the ledger is only read.", no_args_is_help=True)
+payments_app = typer.Typer(help="List, inspect and export payments; only `adopt` writes.", no_args_is_help=True)
 SHOWN: Final = ("txid", "state", "product", "snapshot_id", "payer", "created_at", "reason")
 EXPLAINED: Final = {
     "unknown": "the money may or may not have moved; looked up on the chain until that is certain",
@@ -90,6 +90,39 @@ def export(
             _write_csv(rows, view.columns)
 
 
+@payments_app.command("adopt")
+def adopt(
+    txid: Annotated[str, typer.Argument(help="The payment's transaction id.")],
+    product: Annotated[str, typer.Option(help="market-regime, main-brain, atlas or atlas-human-report.")],
+) -> None:
+    """Take in a payment that the chain shows and the ledger does not know, as after the loss of a ledger.
+
+    Whoever presents that payment next gets what it bought: the snapshot it quotes, or the newest. Its amount must be
+    the product's price.
+
+    Example: emi payments adopt TXID --product atlas
+    """
+    import asyncio
+
+    from gateway.adoption import adopt as take_in
+    from gateway.errors import GatewayError
+    from gateway.http_client import HttpClient
+    from generator.cli._settings import gateway_settings
+    from generator.cli.buy import product_named
+
+    wanted, settings = product_named(product), gateway_settings()
+
+    async def run() -> str:
+        async with HttpClient() as http:
+            return await take_in(settings, http, txid, wanted.id)
+
+    try:
+        payer = asyncio.run(run())
+    except GatewayError as error:
+        raise GeneratorError(str(error)) from error
+    print(f"adopted  {txid}\nproduct  {wanted.id}, {wanted.price_atomic} atomic units\npayer    {payer}")
+
+
 def _ledger() -> LedgerView:
     from gateway.errors import GatewayError
     from gateway.ledger_view import LedgerView
@@ -109,7 +142,9 @@ def _stored(state: State) -> str | None:
 def _row(stored: dict[str, Any]) -> dict[str, Any]:
     row = dict(stored)
     row["state"] = "unknown" if row["state"] == "intent" else row["state"]
-    for name in ("settling_until", "created_at", "closed_at", "keep_until"):
+    # The identifier is what a payer proves a purchase with: nobody needs to see it.
+    row["identifier"] = None if row["identifier"] is None else "set"
+    for name in ("created_at", "closed_at"):
         row[name] = None if row[name] is None else _time(row[name])
     return row
 
@@ -131,5 +166,5 @@ def _write_csv(rows: Iterable[dict[str, Any]], columns: tuple[str, ...]) -> None
 
 
 def _plain_cell(value: Any) -> Any:
-    # A spreadsheet runs cells that begin like a formula; payers choose the identifier.
+    # A spreadsheet runs cells that begin like a formula.
     return f"'{value}" if isinstance(value, str) and value[:1] in {"=", "+", "-", "@"} else value

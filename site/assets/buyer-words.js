@@ -20,7 +20,7 @@ export const REFUSALS = [
   [/insufficient|underflow|overspend/i, "too-little", "The account holds too little USDC."],
   [/overlapping lease|already in ledger/i, "refused", "This account has just paid for this in another tab. Look there."],
 ];
-export const ON_CHAIN = /payment_already_on_chain|payment_consumed/;
+export const ON_CHAIN = /payment_already_on_chain/;
 
 // What may be done next; after what the network has already, nothing.
 export const NEXT = { "terms-changed": ["reload"], "on-chain": [] };

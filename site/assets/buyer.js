@@ -233,12 +233,21 @@ async function sign(wallet, ready) {
   if (Date.now() - ready.at > SIGNED_MS) throw new Fault("expired", "The approval came too late for the network, so the payment was not sent. Press Pay again.");
   const group = ready.group.map((item, place) => (place === ready.index ? signed : item));
   const payload = { paymentGroup: group, paymentIndex: ready.index };
-  const { resource, extensions } = ready.required;
+  const { resource } = ready.required;
+  const extensions = identified(ready.required.extensions);
   return {
     txid: ready.txid, payer: ready.payer, payee: ready.offer.payTo, amount: ready.offer.amount, network: ready.offer.network, snapshot: ready.snapshot, sha256: ready.sha256,
     header: encode({ x402Version: 2, payload, accepted: ready.offer, resource, extensions }),
     product: page.product, title: page.title, path: page.path, status: "signed", at: new Date().toISOString(),
   };
+}
+
+// Signed payments are public on the network: what one bought is repeated only to who knows the identifier sent with it.
+function identified(extensions) {
+  const declared = extensions?.["payment-identifier"];
+  if (!declared) return extensions;
+  const random = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0"));
+  return { ...extensions, "payment-identifier": { ...declared, info: { ...declared.info, id: `pay_${random.join("")}` } } };
 }
 
 // Sends one signed payment until it is settled or refused; a tab that closes meanwhile goes on when it opens again.
@@ -254,6 +263,7 @@ async function present(purchase) {
       answer = await fetch(purchase.path, { cache: "no-store", headers: { "PAYMENT-SIGNATURE": purchase.header }, signal: AbortSignal.timeout(SEND_MS) });
       if (answer.status === 200) return await delivered(purchase, answer);
       if (answer.status === 402) return await refused(purchase, answer);
+      if (answer.status === 410) return await gone(purchase, answer);
       why = await reason(answer);
     } catch (error) {
       if (error instanceof Fault) throw error;
@@ -293,6 +303,12 @@ async function delivered(purchase, answer) {
   open(bought, body, kept ? "settled" : "settled-unkept", kept ? "Settled. What you bought is yours; it stays in this browser." : "Settled. What you bought is yours, but this browser could not keep it: download it now.");
   at("report").focus({ preventScroll: true });
   at("purchase").scrollIntoView();
+}
+
+async function gone(purchase, answer) {
+  attemptDone(purchase.product);
+  keep({ ...purchase, header: "", status: "settled", receipt: decode(answer.headers.get("PAYMENT-RESPONSE") || "") });
+  throw new Fault("on-chain", await reason(answer), "");
 }
 
 async function refused(purchase, answer) {

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from typer.testing import CliRunner
+from x402.extensions.payment_identifier import declare_payment_identifier_extension
 
 from gateway.devnet.keys import load_or_make
 from gateway.networks import DEVNET, MAINNET
@@ -128,7 +129,7 @@ class Seller:
             "transaction": "",
             "network": DEVNET.full,
         }
-        headers = {"PAYMENT-RESPONSE": encode(receipt)} if status in {200, 402} else {"Retry-After": "0"}
+        headers = {"PAYMENT-RESPONSE": encode(receipt)} if status in {200, 402, 410} else {"Retry-After": "0"}
         return JSONResponse({"detail": "busy", "thing": 1}, status, headers)
 
     def challenge(self) -> dict[str, Any]:
@@ -141,7 +142,8 @@ class Seller:
             "maxTimeoutSeconds": 60,
             "extra": {"feePayer": self.fee_payer},
         }
-        return {"x402Version": 2, "accepts": [offer | self.changes]}
+        extensions = {"payment-identifier": declare_payment_identifier_extension()}
+        return {"x402Version": 2, "accepts": [offer | self.changes], "extensions": extensions}
 
 
 def encode(value: dict[str, Any]) -> str:
@@ -194,6 +196,29 @@ def test_a_refused_payment_is_final_and_says_why(tmp_path: Path) -> None:
     assert "refused and nothing was paid: insufficient_funds" in str(refused)
     assert isinstance(bought, Purchase)
     assert seller.sent[0] != seller.sent[1]
+
+
+def test_every_payment_carries_an_identifier_of_its_own_that_nobody_can_guess(tmp_path: Path) -> None:
+    seller = Seller(DEMO_PAYEE, [200, 200])
+
+    buy_from(seller, tmp_path, times=2)
+
+    sent = [json.loads(base64.b64decode(header)) for header in seller.sent]
+    identifiers = {one["extensions"]["payment-identifier"]["info"]["id"] for one in sent}
+    assert len(identifiers) == 2
+    assert all(len(identifier) >= 32 for identifier in identifiers)
+
+
+def test_a_payment_whose_answer_is_gone_is_settled_and_not_sent_again(tmp_path: Path) -> None:
+    seller = Seller(DEMO_PAYEE, [410, 200])
+
+    gone, bought = buy_from(seller, tmp_path, times=2)
+
+    assert isinstance(gone, BuyError)
+    assert "refused" not in str(gone)
+    assert isinstance(bought, Purchase)
+    assert seller.sent[0] != seller.sent[1]
+    assert Purchases(tmp_path / "purchases").unanswered(bought.url) is None
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,13 @@ class NoNode:
         raise AssertionError(f"a page that only shows terms asked for {txid}")
 
 
+class NoNetwork:
+    """A client whose every connection is refused."""
+
+    async def exchange(self, *_arguments: Any, **_options: Any) -> tuple[int, bytes]:
+        raise ConnectionRefusedError
+
+
 @dataclass
 class State:
     """The parts of the gateway that the page reads."""
@@ -61,6 +68,7 @@ class State:
     settings: GatewaySettings
     vault: Vault
     chain: NoNode = field(default_factory=NoNode)
+    http: NoNetwork = field(default_factory=NoNetwork)
     clock: SystemClock = field(default_factory=SystemClock)
     clients: Clients = field(default_factory=lambda: Clients(()))
     refusal: str | None = None

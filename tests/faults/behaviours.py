@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from typing import Any
 
@@ -101,6 +102,62 @@ def lagging(blocks: int) -> Behaviour:
         return answer
 
     return behave
+
+
+def followed(then: Behaviour, unasked: Any) -> Behaviour:
+    """Behave so, and send one more answer, which nobody asked for, if the client keeps the connection open."""
+
+    async def behave(asked: Asked) -> web.StreamResponse:
+        answer = await then(asked)
+        assert isinstance(answer, web.Response)
+        assert isinstance(answer.body, bytes)
+        return _Followed(json.dumps(unasked).encode(), answer)
+
+    return behave
+
+
+class _Followed(web.Response):
+    def __init__(self, unasked: bytes, answer: web.Response) -> None:
+        super().__init__(status=answer.status, body=answer.body, content_type=answer.content_type)
+        self._unasked = unasked
+
+    async def write_eof(self, data: bytes = b"") -> None:
+        transport = None if self._req is None else self._req.transport
+        await super().write_eof(data)
+        for _ in range(20):
+            if transport is None or transport.is_closing():
+                return
+            await asyncio.sleep(0.001)
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+        transport.write(head % len(self._unasked) + self._unasked)
+
+
+async def wants_agent(asked: Asked) -> web.StreamResponse:
+    """Serve nobody who does not say who asks, or says only with which library, as many a CDN."""
+    if asked.request.headers.get("User-Agent", "Python").startswith("Python"):
+        return await text("<html>error code: 1010</html>", 403)(asked)
+    return await asked.pass_on()
+
+
+async def compressed(asked: Asked) -> web.StreamResponse:
+    """Compress whenever the request allows it; without an Accept-Encoding it allows anything."""
+    answer = await asked.pass_on()
+    assert isinstance(answer.body, bytes)
+    if "gzip" not in asked.request.headers.get("Accept-Encoding", "gzip"):
+        return answer
+    return gzipped(answer.body, answer.status)
+
+
+async def bomb(_asked: Asked) -> web.StreamResponse:
+    """Answer 20 kB that unpack to 20 MB."""
+    return gzipped(b" " * 20_000_000)
+
+
+def gzipped(content: bytes, status: int = 200) -> web.Response:
+    """Make a compressed answer."""
+    packed = gzip.compress(content)
+    headers = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
+    return web.Response(status=status, body=packed, headers=headers)
 
 
 async def never(asked: Asked) -> web.StreamResponse:

@@ -14,9 +14,12 @@ from tests.faults.behaviours import (
     SERVER_ERROR,
     after,
     below,
+    bomb,
     changed,
+    compressed,
     delayed,
     first,
+    followed,
     half,
     lagging,
     never,
@@ -24,6 +27,7 @@ from tests.faults.behaviours import (
     text,
     told,
     too_late,
+    wants_agent,
 )
 from tests.faults.front import Asked, Behaviour, honest
 
@@ -42,7 +46,13 @@ STOPPED = below(
     "/status", told({"last-round": 1, "time-since-last-round": 3_600 * 10**9}), below("/pending/", NOT_FOUND)
 )
 A_BLOCK_BEHIND = {"algod": lagging(1), "indexer": below("/transactions/", NOT_FOUND)}
-EVERYTHING_RESET = dict.fromkeys(("supported", "verify", "settle", "algod", "indexer"), reset)
+EVERYWHERE = ("supported", "verify", "settle", "algod", "indexer")
+EVERYTHING_RESET = dict.fromkeys(EVERYWHERE, reset)
+A_STRANGERS = {
+    "settle": followed(SERVER_ERROR, SUCCESS),
+    "algod": followed(honest, {"last-round": 1, "confirmed-round": 1, "pool-error": ""}),
+    "indexer": followed(honest, {"round": 1, "transaction": {"confirmed-round": 1}}),
+}
 
 
 @dataclass(frozen=True)
@@ -61,6 +71,7 @@ class Mode:
         hoards: in the end the facilitator broadcasts whatever it was handed for settling.
         rule: which rule decides.
         settings: of the gateway.
+        dead_address: facilitator and nodes have another address, listed first, that nobody answers at.
     """
 
     name: str
@@ -73,6 +84,7 @@ class Mode:
     hoards: bool = True
     rule: str = "15"
     settings: Mapping[str, Any] = field(default_factory=dict)
+    dead_address: bool = False
 
 
 def settles_then(name: str, answer: Behaviour, answers: str = "200 200 | 200 200") -> Mode:
@@ -96,6 +108,7 @@ SETTLES_THEN = (
     settles_then("answers success 1", told({"success": 1})),
     settles_then("answers success true with 500", told({"success": True}, 500)),
     settles_then("answers a megabyte", text("x" * 1_000_000)),
+    settles_then("answers a bomb in gzip", bomb),
     settles_then("answers deep nesting", text("[" * 30_000, 200, "application/json")),
     settles_then("answers success false: simulation failed", SIMULATION),
     settles_then("answers success false: transaction failed", LATE_REASON),
@@ -114,6 +127,7 @@ WITHOUT_SETTLING = (
         "503 200 | 200 200",
     ),
     Mode("answers 500, settles nothing", {"settle": SERVER_ERROR}, "503 503 | 200 200"),
+    Mode("answers 500, settles nothing, strangers' answers behind all", A_STRANGERS, "503 503 | 200 200"),
     Mode("answers {}, settles nothing", {"settle": EMPTY}, "503 503 | 200 200"),
     Mode("never answers, settles nothing", {"settle": never}, "503 503 | 200 200", settings=HASTY),
     Mode(
@@ -234,8 +248,21 @@ TRUE_BUT_STRANGE = (
     Mode("settles, names another network", {"settle": changed(network="eip155:1")}, "200 200 | 200 200", rule="13"),
     Mode("settles, names another payer", {"settle": changed(payer="nobody")}, "200 200 | 200 200", rule="13"),
 )
-MODES = (
+HONEST = (
     Mode("honest", {}, "200 200 | 200 200", rule="13"),
+    Mode(
+        "honest, to whoever sends a User-Agent", dict.fromkeys(EVERYWHERE, wants_agent), "200 200 | 200 200", rule="13"
+    ),
+    Mode(
+        "honest, compressed wherever that is allowed",
+        dict.fromkeys(EVERYWHERE, compressed),
+        "200 200 | 200 200",
+        rule="13",
+    ),
+    Mode("honest, the first address dead", {}, "200 200 | 200 200", rule="13", dead_address=True),
+)
+MODES = (
+    *HONEST,
     *SETTLES_THEN,
     *WITHOUT_SETTLING,
     *LATE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -18,11 +18,13 @@ from gateway.devnet.ledger import Ledger
 from gateway.devnet.rounds import ROUND_S
 from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.wallet import SignedPayment, choose_offer, read_challenge, sign_payment
+from gateway.http_client import HttpClient
 from gateway.networks import DEVNET
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.state import GatewayState
 from tests.faults.front import Front
 from tests.gateway.fakes import FakeClock
+from tests.gateway.names import NAME, Names, black_hole, loopback_addresses
 from tests.gateway.vault_builder import GENERATION, PATHS, write_vault
 
 PRODUCT = PATHS["x402-market-regime"]
@@ -66,6 +68,7 @@ class Stage:
         self._newest = f"{int(self._newest) + 1:012}"
         write_vault(self.folder / "vault", generation=self._newest, at=now, older=self._replaced)
         await self.state.refresh()
+        await self.state.ledger.tend()
         await self.state.reconciler.step()
 
     async def pass_last_round_of(self, payment: SignedPayment) -> None:
@@ -95,15 +98,27 @@ class Stage:
 
 
 @asynccontextmanager
-async def stage(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
-    """Open a stage in an empty folder."""
+async def stage(folder: Path, *, dead_address: bool = False, **settings: Any) -> AsyncIterator[Stage]:
+    """Open a stage in an empty folder.
+
+    Args:
+        folder: for vault and databases.
+        dead_address: the outside is known by a name whose first address is dead.
+        settings: of the gateway.
+    """
     clock = FakeClock()
     (folder / "vault").mkdir(parents=True)
     write_vault(folder / "vault")
     devnet = build_devnet(DevnetSettings(folder / "devnet.sqlite3"), now=lambda: clock.now().timestamp())
     front = Front(devnet)
-    async with devnet.router.lifespan_context(devnet), front.running():
-        app = build_app(outside(folder, front.url, **settings), clock=clock)
+    async with devnet.router.lifespan_context(devnet), front.running(), AsyncExitStack() as stack:
+        url, http = front.url, None
+        if dead_address:
+            dead, port = loopback_addresses()[0], int(front.url.rpartition(":")[2])
+            stack.enter_context(black_hole(dead, port))
+            http = await stack.enter_async_context(HttpClient(Names(dead, "127.0.0.1")))
+            url = f"http://{NAME}:{port}"
+        app = build_app(outside(folder, url, **settings), clock=clock, http=http)
         transport = httpx2.ASGITransport(app=app, client=("203.0.113.9", 40_000), raise_app_exceptions=False)
         async with (
             app.router.lifespan_context(app),

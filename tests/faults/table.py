@@ -166,7 +166,9 @@ async def play_all(modes: Sequence[Mode], folder: Path) -> list[Row]:
         async with gate, contextlib.AsyncExitStack() as stack:
             # One after the other: making a ledger is work, and it must not eat into another's time limits.
             async with opening:
-                on = await stack.enter_async_context(stage(folder / str(number), **mode.settings))
+                on = await stack.enter_async_context(
+                    stage(folder / str(number), dead_address=mode.dead_address, **mode.settings)
+                )
             return await Play(on, mode).run()
 
     return list(await asyncio.gather(*(one(number, mode) for number, mode in enumerate(modes))))

@@ -38,13 +38,13 @@ class FakeClock:
         self.step(seconds)
         await asyncio.sleep(0)
 
-    def jump(self, seconds: float) -> None:
-        """Set the wall clock, as an operator or a time service does; the monotonic one does not notice."""
-        self._now += timedelta(seconds=seconds)
-
     def step(self, seconds: float) -> None:
         self._now += timedelta(seconds=seconds)
         self._monotonic += seconds
+
+    def set_wall(self, seconds: float) -> None:
+        """Set the wall clock ahead or back, as NTP or an operator does; no time passes."""
+        self._now += timedelta(seconds=seconds)
 
 
 class World:

@@ -38,6 +38,12 @@ def in_loop(test: Callable[P, Awaitable[None]]) -> Callable[P, None]:
     return run
 
 
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait for what a thread does."""
+    while not holds():  # noqa: ASYNC110 - threads set no events of a loop
+        await asyncio.sleep(0.001)
+
+
 @dataclass
 class House:
     """The parts that a test touches."""
@@ -55,6 +61,11 @@ class House:
 
     async def send(self, payment: Signed, path: str = REGIME) -> httpx2.Response:
         return await self.client.get(path, headers={"PAYMENT-SIGNATURE": payment.header})
+
+    async def refresh(self) -> None:
+        """Do what the loops do within seconds: look for a new vault and offer, and write to the ledger."""
+        await self.state.refresh()
+        await self.state.ledger.tend()
 
     async def restart(self) -> None:
         """Stop and start the gateway's state on the same disk, as after a clean end or a crash."""

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 import pytest
 
 from gateway.chain import Chain, Finding, Presence
-from gateway.line import Lines
+from gateway.http_client import HttpClient
+from gateway.metrics import Metrics
 from gateway.networks import DEVNET
-from gateway.remote import MAX_ANSWER_BYTES, MAX_HEAD_BYTES
 from gateway.settings import GatewaySettings
 from tests.gateway.fakes import FakeClock, World
 from tests.gateway.house import in_loop
@@ -20,9 +20,8 @@ TXID = "T" * 52
 async def chain_of(world: World, *, indexer: str = "/i") -> AsyncIterator[Chain]:
     async with world.running():
         settings = GatewaySettings(algod_url=f"{world.url}/a", indexer_url=f"{world.url}{indexer}")
-        lines = Lines(MAX_HEAD_BYTES + MAX_ANSWER_BYTES)
-        yield Chain(settings, lines, FakeClock())
-        await lines.close()
+        async with HttpClient() as http:
+            yield Chain(settings, http, FakeClock(), Metrics())
 
 
 @in_loop

@@ -58,9 +58,8 @@ async def test_rule_20_an_identifier_that_the_package_appends_is_kept_with_the_p
 async def test_rule_20_an_identifier_is_taken_exactly_when_the_package_takes_it(
     identifier: str, tmp_path: Path
 ) -> None:
-    extensions = {"payment-identifier": {"info": {"required": False, "id": identifier}}}
     async with house(tmp_path) as home:
-        answer = await home.send(home.buyer.pay().changed(lambda value: value.update(extensions=extensions)))
+        answer = await home.send(home.buyer.pay().identified(identifier))
 
     assert answer.status_code == (200 if is_valid_payment_id(identifier) else 402)
 

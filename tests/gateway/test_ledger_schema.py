@@ -60,6 +60,7 @@ def test_an_old_ledger_is_migrated_and_keeps_every_payment(tmp_path: Path) -> No
 
     assert record is not None
     assert (record.state, record.content, record.deliveries) == ("settled", b"{}", 4)
+    assert record.keep_round == record.last_valid + 35_000
 
 
 def test_a_migrated_ledger_and_a_new_one_have_the_same_schema(tmp_path: Path) -> None:
@@ -107,7 +108,7 @@ def test_a_newer_ledger_is_one_clear_line_and_stays_as_it_is(tmp_path: Path) -> 
     raw.commit()
     before = list(raw.iterdump())
 
-    with pytest.raises(LedgerUnreadable, match=r"has schema 0099, this program knows up to 0003; it was left"):
+    with pytest.raises(LedgerUnreadable, match=r"has schema 0099, this program knows up to 0005; it was left"):
         Ledger(path)
 
     assert list(raw.iterdump()) == before

@@ -83,9 +83,22 @@ def test_without_a_ledger_a_view_says_so_and_makes_none(tmp_path: Path) -> None:
 
 def test_a_cell_that_a_spreadsheet_would_run_is_made_text(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "payments.sqlite3")
-    ledger.write_intent(replace(INTENT, identifier="-1+cmd0123456789"))
+    ledger.write_intent(INTENT)
+    ledger.mark_refused(INTENT.txid, START, "=1+cmd", "absent")
     ledger.close()
 
     done = emi("payments", "export", cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
 
-    assert "'-1+cmd0123456789" in done.stdout
+    assert "'=1+cmd" in done.stdout
+
+
+@pytest.mark.parametrize("command", [("list", "--json"), ("show", INTENT.txid), ("export",)])
+def test_a_payment_identifier_is_never_shown(command: tuple[str, ...], tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    ledger.write_intent(replace(INTENT, identifier="secret0123456789"))
+    ledger.close()
+
+    done = emi("payments", *command, cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
+
+    assert done.returncode == 0
+    assert "secret" not in done.stdout

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 import sqlite3
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from gateway.networks import DEVNET
 from tests.gateway.fakes import OTHER_SIGNER, World
 from tests.gateway.house import BRAIN, REGIME, House, house, in_loop, second_gateway
+from tests.gateway.test_owner import dead_owner
 from tests.gateway.vault_builder import GENERATION, START, body_of, write_vault
 from tests.gateway.wallet import decode_header
 
@@ -480,9 +480,8 @@ async def test_rule_18_an_intent_of_a_dead_process_is_taken_over_at_once(tmp_pat
         home.world.settle = "500"
         payment = home.buyer.pay()
         await home.send(payment)
-        owner = f"{socket.gethostname()}:4194999:1:dead"
         with sqlite3.connect(tmp_path / "payments.sqlite3") as raw:
-            raw.execute("update payments set owner = ?", [owner])
+            raw.execute("update payments set owner = ?", [dead_owner()])
         raw.close()
         home.world.settle = "ok"
 
@@ -502,7 +501,7 @@ async def test_rule_18_a_peer_that_dies_while_it_is_waited_for_is_taken_over_at_
         await waiting_for_its_peer(home, payment.txid)
         settles = len(home.world.asked("/settle"))
         with sqlite3.connect(tmp_path / "payments.sqlite3") as raw:
-            raw.execute("update payments set owner = ?", [f"{socket.gethostname()}:4194999:1:dead"])
+            raw.execute("update payments set owner = ?", [dead_owner()])
         raw.close()
 
         answer = await waiting

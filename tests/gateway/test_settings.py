@@ -42,6 +42,37 @@ def test_a_wrong_setting_says_what_is_wrong(given: dict[str, Any], words: str) -
         GatewaySettings(**given)
 
 
+OUTGOING = ("facilitator_url", "algod_url", "indexer_url")
+
+
+@pytest.mark.parametrize("name", OUTGOING)
+@pytest.mark.parametrize("host", ["facilitator.example", "10.0.0.7:8080", "[2001:db8::1]", "0.0.0.0:8080"])
+def test_on_mainnet_plain_http_beyond_this_machine_is_refused(name: str, host: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        GatewaySettings(network="mainnet", **{name: f"http://{host}/x"})
+
+    said = refused.value.errors()[0]["msg"]
+    assert f"EMI_{name.upper()} http://{host}/x is plain http" in said
+    assert "use https://, or a loopback address" in said
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize("name", OUTGOING)
+@pytest.mark.parametrize(
+    ("network", "url"),
+    [
+        ("mainnet", "https://node.example/x"),
+        ("mainnet", "http://127.9.9.9:4001/x"),
+        ("mainnet", "http://[::1]:4001/x"),
+        ("mainnet", "http://localhost:4001/x"),
+        ("testnet", "http://node.example/x"),
+        ("devnet", "http://node.example/x"),
+    ],
+)
+def test_encrypted_loopback_and_play_money_urls_are_taken(name: str, network: str, url: str) -> None:
+    assert getattr(GatewaySettings(network=network, **{name: url}), name) == url
+
+
 def test_defaults_are_a_devnet_on_this_machine() -> None:
     settings = GatewaySettings(state_dir=Path("/srv/emi"))
 

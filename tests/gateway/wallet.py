@@ -46,6 +46,15 @@ class Signed:
         change(value)
         return replace(self, value=value)
 
+    def identified(self, identifier: str) -> Signed:
+        """The same payment with a payment identifier."""
+        return self.changed(lambda value: value.update(extensions=payment_identifier(identifier)))
+
+
+def payment_identifier(identifier: str) -> dict[str, Any]:
+    """Return the extensions of a payment that carries an identifier."""
+    return {"payment-identifier": {"info": {"required": False, "id": identifier}}}
+
 
 class Buyer:
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from generator.publish.openapi.document import openapi, openapi_yaml
 from tests.builders import CONTEXTS, full_context
 from tests.contract.service_table import FIELDS, PAID, PATHS
 
-ERRORS = ("400", "404", "405", "413", "429", "431", "500", "503")
+ERRORS = ("400", "404", "405", "409", "410", "413", "429", "431", "500", "503")
 GATEWAY = {
     "error": "payment required",
     "x402Version": 2,
@@ -104,7 +104,7 @@ def test_a_paid_operation_tells_its_terms(path: str) -> None:
     assert info["protocols"][0]["x402"]["amount"] == str(atomic)
     assert info["protocols"][0]["x402"]["asset"] == "31566704"
     assert "PAYMENT-REQUIRED" in operation["responses"]["402"]["headers"]
-    assert set(operation["responses"]) == {"200", "402", "405", "413", "429", "431", "500", "503"}
+    assert set(operation["responses"]) == {"200", "402", "405", "409", "410", "413", "429", "431", "500", "503"}
     header = operation["parameters"][0]
     assert (header["name"], header["in"], header["required"]) == ("PAYMENT-SIGNATURE", "header", False)
 

@@ -16,8 +16,8 @@ from generator.publish.openapi.schemas import REF
 Examples = Mapping[str, Mapping[str, Any]]
 _FREE_ERRORS = (404, 405, 413, 429, 431, 500, 503)
 # A body is refused before anything else is looked at, on paid paths too.
-_PAID_ERRORS = (405, 413, 429, 431, 500, 503)
-_PROBLEMS = (400, *_FREE_ERRORS)
+_PAID_ERRORS = (405, 409, 410, 413, 429, 431, 500, 503)
+_PROBLEMS = sorted({400, *_FREE_ERRORS, *_PAID_ERRORS})
 
 
 def paths(network: Network, examples: Examples) -> dict[str, Any]:
@@ -198,7 +198,7 @@ def _signature_header() -> dict[str, Any]:
 
 def _problem(status: int) -> dict[str, Any]:
     row = next(row for row in STATUSES if row.status == status)
-    extra = {405: "Allow", 429: "Retry-After", 503: "Retry-After"}.get(status)
+    extra = {405: "Allow", 410: "PAYMENT-RESPONSE", 429: "Retry-After", 503: "Retry-After"}.get(status)
     answer: dict[str, Any] = {
         "description": f"{row.condition} {row.advice}",
         "content": _content("Problem", None, "application/problem+json"),

@@ -54,7 +54,9 @@ def guidance(base_url: str) -> str:
     payment = (
         "Payment: request without payment, receive 402 with the terms in the PAYMENT-REQUIRED header, sign the exact "
         "payment, repeat the request with PAYMENT-SIGNATURE, receive 200 with PAYMENT-RESPONSE. After a 503 send the "
-        f"same signed payment again and never sign a second one. People can pay at {base_url}{BUYER} (report) or "
+        "same signed payment again and never sign a second one. Send a payment-identifier with it: signed payments are "
+        "public on the chain, and a settled one that came with an identifier is repeated only to who names it. "
+        f"People can pay at {base_url}{BUYER} (report) or "
         f"{base_url}{BUYER_AGENT} (structured)."
     )
     limits = (

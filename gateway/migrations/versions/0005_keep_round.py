@@ -1,0 +1,18 @@
+"""Keep bodies until a round of the chain instead of a wall time; leases are judged by who watches, not by a column."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0005"
+down_revision = "0004"
+
+
+def upgrade() -> None:
+    """Add the round, from what the older version promised at least, and drop both wall times."""
+    op.add_column("payments", sa.Column("keep_round", sa.BigInteger, nullable=False, server_default="0"))
+    op.execute("UPDATE payments SET keep_round = last_valid + 35000")
+    op.create_index("payments_kept", "payments", ["keep_round"])
+    op.drop_column("payments", "settling_until")
+    op.drop_column("payments", "keep_until")
