@@ -22,6 +22,7 @@ from gateway.settings import GatewaySettings
 
 SUPPORTED_TTL_S: Final = 60.0
 SUPPORTED_RETRY_S: Final = 2.0
+STARTING_S: Final = 10.0
 BREAKER_FAILURES: Final = 5
 BREAKER_OPEN_S: Final = 5.0
 BAD_REQUEST: Final = 400
@@ -171,9 +172,13 @@ class Facilitator:
 
     def _complain(self, kind: str, reason: str) -> bool:
         """Log once for each kind of trouble, not with every look; return False."""
+        # Programs that are started together wait for each other.
+        starting = kind == "no answer" and self._offer is None and self.supported.age_s() < STARTING_S
+        kind = "starting" if starting else kind
         if kind != self._complained:
             self._complained = kind
-            log.error("no new offer from the facilitator", reason=reason, last_good=self._offer is not None)
+            tell = log.info if starting else log.error
+            tell("no new offer from the facilitator", reason=reason, last_good=self._offer is not None)
         return False
 
     def _read_offer(self, kinds: list[Any], signers: Any) -> Offer | None:
