@@ -22,7 +22,6 @@ from gateway.settings import GatewaySettings
 
 SUPPORTED_TTL_S: Final = 60.0
 SUPPORTED_RETRY_S: Final = 2.0
-STARTING_S: Final = 10.0
 BREAKER_FAILURES: Final = 5
 BREAKER_OPEN_S: Final = 5.0
 BAD_REQUEST: Final = 400
@@ -172,8 +171,7 @@ class Facilitator:
 
     def _complain(self, kind: str, reason: str) -> bool:
         """Log once for each kind of trouble, not with every look; return False."""
-        # Programs that are started together wait for each other.
-        starting = kind == "no answer" and self._offer is None and self.supported.age_s() < STARTING_S
+        starting = kind == "no answer" and self.supported.starting()
         kind = "starting" if starting else kind
         if kind != self._complained:
             self._complained = kind

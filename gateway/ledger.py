@@ -291,6 +291,25 @@ class Ledger:
                 return [error] * len(writes)
         return [self.write_all([write])[0] for write in writes]
 
+    def read_all(self, reads: Sequence[Callable[[], Any]]) -> list[Any]:
+        """Run reads one after the other, and none after one that shows the database to be out of reach.
+
+        Args:
+            reads: calls of this ledger's methods that change nothing.
+
+        Returns:
+            The result of each, or the exception that it raised.
+        """
+        results: list[Any] = []
+        for read in reads:
+            try:
+                results.append(read())
+            except Exception as error:  # noqa: BLE001 - handed to whoever waits
+                if self._is_everyones(error):
+                    return results + [error] * (len(reads) - len(results))
+                results.append(error)
+        return results
+
     def copy_log(self) -> int:
         """Copy SQLite's write-ahead log into its file as far as it is committed; readers and writers go on.
 
@@ -328,7 +347,7 @@ class Ledger:
                 self._reader.close()
                 raise
 
-    def _is_everyones(self, error: sa.exc.SQLAlchemyError) -> bool:
+    def _is_everyones(self, error: Exception) -> bool:
         """Tell whether every write would fail as this one did, and as slowly: locked, full, out of reach.
 
         One write can be blamed for a violated constraint, a value that no column holds, or a deadlock.

@@ -54,8 +54,8 @@ class LedgerThread:
         self.written = LastGood(self._clock)
         """The last probe that the database took. Other writes may fit where an intent does not: they prove nothing."""
         self._probe_at = self._clock.monotonic() + PROBE_S
-        self._reads = Batches("reads", _call_each, WAIT_S, ledger.cut)
-        self._writes = Batches("writes", self._write_all, WAIT_S, ledger.cut)
+        self._reads = Batches("reads", partial(_do_all, ledger.read_all), WAIT_S, ledger.cut)
+        self._writes = Batches("writes", partial(_do_all, ledger.write_all), WAIT_S, ledger.cut)
         self._tends = Batches("files", _call_each, WAIT_S)
         self._examines = Batches("examination", _call_each, EXAMINE_S)
         self._deliveries: dict[str, int] = {}
@@ -126,9 +126,9 @@ class LedgerThread:
         counts, self._deliveries = self._deliveries, {}
         try:
             await self.write(self.ledger.count_deliveries, counts)
-        except SQLAlchemyError:
+        except SQLAlchemyError as error:
             # Only a count: kept for the next flush, and no reason to fail.
-            log.exception("deliveries could not be counted")
+            log.warning("deliveries could not be counted", reason=str(error))
             for txid, count in counts.items():
                 self._deliveries[txid] = self._deliveries.get(txid, 0) + count
 
@@ -173,9 +173,9 @@ class LedgerThread:
         try:
             if await self._tends.wait(self.ledger.copy_log) >= LONG_LOG_PAGES:
                 await self._tends.wait(self.ledger.end_log)
-        except SQLAlchemyError:
+        except SQLAlchemyError as error:
             # The log only grows: SQLite copies it by itself in the end.
-            log.exception("the ledger's log could not be copied")
+            log.warning("the ledger's log could not be copied", reason=str(error))
 
     async def close(self) -> None:
         """Write what is counted and close the database, unless it does not answer: then leave it as after a kill."""
@@ -189,11 +189,12 @@ class LedgerThread:
         if not (await self._tends.close(limit_s) and all(ended)):
             log.error("the payments ledger does not answer; it is left as after a kill, which loses nothing")
 
-    def _write_all(self, calls: list[Callable[[], Any]]) -> list[Any]:
-        try:
-            return self.ledger.write_all(calls)
-        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
-            return [error] * len(calls)
+
+def _do_all(work: Callable[[list[Callable[[], Any]]], list[Any]], calls: list[Callable[[], Any]]) -> list[Any]:
+    try:
+        return work(calls)
+    except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+        return [error] * len(calls)
 
 
 def _call_each(calls: list[Callable[[], Any]]) -> list[Any]:

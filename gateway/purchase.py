@@ -239,6 +239,8 @@ class Purchases:
         return await self._verify(payment, quote, terms)
 
     def _quote(self, path: str, payment: Payment) -> Quote | Outcome:
+        if self._ledger.fault() is not None:
+            return Unavailable(LEDGER_UNUSABLE)
         vault = self._vault.current()
         if vault is None:
             return Unavailable("no data has been published yet")

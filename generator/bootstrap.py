@@ -11,19 +11,21 @@ from generator.arena.scores import track_record
 from generator.arena.teacher import Standing
 from generator.arena.values import ArenaView, Tally
 from generator.catalog.assets import ASSETS
-from generator.catalog.links import ROUNDS_JSON, SAMPLE_JSON
+from generator.catalog.links import SAMPLE_JSON
 from generator.catalog.words import SourceMode, SourceStatus
 from generator.compose.all import compose_free
 from generator.compose.context import DayBefore, Freshness, Site, TickContext, Ticks
 from generator.errors import PublishError
 from generator.market.values import AssetObservation, BarFrame, Observation, SourceHealth
-from generator.publication import rounds_file
+from generator.publication import pages, rounds_file
 from generator.publish.check import Checker
 from generator.publish.downloads import no_downloads
 from generator.publish.encode import encode
 from generator.publish.feeds import Feeds
+from generator.publish.last_good import Kind, LastGood
 from generator.publish.pages.render import Pages, PageView
 from generator.publish.release import POINTER, Releases
+from generator.publish.resources import static_assets
 from generator.publish.sample import bundled
 from generator.publish.standing import make
 from generator.publish.values import FIRST_GENERATION, SiteStore
@@ -101,25 +103,26 @@ def ensure_in_store(service: Service, at: datetime) -> bool:
         return False
 
 
-def bootstrap_files(site: Site, mode: SourceMode, at: datetime) -> dict[str, bytes]:
+def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages | None = None) -> dict[str, bytes]:
     """Make every file of the bootstrap release, without variants: path with leading slash to bytes.
 
     All but the share pictures: there is nothing to show yet, and drawing them would take longer than all the rest.
     """
     context = _context(site, mode, at)
+    last_good = LastGood()
     free = {path: body.as_json() for path, body in compose_free(context).items()}
-    standing = make(site, {}, at)
-    pages = Pages().render(PageView(context, free, standing.schemas))
-    bodies = {path: encode(body) for path, body in free.items()}
-    aside = {**Feeds().files(site, mode, (), (), at), **no_downloads(site, mode, at).files}
-    return {
-        **standing.files,
-        **pages,
-        **bodies,
-        **aside,
-        ROUNDS_JSON: rounds_file(site.project, []),
-        SAMPLE_JSON: encode(bundled()),
-    }
+    standing = last_good.attempt(Kind.DISCOVERY, lambda: make(site, {}, at))
+    view = PageView(context, free, standing.schemas if standing else {})
+    downloads = (
+        lambda: no_downloads(site, mode, at).files,
+        lambda: rounds_file(site.project, []),
+        lambda: {SAMPLE_JSON: encode(bundled())},
+    )
+    files = dict(static_assets()) | (standing.files if standing else {}) | pages(renderer or Pages(), view, last_good)
+    files |= last_good.attempt(Kind.FEED, lambda: Feeds().files(site, mode, (), (), at)) or {}
+    for download in downloads:
+        files |= last_good.attempt(Kind.DOWNLOAD, download) or {}
+    return files | {path: encode(body) for path, body in free.items()}
 
 
 def _context(site: Site, mode: SourceMode, at: datetime) -> TickContext:

@@ -16,17 +16,25 @@ DIRECTIONS: Final = ("forward", "back")
 SECONDS: Final = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 50)
 
 
-class Refusals(Collector):
-    """Refused ballots by reason, a fixed few of them; whoever makes ticks says in `counts` where they are counted."""
+class Counts(Collector):
+    """One counter by one label, of a fixed few values; whoever makes ticks says in `counts` where it is counted.
 
-    def __init__(self) -> None:
+    Args:
+        name: without `_total`.
+        help_text: for the scraper.
+        label: its name.
+    """
+
+    def __init__(self, name: str, help_text: str, label: str) -> None:
+        self._described = (name, help_text)
+        self._label = label
         self.counts: Callable[[], Mapping[str, int]] = dict
 
     def collect(self) -> Iterable[CounterMetricFamily]:
         """Yield the one counter."""
-        family = CounterMetricFamily("emi_ballots_rejected", "Ballots refused since the start.", labels=["reason"])
-        for reason, number in dict(self.counts()).items():
-            family.add_metric([reason], number)
+        family = CounterMetricFamily(*self._described, labels=[self._label])
+        for value, number in dict(self.counts()).items():
+            family.add_metric([value], number)
         yield family
 
 
@@ -59,8 +67,14 @@ class Metrics:
         self.copy_failures = Gauge(
             "emi_copy_failures", "Releases that readers have and this machine's copy has not.", registry=self.registry
         )
-        self.ballots_refused = Refusals()
+        self.ballots_refused = Counts("emi_ballots_rejected", "Ballots refused since the start.", "reason")
+        self.publish_failures = Counts(
+            "emi_publish_failures",
+            "Times a page, picture or other file was not made; its last good bytes stay.",
+            "kind",
+        )
         self.registry.register(self.ballots_refused)
+        self.registry.register(self.publish_failures)
         # Present from the start: an alert on a counter that does not exist yet never fires.
         self.ticks_by_outcome = {name: self._ticks.labels(name) for name in OUTCOMES}
         self.jumps_by_direction = {name: self._jumps.labels(name) for name in DIRECTIONS}

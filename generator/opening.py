@@ -26,11 +26,11 @@ from generator.market.source import Progress
 from generator.market.values import BAR_MS, BarFrame, Observation
 from generator.memory.fencing import GENERATION_KEY
 from generator.publication import rehearse
+from generator.rewind import ROWS_AT_ONCE, brain_of
 from generator.service import ORIGIN_KEY, Service
 from generator.tick import DAY_MS, breathe, describe, observe, play, read, to_ms
 
 HOURLY_MADE_AT_MINUTE: Final = 55
-ROWS_AT_ONCE: Final = 288
 
 log = structlog.get_logger("emi.opening")
 
@@ -59,6 +59,7 @@ async def open_market(
         GeneratorError: the source has nothing, the memory holds another market's record, or where releases go cannot
             be written.
     """
+    service.days = days
     service.releases.open()
     service.vault.open()
     _go_on(service)
@@ -83,6 +84,7 @@ def _go_on(service: Service) -> None:
         service.polls.put_again()
     service.standing.doubt()
     service.beside.doubt()
+    service.last_good.doubt()
 
 
 async def warm_up(service: Service, at: datetime, progress: Progress, days: int = DAYS_OF_HISTORY) -> None:
@@ -91,6 +93,7 @@ async def warm_up(service: Service, at: datetime, progress: Progress, days: int 
     Raises:
         GeneratorError: the source has nothing, or the memory holds another market's record.
     """
+    service.days = days
     _same_market(service, note=False)
     await _fill(service, at, days, progress)
     await _restore(service, at, progress)
@@ -132,11 +135,7 @@ async def fill_later(service: Service, now_ms: int, days: int, progress: Progres
     history.append(bars)
     if _has_read(service.engine, len(bars)):
         return history, None
-    engine = Engine(service.weights, ASSETS)
-    for begin in range(0, len(bars), ROWS_AT_ONCE):
-        engine.advance(bars.rows(begin, begin + ROWS_AT_ONCE))
-        await asyncio.sleep(0)  # ticks go on meanwhile
-    return history, engine
+    return history, await brain_of(service, bars)
 
 
 def adopt(service: Service, history: History, engine: Engine | None) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from generator.catalog.discovery import DISCOVERY_FILES
 from generator.catalog.formats import iso, share
 from generator.catalog.links import ROUNDS_JSON, ROUNDS_PUBLISHED, SAMPLE_JSON
 from generator.catalog.sentences import DISCLAIMER
@@ -17,12 +18,14 @@ from generator.publish.beside import Sidelong
 from generator.publish.charts.report import illustrated, report_charts
 from generator.publish.encode import encode
 from generator.publish.examples import as_example
-from generator.publish.pages.render import PageView
+from generator.publish.last_good import Kind, LastGood
+from generator.publish.pages.render import Pages, PageView
 from generator.publish.vault import Offer
 from generator.service import Service
 
 PREDICTIONS_SHOWN: Final = 700
 HUMAN_REPORT: Final = "x402-atlas-human-report"
+DISCOVERY: Final = tuple(row.path for row in DISCOVERY_FILES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +61,14 @@ def publish(service: Service, context: TickContext, composed: Composed, at: date
     """
     made = _make(service, context, composed, at)
     log = service.logbook.files()
-    sample = service.sample.file(made.paid[HUMAN_REPORT], at)
-    files = service.variants.add({**made.plain, SAMPLE_JSON: sample, **log}, lasting={*made.lasting, SAMPLE_JSON})
+    sample = service.last_good.make(
+        Kind.DOWNLOAD, (SAMPLE_JSON,), lambda: {SAMPLE_JSON: service.sample.file(made.paid[HUMAN_REPORT], at)}
+    )
+    files = service.variants.add({**made.plain, **sample, **log}, lasting={*made.lasting, SAMPLE_JSON})
     aside, generation = made.aside, context.freshness.generation
     once = {**service.logbook.tiles(), **service.polls.files(), **aside.once}
     service.checker.check(generation, files, once)
+    service.checker.check_paid(generation, made.paid)
     paid = {product: encode(body) for product, body in made.paid.items()}
     service.vault.publish(_offer(service, context, composed, paid))
     written = service.releases.publish(generation, files, at.timestamp(), once)
@@ -91,27 +97,42 @@ def rehearse(service: Service, context: TickContext, composed: Composed, at: dat
 
 def _make(service: Service, context: TickContext, composed: Composed, at: datetime) -> _Made:
     """Make every file that anybody could make; nothing is written."""
+    last_good = service.last_good
     free = {path: body.as_json() for path, body in composed.free.items()}
     paid = {product: body.as_json() for product, body in composed.paid.items()}
-    report, charts = paid[HUMAN_REPORT], report_charts(context)
+    report = paid[HUMAN_REPORT]
+    charts = report_charts(context, lambda draw: last_good.attempt(Kind.PICTURE, draw, HUMAN_REPORT))
     paid[HUMAN_REPORT] = illustrated(report, charts)
-    shown = paid | {HUMAN_REPORT: illustrated(report, charts, cut=True)}
-    examples = free | {product: as_example(body) for product, body in shown.items()}
-    standing = service.standing.files(service.site, examples, at)
+
+    def examples() -> dict[str, Any]:
+        shown = paid | {HUMAN_REPORT: illustrated(report, charts, cut=True)}
+        return free | {product: as_example(body) for product, body in shown.items()}
+
     bodies = {path: encode(body) for path, body in free.items()}
     played = service.memory.resolved_rounds(ROUNDS_PUBLISHED)
     due = service.memory.settled_predictions(PREDICTIONS_SHOWN)
+    standing = service.standing.assets | last_good.make(
+        Kind.DISCOVERY, DISCOVERY, lambda: service.standing.files(service.site, examples(), at)
+    )
+    rounds = last_good.make(Kind.DOWNLOAD, (ROUNDS_JSON,), lambda: rounds_file(service.site.project, played))
     aside = service.beside.now(context, free, played, at)
     view = PageView(context, free, service.standing.schemas, played, due, aside.shares, aside.months)
-    pages = service.pages.render(view)
-    rounds = rounds_file(service.site.project, played)
-    plain = {**standing, **pages, **bodies, ROUNDS_JSON: rounds, **aside.files}
+    plain = {**standing, **pages(service.pages, view, last_good), **bodies, **rounds, **aside.files}
     return _Made(free, paid, plain, frozenset({*standing, ROUNDS_JSON}), aside)
 
 
-def rounds_file(project: str, rows: Sequence[Mapping[str, Any]]) -> bytes:
-    """Return the record that `emi verify` recomputes."""
-    return encode({"success": True, "project": project, "rounds": list(rows), "disclaimer": DISCLAIMER})
+def pages(renderer: Pages, view: PageView, last_good: LastGood) -> dict[str, bytes]:
+    """Return path -> bytes of every page and its twin; one that cannot be rendered stays as it was."""
+    files: dict[str, bytes] = {}
+    for page, render in renderer.each(view):
+        files |= last_good.make(Kind.PAGE, (page.file, page.twin), render)
+    return files
+
+
+def rounds_file(project: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
+    """Return the record that `emi verify` recomputes, by its path."""
+    body = {"success": True, "project": project, "rounds": list(rows), "disclaimer": DISCLAIMER}
+    return {ROUNDS_JSON: encode(body)}
 
 
 def _offer(service: Service, context: TickContext, composed: Composed, paid: Mapping[str, bytes]) -> Offer:

@@ -62,6 +62,7 @@ class Clockwork:
         self.metrics = metrics or Metrics()
         self.metrics.running.set_function(self.running_s)
         self.metrics.ballots_refused.counts = lambda: service.box.refused
+        self.metrics.publish_failures.counts = lambda: service.last_good.failures
         self.scheduler = AsyncIOScheduler(timezone=UTC)
         self.job = self.scheduler.add_job(
             self._on_time,

@@ -21,6 +21,7 @@ from generator.catalog.networks import NETWORKS
 from generator.catalog.words import SourceMode
 from generator.clock import Clock
 from generator.compose.context import Site
+from generator.headstart import DAYS_OF_HISTORY
 from generator.lease.fence import Fence, one_writer
 from generator.logbook import Logbook, name_of
 from generator.market.history import History
@@ -31,6 +32,7 @@ from generator.pruning import Pruning
 from generator.publish.beside import Beside
 from generator.publish.bucket.places import inbox_shelf, partials, site_store, vault_store
 from generator.publish.check import Checker
+from generator.publish.last_good import LastGood
 from generator.publish.pages.render import Pages
 from generator.publish.sample import Sample
 from generator.publish.standing import Standing
@@ -68,6 +70,7 @@ class Service:
     beside: Beside
     variants: Variants
     checker: Checker
+    last_good: LastGood
     logbook: Logbook
     polls: Polls
     pruning: Pruning
@@ -75,6 +78,7 @@ class Service:
     indexer: Indexer | None
     salt: Callable[[], str]
     head_start: HeadStart | None = None
+    days: int = DAYS_OF_HISTORY  # of history to begin with
 
     @property
     def mode(self) -> SourceMode:
@@ -127,6 +131,8 @@ def build(
         weights = Weights.load(None)
         indexer = _indexer(settings)
         releases = site_store(settings.site_path, settings.site_url, fence)
+        checker = Checker()
+        last_good = LastGood(checker, releases.shown)
         return Service(
             settings=settings,
             clock=clock,
@@ -139,12 +145,13 @@ def build(
             memory=memory,
             releases=releases,
             vault=vault_store(settings.vault_path, settings.vault_bucket, fence),
-            standing=Standing(releases.shown, at_once=at_once),
+            standing=Standing(releases.shown, last_good, at_once=at_once),
             sample=Sample(memory),
             pages=Pages(),
-            beside=Beside(memory, releases.shown, at_once=at_once),
+            beside=Beside(memory, releases.shown, last_good, at_once=at_once),
             variants=Variants(),
-            checker=Checker(),
+            checker=checker,
+            last_good=last_good,
             logbook=_logbook(settings, memory),
             polls=Polls(memory),
             pruning=Pruning(memory, partials(settings.site_path, settings.site_url)),

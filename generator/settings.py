@@ -12,6 +12,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from generator.arena.algorand import key_of
 from generator.catalog.assets import ASSETS
+from generator.catalog.contact import contact_of
 from generator.catalog.sentences import DEFAULT_PROJECT
 from generator.catalog.venues import VENUES
 from generator.catalog.words import SourceMode
@@ -103,7 +104,10 @@ class GeneratorSettings(BaseSettings):
     lease_ttl_seconds: float = Field(3, ge=1, le=300, description="Silence after which another generator takes over.")
     base_url: str | None = Field(None, description="Public origin; default http://127.0.0.1:PORT.")
     project: str = Field(DEFAULT_PROJECT, min_length=1, max_length=80, description="Name in every answer.")
-    contact: str = Field("https://example.invalid/contact", description="Contact URL or mailto: in OpenAPI.")
+    contact: str = Field(
+        "https://example.invalid/contact, contact@example.invalid",
+        description="Contact in OpenAPI and on pages: a URL, an e-mail address, or both with a comma between.",
+    )
     host: str = Field("127.0.0.1", description="Address the gateway listens on.")
     port: int = Field(8402, ge=1, le=65535, description="Port the gateway listens on.")
     seed: int = Field(2026, ge=0, description="Seed of the simulated market and crowd.")
@@ -150,10 +154,7 @@ class GeneratorSettings(BaseSettings):
     @field_validator("contact")
     @classmethod
     def _reachable(cls, value: str) -> str:
-        if not re.match(r"^(https?://[^\s/]+\S*|mailto:\S+@\S+|[^\s@]+@[^\s@]+)$", value):
-            msg = "must be a URL or an e-mail address"
-            raise ValueError(msg)
-        return value
+        return ", ".join(part for part in contact_of(value) if part)
 
     @field_validator("site_url")
     @classmethod

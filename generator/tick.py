@@ -23,6 +23,7 @@ from generator.compose.context import DayBefore, Freshness, TickContext, Ticks
 from generator.errors import SourceError
 from generator.market.values import BAR_MS, Observation
 from generator.publication import Report, publish
+from generator.rewind import is_ahead, start_over
 from generator.service import MOVED_KEY, OFFSET_KEY, Service
 
 VALID_S: Final = 180
@@ -46,7 +47,7 @@ async def tick(service: Service, at: datetime, sources_s: float = SOURCES_DEADLI
     """
     try:
         observation, ballots = await asyncio.gather(
-            _observe_in_time(service, at, sources_s), service.box.collect(_lock_ms(service, at))
+            observe(service, at, sources_s), service.box.collect(_lock_ms(service, at))
         )
         reading = read(service, observation)
         await breathe()
@@ -70,20 +71,24 @@ async def breathe() -> None:
     await asyncio.sleep(0)
 
 
-async def _observe_in_time(service: Service, at: datetime, within_s: float) -> Observation:
+async def _ask(service: Service, at: datetime, within_s: float) -> Observation:
+    """Ask the market for what is newer than the history."""
+    since_ms = service.history.last_t_ms
     try:
         async with asyncio.timeout(within_s) as deadline:
-            return await observe(service, at)
+            return await service.source.observe(to_ms(at), BEFORE_ALL_MS if since_ms is None else since_ms)
     except TimeoutError as error:
         if deadline.expired():
             raise SourceError(f"the market source did not come back within {within_s:g} s") from error
         raise
 
 
-async def observe(service: Service, at: datetime) -> Observation:
-    """Ask the market and keep the new bars."""
-    since_ms = service.history.last_t_ms
-    observation = await service.source.observe(to_ms(at), BEFORE_ALL_MS if since_ms is None else since_ms)
+async def observe(service: Service, at: datetime, within_s: float = SOURCES_DEADLINE_S) -> Observation:
+    """Ask the market and keep the new bars; where the clock was set back, history and brain begin anew."""
+    observation = await _ask(service, at, within_s)
+    if is_ahead(service.history, observation):
+        await start_over(service, observation, to_ms(at))
+        observation = await _ask(service, at, within_s)
     service.history.append(observation.new_bars)
     return observation
 
@@ -133,6 +138,8 @@ def play(
         brain_state=service.engine.dump() if reading is not None else None,
         warm_up=warm_up,
         interrupted="the replay was moved to another market time" if moved else None,
+        next_close_ms=None if warm_up else _next_close_ms(observation),
+        follows_clock=observation.mode != SourceMode.LIVE,
         published_ms=None if warm_up else service.memory.last_published_ms(),
     )
     view = service.memory.play(inputs)
@@ -178,6 +185,12 @@ def _moved(service: Service, observation: Observation) -> bool:
         return False
     kept = service.memory.meta(OFFSET_KEY)
     return kept is not None and kept != str(observation.offset_ms)
+
+
+def _next_close_ms(observation: Observation) -> int:
+    """Return the wall time at which the bar closes that is open now."""
+    step_ms = observation.bar_interval_ms
+    return (observation.market_ms // step_ms + 1) * step_ms + observation.offset_ms
 
 
 def _keep_offset(service: Service, observation: Observation, moved_ms: int | None) -> None:

@@ -43,6 +43,8 @@ class SteppedClock:
 class NoStanding(Standing):
     """Leave OpenAPI and the other standing files out: its YAML takes most of a second."""
 
+    assets: Mapping[str, bytes] = {}
+
     def files(self, site: Site, bodies: Mapping[str, Any], at: datetime) -> dict[str, bytes]:
         return {}
 

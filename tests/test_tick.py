@@ -208,16 +208,17 @@ def test_after_a_stop_no_further_tick_begins(tmp_path: Path) -> None:
     assert not told
 
 
-def write_candles(folder: Path, days: int) -> None:
-    """Write a random walk of 5-minute candles from 2026-01-01 on."""
+def write_candles(folder: Path, days: int, asset: str = "BTC", *, flat: bool = False) -> None:
+    """Write a random walk of 5-minute candles from 2026-01-01 on, or a price that never moves."""
     steps = np.random.default_rng(5).normal(0, 0.001, days * 288)
-    closes = 100 * np.exp(np.cumsum(steps))
+    closes = 100 * np.exp(np.cumsum(0 * steps if flat else steps))
+    wick = 0.0 if flat else 0.001
     rows = ["ts,open,high,low,close,volume"]
     for place, close in enumerate(closes):
         t = 1_767_225_600_000 + place * 300_000
-        rows.append(f"{t},{close:.4f},{close * 1.001:.4f},{close * 0.999:.4f},{close:.4f},10")
-    folder.mkdir()
-    (folder / "BTCUSDT.csv").write_text("\n".join(rows))
+        rows.append(f"{t},{close:.4f},{close * (1 + wick):.4f},{close * (1 - wick):.4f},{close:.4f},10")
+    folder.mkdir(exist_ok=True)
+    (folder / f"{asset}USDT.csv").write_text("\n".join(rows))
 
 
 def test_a_replay_moved_elsewhere_voids_what_was_under_way_and_says_why(tmp_path: Path) -> None:
@@ -260,6 +261,34 @@ def test_a_brain_state_of_other_weights_is_not_used_and_nothing_is_lost(tmp_path
         assert report.regime != "unknown"
 
     run(work)
+
+
+@pytest.mark.parametrize(
+    ("flat", "lively"),
+    [(("BTC",), ()), (ASSETS, ()), (("BTC",), ASSETS[1:])],
+    ids=["one asset alone", "all seven", "one of seven"],
+)
+def test_a_market_that_never_moves_is_published_with_every_page(
+    tmp_path: Path, flat: tuple[str, ...], lively: tuple[str, ...]
+) -> None:
+    for asset in (*flat, *lively):
+        write_candles(tmp_path / "candles", days=4, asset=asset, flat=asset in flat)
+    settings = GeneratorSettings(
+        state_dir=tmp_path / "state", source=SourceMode.RECORDED, data_dir=(tmp_path / "candles",)
+    )
+
+    async def work() -> None:
+        clock = SteppedClock()
+        async with opened(tmp_path, clock, settings, at=datetime(2026, 1, 3, 12, tzinfo=UTC)) as service:
+            for _ in range(4):
+                await tick(service, clock.now())
+                clock.step(timedelta(hours=1))
+            assert not any(service.last_good.failures.values())
+
+    run(work)
+
+    assert body(settings.state_dir, "/status.json")["generation"] == "000000000004"
+    assert b"</html>" in (settings.state_dir / "site" / "current" / "index.html").read_bytes()
 
 
 def test_a_recording_that_ended_is_stale_and_unknown(tmp_path: Path) -> None:

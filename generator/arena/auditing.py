@@ -47,6 +47,8 @@ class Audit:
     first_at: str | None = None
     last_at: str | None = None
     _index: int = 0
+    _ended_at: dict[str, str] = field(default_factory=dict)  # of rounds
+    _judged_at: dict[tuple[str, str], tuple[str, Case]] = field(default_factory=dict)  # by start and asset
 
     def __post_init__(self) -> None:
         """Name who reads which kind."""
@@ -168,13 +170,23 @@ class Audit:
 
     def _void(self, entry: Mapping[str, Any]) -> str | None:
         row = self.open.pop(entry["round_id"], None)
-        if row is None:
-            if entry["round_id"] in self.rounds:
+        if row is None and entry["round_id"] in self.rounds:
+            row = self._withdrawn(entry)
+            if row is None:
                 return "this round had ended"
+        elif row is None:
             row = {**_row(entry), "commitment": None}
         row.update({name: entry[name] for name in ("forecast", "salt", "previous_outcome", "void_reason")})
         row["phase"] = "void"
         return self._end(row)
+
+    def _withdrawn(self, entry: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Take back a round that ended at a time which, after the clock was set back, has not come; None for others."""
+        row = self.rounds[entry["round_id"]]
+        if row["phase"] != "resolved" or entry["at"] >= self._ended_at[entry["round_id"]]:
+            return None
+        self.arena = self.arena.added(case_of_row(row), -1)
+        return {**row, **dict.fromkeys(("end_price", "change_bps", "outcome", "lesson"))}
 
     def _end(self, row: dict[str, Any]) -> str | None:
         row.pop("band_bps", None)
@@ -183,6 +195,7 @@ class Audit:
         if complaint:
             return complaint
         self.rounds[row["round_id"]] = {**row, "ballots_sha256": digest}
+        self._ended_at[row["round_id"]] = self.last_at or ""
         if row["phase"] == "resolved":
             self.arena = self.arena.added(case_of_row(row))
         return None
@@ -223,6 +236,8 @@ class Audit:
 
     def _judged(self, entry: Mapping[str, Any]) -> str | None:
         for asset, judged in entry["assets"].items():
+            if "void_reason" in judged and self._retracted(entry, asset):
+                continue
             complaint = self._revealed(entry["start"], asset, judged) if "forecast" in judged else None
             made = self.hours.get(entry["start"], {}).pop(asset, None)
             if complaint or made is None:
@@ -235,10 +250,21 @@ class Audit:
             outcome = outcome_of(change, made["band_bps"])
             if outcome != judged["outcome"]:
                 return f"{asset}: outcome is {judged['outcome']}, the prices give {outcome}"
-            self.hourly = self.hourly.added(_case(made, outcome))
+            case = _case(made, outcome)
+            self._judged_at[entry["start"], asset] = (entry["at"], case)
+            self.hourly = self.hourly.added(case)
         if not self.hours.get(entry["start"], True):
             del self.hours[entry["start"]]
         return None
+
+    def _retracted(self, entry: Mapping[str, Any], asset: str) -> bool:
+        """Take back an outcome of a time which, after the clock was set back, has not come; False if there is none."""
+        at, case = self._judged_at.get((entry["start"], asset), ("", None))
+        if case is None or entry["at"] >= at:
+            return False
+        del self._judged_at[entry["start"], asset]
+        self.hourly = self.hourly.added(case, -1)
+        return True
 
     def _scores(self, entry: Mapping[str, Any]) -> str | None:
         for name, record in (("arena", self.arena_record()), ("hourly", self.hourly_record())):

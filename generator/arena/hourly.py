@@ -52,6 +52,11 @@ def predict(
     )
 
 
+def void(made: PredictionMade, reason: str) -> PredictionMade:
+    """Take a prediction out of the scores; its record stays."""
+    return replace(made, void_reason=reason, end_price=None, change_bps=None, outcome=None)
+
+
 def judge(made: PredictionMade, now_ms: int, prices: Mapping[str, PricePoint], venues_needed: int) -> PredictionMade:
     """Fix the start price, then the end price and the outcome, or the reason why the prediction is void."""
     if made.outcome is not None or made.void_reason is not None:

@@ -83,9 +83,9 @@ def advance(current: Round, now_ms: int, prices: Mapping[str, PricePoint], venue
     return current
 
 
-def interrupt(current: Round, reason: str) -> Round:
-    """Void a round whose prices would come from two different markets."""
-    return _void(current, reason)
+def withdraw(current: Round, reason: str) -> Round:
+    """Void a round that cannot count, e.g. because its prices would come from two different markets."""
+    return replace(_void(current, reason), end_price=None, change_bps=None, outcome=None)
 
 
 def _go_live(current: Round, tick: Moment, prices: Mapping[str, PricePoint], venues_needed: int, basis: str) -> Round:

@@ -9,9 +9,9 @@ from math import isfinite
 from generator.arena.algorand import key_of
 from generator.arena.ballots import BallotFile
 from generator.arena.crowd import simulated_tally
-from generator.arena.hourly import HORIZON_MINUTES, hour_in_reach, judge, predict
+from generator.arena.hourly import HORIZON_MINUTES, hour_in_reach, judge, predict, void
 from generator.arena.lessons import lesson_of
-from generator.arena.life import Forecaster, advance, interrupt, open_round, schedule_round
+from generator.arena.life import Forecaster, advance, open_round, schedule_round, withdraw
 from generator.arena.schedule import Schedule, Slot, check_round_minutes, revise
 from generator.arena.settlement import PricePoint
 from generator.arena.stories import event_of, regime_event
@@ -24,6 +24,7 @@ from generator.catalog.words import Prediction, RoundPhase
 __all__ = ["ArenaConfig", "PlayInputs", "PlayResult", "PlayState", "PricePoint", "play"]
 
 UNSEEN = "the forecast was not published before the start"
+SET_BACK = "clock was set back"
 LastOutcome = Callable[[str, str], Prediction | None]  # (kind: arena | hourly, asset)
 RegimeRow = tuple[str, str, float | None, float | None]  # label, mode, confidence, risk score
 
@@ -78,6 +79,8 @@ class PlayInputs:
     warm_up: bool = False
     interrupted: str | None = None  # why what is under way cannot be settled, e.g. the replay was moved
     published_ms: int | None = None  # wall time of the last tick that readers got; None: nobody publishes this play
+    next_close_ms: int | None = None  # wall time; what was sealed from then on was sealed with bars of the future
+    follows_clock: bool = False  # the market's prices come from the wall clock: those of the future are not known yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,8 @@ class PlayState:
         real, simulated: counted ballots by round: of open rounds so far, of live rounds as locked.
         last_outcome: the last outcome known by kind and asset.
         last_regime: label of the tick before.
+        withdrawn: resolved rounds that were sealed with bars of the future, before the clock was set back.
+        retracted: likewise, hourly predictions with an outcome.
     """
 
     schedule: Schedule | None = None
@@ -107,6 +112,8 @@ class PlayState:
     simulated: Mapping[str, Tally] = field(default_factory=dict)
     last_outcome: LastOutcome = lambda _kind, _asset: None
     last_regime: str | None = None
+    withdrawn: tuple[Round, ...] = ()
+    retracted: tuple[PredictionMade, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +141,7 @@ def play(state: PlayState, inputs: PlayInputs) -> PlayResult:
     """Move every round and prediction on by one tick. The same tick again changes nothing."""
     schedule = revise(state.schedule, inputs.config.round_minutes, inputs.now_ms, state.last_start_ms)
     judged = [(made, _judged(made, inputs)) for made in state.pending]
+    judged += [(made, void(made, SET_BACK)) for made in state.retracted]
     rounds = _move_rounds(state, inputs)
     lessons = tuple(
         lesson_of(after, _tally(state, after), inputs.now_ms)
@@ -171,6 +179,8 @@ class _LastOutcomes:
 def _judged(made: PredictionMade, inputs: PlayInputs) -> PredictionMade:
     if inputs.interrupted is not None:
         return replace(made, void_reason=inputs.interrupted)
+    if made.made_ms is not None and _of_the_future(made.made_ms, inputs):
+        return void(made, SET_BACK)
     begins = made.start_price is None and inputs.now_ms >= made.start_ms
     if begins and made.made_ms is not None and _unseen(made.made_ms, made.warm_up, inputs):
         return replace(made, void_reason=UNSEEN)
@@ -182,19 +192,28 @@ def _unseen(made_ms: int, warm_up: bool, inputs: PlayInputs) -> bool:  # noqa: F
     return inputs.published_ms is not None and not warm_up and inputs.published_ms < made_ms
 
 
+def _of_the_future(sealed_ms: int, inputs: PlayInputs) -> bool:
+    """Tell whether what was sealed then knew bars that close after now: the clock was set back since."""
+    return inputs.next_close_ms is not None and sealed_ms >= inputs.next_close_ms
+
+
 def _move_rounds(state: PlayState, inputs: PlayInputs) -> list[RoundChange]:
-    return [(item, _moved(item, inputs)) for item in sorted(state.active, key=lambda item: item.start_ms)]
+    withdrawn = [(item, withdraw(item, SET_BACK)) for item in state.withdrawn]
+    moved = [(item, _moved(item, inputs)) for item in sorted(state.active, key=lambda item: item.start_ms)]
+    return [*withdrawn, *moved]
 
 
 def _moved(item: Round, inputs: PlayInputs) -> Round:
     if inputs.interrupted is not None:
-        return interrupt(item, inputs.interrupted)
+        return withdraw(item, inputs.interrupted)
+    if _of_the_future(item.opens_ms, inputs):
+        return withdraw(item, SET_BACK)
     if (
         item.phase is RoundPhase.OPEN
         and inputs.now_ms >= item.start_ms
         and _unseen(item.opens_ms, item.warm_up, inputs)
     ):
-        return interrupt(item, UNSEEN)
+        return withdraw(item, UNSEEN)
     return advance(item, inputs.now_ms, inputs.prices, inputs.venues_needed, inputs.price_basis)
 
 
@@ -281,7 +300,8 @@ def _locks(state: PlayState, inputs: PlayInputs, changed: Sequence[RoundChange])
 
 
 def _events(state: PlayState, inputs: PlayInputs, changed: Sequence[RoundChange]) -> tuple[Event, ...]:
-    events = [event_of(after, inputs.now_ms) for _, after in changed]
+    lived = [after for before, after in changed if before is None or before.outcome is None or not after.warm_up]
+    events = [event_of(after, inputs.now_ms) for after in lived]
     if inputs.regime is not None and state.last_regime not in {None, inputs.regime[0]}:
         events.append(regime_event(state.last_regime or "", inputs.regime[0], inputs.now_ms))
     return tuple(event for event in events if event is not None)

@@ -28,8 +28,11 @@ from generator.catalog.links import (
     TRACK_RECORD,
     reasoning_path,
 )
+from generator.catalog.money import usdc_amount
+from generator.catalog.products import PRODUCTS
 
 CATALOG_VERSION: Final = "1.3.0"
+_CHEAPEST, _DEAREST = (usdc_amount(pick(row.price_atomic for row in PRODUCTS)) for pick in (min, max))
 # What lies below these never changes once it was written: it is put once, outside of every release, and served with
 # ONCE_CACHE_CONTROL. Everything else is in the release.
 ONCE_PREFIXES: Final = ("/log/tile/", "/files/")
@@ -118,7 +121,8 @@ PAGES: Final[tuple[SitePage, ...]] = (
         "pages/pricing.html",
         "Pricing",
         "What is free and what costs a few cents",
-        "Nine answers are free without a key. Four deeper ones cost 0.01 to 0.10 USDC each, paid with the request.",
+        f"Nine answers are free without a key. Four deeper ones cost {_CHEAPEST} to {_DEAREST} USDC each, paid with the "
+        "request.",
     ),
     SitePage(
         METHODOLOGY,

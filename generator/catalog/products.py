@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-USDC_DECIMALS: Final = 6
+from generator.catalog.money import usdc_amount
+
 X402_VERSION: Final = 2
 QUOTE_GRACE_S: Final = 900
 # Past the last moment at which a quote can be paid: for clocks that differ, and a gateway that has not looked yet.
@@ -50,7 +51,7 @@ class Product:
     @property
     def price_display(self) -> str:
         """The price in words for people, e.g. `0.02 USDC`."""
-        return f"{self.price_atomic / 10**USDC_DECIMALS:.2f} USDC"
+        return f"{usdc_amount(self.price_atomic)} USDC"
 
 
 PRODUCTS: Final[tuple[Product, ...]] = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import typer
@@ -59,7 +60,11 @@ def application() -> typer.Typer:
 
 
 def main() -> None:
-    """Run `emi`; a failure is one clear line and exit code 1."""
+    """Run `emi`; a failure is one clear line and exit code 1.
+
+    What it writes is its user's alone, wherever it lies; the site and the vault get wider modes where they are written.
+    """
+    os.umask(0o077)
     try:
         application()()
     except GeneratorError as error:

@@ -101,9 +101,12 @@ def _devnet_origin(told: str | None, origin: str, settings: GatewaySettings) -> 
 def _show(bought: Purchase, *, json_only: bool) -> None:
     import json
 
+    from generator.catalog.money import usdc_amount
+
     if not json_only:
         print("settled")
         print(f"txid     {bought.txid}")
         print(f"network  {bought.network}")
-        print(f"paid     {bought.amount_atomic} atomic units of USDC by {bought.payer}\n")
+        amount = f"{usdc_amount(bought.amount_atomic)} USDC ({bought.amount_atomic} atomic units)"
+        print(f"paid     {amount} by {bought.payer}\n")
     print(json.dumps(bought.body, ensure_ascii=False, indent=2))

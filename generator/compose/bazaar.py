@@ -10,13 +10,17 @@ from generator.contract.paid import PaidResponse
 _SHOWN: Final = ("endpoint", "type", "payment_status", "price_atomic", "snapshotId", "as_of", "status")
 
 # Validates `info`; the shape that the protocol's own declaration helper gives for GET without a query.
-_SCHEMA: Final[dict[str, Any]] = {
+SCHEMA: Final[dict[str, Any]] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "type": "object",
     "properties": {
         "input": {
             "type": "object",
-            "properties": {"type": {"const": "http"}, "method": {"enum": ["GET", "HEAD"]}},
+            "properties": {
+                "type": {"type": "string", "const": "http"},
+                "method": {"type": "string", "enum": ["GET", "HEAD"]},
+                "queryParams": {"type": "object", "properties": {}},
+            },
             "required": ["type", "method"],
             "additionalProperties": False,
         },
@@ -35,6 +39,9 @@ def bazaar(body: PaidResponse) -> dict[str, Any]:
     data = body.as_json()
     example = {**{key: data[key] for key in _SHOWN}, "sections": list(sections(body))}
     return {
-        "info": {"input": {"type": "http", "method": "GET"}, "output": {"type": "json", "example": example}},
-        "schema": _SCHEMA,
+        "info": {
+            "input": {"type": "http", "method": "GET", "queryParams": {}},
+            "output": {"type": "json", "example": example},
+        },
+        "schema": SCHEMA,
     }

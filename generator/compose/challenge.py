@@ -8,6 +8,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.formats import iso
 from generator.catalog.links import BUYER_PAGES, DOCS, LLMS_TXT, OPENAPI_JSON
+from generator.catalog.money import us_cents
 from generator.catalog.products import QUOTE_GRACE_S, Product
 from generator.catalog.sentences import DISCLAIMER, ECOSYSTEM, PAYMENT_NEEDED, WHAT_THIS_IS_NOT
 from generator.compose.context import TickContext
@@ -44,8 +45,7 @@ def challenge(ctx: TickContext, product: Product, body: PaidResponse) -> dict[st
 
 def price_in_words(product: Product) -> str:
     """Say the price in words."""
-    cents = product.price_atomic // 10_000
-    return f"{product.price_display}, about {cents} US cent{'' if cents == 1 else 's'}, once for this one answer"
+    return f"{product.price_display}, about {us_cents(product.price_atomic)}, once for this one answer"
 
 
 def related_pages(ctx: TickContext, product: Product) -> dict[str, str]:

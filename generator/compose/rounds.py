@@ -18,7 +18,6 @@ from generator.contract.teacher_lessons import TeacherLesson
 _SEALED: Final = {RoundPhase.SCHEDULED, RoundPhase.OPEN}
 _HOUR_MS: Final = 3_600_000
 _SPARSE: Final = 10
-_LONGEST_TIMER_S: Final = 99 * 60 + 59
 
 
 def shown_round(ctx: TickContext) -> Round:
@@ -54,7 +53,7 @@ def round_info(ctx: TickContext) -> RoundInfo:
     """Compose the shown round with its clock."""
     current = shown_round(ctx)
     seconds = max(0, (current.end_ms - ctx.freshness.generated_ms) // 1000)
-    minutes, rest = divmod(min(seconds, _LONGEST_TIMER_S), 60)
+    minutes, rest = divmod(seconds, 60)
     return RoundInfo(
         round_id=current.round_id,
         asset=current.asset,

@@ -6,7 +6,7 @@ from typing import Final
 
 from generator.arena.values import Bin, Rate, TrackRecord
 from generator.catalog.formats import percent, score
-from generator.catalog.sentences import NO_ROUND_ENDED, NO_SCORES
+from generator.catalog.sentences import NO_ROUND_COUNTS, NO_ROUND_ENDED, NO_SCORES
 from generator.contract import scores as contract
 
 BASELINE: Final = "base_rate"
@@ -71,9 +71,15 @@ def track_record(record: TrackRecord) -> contract.TrackRecord:
     )
 
 
-def score_limits(*records: TrackRecord) -> tuple[str, ...]:
-    """Say that scores are null where nothing has resolved yet."""
-    said = {"hourly": NO_SCORES, "arena": NO_ROUND_ENDED}
+def score_limits(*records: TrackRecord, rounds_ended: int = 0) -> tuple[str, ...]:
+    """Say that scores are null where nothing that counts has resolved yet.
+
+    Args:
+        records: of forecasts.
+        rounds_ended: Arena rounds that are over, whether they count or not.
+    """
+    arena = NO_ROUND_COUNTS.format(ended=rounds_ended) if rounds_ended else NO_ROUND_ENDED
+    said = {"hourly": NO_SCORES, "arena": arena}
     return tuple(said.get(record.kind, NO_SCORES) for record in records if not record.resolved)
 
 

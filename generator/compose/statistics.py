@@ -28,8 +28,9 @@ HORIZON_MINUTES: Final = 60
 
 def statistics(ctx: TickContext) -> StatisticsResponse:
     """Compose counts and scores."""
+    limits = score_limits(ctx.arena.hourly_record, ctx.arena.arena_record, rounds_ended=rounds_ended(ctx))
     return StatisticsResponse(
-        **notice(ctx, ENDPOINT_BY_ID["statistics"], *score_limits(ctx.arena.hourly_record, ctx.arena.arena_record)),
+        **notice(ctx, ENDPOINT_BY_ID["statistics"], *limits),
         main_brain=MainBrainStatistics(
             horizon_minutes=HORIZON_MINUTES, assets=len(ASSETS), record=track_record(ctx.arena.hourly_record)
         ),

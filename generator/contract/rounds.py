@@ -18,7 +18,7 @@ class RoundInfo(Body):
     start: str = Field(description="When it goes live, ISO 8601 UTC, wall time.")
     end: str = Field(description="When it settles, ISO 8601 UTC, wall time.")
     seconds_left: int = Field(description="Seconds until end.")
-    timer: str = Field(description="The same as MM:SS.")
+    timer: str = Field(description="The same as MM:SS; 100 minutes and more have three digits.")
     band_bps: float | None = Field(description="Half-width of the neutral band, basis points; a rule of the game.")
 
 

@@ -44,13 +44,19 @@ def candle_job(client: VenueClient, asset: str, now_ms: int, since_ms: int) -> J
 
 
 async def fetch_page(client: VenueClient, asset: str, first_ms: int, now_ms: int) -> CandleReading:
-    """Fetch one page of bars from `first_ms` on; unclosed bars are not in it, impossible ones are counted."""
+    """Fetch one page of bars from `first_ms` on; unclosed bars are not in it, impossible ones are counted.
+
+    The venue says what has closed: a bar that a later one follows, or that its own time is past. Our clock may be ahead,
+    and a bar that is taken while it is open would stay as it was then.
+    """
     limit = min(client.spec.candle_page, (last_closed(now_ms) - first_ms) // BAR_MS + 1)
     until = {"until": first_ms + client.spec.candle_page * BAR_MS - 1} if client.spec.candle_until else {}
     # One more than is due: the venue counts the bar that is still open.
     size = min(client.spec.candle_page, limit + 1)
     raw = await client.exchange.fetch_ohlcv(client.spot[asset], "5m", first_ms, size, until)
-    due = [row for row in raw if row[0] is not None and first_ms <= row[0] <= last_closed(now_ms)]
+    opens = [row[0] for row in raw if row[0] is not None]
+    closed = min(last_closed(now_ms), max([*opens, client.venue_ms() or 0]) // BAR_MS * BAR_MS - BAR_MS)
+    due = [row for row in raw if row[0] is not None and first_ms <= row[0] <= closed]
     rows = {int(row[0]): _row(row) for row in due if _possible(row)}
     return reading(client, asset, rows, len(due) - len(rows), now_ms)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from generator.market._exchange_readings import Collector, Job, Unusable
@@ -16,6 +18,9 @@ IN_FLIGHT: Final = 4  # requests to one venue at once; ccxt's own limiter spaces
 FIRST_PAUSE_MS: Final = 60_000
 LONGEST_PAUSE_MS: Final = 900_000
 SLOW_DOWN: Final = "asked to slow down (429)"
+
+# Requests run side by side, each in a task of its own: an answer's time must not be taken for another's.
+_VENUE_MS: Final[ContextVar[int | None]] = ContextVar("venue_ms", default=None)
 
 # ccxt's class names, so that nothing of ccxt is imported before a venue is wanted.
 _REASONS: Final[dict[str, str]] = {
@@ -87,6 +92,12 @@ class VenueClient:
             collector.expected[self.spec.name, kind] -= 1
         await self._run(jobs, now_ms, collector)
 
+    def _forget_the_future(self, now_ms: int) -> None:
+        """Go by the clock as it shows now: what was noted while it was ahead would keep us waiting until then."""
+        self.asked_at = {kind: at_ms for kind, at_ms in self.asked_at.items() if at_ms <= now_ms}
+        if self._paused_until_ms > now_ms + LONGEST_PAUSE_MS:
+            self._paused_until_ms = 0
+
     async def work_more(self, jobs: Sequence[Job], now_ms: int, collector: Collector) -> None:
         """Run further jobs in a tick in which the venue has been planned already."""
         collector.expect(self.spec.name, [kind for job in jobs for kind in job.kinds])
@@ -123,6 +134,7 @@ class VenueClient:
 
     async def load(self, now_ms: int) -> str | None:
         """Load the markets unless they are; return why the venue cannot be asked, or None."""
+        self._forget_the_future(now_ms)
         paused = self.pause_reason(now_ms)
         if paused is not None or self._loaded:
             return paused
@@ -181,10 +193,16 @@ class VenueClient:
             answer: reason, URL, method, headers, body, as ccxt's hook gives them, and then the request's.
         """
         headers, body = answer[3], str(answer[4])
+        _VENUE_MS.set(_date_ms(headers))
         if code in {418, 429}:
             told = next((value for name, value in headers.items() if name.lower() == "retry-after"), "")
             self._wait_told_ms = 1000 * int(told) if told.isdecimal() and len(told) < 6 else 0
         return body.strip()
+
+    @staticmethod
+    def venue_ms() -> int | None:
+        """Return the venue's own time, UTC ms, by the last answer of this task's request; None where it did not say."""
+        return _VENUE_MS.get()
 
     async def aclose(self) -> None:
         """Close its connections."""
@@ -197,6 +215,15 @@ def _public_markets(exchange: Any) -> dict[str, Any]:
     """Return symbol -> market without dark pools, which Kraken lists (`XXBTZUSD.d`) and ccxt takes for the same pair."""
     listed = (market for same_id in exchange.markets_by_id.values() for market in same_id)
     return {market["symbol"]: market for market in listed if not market["id"].endswith(".d")}
+
+
+def _date_ms(headers: Mapping[str, str]) -> int | None:
+    """Read the Date header; whole seconds."""
+    date = next((value for name, value in headers.items() if name.lower() == "date"), "")
+    try:
+        return round(1000 * parsedate_to_datetime(date).timestamp())
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _name(error: Exception) -> str:

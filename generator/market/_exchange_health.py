@@ -10,7 +10,7 @@ from generator.catalog.words import SourceStatus
 from generator.market._exchange_readings import Collector
 from generator.market.values import SourceHealth
 
-# A venue that stood in once, or was taken out, is no news any more after this.
+# A venue that stood in once, or was taken out, is no news any more after this; nor is what a clock set ahead dated.
 FORGET_MS: Final = 600_000
 KINDS: Final = ("spot", "book", "candles", "funding", "open_interest", "liquidations")
 
@@ -33,7 +33,7 @@ class HealthBook:
         answers = collector.health(now_ms)
         self._rows |= answers
         self._asked_ms |= dict.fromkeys(answers, now_ms)
-        for key in [key for key, asked_ms in self._asked_ms.items() if now_ms - asked_ms > FORGET_MS]:
+        for key in [key for key, asked_ms in self._asked_ms.items() if not 0 <= now_ms - asked_ms <= FORGET_MS]:
             del self._rows[key], self._asked_ms[key]
         return tuple(self._aged(key, now_ms) for key in sorted(self._rows, key=_order) if key[1] in KINDS)
 

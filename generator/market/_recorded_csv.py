@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import zlib
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,10 +17,13 @@ from typing import IO, Final
 
 import numpy as np
 
+from generator.errors import SourceError
 from generator.market.values import FloatArray, IntArray
 
 _FIRST_MS: Final = 1_230_768_000_000  # 2009: older times are not milliseconds
 _LAST_MS: Final = 4_102_444_800_000  # 2100
+MOST_ROWS: Final = 1_000_000  # of a file: nine years of 5-minute bars
+MOST_MB: Final = 128  # of a file, unpacked
 
 
 class Kind(StrEnum):
@@ -60,12 +65,32 @@ class Rows:
     dropped: int
 
 
+class _Bounded(io.RawIOBase):
+    """A file that ends with an error after `MOST_MB`: a packed one can grow a thousandfold."""
+
+    def __init__(self, path: Path, source: IO[bytes]) -> None:
+        self._path = path
+        self._source = source
+        self._left = MOST_MB * 1_000_000
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = self._source.read(len(buffer))
+        self._left -= len(data)
+        if self._left < 0:
+            raise SourceError(f"{self._path} holds more than {MOST_MB} MB unpacked; split the recording")
+        buffer[: len(data)] = data
+        return len(data)
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[str]]:
     opener = gzip.open if path.name.endswith(".gz") else open
     try:
-        with opener(path, "rt", encoding="utf-8", errors="replace", newline="") as text:
-            yield text
+        with opener(path, "rb") as packed, io.BufferedReader(_Bounded(path, packed), io.DEFAULT_BUFFER_SIZE) as raw:
+            yield io.TextIOWrapper(raw, encoding="utf-8", errors="replace", newline="")
     except (OSError, EOFError, zlib.error, csv.Error) as error:
         raise UnreadableFileError(str(getattr(error, "strerror", None) or error)) from error
 
@@ -88,20 +113,25 @@ def _header(fields: list[str]) -> list[str]:
     return [field.strip().lstrip("\ufeff").lower() for field in fields]
 
 
-def read_rows(path: Path, kind: Kind) -> Rows:
+def read_rows(path: Path, kind: Kind, most_rows: int = MOST_ROWS) -> Rows:
     """Read a file's rows; columns are found by name, others ignored.
 
     Raises:
         UnreadableFileError: the file cannot be read to its end.
+        SourceError: it holds more than a recording may; the text names it.
     """
+    known, rows = array("d"), 0
     with _opened(path) as text:
         lines = csv.reader(text)
         header = _header(next(lines, []))
         columns = [header.index(name) for name in _NUMBERS[kind]]
-        read = [_numbers(line, columns) for line in lines if line]
-    known = [numbers for numbers in read if numbers is not None]
+        for line in filter(None, lines):
+            rows += 1
+            if rows > most_rows:
+                raise SourceError(f"{path} holds more than {most_rows} rows; split the recording")
+            known.extend(_numbers(line, columns) or ())
     table = np.array(known, dtype=np.float64).reshape(-1, len(columns))
-    return Rows(table[:, 0].astype(np.int64), table[:, 1:], len(read) - len(known))
+    return Rows(table[:, 0].astype(np.int64), table[:, 1:], rows - len(table))
 
 
 def _numbers(line: list[str], columns: list[int]) -> list[float] | None:

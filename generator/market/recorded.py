@@ -129,8 +129,7 @@ class RecordedSource:
         """Return the bars that have closed by `market_ms`; a loop turns the recording first."""
         if self._loop:
             self._turn_to(market_ms)
-        frame = self._replayed.frame
-        return frame.rows(0, int(np.searchsorted(frame.t, market_ms - frame.interval_ms, side="right")))
+        return self._replayed.frame.closed_by(market_ms)
 
     def _turn_to(self, market_ms: int) -> None:
         """Lay the turn that holds `market_ms` behind as many earlier ones as 30 days need."""

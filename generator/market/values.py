@@ -70,6 +70,10 @@ class BarFrame:
         """Return the bars that opened after `t_ms`."""
         return self.rows(int(np.searchsorted(self.t, t_ms, side="right")))
 
+    def closed_by(self, t_ms: int) -> BarFrame:
+        """Return the bars that have closed at `t_ms`."""
+        return self.rows(0, int(np.searchsorted(self.t, t_ms - self.interval_ms, side="right")))
+
 
 @dataclass(frozen=True, slots=True)
 class Book:

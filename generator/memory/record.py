@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, bindparam, delete, func, insert, or_, select, update
 
 from generator.arena.ballots import Ballot, Refusal
-from generator.arena.play import Lock, PlayResult, PlayState
+from generator.arena.play import Lock, PlayInputs, PlayResult, PlayState
 from generator.arena.schedule import Schedule
 from generator.arena.stories import ROUND_OPENED
 from generator.arena.teacher import PredictionChange, Standing
@@ -69,8 +69,11 @@ def active_rounds(connection: Connection) -> tuple[Round, ...]:
     return tuple(round_of(row) for row in connection.execute(query).mappings())
 
 
-def load_state(connection: Connection, active: tuple[Round, ...], now_ms: int, last_regime: str | None) -> PlayState:
+def load_state(
+    connection: Connection, active: tuple[Round, ...], inputs: PlayInputs, last_regime: str | None
+) -> PlayState:
     """Load what the pure rules need."""
+    now_ms = inputs.now_ms
     starts = select(t.rounds.c.start_ms).where(t.rounds.c.start_ms > now_ms)
     p = t.predictions.c
     begun = select(p.asset, p.start_ms).where(p.start_ms > now_ms, or_(p.settled, p.start_price.is_not(None)))
@@ -85,21 +88,52 @@ def load_state(connection: Connection, active: tuple[Round, ...], now_ms: int, l
         begun=frozenset((row[0], row[1]) for row in connection.execute(begun)),
         real={item.round_id: real_tally(connection, item) for item in active},
         simulated={item.round_id: locked_tally(connection, item.round_id, simulated=True) for item in active},
-        last_outcome=lambda kind, asset: last_outcome(connection, kind, asset),
+        last_outcome=lambda kind, asset: last_outcome(connection, kind, asset, now_ms),
         last_regime=last_regime,
+        withdrawn=_resolved_ahead(connection, inputs),
+        retracted=_judged_ahead(connection, inputs),
     )
 
 
-def last_outcome(connection: Connection, kind: str, asset: str) -> Prediction | None:
-    """Return the outcome that came last for an asset."""
+def _resolved_ahead(connection: Connection, inputs: PlayInputs) -> tuple[Round, ...]:
+    """Return the resolved rounds that a clock set ahead made, where it made their prices too."""
+    if inputs.next_close_ms is None or not inputs.follows_clock:
+        return ()
+    c = t.rounds.c
+    late = (c.start_ms > inputs.now_ms, c.opens_ms >= inputs.next_close_ms, c.phase == RoundPhase.RESOLVED.value)
+    rows = connection.execute(select(t.rounds).where(*late).order_by(c.start_ms)).mappings()
+    return tuple(round_of(row) for row in rows)
+
+
+def _judged_ahead(connection: Connection, inputs: PlayInputs) -> tuple[PredictionMade, ...]:
+    """Return the hourly predictions likewise."""
+    if inputs.next_close_ms is None or not inputs.follows_clock:
+        return ()
+    c = t.predictions.c
+    late = (c.start_ms > inputs.now_ms, c.made_ms >= inputs.next_close_ms, c.outcome.is_not(None))
+    rows = connection.execute(select(t.predictions).where(*late).order_by(c.id)).mappings()
+    return tuple(prediction_of(row) for row in rows)
+
+
+def recount(connection: Connection, result: PlayResult) -> Standing | None:
+    """Forget the lessons of rounds that count no more, and count the record anew; None where all that counted does."""
+    rounds = [before.round_id for before, after in result.rounds if before and before.outcome and not after.outcome]
+    if rounds:
+        connection.execute(delete(t.lessons).where(t.lessons.c.round_id.in_(rounds)))
+    hours = any(before and before.outcome and not after.outcome for before, after in result.predictions)
+    return count_all(connection) if rounds or hours else None
+
+
+def last_outcome(connection: Connection, kind: str, asset: str, now_ms: int) -> Prediction | None:
+    """Return the outcome that came last for an asset, of what has ended by now."""
     if kind == "arena":
         query = select(t.rounds.c.outcome).where(
-            t.rounds.c.asset == asset, t.rounds.c.phase == RoundPhase.RESOLVED.value
+            t.rounds.c.asset == asset, t.rounds.c.phase == RoundPhase.RESOLVED.value, t.rounds.c.end_ms <= now_ms
         )
         query = query.order_by(t.rounds.c.end_ms.desc())
     else:
         query = select(t.predictions.c.outcome).where(
-            t.predictions.c.asset == asset, t.predictions.c.outcome.is_not(None)
+            t.predictions.c.asset == asset, t.predictions.c.outcome.is_not(None), t.predictions.c.end_ms <= now_ms
         )
         query = query.order_by(t.predictions.c.start_ms.desc())
     found = connection.execute(query.limit(1)).scalar()

@@ -162,7 +162,7 @@ class Memory:
         active = record.active_rounds(connection)
         verdicts, refused = self._count_ballots(connection, inputs, active)
         before = history.last_regime(connection)
-        result = play(record.load_state(connection, active, inputs.now_ms, before), inputs)
+        result = play(record.load_state(connection, active, inputs, before), inputs)
         standing = self._standing_now(connection)
         record.store_result(connection, result)
         voters.store(connection, result)
@@ -172,7 +172,8 @@ class Memory:
         if inputs.brain_state is not None:
             values = {"at_ms": inputs.now_ms, "state": inputs.brain_state}
             record.upsert(connection, t.brain_state, {"id": 1}, values)
-        self._standing = standing.after(result.rounds, result.predictions, result.lessons)
+        anew = record.recount(connection, result)
+        self._standing = anew or standing.after(result.rounds, result.predictions, result.lessons)
         if not inputs.warm_up:
             self._log = log.record_tick(connection, self._log_now(connection), result, self._standing, inputs.now_ms)
         return replace(self._view(connection, inputs.now_ms), verdicts=verdicts, refused=refused)

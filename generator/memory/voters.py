@@ -19,8 +19,11 @@ def store(connection: Connection, result: PlayResult) -> None:
     after = {changed.round_id: changed for _, changed in result.rounds}
     for lock in result.locks:
         _store_crowd(connection, lock, after[lock.round_id])
+    for before, changed in result.rounds:
+        if before is not None and before.outcome is not None and changed.outcome is None:
+            _count(connection, before.round_id, before.outcome, -1)
     for lesson in result.lessons:
-        _count(connection, lesson.round_id, lesson.actual_outcome)
+        _count(connection, lesson.round_id, lesson.actual_outcome, 1)
 
 
 def crowd_of(connection: Connection, round_id: str) -> LockedCrowd | None:
@@ -57,8 +60,8 @@ def _store_crowd(connection: Connection, lock: Lock, live: Round) -> None:
     connection.execute(insert(t.locked_crowds).values(round_id=lock.round_id, crowd=json.dumps(asdict(crowd))))
 
 
-def _count(connection: Connection, round_id: str, outcome: Prediction) -> None:
-    """Add one resolved round to every voter of it."""
+def _count(connection: Connection, round_id: str, outcome: Prediction, sign: int) -> None:
+    """Add one resolved round to every voter of it, or take it out again."""
     b, v = t.ballots.c, t.voters.c
     query = (
         select(b.voter, b.choice, v.resolved, v.hits)
@@ -71,7 +74,7 @@ def _count(connection: Connection, round_id: str, outcome: Prediction) -> None:
         if resolved is None:
             fresh.append({"address": voter, "resolved": 1, "hits": hit})
         else:
-            known.append({"who": voter, "resolved": resolved + 1, "hits": hits + hit})
+            known.append({"who": voter, "resolved": resolved + sign, "hits": hits + sign * hit})
     if fresh:
         connection.execute(insert(t.voters), fresh)
     if known:

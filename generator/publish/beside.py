@@ -12,9 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
-from generator.catalog.discovery import SharePicture
+from generator.catalog.discovery import FEEDS, SharePicture
 from generator.catalog.downloads import SUMS
 from generator.catalog.words import RoundPhase
 from generator.compose.context import TickContext
@@ -22,11 +22,14 @@ from generator.memory.history import RegimeChange
 from generator.memory.store import Memory
 from generator.publish.downloads import RUNNING, Downloads, Listed, downloads, month_of, published_downloads
 from generator.publish.feeds import CHANGES_READ, Feeds
+from generator.publish.last_good import Kind, LastGood
 from generator.publish.pictures import EVERY_S, PICTURES, Pictures, drawings, pictures, published_pictures
 from generator.publish.renewed import Renewed
 from generator.publish.values import NOTHING, Shown, nothing_shown
 
 Bodies = Mapping[str, Mapping[str, Any]]
+_PICTURES: Final = tuple(one.path for one in PICTURES.values())
+_RECORD: Final = (SUMS, *RUNNING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +57,27 @@ class Beside:
     Args:
         memory: the record.
         shown: reads what is published.
+        last_good: keeps what cannot be made.
         at_once: the first release has all of it anew, and waits for it; else it has what is published.
     """
 
-    def __init__(self, memory: Memory, shown: Shown = nothing_shown, *, at_once: bool = True) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        shown: Shown = nothing_shown,
+        last_good: LastGood | None = None,
+        *,
+        at_once: bool = True,
+    ) -> None:
         self._memory = memory
         self._shown = shown
+        self._last_good = last_good or LastGood()
         self._at_once = at_once
         self._sure = False  # that what we hold is what is published
         self._feeds = Feeds()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="beside")
-        self._pictures: Renewed[Pictures] = Renewed("share pictures", self._pool)
-        self._downloads: Renewed[Downloads] = Renewed("downloads", self._pool)
+        self._pictures: Renewed[Pictures] = Renewed(Kind.PICTURE, self._pool, self._last_good)
+        self._downloads: Renewed[Downloads] = Renewed(Kind.DOWNLOAD, self._pool, self._last_good)
         self._noted: frozenset[str] = frozenset()
         self._changes: tuple[object, tuple[RegimeChange, ...]] | None = None
 
@@ -81,13 +93,19 @@ class Beside:
         if not self._sure:
             self._begin()
         mode = context.observation.mode
-        feeds = self._feeds.files(context.site, mode, rounds, self._regimes(context, at), at)
+        made = self._last_good.make
+        files = made(
+            Kind.FEED,
+            [feed.path for feed in FEEDS],
+            lambda: self._feeds.files(context.site, mode, rounds, self._regimes(context, at), at),
+        )
         drawn = self._pictures.take(_quarter(at), lambda: pictures(drawings(context, bodies)))
         record = self._downloads.take(self._state(context, at), partial(self._record, context, at))
-        files = {**feeds, **(drawn.files if drawn else {}), **(record.files if record else {})}
         shares = drawn.shares if drawn else {}
+        files |= made(Kind.PICTURE, _PICTURES, lambda: drawn.files) if drawn else self._last_good.last(_PICTURES)
         if record is None:
-            return Sidelong(files, shares=shares)
+            return Sidelong({**files, **self._last_good.last(_RECORD)}, shares=shares)
+        files |= made(Kind.DOWNLOAD, _RECORD, lambda: record.files)
         due = not self._noted.issuperset(record.notes.values())
         return Sidelong(files, record.once if due else NOTHING, record.notes if due else {}, shares, record.months)
 
@@ -98,9 +116,13 @@ class Beside:
     def _begin(self) -> None:
         """Go on from what is published."""
         self._sure, self._noted, self._changes = True, frozenset(), None
-        found = NOTHING if self._at_once else self._shown((SUMS, *RUNNING, *(one.path for one in PICTURES.values())))
-        self._pictures.begin(published_pictures(found), needed=self._at_once)  # a release without is whole too
-        self._downloads.begin(published_downloads(found, self._memory.exports().notes()) if found else None)
+        found = self._shown((*_RECORD, *_PICTURES))
+        drawn = self._last_good.attempt(Kind.PICTURE, lambda: published_pictures(found))
+        record = self._last_good.attempt(
+            Kind.DOWNLOAD, lambda: published_downloads(found, self._memory.exports().notes()) if found else None
+        )
+        self._pictures.begin(drawn, needed=self._at_once)  # a release without is whole too
+        self._downloads.begin(record, needed=self._at_once or record is None)
 
     def done(self, shown: Sidelong, context: TickContext, bodies: Bodies, at: datetime) -> None:
         """Note what was published, and begin to make what the next release will hold.

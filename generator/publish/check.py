@@ -47,6 +47,27 @@ class Checker:
             )
         self._good = dict(files)
 
+    def fault(self, path: str, content: bytes) -> str | None:
+        """Return what is wrong with one file that says of no tick, None if nothing is."""
+        fault = _outside(path, content, self._max_file_bytes)
+        if fault is None and self._good.get(path) != content:
+            fault = self._inside(path, content, "")
+            if fault is None:
+                self._good[path] = content
+        return fault
+
+    @staticmethod
+    def check_paid(generation: str, bodies: Mapping[str, Mapping[str, Any]]) -> None:
+        """Look at the paid bodies of a release, product -> body.
+
+        Raises:
+            PublishError: one is dated later than the time at which it was made.
+        """
+        for product, body in bodies.items():
+            fault = _future_fault(body, body["updated"])
+            if fault is not None:
+                raise PublishError(f"release {generation} not published: {product}: {fault}")
+
     def _faults(self, generation: str, files: Mapping[str, bytes]) -> Iterator[str]:
         for endpoint in ENDPOINTS:
             if endpoint.path not in files:
@@ -89,8 +110,29 @@ def _json_fault(path: str, content: bytes, generation: str) -> str | None:
     if not isinstance(body, dict):
         return "not a JSON object"
     # A body says of which tick it is: one of another would make a mixed set.
-    said = body.get("generation") if path == STATUS_JSON else body.get("freshness", {}).get("generation", generation)
-    return None if said == generation else f"of generation {said}"
+    tick = body if path == STATUS_JSON else body.get("freshness", {})
+    said = tick.get("generation", generation)
+    return _future_fault(body, tick.get("generated_at")) if said == generation else f"of generation {said}"
+
+
+def _future_fault(body: Mapping[str, Any], made_at: str | None) -> str | None:
+    """Return what in a body is dated later than the market time at which it was made."""
+    now = (body.get("replay") or {}).get("market_time", made_at)
+    if now is None:
+        return None
+    late = max((at for at in _as_of(body) if at > now), default=None)  # ISO 8601 in UTC sorts as text
+    return None if late is None else f"as of {late}, later than its own time {now}: was the clock set back?"
+
+
+def _as_of(part: Any) -> Iterator[str]:
+    if isinstance(part, Mapping):
+        if isinstance(part.get("as_of"), str):
+            yield part["as_of"]
+        part = part.values()
+    elif not isinstance(part, list | tuple):
+        return
+    for value in part:
+        yield from _as_of(value)
 
 
 def _text_fault(path: str, content: bytes) -> str | None:

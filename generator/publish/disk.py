@@ -1,20 +1,33 @@
-"""The few disk operations that publishing needs, each one safe against a power cut at any instruction."""
+"""The few disk operations that publishing needs, each one safe against a power cut at any instruction.
+
+The process's umask keeps everything to its owner. What is published or sold is read by other users, so it gets its
+modes here, whatever the umask says.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import os
+import stat
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias
 
 StrPath: TypeAlias = str | os.PathLike[str]
+PUBLIC: Final = 0o644
+"""Files of the site: anybody's."""
+SHARED: Final = 0o640
+"""Files of the vault: the owner's, and the group's that the gateway belongs to."""
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 
 
 class Disk(Protocol):
     """Where releases are written; tests pass one that fails."""
+
+    def folder(self, path: Path) -> None:
+        """Make a folder and what is missing above it; one that is there stays as it is."""
+        ...
 
     def write(self, path: StrPath, data: bytes, modified_s: int | None = None) -> None:
         """Create `path` with `data`, in the page cache only; its mtime is `modified_s`, by default now."""
@@ -42,12 +55,33 @@ class Disk(Protocol):
 
 
 class LocalDisk:
-    """A POSIX file system."""
+    """A POSIX file system.
+
+    Args:
+        mode: of the files; folders can be entered by whoever may read them.
+    """
+
+    _mode = PUBLIC
+
+    def __init__(self, mode: int = PUBLIC) -> None:
+        self._mode = mode
+
+    def folder(self, path: Path) -> None:
+        """Make a folder and what is missing above it; one that is there stays as it is."""
+        if path.is_dir():
+            return
+        self.folder(path.parent)
+        # Renamed, so that no crash leaves a folder of this name that its readers cannot enter.
+        beside, mode = path.with_name(f".{path.name}.new"), self._mode | (self._mode & 0o444) >> 2
+        beside.mkdir(mode, exist_ok=True)
+        _grant(beside, mode)
+        beside.rename(path)
 
     def write(self, path: StrPath, data: bytes, modified_s: int | None = None) -> None:
         """Create `path` with `data`, in the page cache only; its mtime is `modified_s`, by default now."""
-        descriptor = _create(path)
+        descriptor = self._create(path)
         try:
+            _grant(descriptor, self._mode)
             _write_all(descriptor, data)
             if modified_s is not None:
                 os.utime(descriptor, (modified_s, modified_s))
@@ -59,7 +93,7 @@ class LocalDisk:
         try:
             os.link(source, path)
         except FileNotFoundError:
-            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            self.folder(Path(path).parent)
             os.link(source, path)
 
     def sync(self, folder: StrPath) -> None:
@@ -89,9 +123,9 @@ class LocalDisk:
 
     def replace_text(self, path: Path, data: bytes) -> None:
         """Replace a small file atomically and durably."""
-        path.parent.mkdir(parents=True, exist_ok=True)
         beside = path.with_name(f".{path.name}.new")
-        with beside.open("wb") as file:
+        with open(self._create(beside), "wb") as file:  # noqa: PTH123  a descriptor
+            _grant(file.fileno(), self._mode)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -106,14 +140,20 @@ class LocalDisk:
         beside.replace(link)
         _fsync_folder(link.parent)
 
+    def _create(self, path: StrPath) -> int:
+        """Open a new file for writing, with its folders; asking first whether they are there costs more than failing."""
+        try:
+            return os.open(path, _CREATE, self._mode)
+        except FileNotFoundError:
+            self.folder(Path(path).parent)
+            return os.open(path, _CREATE, self._mode)
 
-def _create(path: StrPath) -> int:
-    """Open a new file for writing, with its folders; asking first whether they are there costs more than failing."""
-    try:
-        return os.open(path, _CREATE, 0o666)
-    except FileNotFoundError:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        return os.open(path, _CREATE, 0o666)
+
+def _grant(place: Path | int, mode: int) -> None:
+    """Add what the umask took away; a file system without modes is not asked to change any."""
+    found = stat.S_IMODE(os.stat(place).st_mode)  # noqa: PTH116  a path or a descriptor
+    if found & mode != mode:
+        os.chmod(place, found | mode)  # noqa: PTH101  likewise
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -73,8 +73,8 @@ class Releases:
             PublishError: the folder cannot be written.
         """
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._once.mkdir(exist_ok=True)
+            for folder in (self._folder, self._once):
+                self._disk.folder(folder)
             for debris in self._folder.glob(".*"):
                 shutil.rmtree(debris, ignore_errors=True)
             probe = self._folder / ".probe"
@@ -141,7 +141,7 @@ class Releases:
 
     def _write(self, draft: str, shown: _Shown, now_s: int) -> int:
         """Fill the draft folder and set the stamps of what is new."""
-        os.mkdir(draft)  # noqa: PTH102
+        self._disk.folder(Path(draft))
         before, written = self._shown, 0
         for path, data in shown.files.items():
             if before.files.get(path) == data and self._linked(path, draft):
@@ -165,7 +165,7 @@ class Releases:
         draft, final = self._folder / f".{attempt.generation}", self._folder / attempt.generation
         for path, data in new.items():
             self._disk.write(f"{draft}.once{path}", data, int(now_s))
-            Path(f"{self._once}{path}").parent.mkdir(parents=True, exist_ok=True)
+            self._disk.folder(Path(f"{self._once}{path}").parent)
         os.utime(draft, (now_s, now_s))
         self._disk.sync(self._folder)
         self._disk.move([*((f"{draft}.once{path}", f"{self._once}{path}") for path in new), (draft, final)])
@@ -207,7 +207,8 @@ class Releases:
             self._remember()
             if _number(pointed) > _number(known) and self._fence() == 0:
                 raise PublishError(f"another generator published {pointed} into {self._site}; run only one")
-        if int(generation) <= _number(pointed) or (self._folder / generation).exists():
+        taken = any((self._folder / f"{sign}{generation}").exists() for sign in ("", "."))
+        if int(generation) <= _number(pointed) or taken:
             raise PublishError(f"release {generation} not published: {self.generation():012d} is there already")
 
     def _not_there_yet(self, once: Mapping[str, bytes]) -> dict[str, bytes]:

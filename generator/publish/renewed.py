@@ -6,23 +6,24 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Generic, TypeVar
 
-import structlog
+from generator.publish.last_good import Kind, LastGood
 
 T = TypeVar("T")
-log = structlog.get_logger("emi.publish")
 
 
 class Renewed(Generic[T]):
     """A value, and the thread that makes the next one. Its methods are called from one thread only.
 
     Args:
-        name: what it is, for the log.
+        kind: what it is, for the log and the count of failures.
         pool: of threads that may make other things too.
+        last_good: counts what fails.
     """
 
-    def __init__(self, name: str, pool: ThreadPoolExecutor) -> None:
-        self._name = name
+    def __init__(self, kind: Kind, pool: ThreadPoolExecutor, last_good: LastGood | None = None) -> None:
+        self._kind = kind
         self._pool = pool
+        self._last_good = last_good or LastGood()
         self._key: object = None
         self._asked = False
         self._value: T | None = None
@@ -31,26 +32,23 @@ class Renewed(Generic[T]):
     def take(self, key: object, make: Callable[[], T]) -> T | None:
         """Return the newest value, None while none could be made. The very first is made here and now."""
         if not self._asked:
-            self._asked, self._key, self._next = True, key, Future()
-            try:
-                self._next.set_result(make())
-            except Exception as error:  # noqa: BLE001  a tick goes on without it, whatever it was
-                self._next.set_exception(error)
-        if self._next is not None and self._next.done():
-            self._land(self._next)
+            self._asked, self._key = True, key
+            self._land(make)
+        elif self._next is not None and self._next.done():
+            self._land(self._next.result)
             self._next = None
         return self._value
 
-    def begin(self, value: T | None, *, needed: bool = True) -> None:
+    def begin(self, value: T | None, *, needed: bool) -> None:
         """Begin anew with a value that somebody else made.
 
         What is being made meanwhile is dropped when it is done: it knows less.
 
         Args:
             value: None if there is none.
-            needed: then the next `take` makes one; else it goes without, and `renew` makes it.
+            needed: whether the next `take` makes a new one; else it goes with this one, and `renew` makes the next.
         """
-        self._asked, self._key, self._value, self._next = value is not None or not needed, None, value, None
+        self._asked, self._key, self._value, self._next = not needed, None, value, None
 
     def renew(self, key: object, make: Callable[[], T]) -> None:
         """Begin to make the next value, unless one is being made or the last was of this key."""
@@ -58,10 +56,9 @@ class Renewed(Generic[T]):
             self._key = key
             self._next = self._pool.submit(make)
 
-    def _land(self, made: Future[T]) -> None:
-        error = made.exception()
-        if error is None:
-            self._value = made.result()
-            return
-        self._key = None  # so that it is tried again
-        log.warning("not made; the last one stands", what=self._name, reason=f"{type(error).__name__}: {error}")
+    def _land(self, made: Callable[[], T]) -> None:
+        value = self._last_good.attempt(self._kind, made)
+        if value is None:
+            self._key = None  # so that it is tried again
+        else:
+            self._value = value

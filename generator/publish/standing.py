@@ -1,4 +1,4 @@
-"""Files that no tick changes: OpenAPI with its examples, discovery files, assets. Renewed at 00:00 UTC in a thread.
+"""Files that no tick changes: OpenAPI with its examples, and discovery files. Renewed at 00:00 UTC in a thread.
 
 OpenAPI's YAML takes longer to write than all the rest of a release. It is written only when its content changes: a
 process that starts, and one that takes over, go on from the one that readers have, if it is the twin of the JSON that
@@ -14,19 +14,16 @@ from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import structlog
-
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import OPENAPI_JSON, OPENAPI_YAML
 from generator.compose.context import Site
 from generator.publish.discovery import discovery
 from generator.publish.encode import encode
+from generator.publish.last_good import Kind, LastGood
 from generator.publish.openapi.document import is_twin, openapi, openapi_yaml
 from generator.publish.openapi.paths import examples_in
 from generator.publish.resources import Resources, assets_version, static_assets
 from generator.publish.values import Shown, nothing_shown
-
-log = structlog.get_logger("emi.publish")
 
 
 class Made(NamedTuple):
@@ -42,12 +39,16 @@ class Standing:
 
     Args:
         shown: reads what is published.
+        last_good: counts what fails.
         at_once: the first tick makes what is not up to date, and waits for it; else it takes what is published, and the
             next release has the new.
     """
 
-    def __init__(self, shown: Shown = nothing_shown, *, at_once: bool = True) -> None:
+    def __init__(
+        self, shown: Shown = nothing_shown, last_good: LastGood | None = None, *, at_once: bool = True
+    ) -> None:
         self._shown = shown
+        self._last_good = last_good or LastGood()
         self._at_once = at_once
         self._made: Made | None = None
         self._asked_on: date | None = None
@@ -65,6 +66,11 @@ class Standing:
         """What stands in the addresses of scripts and style sheets; it changes with the program only."""
         return assets_version(Resources.locate())
 
+    @cached_property
+    def assets(self) -> Mapping[str, bytes]:
+        """Scripts, style sheets and the icon: part of the program."""
+        return static_assets()
+
     def doubt(self) -> None:
         """Look again at what is published before the next use: another process may have published since."""
         self._sure = False
@@ -72,8 +78,8 @@ class Standing:
     def files(self, site: Site, bodies: Mapping[str, Any], at: datetime) -> dict[str, bytes]:
         """Return path -> bytes; `bodies` (path or product id -> JSON object) are the examples when they are due."""
         if not self._sure:
-            self._sure = True
             self._begin(site, bodies, at)
+            self._sure = True
         elif self._next is not None and self._next.done():
             self._land(self._next)
             self._next = None
@@ -88,11 +94,7 @@ class Standing:
         self._pool.shutdown(cancel_futures=True)
 
     def _land(self, made: Future[Made]) -> None:
-        error = made.exception()
-        if error is None:
-            self._made = made.result()
-        else:  # the day's ticks go on without it
-            log.warning("OpenAPI not renewed; the last one stands", reason=f"{type(error).__name__}: {error}")
+        self._made = self._last_good.attempt(Kind.DISCOVERY, made.result, OPENAPI_JSON) or self._made
 
     def _begin(self, site: Site, bodies: Mapping[str, Any], at: datetime) -> None:
         """Go on from what is published, else from what we have, else make it now."""
@@ -123,7 +125,7 @@ def make(site: Site, bodies: Mapping[str, Any], at: datetime) -> Made:
 def _around(  # noqa: PLR0917
     document: Mapping[str, Any], told: bytes, yaml: bytes, site: Site, at: datetime, day: date | None
 ) -> Made:
-    files = {OPENAPI_JSON: told, OPENAPI_YAML: yaml, **discovery(site, at.astimezone(UTC)), **static_assets()}
+    files = {OPENAPI_JSON: told, OPENAPI_YAML: yaml, **discovery(site, at.astimezone(UTC))}
     return Made(files, document["components"]["schemas"], day)
 
 

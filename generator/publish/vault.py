@@ -13,7 +13,7 @@ import structlog
 from generator.catalog.products import PRODUCTS
 from generator.errors import PublishError
 from generator.lease.fence import Fence, one_writer
-from generator.publish.disk import Disk, LocalDisk
+from generator.publish.disk import SHARED, Disk, LocalDisk
 from generator.publish.vault_manifest import MANIFEST, Offer, body_path, has_room, manifest_bytes, manifest_of
 
 __all__ = ["MANIFEST", "Offer", "Vault"]
@@ -25,7 +25,7 @@ class Vault:
 
     def __init__(self, folder: Path, disk: Disk | None = None, fence: Fence = one_writer) -> None:
         self._folder = folder
-        self._disk: Disk = disk or LocalDisk()
+        self._disk: Disk = disk or LocalDisk(SHARED)
         self._fence = fence
         self._snapshots: list[dict[str, Any]] = []
         self._seen: tuple[int, int] | None = None  # inode and mtime of the manifest that holds them
@@ -37,7 +37,7 @@ class Vault:
             PublishError: the folder cannot be written, or its manifest is not one.
         """
         try:
-            (self._folder / "snapshots").mkdir(parents=True, exist_ok=True)
+            self._disk.folder(self._folder / "snapshots")
             self._look()
         except OSError as error:
             raise PublishError(f"vault folder {self._folder}: cannot use: {error.strerror or error}") from error

@@ -338,10 +338,11 @@ const rowsOf = (one, body) => [
 ];
 
 function file(id, name, type, content) {
-  const link = at(id);
-  if (link.href.startsWith("blob:")) URL.revokeObjectURL(link.href);
-  link.href = URL.createObjectURL(new Blob([content], { type }));
-  link.download = name;
+  at(id).onclick = () => {
+    const href = URL.createObjectURL(new Blob([content], { type }));
+    Object.assign(document.createElement("a"), { href, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(href), 60_000); // some browsers read it only after a question
+  };
 }
 
 function open(one, text, kind, words) {

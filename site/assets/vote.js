@@ -77,7 +77,7 @@ function element(name, words, about = {}) {
 
 const state = element("p", "", { className: "small" });
 state.setAttribute("role", "status");
-const file = element("a", "Download the ballot", { hidden: true });
+const file = element("a", "Download the ballot"); // part of the page while it leads somewhere
 const next = element("button", "", { type: "button", hidden: true });
 const wallets = element("select", "", { id: "vote-wallet" });
 const buttons = CHOICES.map((choice) => element("button", choice, { type: "button", onclick: () => run(() => vote(choice)) }));
@@ -139,7 +139,8 @@ async function termsFor(voter) {
 }
 
 async function vote(choice) {
-  file.hidden = next.hidden = true;
+  next.hidden = true;
+  file.remove();
   say("asking", "Asking the wallet …");
   const wallet = walletOf(wallets.value, { sign: DEVNET_SIGNER });
   const connected = wallet.connect({ id: place.dataset.genesisId, hash: place.dataset.genesisHash, name: place.dataset.network });
@@ -162,7 +163,7 @@ async function sign(held) {
   URL.revokeObjectURL(file.href);
   file.href = URL.createObjectURL(new Blob([`${base64Of(bytesOf(signed))}\n`], { type: "text/plain" }));
   file.download = `${round.round_id}-${choice}.ballot`;
-  file.hidden = false;
+  next.after(" ", file);
   const until = `before ${round.closes.slice(11, 16)} UTC`;
   if (!terms) return say("signed", `Signed by ${voter}. It cannot be submitted from here: ${why} Put the file into this service's inbox ${until}; its keeper knows where. The last ballot counts.`);
   say("signed", `Signed by ${voter}. Nothing was sent yet. Submit it ${until} for the network's fee of ${terms.fee / 1e6} ALGO, or keep the file for this service's inbox. The last ballot counts.`);
@@ -197,7 +198,8 @@ function sent({ round, choice, voter }, how) {
 }
 
 function over(round) {
-  next.hidden = file.hidden = true;
+  next.hidden = true;
+  file.remove();
   say("too-late", `Too late: votes in ${round.round_id} are closed, and nothing was sent. Vote in the next round.`);
 }
 
@@ -211,7 +213,7 @@ if (place) {
   const choices = element("p", "");
   buttons.forEach((button) => choices.append(button, " "));
   const last = element("p", "");
-  last.append(next, " ", file);
+  last.append(next);
   place.append(
     element("h3", "With a wallet in this browser"),
     element("p", "It signs the ballot. Then you submit it for the network's fee, or take it as a file. Nothing is sent before you press Submit.", { className: "small" }),

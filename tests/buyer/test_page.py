@@ -21,6 +21,7 @@ from gateway.chain import Presence
 from gateway.challenge import Challenge
 from gateway.clock import SystemClock
 from gateway.devnet.transactions import check_signature, parse_item
+from gateway.http_client import HttpClient
 from gateway.limits import Clients
 from gateway.networks import DEVNET, MAINNET
 from gateway.remote import Answer
@@ -54,11 +55,12 @@ class NoNode:
         raise AssertionError(f"a page that only shows terms asked for {txid}")
 
 
-class NoNetwork:
-    """A client whose every connection is refused."""
+class ClientOfEachCall:
+    """A client for tests whose requests may each have an event loop of their own."""
 
-    async def exchange(self, *_arguments: Any, **_options: Any) -> tuple[int, bytes]:
-        raise ConnectionRefusedError
+    async def exchange(self, method: str, url: str, **options: Any) -> tuple[int, bytes]:
+        async with HttpClient() as http:
+            return await http.exchange(method, url, **options)
 
 
 @dataclass
@@ -68,7 +70,7 @@ class State:
     settings: GatewaySettings
     vault: Vault
     chain: NoNode = field(default_factory=NoNode)
-    http: NoNetwork = field(default_factory=NoNetwork)
+    http: ClientOfEachCall = field(default_factory=ClientOfEachCall)
     clock: SystemClock = field(default_factory=SystemClock)
     clients: Clients = field(default_factory=lambda: Clients(()))
     refusal: str | None = None

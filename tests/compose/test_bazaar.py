@@ -19,9 +19,10 @@ def test_the_declaration_is_valid_and_its_example_small(name: str, product: str)
 
     Draft202012Validator(declared["schema"]).validate(declared["info"])
     assert validate_discovery_extension(QueryDiscoveryExtension.model_validate(declared)).valid
-    assert declared["info"]["input"] == {"type": "http", "method": "GET"}
+    assert declared["info"]["input"] == {"type": "http", "method": "GET", "queryParams": {}}
+    assert declared["schema"]["properties"]["input"]["properties"]["queryParams"]["type"] == "object"
     assert len(encode(declared["info"]["output"]["example"])) <= 400
-    assert len(encode(declared)) <= 900
+    assert len(encode(declared)) <= 1_000
 
 
 def test_the_example_is_of_the_real_tick_and_shows_nothing_sold() -> None:

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from generator.arena.scores import track_record
 from generator.arena.sealing import digest_of, forecast_of
+from generator.arena.teacher import Standing
 from generator.arena.values import Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Consensus, MarketState, RegimeLabel, RoundPhase, VolatilityWord
@@ -298,6 +300,38 @@ def test_a_reading_of_an_old_bar_degrades_the_answers_and_is_named() -> None:
     assert body["status"] == "degraded"
     assert "the last closed bar is 23 minutes old" in body["limitations"]
     assert body["regime"]["as_of"] == "2026-11-22T09:30:00Z"
+
+
+@pytest.mark.parametrize(
+    ("rounds", "said"),
+    [
+        (
+            {RoundPhase.RESOLVED: 46, RoundPhase.VOID: 1},
+            "Arena rounds that ended: 47, all played before the start or void",
+        ),
+        ({RoundPhase.LIVE: 1}, "no Arena round has ended yet"),
+    ],
+)
+def test_null_rates_of_the_arena_agree_with_the_rounds_counted_beside(rounds: dict[RoundPhase, int], said: str) -> None:
+    ctx = full_context()
+    none = track_record("arena", Standing().arena)
+
+    body = compose(replace(ctx, arena=replace(ctx.arena, arena_record=none, rounds=rounds))).free["/api/statistics.php"]
+
+    told = [text for text in body.as_json()["limitations"] if "its rates are null" in text]
+    assert [text.startswith(said) for text in told] == [True]
+
+
+def test_the_timer_agrees_with_the_seconds_left_however_many_they_are() -> None:
+    ctx = full_context()
+    assert ctx.arena.live is not None
+    long = replace(ctx.arena.live, end_ms=ctx.freshness.generated_ms + 6_059_000)
+
+    shown = (
+        compose(replace(ctx, arena=replace(ctx.arena, live=long))).free["/api/human-consensus.php"].as_json()["round"]
+    )
+
+    assert (shown["seconds_left"], shown["timer"]) == (6059, "100:59")
 
 
 NULLS = {

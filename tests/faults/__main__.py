@@ -10,6 +10,7 @@ from pathlib import Path
 
 import structlog
 
+from tests.faults.incidents import play_incidents, show_incidents, summary_of
 from tests.faults.modes import LIES, MODES
 from tests.faults.table import play_all, show, summary
 
@@ -19,10 +20,14 @@ def main() -> int:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     with tempfile.TemporaryDirectory() as folder:
         rows = asyncio.run(play_all(MODES, Path(folder) / "modes"))
+        incidents = asyncio.run(play_incidents(Path(folder) / "incidents"))
         lies = asyncio.run(play_all([lie.mode for lie in LIES], Path(folder) / "lies"))
     print("answers seen: while the fault lasts | when it is over | of another payment, signed after a refusal\n")
     print(show(rows))
     print(f"\n{len(rows)} modes: {summary(rows)}\n")
+    print("of the machine: answers at once and after a minute | when it is over\n")
+    print(show_incidents(incidents))
+    print(f"\n{len(incidents)} incidents: {summary_of(incidents)}\n")
     print("beyond the rules, shown so that nobody believes otherwise:\n")
     print(show(lies))
     for lie, row in zip(LIES, lies, strict=True):
@@ -30,7 +35,10 @@ def main() -> int:
     odd = [row for row in [*rows, *lies] if row.answers != row.mode.answers or row.wrong]
     for row in odd:
         print(f"NOT AS IT MUST BE: {row.mode.name}: expected {row.mode.answers}; {', '.join(row.wrong)}")
-    return 1 if odd else 0
+    wrong = [report for report in incidents if not report.as_foreseen]
+    for report in wrong:
+        print(f"NOT AS IT MUST BE: {report.incident.name}: {report.paid}, {report.new}, counts {report.counts}")
+    return 1 if odd or wrong else 0
 
 
 sys.exit(main())

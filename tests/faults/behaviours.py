@@ -124,8 +124,10 @@ class _Followed(web.Response):
     async def write_eof(self, data: bytes = b"") -> None:
         transport = None if self._req is None else self._req.transport
         await super().write_eof(data)
+        if transport is None:
+            return
         for _ in range(20):
-            if transport is None or transport.is_closing():
+            if transport.is_closing():
                 return
             await asyncio.sleep(0.001)
         head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"

@@ -25,7 +25,7 @@ from gateway.state import GatewayState
 from tests.faults.front import Front
 from tests.gateway.fakes import FakeClock
 from tests.gateway.names import NAME, Names, black_hole, loopback_addresses
-from tests.gateway.vault_builder import GENERATION, PATHS, write_vault
+from tests.gateway.vault_builder import GENERATION, PATHS, START, write_vault
 
 PRODUCT = PATHS["x402-market-regime"]
 PRICE = 10_000
@@ -63,13 +63,22 @@ class Stage:
     async def pass_time(self, seconds: float) -> None:
         """Move the clock, publish as a generator would have done meanwhile, and let the reconciler look."""
         self.clock.step(seconds)
+        await self.publish()
+        await self.state.reconciler.step()
+
+    async def publish(self) -> None:
+        """Write a new release to the vault at the time of the wall clock, and let the gateway take it."""
         now = self.clock.now()
         self._replaced[self._newest] = now
         self._newest = f"{int(self._newest) + 1:012}"
         write_vault(self.folder / "vault", generation=self._newest, at=now, older=self._replaced)
         await self.state.refresh()
         await self.state.ledger.tend()
-        await self.state.reconciler.step()
+
+    async def restart(self) -> None:
+        """Stop the gateway and start it again on the same disk."""
+        await self.state.stop()
+        await self.state.start(self.state.facilitator._http)
 
     async def pass_last_round_of(self, payment: SignedPayment) -> None:
         """Go on until a payment can land no more."""
@@ -109,7 +118,7 @@ async def stage(folder: Path, *, dead_address: bool = False, **settings: Any) ->
     clock = FakeClock()
     (folder / "vault").mkdir(parents=True)
     write_vault(folder / "vault")
-    devnet = build_devnet(DevnetSettings(folder / "devnet.sqlite3"), now=lambda: clock.now().timestamp())
+    devnet = build_devnet(DevnetSettings(folder / "devnet.sqlite3"), now=lambda: START.timestamp() + clock.monotonic())
     front = Front(devnet)
     async with devnet.router.lifespan_context(devnet), front.running(), AsyncExitStack() as stack:
         url, http = front.url, None

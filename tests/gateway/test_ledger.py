@@ -4,6 +4,7 @@ import sqlite3
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -243,6 +244,24 @@ def test_looks_read_their_own_index_and_not_every_payment(tmp_path: Path) -> Non
     assert "payments_unknown" in str(plan)
     assert "payments_kept" in str(plan)
     assert "SCAN payments" not in str(plan).replace("SCAN payments USING INDEX", "")
+
+
+def test_the_start_of_a_large_ledger_reads_the_edges_of_its_trees_and_not_every_payment(tmp_path: Path) -> None:
+    read: list[str] = []
+    ledger_with(tmp_path, INTENT).close()
+
+    def note(*args: Any) -> None:
+        read.append(args[2])
+
+    sa.event.listen(sa.Engine, "before_cursor_execute", note)
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    sa.event.remove(sa.Engine, "before_cursor_execute", note)
+
+    looks = [text for text in read if text.startswith("SELECT m")]
+    plans = [str(ledger._reader.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}").all()) for text in looks]
+    assert len(plans) == 10
+    assert all("SEARCH" in plan for plan in plans)
+    assert not [text for text in read if "quick_check" in text or "integrity_check" in text]
 
 
 def test_a_number_that_no_column_holds_fails_alone_in_its_batch(tmp_path: Path) -> None:

@@ -13,30 +13,31 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from gateway.errors import IdentityTaken, LedgerUnreadable
+from gateway.errors import IdentityTaken, LedgerUnavailable, LedgerUnreadable
 from gateway.ledger import Ledger
+from gateway.ledger_thread import LedgerThread
 from gateway.ledger_view import LedgerView
 from tests.faults.market import Market, gateway, market
 from tests.faults.test_kill import at_once
-from tests.gateway.house import REGIME, house, in_loop, second_gateway
+from tests.gateway.house import REGIME, house, in_loop, second_gateway, until
 from tests.gateway.test_ledger import INTENT
 from tests.gateway.vault_builder import START
-from tests.lease.servers import make_database, postgres
+from tests.lease.servers import Postgres, make_database, postgres
 
 pytestmark = pytest.mark.outside
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[str]:
+def server() -> Iterator[Postgres]:
     """Run a server for the tests of this file."""
     with postgres() as running:
-        yield running.url
+        yield running
 
 
 @pytest.fixture
-def url(server: str, request: pytest.FixtureRequest) -> str:
+def url(server: Postgres, request: pytest.FixtureRequest) -> str:
     """Make an empty database for one test."""
-    return make_database(server, f"t{abs(hash(request.node.name))}")
+    return make_database(server.url, f"t{abs(hash(request.node.name))}")
 
 
 def test_rule_10_the_txid_and_the_identifier_are_locks_between_gateways(url: str) -> None:
@@ -100,7 +101,92 @@ def test_a_lost_connection_is_replaced(url: str) -> None:
 
     assert ledger.mark_settled(INTENT.txid, START, "chain")
     assert ledger.find(INTENT.txid) is not None
+    assert states(url) == ["idle", "idle"]
     ledger.close()
+
+
+def states(url: str) -> list[str]:
+    """Return what the connections of others do, as the server sees it."""
+    engine = sa.create_engine(url)
+    with engine.connect() as connection:
+        found = connection.exec_driver_sql(
+            "select state from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()"
+        )
+        rows = [str(state) for (state,) in found]
+    engine.dispose()
+    return rows
+
+
+def test_a_lock_that_another_holds_ends_in_an_error_and_not_in_a_wait(url: str) -> None:
+    ledger = Ledger(url)
+    other = sa.create_engine(url)
+    with other.connect() as holder:
+        holder.exec_driver_sql("lock table payments in access exclusive mode")
+        calls = [lambda: ledger.mark_settled(INTENT.txid, START, "chain")] * 3
+
+        results = ledger.write_all(calls)
+
+    assert ["lock timeout" in str(result) for result in results] == [True] * 3
+    other.dispose()
+    ledger.close()
+
+
+def test_a_probe_is_one_row_for_all_gateways(url: str) -> None:
+    first, second = Ledger(url), Ledger(url)
+
+    for _ in range(3):
+        first.probe()
+        second.probe()
+
+    assert len(first._reader.exec_driver_sql("select id from probe").all()) == 1
+    first.close()
+    second.close()
+
+
+@in_loop
+async def silence(server: Postgres, url: str) -> None:
+    ledger = Ledger(url)
+    thread = LedgerThread(ledger)
+    thread.limit(0.5)
+    await thread.write(ledger.write_intent, INTENT)
+    with server.silent():
+        calls = [thread.run(ledger.find, INTENT.txid) for _ in range(10)]
+        results = await asyncio.gather(*calls, thread.write(ledger.watch, INTENT.txid, 7), return_exceptions=True)
+    await until(lambda: not thread._writes._stalled and not thread._reads._stalled)
+    thread.limit(60)
+
+    assert {type(result) for result in results} == {LedgerUnavailable}
+    assert await thread.run(ledger.find, INTENT.txid) is not None
+    assert await thread.write(ledger.mark_settled, INTENT.txid, START, "chain")
+    await thread.close()
+
+
+def test_a_server_that_is_silent_costs_each_caller_a_limited_wait_and_is_used_again_when_it_answers(
+    server: Postgres, url: str
+) -> None:
+    silence(server, url)
+
+
+def test_a_payment_that_settled_is_delivered_by_a_gateway_whose_server_fell_silent_and_it_stops_in_time(
+    server: Postgres, url: str, on: Market
+) -> None:
+    with gateway(on, EMI_LEDGER_URL=url) as first:
+        on.settle_delay_s = 0.5
+        payment, unsettled = on.sign(first.origin), on.sign(first.origin)
+        with ThreadPoolExecutor(1) as pool:
+            paying = pool.submit(first.present, payment)
+            while on.settles == 0:
+                time.sleep(0.01)
+            with server.silent():
+                status = paying.result()[0]
+                refused = [first.present(unsettled)[0] for _ in range(3)]
+                first.process.terminate()
+                code = first.process.wait(30)
+    with gateway(on, EMI_LEDGER_URL=url) as second:
+        again = [second.present(payment)[0], second.present(unsettled)[0]]
+
+    assert (status, refused, code, again) == (200, 503, -signal.SIGTERM, [200, 200])
+    assert (on.settles, on.transfers()) == (2, 2)
 
 
 def test_a_newer_database_is_refused_in_one_line_without_its_password(url: str) -> None:

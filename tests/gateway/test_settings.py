@@ -48,8 +48,10 @@ OUTGOING = ("facilitator_url", "algod_url", "indexer_url")
 @pytest.mark.parametrize("name", OUTGOING)
 @pytest.mark.parametrize("host", ["facilitator.example", "10.0.0.7:8080", "[2001:db8::1]", "0.0.0.0:8080"])
 def test_on_mainnet_plain_http_beyond_this_machine_is_refused(name: str, host: str) -> None:
+    given: dict[str, Any] = {"network": "mainnet", name: f"http://{host}/x"}
+
     with pytest.raises(ValidationError) as refused:
-        GatewaySettings(network="mainnet", **{name: f"http://{host}/x"})
+        GatewaySettings(**given)
 
     said = refused.value.errors()[0]["msg"]
     assert f"EMI_{name.upper()} http://{host}/x is plain http" in said
@@ -70,7 +72,9 @@ def test_on_mainnet_plain_http_beyond_this_machine_is_refused(name: str, host: s
     ],
 )
 def test_encrypted_loopback_and_play_money_urls_are_taken(name: str, network: str, url: str) -> None:
-    assert getattr(GatewaySettings(network=network, **{name: url}), name) == url
+    given: dict[str, Any] = {"network": network, name: url}
+
+    assert getattr(GatewaySettings(**given), name) == url
 
 
 def test_defaults_are_a_devnet_on_this_machine() -> None:

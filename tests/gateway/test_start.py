@@ -6,14 +6,14 @@ from pathlib import Path
 
 from structlog.testing import capture_logs
 
-from gateway.facilitator import STARTING_S
+from gateway.chain import Chain
+from gateway.facilitator import Facilitator
+from gateway.health import STARTING_S
 from gateway.vault import Vault
 from gateway.vault_store import Folder
 from tests.gateway.fakes import FakeClock
 from tests.gateway.house import house, in_loop
 from tests.ports import free_port
-
-NOWHERE = "http://127.0.0.1:{}/f"
 
 
 def levels(logs: list[dict[str, str]], event: str) -> list[str]:
@@ -21,17 +21,21 @@ def levels(logs: list[dict[str, str]], event: str) -> list[str]:
 
 
 @in_loop
-async def test_a_facilitator_that_is_not_there_yet_is_an_error_only_after_seconds(tmp_path: Path) -> None:
+async def test_an_outside_that_is_not_there_yet_is_an_alarm_only_after_seconds(tmp_path: Path) -> None:
     with capture_logs() as logs:
         async with house(tmp_path) as home:
-            facilitator = home.state.facilitator
-            facilitator._offer, facilitator._urls["/supported"] = None, NOWHERE.format(free_port())
+            nowhere = f"http://127.0.0.1:{free_port()}"
+            settings = home.state.settings.model_copy(update={"facilitator_url": nowhere, "algod_url": nowhere})
+            outside = (settings, home.state.http, home.clock, home.state.metrics)
+            facilitator, chain = Facilitator(*outside), Chain(*outside)
             for _ in range(2):
-                home.clock.step(STARTING_S / 2)
-                facilitator._asked_at = None
-                await facilitator.refresh()
+                for _ in range(2):
+                    await facilitator.refresh()
+                    await chain.current_round()
+                home.clock.step(STARTING_S)
 
     assert levels(logs, "no new offer from the facilitator") == ["info", "error"]
+    assert levels(logs, "a call to the chain failed") == ["info", "warning"]
 
 
 @in_loop

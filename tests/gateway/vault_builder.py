@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from generator.compose.bazaar import SCHEMA
+
 PRICES = {
     "x402-market-regime": 10_000,
     "x402-main-brain": 10_000,
@@ -127,5 +129,5 @@ def _bazaar() -> dict[str, Any]:
             "input": {"type": "http", "method": "GET", "queryParams": {}},
             "output": {"type": "json", "example": example},
         },
-        "schema": {"type": "object", "properties": {"input": {"type": "object"}}, "required": ["input"]},
+        "schema": SCHEMA,
     }

@@ -46,7 +46,7 @@ def missing(name: str) -> str:
 
 
 @contextlib.contextmanager
-def nginx(folder: Path, site: Path, gateway: str = NOWHERE, *, brotli: bool = True) -> Iterator[Edge]:
+def nginx(folder: Path, site: Path, gateway: str = NOWHERE, *, brotli: bool = True, http: str = "") -> Iterator[Edge]:
     """Run nginx with the recipe.
 
     Args:
@@ -54,6 +54,7 @@ def nginx(folder: Path, site: Path, gateway: str = NOWHERE, *, brotli: bool = Tr
         site: EMI_SITE_DIR.
         gateway: host and port.
         brotli: whether the optional module and snippet are there.
+        http: lines before the recipe in the http block.
     """
     port = free_port()
     words = {
@@ -69,7 +70,7 @@ def nginx(folder: Path, site: Path, gateway: str = NOWHERE, *, brotli: bool = Tr
         if brotli or recipe.name != "emi-brotli.conf":
             shutil.copy(recipe, snippets)
     (folder / "emi.conf").write_text(rendered((RECIPES / "nginx" / "emi.conf").read_text(), words))
-    with bare_nginx(folder, "include emi.conf;", port, f"load_module {BROTLI};" if brotli else "") as edge:
+    with bare_nginx(folder, f"{http}\ninclude emi.conf;", port, f"load_module {BROTLI};" if brotli else "") as edge:
         yield edge
 
 

@@ -34,6 +34,21 @@ class Postgres:
         self.process = process
         self.url = f"postgresql+psycopg://emi@/postgres?host={folder}"
 
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to the server and to every process of a connection."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        for pid in (self.process.pid, *map(int, children)):
+            os.kill(pid, number)
+
+    @contextlib.contextmanager
+    def silent(self) -> Iterator[None]:
+        """Stop it within: the kernel takes what is sent to it, and nobody answers."""
+        self.send(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.send(signal.SIGCONT)
+
 
 @contextlib.contextmanager
 def postgres() -> Iterator[Postgres]:

@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -52,6 +54,7 @@ class Venues:
     slow_paths: dict[str, float] = field(default_factory=dict)  # part of a path -> seconds
     dead: set[str] = field(default_factory=set)
     override: Override | None = None
+    date: str | None = None  # the Date header; None for the world's time
     asked: Counter[str] = field(default_factory=Counter)
     paths: list[tuple[str, str]] = field(default_factory=list)
 
@@ -73,7 +76,8 @@ class Venues:
         body = body_of(path, query, self.world) if body is None else body
         if body is None:
             return web.json_response({"message": f"no {path}"}, status=404)
-        return web.json_response(body)
+        date = format_datetime(datetime.fromtimestamp(self.world.now_ms / 1000, UTC), usegmt=True)
+        return web.json_response(body, headers={"Date": self.date or date})
 
     def factory(self, ccxt_id: str, config: dict[str, Any]) -> Any:
         """Make the real ccxt exchange, with every address of its API moved to this server."""

@@ -7,9 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, select
 
 from generator.catalog.words import Prediction
 from generator.memory.store import Memory
+from generator.memory.tables import voters
 from tests.arena.worlds import CONFIG, HOUR, MINUTE, NOON, Vote, inputs_at, ticks
 from tests.memory.states import reopen, url_in
 
@@ -90,3 +92,26 @@ def test_the_simulated_crowd_is_nobody_s_record(memory: Memory) -> None:
     assert view.live_tally.total > 0
     assert view.leaderboard.voters == 0
     assert view.crowd is None
+
+
+def test_rounds_that_a_clock_set_ahead_made_count_for_no_voter(memory: Memory) -> None:
+    play_rounds(memory, 3)
+    assert memory.view(NOON + 3 * HOUR).teacher.lessons_total == 2
+
+    back = replace(inputs_at(NOON - HOUR), next_close_ms=NOON - HOUR + 5 * MINUTE, follows_clock=True)
+    after = memory.play(back)
+
+    assert (after.teacher.lessons_total, after.arena_record.resolved, after.lessons) == (0, 0, ())
+    rows = memory.resolved_rounds(10)
+    assert {row["void_reason"] for row in rows} == {"clock was set back"}
+    with create_engine(str(memory._engine.url)).connect() as connection:
+        assert set(connection.execute(select(voters.c.resolved, voters.c.hits))) == {(0, 0)}
+
+
+def test_what_venues_had_priced_stays_resolved_when_the_clock_goes_back(memory: Memory) -> None:
+    play_rounds(memory, 3)
+
+    after = memory.play(replace(inputs_at(NOON - HOUR), next_close_ms=NOON - HOUR + 5 * MINUTE))
+
+    assert after.teacher.lessons_total == 2
+    assert after.live is None

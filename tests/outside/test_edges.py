@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
+import socketserver
 import threading
 import time
 from collections.abc import Iterator
@@ -20,6 +23,7 @@ from tests.journeys.wire import Origin
 from tests.processes import Running, emi, emi_up
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(300)]
+PAID = "/api/x402-atlas.php"
 ONCE = "/files/checked.json"
 TORTURE_S = 4.0
 REPEATED = 60
@@ -113,6 +117,117 @@ def test_nginx_without_a_release_is_503_and_reads_nothing_else(pointer: str | No
     assert [answer.status for answer in answers] == [503] * 4
     assert all(answer.get("retry-after") == "5" for answer in answers)
     assert json.loads(answers[0].body)["status"] == 503
+
+
+def test_nginx_refuses_an_address_that_asks_for_quotes_too_often_and_no_other(tmp_path: Path) -> None:
+    skip_without("nginx")
+    publisher = Publisher(tmp_path / "site")
+    assert publisher.number
+
+    with nginx(tmp_path / "nginx", tmp_path / "site") as whole:
+        flood = [Origin(whole.origin).get(PAID) for _ in range(400)]
+        other = asked(whole, PAID, "127.0.0.2")
+        free = Origin(whole.origin).get("/api/one.json")
+
+    refused = [answer for answer in flood if answer.status == 429]
+    assert len(refused) > 50
+    assert flood[0].status == 503  # there is no gateway
+    assert json.loads(refused[0].body)["type"] == "urn:emi:problem:rate-limited"
+    for name, value in (("cache-control", "no-store"), ("retry-after", "1"), ("vary", "PAYMENT-SIGNATURE, X-PAYMENT")):
+        assert refused[0].get(name) == value
+    assert (other, free.status) == (503, 200)
+
+
+def test_nginx_takes_a_64_of_ipv6_for_one_address(tmp_path: Path) -> None:
+    skip_without("nginx")
+    proxied = "set_real_ip_from 127.0.0.1; real_ip_header X-Forwarded-For;"
+
+    def status(address: str) -> int:
+        return origin.get(PAID, {"X-Forwarded-For": address}).status
+
+    with nginx(tmp_path / "nginx", tmp_path / "site", http=proxied) as whole:
+        origin = Origin(whole.origin)
+        same = [status(f"2001:db8:1:2::{host:x}") for host in range(300)]
+        short = [status(f"2001:db8:7::{host:x}") for host in range(300)]
+        others = [status(address) for address in ("2001:db8:1:3::1", "2001:db8:8::1", "192.0.2.1")]
+
+    assert 429 in same
+    assert 429 in short
+    assert others == [503] * 3
+
+
+def test_nginx_lets_no_address_take_all_of_the_gateway_s_connections(tmp_path: Path) -> None:
+    skip_without("nginx")
+
+    with (
+        contextlib.ExitStack() as held,
+        silent_gateway() as gateway,
+        nginx(tmp_path / "nginx", tmp_path / "site", gateway) as whole,
+    ):
+        waiting = [held.enter_context(asking(whole, PAID)) for _ in range(64)]
+        assert len(waiting) == 64
+        more = asked(whole, PAID)
+        other = held.enter_context(asking(whole, PAID, "127.0.0.2"))
+        other.settimeout(0.5)
+        with pytest.raises(TimeoutError):
+            other.recv(1)
+
+    assert more == 429
+
+
+@pytest.mark.parametrize("name", ["nginx", "caddy"])
+def test_no_redirect_leads_to_another_host_or_out_of_tls(name: str, tmp_path: Path) -> None:
+    skip_without(name)
+
+    with (
+        answering(
+            b"HTTP/1.1 307 X\r\nLocation: http://evil.example/api/x402-atlas.php?a=1\r\nContent-Length: 0\r\n\r\n"
+        ) as gateway,
+        edge(name, tmp_path / "edge", tmp_path / "site", gateway) as whole,
+    ):
+        answer = Origin(whole.origin).get(f"{PAID}/")
+
+    assert (answer.status, answer.get("location")) == (307, "/api/x402-atlas.php?a=1")
+
+
+@contextlib.contextmanager
+def answering(answer: bytes) -> Iterator[str]:
+    """Give each connection one and the same answer."""
+
+    class Same(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.recv(65_536)
+            self.request.sendall(answer)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Same) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@contextlib.contextmanager
+def silent_gateway() -> Iterator[str]:
+    """Take every connection and answer none."""
+    with socket.create_server(("127.0.0.1", 0), backlog=256) as listener:
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+
+
+def asking(edge: Edge, path: str, source: str = "127.0.0.1") -> socket.socket:
+    """Send a request from an address of this machine; the answer is still to be read."""
+    host, port = edge.origin.removeprefix("http://").split(":")
+    connection = socket.create_connection((host, int(port)), 20, source_address=(source, 0))
+    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+    return connection
+
+
+def asked(edge: Edge, path: str, source: str = "127.0.0.1") -> int:
+    """Return the status that an address of this machine gets."""
+    with asking(edge, path, source) as connection:
+        return int(connection.recv(64).split()[1])
 
 
 class Publisher:

@@ -37,7 +37,6 @@ pytestmark = pytest.mark.outside
 NO_NEW_CODE = """
 import ctypes, os, sys
 assert ctypes.CDLL(None, use_errno=True).prctl(65, 1, 0, 0, 0) == 0, "this kernel has no PR_SET_MDWE"
-os.umask(0o027)
 from generator.cli import main
 sys.argv = ["emi", "tick"]
 main()
@@ -50,8 +49,8 @@ def setting(unit: Path, name: str) -> str:
     return str(found[0])
 
 
-def env_file() -> dict[str, str]:
-    lines = (SYSTEMD / "emi.env").read_text().splitlines()
+def env_files(*names: str) -> dict[str, str]:
+    lines = [line for name in names for line in (SYSTEMD / f"{name}.env").read_text().splitlines()]
     return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
 
 
@@ -95,13 +94,32 @@ def test_systemd_takes_the_units_and_calls_them_safe(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("unit", SERVICES, ids=lambda unit: unit.stem)
-def test_a_unit_runs_a_command_that_exists_as_a_user_of_its_own(unit: Path, tmp_path: Path) -> None:
+def test_a_unit_runs_a_command_that_exists_and_writes_only_where_it_is_told(unit: Path, tmp_path: Path) -> None:
     program, *arguments = shlex.split(setting(unit, "ExecStart"))
 
     assert program == "/opt/emi/bin/emi"
     assert emi_command(*arguments, "--help", cwd=tmp_path).returncode == 0
-    assert (setting(unit, "User"), setting(unit, "StateDirectoryMode")) == ("emi", "0700")
     assert setting(unit, "ProtectSystem") == "strict"
+
+
+@needs_systemd
+@pytest.mark.skipif(os.geteuid() != 0, reason="to give folders to other users: root")
+def test_systemd_makes_the_users_and_the_folders_that_they_share(tmp_path: Path) -> None:
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/group").write_text("www-data:x:33:\n")
+
+    for tool, file in (("systemd-sysusers", "emi.sysusers"), ("systemd-tmpfiles", "emi.tmpfiles")):
+        create = ["--create"] if tool == "systemd-tmpfiles" else []
+        told = shutil.copy(SYSTEMD / file, tmp_path / f"{file}.conf")
+        subprocess.run([tool, f"--root={tmp_path}", *create, told], check=True, capture_output=True, timeout=60)
+
+    users = {row.split(":")[0]: row.split(":")[2:4] for row in (tmp_path / "etc/passwd").read_text().splitlines()}
+    assert users["emi-generator"][0] != users["emi-gateway"][0]
+    assert users["emi-generator"][1] == users["emi-gateway"][1]
+    uid, gid = map(int, users["emi-generator"])
+    for path, owner in (("var/lib/emi/vault", (uid, gid, 0o750)), ("srv/emi/site", (uid, 33, 0o2750))):
+        found = (tmp_path / path).stat()
+        assert (found.st_uid, found.st_gid, found.st_mode & 0o7777) == owner
 
 
 def test_units_and_containers_wait_longer_than_a_stop_takes() -> None:
@@ -114,10 +132,11 @@ def test_units_and_containers_wait_longer_than_a_stop_takes() -> None:
     assert longest_drain_s() < gateway == int(graces["gateway"].removesuffix("s"))
 
 
-def test_both_programs_take_the_example_settings(tmp_path: Path) -> None:
-    paths = {"EMI_STATE_DIR": str(tmp_path / "state"), "EMI_SITE_DIR": str(tmp_path / "site")}
+@pytest.mark.parametrize("program", ["generator", "gateway"])
+def test_both_programs_take_the_example_settings(program: str, tmp_path: Path) -> None:
+    told = env_files("emi", program) | {"EMI_STATE_DIR": str(tmp_path)}
 
-    done = emi_command("doctor", "--url", "http://127.0.0.1:9", cwd=tmp_path, timeout_s=60, **(env_file() | paths))
+    done = emi_command("doctor", "--url", "http://127.0.0.1:9", cwd=tmp_path, timeout_s=60, **told)
 
     # Every setting was read and found right before the origin was looked at.
     assert done.returncode == 1
@@ -149,10 +168,10 @@ def test_the_site_can_be_read_by_the_group_of_its_folder_and_made_without_new_co
     published = [path for path in site.rglob("*") if not path.is_symlink()]
     assert len(published) > 50
     for path in published:
-        wanted = 0o750 if path.is_dir() else 0o640
+        wanted = 0o2755 if path.is_dir() else 0o644
         found = path.stat()
-        assert (found.st_gid, found.st_mode & 0o777 & wanted) == (group, wanted), path
-        assert not found.st_mode & 0o007, path
+        assert (found.st_gid, found.st_mode & 0o7777) == (group, wanted), path
+    assert site.stat().st_mode & 0o7777 == 0o2750
     assert (tmp_path / "state").stat().st_mode & 0o777 == 0o700
 
 
@@ -171,7 +190,7 @@ def test_the_containerfile_copies_what_is_there_and_all_that_the_wheel_needs() -
     copied = {name for line in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE) for name in line.split()}
     let_in = {
         line[1:].rstrip("/")
-        for line in (CONTAINER / "Containerfile.dockerignore").read_text().split()
+        for line in (CONTAINER / "Containerfile.dockerignore").read_text().splitlines()
         if line[0] == "!"
     }
 
@@ -199,7 +218,7 @@ def test_the_commands_of_the_containers_exist(tmp_path: Path) -> None:
         assert emi_command(*command, "--help", cwd=tmp_path).returncode == 0, command
 
 
-def test_the_compose_file_names_files_that_exist_and_keeps_the_vault_from_the_edge() -> None:
+def test_the_compose_file_names_files_that_exist_and_shows_the_edge_the_site_alone() -> None:
     content = compose()
     services = content["services"]
 
@@ -208,7 +227,7 @@ def test_the_compose_file_names_files_that_exist_and_keeps_the_vault_from_the_ed
         assert source in content["volumes"] or (CONTAINER / source).resolve().is_dir(), source
     assert (CONTAINER / services["generator"]["build"]["context"]).resolve() == REPOSITORY
     assert (REPOSITORY / services["generator"]["build"]["dockerfile"]).is_file()
-    assert not any(mount[0] == "state" for mount in mounts["edge"])
+    assert {mount[0] for mount in mounts["edge"]} == {"site", "../nginx"}
     assert all(mount[-1] == "ro" for mount in mounts["edge"])
     assert all(service["read_only"] and service["cap_drop"] == ["ALL"] for service in services.values())
     assert services["edge"]["ports"] == ["127.0.0.1:8080:8080"]

@@ -15,6 +15,7 @@ import pytest
 
 from generator.errors import PublishError
 from generator.publish.beside import Beside
+from generator.publish.last_good import Kind
 from generator.publish.renewed import Renewed
 from generator.service import Service
 from generator.tick import tick
@@ -105,7 +106,7 @@ def test_a_release_that_fails_puts_its_month_again_in_the_next(tmp_path: Path, d
 
 def test_the_first_value_is_made_at_once_and_the_next_beside() -> None:
     with ThreadPoolExecutor(1) as pool:
-        made: Renewed[int] = Renewed("numbers", pool)
+        made: Renewed[int] = Renewed(Kind.DOWNLOAD, pool)
         gate = threading.Event()
 
         def later() -> int:
@@ -126,7 +127,7 @@ def test_a_failure_keeps_the_last_value_and_is_tried_again() -> None:
         raise RuntimeError("no font")
 
     with ThreadPoolExecutor(1) as pool:
-        made: Renewed[int] = Renewed("numbers", pool)
+        made: Renewed[int] = Renewed(Kind.DOWNLOAD, pool)
         assert made.take("a", fails) is None
         for key, make, expected in (("a", lambda: 1, 1), ("b", fails, 1), ("b", lambda: 2, 2)):
             made.renew(key, make)
@@ -136,7 +137,7 @@ def test_a_failure_keeps_the_last_value_and_is_tried_again() -> None:
 
 def test_a_renewal_that_hangs_holds_up_no_tick() -> None:
     with ThreadPoolExecutor(1) as pool:
-        made: Renewed[int] = Renewed("numbers", pool)
+        made: Renewed[int] = Renewed(Kind.DOWNLOAD, pool)
         gate = threading.Event()
         made.take("a", lambda: 1)
         made.renew("b", lambda: int(gate.wait(30)) + 1)
@@ -149,8 +150,8 @@ def test_a_renewal_that_hangs_holds_up_no_tick() -> None:
 
 def test_a_value_of_another_process_stands_until_the_next_is_made() -> None:
     with ThreadPoolExecutor(1) as pool:
-        made: Renewed[int] = Renewed("numbers", pool)
-        made.begin(7)
+        made: Renewed[int] = Renewed(Kind.DOWNLOAD, pool)
+        made.begin(7, needed=False)
         assert made.take("a", lambda: 9) == 7
         made.renew("a", lambda: 8)
         pool.submit(int).result()
@@ -159,13 +160,13 @@ def test_a_value_of_another_process_stands_until_the_next_is_made() -> None:
 
 def test_what_was_being_made_before_another_process_led_is_dropped() -> None:
     with ThreadPoolExecutor(1) as pool:
-        made: Renewed[int] = Renewed("numbers", pool)
+        made: Renewed[int] = Renewed(Kind.DOWNLOAD, pool)
         made.take("a", lambda: 1)
         made.renew("b", lambda: 2)
         pool.submit(int).result()
-        made.begin(7)
+        made.begin(7, needed=False)
         assert made.take("b", lambda: 9) == 7
-        made.begin(None)
+        made.begin(None, needed=True)
         assert made.take("b", lambda: 9) == 9
 
 

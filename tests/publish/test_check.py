@@ -63,6 +63,29 @@ def test_a_body_of_the_last_tick_does_not_pass_again() -> None:
         checker.check("000000000008", FILES)
 
 
+def made(as_of: str, **more: object) -> bytes:
+    freshness = {"generation": NUMBER, "generated_at": "2026-11-20T12:00:00Z"}
+    return json.dumps({"freshness": freshness, "assets": {"BTC": [{"as_of": as_of}]}, **more}).encode()
+
+
+def test_a_body_of_a_time_that_has_not_come_does_not_pass() -> None:
+    moved = {"replay": {"market_time": "2022-10-20T12:00:00Z"}}
+    Checker().check(NUMBER, {**FILES, REGIME: made("2026-11-20T12:00:00Z")})
+    Checker().check(NUMBER, {**FILES, REGIME: made("2022-10-20T12:00:00Z", **moved)})
+
+    with pytest.raises(PublishError, match=r"market-regime.php: as of 2026-11-20T12:00:01Z, later than its own time"):
+        Checker().check(NUMBER, {**FILES, REGIME: made("2026-11-20T12:00:01Z")})
+    with pytest.raises(PublishError, match=r"as of 2022-10-20T12:05:00Z, later than its own time 2022-10-20T12:00:00Z"):
+        Checker().check(NUMBER, {**FILES, REGIME: made("2022-10-20T12:05:00Z", **moved)})
+
+
+def test_a_paid_body_of_a_time_that_has_not_come_does_not_pass() -> None:
+    body = {"updated": "2026-11-20T12:00:00Z", "intelligence_layer": {"regime": {"as_of": "2026-11-20T12:05:00Z"}}}
+
+    with pytest.raises(PublishError, match="x402-atlas: as of 2026-11-20T12:05:00Z"):
+        Checker.check_paid(NUMBER, {"x402-atlas": body})
+
+
 def test_many_faults_are_counted() -> None:
     with pytest.raises(PublishError, match=r"9 faults: .* and 4 more"):
         Checker().check("000000000008", FILES)

@@ -145,16 +145,27 @@ def test_the_guidance_tells_order_advice_limits_and_versions() -> None:
     )
     for sentence in (CLIENT_ADVICE, CAPACITY_NOTICE, VERSION_ADVICE):
         assert sentence in text
-    assert document()["info"]["contact"] == {"name": "Educational Market Intelligence", "email": "ops@example.org"}
 
 
-def test_a_contact_may_be_an_address_or_nothing() -> None:
-    def contact(value: str) -> dict[str, str]:
-        made = openapi(base_url="https://a.example", project="P", contact=value, network="devnet", examples={})
-        return dict(made["info"]["contact"])
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("https://b.example/help", {"url": "https://b.example/help"}),
+        ("ops@example.org", {"url": "https://a.example", "email": "ops@example.org"}),
+        ("https://b.example, mailto:ops@example.org", {"url": "https://b.example", "email": "ops@example.org"}),
+        ("ops@example.org,https://b.example", {"url": "https://b.example", "email": "ops@example.org"}),
+    ],
+)
+def test_the_contact_is_a_url_an_address_or_both(setting: str, said: dict[str, str]) -> None:
+    made = openapi(base_url="https://a.example", project="P", contact=setting, network="devnet", examples={})
 
-    assert contact("https://b.example/help") == {"name": "P", "url": "https://b.example/help"}
-    assert contact("") == {"name": "P", "url": "https://a.example"}
+    assert made["info"]["contact"] == {"name": "P", **said}
+    assert set(made["info"]["license"]) == {"name", "url"}
+
+
+def test_the_document_and_every_operation_say_that_no_account_is_needed() -> None:
+    assert document()["security"] == []
+    assert [path for path, row in operations() if row["security"] != []] == []
 
 
 @pytest.mark.parametrize("name", CONTEXTS)

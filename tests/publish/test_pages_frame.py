@@ -16,6 +16,7 @@ from generator.catalog.measured import DAYS, MARKETS, MEASURED
 from generator.catalog.words import SourceMode
 from generator.compose.context import Freshness
 from generator.publish.pages.render import Pages, PageView, lasting
+from generator.publish.resources import Resources
 from tests.publish.fixture import HOUR_MS, view
 
 BASE = "http://127.0.0.1:8402"
@@ -187,3 +188,18 @@ def test_the_methodology_shows_what_the_regimes_confidence_was_worth(files: dict
         assert f"{one.accuracy_percent:.1f}" in text, one.family
         assert f"{one.error_points} points" in text, one.family
     assert f"{MARKETS} of each kind, {DAYS} days each" in text
+
+
+TEMPLATES = Resources.locate().templates
+
+
+@pytest.mark.parametrize("empty", [False, True])
+def test_every_link_leads_somewhere_and_says_where(empty: bool) -> None:
+    pages = {path: html.decode() for path, html in Pages().render(view(empty=empty)).items() if path.endswith(".html")}
+    # The gateway fills these in; their links stand in the template.
+    pages |= {str(path): path.read_text() for path in TEMPLATES.rglob("*.html")}
+
+    for path, html in pages.items():
+        for attributes, words in re.findall(r"<a\b([^>]*)>(.*?)</a>", html, re.DOTALL):
+            assert re.search(r'\bhref="[^"]', attributes), (path, attributes)
+            assert re.sub(r"<[^>]*>", "", words).strip() or "aria-label=" in attributes, (path, attributes)

@@ -360,6 +360,15 @@ def test_the_bootstrap_release_is_generation_zero_and_the_next_is_one(tmp_path: 
     assert seen(tmp_path) == NEW
 
 
+def test_an_operator_s_site_folder_keeps_its_mode_and_hands_its_group_on(tmp_path: Path) -> None:
+    tmp_path.chmod(0o2750)
+
+    opened(tmp_path).publish("000000000001", FILES, now_s=0)
+
+    folders = (tmp_path, tmp_path / "releases", tmp_path / "releases/000000000001/api")
+    assert [oct(folder.stat().st_mode & 0o7777) for folder in folders] == ["0o2750", "0o2755", "0o2755"]
+
+
 def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "site").write_text("a file where the folder should be")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -13,7 +15,7 @@ from ruamel.yaml import YAML
 
 from generator.compose.all import compose
 from generator.compose.context import Site
-from generator.publish.openapi.document import _yaml, is_twin
+from generator.publish.openapi.document import _yaml, is_twin, openapi_yaml
 from generator.publish.standing import Standing, make
 from tests.builders import full_context
 from tests.publish.fixture import SITE
@@ -147,3 +149,26 @@ def test_a_renewal_that_fails_ends_no_tick() -> None:
         standing._pool.submit(int).result()
 
     assert files[YAML_FILE] == published()[YAML_FILE]
+
+
+AMBIGUOUS = (
+    "56:15", "1:30.5", "-1:02:03", "yes", "No", "on", "OFF", "y", "n", "0123", "0o17", "0x1F", "0b1", "1_000", "2026-11-20",
+    "2026-11-20T09:53:00Z", "=", "<<", "~", "null", "", ".inf", ".NaN", "+.5", "1e3", "1.", "-", "?", "true", "# a", "a: b",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("version", [(1, 1), (1, 2)])
+def test_readers_of_yaml_1_1_and_1_2_read_what_the_json_says(version: tuple[int, int]) -> None:
+    document = {**dict.fromkeys(AMBIGUOUS, 1), "texts": list(AMBIGUOUS), "numbers": [1e-05, 1e16, 0.1, -3, 12, 1.5e-7]}
+    reader = YAML(typ="safe", pure=True)
+    reader.version = version
+
+    assert reader.load(openapi_yaml(document)) == document
+
+
+def test_the_most_used_reader_of_python_reads_what_the_json_says() -> None:
+    py_yaml: Any = importlib.import_module("yaml")
+    document = {**dict.fromkeys(AMBIGUOUS, 1), "texts": list(AMBIGUOUS), "numbers": [1e-05, 1e16, 0.1, -3, 12, 1.5e-7]}
+
+    assert py_yaml.safe_load(openapi_yaml(document)) == document
+    assert py_yaml.load(published()[YAML_FILE], Loader=py_yaml.CSafeLoader) == json.loads(published()[JSON])

@@ -191,7 +191,7 @@ def around_zero(values: Iterable[float], label: str) -> Axis:
 
 
 def _from_zero(highest: float, label: str) -> Axis:
-    top = highest * 1.05
+    top = highest * 1.05 or 0.01
     return Axis(0.0, top, tuple((tick, tick_text(tick)) for tick in nice_ticks(0.0, top, 4)), label)
 
 

@@ -6,12 +6,12 @@ shows it needs to know nothing of drawing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 from markupsafe import Markup
 
-from generator.arena.values import TrackRecord
 from generator.brain.values import RegimeReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import change, fixed, share
@@ -35,10 +35,37 @@ _FROM: Final = {
 _CONE_HEIGHT: Final = 330
 _CUT: Final = "<svg>\N{HORIZONTAL ELLIPSIS}</svg>"
 
+Attempt: TypeAlias = Callable[[Callable[[], ReportChart | None]], ReportChart | None]
 
-def report_charts(ctx: TickContext) -> tuple[ReportChart, ...]:
-    """Draw the charts of a tick's report; what is unknown has none."""
-    return tuple(_told(part, chart) for part, chart in _drawn(ctx) if chart is not None)
+
+def _call(make: Callable[[], ReportChart | None]) -> ReportChart | None:
+    return make()
+
+
+def report_charts(ctx: TickContext, attempt: Attempt = _call) -> tuple[ReportChart, ...]:
+    """Draw the charts of a tick's report; what is unknown has none.
+
+    Args:
+        ctx: the tick.
+        attempt: calls what draws one chart; may return None where that fails, and the report goes without it.
+    """
+    drawn = (attempt(partial(_told, part, draw)) for part, draw in _charts(ctx))
+    return tuple(chart for chart in drawn if chart is not None)
+
+
+def _charts(ctx: TickContext) -> Iterator[tuple[str, Callable[[], Chart | None]]]:
+    """Give for each chart the part of the report where it stands, and what draws it."""
+    market_ms = ctx.observation.market_ms
+    source = f"Source: {_FROM[ctx.observation.mode]}, as of {moment(market_ms):%d %b %Y, %H:%M} UTC."
+    record = "Source: own record; each forecast is kept before its hour begins."
+    hourly = ctx.arena.hourly_record
+    yield "verdict", lambda: _moods(ctx.reading.regime, source) if ctx.reading else None
+    yield "what_changed", lambda: _moves(ctx, source)
+    yield "assets", lambda: usual_moves("report-swings", {asset: _hour(ctx, asset) for asset in ASSETS}, source)
+    yield "derivatives", lambda: _fees(ctx, source)
+    yield "scenarios", lambda: _cone(expected_move(ctx.reading.outlook) if ctx.reading else None, source)
+    yield "track_record", lambda: rates("report-rates", "The brain", (("The brain", hourly.hit),), record)
+    yield "track_record", lambda: reliability("report-reliability", hourly.bins, record)
 
 
 def illustrated(body: Mapping[str, Any], charts: Sequence[ReportChart], *, cut: bool = False) -> dict[str, Any]:
@@ -54,7 +81,10 @@ def illustrated(body: Mapping[str, Any], charts: Sequence[ReportChart], *, cut: 
     return {**body, "report": {**body["report"], "charts": shown}}
 
 
-def _told(part: str, chart: Chart) -> ReportChart:
+def _told(part: str, draw: Callable[[], Chart | None]) -> ReportChart | None:
+    chart = draw()
+    if chart is None:
+        return None
     told = chart.told
     return ReportChart(
         name=told.name,
@@ -68,18 +98,9 @@ def _told(part: str, chart: Chart) -> ReportChart:
     )
 
 
-def _drawn(ctx: TickContext) -> Iterator[tuple[str, Chart | None]]:
-    market_ms = ctx.observation.market_ms
-    source = f"Source: {_FROM[ctx.observation.mode]}, as of {moment(market_ms):%d %b %Y, %H:%M} UTC."
-    yield "verdict", _moods(ctx.reading.regime, source) if ctx.reading else None
-    yield "what_changed", _moves(ctx, source)
-    sizes = {asset: _hour(ctx, asset) for asset in ASSETS}
-    yield "assets", usual_moves("report-swings", sizes, source)
-    fees = {asset: _funding(ctx, asset) for asset in ASSETS}
+def _fees(ctx: TickContext, source: str) -> Chart | None:
     states = {asset: str(futures_of(ctx, asset).state) for asset in ASSETS}
-    yield "derivatives", fundings(fees, states, source, name="report-funding")
-    yield "scenarios", _cone(expected_move(ctx.reading.outlook) if ctx.reading else None, source)
-    yield from (("track_record", chart) for chart in _record(ctx.arena.hourly_record))
+    return fundings({asset: _funding(ctx, asset) for asset in ASSETS}, states, source, name="report-funding")
 
 
 def _moods(regime: RegimeReading, source: str) -> Chart | None:
@@ -164,11 +185,3 @@ def _cone(move: ExpectedMove | None, source: str) -> Chart | None:
         tuple(rows),
     )
     return Chart(told, Markup("").join(parts), _CONE_HEIGHT)
-
-
-def _record(record: TrackRecord) -> tuple[Chart | None, ...]:
-    source = "Source: own record; each forecast is kept before its hour begins."
-    return (
-        rates("report-rates", "The brain", (("The brain", record.hit),), source),
-        reliability("report-reliability", record.bins, source),
-    )

@@ -10,6 +10,9 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ruamel.yaml import YAML
+from ruamel.yaml.nodes import ScalarNode
+from ruamel.yaml.representer import SafeRepresenter
+from ruamel.yaml.resolver import implicit_resolvers
 
 from generator.catalog.networks import NETWORKS
 from generator.publish.encode import encode
@@ -18,6 +21,26 @@ from generator.publish.openapi.schemas import component_schemas
 from generator.publish.openapi.text import info
 
 TWIN: Final = "# The same document as openapi.json of SHA-256 {json}; the lines below have SHA-256 {lines}.\n"
+_STRING: Final = "tag:yaml.org,2002:str"
+_NO_STRING: Final = tuple(pattern for _, _, pattern, _ in implicit_resolvers)  # bare, in YAML 1.1 or 1.2
+
+
+class _Representer(SafeRepresenter):
+    """Write scalars that readers of YAML 1.1 and of 1.2 take for the same: to the first, a bare 56:15 is 3375."""
+
+    def represent_str(self, data: str) -> ScalarNode:
+        style = "'" if any(pattern.match(data) for pattern in _NO_STRING) else None
+        return self.represent_scalar(_STRING, data, style=style)
+
+    def represent_float(self, data: float) -> ScalarNode:
+        text = repr(data)
+        # To YAML 1.1 a number with an exponent, but without a point, is a string.
+        text = text if "." in text else text.replace("e", ".0e", 1)
+        return self.represent_scalar("tag:yaml.org,2002:float", text)
+
+
+_Representer.add_representer(str, _Representer.represent_str)
+_Representer.add_representer(float, _Representer.represent_float)
 
 
 def openapi(
@@ -28,7 +51,7 @@ def openapi(
     Args:
         base_url: origin without a trailing slash.
         project: name of the service.
-        contact: e-mail address or URL.
+        contact: the setting, see `contact_of`.
         network: payment network, a key of the catalogue's table.
         examples: bodies of one real tick by free path and by product id; `<product id>#402` for a challenge. What is
             left out has no example.
@@ -71,6 +94,7 @@ def _tie(twin: bytes, lines: bytes) -> bytes:
 @lru_cache(maxsize=2)
 def _yaml(twin: bytes) -> bytes:
     yaml = YAML(typ="safe", pure=True)
+    yaml.Representer = _Representer
     yaml.default_flow_style = False
     yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
     yaml.allow_unicode = True

@@ -9,8 +9,9 @@ from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.discovery import QUERY_NOTES, STATUSES
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINTS, Endpoint
 from generator.catalog.links import REASONING_ASSET, STATUS_JSON, reasoning_path
+from generator.catalog.money import USDC_DECIMALS, usdc_amount
 from generator.catalog.networks import Network
-from generator.catalog.products import PRODUCTS, USDC_DECIMALS, X402_VERSION, Product
+from generator.catalog.products import PRODUCTS, X402_VERSION, Product
 from generator.publish.openapi.schemas import REF
 
 Examples = Mapping[str, Mapping[str, Any]]
@@ -70,6 +71,7 @@ def _free(endpoint: Endpoint, examples: Examples) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": _operation_id(endpoint.id),
         "tags": ["free"],
+        "security": [],
         "summary": endpoint.name,
         "description": f"{about} {endpoint.truth_statement}",
         "x-stability": "stable",
@@ -113,6 +115,7 @@ def _reasoning_file(examples: Examples) -> dict[str, Any]:
     return {
         "operationId": "getReasoningOfAsset",
         "tags": ["free"],
+        "security": [],
         "summary": "Brain Reasoning of one asset, as a static file",
         "description": "The same answer as the reasoning endpoint with the asset in the path.",
         "x-stability": "stable",
@@ -134,6 +137,7 @@ def _status_file(examples: Examples) -> dict[str, Any]:
     return {
         "operationId": "getStatus",
         "tags": ["free"],
+        "security": [],
         "summary": "State of the last tick",
         "description": "Whether the service is up to date: one small file for monitors.",
         "x-stability": "stable",
@@ -146,6 +150,7 @@ def _paid(product: Product, network: Network, examples: Examples) -> dict[str, A
     return {
         "operationId": _operation_id(product.id),
         "tags": ["paid"],
+        "security": [],
         "summary": product.title,
         "description": (
             f"{product.what_this_is} {product.price_atomic} atomic units of USDC ({product.price_display}) per request, "
@@ -182,8 +187,8 @@ def _payment_info(product: Product, network: Network) -> dict[str, Any]:
         "amount": str(product.price_atomic),
         "decimals": USDC_DECIMALS,
     }
-    amount = f"{product.price_atomic / 10**USDC_DECIMALS:.2f}"
-    return {"price": {"mode": "fixed", "currency": "USD", "amount": amount}, "protocols": [{"x402": terms}]}
+    price = {"mode": "fixed", "currency": "USD", "amount": usdc_amount(product.price_atomic)}
+    return {"price": price, "protocols": [{"x402": terms}]}
 
 
 def _signature_header() -> dict[str, Any]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
+from generator.catalog.contact import contact_of
 from generator.catalog.discovery import CATALOG_VERSION
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, RECOMMENDED_ORDER
 from generator.catalog.links import BUYER, BUYER_AGENT, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.products import ATLAS_SCHEMA_VERSION, PRODUCTS
 from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
+
+LICENSE: Final = {"name": "MIT License", "url": "https://opensource.org/license/mit"}
 
 
 def info(base_url: str, project: str, contact: str) -> dict[str, Any]:
@@ -19,15 +22,15 @@ def info(base_url: str, project: str, contact: str) -> dict[str, Any]:
         "summary": "Educational crypto market context as JSON, renewed every minute.",
         "description": description(),
         "contact": contact_object(base_url, project, contact),
+        "license": LICENSE,
         "x-guidance": guidance(base_url),
     }
 
 
 def contact_object(base_url: str, project: str, contact: str) -> dict[str, str]:
-    """Turn the contact setting, an e-mail address or a URL, into a contact object."""
-    if "@" in contact and "://" not in contact:
-        return {"name": project, "email": contact}
-    return {"name": project, "url": contact if "://" in contact else base_url}
+    """Turn the contact setting into a contact object; without a URL of its own it has that of the service."""
+    url, email = contact_of(contact)
+    return {"name": project, "url": url or base_url} | ({"email": email} if email else {})
 
 
 def description() -> str:

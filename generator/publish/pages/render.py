@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
@@ -236,14 +236,20 @@ class Pages:
         Raises:
             KeyError: a free body is missing from `view.bodies`.
         """
+        return {path: content for _, make in self.each(view) for path, content in make().items()}
+
+    def each(self, view: PageView) -> Iterator[tuple[SitePage, Callable[[], dict[str, bytes]]]]:
+        """Give every page with what renders it and its twin, so that one may fail and the others not."""
         shared = self._shared(view)
-        frame = self._framing(shared, view, lasting=False)
-        files: dict[str, bytes] = {}
+        frame = cache(lambda: self._framing(shared, view, lasting=False))
         for page in PAGES:
-            made = self._lasting(page, view, shared) if lasting(page) else self._whole(page, view, shared, frame)
-            files[page.file] = made.html.encode()
-            files[page.twin] = made.text.encode()
-        return files
+            yield page, partial(self._page, page, view, shared, frame)
+
+    def _page(
+        self, page: SitePage, view: PageView, shared: Mapping[str, Any], frame: Callable[[], Mapping[str, Any]]
+    ) -> dict[str, bytes]:
+        made = self._lasting(page, view, shared) if lasting(page) else self._whole(page, view, shared, frame())
+        return {page.file: made.html.encode(), page.twin: made.text.encode()}
 
     def _lasting(self, page: SitePage, view: PageView, shared: Mapping[str, Any]) -> _Made:
         """Return a page that shows nothing of this minute, as it was made when what it is made from last changed."""

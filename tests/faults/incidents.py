@@ -1,0 +1,312 @@
+"""What happens to the machine of a gateway, and what payers and the operator see of it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx2
+from prometheus_client import generate_latest
+
+from gateway.adoption import adopt
+from gateway.devnet.wallet import SignedPayment
+from gateway.ledger import Ledger
+from gateway.ledger_thread import WAIT_S
+from generator.cli._doctor import examine
+from tests.cli.test_doctor import answering
+from tests.faults.behaviours import SERVER_ERROR, after, reset
+from tests.faults.stage import PRODUCT, Stage, stage
+from tests.gateway.house import until
+from tests.gateway.test_ledger_silent import Silence
+from tests.gateway.wallet import decode_header, encode_header
+
+DAY_S, HOUR_S = 86_400, 3_600
+LOOKS, LOOK_S = 7, 10
+FILES = ("payments.sqlite3", "payments.sqlite3-wal", "payments.sqlite3-shm")
+DEAD = dict.fromkeys(("supported", "verify", "settle"), reset)
+
+
+@dataclass
+class Scene:
+    """A gateway, a payment that was settled before the incident, and one that was signed before it."""
+
+    on: Stage
+    paid: SignedPayment
+    new: SignedPayment
+
+
+Change = Callable[[Scene], Awaitable[None]]
+Lasting = Callable[[Scene], contextlib.AbstractAsyncContextManager[None]]
+
+
+@dataclass(frozen=True)
+class Incident:
+    """One thing that goes wrong.
+
+    Args:
+        name: as the table shows it.
+        lasts: a context: entered, it begins; left, it is over.
+        paid: statuses that the payer of before sees: at once and after a minute | when it is over.
+        new: the same of the payment that was signed before and is first presented now.
+        names: what /readyz and the doctor say after a minute, a part of a sentence; empty where sales go on as ever.
+    """
+
+    name: str
+    lasts: Lasting
+    paid: str = "200 200 | 200"
+    new: str = "503 503 | 200"
+    names: str = ""
+
+
+@dataclass
+class Report:
+    """What one incident did; the counts must be 0."""
+
+    incident: Incident
+    transfers: int = 0
+    paid: str = ""
+    new: str = ""
+    names: list[str] = field(default_factory=list)
+    doubles: int = 0
+    unpaid: int = 0
+    undelivered: int = 0
+    challenges: int = 0
+    silent: int = 0
+
+    @property
+    def counts(self) -> tuple[int, int, int, int, int]:
+        """Double transfers, unpaid deliveries, paid and not delivered, challenges after money moved, silent faults."""
+        return self.doubles, self.unpaid, self.undelivered, self.challenges, self.silent
+
+    @property
+    def as_foreseen(self) -> bool:
+        """Whether both payers saw what they should, and nothing happened that must not."""
+        seen = (self.paid, self.new, self.counts)
+        return seen == (self.incident.paid, self.incident.new, (0,) * 5)
+
+
+async def a_minute(on: Stage) -> None:
+    """Let a bit more than a minute pass, with everything that the gateway does by itself meanwhile."""
+    for look in range(LOOKS + 1):
+        on.clock.step(LOOK_S if look else 0)
+        await on.state.refresh()
+        await on.state.ledger.tend()
+        with contextlib.suppress(Exception):  # the loop of the gateway logs it and goes on
+            await on.state.reconciler.step()
+    on.state._measure()
+
+
+async def alarms(on: Stage) -> list[str]:
+    """Return what the doctor says of the gateway, which reads /readyz and the metrics."""
+    ready = await on.client.get("/readyz")
+    metrics = generate_latest(on.state.metrics.registry).decode()
+    assert on.state.metrics.registry.get_sample_value("emi_ready") == (ready.status_code == 200)
+    with answering(readyz=(ready.status_code, ready.text), metrics=(200, metrics)) as origin:
+        checks = await asyncio.to_thread(examine, origin, (), f"{origin}/metrics")
+    return [check.found for check in checks if check.good is False and check.what.startswith(("/readyz", "emi_"))]
+
+
+async def play(incident: Incident, folder: Path) -> Report:
+    """Play one incident and count."""
+    async with stage(folder) as on:
+        scene = Scene(on, await on.sign(), await on.sign())
+        answers: dict[str, list[httpx2.Response]] = {"paid": [await on.present(scene.paid)], "new": []}
+        report = Report(incident)
+        async with incident.lasts(scene):
+            await _present(scene, answers)
+            await a_minute(on)
+            report.names = await alarms(on)
+            await _present(scene, answers)
+        await on.pass_time(LOOK_S)
+        await _present(scene, answers)
+        _count(scene, answers, report)
+        return report
+
+
+async def _present(scene: Scene, answers: dict[str, list[httpx2.Response]]) -> None:
+    for name, payment in (("paid", scene.paid), ("new", scene.new)):
+        answers[name].append(await scene.on.present(payment))
+
+
+def _count(scene: Scene, answers: dict[str, list[httpx2.Response]], report: Report) -> None:
+    report.transfers = scene.on.transfers()
+    report.paid, report.new = (_shown(answers[name][-3:]) for name in ("paid", "new"))
+    report.doubles = max(report.transfers - 2, 0)
+    report.silent = int(bool(report.incident.names) and not any(report.incident.names in one for one in report.names))
+    for payment, seen in ((scene.paid, answers["paid"]), (scene.new, answers["new"])):
+        landed, delivered = scene.on.landed(payment), [answer for answer in seen if answer.status_code == 200]
+        report.unpaid += bool(delivered) and not landed
+        report.undelivered += landed and seen[-1].status_code != 200
+        report.challenges += landed and any("PAYMENT-REQUIRED" in answer.headers for answer in seen)
+        assert len({answer.content for answer in delivered}) <= 1
+
+
+def _shown(seen: Sequence[httpx2.Response]) -> str:
+    first, second, last = (answer.status_code for answer in seen)
+    return f"{first} {second} | {last}"
+
+
+@asynccontextmanager
+async def facilitator_dead(scene: Scene) -> AsyncIterator[None]:
+    scene.on.front.fault(DEAD)
+    yield
+    scene.on.front.fault({})
+
+
+@asynccontextmanager
+async def ledger_full(scene: Scene) -> AsyncIterator[None]:
+    connection = scene.on.state.ledger.ledger._writer
+    connection.exec_driver_sql("PRAGMA query_only = 1")
+    connection.rollback()
+    yield
+    connection.exec_driver_sql("PRAGMA query_only = 0")
+    connection.rollback()
+
+
+@asynccontextmanager
+async def ledger_hangs(scene: Scene) -> AsyncIterator[None]:
+    ledger = scene.on.state.ledger
+    ledger.limit(0.05)
+    silence = Silence(ledger.ledger)
+    yield
+    silence.end()
+    ledger.limit(WAIT_S)
+    await until(lambda: not ledger._writes._stalled and not ledger._reads._stalled)
+
+
+@asynccontextmanager
+async def ledger_lost(scene: Scene) -> AsyncIterator[None]:
+    """Lose every file; afterwards the operator adopts what was paid."""
+    for name in FILES:
+        (scene.on.folder / name).unlink()
+    await scene.on.state.ledger.tend()
+    yield
+    await scene.on.restart()
+    http = scene.on.state.facilitator._http
+    await adopt(scene.on.state.settings, http, scene.paid.txid, "x402-market-regime", scene.on.clock)
+
+
+@asynccontextmanager
+async def ledger_replaced(scene: Scene) -> AsyncIterator[None]:
+    """Move an older backup over the open file; afterwards the newer one is put back."""
+    folder = scene.on.folder
+    await asyncio.to_thread(Ledger(folder / "backup").close)
+    shutil.copy(folder / FILES[0], folder / "newest")
+    shutil.copy(folder / FILES[1], folder / "newest-wal")
+    (folder / "backup").replace(folder / FILES[0])
+    await scene.on.state.ledger.tend()
+    yield
+    await scene.on.state.stop()
+    for name in FILES:
+        (folder / name).unlink(missing_ok=True)
+    (folder / "newest").replace(folder / FILES[0])
+    (folder / "newest-wal").replace(folder / FILES[1])
+    await scene.on.state.start(scene.on.state.facilitator._http)
+
+
+@asynccontextmanager
+async def started_days_ahead(scene: Scene) -> AsyncIterator[None]:
+    """Start the gateway while the clock of its machine is three days ahead, then set it right and start again."""
+    scene.on.clock.set_wall(3 * DAY_S)
+    await scene.on.restart()
+    yield
+    scene.on.clock.set_wall(-3 * DAY_S)
+    await scene.on.restart()
+
+
+@asynccontextmanager
+async def set_back_with_an_unknown_payment(scene: Scene) -> AsyncIterator[None]:
+    """Lose an answer while the clock is six hours ahead; the node is silent until long after it was set right."""
+    on = scene.on
+    on.clock.set_wall(6 * HOUR_S)
+    await on.publish()
+    on.front.fault({"settle": after(SERVER_ERROR), "algod": SERVER_ERROR, "indexer": SERVER_ERROR})
+    await on.present(scene.new)
+    on.clock.set_wall(-6 * HOUR_S)
+    await on.publish()
+    yield
+    on.front.fault({})
+    await a_minute(on)
+    record = on.state.ledger.ledger.find(scene.new.txid)
+    assert record is not None
+    assert record.state == "settled"
+
+
+@asynccontextmanager
+async def vault_from_the_future(scene: Scene) -> AsyncIterator[None]:
+    """Publish with a clock six hours ahead; afterwards the generator publishes with the right one."""
+    scene.on.clock.set_wall(6 * HOUR_S)
+    await scene.on.publish()
+    scene.on.clock.set_wall(-6 * HOUR_S)
+    yield
+
+
+@asynccontextmanager
+async def generator_dead(scene: Scene) -> AsyncIterator[None]:
+    scene.on.clock.step(1_000)
+    await scene.on.state.refresh()
+    yield
+
+
+@asynccontextmanager
+async def stranger(scene: Scene) -> AsyncIterator[None]:
+    """Somebody rebuilds the settled payment from the chain, which shows everything but its identifier."""
+    value = decode_header(scene.paid.header)
+    value.pop("extensions")
+    answer = await scene.on.client.get(PRODUCT, headers={"PAYMENT-SIGNATURE": encode_header(value)})
+    assert (answer.status_code, "PAYMENT-REQUIRED" in answer.headers) == (409, False)
+    yield
+
+
+INCIDENTS = (
+    Incident("the facilitator is dead", facilitator_dead, names="no good answer to /supported for over 60 s"),
+    Incident("the ledger takes no row (disk full)", ledger_full, names="has taken no write for over 60 s"),
+    Incident("the ledger hangs (database silent)", ledger_hangs, names="has taken no write for over 60 s"),
+    Incident("the ledger is removed; adopted afterwards", ledger_lost, names="was removed or replaced"),
+    Incident("the ledger is replaced; put back afterwards", ledger_replaced, names="was removed or replaced"),
+    Incident("started once with the clock three days ahead", started_days_ahead, names="too old"),
+    Incident(
+        "clock set back six hours, a payment unknown, node silent",
+        set_back_with_an_unknown_payment,
+        names="seconds without a known outcome",
+    ),
+    Incident("the vault is from the future", vault_from_the_future, new="200 200 | 200", names="from the future"),
+    Incident("the generator is dead", generator_dead, names="too old"),
+    Incident("a stranger presents the payment of another", stranger, new="200 200 | 200"),
+)
+
+
+async def play_incidents(folder: Path) -> list[Report]:
+    """Play every incident, one after the other, each on a ledger of its own."""
+    return [await play(incident, folder / str(number)) for number, incident in enumerate(INCIDENTS)]
+
+
+def show_incidents(reports: Sequence[Report]) -> str:
+    """Return the table."""
+    width = max(len(report.incident.name) for report in reports)
+    lines = [
+        f"{'incident':<{width}}  {'paid before':<13}  {'signed before':<13}  named within a minute by /readyz or doctor"
+    ]
+    lines += [
+        f"{report.incident.name:<{width}}  {report.paid:<13}  {report.new:<13}  {'; '.join(report.names) or '-'}"
+        for report in reports
+    ]
+    return "\n".join(lines)
+
+
+def summary_of(reports: Sequence[Report]) -> str:
+    """Return what must never be, counted over all incidents."""
+    totals = [sum(report.counts[place] for report in reports) for place in range(5)]
+    words = (
+        "double transfers",
+        "unpaid deliveries",
+        "paid and not delivered",
+        "challenges after money moved",
+        "silent",
+    )
+    return ", ".join(f"{total} {word}" for total, word in zip(totals, words, strict=True))
