@@ -13,6 +13,7 @@ from prometheus_client import Counter
 from pydantic import SecretStr
 
 from gateway.clock import Clock
+from gateway.health import LastGood
 from gateway.metrics import Metrics
 from gateway.remote import Answer, Http, RemoteError, call, describe
 from gateway.settings import GatewaySettings
@@ -126,12 +127,13 @@ class _Node:
         failures: counted here.
     """
 
-    def __init__(self, http: Http, url: str | None, headers: dict[str, str], failures: Counter) -> None:
+    def __init__(self, http: Http, url: str | None, headers: dict[str, str], failures: Counter, clock: Clock) -> None:
         self._http = http
         self.url = url
         self._headers = headers
         self._failures = failures
-        self._failing = False
+        self._worked = LastGood(clock)
+        self._said = ""
 
     async def ask(self, method: str, path: str, timeout_s: float, body: bytes | None = None) -> Answer | None:
         """Return its answer, None when there is none to read."""
@@ -147,15 +149,17 @@ class _Node:
         if answer.status >= SERVER_ERROR or answer.status in DENIED:
             self._failed(describe(method, url, headers, answer))
         else:
-            self._failing = False
+            self._said = ""
+            self._worked.ok()
         return answer
 
     def _failed(self, reason: str) -> None:
         """Count every failure, and log the first of a row."""
         self._failures.inc()
-        if not self._failing:
-            self._failing = True
-            log.warning("a call to the chain failed", reason=reason)
+        level = "info" if self._worked.starting() else "warning"
+        if level != self._said:
+            self._said = level
+            (log.info if level == "info" else log.warning)("a call to the chain failed", reason=reason)
 
 
 class Chain:
@@ -172,9 +176,9 @@ class Chain:
         self._clock = clock
         failures = metrics.chain_failures
         algod_token = _token("X-Algo-API-Token", settings.algod_token)
-        self._algod = _Node(http, settings.algod_url, algod_token, failures.labels("algod"))
+        self._algod = _Node(http, settings.algod_url, algod_token, failures.labels("algod"), clock)
         indexer_token = _token("X-Indexer-API-Token", settings.indexer_token)
-        self._indexer = _Node(http, settings.indexer_url, indexer_token, failures.labels("indexer"))
+        self._indexer = _Node(http, settings.indexer_url, indexer_token, failures.labels("indexer"), clock)
         self._round: tuple[float, int] | None = None
 
     async def current_round(self) -> int | None:

@@ -171,9 +171,12 @@ class Facilitator:
 
     def _complain(self, kind: str, reason: str) -> bool:
         """Log once for each kind of trouble, not with every look; return False."""
+        starting = kind == "no answer" and self.supported.starting()
+        kind = "starting" if starting else kind
         if kind != self._complained:
             self._complained = kind
-            log.error("no new offer from the facilitator", reason=reason, last_good=self._offer is not None)
+            tell = log.info if starting else log.error
+            tell("no new offer from the facilitator", reason=reason, last_good=self._offer is not None)
         return False
 
     def _read_offer(self, kinds: list[Any], signers: Any) -> Offer | None:

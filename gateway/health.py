@@ -6,6 +6,8 @@ from typing import Final
 
 from gateway.clock import Clock
 
+STARTING_S: Final = 10.0
+"""Programs that are started together wait for each other so long before it is an alarm."""
 NOT_READY_S: Final = 60.0
 """A dependency that has not worked for this long makes `/readyz` say no."""
 STOP_QUOTING_S: Final = 300.0
@@ -22,10 +24,16 @@ class LastGood:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._at = clock.monotonic()
+        self._ever = False
 
     def ok(self) -> None:
         """Note a success."""
         self._at = self._clock.monotonic()
+        self._ever = True
+
+    def starting(self) -> bool:
+        """Tell whether it has never worked yet and may still be starting itself."""
+        return not self._ever and self.age_s() < STARTING_S
 
     def age_s(self) -> float:
         """Return seconds since the last success."""

@@ -26,7 +26,7 @@ def not_ready(state: GatewayState) -> list[str]:
         state.vault.fault(),
         state.blocked,
         _silent(state.facilitator.supported, "the facilitator has given no good answer to /supported"),
-        None if state.facilitator.offer() else "the facilitator has not offered this network yet",
+        None if state.facilitator.last_offer() else "the facilitator has not offered this network yet",
     )
     return [reason for reason in found if reason is not None]
 

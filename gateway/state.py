@@ -198,9 +198,7 @@ class GatewayState:
             return fault
         if self.ledger.fault() is not None or self.ledger.written.age_s() > STOP_QUOTING_S:
             return "the payments ledger cannot be used right now"
-        if self.facilitator.supported.age_s() > STOP_QUOTING_S:
-            return "the facilitator has not answered for minutes"
-        if not self.challenges:
+        if not self.challenges or self.facilitator.offer() is None:
             return "the facilitator gave no good answer lately, or does not offer this network"
         return None
 

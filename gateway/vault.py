@@ -311,7 +311,7 @@ class Vault:
             self._refuse_older(loaded)
         except VaultUnreadable as error:
             # Marked only once it loaded: a reader that came between two renames looks again.
-            self._complain(str(error))
+            self._complain(error)
             return False
         self._date(loaded)
         self._mark, self._loaded, self._complained = found.mark, loaded, ""
@@ -340,7 +340,12 @@ class Vault:
             message = f"generation {found.generation} is older than {held.generation}, which is held"
             raise VaultUnreadable(message)
 
-    def _complain(self, text: str) -> None:
-        if text != self._complained:
-            self._complained = text
+    def _complain(self, error: VaultUnreadable) -> None:
+        text = str(error)
+        if text == self._complained:
+            return
+        self._complained = text
+        if self._loaded is None and isinstance(error.__cause__, FileNotFoundError):
+            log.info("no vault yet", reason=text)  # the generator was started just now as well
+        else:
             log.warning("vault not usable, the last good one stands", reason=text)

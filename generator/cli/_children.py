@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from typing import IO, Final
 
 GRACE_S: Final = 60
 LAST_LINES: Final = 20
+# The level of a log line in either format, and the beginning of what no log has formatted.
+ALARMING: Final = re.compile(r'\[(warning|error|critical) *\]|"level": "(warning|error|critical)"|^Traceback|^emi')
 
 
 class Child:
@@ -63,7 +66,7 @@ class Child:
     def _read(self, stream: IO[str] | None) -> None:
         for line in stream or ():
             self.last.append(line.rstrip())
-            if self.shown or " warn" in line.lower() or "error" in line.lower():
+            if self.shown or ALARMING.search(line):
                 print(line if self.shown else f"{self.name}: {line}", end="", flush=True)
 
 

@@ -73,6 +73,7 @@ class Stage:
         self._newest = f"{int(self._newest) + 1:012}"
         write_vault(self.folder / "vault", generation=self._newest, at=now, older=self._replaced)
         await self.state.refresh()
+        await self.state.ledger.tend()
 
     async def restart(self) -> None:
         """Stop the gateway and start it again on the same disk."""

@@ -38,10 +38,6 @@ class FakeClock:
         self.step(seconds)
         await asyncio.sleep(0)
 
-    def jump(self, seconds: float) -> None:
-        """Set the wall clock, as an operator or a time service does; the monotonic one does not notice."""
-        self._now += timedelta(seconds=seconds)
-
     def step(self, seconds: float) -> None:
         self._now += timedelta(seconds=seconds)
         self._monotonic += seconds

@@ -62,6 +62,11 @@ class House:
     async def send(self, payment: Signed, path: str = REGIME) -> httpx2.Response:
         return await self.client.get(path, headers={"PAYMENT-SIGNATURE": payment.header})
 
+    async def refresh(self) -> None:
+        """Do what the loops do within seconds: look for a new vault and offer, and write to the ledger."""
+        await self.state.refresh()
+        await self.state.ledger.tend()
+
     async def restart(self) -> None:
         """Stop and start the gateway's state on the same disk, as after a clean end or a crash."""
         await self.state.stop()

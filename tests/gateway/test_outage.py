@@ -18,19 +18,14 @@ GARBAGE = "<html>\r\n<h1>Just a moment</h1>"
 async def down_for(home: House, seconds: float) -> None:
     """Let time pass with a facilitator that answers nothing good."""
     home.world.supported = 500
-    await pass_time(home, seconds)
+    home.clock.step(seconds)
+    await home.refresh()
 
 
 async def back(home: House) -> None:
     home.world.supported = World(home.state.settings.chain_network.full).supported
-    await pass_time(home, 3)
-
-
-async def pass_time(home: House, seconds: float) -> None:
-    """Let the clock move, and the ledger and the facilitator be looked at."""
-    home.clock.step(seconds)
-    await home.state.ledger.tend()
-    await home.state.refresh()
+    home.clock.step(3)
+    await home.refresh()
 
 
 def value(home: House, name: str, **labels: str) -> float:

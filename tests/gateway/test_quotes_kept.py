@@ -62,12 +62,12 @@ async def buys_the_first_until_its_time(home: House, publish: Publish) -> None:
     """Publish a hundred times within a minute of the first quote, then pay it in its last second and after it."""
     publish(offer(1, 0))
     home.clock.step(5)
-    await home.state.refresh()
+    await home.refresh()
     assert (await quoted(home))[0] == FIRST
     for number in range(2, 102):
         publish(offer(number, 1 + number // 2))
     home.clock.step((VALID_UNTIL - home.clock.now()).total_seconds())
-    await home.state.refresh()
+    await home.refresh()
 
     bought = await home.send(home.buyer.pay(snapshot=FIRST))
     home.clock.step(1)
@@ -106,7 +106,7 @@ async def test_a_quote_is_good_for_15_minutes_after_a_newer_one_when_that_came_l
         vault.publish(offer(1, 0))
         vault.publish(offer(2, 600))
         home.clock.step(1_500)
-        await home.state.refresh()
+        await home.refresh()
 
         answers = [await home.send(home.buyer.pay(snapshot=FIRST))]
         home.clock.step(1)
@@ -124,9 +124,9 @@ async def test_what_was_quoted_is_sold_until_its_time_also_when_the_generator_di
         vault = FolderVault(tmp_path / "vault", Unsynced())
         vault.open()
         vault.publish(offer(1, 0))
-        await home.state.refresh()
+        await home.refresh()
         home.clock.step(16 * 60 + late_s)
-        await home.state.refresh()
+        await home.refresh()
 
         no_quote = await home.get()
         answer = await home.send(home.buyer.pay(snapshot=snapshot))
@@ -142,10 +142,10 @@ async def test_bodies_that_nobody_can_pay_for_any_more_leave_the_memory(tmp_path
         vault.open()
         for number in range(1, 61):
             vault.publish(offer(number, number))
-        await home.state.refresh()
+        await home.refresh()
         held = [len(home.state.vault._bodies)]
         vault.publish(offer(61, 1_400))
-        await home.state.refresh()
+        await home.refresh()
         held.append(len(home.state.vault._bodies))
 
     assert held == [60 * len(PRICES), 20 * len(PRICES)]

@@ -79,7 +79,7 @@ async def test_a_dead_generator_stops_sales_after_the_maximum_age_whatever_the_w
 ) -> None:
     async with house(tmp_path) as home:
         home.clock.step(901)
-        home.clock.jump(-back_s)
+        home.clock.set_wall(-back_s)
         await home.state.facilitator.refresh()
 
         answer = await home.get()
@@ -96,7 +96,7 @@ async def test_a_vault_that_came_old_does_not_grow_young_when_the_clock_is_set_b
 
     async with house(tmp_path, vault=old) as home:
         before = (await home.get()).status_code
-        home.clock.jump(-800)
+        home.clock.set_wall(-800)
         home.clock.step(101)
 
         after = (await home.get()).status_code
@@ -107,7 +107,7 @@ async def test_a_vault_that_came_old_does_not_grow_young_when_the_clock_is_set_b
 @in_loop
 async def test_a_clock_that_is_set_ahead_ends_quotes_at_once(tmp_path: Path) -> None:
     async with house(tmp_path) as home:
-        home.clock.jump(24 * HOUR_S)
+        home.clock.set_wall(24 * HOUR_S)
 
         assert await refusals(home) == {TOO_OLD}
 
@@ -119,7 +119,7 @@ async def test_the_same_manifest_written_again_is_no_younger(tmp_path: Path) -> 
     vault = Vault(Folder(tmp_path), clock, 900)
     await vault.refresh()
     clock.step(600)
-    clock.jump(-600)
+    clock.set_wall(-600)
     write_vault(tmp_path)
 
     assert await vault.refresh()
@@ -133,7 +133,8 @@ async def test_a_quote_holds_for_its_time_and_no_longer_when_the_clock_is_set_ba
 ) -> None:
     async with house(tmp_path, vault=with_a_promise) as home:
         home.clock.step(step_s)
-        home.clock.jump(jump_s)
+        home.clock.set_wall(jump_s)
+        await home.refresh()
 
         answer = await home.send(home.buyer.pay(snapshot=GENERATION))
 
@@ -143,7 +144,7 @@ async def test_a_quote_holds_for_its_time_and_no_longer_when_the_clock_is_set_ba
 @in_loop
 async def test_a_quote_holds_for_its_time_when_the_clock_is_set_ahead(tmp_path: Path) -> None:
     async with house(tmp_path, vault=with_a_promise) as home:
-        home.clock.jump(6 * HOUR_S)
+        home.clock.set_wall(6 * HOUR_S)
 
         answer = await home.send(home.buyer.pay(snapshot=GENERATION))
 
@@ -157,8 +158,8 @@ async def test_a_replaced_quote_is_paid_for_15_minutes_also_while_both_programs_
             home.clock.step(60)
             now = START + timedelta(minutes=minute, hours=-6)
             write_vault(tmp_path / "vault", generation=f"{7 + minute:012d}", at=now, older={REPLACED: START})
-            home.clock.jump((now - home.clock.now()).total_seconds())
-            await home.state.refresh()
+            home.clock.set_wall((now - home.clock.now()).total_seconds())
+            await home.refresh()
 
         answer = await home.send(home.buyer.pay(snapshot=REPLACED))
 

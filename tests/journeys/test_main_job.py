@@ -17,6 +17,7 @@ from ruamel.yaml import YAML
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
+from generator.cli._children import ALARMING
 from tests.processes import Running, emi, emi_up, get
 
 DISCOVERY = (
@@ -43,6 +44,12 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 @pytest.fixture(scope="module")
 def openapi(up: Running) -> Any:
     return json.loads(get(up.origin + "/openapi.json")[2])
+
+
+def test_a_newcomers_first_screen_has_no_alarm(up: Running) -> None:
+    first_screen = up.text().partition("is up:")[0]
+
+    assert [line for line in first_screen.splitlines() if ALARMING.search(line.removeprefix("gateway: "))] == []
 
 
 def schema_of(openapi: Any, path: str, status: str) -> Draft202012Validator:
