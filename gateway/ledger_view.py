@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import sqlalchemy as sa
 
-from gateway.errors import LedgerUnreadable
+from gateway.errors import LedgerUnreadable, database_reason
 from gateway.ledger_opening import sqlite_path
 from gateway.ledger_tables import REVISION, payments
 from gateway.ledger_wires import WIRE_OPTIONS
@@ -36,8 +36,7 @@ class LedgerView:
             self._check()
         except (sa.exc.SQLAlchemyError, LedgerUnreadable) as error:
             self._engine.dispose()
-            reason = str(getattr(error, "orig", None) or error)
-            message = f"the payments ledger {self._shown} cannot be read: {' '.join(reason.split())[:200]}"
+            message = f"the payments ledger {self._shown} cannot be read: {database_reason(error)}"
             raise LedgerUnreadable(message) from error
 
     def rows(self, state: str | None, limit: int) -> list[dict[str, Any]]:
