@@ -260,7 +260,7 @@ class Ledger:
                 self._change(self._do.deliver, txid, {"the_count": count})
 
     def purge(self, passed_round: int) -> int:
-        """Drop bodies that no payment needs any more; rows stay, so that a txid is never sold twice.
+        """Drop at most 200 bodies that no payment needs any more; rows stay, so that a txid is never sold twice.
 
         Args:
             passed_round: a round that the chain has certainly passed.

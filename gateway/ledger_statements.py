@@ -11,6 +11,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from gateway.ledger_tables import UNPROVEN, bodies, payments, probe
 
 OPEN_LIMIT: Final = 200
+# Bodies dropped in one transaction: no payment waits long behind it.
+PURGE_LIMIT: Final = 200
 LANDED_AFTER_REFUSAL: Final = "landed_after_refusal"
 """The reason that a payment keeps which was refused and then settled."""
 
@@ -187,4 +189,5 @@ def _purge() -> sa.Delete:
         sa.select(payments.c.sha256).where(payments.c.state == sa.literal_column("'intent'")),
         sa.select(payments.c.sha256).where(payments.c.keep_round >= sa.bindparam("the_round")),
     )
-    return sa.delete(bodies).where(bodies.c.sha256.not_in(needed))
+    some = sa.select(bodies.c.sha256).where(bodies.c.sha256.not_in(needed)).limit(sa.literal_column(str(PURGE_LIMIT)))
+    return sa.delete(bodies).where(bodies.c.sha256.in_(some))

@@ -6,9 +6,11 @@ import asyncio
 from typing import Final
 
 import structlog
+from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.chain import LIFE_MARGIN_ROUNDS, Chain, Presence, extend_watch
 from gateway.clock import Clock
+from gateway.errors import database_reason
 from gateway.ledger import BEGINNING, Record
 from gateway.ledger_statements import OPEN_LIMIT
 from gateway.ledger_thread import LedgerThread
@@ -148,20 +150,26 @@ class Reconciler:
         if reached is None:
             return
         before, self._purge_round = self._purge_round, reached
-        if before is not None:
-            await self._ledger.write(self._ledger.ledger.purge, min(before, reached))
+        while before is not None and await self._ledger.write(self._ledger.ledger.purge, min(before, reached)):
+            pass
 
 
 async def run_forever(step: Reconciler, every_s: float = 1.0) -> None:
-    """Reconcile until cancelled; a failure of one round is logged and the next goes on.
+    """Reconcile until cancelled; after a failure the next round goes on. Of an outage one line is logged.
 
     Args:
         step: the reconciler.
         every_s: seconds between rounds.
     """
+    failing = False
     while True:
         try:
             await step.step()
+            failing = False
+        except SQLAlchemyError as error:
+            if not failing:
+                log.error("unknown payments cannot be looked up", reason=database_reason(error))  # noqa: TRY400
+            failing = True
         except Exception:
             log.exception("a round of reconciling failed")
         await asyncio.sleep(every_s)

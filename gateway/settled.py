@@ -32,7 +32,7 @@ class Settled:
         return found
 
     def put(self, delivered: Delivered) -> None:
-        """Remember a payment that stands as settled in the payments ledger.
+        """Remember a payment that is settled.
 
         Args:
             delivered: what every replay gets.

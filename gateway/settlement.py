@@ -170,9 +170,8 @@ class Settlements:
             await self._ledger.write(ledger.mark_settled, payment.txid, self._clock.now(), evidence)
             self._step("settled_written")
         except SQLAlchemyError as error:
-            # It is paid and its intent is durable: deliver; the reconciler closes the row by the chain.
+            # It is paid and its intent is durable: deliver, also when it is sent again; the reconciler closes the row.
             log.error("a settled payment could not be closed", txid=payment.txid, reason=database_reason(error))  # noqa: TRY400
-            return delivery
         if isinstance(delivery, Delivered):
             self.done.put(delivery)
         return delivery

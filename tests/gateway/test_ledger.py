@@ -240,7 +240,7 @@ def test_looks_read_their_own_index_and_not_every_payment(tmp_path: Path) -> Non
         assert f"USING INDEX {index}" in str(plan)
     plan = ledger._reader.exec_driver_sql(f"EXPLAIN QUERY PLAN {ledger._do.count_open._text}").all()
     assert "payments_unknown" in str(plan)
-    plan = ledger._reader.exec_driver_sql(f"EXPLAIN QUERY PLAN {ledger._do.purge._text}", (0,)).all()
+    plan = ledger._reader.exec_driver_sql(f"EXPLAIN QUERY PLAN {ledger._do.purge._text}", (0, 0)).all()
     assert "payments_unknown" in str(plan)
     assert "payments_kept" in str(plan)
     assert "SCAN payments" not in str(plan).replace("SCAN payments USING INDEX", "")

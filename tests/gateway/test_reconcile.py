@@ -1,15 +1,19 @@
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from gateway.chain import Finding, Presence, extend_watch
-from gateway.ledger_statements import OPEN_LIMIT
+from gateway.errors import LedgerUnavailable
+from gateway.ledger_statements import OPEN_LIMIT, PURGE_LIMIT
+from gateway.reconcile import Reconciler, run_forever
 from tests.gateway.house import House, house, in_loop
-from tests.gateway.test_ledger import INTENT
+from tests.gateway.test_ledger import INTENT, ledger_with
 from tests.gateway.wallet import Signed
 
 
@@ -137,3 +141,37 @@ async def test_rule_19_payments_that_nothing_can_close_keep_no_other_from_its_tu
         assert len(home.state.reconciler._due) == len(stuck)
         value = home.state.metrics.registry.get_sample_value("emi_payments_unknown")
         assert value == len(stuck)
+
+
+class Rounds(Reconciler):
+    """Rounds that end as listed, then for good."""
+
+    def __init__(self, *ends: Exception | None) -> None:
+        self._ends = list(ends)
+
+    async def step(self) -> int:
+        if not self._ends:
+            raise asyncio.CancelledError
+        end = self._ends.pop(0)
+        if end is not None:
+            raise end
+        return 0
+
+
+@in_loop
+async def test_an_outage_of_the_ledger_is_one_line_and_not_one_each_second() -> None:
+    silent = LedgerUnavailable("the payments ledger does not answer")
+
+    with capture_logs() as logs, pytest.raises(asyncio.CancelledError):
+        await run_forever(Rounds(silent, silent, silent, None, silent), every_s=0)
+
+    assert [line["event"] for line in logs] == ["unknown payments cannot be looked up"] * 2
+
+
+def test_bodies_are_dropped_in_small_transactions(tmp_path: Path) -> None:
+    intents = [replace(INTENT, txid=f"{number:052d}", sha256=f"{number:064d}") for number in range(PURGE_LIMIT + 1)]
+    ledger = ledger_with(tmp_path)
+    ledger.write_all([partial(ledger.write_intent, intent) for intent in intents])
+    ledger.write_all([partial(ledger.mark_settled, intent.txid, intent.at, "chain") for intent in intents])
+
+    assert [ledger.purge(100_000) for _ in range(3)] == [PURGE_LIMIT, 1, 0]
