@@ -54,7 +54,7 @@ async def test_a_gateway_that_can_sell_is_ready(tmp_path: Path) -> None:
 async def test_a_facilitator_that_died_is_told_after_a_minute_and_stops_quotes_after_five(tmp_path: Path) -> None:
     async with house(tmp_path) as home:
         home.world.supported = 500
-        seen = []
+        seen: list[tuple[Any, ...]] = []
         for step_s in (60, 1, 239, 1):
             home.clock.step(step_s)
             home.state.ledger.written.ok()
@@ -94,7 +94,11 @@ async def test_a_ledger_that_takes_no_write_is_told_after_a_minute(tmp_path: Pat
     async with house(tmp_path) as home:
         home.clock.step(61)
         home.state.facilitator.supported.ok()
-        late = (await reasons(home), gauge(home, "emi_ready"), gauge(home, "emi_ledger_write_age_seconds"))
+        late: tuple[Any, ...] = (
+            await reasons(home),
+            gauge(home, "emi_ready"),
+            gauge(home, "emi_ledger_write_age_seconds"),
+        )
         home.state.ledger.written.ok()
 
         again = await reasons(home)
@@ -111,7 +115,7 @@ async def test_a_lost_ledger_stops_quotes_at_once_and_takes_nothing_from_who_has
         lose_ledger(home)
         home.clock.step(1)
 
-        told = (await reasons(home), gauge(home, "emi_ready"), gauge(home, "emi_quoting"))
+        told: tuple[Any, ...] = (await reasons(home), gauge(home, "emi_ready"), gauge(home, "emi_quoting"))
         quote, new, again = await home.get(), await home.send(home.buyer.pay()), await home.send(payment)
         at_once = await Line(home).send(get())
 
@@ -141,7 +145,7 @@ async def test_a_lost_ledger_stops_quotes_at_once_and_takes_nothing_from_who_has
 )
 @in_loop
 async def test_what_forbids_a_quote_is_told_at_once(
-    vault: Any, settings: dict[str, str], said: str, tmp_path: Path
+    vault: Any, settings: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
     async with house(tmp_path, vault=vault, **settings) as home:
         assert said in await reasons(home)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from structlog.testing import capture_logs
 
@@ -16,7 +18,7 @@ from tests.gateway.house import house, in_loop
 from tests.ports import free_port
 
 
-def levels(logs: list[dict[str, str]], event: str) -> list[str]:
+def levels(logs: Sequence[Mapping[str, Any]], event: str) -> list[str]:
     return [line["log_level"] for line in logs if line["event"] == event]
 
 
