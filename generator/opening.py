@@ -44,7 +44,7 @@ async def open_market(
 ) -> None:
     """Begin to lead: go on from what is published, fill the history, bring the brain up to date.
 
-    On an empty simulated memory 48 hours are played first.
+    On an empty memory 48 hours are played first, of a recording as many as it has before `at`.
 
     What is played here is marked `warm_up`: it was made by a stepped clock, not lived through.
 
@@ -52,7 +52,7 @@ async def open_market(
         service: the rooms.
         at: aware UTC wall time of the first tick.
         progress: told about long work.
-        rehearse_hours: hours to play first; None means 48 on an empty simulated memory, else 0.
+        rehearse_hours: hours to play first; None means those 48 on an empty memory, else 0.
         days: of history to begin with.
 
     Raises:
@@ -65,8 +65,9 @@ async def open_market(
     _go_on(service)
     fresh = service.memory.is_empty()
     _same_market(service, note=True)
-    simulated = service.mode == SourceMode.SIMULATED
-    hours = rehearse_hours if rehearse_hours is not None else (REHEARSED_HOURS if fresh and simulated else 0)
+    hours = rehearse_hours
+    if hours is None:
+        hours = await _hours_before(service, at, days) if fresh else 0
     start = at - timedelta(hours=hours)
     if hours:
         service.history = History(ASSETS)  # what a standby knows is later than where the rehearsal begins
@@ -74,6 +75,17 @@ async def open_market(
     await _restore(service, start, progress)
     if hours:
         await _rehearse(service, start, at, progress)
+
+
+async def _hours_before(service: Service, at: datetime, days: int) -> int:
+    """Return how many hours a first start plays: none of a live market, and of a recording what the brain can read."""
+    if service.mode == SourceMode.SIMULATED:
+        return REHEARSED_HOURS
+    if service.mode == SourceMode.LIVE:
+        return 0
+    bars = await service.source.backfill(to_ms(at), days, lambda *_: None)  # the first call says when the replay is
+    span_ms = BAR_MS * len(bars) if bars.interval_ms == BAR_MS else 0
+    return min(REHEARSED_HOURS, span_ms // HOUR_MS)
 
 
 def _go_on(service: Service) -> None:

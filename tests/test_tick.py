@@ -246,6 +246,32 @@ def test_a_replay_moved_elsewhere_voids_what_was_under_way_and_says_why(tmp_path
     assert replay["market_time"] == "2026-01-07T12:00:00Z"
 
 
+@pytest.mark.parametrize(("begins", "rounds"), [(datetime(2026, 1, 9, 12, tzinfo=UTC), 47), (None, 47)])
+def test_a_recording_that_was_never_played_begins_with_the_two_days_before(
+    tmp_path: Path, begins: datetime | None, rounds: int
+) -> None:
+    write_candles(tmp_path / "candles", days=14)
+    settings = GeneratorSettings(
+        state_dir=tmp_path / "state", source=SourceMode.RECORDED, data_dir=(tmp_path / "candles",)
+    )
+
+    async def work() -> None:
+        service = build(settings, SteppedClock(), begins)
+        await open_market(service, NOON, lambda *_: None, days=3)
+        await tick(service, NOON)
+        await service.aclose()
+
+    run(work)
+
+    state = settings.state_dir
+    rows = body(state, "/arena/rounds.json")["rounds"]
+    assert len([row for row in rows if row["phase"] == "resolved"]) == rounds
+    assert all(row["warm_up"] and not row["log_entries"] for row in rows)
+    assert body(state, "/api/statistics.php")["arena"]["record"]["resolved"] == 0
+    if begins:
+        assert body(state, "/api/market-regime.php")["replay"]["market_time"] == "2026-01-09T12:00:00Z"
+
+
 def test_on_hourly_data_the_brain_says_nothing_and_nothing_is_scored_or_learned(tmp_path: Path) -> None:
     write_candles(tmp_path / "candles", days=14, step_ms=3_600_000)
     settings = GeneratorSettings(

@@ -22,7 +22,8 @@ def tick(
 ) -> None:
     """Make one release and stop.
 
-    With --hours N the rounds of the N market hours before it are played first by a stepped clock.
+    With --hours N the rounds of the N market hours before it are played first by a stepped clock. Where nothing was
+    ever played, that is 48 hours of a simulated market, and of a recording as many of them as it has 5-minute bars.
 
     Example: emi tick --source recorded --data candles --at 2022-10-20T12:00:00Z --hours 24
     """

@@ -68,7 +68,7 @@ class Rows:
 class _Bounded(io.RawIOBase):
     """A file that ends with an error after `MOST_MB`: a packed one can grow a thousandfold."""
 
-    def __init__(self, path: Path, source: IO[bytes]) -> None:
+    def __init__(self, path: Path, source: io.BufferedIOBase) -> None:
         self._path = path
         self._source = source
         self._left = MOST_MB * 1_000_000
