@@ -12,7 +12,7 @@ from gateway.chain import LIFE_MARGIN_ROUNDS, Chain, Presence, extend_watch
 from gateway.clock import Clock
 from gateway.errors import database_reason
 from gateway.ledger import BEGINNING, Record
-from gateway.ledger_statements import OPEN_LIMIT
+from gateway.ledger_statements import OPEN_LIMIT, PURGE_LIMIT
 from gateway.ledger_thread import LedgerThread
 from gateway.metrics import Metrics
 from gateway.purchase import Purchases
@@ -140,7 +140,7 @@ class Reconciler:
     async def _purge(self) -> None:
         """Drop the bodies whose time is over by the chain's rounds, seen at two looks an hour apart.
 
-        One look may be a node's error, and a wall clock may be days wrong; a body that is gone comes never back.
+        One look may be a node's error, and a wall clock may be days wrong; a body that is gone never comes back.
         """
         now = self._clock.monotonic()
         if now < self._purge_at:
@@ -150,8 +150,11 @@ class Reconciler:
         if reached is None:
             return
         before, self._purge_round = self._purge_round, reached
-        while before is not None and await self._ledger.write(self._ledger.ledger.purge, min(before, reached)):
-            pass
+        if before is None:
+            return
+        dropped = PURGE_LIMIT
+        while dropped == PURGE_LIMIT:
+            dropped = await self._ledger.write(self._ledger.ledger.purge, min(before, reached))
 
 
 async def run_forever(step: Reconciler, every_s: float = 1.0) -> None:
