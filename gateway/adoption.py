@@ -6,6 +6,7 @@ knows that the ledger was lost, vouches for it; the amount says which products i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -22,6 +23,7 @@ from gateway.vault import Vault, VaultProduct
 from gateway.vault_store import vault_files
 
 TIMEOUT_S: Final = 10.0
+TXID: Final = re.compile(r"[A-Z2-7]{52}")
 OK: Final = 200
 
 
@@ -54,11 +56,16 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
     Returns:
         The payer's address.
     """
+    if not TXID.fullmatch(txid):
+        message = f"{txid[:60]!r} is no transaction id: 52 of A-Z and 2-7"
+        raise NotAdopted(message)
     clock = clock or SystemClock()
     product = await _product(settings, clock, product_id)
     transfer = await find_transfer(Chain(settings, http, clock, Metrics()), txid)
     if transfer is None:
-        message = f"the chain shows no confirmed asset transfer {txid}; is EMI_INDEXER_URL set?"
+        message = f"the chain shows no confirmed asset transfer {txid}"
+        if settings.indexer_url is None:
+            message += "; algod forgets after about 1,000 rounds: set EMI_INDEXER_URL"
         raise NotAdopted(message)
     _check(settings, product, transfer)
     adoption = Adoption(
@@ -85,11 +92,18 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
 
 
 async def find_transfer(chain: Chain, txid: str) -> Transfer | None:
-    """Return a confirmed asset transfer, from the indexer or, for about 1,000 rounds, from algod; None without one."""
+    """Return a confirmed asset transfer, from the indexer or, for about 1,000 rounds, from algod; None without one.
+
+    Raises:
+        NotAdopted: neither of them answers.
+    """
     indexed = await chain.indexer(f"/v2/transactions/{txid}", TIMEOUT_S)
     if indexed is not None and indexed.status == OK and (found := _read_indexed(indexed.content)):
         return found
     pending = await chain.algod(f"/v2/transactions/pending/{txid}", TIMEOUT_S)
+    if indexed is None and pending is None:
+        message = "neither the indexer nor algod answers; try again later"
+        raise NotAdopted(message)
     return _read_pending(pending.content) if pending is not None and pending.status == OK else None
 
 

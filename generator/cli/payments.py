@@ -105,12 +105,20 @@ def adopt(
     import asyncio
 
     from gateway.adoption import adopt as take_in
+    from gateway.devnet.running import running_devnet
     from gateway.errors import GatewayError
     from gateway.http_client import HttpClient
     from generator.cli._settings import gateway_settings
     from generator.cli.buy import product_named
 
     wanted, settings = product_named(product), gateway_settings()
+    devnet = running_devnet(settings.state_dir)
+    if settings.algod_url is None and settings.indexer_url is None:
+        if devnet is None:
+            raise GeneratorError("set EMI_INDEXER_URL or EMI_ALGOD_URL: the payment is looked up on the chain")
+        # As `emi up` tells its gateway.
+        nodes = {"algod_url": f"{devnet}/algod", "indexer_url": f"{devnet}/indexer"}
+        settings = settings.model_copy(update=nodes)
 
     async def run() -> str:
         async with HttpClient() as http:

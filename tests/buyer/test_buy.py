@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 from x402.extensions.payment_identifier import declare_payment_identifier_extension
 
 from gateway.devnet.keys import load_or_make
+from gateway.ledger import Ledger
 from gateway.networks import DEVNET, MAINNET
 from gateway.settings import DEMO_PAYEE
 from generator.catalog.products import PRODUCTS
@@ -60,6 +61,28 @@ def test_emi_buy_prints_settled_txid_network_and_then_the_body(running: Shop, pr
     assert (running.ledger.holding(DEMO_PAYEE) or 0) - had == product.price_atomic
     kept = json.loads((running.state / "purchases" / f"{txid}.json").read_text())
     assert (kept["status"], kept["receipt"]["success"], kept["receipt"]["transaction"]) == ("settled", True, txid)
+
+
+def test_emi_payments_adopt_takes_in_what_another_ledger_sold(running: Shop, tmp_path: Path) -> None:
+    txid = emi(running, "atlas").splitlines()[1].split()[1]
+    nodes = {"EMI_ALGOD_URL": f"{running.devnet}/algod", "EMI_INDEXER_URL": f"{running.devnet}/indexer"}
+    ledger = {"EMI_STATE_DIR": str(running.state), "EMI_LEDGER_URL": f"sqlite:///{tmp_path}/new.sqlite3"}
+
+    adopting = ["payments", "adopt", txid, "--product", "atlas"]
+    done = CliRunner().invoke(application(), adopting, env=nodes | ledger)
+
+    record = Ledger(tmp_path / "new.sqlite3").find(txid)
+    assert done.exit_code == 0, done.exception
+    assert record is not None
+    assert (record.state, record.evidence, record.price_atomic) == ("settled", "adopted", 20_000)
+
+
+def test_emi_payments_adopt_without_a_node_says_what_to_set(tmp_path: Path) -> None:
+    done = CliRunner().invoke(
+        application(), ["payments", "adopt", "T" * 52, "--product", "atlas"], env={"EMI_STATE_DIR": str(tmp_path)}
+    )
+
+    assert "set EMI_INDEXER_URL or EMI_ALGOD_URL" in str(done.exception)
 
 
 def test_json_prints_the_body_alone(running: Shop) -> None:

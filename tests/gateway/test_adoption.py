@@ -118,6 +118,12 @@ async def test_what_is_no_payment_for_the_product_is_not_taken_in(
 
 
 @in_loop
+async def test_nothing_is_asked_with_what_is_no_transaction_id(tmp_path: Path) -> None:
+    with pytest.raises(NotAdopted, match="no transaction id"):
+        await adopt(settings_in(tmp_path), Nodes(indexed=INDEXED), "../" + TXID, PRODUCT, FakeClock())
+
+
+@in_loop
 async def test_a_payment_that_the_ledger_knows_is_left_as_it_is(tmp_path: Path) -> None:
     settings = settings_in(tmp_path)
     await adopt(settings, Nodes(indexed=INDEXED), TXID, PRODUCT, FakeClock())
