@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from gateway.chain import Chain
 from gateway.clock import Clock, SystemClock
-from gateway.errors import IdentityTaken, NotAdopted
+from gateway.errors import IdentityTaken, NotAdopted, database_reason
 from gateway.ledger import Adoption, Ledger
 from gateway.metrics import Metrics
 from gateway.owner import make_owner
@@ -85,6 +87,9 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
         ledger.adopt(adoption)
     except IdentityTaken as error:
         message = f"the payments ledger knows {txid} already: see `emi payments show {txid}`"
+        raise NotAdopted(message) from error
+    except SQLAlchemyError as error:
+        message = f"the payments ledger does not take it: {database_reason(error)}"
         raise NotAdopted(message) from error
     finally:
         ledger.close()

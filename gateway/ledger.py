@@ -233,13 +233,15 @@ class Ledger:
         """
         return self._change(self._do.note_refusal, txid, {"the_reason": reason, "the_round": at_round})
 
-    def unproven(self, after: Place = BEGINNING) -> list[Record]:
+    def unproven(self, after: Place = BEGINNING, since_round: int = 0) -> list[Record]:
         """Return what was closed on the facilitator's word, oldest first, at most 200, without bodies.
 
         Args:
-            after: where the page before ended, or a time: nothing that was closed before.
+            after: where the page before ended.
+            since_round: nothing whose last valid round is before.
         """
-        return [Record(*row) for row in self._read(self._do.unproven, {"the_time": after[0], "the_last": after[1]})]
+        values = {"the_time": after[0], "the_last": after[1], "the_round": since_round}
+        return [Record(*row) for row in self._read(self._do.unproven, values)]
 
     def review(self, txid: str, old: str, new: str) -> bool:
         """Replace the evidence of a closed payment by a better one; its state stays.

@@ -77,7 +77,9 @@ def _open_sqlite(path: Path) -> sa.Engine:
         _migrate(engine)
     except sa.exc.DatabaseError as error:
         engine.dispose()
-        message = f"the payments ledger {path} cannot be read ({error.orig}); it was left as it is: restore or move it"
+        # Locked, read-only, no room: that is no reason to put another file in its place.
+        advice = "" if isinstance(error, sa.exc.OperationalError) else ": restore or move it"
+        message = f"the payments ledger {path} cannot be read ({error.orig}); it was left as it is{advice}"
         raise LedgerUnreadable(message) from error
     except LedgerUnreadable as error:
         engine.dispose()

@@ -164,7 +164,7 @@ class Statements:
         )
         self.unproven = Statement(
             sa.select(payments, sa.null().label("content"))
-            .where(sa.text(UNPROVEN), _behind(payments.c.closed_at))
+            .where(sa.text(UNPROVEN), _behind(payments.c.closed_at), payments.c.last_valid >= sa.bindparam("the_round"))
             .order_by(payments.c.closed_at, payments.c.txid)
             .limit(sa.literal_column(str(OPEN_LIMIT))),
             dialect,

@@ -8,7 +8,6 @@ again, a delivered one that never landed stays delivered. It is counted, logged 
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Final
 
 import structlog
@@ -24,8 +23,8 @@ EVERY_S: Final = 10.0
 FIRST_WAIT_S: Final = 10.0
 LONGEST_WAIT_S: Final = 1_200.0
 GROWTH: Final = 4
-# Past this no node remembers it, and an indexer would have told long ago.
-HORIZON: Final = timedelta(days=1)
+# About a day past its last valid round no node remembers it, and an indexer would have told long ago.
+HORIZON_ROUNDS: Final = 30_000
 FACILITATOR: Final = "facilitator"
 BEFORE_BROADCAST: Final = "before_broadcast"
 NEVER_LANDED: Final = "never_landed"
@@ -56,8 +55,8 @@ class SecondLook:
         """Look up what is due, a page at a time; at most every ten seconds, since nobody waits for it."""
         if self._clock.monotonic() < self._next_at:
             return
-        oldest = ((self._clock.now() - HORIZON).timestamp(), "")
-        records = await self._ledger.run(self._ledger.ledger.unproven, max(self._after, oldest))
+        since = (self._chain.last_round or 0) - HORIZON_ROUNDS
+        records = await self._ledger.run(self._ledger.ledger.unproven, self._after, since)
         self._turn_page(records)
         for record in records:
             if self._is_due(record.txid):

@@ -124,6 +124,20 @@ async def test_nothing_is_asked_with_what_is_no_transaction_id(tmp_path: Path) -
 
 
 @in_loop
+async def test_a_ledger_that_does_not_take_it_is_one_clear_line(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    ledger = Ledger(settings.ledger_where)
+    with ledger._writer.begin():
+        ledger._writer.exec_driver_sql(
+            "create trigger full before insert on payments begin select raise(abort, 'no room'); end"
+        )
+    ledger.close()
+
+    with pytest.raises(NotAdopted, match="does not take it: no room"):
+        await adopt(settings, Nodes(indexed=INDEXED), TXID, PRODUCT, FakeClock())
+
+
+@in_loop
 async def test_a_payment_that_the_ledger_knows_is_left_as_it_is(tmp_path: Path) -> None:
     settings = settings_in(tmp_path)
     await adopt(settings, Nodes(indexed=INDEXED), TXID, PRODUCT, FakeClock())

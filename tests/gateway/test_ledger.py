@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -193,6 +194,23 @@ def test_a_corrupt_ledger_is_one_clear_line_and_stays_as_it_is(content: bytes, t
     assert "\n" not in str(caught.value)
 
 
+def wait_for_no_lock(connection: Any, _record: object) -> None:
+    connection.execute("pragma busy_timeout=1")
+
+
+def test_nobody_is_told_to_replace_a_ledger_that_is_only_locked(tmp_path: Path) -> None:
+    ledger_with(tmp_path).close()
+    sa.event.listen(sa.Engine, "connect", wait_for_no_lock)
+    with closing(sqlite3.connect(tmp_path / "payments.sqlite3")) as holder:
+        holder.execute("begin immediate")
+
+        with pytest.raises(LedgerUnreadable, match="locked") as caught:
+            Ledger(tmp_path / "payments.sqlite3")
+    sa.event.remove(sa.Engine, "connect", wait_for_no_lock)
+
+    assert "restore" not in str(caught.value)
+
+
 def test_another_programs_database_and_another_schema_are_refused(tmp_path: Path) -> None:
     foreign, newer = tmp_path / "foreign.sqlite3", tmp_path / "newer.sqlite3"
     for path, script in (
@@ -249,10 +267,14 @@ def test_what_is_closed_on_the_facilitators_word_is_listed_until_the_chain_says_
 
 def test_looks_read_their_own_index_and_not_every_payment(tmp_path: Path) -> None:
     ledger = ledger_with(tmp_path, INTENT)
-    pages = {"payments_unproven": ledger._do.unproven, "payments_unknown": ledger._do.open}
+    place = (0.0, "")
+    pages = {
+        "payments_unproven": (ledger._do.unproven, (*place, 0, 0)),
+        "payments_unknown": (ledger._do.open, (*place, 0)),
+    }
 
-    for index, statement in pages.items():
-        plan = ledger._reader.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement._text}", (0.0, "", 0)).all()
+    for index, (statement, values) in pages.items():
+        plan = ledger._reader.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement._text}", values).all()
         assert f"USING INDEX {index}" in str(plan)
     plan = ledger._reader.exec_driver_sql(f"EXPLAIN QUERY PLAN {ledger._do.count_open._text}").all()
     assert "payments_unknown" in str(plan)

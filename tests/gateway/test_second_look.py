@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from gateway.ledger_statements import OPEN_LIMIT
-from gateway.second_look import HORIZON
+from gateway.second_look import HORIZON_ROUNDS
 from tests.gateway.house import House, house, in_loop
 from tests.gateway.test_ledger import INTENT
 from tests.gateway.wallet import Signed
@@ -115,16 +115,29 @@ async def test_a_delivery_whose_payment_can_never_land_is_counted_and_stays_a_de
 
 
 @in_loop
-async def test_what_cannot_be_told_for_a_day_is_left(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+async def test_what_cannot_be_told_for_a_day_of_rounds_is_left(tmp_path: Path) -> None:
+    async with house(tmp_path, indexer=False) as home:
         payment = await refused(home)
-        home.clock.step(HORIZON.total_seconds() + 1)
+        home.world.round += HORIZON_ROUNDS + 2_000
+        await home.state.chain.lookup("Z" * 52)
         looks = home.world.looks[payment.txid]
 
         await look(home)
 
         assert home.world.looks[payment.txid] == looks
         assert closed(home, payment)[:2] == ("refused", "before_broadcast")
+
+
+@in_loop
+async def test_a_clock_that_was_days_behind_ends_no_second_look(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        payment = await believed(home)
+        home.clock.set_wall(2 * 86_400)
+        home.world.round = PAST_LAST_VALID
+
+        await look(home)
+
+        assert closed(home, payment)[:2] == ("settled", "never_landed")
 
 
 @in_loop
