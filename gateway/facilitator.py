@@ -20,7 +20,8 @@ from gateway.payment import Payment
 from gateway.remote import Answer, Http, RemoteError, call, describe
 from gateway.settings import GatewaySettings
 
-SUPPORTED_TTL_S: Final = 60.0
+# Often enough that one lost answer makes nobody call the facilitator silent.
+SUPPORTED_TTL_S: Final = 20.0
 SUPPORTED_RETRY_S: Final = 2.0
 BREAKER_FAILURES: Final = 5
 BREAKER_OPEN_S: Final = 5.0

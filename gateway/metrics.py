@@ -69,7 +69,7 @@ class Metrics:
         )
         self.ledger_age = Gauge(
             "emi_ledger_write_age_seconds",
-            "Since the last good write to the payments ledger; a probe writes when nobody buys.",
+            "Since the payments ledger last took a probe, which is as large as a payment.",
             registry=self.registry,
         )
         self.ledger_failures = Counter(
