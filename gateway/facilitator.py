@@ -20,7 +20,7 @@ from gateway.payment import Payment
 from gateway.remote import Answer, Http, RemoteError, call, describe
 from gateway.settings import GatewaySettings
 
-SUPPORTED_TTL_S: Final = 60.0
+SUPPORTED_TTL_S: Final = 30.0  # half of NOT_READY_S: a slow or a lost answer is no outage
 SUPPORTED_RETRY_S: Final = 2.0
 BREAKER_FAILURES: Final = 5
 BREAKER_OPEN_S: Final = 5.0
