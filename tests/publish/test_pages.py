@@ -91,7 +91,7 @@ def test_pages_need_nothing_inline_and_nothing_from_elsewhere(pages: Pages, stat
         assert not page.inline_scripts
         assert not {name for name in page.attributes if name == "style" or name.startswith("on")}
         assert all(
-            address.startswith(("/", "#", "http://127.0.0.1:8402/")) or not address for address in page.addresses
+            address == "./" or address.startswith(("/", "#", "http://127.0.0.1:8402/")) for address in page.addresses
         )
 
 
