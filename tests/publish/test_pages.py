@@ -162,7 +162,7 @@ def test_first_moments_read_well_without_prices_rounds_or_lessons(pages: Pages) 
 
     assert "no closes yet" in text
     assert "No round is live at the moment." in text
-    assert "No round has finished yet" in text
+    assert "No round has come to a result yet" in text
     assert "nothing is known about their worth" in text
     assert "None" not in text
 
