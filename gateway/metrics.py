@@ -56,6 +56,11 @@ class Metrics:
         self.facilitator_age = Gauge(
             "emi_facilitator_supported_age_seconds", "Since the last good answer to /supported.", registry=self.registry
         )
+        self.facilitator_failing = Gauge(
+            "emi_facilitator_failing_seconds",
+            "Since verify or settle first failed and has not worked again; 0 while both work.",
+            registry=self.registry,
+        )
         self.facilitator_failures = Counter(
             "emi_facilitator_failures", "Calls without a readable answer.", ["call"], registry=self.registry
         )

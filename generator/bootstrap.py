@@ -11,7 +11,8 @@ from generator.arena.scores import track_record
 from generator.arena.teacher import Standing
 from generator.arena.values import ArenaView, Tally
 from generator.catalog.assets import ASSETS
-from generator.catalog.links import SAMPLE_JSON
+from generator.catalog.downloads import SUMS
+from generator.catalog.links import OPENAPI_JSON, ROUNDS_JSON, SAMPLE_JSON
 from generator.catalog.words import SourceMode, SourceStatus
 from generator.compose.all import compose_free
 from generator.compose.context import DayBefore, Freshness, Site, TickContext, Ticks
@@ -111,17 +112,17 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
     context = _context(site, mode, at)
     last_good = LastGood()
     free = {path: body.as_json() for path, body in compose_free(context).items()}
-    standing = last_good.attempt(Kind.DISCOVERY, lambda: make(site, {}, at))
+    standing = last_good.attempt(Kind.DISCOVERY, lambda: make(site, {}, at), OPENAPI_JSON)
     view = PageView(context, free, standing.schemas if standing else {})
-    downloads = (
-        lambda: no_downloads(site, mode, at).files,
-        lambda: rounds_file(site.project, []),
-        lambda: {SAMPLE_JSON: encode(bundled())},
-    )
+    downloads = {
+        SUMS: lambda: no_downloads(site, mode, at).files,
+        ROUNDS_JSON: lambda: rounds_file(site.project, []),
+        SAMPLE_JSON: lambda: {SAMPLE_JSON: encode(bundled())},
+    }
     files = dict(static_assets()) | (standing.files if standing else {}) | pages(renderer or Pages(), view, last_good)
-    files |= last_good.attempt(Kind.FEED, lambda: Feeds().files(site, mode, (), (), at)) or {}
-    for download in downloads:
-        files |= last_good.attempt(Kind.DOWNLOAD, download) or {}
+    files |= last_good.attempt(Kind.FEED, lambda: Feeds().files(site, mode, (), (), at), "feeds") or {}
+    for name, download in downloads.items():
+        files |= last_good.attempt(Kind.DOWNLOAD, download, name) or {}
     return files | {path: encode(body) for path, body in free.items()}
 
 

@@ -101,7 +101,7 @@ def _make(service: Service, context: TickContext, composed: Composed, at: dateti
     free = {path: body.as_json() for path, body in composed.free.items()}
     paid = {product: body.as_json() for product, body in composed.paid.items()}
     report = paid[HUMAN_REPORT]
-    charts = report_charts(context, lambda draw: last_good.attempt(Kind.PICTURE, draw, HUMAN_REPORT))
+    charts = report_charts(context, lambda name, draw: last_good.attempt(Kind.PICTURE, draw, name))
     paid[HUMAN_REPORT] = illustrated(report, charts)
 
     def examples() -> dict[str, Any]:

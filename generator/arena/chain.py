@@ -67,7 +67,7 @@ class ChainBallots:
         self._run_began = 0  # the indexer's round when that run began
         self._seen: OrderedDict[str, None] = OrderedDict()
         self._pending: list[str] = []
-        self._complaint = ""
+        self._complaint: str | None = None  # None before the first look
 
     async def poll(self, lock_ms: int | None = None) -> tuple[BallotFile, ...]:
         """Return ballots that were not returned before; what was read before an indexer failed is kept and counts.
@@ -180,9 +180,11 @@ class ChainBallots:
         return tuple(files.values())
 
     def _complain(self, text: str) -> None:
-        if text and text != self._complaint:
+        """Log a trouble once. The first look is passed over: programs that are started together wait for each other."""
+        first = self._complaint is None
+        if text and not first and text != self._complaint:
             log.warning("ballots on chain cannot be read now", reason=text)
-        self._complaint = text
+        self._complaint = "" if first else text
 
 
 def ballot_of(row: Mapping[str, Any]) -> BallotFile:

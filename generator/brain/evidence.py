@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 FAMILIES: Final = ("trend", "momentum", "volatility", "breadth", "liquidity", "derivatives")
 _PUSHES: Final = (AT["trend_1h"], AT["trend_3h"])
 _PUSH: Final = 0.8
-_MOST: Final = 2.0 / 3.0
 _TILTED_BOOK: Final = 0.15
 _SIGN: Final = {Bias.UP: 1, Bias.FLAT: 0, Bias.DOWN: -1}
 _TREND: Final = {Trend.UP: 1, Trend.SIDEWAYS: 0, Trend.DOWN: -1, Trend.UNKNOWN: None}
@@ -44,7 +43,7 @@ class Words(NamedTuple):
     Args:
         bias: None where it is too early for a forecast.
         push: of the last hours, 1, 0 or -1; None where unknown. book: the same of the order book's tilt.
-        breadth: 1 where most assets rose over the day, -1 where most fell; None where unknown.
+        breadth: 1 where two thirds of the assets rose over the day, -1 where they fell; None where unknown.
     """
 
     bias: Bias | None
@@ -72,11 +71,11 @@ class Findings:
     said: str
 
 
-def breadth_lean(breadth: float | None) -> int | None:
-    """Return 1 where most assets rose over the day, -1 where most fell."""
-    if breadth is None:
+def breadth_lean(rose: int, fell: int, known: int) -> int | None:
+    """Return 1 where most of the known assets rose over the day, -1 where most fell; None where none is known."""
+    if not known:
         return None
-    return int(breadth >= _MOST) - int(breadth <= 1.0 - _MOST)
+    return int(3 * rose >= 2 * known) - int(3 * fell >= 2 * known)
 
 
 @lru_cache(maxsize=4096)  # words are few, assets and ticks are many

@@ -57,7 +57,7 @@ class Columns:
         chance: the market's posterior.
         label, sure, trend, score: of the regime, the trend and the risk; the market's is last.
         book_of_most, futures_of_most: words that more than half of the assets share.
-        breadth: share of assets that rose over the day; rose: how many, of how many known.
+        breadth: share of assets that rose over the day; counts: how many rose, fell, and are known at all.
         hour, change: full hour of the day (UTC) six to seven hours ago, and log changes since then.
     """
 
@@ -80,7 +80,7 @@ class Columns:
     sigma: list[list[float]]
     forecast: tuple[Forecast | None, ...]
     breadth: float | None
-    rose: tuple[int, int]
+    counts: tuple[int, int, int]
     hour: int
     change: list[float]
 
@@ -125,7 +125,7 @@ def _columns(engine: Engine, t_ms: int, day: FloatArray | None) -> Columns:
     moved = engine.structure.day_change(t_ms, here)
     if day is not None:
         moved = np.where(np.isfinite(day), day, moved)
-    rose, known = int(np.count_nonzero(moved > 0.0)), int(np.count_nonzero(np.isfinite(moved)))
+    rose, fell, known = (int(np.count_nonzero(one)) for one in (moved > 0.0, moved < 0.0, np.isfinite(moved)))
     hour, change = engine.structure.recent_change(t_ms, here)
     sigma = engine.volatility.sigma(t_ms)
     contexts = engine.liquidity.contexts()
@@ -158,7 +158,7 @@ def _columns(engine: Engine, t_ms: int, day: FloatArray | None) -> Columns:
         sigma=sigma.T.tolist(),
         forecast=engine.forecasts(HOURLY),
         breadth=rose / known if known else None,
-        rose=(rose, known),
+        counts=(rose, fell, known),
         hour=hour,
         change=change.tolist(),
     )
@@ -182,7 +182,7 @@ def _asset(name: str, column: int, found: Columns) -> AssetReading:
         derivatives=pressure.state,
         vote=pressure.vote,
         push=found.push[column] if placed else None,
-        breadth=breadth_lean(found.breadth),
+        breadth=breadth_lean(*found.counts),
         book=found.book[column],
     )
     structure = found.structure[column] if placed else MarketStructure.UNKNOWN
@@ -241,7 +241,7 @@ def _market_facts(regime: RegimeReading, found: Columns) -> sentences.MarketFact
     """Return what the market's summary is made of."""
     changes = [math.expm1(change) for change in found.change if not math.isnan(change)]
     mean = _mean(changes)
-    rose, known = found.rose
+    rose, _, known = found.counts
     return sentences.MarketFacts(
         label=regime.label,
         likelier=regime.likelier,
@@ -265,7 +265,7 @@ def _drivers(found: Columns, volatility: VolatilityWord) -> tuple[str, ...]:
     drivers = []
     if volatility in (VolatilityWord.ELEVATED, VolatilityWord.EXTREME):
         drivers.append(sentences.VOLATILITY[volatility])
-    if breadth_lean(found.breadth) == -1:
+    if breadth_lean(*found.counts) == -1:
         drivers.append(sentences.BREADTH[-1])
     if found.book_of_most is LiquidityContext.THIN:
         drivers.append(sentences.MOST_BOOKS[LiquidityContext.THIN])

@@ -51,7 +51,7 @@ VOLATILITY: Final[dict[VolatilityWord, str]] = {
 }
 BREADTH: Final[dict[int, str]] = {
     1: "Most coins rose over the last day.",
-    0: "Some coins rose over the last day and some fell.",
+    0: "The coins shared no direction over the last day.",
     -1: "Most coins fell over the last day.",
 }
 BOOK: Final[dict[int, str]] = {

@@ -76,8 +76,8 @@ class Beside:
         self._sure = False  # that what we hold is what is published
         self._feeds = Feeds()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="beside")
-        self._pictures: Renewed[Pictures] = Renewed(Kind.PICTURE, self._pool, self._last_good)
-        self._downloads: Renewed[Downloads] = Renewed(Kind.DOWNLOAD, self._pool, self._last_good)
+        self._pictures: Renewed[Pictures] = Renewed(Kind.PICTURE, "share pictures", self._pool, self._last_good)
+        self._downloads: Renewed[Downloads] = Renewed(Kind.DOWNLOAD, "downloads", self._pool, self._last_good)
         self._noted: frozenset[str] = frozenset()
         self._changes: tuple[object, tuple[RegimeChange, ...]] | None = None
 
@@ -117,9 +117,11 @@ class Beside:
         """Go on from what is published."""
         self._sure, self._noted, self._changes = True, frozenset(), None
         found = self._shown((*_RECORD, *_PICTURES))
-        drawn = self._last_good.attempt(Kind.PICTURE, lambda: published_pictures(found))
+        drawn = self._last_good.attempt(Kind.PICTURE, lambda: published_pictures(found), "published pictures")
         record = self._last_good.attempt(
-            Kind.DOWNLOAD, lambda: published_downloads(found, self._memory.exports().notes()) if found else None
+            Kind.DOWNLOAD,
+            lambda: published_downloads(found, self._memory.exports().notes()) if found else None,
+            "published downloads",
         )
         self._pictures.begin(drawn, needed=self._at_once)  # a release without is whole too
         self._downloads.begin(record, needed=self._at_once or record is None)

@@ -65,8 +65,13 @@ class LastGood:
         self._good.update(files)
         return files
 
-    def attempt(self, kind: Kind, make: Callable[[], T], name: str = "") -> T | None:
+    def attempt(self, kind: Kind, make: Callable[[], T], name: str) -> T | None:
         """Return what `make` returns; None where it fails, which is counted, and logged once until it is well again.
+
+        Args:
+            kind: for the log and the count.
+            make: returns anything.
+            name: for the log, of this one thing: what fails again under a name that others share is logged each time.
 
         Raises:
             LeadershipLost: nothing more may be published here.

@@ -15,13 +15,15 @@ class Renewed(Generic[T]):
     """A value, and the thread that makes the next one. Its methods are called from one thread only.
 
     Args:
-        kind: what it is, for the log and the count of failures.
+        kind: what it is, for the count of failures.
+        name: likewise, for the log.
         pool: of threads that may make other things too.
         last_good: counts what fails.
     """
 
-    def __init__(self, kind: Kind, pool: ThreadPoolExecutor, last_good: LastGood | None = None) -> None:
+    def __init__(self, kind: Kind, name: str, pool: ThreadPoolExecutor, last_good: LastGood | None = None) -> None:
         self._kind = kind
+        self._name = name
         self._pool = pool
         self._last_good = last_good or LastGood()
         self._key: object = None
@@ -57,7 +59,7 @@ class Renewed(Generic[T]):
             self._next = self._pool.submit(make)
 
     def _land(self, made: Callable[[], T]) -> None:
-        value = self._last_good.attempt(self._kind, made)
+        value = self._last_good.attempt(self._kind, made, self._name)
         if value is None:
             self._key = None  # so that it is tried again
         else:

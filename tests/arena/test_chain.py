@@ -12,6 +12,7 @@ import pytest
 from algosdk.account import address_from_private_key
 from algosdk.atomic_transaction_composer import AccountTransactionSigner
 from algosdk.transaction import PaymentTxn, SuggestedParams
+from structlog.testing import capture_logs
 
 from generator.arena import chain
 from generator.arena.address import default_address
@@ -97,6 +98,22 @@ async def test_every_page_is_read_and_every_ballot_holds_with_the_same_verifier(
 
     assert verdicts(files) == {one["id"]: None for one in rows}
     assert {file.arrived_ms for file in files} == {BLOCK_S * 1000}
+
+
+@in_loop
+async def test_an_indexer_that_starts_with_us_is_no_alarm_and_one_that_stays_away_is() -> None:
+    async def nobody(_path: str, _query: Mapping[str, str]) -> Any:
+        raise IndexerError("the indexer did not answer")
+
+    ballots = ChainBallots(nobody, default_address())
+    told = []
+    with capture_logs() as logged:
+        for _ in range(3):
+            told.append(len(logged))
+            await ballots.poll()
+
+    assert told == [0, 0, 1]
+    assert [(row["log_level"], row["reason"]) for row in logged] == [("warning", "the indexer did not answer")]
 
 
 @in_loop

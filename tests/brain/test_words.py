@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from textstat import textstat
 
@@ -197,6 +199,17 @@ def test_volatility_never_takes_a_side(readings: list[BrainReading]) -> None:
     sides = {asset.evidence[2].side for reading in readings for asset in reading.assets.values()}
 
     assert sides <= {Side.NEUTRAL, Side.MISSING}
+
+
+def test_coins_that_stood_still_are_not_said_to_have_fallen() -> None:
+    frame = market(600)
+    still = {name: np.ones_like(values) for name, values in frame.fields.items()}
+
+    reading = Engine(Weights.load(), frame.assets).update(replace(frame, fields=still))
+
+    assert reading is not None
+    said = {found.text for asset in reading.assets.values() for found in asset.evidence if found.family == "breadth"}
+    assert said == {sentences.BREADTH[0]}
 
 
 def test_a_flat_call_says_that_there_is_no_edge(readings: list[BrainReading]) -> None:

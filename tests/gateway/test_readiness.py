@@ -51,6 +51,19 @@ async def test_a_gateway_that_can_sell_is_ready(tmp_path: Path) -> None:
 
 
 @in_loop
+async def test_a_gateway_whose_facilitator_answers_is_ready_each_second(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        seen = []
+        for _ in range(150):
+            home.clock.step(1.01)
+            home.state.ledger.written.ok()
+            seen += await reasons(home)  # right before it is asked again
+            await home.state.facilitator.refresh()
+
+    assert seen == []
+
+
+@in_loop
 async def test_a_facilitator_that_died_is_told_after_a_minute_and_stops_quotes_after_five(tmp_path: Path) -> None:
     async with house(tmp_path) as home:
         home.world.supported = 500

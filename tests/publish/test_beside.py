@@ -106,7 +106,7 @@ def test_a_release_that_fails_puts_its_month_again_in_the_next(tmp_path: Path, d
 
 def test_the_first_value_is_made_at_once_and_the_next_beside() -> None:
     with ThreadPoolExecutor(1) as pool:
-        made: Renewed[int] = Renewed(Kind.DOWNLOAD, pool)
+        made: Renewed[int] = Renewed(Kind.DOWNLOAD, "downloads", pool)
         gate = threading.Event()
 
         def later() -> int:
@@ -127,7 +127,7 @@ def test_a_failure_keeps_the_last_value_and_is_tried_again() -> None:
         raise RuntimeError("no font")
 
     with ThreadPoolExecutor(1) as pool:
-        made: Renewed[int] = Renewed(Kind.DOWNLOAD, pool)
+        made: Renewed[int] = Renewed(Kind.DOWNLOAD, "downloads", pool)
         assert made.take("a", fails) is None
         for key, make, expected in (("a", lambda: 1, 1), ("b", fails, 1), ("b", lambda: 2, 2)):
             made.renew(key, make)
@@ -137,7 +137,7 @@ def test_a_failure_keeps_the_last_value_and_is_tried_again() -> None:
 
 def test_a_renewal_that_hangs_holds_up_no_tick() -> None:
     with ThreadPoolExecutor(1) as pool:
-        made: Renewed[int] = Renewed(Kind.DOWNLOAD, pool)
+        made: Renewed[int] = Renewed(Kind.DOWNLOAD, "downloads", pool)
         gate = threading.Event()
         made.take("a", lambda: 1)
         made.renew("b", lambda: int(gate.wait(30)) + 1)
@@ -150,7 +150,7 @@ def test_a_renewal_that_hangs_holds_up_no_tick() -> None:
 
 def test_a_value_of_another_process_stands_until_the_next_is_made() -> None:
     with ThreadPoolExecutor(1) as pool:
-        made: Renewed[int] = Renewed(Kind.DOWNLOAD, pool)
+        made: Renewed[int] = Renewed(Kind.DOWNLOAD, "downloads", pool)
         made.begin(7, needed=False)
         assert made.take("a", lambda: 9) == 7
         made.renew("a", lambda: 8)
@@ -160,7 +160,7 @@ def test_a_value_of_another_process_stands_until_the_next_is_made() -> None:
 
 def test_what_was_being_made_before_another_process_led_is_dropped() -> None:
     with ThreadPoolExecutor(1) as pool:
-        made: Renewed[int] = Renewed(Kind.DOWNLOAD, pool)
+        made: Renewed[int] = Renewed(Kind.DOWNLOAD, "downloads", pool)
         made.take("a", lambda: 1)
         made.renew("b", lambda: 2)
         pool.submit(int).result()

@@ -20,6 +20,7 @@ from generator.errors import LeadershipLost
 from generator.memory.store import Memory
 from generator.metrics import Metrics
 from generator.publish.beside import Beside
+from generator.publish.charts.report import report_charts
 from generator.publish.last_good import Kind, LastGood
 from generator.publish.pages.render import Pages
 from generator.publish.resources import Resources
@@ -27,6 +28,7 @@ from generator.publish.sample import Sample
 from generator.publish.standing import Standing
 from generator.service import Service
 from generator.tick import tick
+from tests.builders import full_context
 from tests.publish.fixture import SITE, bodies, context
 from tests.services import NOON, SteppedClock, opened
 
@@ -175,6 +177,19 @@ def test_each_failure_is_counted_and_logged_once_until_it_is_well_again() -> Non
     assert [row["reason"] for row in logged] == ["ZeroDivisionError: division by zero"] * 2
     assert metrics.registry.get_sample_value("emi_publish_failures_total", {"kind": "feed"}) == 3
     assert metrics.registry.get_sample_value("emi_publish_failures_total", {"kind": "page"}) == 0
+
+
+def test_a_chart_that_fails_each_minute_is_logged_once_though_others_are_drawn() -> None:
+    last_good = LastGood()
+
+    def attempt(name: str, draw: Callable[[], Any]) -> Any:
+        return last_good.attempt(Kind.PICTURE, fails if "what_changed" in name else draw, name)
+
+    with capture_logs() as logged:
+        charts = [report_charts(full_context(), attempt) for _ in range(2)]
+
+    assert [len(drawn) for drawn in charts] == [6, 6]
+    assert [row["file"] for row in logged] == ["report chart 2, what_changed"]
 
 
 def test_a_lost_lease_is_no_failure_of_a_file() -> None:

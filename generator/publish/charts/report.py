@@ -35,10 +35,10 @@ _FROM: Final = {
 _CONE_HEIGHT: Final = 330
 _CUT: Final = "<svg>\N{HORIZONTAL ELLIPSIS}</svg>"
 
-Attempt: TypeAlias = Callable[[Callable[[], ReportChart | None]], ReportChart | None]
+Attempt: TypeAlias = Callable[[str, Callable[[], ReportChart | None]], ReportChart | None]
 
 
-def _call(make: Callable[[], ReportChart | None]) -> ReportChart | None:
+def _call(_name: str, make: Callable[[], ReportChart | None]) -> ReportChart | None:
     return make()
 
 
@@ -47,9 +47,13 @@ def report_charts(ctx: TickContext, attempt: Attempt = _call) -> tuple[ReportCha
 
     Args:
         ctx: the tick.
-        attempt: calls what draws one chart; may return None where that fails, and the report goes without it.
+        attempt: takes a name and calls what draws that one chart; may return None where that fails, and the report goes
+            without it.
     """
-    drawn = (attempt(partial(_told, part, draw)) for part, draw in _charts(ctx))
+    drawn = (
+        attempt(f"report chart {number}, {part}", partial(_told, part, draw))
+        for number, (part, draw) in enumerate(_charts(ctx), 1)
+    )
     return tuple(chart for chart in drawn if chart is not None)
 
 
