@@ -16,6 +16,8 @@ from gateway.ledger_wires import WIRE_OPTIONS
 from gateway.settings import POSTGRES
 
 PAGE: Final = 1_000
+# An export reads everything.
+STATEMENT_MS: Final = 30_000
 
 
 class LedgerView:
@@ -32,7 +34,7 @@ class LedgerView:
         self.columns = tuple(column.name for column in payments.columns)
         self._shown, self._engine = _engine(where)
         try:
-            self._connection = self._engine.connect()
+            self._connection = self._engine.connect().execution_options(postgresql_readonly=True)
             self._check()
         except (sa.exc.SQLAlchemyError, LedgerUnreadable) as error:
             self._engine.dispose()
@@ -70,6 +72,9 @@ class LedgerView:
         self._engine.dispose()
 
     def _check(self) -> None:
+        if self._engine.dialect.name == "postgresql":
+            # Not as an option of the connection: the URL may have its own, and poolers refuse it.
+            self._connection.exec_driver_sql(f"SET statement_timeout = {STATEMENT_MS}")
         names = sa.inspect(self._connection).get_table_names()
         if "alembic_version" not in names:
             message = "it is not of this program, or older: start the gateway once to bring it up to date"
@@ -83,9 +88,8 @@ class LedgerView:
 def _engine(where: Path | str) -> tuple[str, sa.Engine]:
     if isinstance(where, str) and where.startswith(POSTGRES):
         shown = sa.make_url(where).render_as_string(hide_password=True)
-        options = {"options": "-c default_transaction_read_only=on -c statement_timeout=30s", **WIRE_OPTIONS}
         try:
-            return shown, sa.create_engine(where, connect_args=options)
+            return shown, sa.create_engine(where, connect_args=WIRE_OPTIONS)
         except ImportError as error:
             message = f"the payments ledger {shown} needs the extra `postgres` of this package"
             raise LedgerUnreadable(message) from error

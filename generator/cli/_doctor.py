@@ -8,6 +8,7 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from http.client import HTTPException
 from typing import Any, Final
 
 from generator.catalog.endpoints import ENDPOINTS
@@ -86,7 +87,7 @@ def _measured(url: str) -> Iterator[Check]:
         with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:  # noqa: S310  loopback
             rows = [line.rpartition(" ") for line in answer.read(LARGEST).decode().splitlines() if line[:1] != "#"]
         values = {name: float(value) for name, _, value in rows}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, HTTPException) as error:
         yield Check("metrics", None, f"not seen: {getattr(error, 'reason', error)}")
         return
     for name, most, meaning in ALARMS:
@@ -118,7 +119,7 @@ def _get(url: str) -> tuple[int | str, Any]:
     except urllib.error.HTTPError as error:
         with error:
             return error.code, _json(error.read(LARGEST))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, HTTPException) as error:
         return f"no answer ({getattr(error, 'reason', error)})", None
 
 

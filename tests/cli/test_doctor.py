@@ -94,6 +94,20 @@ def sales(checks: list[Check]) -> list[tuple[bool | None, str]]:
     return [(check.good, check.found) for check in checks if check.what == "/readyz"]
 
 
+class Babble(Quiet):
+    def do_GET(self) -> None:
+        self.wfile.write(b"SSH-2.0\r\n")
+
+
+def test_what_speaks_no_http_is_one_line() -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Babble) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        checks = examine(f"http://127.0.0.1:{server.server_port}")
+        server.shutdown()
+
+    assert [(check.good, "SSH-2.0" in check.found) for check in checks] == [(False, True)]
+
+
 def test_each_reason_why_no_sale_is_possible_is_a_line() -> None:
     with answering(status_json=NO_STATUS, readyz=NOT_READY) as origin:
         checks = examine(origin)

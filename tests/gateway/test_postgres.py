@@ -83,6 +83,20 @@ def test_every_step_of_a_payment_is_kept(url: str) -> None:
     ledger.close()
 
 
+def test_a_view_reads_the_schema_that_the_url_names(url: str) -> None:
+    engine = sa.create_engine(url)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("create schema elsewhere")
+    engine.dispose()
+    named = f"{url}&options=-csearch_path%3Delsewhere"
+    ledger = Ledger(named)
+    ledger.write_intent(INTENT)
+
+    with LedgerView(named) as view:
+        assert [row["txid"] for row in view.all_rows()] == [INTENT.txid]
+    ledger.close()
+
+
 def test_a_lost_connection_is_replaced(url: str) -> None:
     ledger = Ledger(url)
     ledger.write_intent(INTENT)
