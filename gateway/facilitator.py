@@ -20,7 +20,8 @@ from gateway.payment import Payment
 from gateway.remote import Answer, Http, RemoteError, call, describe
 from gateway.settings import GatewaySettings
 
-SUPPORTED_TTL_S: Final = 30.0  # half of NOT_READY_S: a slow or a lost answer is no outage
+# Often enough that one lost answer makes nobody call the facilitator silent.
+SUPPORTED_TTL_S: Final = 20.0
 SUPPORTED_RETRY_S: Final = 2.0
 BREAKER_FAILURES: Final = 5
 BREAKER_OPEN_S: Final = 5.0
@@ -125,6 +126,7 @@ class Facilitator:
         self._wait_s = 0.0
         self._asking = asyncio.Lock()
         self._failures = 0
+        self._failing_since: dict[str, float] = {}
         self._open_until = 0.0
         self._complained = ""
         self.supported = LastGood(clock)
@@ -220,9 +222,19 @@ class Facilitator:
                 self._count_failure()
             raise FacilitatorUnavailable(self._unreadable("POST", "/verify", answer))
         self._failures = 0
+        self._failing_since.pop("/verify", None)
         return verdict
 
+    def failing_s(self) -> float:
+        """Return for how long verify or settle has not worked: seconds since the first failure of a row, 0 when both do.
+
+        Only a purchase calls them, so this says nothing of an outage that no buyer has met yet.
+        """
+        now = self._clock.monotonic()
+        return now - min(self._failing_since.values(), default=now)
+
     def _count_failure(self) -> None:
+        self._failing_since.setdefault("/verify", self._clock.monotonic())
         self._failures += 1
         if self._failures >= BREAKER_FAILURES:
             self._open_until = self._clock.monotonic() + BREAKER_OPEN_S
@@ -241,9 +253,14 @@ class Facilitator:
             timeout_s = self._settings.settle_timeout_seconds
             answer = await self._call("POST", "/settle", timeout_s, encode_request(payment, requirements), self._sent)
         except FacilitatorUnavailable as error:
+            self._failing_since.setdefault("/settle", self._clock.monotonic())
             return SettleAnswer(SettleKind.UNREADABLE, str(error))
         outcome = _read_settle(answer)
-        return outcome or SettleAnswer(SettleKind.UNREADABLE, self._unreadable("POST", "/settle", answer))
+        if outcome is None:
+            self._failing_since.setdefault("/settle", self._clock.monotonic())
+            return SettleAnswer(SettleKind.UNREADABLE, self._unreadable("POST", "/settle", answer))
+        self._failing_since.pop("/settle", None)
+        return outcome
 
     async def _call(
         self,

@@ -270,8 +270,11 @@ class Ledger:
         """
         with self._transaction():
             if self._postgres:
-                # An intent that another process is writing may need the very body that seems unused.
-                self._writer.exec_driver_sql("LOCK TABLE payments, bodies IN EXCLUSIVE MODE")
+                # An intent that another process is writing may need the very body that seems unused; it has put that
+                # body first. One lock only: with a second one the two would wait for each other.
+                self._writer.exec_driver_sql("LOCK TABLE bodies IN EXCLUSIVE MODE")
+            # A later intent of the same transaction must put its body again.
+            self._stored.clear()
             return self._do.purge.write(self._writer, {"the_round": passed_round})
 
     def write_all(self, writes: Sequence[Callable[[], Any]]) -> list[Any]:

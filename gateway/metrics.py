@@ -56,6 +56,11 @@ class Metrics:
         self.facilitator_age = Gauge(
             "emi_facilitator_supported_age_seconds", "Since the last good answer to /supported.", registry=self.registry
         )
+        self.facilitator_failing = Gauge(
+            "emi_facilitator_failing_seconds",
+            "Since verify or settle first failed and has not worked again; 0 while both work.",
+            registry=self.registry,
+        )
         self.facilitator_failures = Counter(
             "emi_facilitator_failures", "Calls without a readable answer.", ["call"], registry=self.registry
         )
@@ -64,7 +69,7 @@ class Metrics:
         )
         self.ledger_age = Gauge(
             "emi_ledger_write_age_seconds",
-            "Since the last good write to the payments ledger; a probe writes when nobody buys.",
+            "Since the payments ledger last took a probe, which is as large as a payment.",
             registry=self.registry,
         )
         self.ledger_failures = Counter(

@@ -225,7 +225,7 @@ class Purchases:
         wait_s = admit()
         if wait_s is not None:
             return Limited(wait_s)
-        quote = Unavailable(LEDGER_UNUSABLE) if self._ledger.fault() else self._quote(path, payment)
+        quote = self._quote(path, payment)
         if not isinstance(quote, Quote):
             return quote
         offer = self._facilitator.offer()

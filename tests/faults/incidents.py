@@ -159,6 +159,13 @@ async def facilitator_dead(scene: Scene) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
+async def verify_dead(scene: Scene) -> AsyncIterator[None]:
+    scene.on.front.fault({"verify": SERVER_ERROR})
+    yield
+    scene.on.front.fault({})
+
+
+@asynccontextmanager
 async def ledger_full(scene: Scene) -> AsyncIterator[None]:
     connection = scene.on.state.ledger.ledger._writer
     connection.exec_driver_sql("PRAGMA query_only = 1")
@@ -265,6 +272,7 @@ async def stranger(scene: Scene) -> AsyncIterator[None]:
 
 INCIDENTS = (
     Incident("the facilitator is dead", facilitator_dead, names="no good answer to /supported for over 60 s"),
+    Incident("the facilitator's verify is dead", verify_dead, names="verify or settle last worked"),
     Incident("the ledger takes no row (disk full)", ledger_full, names="has taken no write for over 60 s"),
     Incident("the ledger hangs (database silent)", ledger_hangs, names="has taken no write for over 60 s"),
     Incident("the ledger is removed; adopted afterwards", ledger_lost, names="was removed or replaced"),

@@ -110,6 +110,22 @@ def test_a_body_is_stored_once_for_all_that_bought_it(tmp_path: Path) -> None:
     ledger.close()
 
 
+def test_a_body_that_is_dropped_within_a_batch_is_stored_again_for_who_buys_it_there(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT)
+    known_already = replace(INTENT, sha256="1" * 64)
+    bought = replace(known_already, txid="B" * 52)
+
+    results = ledger.write_all(
+        [lambda: ledger.write_intent(known_already), lambda: ledger.purge(0), lambda: ledger.write_intent(bought)]
+    )
+    record = ledger.find(bought.txid)
+
+    assert [type(result) for result in results] == [IdentityTaken, int, type(None)]
+    assert record is not None
+    assert record.content == bought.content
+    ledger.close()
+
+
 def test_a_settled_payment_is_never_refused_and_a_refused_one_may_be_found(tmp_path: Path) -> None:
     ledger = ledger_with(tmp_path, INTENT)
 

@@ -131,6 +131,22 @@ def test_a_lock_that_another_holds_ends_in_an_error_and_not_in_a_wait(url: str) 
     ledger.close()
 
 
+def test_a_purge_that_waits_for_a_payment_does_not_make_the_payment_wait(url: str) -> None:
+    ledger = Ledger(url)
+    other = sa.create_engine(url)
+    with other.connect() as buyer, ThreadPoolExecutor(1) as pool:
+        buyer.exec_driver_sql("insert into bodies values ('bought', '')")
+        purging = pool.submit(ledger.purge, 1 << 62)
+        while not buyer.exec_driver_sql("select from pg_locks where not granted").all():
+            time.sleep(0.01)
+        buyer.exec_driver_sql("lock table payments in row exclusive mode nowait")
+        buyer.rollback()
+
+        assert purging.result() == 0
+    other.dispose()
+    ledger.close()
+
+
 def test_a_probe_is_one_row_for_all_gateways(url: str) -> None:
     first, second = Ledger(url), Ledger(url)
 

@@ -82,6 +82,20 @@ async def test_a_facilitator_that_died_is_told_after_a_minute_and_stops_quotes_a
 
 
 @in_loop
+async def test_a_facilitator_that_answers_is_never_called_silent_between_two_looks(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        found = set()
+        for _ in range(130):
+            # A second's sleep and some work, as the loops have them.
+            home.clock.step(1.05)
+            home.state.ledger.written.ok()
+            found.update(await reasons(home))
+            await home.state.facilitator.refresh()
+
+    assert found == set()
+
+
+@in_loop
 async def test_it_is_ready_again_once_the_facilitator_answers(tmp_path: Path) -> None:
     async with house(tmp_path) as home:
         home.clock.step(301)

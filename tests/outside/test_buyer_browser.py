@@ -19,6 +19,7 @@ from gateway.settings import DEMO_PAYEE
 from generator.catalog.links import BUYER_PAGES
 from tests.buyer.live import Shop
 from tests.buyer.test_page import page_of, state_of
+from tests.gateway.wallet import decode_header
 from tests.outside.buyer_shop import ARC0001, ARC0027, LUTE_PAGE, MAINNET, Wallet, a_shop, provider
 from tests.outside.site_pages import CHROMIUM, MODULES, a_browser
 
@@ -134,6 +135,7 @@ def test_a_purchase_goes_from_the_button_to_the_report_on_the_devnet(
     assert kept["txid"] in article
     assert "The bytes are the ones that were quoted" in article
     assert shop.ledger.is_committed(kept["txid"])
+    assert len(decode_header(kept["header"])["extensions"]["payment-identifier"]["info"]["id"]) >= 32
     with page.expect_download() as saved:
         page.click("#as-json")
     assert json.loads(saved.value.path().read_text())["endpoint"] == product
@@ -143,6 +145,21 @@ def test_a_purchase_goes_from_the_button_to_the_report_on_the_devnet(
     with page.expect_download() as saved:
         page.click("#as-receipt")
     assert json.loads(saved.value.path().read_text())["paymentResponse"]["transaction"] == kept["txid"]
+
+
+def test_a_payment_whose_answer_is_kept_no_longer_is_settled_and_not_to_be_paid_again(
+    shop: Shop, context: BrowserContext
+) -> None:
+    receipt = base64.b64encode(json.dumps({"success": True, "transaction": "T"}).encode()).decode()
+    gone = {"status": 410, "headers": {"PAYMENT-RESPONSE": receipt}, "json": {"detail": "Do not pay again for it."}}
+    sent = Sent(context, gone)
+    page = opened(context, shop)
+
+    page.click("#pay")
+
+    assert "Do not pay again for it." in until(page, "on-chain")
+    kept = page.evaluate("JSON.parse(localStorage.getItem('emi-purchases-v1'))[0]")
+    assert (kept["status"], kept["header"], len(sent.headers)) == ("settled", "", 1)
 
 
 def test_opening_the_page_asks_for_no_challenge_and_nobody_else(shop: Shop, context: BrowserContext) -> None:
