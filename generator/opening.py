@@ -12,6 +12,7 @@ from typing import Final
 
 import structlog
 
+from generator.brain.direction import MIN_BARS
 from generator.brain.engine import Engine
 from generator.brain.hourly import HOUR_MS
 from generator.brain.values import BrainReading
@@ -44,7 +45,7 @@ async def open_market(
 ) -> None:
     """Begin to lead: go on from what is published, fill the history, bring the brain up to date.
 
-    On an empty memory 48 hours are played first, of a recording as many as it has before `at`.
+    On an empty memory 48 hours are played first, of a recording as many of them as can have forecasts.
 
     What is played here is marked `warm_up`: it was made by a stepped clock, not lived through.
 
@@ -78,13 +79,13 @@ async def open_market(
 
 
 async def _hours_before(service: Service, at: datetime, days: int) -> int:
-    """Return how many hours a first start plays: none of a live market, and of a recording what the brain can read."""
+    """Return how many hours a first start plays: none of a live market, of a recording those that can have forecasts."""
     if service.mode == SourceMode.SIMULATED:
         return REHEARSED_HOURS
     if service.mode == SourceMode.LIVE:
         return 0
     bars = await service.source.backfill(to_ms(at), days, lambda *_: None)  # the first call says when the replay is
-    span_ms = BAR_MS * len(bars) if bars.interval_ms == BAR_MS else 0
+    span_ms = BAR_MS * max(0, len(bars) - MIN_BARS) if bars.interval_ms == BAR_MS else 0
     return min(REHEARSED_HOURS, span_ms // HOUR_MS)
 
 
@@ -266,7 +267,7 @@ async def _rehearse(service: Service, start: datetime, end: datetime, progress: 
         for done, moment in enumerate(moments, 1):
             observation = await observe(service, moment)
             play(service, observation, read(service, observation), moment, warm_up=True)
-            progress(done, len(moments), "rounds played before the start (marked warm_up)")
+            progress(done, len(moments), "steps of the rehearsal before the start (its rounds are marked warm_up)")
             await asyncio.sleep(0)
 
 

@@ -272,6 +272,24 @@ def test_a_recording_that_was_never_played_begins_with_the_two_days_before(
         assert body(state, "/api/market-regime.php")["replay"]["market_time"] == "2026-01-09T12:00:00Z"
 
 
+def test_hours_in_which_a_recording_has_too_few_bars_for_a_forecast_are_not_played(tmp_path: Path) -> None:
+    write_candles(tmp_path / "candles", days=4)
+    settings = GeneratorSettings(
+        state_dir=tmp_path / "state", source=SourceMode.RECORDED, data_dir=(tmp_path / "candles",)
+    )
+
+    async def work() -> None:
+        service = build(settings, SteppedClock(), datetime(2026, 1, 2, 0, tzinfo=UTC))
+        await open_market(service, NOON, lambda *_: None)
+        await tick(service, NOON)
+        await service.aclose()
+
+    run(work)
+
+    rows = body(settings.state_dir, "/arena/rounds.json")["rounds"]
+    assert {(row["phase"], row["void_reason"]) for row in rows} == {("resolved", None)}
+
+
 def test_on_hourly_data_the_brain_says_nothing_and_nothing_is_scored_or_learned(tmp_path: Path) -> None:
     write_candles(tmp_path / "candles", days=14, step_ms=3_600_000)
     settings = GeneratorSettings(

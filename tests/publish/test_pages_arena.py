@@ -43,7 +43,7 @@ def test_the_live_round_shows_crowd_brain_price_and_band() -> None:
 @pytest.mark.parametrize(
     ("simulated", "words"),
     [
-        (Tally(10, 6, 4), "Of these, 20 votes are simulated; 1 real: 1 bullish, 0 neutral, 0 bearish."),
+        (Tally(10, 6, 4), "Of these, 20 simulated, 1 real: 1 bullish, 0 neutral, 0 bearish."),
         (Tally(), "21 votes: 11 bullish, 4 neutral, 6 bearish. "),
     ],
 )

@@ -153,7 +153,7 @@ def crowd_words(ctx: TickContext) -> str:
     real = Tally(
         tally.bullish - simulated.bullish, tally.bearish - simulated.bearish, tally.neutral - simulated.neutral
     )
-    return f"{words} Of these, {count(simulated.total, 'vote')} are simulated; {real.total:,} real: {_split(real)}."
+    return f"{words} Of these, {simulated.total:,} simulated, {real.total:,} real: {_split(real)}."
 
 
 def _split(tally: Tally) -> str:
