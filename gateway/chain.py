@@ -13,7 +13,7 @@ from prometheus_client import Counter
 from pydantic import SecretStr
 
 from gateway.clock import Clock
-from gateway.health import LastGood
+from gateway.health import LastGood, Outage
 from gateway.metrics import Metrics
 from gateway.remote import Answer, Http, RemoteError, call, describe
 from gateway.settings import GatewaySettings
@@ -34,6 +34,8 @@ LIFE_MARGIN_ROUNDS: Final = 1_000
 MAX_GAP_ROUNDS: Final = 900
 # A node that is a block behind shows after these rounds what the facilitator's node had.
 REFUSAL_ROUNDS: Final = 2
+NETWORK_RETRY_S: Final = 60.0
+FOREIGN: Final = "algod is on another network than EMI_NETWORK: nothing that it says of a payment counts"
 # What a database's integer holds.
 MAX_ROUND: Final = 1 << 62
 # A node whose last block is older, or that is catching up, does not see what has just landed.
@@ -133,6 +135,7 @@ class _Node:
         self._headers = headers
         self._failures = failures
         self._worked = LastGood(clock)
+        self.outage = Outage(clock)
         self._said = ""
 
     async def ask(self, method: str, path: str, timeout_s: float, body: bytes | None = None) -> Answer | None:
@@ -151,11 +154,13 @@ class _Node:
         else:
             self._said = ""
             self._worked.ok()
+            self.outage.ok()
         return answer
 
     def _failed(self, reason: str) -> None:
         """Count every failure, and log the first of a row."""
         self._failures.inc()
+        self.outage.failed()
         level = "info" if self._worked.starting() else "warning"
         if level != self._said:
             self._said = level
@@ -180,6 +185,17 @@ class Chain:
         indexer_token = _token("X-Indexer-API-Token", settings.indexer_token)
         self._indexer = _Node(http, settings.indexer_url, indexer_token, failures.labels("indexer"), clock)
         self._round: tuple[float, int] | None = None
+        self._genesis_hash = settings.chain_network.genesis_hash
+        self._network_seen = self._foreign = False
+        self._ask_network_at = clock.monotonic()
+
+    def fault(self) -> str | None:
+        """Return a sentence for the operator when algod is on another network, else None."""
+        return FOREIGN if self._foreign else None
+
+    def failing_s(self) -> float:
+        """Return for how many seconds algod or the indexer has given no readable answer, 0 when both do."""
+        return max(self._algod.outage.seconds(), self._indexer.outage.seconds())
 
     async def current_round(self) -> int | None:
         """Return algod's last round, at most two seconds old; None when it cannot be read."""
@@ -290,7 +306,27 @@ class Chain:
         # An indexer without a round in its health says nothing about how far it reads.
         return (min(algod, behind) if type(behind) is int else algod), following
 
+    async def _is_foreign(self, timeout_s: float) -> bool:
+        """Tell whether algod says that it is on another network; asked each minute until it was seen on ours.
+
+        There every payment looks absent, and rounds pass that are not ours.
+        """
+        now = self._clock.monotonic()
+        if self._network_seen or now < self._ask_network_at:
+            return self._foreign
+        self._ask_network_at = now + NETWORK_RETRY_S
+        answer = await self._algod.ask("GET", "/v2/transactions/params", timeout_s)
+        named = answer.content.get("genesis-hash") if answer is not None and isinstance(answer.content, dict) else None
+        if isinstance(named, str):
+            self._network_seen = named == self._genesis_hash
+            if not self._network_seen and not self._foreign:
+                log.error(FOREIGN, genesis_hash=named[:60])
+            self._foreign = not self._network_seen
+        return self._foreign
+
     async def _algod_round(self, timeout_s: float) -> tuple[int | None, bool]:
+        if await self._is_foreign(timeout_s):
+            return None, False
         answer = await self._algod.ask("GET", "/v2/status", timeout_s)
         usable = answer is not None and answer.status == OK and isinstance(answer.content, dict)
         content = answer.content if answer is not None and usable else {}

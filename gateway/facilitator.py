@@ -14,7 +14,7 @@ from algosdk.encoding import is_valid_address
 
 from gateway.clock import Clock
 from gateway.errors import FacilitatorUnavailable
-from gateway.health import STOP_QUOTING_S, LastGood
+from gateway.health import STOP_QUOTING_S, LastGood, Outage
 from gateway.metrics import Metrics
 from gateway.payment import Payment
 from gateway.remote import Answer, Http, RemoteError, call, describe
@@ -126,7 +126,7 @@ class Facilitator:
         self._wait_s = 0.0
         self._asking = asyncio.Lock()
         self._failures = 0
-        self._failing_since: dict[str, float] = {}
+        self._verify_outage, self._settle_outage = Outage(clock), Outage(clock)
         self._open_until = 0.0
         self._complained = ""
         self.supported = LastGood(clock)
@@ -222,19 +222,15 @@ class Facilitator:
                 self._count_failure()
             raise FacilitatorUnavailable(self._unreadable("POST", "/verify", answer))
         self._failures = 0
-        self._failing_since.pop("/verify", None)
+        self._verify_outage.ok()
         return verdict
 
     def failing_s(self) -> float:
-        """Return for how long verify or settle has not worked: seconds since the first failure of a row, 0 when both do.
-
-        Only a purchase calls them, so this says nothing of an outage that no buyer has met yet.
-        """
-        now = self._clock.monotonic()
-        return now - min(self._failing_since.values(), default=now)
+        """Return for how many seconds verify or settle has not worked, 0 when both do."""
+        return max(self._verify_outage.seconds(), self._settle_outage.seconds())
 
     def _count_failure(self) -> None:
-        self._failing_since.setdefault("/verify", self._clock.monotonic())
+        self._verify_outage.failed()
         self._failures += 1
         if self._failures >= BREAKER_FAILURES:
             self._open_until = self._clock.monotonic() + BREAKER_OPEN_S
@@ -253,13 +249,13 @@ class Facilitator:
             timeout_s = self._settings.settle_timeout_seconds
             answer = await self._call("POST", "/settle", timeout_s, encode_request(payment, requirements), self._sent)
         except FacilitatorUnavailable as error:
-            self._failing_since.setdefault("/settle", self._clock.monotonic())
+            self._settle_outage.failed()
             return SettleAnswer(SettleKind.UNREADABLE, str(error))
         outcome = _read_settle(answer)
         if outcome is None:
-            self._failing_since.setdefault("/settle", self._clock.monotonic())
+            self._settle_outage.failed()
             return SettleAnswer(SettleKind.UNREADABLE, self._unreadable("POST", "/settle", answer))
-        self._failing_since.pop("/settle", None)
+        self._settle_outage.ok()
         return outcome
 
     async def _call(

@@ -14,6 +14,30 @@ STOP_QUOTING_S: Final = 300.0
 """A facilitator that has not worked for this long stops new quotes."""
 
 
+class Outage:
+    """For how long calls of a kind have failed in a row; calls that nobody makes say nothing.
+
+    Args:
+        clock: the process's clock.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._since: float | None = None
+
+    def failed(self) -> None:
+        """Note a failure; the first of a row begins the outage."""
+        self._since = self._clock.monotonic() if self._since is None else self._since
+
+    def ok(self) -> None:
+        """Note a success, which ends it."""
+        self._since = None
+
+    def seconds(self) -> float:
+        """Return seconds since the first failure of a row, 0 when the last call worked."""
+        return 0.0 if self._since is None else self._clock.monotonic() - self._since
+
+
 class LastGood:
     """The age of the last success; the start counts as one, so that a fresh process has time to connect.
 

@@ -61,6 +61,11 @@ class Metrics:
             "Since verify or settle first failed and has not worked again; 0 while both work.",
             registry=self.registry,
         )
+        self.chain_failing = Gauge(
+            "emi_chain_failing_seconds",
+            "Since algod or the indexer first gave no readable answer; 0 while both do.",
+            registry=self.registry,
+        )
         self.facilitator_failures = Counter(
             "emi_facilitator_failures", "Calls without a readable answer.", ["call"], registry=self.registry
         )

@@ -25,6 +25,7 @@ def not_ready(state: GatewayState) -> list[str]:
         _silent(state.ledger.written, "the payments ledger has taken no write"),
         state.vault.fault(),
         state.blocked,
+        state.chain.fault(),
         _silent(state.facilitator.supported, "the facilitator has given no good answer to /supported"),
         None if state.facilitator.last_offer() else "the facilitator has not offered this network yet",
     )

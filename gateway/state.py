@@ -180,6 +180,7 @@ class GatewayState:
         self.metrics.vault_age.set(-1 if age_s is None else age_s)
         self.metrics.facilitator_age.set(self.facilitator.supported.age_s())
         self.metrics.facilitator_failing.set(self.facilitator.failing_s())
+        self.metrics.chain_failing.set(self.chain.failing_s())
         self.metrics.ledger_age.set(self.ledger.written.age_s())
         self.metrics.quoting.set(0 if self.no_quote_reason() else 1)
         self.readiness.look()

@@ -23,7 +23,8 @@ LARGEST: Final = 4_000_000
 ALARMS: Final = (
     ("emi_facilitator_failing_seconds", 60, "seconds since the facilitator's verify or settle last worked"),
     ("emi_payments_unclosable", 0, "payments that no evidence can close any more; see emi payments list"),
-    ("emi_payments_unknown_oldest_seconds", 60, "seconds without a known outcome for the oldest open payment"),
+    ("emi_chain_failing_seconds", 60, "seconds since algod or the indexer last answered"),
+    ("emi_payments_unknown_oldest_seconds", 3600, "seconds without a known outcome for the oldest open payment"),
     ("emi_payments_delivered_unpaid_total", 0, "delivered on the facilitator's word and never on the chain"),
     ("emi_payments_refused_but_landed_total", 0, "refused, and found on the chain all the same"),
 )

@@ -14,17 +14,21 @@ def doctor(
 ) -> None:
     """Check an origin as a reader and a payer would; exit code 1 when anything is wrong.
 
-    The configured origin's gateway is asked directly as well, and its metrics where EMI_METRICS_PORT is set.
+    Of the configured origin, or one of this machine, the gateway is asked directly as well, and its metrics where
+    EMI_METRICS_PORT is set.
 
     Example: emi doctor --url https://api.example.org
     """
+    from urllib.parse import urlsplit
+
+    from gateway.settings import is_loopback
     from generator.cli._doctor import examine
     from generator.cli._settings import gateway_settings, generator_settings
 
     configured = generator_settings().origin
     gateway = gateway_settings()
     origin = (url or configured).rstrip("/")
-    if origin == configured:
+    if origin == configured or is_loopback(urlsplit(origin).hostname or ""):
         metrics = f"http://127.0.0.1:{gateway.metrics_port}/metrics" if gateway.metrics_port else None
         checks = examine(origin, [_local(gateway.host, gateway.port)], metrics)
     else:

@@ -136,15 +136,19 @@ def test_a_readyz_that_cannot_be_seen_is_said_and_is_no_fault(answer: tuple[int,
 def test_metrics_past_their_limit_are_lines_and_failures_are_named() -> None:
     metrics = Metrics()
     metrics.unclosable.set(2)
-    metrics.unknown_oldest.set(61)
+    metrics.unknown_oldest.set(3_601)
+    metrics.chain_failing.set(61)
+    metrics.facilitator_failing.set(61)
     metrics.delivered_unpaid.inc()
     metrics.refused_landed.inc()
     metrics.facilitator_failures.labels("verify").inc(3)
     with answering(status_json=NO_STATUS, metrics=(200, generate_latest(metrics.registry).decode())) as origin:
         checks = examine(origin, metrics=f"{origin}/metrics")
 
-    assert [(check.what, check.good) for check in checks][-5:] == [
+    assert [(check.what, check.good) for check in checks][-7:] == [
+        ("emi_facilitator_failing_seconds", False),
         ("emi_payments_unclosable", False),
+        ("emi_chain_failing_seconds", False),
         ("emi_payments_unknown_oldest_seconds", False),
         ("emi_payments_delivered_unpaid_total", False),
         ("emi_payments_refused_but_landed_total", False),

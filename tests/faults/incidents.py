@@ -281,7 +281,7 @@ INCIDENTS = (
     Incident(
         "clock set back six hours, a payment unknown, node silent",
         set_back_with_an_unknown_payment,
-        names="seconds without a known outcome",
+        names="algod or the indexer last answered",
     ),
     Incident("the vault is from the future", vault_from_the_future, new="200 200 | 200", names="from the future"),
     Incident("the generator is dead", generator_dead, names="too old"),

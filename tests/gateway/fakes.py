@@ -61,6 +61,7 @@ class World:
         self.settle_delay_s = 0.0
         self.supported_delay_s = 0.0
         self.lookup_down = False
+        self.genesis_hash: str | None = None
         self.round = 5_000
         self.rounds_a_look = 0
         self.status: dict[str, Any] = {}
@@ -116,6 +117,9 @@ class World:
     async def _algod(self, request: web.Request) -> web.Response:
         if self.lookup_down:
             return web.Response(status=502, text="<html>bad gateway</html>")
+        if request.path.endswith("/params"):
+            known = self.genesis_hash is not None
+            return web.json_response({"genesis-hash": self.genesis_hash}, status=200 if known else 404)
         if request.path.endswith("/status"):
             self.round += self.rounds_a_look
             return web.json_response({"last-round": self.round, **self.status})
@@ -149,6 +153,7 @@ class World:
         app = web.Application()
         app.router.add_route("*", "/f/{tail:.*}", self._facilitator)
         app.router.add_get("/a/v2/status", self._algod)
+        app.router.add_get("/a/v2/transactions/params", self._algod)
         app.router.add_get("/a/v2/transactions/pending/{txid}", self._algod)
         app.router.add_get("/i/health", self._indexer)
         app.router.add_get("/i/v2/transactions/{txid}", self._indexer)

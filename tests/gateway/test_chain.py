@@ -2,16 +2,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
 from gateway.chain import Chain, Finding, Presence
 from gateway.http_client import HttpClient
 from gateway.metrics import Metrics
-from gateway.networks import DEVNET
+from gateway.networks import DEVNET, TESTNET
 from gateway.settings import GatewaySettings
 from tests.gateway.fakes import FakeClock, World
-from tests.gateway.house import in_loop
+from tests.gateway.house import house, in_loop
 
 TXID = "T" * 52
 
@@ -103,3 +104,26 @@ async def test_a_node_that_is_down_is_unclear() -> None:
         finding, current = await chain.lookup(TXID), await chain.current_round()
 
     assert (finding.presence, finding.round, current) == (Presence.UNCLEAR, None, None)
+
+
+@in_loop
+async def test_a_node_of_another_network_proves_nothing_and_is_named(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.world.settle = "500"
+        payment = home.buyer.pay()
+        await home.send(payment)
+        home.world.genesis_hash = TESTNET.genesis_hash
+        home.world.round = 9_000_000
+        home.clock.step(60)
+
+        await home.state.reconciler.step()
+
+        record = home.state.ledger.ledger.find(payment.txid)
+        reasons = (await home.get("/readyz")).json()["reasons"]
+        home.world.genesis_hash = DEVNET.genesis_hash
+        home.clock.step(60)
+        healed = await home.state.chain.current_round()
+    assert record is not None
+    assert record.state == "intent"
+    assert any("another network" in reason for reason in reasons)
+    assert healed == 9_000_000
