@@ -19,7 +19,7 @@ from gateway.facilitator import Facilitator, Offer, SettleAnswer, SettleKind
 from gateway.leases import Leases
 from gateway.ledger_thread import LedgerThread
 from gateway.metrics import Metrics
-from gateway.outcome import Delivered, Gone, Outcome, Pending, Refused
+from gateway.outcome import Delivered, Gone, Outcome, Pending, Refused, Unavailable
 from gateway.owner import make_owner
 from gateway.payment import Payment
 from gateway.record import Record
@@ -277,6 +277,9 @@ def other_product() -> Refused:
 
 
 def _delivered(record: Record, *, replay: bool) -> Outcome:
+    if record.awaits_body:
+        # Adopted while this request was under way: the next one chooses the body.
+        return Unavailable("the payment is settled; send the same one again")
     if record.content is None:
         return Gone(record.txid, record.network, record.payer, record.identifier)
     return Delivered(

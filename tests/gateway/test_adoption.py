@@ -14,6 +14,8 @@ from gateway.adoption import adopt
 from gateway.errors import NotAdopted
 from gateway.ledger import KEEP_ROUNDS, Adoption, Ledger
 from gateway.networks import DEVNET
+from gateway.outcome import Unavailable
+from gateway.payment import read_payment
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from tests.gateway.fakes import FakeClock
 from tests.gateway.house import BRAIN, REGIME, House, house, in_loop
@@ -239,3 +241,19 @@ def test_of_two_gateways_that_choose_a_body_the_first_counts(tmp_path: Path) -> 
     assert record is not None
     assert record.content == b"1"
     assert replace(record, sha256="").awaits_body
+
+
+@in_loop
+async def test_a_payment_adopted_while_it_is_presented_is_delivered_at_the_next_try(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        payment = home.buyer.pay()
+        adopted(home, payment)
+        record = home.state.ledger.ledger.find(payment.txid)
+        assert record is not None
+        sent = read_payment(payment.header, DEVNET, DEMO_PAYEE)
+
+        raced = await home.state.purchases._settlements.known(REGIME, sent, record)
+        answer = await home.send(payment)
+
+    assert isinstance(raced, Unavailable)
+    assert answer.status_code == 200
