@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, m
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from yarl import URL
 
-from gateway.networks import NETWORKS, Network
-from gateway.vault_store_url import BUCKETS, overlap, plain_bucket_url
+from gateway.vault.bucket_url import BUCKETS, overlap, plain_bucket_url
+from gateway.wire.networks import NETWORKS, Network
 
 # An address made from a hash: nobody holds its key, so nothing paid to it on a toy chain belongs to anyone.
 DEMO_PAYEE: Final = encode_address(checksum(b"emi demo payee v1: nobody holds this key"))

@@ -16,7 +16,7 @@ from generator.catalog.contact import contact_of
 from generator.catalog.sentences import DEFAULT_PROJECT
 from generator.catalog.venues import VENUES
 from generator.catalog.words import SourceMode
-from generator.publish.bucket.url import SCHEMES, BucketUrl, is_bucket
+from generator.wings.bucket.url import SCHEMES, BucketUrl, is_bucket
 
 POSTGRES = "postgresql+psycopg://"
 SOLD = "what is sold would be published"

@@ -12,13 +12,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from generator.opening import open_market
-from generator.publication import HUMAN_REPORT
-from generator.publish import sample
-from generator.service import build
+from generator.runtime.opening import open_market
+from generator.runtime.publication import HUMAN_REPORT
+from generator.runtime.service import build
+from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
-from generator.tick import tick
-from tests.services import NoBeside, NoStanding, SteppedClock
+from generator.site import sample
+from tests.support.services import NoBeside, NoStanding, SteppedClock
 
 START: Final = datetime(2026, 11, 17, 12, 0, tzinfo=UTC)
 HOURS: Final = 4 * 24

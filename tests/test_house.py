@@ -53,6 +53,7 @@ FILES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for program in PROGRAMS
     for path in sorted((ROOT / program).rglob("*.py"))
+    if path != ROOT / program / "__init__.py"
 }
 
 

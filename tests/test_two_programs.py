@@ -6,16 +6,16 @@ from itertools import product
 
 import pytest
 
-from gateway import networks as gateway_networks
-from gateway import vault_store
+from gateway.app.site_files import CONTENT_TYPES, NAMED_TYPES
 from gateway.settings import DEMO_ARENA
-from gateway.site_files import CONTENT_TYPES, NAMED_TYPES
-from gateway.vault_store_url import overlap, plain_bucket_url
+from gateway.vault import bucket as vault_store
+from gateway.vault.bucket_url import overlap, plain_bucket_url
+from gateway.wire import networks as gateway_networks
 from generator.arena.address import default_address
 from generator.catalog import networks as generator_networks
-from generator.publish.bucket import store
-from generator.publish.bucket.types import BY_ENDING, BY_PATH, content_type
-from generator.publish.bucket.url import BucketUrl
+from generator.wings.bucket import store
+from generator.wings.bucket.types import BY_ENDING, BY_PATH, content_type
+from generator.wings.bucket.url import BucketUrl
 
 URLS = (
     "s3://bucket",

@@ -30,10 +30,10 @@ import brotli
 
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import reasoning_path
-from generator.publish.release import Releases
-from generator.publish.variants import Variants
-from tests.ports import free_port
-from tests.processes import clean_environment
+from generator.release.release import Releases
+from generator.release.variants import Variants
+from tests.support.ports import free_port
+from tests.support.processes import clean_environment
 
 STATUS: Final = "/status.json"
 # Every so many releases a file changes: most in each, as in production, some hardly ever.
@@ -243,7 +243,7 @@ def serve(site: Path, port: int) -> None:
     from starlette.applications import Starlette
     from starlette.routing import Mount
 
-    from gateway.preview import Preview
+    from gateway.app.preview import Preview
 
     preview = Preview(site, "torture")
     app = Starlette(routes=[Mount("/", preview)], lifespan=lambda _app: preview.following())

@@ -29,8 +29,8 @@ from gateway.devnet.keys import load_or_make
 from gateway.devnet.ledger import Ledger
 from gateway.devnet.mounting import mounted
 from gateway.devnet.settings import DevnetSettings
-from gateway.networks import DEVNET
 from gateway.settings import DEMO_PAYEE
+from gateway.wire.networks import DEVNET
 
 FEE_PAYER_MICRO_ALGOS: Final = 1_000_000_000_000
 

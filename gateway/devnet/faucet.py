@@ -17,7 +17,7 @@ from gateway.devnet.mounting import mounted
 from gateway.devnet.network import MIN_FEE
 from gateway.devnet.transactions import Item, parse_item, signed
 from gateway.devnet.wallet import choose_offer, read_challenge, sign_payment
-from gateway.networks import Network
+from gateway.wire.networks import Network
 
 GIFT_MICRO_ALGOS: Final = 10_000_000
 GIFT_ASSET: Final = 5_000_000

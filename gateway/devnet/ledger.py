@@ -14,7 +14,7 @@ from gateway.devnet.errors import DevnetError
 from gateway.devnet.rounds import RoundClock
 from gateway.devnet.rules import MIN_BALANCE, Changes, evaluate
 from gateway.devnet.transactions import Item, parse_item
-from gateway.networks import Network
+from gateway.wire.networks import Network
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;

@@ -6,7 +6,7 @@ from typing import Final
 
 from algosdk import encoding
 
-from gateway.networks import DEVNET, TESTNET, Network
+from gateway.wire.networks import DEVNET, TESTNET, Network
 
 MIN_FEE: Final = 1_000
 """Micro-ALGO a transaction, pooled over a group."""

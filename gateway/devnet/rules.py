@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from gateway.devnet.errors import LedgerRefusal
 from gateway.devnet.network import MAX_GROUP, MAX_VALIDITY_ROUNDS, MIN_FEE, keyless_address
 from gateway.devnet.transactions import Item, address_of, check_signature, group_id
-from gateway.networks import Network
+from gateway.wire.networks import Network
 
 MIN_BALANCE: Final = 100_000
 """Micro-ALGO that an account keeps, and again for each asset that it holds."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from gateway.devnet.errors import DevnetError
 from gateway.devnet.network import IDENTITIES
-from gateway.networks import Network
 from gateway.settings import is_loopback
+from gateway.wire.networks import Network
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from gateway.devnet.errors import WalletError
 from gateway.devnet.keys import Key
 from gateway.devnet.network import MIN_FEE
 from gateway.devnet.transactions import parse_item, signed
-from gateway.networks import Network
+from gateway.wire.networks import Network
 
 VALIDITY_ROUNDS: Final = 1_000
 """About 47 minutes on the devnet: a payment whose answer is lost stays payable while the buyer asks again."""

@@ -8,15 +8,15 @@ from base64 import b64decode
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from generator.arena.chain import IndexerError, signed_of
 from generator.arena.sealing import canonical_json
 from generator.catalog.formats import iso
 from generator.cli._ballot import CONFIRMED_WITHIN_S, Chain, VoteError, check_fee
 from generator.cli._published import Published, PublishedError
-from generator.transparency.note import Checkpoint, NoteError
+from generator.inbox.chain import IndexerError, signed_of
+from generator.record.log.note import Checkpoint, NoteError
 
 if TYPE_CHECKING:
-    from generator.transparency.reader import LogReader
+    from generator.record.log.reader import LogReader
 
 NOTE_PREFIX: Final = b"emi-log/v1:j"
 LARGEST_NOTE: Final = 1_024

@@ -155,7 +155,7 @@ def drop_into_store(url: str, txid: str, data: bytes) -> str:
     Raises:
         VoteError: the store does not take it.
     """
-    from generator.publish.bucket.places import inbox_shelf
+    from generator.wings.bucket.places import inbox_shelf
 
     name = f"{txid}.ballot"
     try:

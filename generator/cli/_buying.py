@@ -21,7 +21,7 @@ from generator.errors import GeneratorError
 
 if TYPE_CHECKING:
     from gateway.devnet.keys import Key
-    from gateway.networks import Network
+    from gateway.wire.networks import Network
 
 ANSWER_TIMEOUT_S: Final = 30.0
 PATIENCE_S: Final = 60.0

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
-from generator.publish.values import FIRST_GENERATION
+from generator.release.values import FIRST_GENERATION
 
 TIMEOUT_S: Final = 10
 LARGEST: Final = 4_000_000

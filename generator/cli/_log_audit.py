@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from generator.arena.auditing import Audit
 from generator.arena.values import TrackRecord
 from generator.cli._published import Published, PublishedError
 from generator.cli._rows import complaint_of_row, complaint_of_rows
 from generator.cli._seen import Seen, SeenFile
-from generator.logbook import CHECKPOINT, KEYS, PREFIX, head_of, read_verifiers
 from generator.market.source import Progress
-from generator.transparency.note import Checkpoint, NoteError, Verifier
-from generator.transparency.reader import LogError, LogReader
+from generator.record.audit.auditing import Audit
+from generator.record.log.note import Checkpoint, NoteError, Verifier
+from generator.record.log.reader import LogError, LogReader
+from generator.record.logbook import CHECKPOINT, KEYS, PREFIX, head_of, read_verifiers
 
 NO_LOG = "this site publishes no transparency log"
 
@@ -99,7 +99,7 @@ def _tile(site: Published, path: str) -> bytes:
 
 
 def _beginning(full: bytes | None, path: str, width: int) -> bytes | None:
-    from generator.transparency.tiles import bundle, unbundle
+    from generator.record.log.tiles import bundle, unbundle
 
     if full is None:
         return None

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from generator.arena.auditing import Audit
+from generator.record.audit.auditing import Audit
 
 LOG: Final = (
     "every entry is in the log that its keeper signed, in its order; nothing seen on an earlier visit was changed, "

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from generator.arena.recount import RecountError, path_of, recount
 from generator.cli._log_audit import LogComplaint
 from generator.cli._published import Published
 from generator.market.source import Progress
+from generator.record.audit.recount import RecountError, path_of, recount
 
 NEWEST: Final = 500  # rounds; each is a request or more
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from generator.publication import Report
+from generator.runtime.publication import Report
 
 
 def line(report: Report, seconds: float) -> str:

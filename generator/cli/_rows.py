@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from generator.arena.auditing import Audit
 from generator.arena.sealing import digest_of
 from generator.catalog.links import ROUNDS_PUBLISHED
+from generator.record.audit.auditing import Audit
 
 Row = Mapping[str, Any]
 FIELDS_NAMED: Final = 3

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from generator.cli._published import PublishedError
-from generator.transparency.note import Checkpoint, NoteError, Verifier
+from generator.record.log.note import Checkpoint, NoteError, Verifier
 
 FAULTS: Final = (OSError, ValueError, KeyError, TypeError, AttributeError, NoteError)
 

@@ -17,8 +17,8 @@ def bootstrap() -> None:
     """
     from datetime import UTC, datetime
 
-    from generator.bootstrap import ensure
     from generator.cli._settings import generator_settings
+    from generator.runtime.bootstrap import ensure
 
     settings = generator_settings()
     if settings.site_url is not None:
@@ -32,13 +32,13 @@ def _in_store(settings: GeneratorSettings, url: str) -> bool:
     """Lay it into an object store, under the lease: nobody may be publishing there meanwhile."""
     from datetime import UTC, datetime
 
-    from generator.bootstrap import lay_down
     from generator.catalog.links import STATUS_JSON
     from generator.catalog.words import SourceMode
-    from generator.lease.leadership import Leadership
-    from generator.lease.opening import open_lease
-    from generator.publish.bucket.places import site_store
-    from generator.service import site_of
+    from generator.runtime.bootstrap import lay_down
+    from generator.runtime.lease.leadership import Leadership
+    from generator.runtime.lease.opening import open_lease
+    from generator.runtime.service import site_of
+    from generator.wings.bucket.places import site_store
 
     leadership = Leadership(open_lease(settings))
     store = site_store(settings.site_path, url, leadership.fence)

@@ -23,9 +23,9 @@ def train(
 
     Example: emi brain train --out weights.json
     """
-    from generator.brain.training.train import train as fit
     from generator.brain.weights import PACKAGED
     from generator.cli._progress import progress_bar
+    from generator.lab.train import train as fit
 
     where = PACKAGED if out is None else out
     with progress_bar() as progress:
@@ -60,14 +60,14 @@ def evaluate(
 
     Example: emi brain evaluate --seeds 70001-70012 --candles CANDLES --report docs/brain.md
     """
-    from generator.brain.training.evaluate import check
-    from generator.brain.training.evaluate import evaluate as measure
-    from generator.brain.training.peers import installed
-    from generator.brain.training.recorded import candle_folders
-    from generator.brain.training.report import plots, tables, write
     from generator.brain.weights import Weights
     from generator.cli._progress import progress_bar
     from generator.errors import GeneratorError
+    from generator.lab.evaluate import check
+    from generator.lab.evaluate import evaluate as measure
+    from generator.lab.peers import installed
+    from generator.lab.recorded import candle_folders
+    from generator.lab.report import plots, tables, write
 
     here, missing = installed() if peers else ([], [])
     for peer in missing:

@@ -16,7 +16,7 @@ import typer
 
 from generator.errors import GeneratorError
 
-# As in gateway/buyer_bundle.py; a test holds both equal.
+# As in gateway/buyer/bundle.py; a test holds both equal.
 FOLDER: Final = "buyer-wallets"
 SCRIPT: Final = "wallets.js"
 SOURCES: Final = ("package.json", "package-lock.json", "entry.js")

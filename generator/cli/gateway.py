@@ -16,7 +16,7 @@ def gateway(
 
     Example: EMI_NETWORK=testnet EMI_PAY_TO=ADDRESS EMI_FACILITATOR_URL=https://facilitator.example emi gateway
     """
-    from gateway.app import serve
+    from gateway.app.application import serve
     from generator.cli._logs import set_up_logs
     from generator.cli._settings import gateway_settings
 

@@ -15,7 +15,7 @@ import typer
 from generator.errors import GeneratorError
 
 if TYPE_CHECKING:
-    from gateway.ledger_view import LedgerView
+    from gateway.ledger.view import LedgerView
 
 payments_app = typer.Typer(help="List, inspect and export payments; only `adopt` writes.", no_args_is_help=True)
 SHOWN: Final = ("txid", "state", "product", "snapshot_id", "payer", "created_at", "reason")
@@ -104,10 +104,10 @@ def adopt(
     """
     import asyncio
 
-    from gateway.adoption import adopt as take_in
     from gateway.devnet.running import running_devnet
     from gateway.errors import GatewayError
-    from gateway.http_client import HttpClient
+    from gateway.payments.adoption import adopt as take_in
+    from gateway.upstream.http_client import HttpClient
     from generator.cli._settings import gateway_settings
     from generator.cli.buy import product_named
 
@@ -133,7 +133,7 @@ def adopt(
 
 def _ledger() -> LedgerView:
     from gateway.errors import GatewayError
-    from gateway.ledger_view import LedgerView
+    from gateway.ledger.view import LedgerView
     from generator.cli._settings import gateway_settings
 
     try:

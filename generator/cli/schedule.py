@@ -11,7 +11,7 @@ import typer
 from generator.cli._times import parse_time
 
 if TYPE_CHECKING:
-    from generator.headstart import HeadStart
+    from generator.runtime.headstart import HeadStart
     from generator.settings import GeneratorSettings
 
 
@@ -46,7 +46,7 @@ def _head_start(settings: GeneratorSettings) -> HeadStart | None:
     """Let another process read the history if this is the very first start of a simulated market."""
     from generator.catalog.words import SourceMode
     from generator.clock import SystemClock
-    from generator.headstart import DAYS_OF_HISTORY, REHEARSED_HOURS, HeadStart
+    from generator.runtime.headstart import DAYS_OF_HISTORY, REHEARSED_HOURS, HeadStart
 
     first = settings.memory_url is None and not (settings.state_dir / "memory.sqlite3").exists()
     if not first or (settings.source or SourceMode.SIMULATED) != SourceMode.SIMULATED:
@@ -65,9 +65,9 @@ def _start(
 ) -> None:
     import asyncio
 
-    from generator.bootstrap import ensure
     from generator.cli._logs import set_up_logs
     from generator.clock import SystemClock
+    from generator.runtime.bootstrap import ensure
 
     set_up_logs(settings.log_format)
     if settings.site_url is None:  # else under the lease: see Duty
@@ -86,12 +86,12 @@ async def _run(
     from generator.cli._progress import progress_bar
     from generator.cli._report import line
     from generator.clock import SystemClock
-    from generator.duty import Duty
-    from generator.lease.leadership import Leadership
-    from generator.lease.opening import open_lease
-    from generator.metrics import Metrics
-    from generator.publication import Report
-    from generator.service import build
+    from generator.runtime.duty import Duty
+    from generator.runtime.lease.leadership import Leadership
+    from generator.runtime.lease.opening import open_lease
+    from generator.runtime.metrics import Metrics
+    from generator.runtime.publication import Report
+    from generator.runtime.service import build
 
     def told(report: Report, seconds: float) -> None:
         print(line(report, seconds), flush=True)

@@ -35,9 +35,9 @@ def tick(
 
     import asyncio
 
-    from generator.bootstrap import ensure  # takes a second, so what cannot be is told first
     from generator.cli._logs import set_up_logs
     from generator.clock import SystemClock
+    from generator.runtime.bootstrap import ensure  # takes a second, so what cannot be is told first
 
     set_up_logs(settings.log_format)
     if settings.site_url is None:
@@ -49,15 +49,15 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) ->
     import time
     from datetime import timedelta
 
-    from generator.bootstrap import ensure_in_store
     from generator.cli._progress import progress_bar
     from generator.cli._report import line
     from generator.clock import SystemClock
-    from generator.lease.leadership import Leadership
-    from generator.lease.opening import open_lease
-    from generator.opening import open_market
-    from generator.service import build
-    from generator.tick import tick as make
+    from generator.runtime.bootstrap import ensure_in_store
+    from generator.runtime.lease.leadership import Leadership
+    from generator.runtime.lease.opening import open_lease
+    from generator.runtime.opening import open_market
+    from generator.runtime.service import build
+    from generator.runtime.tick import tick as make
 
     clock = SystemClock()
     leadership = Leadership(open_lease(settings))

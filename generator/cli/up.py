@@ -17,7 +17,7 @@ import typer
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
 from generator.cli._times import parse_time
-from generator.publish.values import FIRST_GENERATION
+from generator.release.values import FIRST_GENERATION
 
 if TYPE_CHECKING:
     from generator.cli._children import Child

@@ -11,16 +11,16 @@ import pytest
 
 from generator.arena.algorand import pack, unpack
 from generator.arena.ballots import BallotFile, Refusal
-from generator.arena.inbox import Inbox
 from generator.arena.play import PlayInputs
 from generator.arena.settlement import PricePoint
 from generator.catalog.networks import NETWORKS
 from generator.catalog.words import Prediction
+from generator.inbox.folder import Inbox
 from generator.market.consensus import VenueQuote, agree
-from generator.memory.store import Memory
-from tests.arena.flood import ballot, flood
-from tests.arena.worlds import HOUR, MINUTE, NOON, inputs_at, price_at
-from tests.memory.states import url_in
+from generator.record.memory.store import Memory
+from tests.inbox.flood import ballot, flood
+from tests.support.states import url_in
+from tests.support.worlds import HOUR, MINUTE, NOON, inputs_at, price_at
 
 OPEN = "BTC-20261120-130000"
 

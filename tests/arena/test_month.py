@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.month import Month, broken, differences, straight
+from tests.support.month import Month, broken, differences, straight
 
 
 def test_half_a_day_with_restarts_at_random_instants_equals_the_same_without(tmp_path: Path) -> None:

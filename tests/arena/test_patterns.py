@@ -10,7 +10,7 @@ from generator.arena.patterns import AGREED, ALL, DIFFERED, PatternSums, finding
 from generator.arena.scores import wilson
 from generator.arena.values import Lesson, Pattern
 from generator.catalog.words import PatternType
-from tests import builders
+from tests.support import builders
 
 KINDS = {
     PatternType.BOTH_CORRECT: (1, 1, 1),

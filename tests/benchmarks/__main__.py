@@ -9,7 +9,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from tests.processes import emi_up
+from tests.support.processes import emi_up
 
 TICKS = 40
 
@@ -55,11 +55,11 @@ def _children(parent: int) -> dict[str, float]:
 async def _ticks(folder: Path) -> list[tuple[str, str, str]]:
     from generator.clock import SystemClock
     from generator.compose.all import compose
-    from generator.opening import open_market
-    from generator.publication import publish
-    from generator.service import build
+    from generator.runtime.opening import open_market
+    from generator.runtime.publication import publish
+    from generator.runtime.service import build
+    from generator.runtime.tick import describe, observe, play, read
     from generator.settings import GeneratorSettings
-    from generator.tick import describe, observe, play, read
 
     service = build(GeneratorSettings(state_dir=folder), SystemClock())
     start = datetime.now(UTC).replace(second=0, microsecond=0)

@@ -24,15 +24,15 @@ from nacl.signing import VerifyKey
 
 from generator.arena.algorand import TRANSACTION_PREFIX, address_of, pack, unpack
 from generator.arena.ballots import BallotFile, Poll, judge
-from generator.arena.chain import ballot_of
-from generator.arena.inbox import Inbox
-from generator.arena.recount import PART, content, path_of, recount
-from generator.memory.store import Memory
-from generator.tick import tick
-from tests.arena.flood import flood
-from tests.arena.worlds import CONFIG, GENESIS, HOUR, MINUTE, NOON, inputs_at
-from tests.memory.states import url_in
-from tests.services import SteppedClock, opened
+from generator.inbox.chain import ballot_of
+from generator.inbox.folder import Inbox
+from generator.record.audit.recount import PART, content, path_of, recount
+from generator.record.memory.store import Memory
+from generator.runtime.tick import tick
+from tests.inbox.flood import flood
+from tests.support.services import SteppedClock, opened
+from tests.support.states import url_in
+from tests.support.worlds import CONFIG, GENESIS, HOUR, MINUTE, NOON, inputs_at
 
 ROUND = "BTC-20261120-130000"
 RUNS = 3
@@ -217,7 +217,7 @@ def sheet_digest(memory: Memory) -> Any:
     """Give the digest that the log would hold."""
     from sqlalchemy import create_engine
 
-    from generator.memory.log import ballots_sha256
+    from generator.record.memory.log import ballots_sha256
 
     engine = create_engine(memory._engine.url)
     with engine.connect() as connection:

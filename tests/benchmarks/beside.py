@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import Final
 
 from generator.catalog.words import SourceMode
-from generator.memory.store import Memory
-from generator.publish.beside import Beside
-from generator.publish.downloads import downloads
-from generator.service import Service
-from generator.tick import tick
-from tests.memory.states import url_in
-from tests.publish.fixture import SITE
-from tests.publish.records import record
-from tests.services import NoBeside, SteppedClock, opened
+from generator.record.memory.store import Memory
+from generator.runtime.service import Service
+from generator.runtime.tick import tick
+from generator.site.beside import Beside
+from generator.site.downloads import downloads
+from tests.support.publish_fixture import SITE
+from tests.support.publish_records import record
+from tests.support.services import NoBeside, SteppedClock, opened
+from tests.support.states import url_in
 
 MINUTES: Final = 121  # two hours ended, eight quarters
 NOON: Final = datetime(2026, 11, 20, 12, 50, tzinfo=UTC)

@@ -12,7 +12,7 @@ import numpy as np
 
 from generator.brain.engine import Engine
 from generator.brain.weights import Weights
-from tests.brain.markets import market
+from tests.support.markets import market
 
 DAY = 288
 

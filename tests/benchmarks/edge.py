@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.journeys import little_site
 from tests.journeys.edges import Edge, bare_nginx, missing, nginx
 from tests.journeys.wire import Origin
-from tests.ports import free_port
+from tests.support import little_site
+from tests.support.ports import free_port
 
 BAR: Final = 0.6
 RECIPE: Final = "the whole recipe"

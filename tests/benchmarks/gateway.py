@@ -24,13 +24,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from gateway.networks import TESTNET
 from gateway.settings import DEMO_PAYEE
+from gateway.wire.networks import TESTNET
 from tests.benchmarks.gateway_servers import FACILITATOR_S
 from tests.benchmarks.gateway_wallet import Signer
-from tests.gateway.vault_builder import GENERATION, PATHS, PRICES, body_of, write_vault
-from tests.ports import free_port
-from tests.processes import clean_environment
+from tests.support.ports import free_port
+from tests.support.processes import clean_environment
+from tests.support.vault_builder import GENERATION, PATHS, PRICES, body_of, write_vault
 
 PRODUCT: Final = "x402-market-regime"
 PATH: Final = PATHS[PRODUCT]

@@ -15,8 +15,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway.networks import TESTNET
-from tests.gateway.fakes import FEE_PAYER
+from gateway.wire.networks import TESTNET
+from tests.support.gateway_fakes import FEE_PAYER
 
 ROUND: Final = 5_000
 SUPPORTED: Final = {

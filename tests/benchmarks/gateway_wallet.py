@@ -11,7 +11,7 @@ from algosdk import transaction
 from algosdk.encoding import checksum, decode_address, encode_address
 from nacl.signing import SigningKey
 
-from gateway.networks import TESTNET
+from gateway.wire.networks import TESTNET
 
 
 class Signer:

@@ -21,14 +21,14 @@ from pathlib import Path
 
 from sqlalchemy import create_engine
 
-from generator.arena.chronicle import entry
 from generator.arena.play import ArenaConfig
-from generator.memory import log
-from generator.transparency.note import Checkpoint
-from generator.transparency.reader import LogReader
-from tests.arena.worlds import CONFIG, HOUR, MINUTE, NOON, inputs_at
-from tests.memory.states import url_in
-from tests.transparency.records import Record
+from generator.record.audit.chronicle import entry
+from generator.record.log.note import Checkpoint
+from generator.record.log.reader import LogReader
+from generator.record.memory import log
+from tests.support.log_records import Record
+from tests.support.states import url_in
+from tests.support.worlds import CONFIG, HOUR, MINUTE, NOON, inputs_at
 
 CHUNK = 20_000
 

@@ -21,12 +21,12 @@ from typing import Final
 
 import obstore
 
-from generator.publish.bucket.store import ObjectBucket, open_bucket
-from generator.publish.bucket.upload import AT_ONCE
+from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
-from generator.tick import tick
+from generator.wings.bucket.store import ObjectBucket, open_bucket
+from generator.wings.bucket.upload import AT_ONCE
 from tests.outside.object_stores import MISSING, Store, object_store
-from tests.services import SteppedClock, opened
+from tests.support.services import SteppedClock, opened
 
 OBJECTS: Final = 160
 BYTES: Final = 4_000

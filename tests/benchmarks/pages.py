@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from generator.catalog.discovery import PAGES
 from generator.compose.all import compose_free
-from generator.publish.pages.render import Pages, PageView
-from tests.builders import CONTEXTS
-from tests.publish.fixture import predictions, rounds, schemas
+from generator.site.pages.render import Pages, PageView
+from tests.support.builders import CONTEXTS
+from tests.support.publish_fixture import predictions, rounds, schemas
 
 TICKS = 60
 MINUTE_MS = 60_000

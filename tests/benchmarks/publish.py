@@ -26,13 +26,13 @@ import brotli
 
 from generator.catalog.discovery import JSON_FILES
 from generator.catalog.links import reasoning_path
-from generator.publish.check import Checker
-from generator.publish.release import Releases
-from generator.publish.variants import SMALL_LEVELS, SMALLEST, Variants
-from generator.publish.vault import Offer, Vault
+from generator.release.check import Checker
+from generator.release.release import Releases
+from generator.release.variants import SMALL_LEVELS, SMALLEST, Variants
+from generator.release.vault import Offer, Vault
 from tests.benchmarks.gateway import REPOSITORY, ROUNDS, Server, serving
-from tests.ports import free_port
-from tests.publish.test_vault import offer as offer_of
+from tests.release.test_vault_store import offer as offer_of
+from tests.support.ports import free_port
 
 TICKS: Final = 25
 MANY: Final = 1_000
@@ -69,10 +69,10 @@ def main() -> None:
 async def _ticks(state: Path) -> tuple[list[dict[str, bytes]], list[Offer], frozenset[str]]:
     """Run real ticks and keep what each one had in hand to publish: the files without variants, and the offers."""
     from generator.clock import SystemClock
-    from generator.opening import open_market
-    from generator.service import build
+    from generator.runtime.opening import open_market
+    from generator.runtime.service import build
+    from generator.runtime.tick import tick
     from generator.settings import GeneratorSettings
-    from generator.tick import tick
 
     files: list[dict[str, bytes]] = []
     lasts: set[str] = set()

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from gateway.site_files import load_site
+from gateway.app.site_files import load_site
 
 FREE: Final = "/api/market-regime.php"
 

@@ -16,9 +16,9 @@ from generator.brain.values import AssetReading, BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import RegimeLabel
-from generator.market._sim_market import SimulatedMarket
+from generator.market.simulated.market import SimulatedMarket
 from generator.market.values import BAR_MS, BarFrame
-from tests.brain.markets import floats
+from tests.support.markets import floats
 
 PRICES = ("open", "high", "low", "close")
 WEIGHTS = Weights.load()

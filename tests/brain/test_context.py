@@ -16,7 +16,7 @@ from generator.catalog.words import (
     MarketStructure,
     Trend,
 )
-from tests.brain.markets import market, priced, with_field
+from tests.support.markets import market, priced, with_field
 
 ONE = np.ones(1)
 

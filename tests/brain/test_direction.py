@@ -9,12 +9,12 @@ import pytest
 
 from generator.brain.direction import INPUTS, Direction, outcomes_of
 from generator.brain.engine import Engine
-from generator.brain.training.simulator import DAY, simulate
-from generator.brain.training.streams import listen, outcomes
 from generator.brain.values import Forecast
 from generator.brain.weights import Weights
 from generator.catalog.words import Bias, Prediction
-from tests.brain.markets import ASSETS, market
+from generator.lab.simulator import DAY, simulate
+from generator.lab.streams import listen, outcomes
+from tests.support.markets import ASSETS, market
 
 QUARTER = 900_000
 

@@ -15,7 +15,7 @@ from generator.brain.values import BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.words import Bias, DerivativesState, LiquidityContext, RegimeLabel, Trend
 from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame
-from tests.brain.markets import ASSETS, START_MS, floats, market, priced, with_field
+from tests.support.markets import ASSETS, START_MS, floats, market, priced, with_field
 
 WEIGHTS = Weights.load()
 

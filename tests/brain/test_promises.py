@@ -16,8 +16,8 @@ from generator.brain.values import BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.words import READ_BIAS
 from generator.market.values import BAR_MS, BarFrame
-from tests.brain.markets import ASSETS, floats, market, with_field
 from tests.brain.test_read import lines
+from tests.support.markets import ASSETS, floats, market, with_field
 
 WEIGHTS = Weights.load()
 WARM = 600

@@ -18,7 +18,7 @@ from generator.brain.weights import Weights
 from generator.catalog.words import READ_BIAS
 from generator.cli.read import read
 from generator.market.values import BAR_MS, BarFrame
-from tests.brain.markets import START_MS, market
+from tests.support.markets import START_MS, market
 
 NAMES = {"o": "open", "h": "high", "l": "low", "c": "close", "v": "volume"}
 MORE = ("depth_usd", "spread_bps", "imbalance", "funding", "open_interest", "liq_long_usd", "liq_short_usd")

@@ -8,9 +8,9 @@ import pytest
 from generator.brain.engine import Engine
 from generator.brain.recurrent import Recurrent
 from generator.brain.regime import LABELS, STEP_BARS, FilterSettings, RegimeFilter
-from generator.brain.training.simulator import DAY, simulate
 from generator.brain.weights import Weights
 from generator.catalog.words import RegimeLabel
+from generator.lab.simulator import DAY, simulate
 from generator.market.values import BAR_MS, FloatArray
 
 SETTINGS = FilterSettings(lead=0.1, claim=0.1, undecided=0.33, ramp_bars=1.0)

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from generator.brain.training.train import SEEDS
 from generator.brain.weights import PACKAGED, Weights, digest_of
 from generator.errors import WeightsError
+from generator.lab.train import SEEDS
 
 
 def body() -> dict[str, Any]:

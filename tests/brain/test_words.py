@@ -16,15 +16,15 @@ from generator.brain import sentences
 from generator.brain.engine import Engine
 from generator.brain.evidence import FAMILIES
 from generator.brain.structure import HOUR_MS
-from generator.brain.training.simulator import simulate
 from generator.brain.values import BrainReading, Side
 from generator.brain.weights import PACKAGED, Weights
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Bias
-from generator.market._sim_market import SimulatedMarket
+from generator.lab.simulator import simulate
+from generator.market.simulated.market import SimulatedMarket
 from generator.market.values import BAR_MS
-from tests.brain.markets import floats, market, texts
 from tests.compose.readability import grade as strict_grade
+from tests.support.markets import floats, market, texts
 
 FORBIDDEN = re.compile(
     r"weight|coefficient|threshold|feature|logit|softmax|posterior|heuristic|normalis|formula|sigma", re.IGNORECASE

@@ -14,8 +14,8 @@ from generator.brain.liquidity import Liquidity
 from generator.brain.volatility import Volatility
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import DerivativesState, LiquidityContext, RegimeLabel
-from generator.market._sim_market import SimulatedMarket
-from generator.market._sim_params import DEPTH_FACTOR, FUNDING_8H, REGIMES, SPREAD_FACTOR
+from generator.market.simulated.market import SimulatedMarket
+from generator.market.simulated.params import DEPTH_FACTOR, FUNDING_8H, REGIMES, SPREAD_FACTOR
 from generator.market.values import BAR_MS
 
 DAY = 288

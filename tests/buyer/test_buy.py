@@ -19,15 +19,15 @@ from typer.testing import CliRunner
 from x402.extensions.payment_identifier import declare_payment_identifier_extension
 
 from gateway.devnet.keys import load_or_make
-from gateway.ledger import Ledger
-from gateway.networks import DEVNET, MAINNET
+from gateway.ledger.store import Ledger
 from gateway.settings import DEMO_PAYEE
+from gateway.wire.networks import DEVNET, MAINNET
 from generator.catalog.products import PRODUCTS
 from generator.cli import application
 from generator.cli._buying import BuyError, Order, purchase
 from generator.cli._purchases import Purchase, Purchases
 from generator.errors import GeneratorError
-from tests.buyer.live import Shop, devnet_at, serving, shop
+from tests.support.live_gateway import Shop, devnet_at, serving, shop
 
 PRICE = 10_000
 

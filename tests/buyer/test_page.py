@@ -15,19 +15,19 @@ from algosdk import encoding, transaction
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from gateway.buyer import SIGN_PATH, buyer_routes, devnet_wallet
-from gateway.buyer_products import FLOWS, Flow
-from gateway.chain import Presence
-from gateway.challenge import Challenge
+from gateway.app.limits import Clients
+from gateway.buyer.page import SIGN_PATH, buyer_routes, devnet_wallet
+from gateway.buyer.products import FLOWS, Flow
 from gateway.clock import SystemClock
 from gateway.devnet.transactions import check_signature, parse_item
-from gateway.http_client import HttpClient
-from gateway.limits import Clients
-from gateway.networks import DEVNET, MAINNET
-from gateway.remote import Answer
+from gateway.payments.challenge import Challenge
 from gateway.settings import DEMO_PAYEE, GatewaySettings
-from gateway.vault import Vault
-from gateway.vault_store import Folder
+from gateway.upstream.chain import Presence
+from gateway.upstream.http_client import HttpClient
+from gateway.upstream.remote import Answer
+from gateway.vault.bucket import Folder
+from gateway.vault.folder import Vault
+from gateway.wire.networks import DEVNET, MAINNET
 from generator.catalog.links import BUYER, BUYER_AGENT, BUYER_PAGES
 from generator.catalog.products import PRODUCTS, Product
 from generator.catalog.sentences import DISCLAIMER
@@ -36,8 +36,8 @@ from generator.contract.paid_atlas import IntelligenceLayer, X402AtlasPaidRespon
 from generator.contract.paid_human_report import HumanReport
 from generator.contract.paid_main_brain import X402MainBrainPaidResponse
 from generator.contract.paid_market_regime import X402PaidResponse
-from tests.buyer.little_vault import write_vault
-from tests.buyer.live import devnet_at
+from tests.support.little_vault import write_vault
+from tests.support.live_gateway import devnet_at
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -19,16 +19,16 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from gateway.app import build_app
+from gateway.app.application import build_app
+from gateway.app.limits import Clients
+from gateway.buyer.prepare import MAX_AT_ONCE, PER_MINUTE, Prepare
 from gateway.devnet.keys import new_key
 from gateway.devnet.transactions import group_id, parse_item, signed
-from gateway.limits import Clients
-from gateway.networks import DEVNET, MAINNET
-from gateway.payment import read_payment
-from gateway.prepare import MAX_AT_ONCE, PER_MINUTE, Prepare
+from gateway.payments.payment import read_payment
 from gateway.settings import DEMO_PAYEE, GatewaySettings
-from tests.buyer.little_vault import write_vault
-from tests.buyer.live import devnet_at, open_port, serving
+from gateway.wire.networks import DEVNET, MAINNET
+from tests.support.little_vault import write_vault
+from tests.support.live_gateway import devnet_at, open_port, serving
 
 BUYER = new_key()
 PRICE = 100_000

@@ -8,7 +8,7 @@ import pytest
 
 from generator.catalog.sentences import DISCLAIMER
 from generator.contract.paid_human_report import HumanReport
-from generator.publish.sample import SAMPLE_KEY, Sample, bundled
+from generator.site.sample import SAMPLE_KEY, Sample, bundled
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 

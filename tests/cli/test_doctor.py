@@ -15,9 +15,9 @@ from typing import ClassVar
 import pytest
 from prometheus_client import generate_latest
 
-from gateway.metrics import Metrics
+from gateway.app.metrics import Metrics
 from generator.cli._doctor import Check, examine
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 
 class Quiet(SimpleHTTPRequestHandler):

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from generator.cli._children import ALARMING
-from tests.ports import free_port
-from tests.processes import running
+from tests.support.ports import free_port
+from tests.support.processes import running
 
 ROOT = Path(__file__).resolve().parents[2]
 GARBAGE = b"\x16\x03\x01\x02\x00 no HTTP\r\n\r\n"

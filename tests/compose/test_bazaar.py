@@ -7,9 +7,9 @@ from jsonschema import Draft202012Validator
 from x402.extensions.bazaar import QueryDiscoveryExtension, validate_discovery_extension
 
 from generator.catalog.products import PRODUCTS
-from generator.publish.encode import encode
-from tests.builders import CONTEXTS
-from tests.compose.bodies import composed
+from generator.contract.encode import encode
+from tests.support.bodies import composed
+from tests.support.builders import CONTEXTS
 
 
 @pytest.mark.parametrize("product", [row.id for row in PRODUCTS])

@@ -8,7 +8,7 @@ from generator.arena.values import LockedCrowd, RecordCrowd
 from generator.catalog.words import Consensus
 from generator.compose.human_consensus import human_consensus
 from generator.compose.teacher_lessons import teacher_lessons
-from tests import builders
+from tests.support import builders
 
 
 def test_the_crowd_by_record_stands_beside_the_count() -> None:

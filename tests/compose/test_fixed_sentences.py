@@ -10,8 +10,8 @@ import pytest
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS
 from generator.catalog.sentences import USAGE_CHARACTERISTICS
-from tests.builders import CONTEXTS
-from tests.compose.bodies import composed, free, paid, published
+from tests.support.bodies import composed, free, paid, published
+from tests.support.builders import CONTEXTS
 
 NAMED = ("financial", "investment", "trading", "tax", "legal", "betting", "gambling", "fund-management")
 TIMES = ("updated", "updated_at", "updated_utc", "generated_at")

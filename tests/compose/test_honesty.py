@@ -19,9 +19,9 @@ from generator.compose.derivatives import most
 from generator.compose.regime import market_state
 from generator.compose.rounds import human_consensus_block
 from generator.compose.scores import statement
-from tests.builders import CONTEXTS, SEALED_PROBABILITIES, SEALED_SALT, full_context, record
-from tests.compose.bodies import bodies, composed, free, paid, published
-from tests.compose.walk import leaves
+from tests.support.bodies import bodies, composed, free, paid, published
+from tests.support.builders import CONTEXTS, SEALED_PROBABILITIES, SEALED_SALT, full_context, record
+from tests.support.walk import leaves
 
 SCORES = {"brier", "log_score", "hit_rate_percent", "percent", "skill_percent", "void_rate_percent"}
 COUNTS = {"n", "resolved", "rounds_ended"}

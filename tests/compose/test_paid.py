@@ -10,11 +10,11 @@ import pytest
 from generator.catalog.glossary import GLOSSARY
 from generator.catalog.products import PRODUCTS
 from generator.compose.challenge import sections
-from generator.publish.encode import encode
-from tests.builders import CONTEXTS
-from tests.compose.bodies import bodies, composed, free, paid
+from generator.contract.encode import encode
 from tests.compose.readability import grade
-from tests.compose.walk import leaves, strings
+from tests.support.bodies import bodies, composed, free, paid
+from tests.support.builders import CONTEXTS
+from tests.support.walk import leaves, strings
 
 TRADES = re.compile(
     r"\b(entry|entries|stop|stops|stop-loss|size|sizing|take profit|target|targets|buy|sell)\b", re.IGNORECASE

@@ -13,10 +13,10 @@ from textstat.backend.utils._get_lang_easy_words import get_lang_easy_words
 from generator.brain import sentences
 from generator.catalog import plain
 from generator.catalog import sentences as fixed
-from generator.publish.pages.words import glossary
-from tests.builders import CONTEXTS
-from tests.compose.bodies import published
-from tests.compose.walk import strings
+from generator.site.pages.words import glossary
+from tests.support.bodies import published
+from tests.support.builders import CONTEXTS
+from tests.support.walk import strings
 
 REVIEWED: Final = Path(__file__).with_name("plain_words.txt")
 # Easy words that mean something of their own on a market: whatever of these is said must be explained.

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from generator.contract.encode import encode
 from generator.contract.payment_required import X402PaymentRequiredResponse
-from generator.publish.encode import encode
-from tests.builders import CONTEXTS
-from tests.compose.bodies import bodies, published
-from tests.compose.walk import allowed, leaves, model_paths
+from tests.support.bodies import bodies, published
+from tests.support.builders import CONTEXTS
+from tests.support.walk import allowed, leaves, model_paths
 
 FORBIDDEN = re.compile(r"weight|coefficient|threshold|feature|logit|heuristic|normali[sz]ation|formula", re.IGNORECASE)
 WEIGHTS = Path(__file__).parents[2] / "generator" / "brain" / "weights.json"

@@ -14,8 +14,8 @@ from generator.compose.liquidity_lite import notes
 from generator.compose.regime import regime_sentence
 from generator.compose.report_parts import futures, report_asset, track_record
 from generator.compose.scenarios import scenarios
-from generator.publish.pages.words import regime_headline
-from tests.builders import full_context
+from generator.site.pages.words import regime_headline
+from tests.support.builders import full_context
 
 OVERTAKEN = {
     RegimeLabel.RISK_ON: 0.17,

@@ -8,10 +8,10 @@ import pytest
 from pydantic import ValidationError
 
 from generator.contract.base import Body
+from generator.contract.encode import encode
 from generator.contract.registry import MODELS
 from generator.contract.scores import Probabilities
-from generator.publish.encode import encode
-from generator.publish.openapi.schemas import component_schemas
+from generator.site.openapi.schemas import component_schemas
 
 
 def subclasses(model: type[Body]) -> set[type[Body]]:

@@ -10,7 +10,7 @@ from generator.catalog.money import us_cents, usdc_amount
 from generator.catalog.networks import NETWORKS
 from generator.catalog.products import PRODUCTS
 from generator.compose.challenge import price_in_words
-from generator.publish.openapi.paths import _payment_info
+from generator.site.openapi.paths import _payment_info
 
 SPELT = [
     (10_000, "0.01", "1 US cent"),

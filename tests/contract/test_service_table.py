@@ -8,9 +8,9 @@ import pytest
 
 from generator.catalog.products import PRODUCTS
 from generator.compose.all import Composed, compose
-from generator.publish.openapi.schemas import component_schemas
-from tests.builders import CONTEXTS
+from generator.site.openapi.schemas import component_schemas
 from tests.contract.service_table import FIELDS, FREE_PRODUCT_IDS, MAY_BE_ABSENT, NEXT, PAID, PATHS, REQUIRED, TYPES
+from tests.support.builders import CONTEXTS
 
 SCHEMAS = component_schemas()
 ROWS = [(model, field, kind) for model, fields in FIELDS.items() for field, kind in fields.items()]

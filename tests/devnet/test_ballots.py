@@ -16,13 +16,13 @@ from gateway.devnet.errors import WalletError
 from gateway.devnet.faucet import prepared
 from gateway.devnet.keys import Key, new_key
 from gateway.devnet.rounds import started_at
-from gateway.networks import DEVNET, TESTNET
+from gateway.wire.networks import DEVNET, TESTNET
 from generator.arena.address import default_address
 from generator.arena.ballots import NOTE_PREFIX, BallotFile, Poll, judge, note_of
-from generator.arena.chain import Ask, ChainBallots, IndexerError
 from generator.catalog.words import Prediction
+from generator.inbox.chain import Ask, ChainBallots, IndexerError
 from tests.arena.test_ballots import OPEN
-from tests.devnet.toy import START_ROUND, Toy, pay, toy
+from tests.support.toy_devnet import START_ROUND, Toy, pay, toy
 
 ARENA = default_address()
 

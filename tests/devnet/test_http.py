@@ -15,9 +15,9 @@ from gateway.devnet.keys import load_or_make, new_key
 from gateway.devnet.server import _listen, serve
 from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.transactions import Item, parse_item, signed
-from gateway.networks import DEVNET, TESTNET
 from gateway.settings import DEMO_PAYEE
-from tests.devnet.toy import PRICE, START_ROUND, Toy, pay, toy
+from gateway.wire.networks import DEVNET, TESTNET
+from tests.support.toy_devnet import PRICE, START_ROUND, Toy, pay, toy
 
 
 def payload_of(header: str) -> dict[str, Any]:

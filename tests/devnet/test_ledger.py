@@ -14,8 +14,8 @@ from gateway.devnet.errors import DevnetError, LedgerRefusal
 from gateway.devnet.keys import new_key
 from gateway.devnet.rules import FEE_SINK
 from gateway.devnet.transactions import parse_group, parse_item, signed
-from gateway.networks import DEVNET, TESTNET
-from tests.devnet.toy import SteppedClock, group, ledger_at, pay, send_asset, sign
+from gateway.wire.networks import DEVNET, TESTNET
+from tests.support.toy_devnet import SteppedClock, group, ledger_at, pay, send_asset, sign
 
 ALGO = 1_000_000
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgpack
 import pytest
 
-from tests.devnet.toy import send_asset, toy
+from tests.support.toy_devnet import send_asset, toy
 
 
 @pytest.mark.parametrize("path", ["/v2/status", "/v2/transactions/params", "/algod/v2/status"])

@@ -12,7 +12,7 @@ import httpx2
 from aiohttp import web
 from starlette.applications import Starlette
 
-from tests.gateway.fakes import payment_txid
+from tests.support.gateway_fakes import payment_txid
 
 PLACES = {"f": "facilitator", "a": "algod", "i": "indexer"}
 

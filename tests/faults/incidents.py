@@ -13,17 +13,17 @@ from pathlib import Path
 import httpx2
 from prometheus_client import generate_latest
 
-from gateway.adoption import adopt
 from gateway.devnet.wallet import SignedPayment
-from gateway.ledger import Ledger
-from gateway.ledger_thread import WAIT_S
+from gateway.ledger.store import Ledger
+from gateway.ledger.thread import WAIT_S
+from gateway.payments.adoption import adopt
 from generator.cli._doctor import examine
 from tests.cli.test_doctor import answering
 from tests.faults.behaviours import SERVER_ERROR, after, reset
 from tests.faults.stage import PRODUCT, Stage, stage
-from tests.gateway.house import until
-from tests.gateway.test_ledger_silent import Silence
-from tests.gateway.wallet import decode_header, encode_header
+from tests.ledger.test_ledger_silent import Silence
+from tests.support.gateway_house import until
+from tests.support.gateway_wallet import decode_header, encode_header
 
 DAY_S, HOUR_S = 86_400, 3_600
 LOOKS, LOOK_S = 7, 10

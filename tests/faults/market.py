@@ -24,14 +24,14 @@ from gateway.devnet.keys import Key, new_key
 from gateway.devnet.ledger import Ledger
 from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.wallet import SignedPayment, choose_offer, read_challenge, sign_payment
-from gateway.networks import DEVNET
 from gateway.settings import DEMO_PAYEE
+from gateway.wire.networks import DEVNET
 from generator.catalog.products import PRODUCTS
-from tests.buyer.little_vault import write_vault
-from tests.buyer.live import serving
 from tests.faults.runner import ARMED
-from tests.ports import free_port
-from tests.processes import clean_environment, get
+from tests.support.little_vault import write_vault
+from tests.support.live_gateway import serving
+from tests.support.ports import free_port
+from tests.support.processes import clean_environment, get
 
 REPOSITORY = Path(__file__).parents[2]
 PRODUCT = PRODUCTS[0]

@@ -19,7 +19,7 @@ from typing import Any
 import uvicorn
 
 import gateway
-from gateway.app import build_app
+from gateway.app.application import build_app
 from gateway.settings import GatewaySettings
 
 ARMED = Path("armed")

@@ -11,21 +11,21 @@ from typing import Any
 
 import httpx2
 
-from gateway.app import build_app
+from gateway.app.application import build_app
+from gateway.app.state import GatewayState
 from gateway.devnet.app import build_devnet
 from gateway.devnet.keys import Key, new_key
 from gateway.devnet.ledger import Ledger
 from gateway.devnet.rounds import ROUND_S
 from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.wallet import SignedPayment, choose_offer, read_challenge, sign_payment
-from gateway.http_client import HttpClient
-from gateway.networks import DEVNET
 from gateway.settings import DEMO_PAYEE, GatewaySettings
-from gateway.state import GatewayState
+from gateway.upstream.http_client import HttpClient
+from gateway.wire.networks import DEVNET
 from tests.faults.front import Front
-from tests.gateway.fakes import FakeClock
-from tests.gateway.names import NAME, Names, black_hole, loopback_addresses
-from tests.gateway.vault_builder import GENERATION, PATHS, START, write_vault
+from tests.support.gateway_fakes import FakeClock
+from tests.support.names import NAME, Names, black_hole, loopback_addresses
+from tests.support.vault_builder import GENERATION, PATHS, START, write_vault
 
 PRODUCT = PATHS["x402-market-regime"]
 PRICE = 10_000

@@ -16,7 +16,7 @@ from gateway.devnet.wallet import SignedPayment
 from tests.faults.front import Asked
 from tests.faults.modes import Mode
 from tests.faults.stage import MONEY, Stage, stage
-from tests.gateway.wallet import decode_header
+from tests.support.gateway_wallet import decode_header
 
 DUPLICATES = 3
 AT_ONCE = 8

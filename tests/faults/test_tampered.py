@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from nacl.signing import SigningKey
 
 from gateway.errors import PaymentInvalid
-from gateway.networks import DEVNET
-from gateway.payment import read_payment
+from gateway.payments.payment import read_payment
 from gateway.settings import DEMO_PAYEE
+from gateway.wire.networks import DEVNET
 from tests.faults.behaviours import told
 from tests.faults.stage import PRODUCT, Stage, stage
-from tests.gateway.wallet import Buyer, Signed, decode_header, encode_header
+from tests.support.gateway_wallet import Buyer, Signed, decode_header, encode_header
 
 BUYER = Buyer()
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just(1e400)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 RECIPES: Final = Path(__file__).resolve().parents[2] / "site" / "edge"
 PROJECT: Final = "Educational Market Intelligence"

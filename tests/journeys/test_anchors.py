@@ -14,12 +14,12 @@ from algosdk.account import address_from_private_key
 
 from generator.cli._log_audit import open_log
 from generator.cli._published import Published
-from generator.logbook import read_keys
-from generator.transparency.edge import Edge
-from generator.transparency.merkle import leaf_hash
-from generator.transparency.note import Checkpoint, Signer
-from tests.processes import Running, emi, emi_up, get
-from tests.transparency.published import publish
+from generator.record.log.edge import Edge
+from generator.record.log.merkle import leaf_hash
+from generator.record.log.note import Checkpoint, Signer
+from generator.record.logbook import read_keys
+from tests.support.processes import Running, emi, emi_up, get
+from tests.support.published_log import publish
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(600)]
 

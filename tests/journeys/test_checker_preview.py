@@ -15,17 +15,17 @@ import pytest
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateway.app import _config, build_app
+from gateway.app.application import _config, build_app
 from gateway.settings import GatewaySettings
 from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import ONCE_PREFIXES
 from generator.catalog.sentences import DISCLAIMER
-from tests.buyer.little_vault import write_vault
-from tests.buyer.live import devnet_at, open_port
 from tests.journeys.checker import CANNOT, markdown, run
 from tests.journeys.checks import CHECKS
 from tests.journeys.edges import RECIPES
-from tests.journeys.little_site import ONCE, publish
+from tests.support.little_site import ONCE, publish
+from tests.support.little_vault import write_vault
+from tests.support.live_gateway import devnet_at, open_port
 
 Headers = list[tuple[bytes, bytes]]
 REPOSITORY = Path(__file__).resolve().parents[2]

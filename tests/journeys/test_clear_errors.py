@@ -11,8 +11,8 @@ import pytest
 
 from generator.catalog.words import SourceMode
 from generator.settings import GeneratorSettings
-from tests.processes import emi
-from tests.services import SteppedClock, opened
+from tests.support.processes import emi
+from tests.support.services import SteppedClock, opened
 
 
 def one_line(text: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import emi, emi_up
+from tests.support.processes import emi, emi_up
 
 OF_FILES = {"site": 0o644, "vault": 0o640}
 

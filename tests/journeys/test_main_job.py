@@ -18,7 +18,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
 from generator.cli._children import ALARMING
-from tests.processes import Running, emi, emi_up, get
+from tests.support.processes import Running, emi, emi_up, get
 
 DISCOVERY = (
     "/openapi.json",

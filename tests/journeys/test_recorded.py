@@ -10,7 +10,7 @@ import pytest
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS
-from tests.processes import emi
+from tests.support.processes import emi
 
 MARKET_DATA = Path(__file__).parents[3] / "shared" / "market-data"
 pytestmark = pytest.mark.skipif(not MARKET_DATA.is_dir(), reason="the recorded market data is not beside the project")

@@ -18,22 +18,22 @@ from algosdk.transaction import SuggestedParams
 from typer.testing import CliRunner
 
 from generator.arena.address import default_address
-from generator.arena.box import BallotBox, ChainWay, FolderWay
-from generator.arena.chain import ChainBallots
-from generator.arena.inbox import Inbox
-from generator.arena.recount import path_of
 from generator.arena.signing import sign_ballot
 from generator.catalog.words import Prediction
 from generator.cli._ballot import drop
 from generator.cli.verify import verify
-from generator.tick import tick
-from tests.arena.worlds import GENESIS, voter
+from generator.inbox.box import BallotBox, ChainWay, FolderWay
+from generator.inbox.chain import ChainBallots
+from generator.inbox.folder import Inbox
+from generator.record.audit.recount import path_of
+from generator.runtime.tick import tick
 from tests.devnet.test_ballots import asking
-from tests.devnet.toy import SteppedClock as ChainClock
-from tests.devnet.toy import Toy, toy
-from tests.processes import Running, emi, emi_up, get
-from tests.services import NOON, SteppedClock, opened
-from tests.shifted import ShiftedClock
+from tests.support.processes import Running, emi, emi_up, get
+from tests.support.services import NOON, SteppedClock, opened
+from tests.support.shifted import ShiftedClock
+from tests.support.toy_devnet import SteppedClock as ChainClock
+from tests.support.toy_devnet import Toy, toy
+from tests.support.worlds import GENESIS, voter
 
 ROUND = "BTC-20261120-130000"
 CONSENSUS = "/api/human-consensus.php"

@@ -15,11 +15,11 @@ import pytest
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode, SourceStatus
-from generator.market.exchanges import LiveSource
+from generator.market.live.source import LiveSource
 from generator.market.source import Source
 from generator.market.values import BAR_MS, Observation
-from tests.market.exchange_server import Ask, Venues, serving
-from tests.market.synthetic_bodies import BAR, PRICES, World, bar
+from tests.support.exchange_server import Ask, Venues, serving
+from tests.support.synthetic_bodies import BAR, PRICES, World, bar
 
 NOW = 1_763_640_000_000  # on a bar boundary
 MINUTE = 60_000

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from generator.catalog.words import SourceStatus
-from tests.market.exchange_server import Venues
-from tests.market.synthetic_bodies import BAR
 from tests.market.test_exchanges import MINUTE, NOW, watch
 from tests.market.test_exchanges_faults import row
+from tests.support.exchange_server import Venues
+from tests.support.synthetic_bodies import BAR
 
 DAY = 288 * BAR
 

@@ -9,9 +9,9 @@ import pytest
 
 from generator.catalog.words import SourceStatus
 from generator.market.values import Observation, SourceHealth
-from tests.market.exchange_server import Ask, Venues
-from tests.market.synthetic_bodies import BAR, World, binance
 from tests.market.test_exchanges import MINUTE, NOW, SINCE, watch
+from tests.support.exchange_server import Ask, Venues
+from tests.support.synthetic_bodies import BAR, World, binance
 
 REST = ("binance", "bybit", "coinbase", "kraken")  # without okx
 

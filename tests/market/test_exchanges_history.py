@@ -10,11 +10,11 @@ import pytest
 
 from generator.catalog.assets import ASSETS
 from generator.errors import SourceError
-from generator.market.exchanges import LiveSource
+from generator.market.live.source import LiveSource
 from generator.market.values import BarFrame, Observation
-from tests.market.exchange_server import Ask, Venues, serving
-from tests.market.synthetic_bodies import BAR, World, bar
 from tests.market.test_exchanges import NOW, Setup
+from tests.support.exchange_server import Ask, Venues, serving
+from tests.support.synthetic_bodies import BAR, World, bar
 
 DAY_BARS = 288
 Told = list[tuple[int, int, str]]

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.market._exchange_candles import last_closed
-from generator.market._exchange_derivatives import hours_of
-from generator.market._exchange_readings import DayReading, Unusable, keep_usable
-from generator.market._exchange_spot import Origin, measure
-from generator.market._exchange_venues import CANDLE_ORDER, VENUES, choose
+from generator.market.live.candles import last_closed
+from generator.market.live.derivatives import hours_of
+from generator.market.live.readings import DayReading, Unusable, keep_usable
+from generator.market.live.spot import Origin, measure
+from generator.market.live.venues import CANDLE_ORDER, VENUES, choose
 from generator.market.values import BAR_MS
 
 ORIGIN = Origin("kraken", "BTC", 0, "USD")

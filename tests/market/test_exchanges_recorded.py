@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generator.market._exchange_venues import VENUES
+from generator.market.live.venues import VENUES
 from generator.market.values import AssetObservation
-from tests.market.exchange_server import SHARED, Ask, Override, Venues, recorded
-from tests.market.synthetic_bodies import BAR
 from tests.market.test_exchanges import NOW, watch
+from tests.support.exchange_server import SHARED, Ask, Override, Venues, recorded
+from tests.support.synthetic_bodies import BAR
 
 DAY = 86_400_000
 

@@ -11,8 +11,8 @@ import pytest
 
 from generator.catalog.words import SourceStatus
 from generator.errors import SourceError
-from generator.market._recorded_csv import Kind, ascending, read_rows
-from generator.market.recorded import RecordedSource
+from generator.market.recorded.csv import Kind, ascending, read_rows
+from generator.market.recorded.source import RecordedSource
 from generator.market.values import BAR_MS
 from tests.market.test_recorded import (
     ASSETS,

@@ -12,7 +12,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.sentences import NEEDS_5_MINUTE_BARS
 from generator.catalog.words import SourceStatus
 from generator.errors import SourceError
-from generator.market.recorded import RecordedSource
+from generator.market.recorded.source import RecordedSource
 from generator.market.values import BAR_MS
 from tests.market.test_recorded import backfill, observe
 

@@ -10,7 +10,7 @@ import pytest
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import RegimeLabel, SourceMode, SourceStatus
-from generator.market.simulated import DAY_MS, VENUES, SimulatedSource
+from generator.market.simulated.source import DAY_MS, VENUES, SimulatedSource
 from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame, Observation
 
 NOW_MS = 1_795_172_400_000 + 7 * 60_000  # 2026-11-20 11:07 UTC

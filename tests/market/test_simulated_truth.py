@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from generator.market._sim_market import SimulatedMarket
-from generator.market._sim_params import BETA, BLOCK_BARS, DRIFT_DAY, LOG_PRICE, REGIMES, SIGMA_DAY
-from generator.market._sim_random import autoregress
-from generator.market._sim_schedule import regime_mix, schedule
+from generator.market.simulated.market import SimulatedMarket
+from generator.market.simulated.params import BETA, BLOCK_BARS, DRIFT_DAY, LOG_PRICE, REGIMES, SIGMA_DAY
+from generator.market.simulated.random import autoregress
+from generator.market.simulated.schedule import regime_mix, schedule
 from generator.market.values import BAR_MS, BarFrame, FloatArray, IntArray
 
 FIRST_BLOCK, BLOCKS = 560, 3

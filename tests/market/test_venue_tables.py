@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from generator.catalog.venues import VENUES
-from generator.market._exchange_venues import _ALSO, CANDLE_ORDER
-from generator.market._exchange_venues import VENUES as SPECS
+from generator.market.live.venues import _ALSO, CANDLE_ORDER
+from generator.market.live.venues import VENUES as SPECS
 
 ROOT = Path(__file__).parents[2]
 NAMED_WITH = {also: name for name, many in _ALSO.items() for also in many}  # a setting names both by the first

@@ -12,16 +12,16 @@ from typing import Any
 
 from algosdk import encoding
 
-from gateway.app import build_app
+from gateway.app.application import build_app
 from gateway.devnet.keys import Key, new_key
 from gateway.devnet.ledger import Search
 from gateway.devnet.transactions import parse_item, signed
-from gateway.networks import MAINNET
 from gateway.settings import DEMO_PAYEE, GatewaySettings
-from generator.publish.encode import encode
-from generator.publish.sample import bundled
-from tests.buyer.little_vault import write_vault
-from tests.buyer.live import Shop, devnet_at, open_port, serving
+from gateway.wire.networks import MAINNET
+from generator.contract.encode import encode
+from generator.site.sample import bundled
+from tests.support.little_vault import write_vault
+from tests.support.live_gateway import Shop, devnet_at, open_port, serving
 
 ASSETS = Path(__file__).resolve().parents[2] / "site" / "assets"
 RELEASE = "000000000001"

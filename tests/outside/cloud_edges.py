@@ -15,9 +15,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from generator.catalog.discovery import ONCE_CACHE_CONTROL, PINNED_CACHE_CONTROL
-from generator.publish.bucket.types import ENCODINGS, attributes, content_type
+from generator.wings.bucket.types import ENCODINGS, attributes, content_type
 from tests.outside.processes import PEERS, REPOSITORY
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 EDGE_PEERS = PEERS / "edge"
 CLOUDFLARE = REPOSITORY / "site" / "edge" / "cloudflare"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.outside.market import HAVE, MISSING, Market, market
-from tests.processes import emi
+from tests.support.processes import emi
 
 
 @pytest.fixture(scope="session")

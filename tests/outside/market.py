@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from gateway.devnet.keys import Key, new_key
-from gateway.networks import TESTNET
+from gateway.wire.networks import TESTNET
 from generator.catalog.products import Product
-from tests.buyer.little_vault import write_vault
 from tests.outside.processes import (
     OFFICIAL_JS,
     OFFICIAL_PYTHON,
@@ -26,6 +25,7 @@ from tests.outside.processes import (
     official_facilitator,
     peer,
 )
+from tests.support.little_vault import write_vault
 
 HAVE = {"python": bool(OFFICIAL_PYTHON), "js": bool(OFFICIAL_JS)}
 MISSING = {

@@ -24,8 +24,8 @@ from typing import Any
 
 import pytest
 
-from generator.publish.bucket.store import ObjectBucket, open_bucket
-from tests.ports import free_port
+from generator.wings.bucket.store import ObjectBucket, open_bucket
+from tests.support.ports import free_port
 
 MISSING = "" if importlib.util.find_spec("moto") else "moto is not installed (pip install 'moto[server]')"
 BUCKET = "market"

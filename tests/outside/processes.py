@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gateway.devnet.keys import new_key
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PEERS = REPOSITORY / "tests" / "peers"

@@ -10,7 +10,7 @@ from typing import Final
 
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.processes import emi_up
+from tests.support.processes import emi_up
 
 CHROMIUM: Final = Path("/usr/bin/chromium")
 OFFICIAL_SITE: Final = os.environ.get("OFFICIAL_SITE", "")

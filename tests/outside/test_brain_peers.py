@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from generator.brain.training.evaluate import BRAIN
-from generator.brain.training.families import FAMILIES
-from generator.brain.training.peers import PEERS, installed
-from tests.brain.evaluated import evaluated
+from generator.lab.evaluate import BRAIN
+from generator.lab.families import FAMILIES
+from generator.lab.peers import PEERS, installed
+from tests.lab.evaluated import evaluated
 
 pytestmark = [
     pytest.mark.outside,

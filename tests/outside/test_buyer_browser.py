@@ -17,11 +17,11 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from gateway.settings import DEMO_PAYEE
 from generator.catalog.links import BUYER_PAGES
-from tests.buyer.live import Shop
 from tests.buyer.test_page import page_of, state_of
-from tests.gateway.wallet import decode_header
 from tests.outside.buyer_shop import ARC0001, ARC0027, LUTE_PAGE, MAINNET, Wallet, a_shop, provider
 from tests.outside.site_pages import CHROMIUM, MODULES, a_browser
+from tests.support.gateway_wallet import decode_header
+from tests.support.live_gateway import Shop
 
 pytestmark = [
     pytest.mark.outside,

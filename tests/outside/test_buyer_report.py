@@ -12,10 +12,10 @@ pytest.importorskip("playwright", reason="missing: playwright (pip install playw
 
 from playwright.sync_api import Browser, Page, Route, expect
 
-from generator.publish.sample import bundled
-from tests.buyer.live import Shop
+from generator.site.sample import bundled
 from tests.outside.buyer_shop import a_shop
 from tests.outside.site_pages import CHROMIUM, MODULES, a_browser
+from tests.support.live_gateway import Shop
 
 pytestmark = [
     pytest.mark.outside,

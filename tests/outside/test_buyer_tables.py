@@ -13,10 +13,10 @@ pytest.importorskip("playwright", reason="missing: playwright (pip install playw
 from playwright.sync_api import Browser, Page
 
 from generator.catalog.products import PRODUCTS
-from tests.buyer.live import Shop
-from tests.compose.bodies import paid
 from tests.outside.buyer_shop import a_shop
 from tests.outside.site_pages import CHROMIUM, a_browser
+from tests.support.bodies import paid
+from tests.support.live_gateway import Shop
 
 pytestmark = [
     pytest.mark.outside,

@@ -14,11 +14,11 @@ pytest.importorskip("playwright", reason="missing: playwright (pip install playw
 from algosdk import encoding, transaction
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from gateway.networks import DEVNET, MAINNET
-from tests.buyer.live import Shop
+from gateway.wire.networks import DEVNET, MAINNET
 from tests.outside.buyer_shop import ARC0001, DEMO_PAYEE, Wallet, a_shop, provider
 from tests.outside.site_pages import CHROMIUM, a_browser
 from tests.outside.test_buyer_browser import REPORT, Sent, opened, pay, until, with_wallet
+from tests.support.live_gateway import Shop
 
 pytestmark = [
     pytest.mark.outside,

@@ -14,9 +14,9 @@ pytest.importorskip("playwright", reason="missing: playwright (pip install playw
 from playwright.sync_api import Browser, Route, expect
 
 from generator.cli.buyer_wallets import FOLDER, make
-from tests.buyer.live import Shop
 from tests.outside.buyer_shop import a_shop
 from tests.outside.site_pages import CHROMIUM, a_browser
+from tests.support.live_gateway import Shop
 
 MISSING = (
     "missing: chromium (apt install chromium)"

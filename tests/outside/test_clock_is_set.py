@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.outside.processes import REPOSITORY
-from tests.processes import Running, running
+from tests.support.processes import Running, running
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(400)]
 SHIM = REPOSITORY / "tests" / "lease" / "shifted_clock.c"

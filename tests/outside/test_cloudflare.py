@@ -15,8 +15,8 @@ from pathlib import Path
 import brotli
 import pytest
 
-from gateway.problem import CORS_HEADERS, PROBLEMS, SECURITY_HEADERS, SITE_CORS_HEADERS
-from gateway.site_files import PAGE_POLICY
+from gateway.app.problem import CORS_HEADERS, PROBLEMS, SECURITY_HEADERS, SITE_CORS_HEADERS
+from gateway.app.site_files import PAGE_POLICY
 from generator.catalog.assets import ASSETS
 from generator.catalog.products import PRODUCTS
 from generator.catalog.sentences import DISCLAIMER
@@ -33,8 +33,8 @@ from tests.outside.cloud_edges import (
     worker,
 )
 from tests.outside.processes import devnet, emi
-from tests.ports import free_port
-from tests.processes import emi as emi_command
+from tests.support.ports import free_port
+from tests.support.processes import emi as emi_command
 
 # The two ticks of the first test, on a machine that does other things too.
 pytestmark = [

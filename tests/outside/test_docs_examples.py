@@ -14,7 +14,7 @@ import pytest
 
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
-from tests.processes import emi_up, get
+from tests.support.processes import emi_up, get
 
 MISSING = [
     f"missing: {name} (apt install {package})"

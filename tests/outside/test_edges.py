@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from generator.publish.release import Releases
-from generator.publish.variants import Variants
+from generator.release.release import Releases
+from generator.release.variants import Variants
 from tests.journeys.checker import CANNOT, Row, run
 from tests.journeys.checks import ENCODINGS, decoded
 from tests.journeys.edges import NOWHERE, Edge, caddy, missing, nginx
 from tests.journeys.wire import Origin
-from tests.processes import Running, emi, emi_up
+from tests.support.processes import Running, emi, emi_up
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(300)]
 PAID = "/api/x402-atlas.php"

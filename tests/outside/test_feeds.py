@@ -13,12 +13,12 @@ import pytest
 from generator.catalog.discovery import FEEDS, SHARE_PICTURES
 from generator.catalog.downloads import DOWNLOADS
 from generator.catalog.words import SourceMode
-from generator.publish.feeds import Feeds
-from generator.publish.release import Releases
-from generator.publish.variants import Variants
+from generator.release.release import Releases
+from generator.release.variants import Variants
+from generator.site.feeds import Feeds
 from tests.journeys.edges import caddy, missing, nginx
-from tests.publish.fixture import SITE, rounds
-from tests.publish.test_feeds import changes
+from tests.site.test_feeds import changes
+from tests.support.publish_fixture import SITE, rounds
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(120)]
 AT = datetime(2026, 11, 20, 9, 53, tzinfo=UTC)

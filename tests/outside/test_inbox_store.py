@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from generator.arena.bucket_inbox import BucketInbox
 from generator.arena.signing import sign_ballot
 from generator.catalog.words import Prediction
 from generator.cli._ballot import arena_address, drop_into_store, find_open_round
-from generator.publish.bucket.shelf import BucketShelf
-from generator.service import Service
+from generator.inbox.bucket import BucketInbox
+from generator.runtime.service import Service
+from generator.runtime.tick import tick
 from generator.settings import ArenaSettings, GeneratorSettings
-from generator.tick import tick
-from tests.arena.worlds import GENESIS, voter
-from tests.gateway.house import in_loop
+from generator.wings.bucket.shelf import BucketShelf
 from tests.outside.object_stores import MISSING, Store, Trouble, object_store
-from tests.services import SteppedClock, opened
+from tests.support.gateway_house import in_loop
+from tests.support.services import SteppedClock, opened
+from tests.support.worlds import GENESIS, voter
 
 pytestmark = [pytest.mark.outside, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
 INBOX = "s3://market/ballots"

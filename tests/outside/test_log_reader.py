@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from generator.logbook import read_keys
-from generator.pruning import Pruning
-from generator.publish.partials import FolderPartials
-from tests.arena.worlds import HOUR, MINUTE, NOON, ticks
-from tests.transparency.records import Record
+from generator.record.logbook import read_keys
+from generator.record.pruning import Pruning
+from generator.release.partials import FolderPartials
+from tests.support.log_records import Record
+from tests.support.worlds import HOUR, MINUTE, NOON, ticks
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(600)]
 

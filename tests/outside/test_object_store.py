@@ -20,15 +20,15 @@ import obstore
 import pytest
 
 from generator.errors import LeadershipLost, PublishError
-from generator.publish.bucket.site import BucketSite
-from generator.publish.bucket.store import Conflict, ObjectBucket, Stored, StoreFault, open_bucket, swap
+from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
-from generator.tick import tick
+from generator.wings.bucket.site import BucketSite
+from generator.wings.bucket.store import Conflict, ObjectBucket, Stored, StoreFault, open_bucket, swap
 from tests.outside.object_stores import MISSING, Store, Trouble, object_store, read_json
 from tests.outside.processes import REPOSITORY, devnet, emi
-from tests.ports import free_port
-from tests.processes import get
-from tests.services import SteppedClock, opened
+from tests.support.ports import free_port
+from tests.support.processes import get
+from tests.support.services import SteppedClock, opened
 
 pytestmark = [pytest.mark.outside, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
 

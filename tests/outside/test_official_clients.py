@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gateway.devnet.keys import new_key
-from gateway.networks import TESTNET
 from gateway.settings import DEMO_PAYEE
+from gateway.wire.networks import TESTNET
 from generator.catalog.products import PRODUCTS, Product
 from tests.outside.market import FACILITATORS, Market, need
 

@@ -12,12 +12,12 @@ import pytest
 
 from gateway.devnet.keys import Key
 from gateway.devnet.wallet import SignedPayment, choose_offer, read_challenge, sign_payment
-from gateway.networks import TESTNET
 from gateway.settings import DEMO_PAYEE
+from gateway.wire.networks import TESTNET
 from generator.catalog.products import PRODUCTS
 from tests.outside.market import FACILITATORS, Market, need
 from tests.outside.processes import get_json
-from tests.processes import get
+from tests.support.processes import get
 
 pytestmark = pytest.mark.outside
 PRODUCT = PRODUCTS[0]

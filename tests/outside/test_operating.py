@@ -18,10 +18,10 @@ import pytest
 from ruamel.yaml import YAML
 
 from gateway.settings import GatewaySettings
-from generator.schedule import TICK_DEADLINE_S
+from generator.runtime.schedule import TICK_DEADLINE_S
 from tests.outside.processes import REPOSITORY
-from tests.processes import clean_environment
-from tests.processes import emi as emi_command
+from tests.support.processes import clean_environment
+from tests.support.processes import emi as emi_command
 
 EDGE = REPOSITORY / "site" / "edge"
 SYSTEMD, CONTAINER = EDGE / "systemd", EDGE / "container"

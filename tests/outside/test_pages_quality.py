@@ -18,7 +18,7 @@ pytest.importorskip("playwright", reason="missing: playwright (pip install playw
 from generator.catalog.discovery import PAGES
 from generator.catalog.links import BUYER, BUYER_AGENT
 from tests.outside.site_pages import CHROMIUM, FLAGS, MODULES, OFFICIAL_SITE, a_browser, a_market
-from tests.processes import get
+from tests.support.processes import get
 
 MISSING = (
     "missing: chromium (apt install chromium)"

@@ -11,7 +11,7 @@ import pytest
 from gateway.devnet.transactions import parse_item, signed
 from tests.outside.market import FACILITATORS, Market, need
 from tests.outside.processes import get_json
-from tests.processes import get
+from tests.support.processes import get
 
 pytestmark = pytest.mark.outside
 PRICE = 100_000

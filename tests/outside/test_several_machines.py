@@ -17,12 +17,12 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from gateway.networks import TESTNET
 from gateway.settings import DEMO_PAYEE
-from tests.lease.fleet import Buyer, Machine, Readers, Seen, at_work, make_key, shared
-from tests.lease.servers import WHO, make_bucket, postgres, s3
+from gateway.wire.networks import TESTNET
 from tests.outside.processes import devnet, emi, get_json
-from tests.ports import free_port
+from tests.support.fleet import Buyer, Machine, Readers, Seen, at_work, make_key, shared
+from tests.support.ports import free_port
+from tests.support.servers import WHO, make_bucket, postgres, s3
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(400)]
 

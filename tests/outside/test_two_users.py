@@ -18,8 +18,8 @@ from typing import Final
 import pytest
 
 from tests.outside.processes import REPOSITORY
-from tests.ports import free_port
-from tests.processes import clean_environment, emi, get, running
+from tests.support.ports import free_port
+from tests.support.processes import clean_environment, emi, get, running
 
 GENERATOR, GATEWAY, NGINX = 61001, 61002, 61003
 EMI, WWW = 61000, 61003

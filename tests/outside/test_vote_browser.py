@@ -22,13 +22,13 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 from generator.arena.address import default_address
 from generator.arena.ballots import BallotFile, Poll, judge
 from generator.arena.life import schedule_round
-from generator.arena.recount import path_of
 from generator.arena.schedule import Slot
 from generator.catalog.words import Prediction, RoundPhase
-from tests.arena.worlds import GENESIS, HOUR, voter
+from generator.record.audit.recount import path_of
 from tests.outside.site_pages import CHROMIUM, a_browser
-from tests.processes import Running, emi_up, get
-from tests.shifted import ShiftedClock
+from tests.support.processes import Running, emi_up, get
+from tests.support.shifted import ShiftedClock
+from tests.support.worlds import GENESIS, HOUR, voter
 
 pytestmark = [
     pytest.mark.outside,

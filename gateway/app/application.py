@@ -1,0 +1,218 @@
+"""The composition root: settings in, a Starlette application or a running server out."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import socket
+import sys
+from collections.abc import AsyncIterator
+from typing import Final
+
+import structlog
+import uvicorn
+from prometheus_client import start_http_server
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+
+from gateway.app.answers import VARY
+from gateway.app.connection import Connections, protocol_of
+from gateway.app.hosts import own_names
+from gateway.app.limits import Guard
+from gateway.app.preview import Preview
+from gateway.app.problem import ALLOWED_METHODS, PROBLEMS, preflight, problem
+from gateway.app.state import GatewayState
+from gateway.buyer.page import buyer_routes
+from gateway.clock import Clock, SystemClock
+from gateway.errors import GatewayError, PreviewRefused
+from gateway.ledger.store import Ledger
+from gateway.payments.paid import PaidEndpoint
+from gateway.payments.purchase import Step, no_step
+from gateway.settings import GatewaySettings, is_loopback
+from gateway.upstream.http_client import HttpClient
+from gateway.upstream.remote import Http
+
+PAID_PATH: Final = "/api/x402-{name}.php"
+KEEP_ALIVE_S: Final = 15
+BACKLOG: Final = 2_048
+log = structlog.get_logger("gateway")
+
+
+def build_app(
+    settings: GatewaySettings,
+    *,
+    clock: Clock | None = None,
+    http: Http | None = None,
+    preview: bool = False,
+    step: Step = no_step,
+) -> Starlette:
+    """Build the gateway; nothing is opened before its lifespan starts.
+
+    Args:
+        settings: checked settings.
+        clock: for tests; the machine's clock by default.
+        http: the client of every outgoing call; opened and closed by the lifespan by default.
+        preview: also serve the published site, on loopback only.
+        step: for tests; told the steps of every purchase, see `gateway.purchase`.
+
+    Raises:
+        PreviewRefused: the preview was asked to listen beyond loopback.
+
+    Returns:
+        The application; its `state.gateway` is the `GatewayState`.
+    """
+    if preview and not is_loopback(settings.host):
+        message = f"--preview serves loopback only; HOST is {settings.host}"
+        raise PreviewRefused(message)
+    state = GatewayState(settings, clock or SystemClock(), step)
+    site = Preview(settings.site_path, settings.project) if preview else None
+    app = Starlette(
+        routes=_routes(state, site),
+        middleware=[Middleware(Guard, project=settings.project, names=own_names(settings) if preview else None)],
+        exception_handlers={HTTPException: _http_error, Exception: _internal_error},
+        lifespan=lambda _app: _lifespan(state, site, http),
+    )
+    # A redirect would name whatever Host the request did.
+    app.router.redirect_slashes = False
+    app.state.gateway = state
+    return app
+
+
+def _routes(state: GatewayState, site: Preview | None) -> list[BaseRoute]:
+    async def healthz(_request: Request) -> Response:
+        vault = state.vault.current()
+        content = {"status": "ok", "generation": vault.generation if vault else None}
+        return JSONResponse(content, headers={"cache-control": "no-store"})
+
+    routes: list[BaseRoute] = [
+        Route(PAID_PATH, PaidEndpoint(state)),
+        Route("/healthz", healthz, methods=["GET"]),
+        Route("/readyz", state.readiness.show, methods=["GET"]),
+        *buyer_routes(state),
+    ]
+    return [*routes, Mount("/", app=site)] if site else routes
+
+
+@contextlib.asynccontextmanager
+async def _lifespan(state: GatewayState, site: Preview | None, http: Http | None) -> AsyncIterator[None]:
+    async with contextlib.AsyncExitStack() as stack:
+        if http is None:
+            http = await stack.enter_async_context(HttpClient())
+        await state.start(http)
+        stack.push_async_callback(state.stop)
+        if site is not None:
+            await stack.enter_async_context(site.following())
+        yield
+
+
+def _problem_for(request: Request, status: int, headers: dict[str, str] | None = None) -> Response:
+    state: GatewayState = request.app.state.gateway
+    title = PROBLEMS[status][1]
+    return problem(
+        status,
+        f"{title}.",
+        instance=request.url.path,
+        project=state.project,
+        disclaimer=state.disclaimer,
+        headers=headers,
+    )
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    if status == 405 and request.method == "OPTIONS":
+        return preflight()
+    headers = {"allow": ALLOWED_METHODS} if status == 405 else None
+    return _problem_for(request, status if status in PROBLEMS else 400, headers)
+
+
+async def _internal_error(request: Request, _error: Exception) -> Response:
+    # The text is fixed: an exception's own words may hold what does not belong outside.
+    return _problem_for(request, 500, {"vary": VARY.decode()})
+
+
+def serve(settings: GatewaySettings, preview: bool = False) -> None:  # noqa: FBT001, FBT002 - agreed with the CLI
+    """Run the gateway until it is told to stop.
+
+    Args:
+        settings: checked settings.
+        preview: also serve the published site, on loopback only.
+
+    Raises:
+        SystemExit: code 1 after one clear line on standard error.
+    """
+    try:
+        _check_complete(settings)
+        app = build_app(settings, preview=preview)
+        # Opened once beforehand: a bad file is one line, not a failed start with a traceback.
+        Ledger(settings.ledger_where).close()
+        with _listen(settings.host, settings.port) as listener:
+            _serve_metrics(settings, app.state.gateway)
+            log.info("gateway listening", origin=settings.origin, network=settings.network, payee=settings.payee)
+            _settle_memory()
+            with contextlib.suppress(KeyboardInterrupt):
+                uvicorn.Server(_config(app, settings)).run(sockets=[listener])
+    except GatewayError as error:
+        sys.stderr.write(f"emi gateway: {error}\n")
+        raise SystemExit(1) from None
+
+
+def _settle_memory() -> None:
+    """Keep what was loaded for good out of every later search for garbage, and search less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
+def _check_complete(settings: GatewaySettings) -> None:
+    for name in ("facilitator_url", "algod_url"):
+        if getattr(settings, name) is None:
+            message = f"EMI_{name.upper()} is not set: without it no payment can be settled or proven"
+            raise GatewayError(message)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        message = f"cannot listen on {host}:{port}: {error.strerror}"
+        raise GatewayError(message) from error
+    return listener
+
+
+def _serve_metrics(settings: GatewaySettings, state: GatewayState) -> None:
+    if settings.metrics_port is None:
+        return
+    try:
+        start_http_server(settings.metrics_port, addr="127.0.0.1", registry=state.metrics.registry)
+    except OSError as error:
+        message = f"EMI_METRICS_PORT {settings.metrics_port} cannot be used: {error.strerror}"
+        raise GatewayError(message) from error
+
+
+def _config(app: Starlette, settings: GatewaySettings) -> uvicorn.Config:
+    connections = Connections(app.state.gateway)
+    app.state.gateway.background.append(connections.sweep_forever)
+    return uvicorn.Config(
+        app,
+        http=protocol_of(connections),
+        ws="none",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        # A payment on its way may take verify and settle; it is never cut.
+        timeout_graceful_shutdown=int(settings.verify_timeout_seconds + settings.settle_timeout_seconds) + 5,
+        backlog=BACKLOG,
+        log_config=None,
+        log_level="warning",
+        lifespan="on",
+    )

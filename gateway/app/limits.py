@@ -1,0 +1,213 @@
+"""Limits on what a client may send: header size, bodies, payment attempts a minute."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import math
+from collections import OrderedDict
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from functools import lru_cache
+from typing import Final
+
+import structlog
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from gateway.app.hosts import is_foreign, misses_host
+from gateway.app.problem import problem
+from gateway.clock import Clock
+
+MAX_HEADER_BYTES: Final = 16 * 1024
+DISCARD_S: Final = 0.5
+MAX_ADDRESSES: Final = 10_000
+IPV6_PREFIX: Final = 64
+FORWARDED: Final = frozenset({b"x-forwarded-for", b"forwarded", b"x-real-ip"})
+UNTRUSTED_PROXY: Final = "a proxy on loopback that is not trusted"
+DETAILS: Final = {
+    400: "An HTTP/1.1 request names exactly one Host.",
+    413: "Send the request without a body.",
+    421: "Ask for this service by a name of this machine, such as localhost, or by the host of EMI_BASE_URL.",
+    431: "Send less.",
+}
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+log = structlog.get_logger("gateway")
+
+
+class Guard:
+    """Refuse a wrong Host, large headers and any body before the application sees the request.
+
+    Args:
+        app: the application.
+        project: the service's name, for the problem document.
+        names: None to answer for any host; else the names that are answered for beside loopback.
+    """
+
+    def __init__(self, app: ASGIApp, project: str, names: Collection[str] | None = None) -> None:
+        self._app = app
+        self._project = project
+        self._names = names
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or answer 400, 413, 421 or 431."""
+        if scope["type"] == "http":
+            status = self._refusal(scope)
+            if status is not None:
+                # The rest of the request is not read, so the connection cannot be used again.
+                answer = problem(
+                    status,
+                    DETAILS[status],
+                    instance=scope["path"],
+                    project=self._project,
+                    headers={"connection": "close", "vary": "PAYMENT-SIGNATURE, X-PAYMENT"},
+                )
+                if status == 413 and not any(name == b"expect" for name, _ in scope["headers"]):
+                    await _discard(receive)
+                await answer(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> int | None:
+        if misses_host(scope.get("http_version", ""), scope["headers"]):
+            return 400
+        if self._names is not None and is_foreign(scope["headers"], self._names):
+            return 421
+        return _too_much(scope["method"], scope["headers"])
+
+
+async def _discard(receive: Receive) -> None:
+    """Read a short body that is on its way already, and nothing of it.
+
+    A proxy that is still sending when the connection closes reads a reset and not our answer (RFC 9112, 9.6).
+    """
+    seen, more = 0, True
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DISCARD_S):
+            while more and seen <= MAX_HEADER_BYTES:
+                message = await receive()
+                seen += len(message.get("body", b""))
+                more = bool(message.get("more_body"))
+
+
+def _too_much(method: str, headers: Iterable[tuple[bytes, bytes]]) -> int | None:
+    total = 0
+    body = False
+    for name, value in headers:
+        total += len(name) + len(value) + 4
+        body = body or name == b"transfer-encoding" or (name == b"content-length" and value.strip() != b"0")
+    if total > MAX_HEADER_BYTES:
+        return 431
+    # Methods that are not answered anyway get their 405 and learn which are.
+    return 413 if body and method in {"GET", "HEAD", "OPTIONS"} else None
+
+
+class RateLimit:
+    """A token bucket per client address; the least recently seen of many addresses is forgotten.
+
+    Args:
+        per_minute: attempts that may come at once, refilled over a minute.
+        clock: the process's clock.
+    """
+
+    def __init__(self, per_minute: int, clock: Clock) -> None:
+        self._capacity = float(per_minute)
+        self._per_second = per_minute / 60
+        self._clock = clock
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, address: str) -> int | None:
+        """Count one attempt.
+
+        Args:
+            address: the client's, from `Clients.address`.
+
+        Returns:
+            None when it may go on, else whole seconds until the next may.
+        """
+        key = _bucket(address)
+        if key is None:
+            return None
+        now = self._clock.monotonic()
+        tokens, at = self._buckets.pop(key, (self._capacity, now))
+        tokens = min(self._capacity, tokens + (now - at) * self._per_second)
+        allowed = tokens >= 1
+        self._buckets[key] = (tokens - 1 if allowed else tokens, now)
+        while len(self._buckets) > MAX_ADDRESSES:
+            self._buckets.popitem(last=False)
+        return None if allowed else max(1, math.ceil((1 - tokens) / self._per_second))
+
+
+class Clients:
+    """Who really asks, behind the proxies that are trusted.
+
+    Args:
+        trusted: addresses or networks whose X-Forwarded-For is believed.
+    """
+
+    def __init__(self, trusted: Collection[str]) -> None:
+        self._trusted = [ipaddress.ip_network(name, strict=False) for name in trusted]
+        self._warned = False
+
+    def address(self, scope: Scope) -> str:
+        """Return the nearest address that is not a trusted proxy.
+
+        A proxy on loopback that is not trusted speaks for the public, so it is not loopback's own: all behind it
+        count as one address.
+        """
+        address = str(scope["client"][0]) if scope.get("client") else ""
+        if not self._is_trusted(address):
+            return self._untrusted(scope) if self._is_hidden(address, scope["headers"]) else address
+        chain = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
+        hops = [hop.strip() for hop in ",".join(chain).split(",") if hop.strip()]
+        while hops and self._is_trusted(address):
+            address = hops.pop()
+        return address
+
+    def group(self, client: tuple[str, int] | None) -> str | None:
+        """Return whose share of the connections a peer takes; None for a trusted proxy, which speaks for many."""
+        host = _parse(client[0]) if client else None
+        if host is None or self._is_trusted(str(host)) or (self._trusted and host.is_loopback):
+            return None
+        return _key(host)
+
+    def _is_trusted(self, address: str) -> bool:
+        host = _parse(address) if self._trusted else None
+        return host is not None and any(host in network for network in self._trusted)
+
+    def _is_hidden(self, address: str, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+        host = _parse(address)
+        return host is not None and host.is_loopback and any(name in FORWARDED for name, _ in headers)
+
+    def _untrusted(self, scope: Scope) -> str:
+        if not self._warned:
+            self._warned = True
+            log.warning(
+                "a proxy on loopback is not in EMI_TRUSTED_PROXIES: everybody behind it counts as one address",
+                peer=scope["client"][0],
+            )
+        return UNTRUSTED_PROXY
+
+
+def _parse(address: str) -> Address | None:
+    try:
+        host = ipaddress.ip_address(address)
+    except ValueError:
+        return None
+    mapped = host.ipv4_mapped if isinstance(host, ipaddress.IPv6Address) else None
+    return mapped or host
+
+
+@lru_cache(maxsize=4_096)
+def _bucket(address: str) -> str | None:
+    """Return whose bucket an address draws from, None for loopback, which is not counted."""
+    host = _parse(address)
+    if host is None:
+        return address
+    return None if host.is_loopback else _key(host)
+
+
+def _key(host: Address) -> str:
+    if isinstance(host, ipaddress.IPv4Address):
+        return str(host)
+    # One subscriber holds a whole /64.
+    return str(ipaddress.ip_network((host, IPV6_PREFIX), strict=False))

@@ -1,0 +1,216 @@
+"""Everything one gateway process holds, and the loop that keeps it fresh."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Final
+
+import structlog
+
+from gateway.app.limits import Clients, RateLimit
+from gateway.app.metrics import Metrics
+from gateway.app.problem import FALLBACK_DISCLAIMER
+from gateway.app.readiness import Readiness
+from gateway.clock import Clock
+from gateway.ledger.store import Ledger
+from gateway.ledger.thread import LedgerThread
+from gateway.payments.challenge import Challenge, encode_challenges
+from gateway.payments.purchase import Purchases, Step, no_step
+from gateway.payments.reconcile import Reconciler, run_forever
+from gateway.settings import GatewaySettings
+from gateway.upstream.chain import Chain
+from gateway.upstream.facilitator import Facilitator
+from gateway.upstream.health import STOP_QUOTING_S
+from gateway.upstream.remote import Http
+from gateway.vault.bucket import vault_files
+from gateway.vault.folder import POLL_S, Vault
+
+START_S: Final = 10.0
+# Every request without a payment asks for the quotes; whether they may be made is asked this often.
+QUOTES_KEPT_S: Final = 0.1
+NO_QUOTES: Final[Mapping[str, Challenge]] = {}
+log = structlog.get_logger("gateway")
+
+
+class GatewayState:
+    """The composition root's product.
+
+    Args:
+        settings: checked settings.
+        clock: the process's clock.
+        step: told the steps of every purchase, see `gateway.purchase`.
+    """
+
+    def __init__(self, settings: GatewaySettings, clock: Clock, step: Step = no_step) -> None:
+        self.step = step
+        self.settings = settings
+        self.clock = clock
+        self.metrics = Metrics()
+        self.vault = Vault(
+            vault_files(settings.vault_dir, settings.vault_bucket), clock, settings.vault_max_age_seconds
+        )
+        self.rate = RateLimit(settings.rate_limit_per_minute, clock)
+        self.clients = Clients(settings.trusted_proxies)
+        self.readiness = Readiness(self)
+        self.challenges: Mapping[str, Challenge] = {}
+        self.blocked: str | None = None
+        """Why the settings allow no quote of what the vault holds."""
+        self._encoded_for: tuple[object, object] = (None, None)
+        self._quotes = NO_QUOTES
+        self._quotes_until_s = float("-inf")
+        self._encoding = asyncio.Lock()
+        self._tasks: list[asyncio.Task[None]] = []
+        self.background: list[Callable[[], Coroutine[Any, Any, None]]] = []
+        """Loops of the server that live as long as the state."""
+
+    async def start(self, http: Http) -> None:
+        """Open the ledger, read the vault, ask the facilitator once, and start the loops.
+
+        Args:
+            http: the client for every outgoing call; its owner closes it.
+
+        Raises:
+            LedgerUnreadable: the payments ledger cannot be used.
+        """
+        ledger = await asyncio.to_thread(Ledger, self.settings.ledger_where)
+        self.ledger = LedgerThread(ledger, self.clock, self.metrics)
+        sent = None if self.step is no_step else functools.partial(self.step, "settle_sent")
+        self.http = http
+        self.facilitator = Facilitator(self.settings, http, self.clock, self.metrics, sent)
+        self.chain = Chain(self.settings, http, self.clock, self.metrics)
+        self.purchases = Purchases(
+            settings=self.settings,
+            clock=self.clock,
+            vault=self.vault,
+            facilitator=self.facilitator,
+            chain=self.chain,
+            ledger=self.ledger,
+            metrics=self.metrics,
+            step=self.step,
+        )
+        self.reconciler = Reconciler(self.clock, self.chain, self.ledger, self.purchases, self.metrics)
+        with contextlib.suppress(TimeoutError):  # an object store that hangs does not keep the gateway from starting
+            await asyncio.wait_for(self.refresh(), START_S)
+        loops: list[Callable[[], Coroutine[Any, Any, None]]] = [
+            self._poll,
+            self._tend_ledger,
+            self._follow_vault,
+            self._follow_offer,
+            self._reconcile,
+            *self.background,
+        ]
+        self._tasks = [asyncio.create_task(loop()) for loop in loops]
+
+    async def stop(self) -> None:
+        """Finish every payment on its way, then close the ledger."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.purchases.drain()
+        await self.ledger.close()
+
+    async def refresh(self) -> None:
+        """Take a new vault and a new offer if there are any, and encode the challenges."""
+        await asyncio.gather(self.vault.refresh(), self.facilitator.refresh())
+        await self._encode()
+
+    async def _encode(self) -> None:
+        """Encode the challenges in a thread, if vault or offer are others than last time."""
+        async with self._encoding:
+            await self._encode_changed()
+
+    async def _encode_changed(self) -> None:
+        vault, offer = self.vault.current(), self.facilitator.offer()
+        if vault is self._encoded_for[0] and offer is self._encoded_for[1]:
+            return
+        if vault is None or offer is None:
+            self.challenges = {}
+        else:
+            self.challenges = await asyncio.to_thread(encode_challenges, vault, offer.fee_payer, self.settings)
+        self.blocked = None if vault is None else self.settings.quote_refusal(vault.source_mode)
+        self._encoded_for = (vault, offer)
+        self._quotes_until_s = float("-inf")
+
+    async def _reconcile(self) -> None:
+        await run_forever(self.reconciler)
+
+    async def _follow_vault(self) -> None:
+        """Look for a new vault in a loop of its own: an object store that hangs delays nothing else."""
+        while True:
+            await asyncio.sleep(POLL_S)
+            try:
+                if await self.vault.refresh():
+                    await self._encode()
+            except Exception:
+                log.exception("the vault could not be refreshed")
+
+    async def _poll(self) -> None:
+        while True:
+            await asyncio.sleep(POLL_S)
+            try:
+                await self._encode()
+                self._measure()
+            except Exception:
+                log.exception("a round of refreshing failed")
+
+    async def _tend_ledger(self) -> None:
+        """Look after the ledger in a loop of its own: a slow disk delays nothing else."""
+        while True:
+            await asyncio.sleep(POLL_S)
+            try:
+                await self.ledger.tend()
+            except Exception:
+                log.exception("the payments ledger could not be tended")
+
+    async def _follow_offer(self) -> None:
+        """Ask for the offer in a loop of its own: a facilitator that hangs delays no new vault."""
+        while True:
+            await asyncio.sleep(POLL_S)
+            try:
+                if await self.facilitator.refresh():
+                    await self._encode()
+            except Exception:
+                log.exception("the offer could not be refreshed")
+
+    def _measure(self) -> None:
+        age_s = self.vault.age_s()
+        self.metrics.vault_age.set(-1 if age_s is None else age_s)
+        self.metrics.facilitator_age.set(self.facilitator.supported.age_s())
+        self.metrics.facilitator_failing.set(self.facilitator.failing_s())
+        self.metrics.chain_failing.set(self.chain.failing_s())
+        self.metrics.ledger_age.set(self.ledger.written.age_s())
+        self.metrics.quoting.set(0 if self.no_quote_reason() else 1)
+        self.readiness.look()
+
+    def quotes(self) -> Mapping[str, Challenge]:
+        """Return the challenges that may be sent right now, by path; none when no honest quote can be made."""
+        now_s = self.clock.monotonic()
+        if now_s >= self._quotes_until_s:
+            self._quotes = NO_QUOTES if self.no_quote_reason() else self.challenges
+            self._quotes_until_s = now_s + QUOTES_KEPT_S
+        return self._quotes
+
+    def no_quote_reason(self) -> str | None:
+        """Say why no honest quote can be made right now, None when it can."""
+        fault = self.vault.fault() or self.blocked
+        if fault is not None:
+            return fault
+        if self.ledger.fault() is not None or self.ledger.written.age_s() > STOP_QUOTING_S:
+            return "the payments ledger cannot be used right now"
+        if not self.challenges or self.facilitator.offer() is None:
+            return "the facilitator gave no good answer lately, or does not offer this network"
+        return None
+
+    @property
+    def project(self) -> str:
+        """The service's name."""
+        return self.settings.project
+
+    @property
+    def disclaimer(self) -> str:
+        """The vault's educational notice, or ours while there is none."""
+        vault = self.vault.current()
+        return vault.disclaimer if vault else FALLBACK_DISCLAIMER

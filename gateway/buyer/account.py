@@ -1,0 +1,179 @@
+"""What the chain says of a buyer's account before anything is signed: does it exist, does it hold USDC, how much."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn, Protocol
+
+from algosdk.encoding import is_valid_address
+
+from gateway.errors import GatewayError
+from gateway.upstream.remote import Answer
+from gateway.wire.networks import Network
+
+TIMEOUT_S: Final = 3.0
+OK: Final = 200
+NOT_FOUND: Final = 404
+MAX_AMOUNT: Final = 1 << 64
+MAX_ROUND: Final = 1 << 62
+MIN_FEE: Final = 1_000
+# A node that asks for more than ten times the least fee is not believed.
+MAX_FEE: Final = 10_000
+
+
+class NodeUnusable(GatewayError):
+    """The node does not answer, or says what cannot be."""
+
+
+class Node(Protocol):
+    """What is asked of the chain's client."""
+
+    async def algod(self, path: str, timeout_s: float) -> Answer | None:
+        """Return one answer, None when none could be read in time."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A buyer's account.
+
+    Args:
+        exists: it holds any ALGO or the asset.
+        opted_in: it can hold the asset.
+        asset_atomic: atomic units of the asset that it holds, 0 when it is not opted in.
+        frozen: the asset's issuer stopped this account from sending it.
+        auth_address: whose key signs for it when it was rekeyed, else None.
+    """
+
+    exists: bool
+    opted_in: bool
+    asset_atomic: int
+    frozen: bool
+    auth_address: str | None
+
+    def obstacle(self, price_atomic: int) -> str | None:
+        """Say in one word why it cannot pay a price, None when it can."""
+        if not self.exists:
+            return "no_account"
+        if not self.opted_in:
+            return "not_opted_in"
+        if self.frozen:
+            return "asset_frozen"
+        return "too_little_usdc" if self.asset_atomic < price_atomic else None
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """What a transaction that is made now needs: the node's last round and the least fee in micro-ALGO."""
+
+    last_round: int
+    min_fee: int
+
+
+async def look_up(node: Node, address: str, network: Network) -> tuple[Account, Params]:
+    """Ask the node about an account and the chain, all three questions at once.
+
+    Args:
+        node: the chain's client.
+        address: a valid address.
+        network: ours; a node of another is not believed.
+
+    Raises:
+        NodeUnusable: any of the three answers is missing or makes no sense; the text is fit to be shown.
+    """
+    account, holding, params = await asyncio.gather(
+        node.algod(f"/v2/accounts/{address}?exclude=all", TIMEOUT_S),
+        node.algod(f"/v2/accounts/{address}/assets/{network.asset_id}", TIMEOUT_S),
+        node.algod("/v2/transactions/params", TIMEOUT_S),
+    )
+    return _account(account, holding, address, network.asset_id), _params(params, network)
+
+
+def read_params(answer: Answer | None, network: Network) -> Params | str:
+    """Return what a node told of fee and round, or why it is not believed.
+
+    Args:
+        answer: of /v2/transactions/params.
+        network: ours.
+    """
+    try:
+        return _params(answer, network)
+    except NodeUnusable as error:
+        return str(error)
+
+
+def read_micro_algos(answer: Answer | None, address: str) -> int | None:
+    """Return what an account can spend, 0 when there is none, None when the node does not tell.
+
+    Args:
+        answer: of /v2/accounts/ADDRESS.
+        address: the account's.
+    """
+    if answer is not None and answer.status == NOT_FOUND:
+        return 0
+    try:
+        told = _object(answer)
+        spendable = _amount(told.get("amount")) - _amount(told.get("min-balance", 0))
+    except NodeUnusable:
+        return None
+    return max(spendable, 0) if told.get("address") == address else None
+
+
+def _params(answer: Answer | None, network: Network) -> Params:
+    told = _object(answer)
+    if told.get("genesis-hash") != network.genesis_hash:
+        _refuse("the node belongs to another network than this service")
+    last_round, fee = told.get("last-round"), told.get("min-fee", MIN_FEE)
+    if type(last_round) is not int or not 0 < last_round < MAX_ROUND:
+        _refuse("the node does not say which round it is")
+    if type(fee) is not int or not 0 <= fee <= MAX_FEE:
+        _refuse("the node asks for a fee that cannot be")
+    return Params(last_round, max(fee, MIN_FEE))
+
+
+def _account(account: Answer | None, holding: Answer | None, address: str, asset: int) -> Account:
+    told = {} if account is not None and account.status == NOT_FOUND else _object(account)
+    if told and told.get("address") != address:
+        _refuse("the node told of another account than the one asked for")
+    held = _holding(holding, asset)
+    auth = told.get("auth-addr")
+    if auth is not None and not (isinstance(auth, str) and is_valid_address(auth)):
+        _refuse("the node names a signer that is no address")
+    micro_algos = _amount(told.get("amount", 0))
+    if held is None:
+        return Account(micro_algos > 0, opted_in=False, asset_atomic=0, frozen=False, auth_address=auth)
+    return Account(
+        exists=True,
+        opted_in=True,
+        asset_atomic=_amount(held.get("amount")),
+        frozen=held.get("is-frozen") is True,
+        auth_address=auth,
+    )
+
+
+def _holding(answer: Answer | None, asset: int) -> dict[str, Any] | None:
+    """Return the account's holding; None when the node says that there is none."""
+    if answer is not None and answer.status == NOT_FOUND:
+        return None
+    held = _object(answer).get("asset-holding")
+    if not isinstance(held, dict) or held.get("asset-id") != asset:
+        _refuse("the node told of another asset than the one asked for")
+    return held
+
+
+def _object(answer: Answer | None) -> dict[str, Any]:
+    if answer is None or answer.status != OK or not isinstance(answer.content, dict):
+        _refuse("the node does not answer")
+    content: dict[str, Any] = answer.content
+    return content
+
+
+def _amount(value: Any) -> int:
+    if type(value) is not int or not 0 <= value < MAX_AMOUNT:
+        _refuse("the node tells an amount that cannot be")
+    return value
+
+
+def _refuse(text: str) -> NoReturn:
+    raise NodeUnusable(text)

@@ -1,0 +1,170 @@
+"""The buyer page: terms rendered by the server, paying only when the visitor presses the button."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from gateway.app.problem import preflight
+from gateway.buyer.ballot_relay import BALLOT_PATH, BallotRelay
+from gateway.buyer.ballot_relay import Node as BallotNode
+from gateway.buyer.bundle import BUNDLE_PATH, WalletBundle
+from gateway.buyer.devnet import SIGN_PATH, Signer, devnet_wallet
+from gateway.buyer.prepare import PREPARE_PATH, Prepare, PrepareState
+from gateway.buyer.products import DEFAULT, FLOW_BY_NAME, FLOWS, Flow
+from gateway.upstream.remote import Http
+from gateway.vault.folder import LoadedVault, Vault, VaultProduct
+
+PAGE: Final = "/x402-buyer/"
+SAMPLE_PATH: Final = "/sample-report.json"
+__all__ = ["PAGE", "PREPARE_PATH", "SIGN_PATH", "BuyerState", "buyer_routes", "devnet_wallet"]
+NETWORK_WORDS: Final[dict[str, str]] = {
+    "mainnet": "Algorand",
+    "testnet": "the Algorand test network, play money",
+    "devnet": "a toy Algorand on this machine, play money",
+}
+PAGE_HEADERS: Final[dict[str, str]] = {
+    "cache-control": "no-store",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    # Lute signs in a window of its own, which must be able to answer the page that opened it.
+    "cross-origin-opener-policy": "same-origin-allow-popups",
+}
+
+
+class BuyerState(PrepareState, Protocol):
+    """What the page needs of the gateway."""
+
+    @property
+    def vault(self) -> Vault:
+        """What is for sale."""
+        ...
+
+    @property
+    def chain(self) -> BallotNode:
+        """The chain's client, which also takes a ballot."""
+        ...
+
+    @property
+    def http(self) -> Http:
+        """The client of every outgoing call."""
+        ...
+
+    def no_quote_reason(self) -> str | None:
+        """Say why no honest quote can be made right now, None when it can."""
+        ...
+
+
+def buyer_routes(state: BuyerState) -> list[BaseRoute]:
+    """Return the routes of the page; the one that signs exists only on a devnet of this machine.
+
+    Args:
+        state: the gateway's parts; read anew with each request.
+    """
+    bundle = WalletBundle(state.settings.state_dir)
+    page = _Page(state, bundle)
+    routes: list[BaseRoute] = [
+        Route(PAGE, page.show, methods=["GET", "OPTIONS"]),
+        Route(PAGE.rstrip("/"), _redirect),
+        Route(PREPARE_PATH, Prepare(state).show, methods=["GET", "OPTIONS"]),
+        Route(BALLOT_PATH, BallotRelay(state).show, methods=["GET", "OPTIONS"]),
+        Route(BUNDLE_PATH, bundle.show),
+    ]
+    devnet = devnet_wallet(state.settings)
+    if devnet is not None:
+        routes.append(Route(SIGN_PATH, Signer(state, devnet).sign))
+    return routes
+
+
+async def _redirect(request: Request) -> Response:
+    query = f"?{request.url.query}" if request.url.query else ""
+    return RedirectResponse(f"{PAGE}{query}", status_code=308, headers={"cache-control": "no-store"})
+
+
+class _Page:
+    """Render the terms of one product."""
+
+    def __init__(self, state: BuyerState, bundle: WalletBundle) -> None:
+        self._state = state
+        self._bundle = bundle
+        loader = FileSystemLoader(_templates())
+        # Read once: a page of another version than this program would miss its values.
+        self._templates = Environment(
+            loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, auto_reload=False
+        )
+        # All of them now: files that an upgrade replaces below a running process never meet its older code.
+        for name in self._templates.list_templates(extensions=("html",)):
+            self._templates.get_template(name)
+
+    async def show(self, request: Request) -> Response:
+        """Show the product of `?product=`, or say why nothing can be sold now."""
+        if request.method == "OPTIONS":
+            return preflight()
+        flow = FLOW_BY_NAME.get(request.query_params.get("product", DEFAULT), FLOW_BY_NAME[DEFAULT])
+        vault = self._state.vault.current()
+        product = next((one for one in vault.products.values() if one.id == flow.product), None) if vault else None
+        reason = self._state.no_quote_reason()
+        if vault is None or product is None or reason is not None:
+            told = {"reason": reason or "this product is not in what was last published"}
+            return self._render("unavailable.html", self._common(vault, flow) | told, 503)
+        return self._render("page.html", self._common(vault, flow) | self._terms(vault, product), 200)
+
+    def _common(self, vault: LoadedVault | None, flow: Flow) -> dict[str, Any]:
+        settings = self._state.settings
+        return {
+            "project": self._state.project,
+            "disclaimer": self._state.disclaimer,
+            "source_mode": vault.source_mode if vault else None,
+            "stale_minutes": self._stale_minutes(vault),
+            "flow": flow,
+            "links": [(f"{PAGE}?product={one.name}" if one.name != DEFAULT else PAGE, one) for one in FLOWS],
+            "version": f"?v={vault.assets_version}" if vault and vault.assets_version else "",
+            "play_money": settings.network != "mainnet",
+        }
+
+    def _stale_minutes(self, vault: LoadedVault | None) -> int | None:
+        """Return how old the data is once its time is over, None before; it may be sold for a while longer."""
+        now = self._state.clock.now()
+        return None if vault is None or now <= vault.valid_until else int(vault.age_s(now) // 60)
+
+    def _terms(self, vault: LoadedVault, product: VaultProduct) -> dict[str, Any]:
+        settings = self._state.settings
+        return {
+            "product": product,
+            "shell_name": product.id.removeprefix("x402-"),
+            "words": product.challenge,
+            "quote": product.challenge["quote"],
+            "preview": product.challenge["quote"]["preview"],
+            "size": len(vault.newest.bodies[product.id].content),
+            "origin": settings.origin,
+            "network": settings.chain_network,
+            "network_words": NETWORK_WORDS[settings.network],
+            "asset": settings.chain_network.asset_id,
+            "payee": settings.payee,
+            "sign_path": SIGN_PATH if devnet_wallet(settings) else None,
+            "prepare_path": PREPARE_PATH,
+            "bundle": self._bundle_url(),
+            "sample_path": SAMPLE_PATH,
+        }
+
+    def _bundle_url(self) -> str | None:
+        version = self._bundle.version()
+        return f"{BUNDLE_PATH}?v={version}" if version else None
+
+    def _render(self, name: str, values: dict[str, Any], status: int) -> Response:
+        headers = PAGE_HEADERS | {"content-security-policy": self._bundle.policy()}
+        headers |= {"retry-after": "30"} if status == 503 else {}
+        text = self._templates.get_template(name).render(values)
+        return HTMLResponse(text, status_code=status, headers=headers)
+
+
+def _templates() -> Path:
+    """Return the page's templates: inside the wheel, or beside the package in a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    packed = package / "_data" / "buyer"
+    return packed if packed.is_dir() else package.parent / "templates" / "buyer"

@@ -1,0 +1,259 @@
+"""Prepare the unsigned group of one purchase, so that a browser only has to ask the wallet to sign.
+
+Nothing here is secret or binding: the group is what any x402 client would build from the challenge, and the payment
+is judged later from its own bytes. The fee payer's part stays unsigned; the facilitator signs it when it settles.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Protocol
+
+from algosdk import encoding, transaction
+from algosdk.encoding import is_valid_address
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from gateway.app.limits import Clients, RateLimit
+from gateway.app.problem import preflight, problem
+from gateway.buyer.account import Account, Node, NodeUnusable, Params, look_up
+from gateway.buyer.products import PRODUCTS
+from gateway.clock import Clock
+from gateway.payments.challenge import Challenge
+from gateway.settings import GatewaySettings
+from gateway.wire.networks import Network
+
+PREPARE_PATH: Final = "/x402-buyer/prepare"
+VALID_ROUNDS: Final = 100
+"""About five minutes: time to approve on a phone, and an end after which an unsettled payment is refused for good."""
+PER_MINUTE: Final = 30
+MAX_AT_ONCE: Final = 32
+RETRY_S: Final = 5
+PAYMENT_INDEX: Final = 1
+ATTEMPT: Final = re.compile(r"(?:[A-Za-z0-9_-]{16,64})?")
+
+
+class ChainState(Protocol):
+    """What whoever speaks to the chain for a page needs of the gateway."""
+
+    @property
+    def settings(self) -> GatewaySettings:
+        """The gateway's settings."""
+        ...
+
+    @property
+    def clock(self) -> Clock:
+        """The process's clock."""
+        ...
+
+    @property
+    def clients(self) -> Clients:
+        """Who really asks."""
+        ...
+
+    @property
+    def chain(self) -> Node:
+        """The chain's client."""
+        ...
+
+    @property
+    def project(self) -> str:
+        """The service's name."""
+        ...
+
+    @property
+    def disclaimer(self) -> str:
+        """The educational notice."""
+        ...
+
+
+class PrepareState(ChainState, Protocol):
+    """What preparing needs of the gateway."""
+
+    def quotes(self) -> Mapping[str, Challenge]:
+        """Return the challenges that may be sent right now, by path."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """An unsigned payment.
+
+    Args:
+        items: canonical msgpack of each transaction in its order, base64.
+        txid: the payment's, which its signature does not change.
+        first_valid: first round at which it can land.
+        last_valid: last round at which it can land.
+    """
+
+    items: tuple[str, str]
+    txid: str
+    first_valid: int
+    last_valid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Who wants to buy what.
+
+    Args:
+        product: the product's id.
+        payer: a valid address.
+        attempt: the browser's word for this one purchase, empty when it has none.
+    """
+
+    product: str
+    payer: str
+    attempt: str
+
+    @property
+    def lease(self) -> bytes | None:
+        """Under which the chain takes one payment only: two tabs with one attempt cannot both pay."""
+        if not self.attempt:
+            return None
+        return hashlib.sha256(f"{self.product}\n{self.payer}\n{self.attempt}".encode()).digest()
+
+
+def unsigned_group(accepted: Mapping[str, Any], order: Order, params: Params, network: Network) -> Group:
+    """Build the group that pays one entry of `accepts`: the fee payer's part first, then the payment.
+
+    Args:
+        accepted: the entry.
+        order: who buys what.
+        params: from the node.
+        network: ours.
+    """
+
+    def terms(fee: int) -> transaction.SuggestedParams:
+        return transaction.SuggestedParams(
+            fee=fee,
+            first=params.last_round,
+            last=params.last_round + VALID_ROUNDS,
+            gh=network.genesis_hash,
+            gen=network.genesis_id,
+            flat_fee=True,
+        )
+
+    extra = accepted["extra"]
+    fee = transaction.PaymentTxn(extra["feePayer"], terms(2 * params.min_fee), extra["feePayer"], 0)
+    payment = transaction.AssetTransferTxn(
+        order.payer,
+        terms(0),
+        accepted["payTo"],
+        int(accepted["amount"]),
+        int(accepted["asset"]),
+        note=f"x402 {order.product} {secrets.token_hex(8)}".encode(),
+        lease=order.lease,
+    )
+    first, second = transaction.assign_group_id([fee, payment])
+    return Group(
+        items=(_packed(first), _packed(second)),
+        txid=second.get_txid(),
+        first_valid=params.last_round,
+        last_valid=params.last_round + VALID_ROUNDS,
+    )
+
+
+def _packed(item: Any) -> str:
+    # Decoded and encoded once more: standard padded base64 without line breaks, as wallets and clients send it.
+    return base64.b64encode(base64.b64decode(encoding.msgpack_encode(item))).decode()
+
+
+class Prepare:
+    """Answer GET /x402-buyer/prepare.
+
+    Args:
+        state: the gateway's parts; read anew with each request.
+    """
+
+    def __init__(self, state: PrepareState) -> None:
+        self._state = state
+        self._rate = RateLimit(min(PER_MINUTE, state.settings.rate_limit_per_minute), state.clock)
+        self._running = 0
+
+    async def show(self, request: Request) -> Response:
+        """Tell what an account can do, and the group that it has to sign for the newest quote."""
+        if request.method == "OPTIONS":
+            return preflight()
+        asked = request.query_params
+        flow, payer, attempt = asked.get("product", ""), asked.get("address", ""), asked.get("attempt", "")
+        complaint = _complaint(flow, payer, attempt)
+        if complaint:
+            return self._problem(request, 400, complaint)
+        wait_s = self._rate.take(self._state.clients.address(request.scope))
+        if wait_s is not None:
+            return self._problem(request, 429, "Too many payments were prepared from this address.", wait_s)
+        quote = next((one for one in self._state.quotes().values() if one.product.id == PRODUCTS[flow]), None)
+        if quote is None:
+            return self._problem(request, 503, "No honest quote can be made right now.", RETRY_S)
+        return await self._prepared(request, quote, Order(quote.product.id, payer, attempt))
+
+    async def _prepared(self, request: Request, quote: Challenge, order: Order) -> Response:
+        if self._running >= MAX_AT_ONCE:
+            return self._problem(request, 503, "Too many payments are being prepared; nothing was signed.", RETRY_S)
+        self._running += 1
+        try:
+            network = self._state.settings.chain_network
+            account, params = await look_up(self._state.chain, order.payer, network)
+            told = await asyncio.to_thread(_answer, quote, order, account, params, network)
+        except NodeUnusable as error:
+            text = f"The account cannot be checked: {error}. Nothing was signed."
+            return self._problem(request, 503, text, RETRY_S)
+        finally:
+            self._running -= 1
+        return JSONResponse(told, headers={"cache-control": "no-store", "x-content-type-options": "nosniff"})
+
+    def _problem(self, request: Request, status: int, detail: str, retry_s: int | None = None) -> Response:
+        return problem(
+            status,
+            detail,
+            instance=request.url.path,
+            project=self._state.project,
+            disclaimer=self._state.disclaimer,
+            headers=None if retry_s is None else {"retry-after": str(retry_s)},
+        )
+
+
+def _complaint(flow: str, payer: str, attempt: str) -> str:
+    if flow not in PRODUCTS:
+        return f"product: one of {', '.join(PRODUCTS)}."
+    if not is_valid_address(payer):
+        return "address: the 58 characters of an Algorand address."
+    return "" if ATTEMPT.fullmatch(attempt) else "attempt: 16 to 64 of A-Z a-z 0-9 - _, or nothing."
+
+
+def _answer(quote: Challenge, order: Order, account: Account, params: Params, network: Network) -> dict[str, Any]:
+    accepted = quote.required["accepts"][0]
+    obstacle = account.obstacle(int(accepted["amount"]))
+    told = {
+        "product": quote.product.id,
+        "path": quote.product.path,
+        "address": order.payer,
+        "network": {"name": network.name, "genesis_id": network.genesis_id, "genesis_hash": network.genesis_hash},
+        "price_atomic": int(accepted["amount"]),
+        "asset": int(accepted["asset"]),
+        "pay_to": accepted["payTo"],
+        "account": asdict(account),
+        "obstacle": obstacle,
+        "accepted": accepted,
+        "payment": None,
+    }
+    if obstacle is not None:
+        return told
+    group = unsigned_group(accepted, order, params, network)
+    return told | {
+        "payment": {
+            "group": list(group.items),
+            "sign": [PAYMENT_INDEX],
+            "index": PAYMENT_INDEX,
+            "txid": group.txid,
+            "first_valid": group.first_valid,
+            "last_valid": group.last_valid,
+        }
+    }

@@ -1,0 +1,198 @@
+"""Open the payments ledger's database: check it, bring it to the newest schema, overwrite nothing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote
+
+import sqlalchemy as sa
+
+from gateway.errors import LedgerUnreadable, database_reason
+from gateway.ledger.tables import REVISION, metadata
+from gateway.ledger.wires import WIRE_OPTIONS
+from gateway.settings import POSTGRES
+
+BUSY_TIMEOUT_S: Final = 4.0
+OLD_VERSION: Final = 1
+"""The schema before migrations were kept; it is what migration 0001 makes, and its table `meta` says so."""
+ADVISORY_KEY: Final = 0x656D69
+SQLITE: Final = "sqlite:///"
+EDGES: Final = {"payments": ("rowid", "txid", "identifier"), "bodies": ("rowid", "sha256")}
+"""Each the order of a tree in the file."""
+# Of 4 KiB: past these SQLite copies its log by itself, should the gateway not have come to it.
+LONGEST_LOG_PAGES: Final = 16_384
+
+
+def open_engine(where: Path | str) -> sa.Engine:
+    """Open a database and migrate it.
+
+    Args:
+        where: a SQLite file, made if absent, or a `sqlite:///` or `postgresql+psycopg://` URL.
+
+    Raises:
+        LedgerUnreadable: it cannot be reached, is corrupt, another program's, or of a newer program.
+
+    Returns:
+        An engine on the newest schema.
+    """
+    if isinstance(where, str) and where.startswith(POSTGRES):
+        return _open_postgres(where)
+    return _open_sqlite(sqlite_path(where))
+
+
+def sqlite_path(where: Path | str) -> Path:
+    """Return the file that a path or a `sqlite:///` URL names."""
+    return Path(unquote(where.removeprefix(SQLITE))) if isinstance(where, str) else where
+
+
+def begin(connection: sa.Connection) -> None:
+    """Take the write lock of a SQLite file at the start of a transaction, not in its middle."""
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def checkpoint(connection: sa.Connection) -> int:
+    """Copy a SQLite file's write-ahead log into it, disturbing nobody; return how many pages the log has."""
+    try:
+        _, pages, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)").one()
+    finally:
+        connection.rollback()
+    return int(pages)
+
+
+def _open_sqlite(path: Path) -> sa.Engine:
+    fresh = _is_fresh(path)
+    engine = sa.create_engine(
+        sa.URL.create("sqlite", database=str(path)),
+        connect_args={"check_same_thread": False, "timeout": BUSY_TIMEOUT_S},
+    )
+    sa.event.listen(engine, "connect", _prepare)
+    try:
+        if not fresh:
+            _check(engine)
+        with engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+        _migrate(engine)
+    except sa.exc.DatabaseError as error:
+        engine.dispose()
+        # Locked, read-only, no room: that is no reason to put another file in its place.
+        advice = "" if isinstance(error, sa.exc.OperationalError) else ": restore or move it"
+        message = f"the payments ledger {path} cannot be read ({error.orig}); it was left as it is{advice}"
+        raise LedgerUnreadable(message) from error
+    except LedgerUnreadable as error:
+        engine.dispose()
+        message = f"the payments ledger {path} {error}; it was left as it is"
+        raise LedgerUnreadable(message) from None
+    return engine
+
+
+def _open_postgres(url: str) -> sa.Engine:
+    shown = sa.make_url(url).render_as_string(hide_password=True)
+    try:
+        engine = sa.create_engine(url, connect_args=WIRE_OPTIONS)
+    except ImportError as error:
+        message = f"the payments ledger {shown} needs the extra `postgres` of this package"
+        raise LedgerUnreadable(message) from error
+    try:
+        _migrate(engine)
+    except sa.exc.SQLAlchemyError as error:
+        engine.dispose()
+        message = f"the payments ledger {shown} cannot be used ({database_reason(error)}); it was left as it is"
+        raise LedgerUnreadable(message) from error
+    except LedgerUnreadable as error:
+        engine.dispose()
+        message = f"the payments ledger {shown} {error}; it was left as it is"
+        raise LedgerUnreadable(message) from None
+    # The migration's connection has none of the limits that later ones get: it may have a large table to change.
+    engine.dispose()
+    return engine
+
+
+def _prepare(connection: sa.engine.interfaces.DBAPIConnection, _record: object) -> None:
+    cursor = connection.cursor()
+    # FULL: a commit that returned is on the disk, also through a power cut.
+    cursor.execute("PRAGMA synchronous=FULL")
+    cursor.execute(f"PRAGMA wal_autocheckpoint={LONGEST_LOG_PAGES}")
+    cursor.close()
+
+
+def _is_fresh(path: Path) -> bool:
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        return path.stat().st_size == 0
+    except OSError as error:
+        message = f"the payments ledger {path} cannot be opened: {error.strerror}"
+        raise LedgerUnreadable(message) from error
+
+
+def _check(engine: sa.Engine) -> None:
+    """Read the schema and both edges of every tree; the rest is examined while the gateway works."""
+    with engine.connect() as connection:
+        names = set(sa.inspect(connection).get_table_names())
+        for table, columns in EDGES.items():
+            for column in columns if table in names else ():
+                # One at a time: SQLite looks both up at once only by reading everything.
+                for edge in ("min", "max"):
+                    connection.exec_driver_sql(f"SELECT {edge}({column}) FROM {table}")  # noqa: S608 - our names
+
+
+def _migrate(engine: sa.Engine) -> None:
+    with engine.connect() as connection, connection.begin():
+        # Taken before reading, so that two processes that start at once do not both make the tables.
+        begin(connection)
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({ADVISORY_KEY})")
+        revision = _revision(connection)
+        if revision is None:
+            _make(connection)
+        elif revision != REVISION:
+            _upgrade(connection, revision)
+
+
+def _revision(connection: sa.Connection) -> str | None:
+    """Return where the schema stands, None for an empty database."""
+    names = set(sa.inspect(connection).get_table_names())
+    if "alembic_version" in names:
+        return str(connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one_or_none())
+    if not names:
+        return None
+    if "meta" not in names:
+        message = "is another program's database"
+        raise LedgerUnreadable(message)
+    version = connection.exec_driver_sql("SELECT schema_version FROM meta").scalar_one_or_none()
+    if version != OLD_VERSION:
+        message = f"has schema {version}, this program knows {OLD_VERSION} to {REVISION}"
+        raise LedgerUnreadable(message)
+    return "unstamped"
+
+
+def _make(connection: sa.Connection) -> None:
+    """Make the newest schema at once; a test holds it equal to what the migrations make."""
+    metadata.create_all(connection)
+    connection.exec_driver_sql("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
+    version = sa.table("alembic_version", sa.column("version_num"))
+    connection.execute(sa.insert(version).values(version_num=REVISION))
+
+
+def _upgrade(connection: sa.Connection, revision: str) -> None:
+    # Imported here: nearly every start finds the newest schema, or an empty database, and needs none of it.
+    from alembic import command  # noqa: PLC0415
+    from alembic.config import Config  # noqa: PLC0415
+    from alembic.script import ScriptDirectory  # noqa: PLC0415
+    from alembic.util import CommandError  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
+    config.attributes["connection"] = connection
+    if revision == "unstamped":
+        command.stamp(config, "0001")
+    else:
+        try:
+            ScriptDirectory.from_config(config).get_revision(revision)
+        except CommandError as error:
+            message = f"has schema {revision[:20]}, this program knows up to {REVISION}"
+            raise LedgerUnreadable(message) from error
+    command.upgrade(config, REVISION)

@@ -1,0 +1,173 @@
+"""The 402 challenge: terms of one product and snapshot, encoded once per vault and fee payer."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import structlog
+from x402.extensions.payment_identifier import declare_payment_identifier_extension
+from x402.http.utils import encode_payment_required_header
+from x402.schemas import PaymentRequired, PaymentRequirements, ResourceInfo
+
+from gateway.app.answers import MAX_HEADER_BYTES, Encoded, encoded, header_bytes
+from gateway.settings import GatewaySettings
+from gateway.vault.folder import LoadedVault, VaultProduct
+from gateway.wire.networks import USDC_DECIMALS
+
+PAYMENT_REQUIRED_TEXT: Final = "Payment required"
+MAX_TIMEOUT_S: Final = 60
+MAX_ERROR_CHARS: Final = 160
+log = structlog.get_logger("gateway.challenge")
+
+
+def requirement(
+    settings: GatewaySettings, *, network: str, price_atomic: int, fee_payer: str, snapshot_id: str
+) -> dict[str, Any]:
+    """Make one entry of `accepts`, which is also what the facilitator is told.
+
+    Args:
+        settings: who is paid, on which network.
+        network: one of the network's two forms, or the facilitator's.
+        price_atomic: the snapshot's price of the product.
+        fee_payer: a signer of the facilitator.
+        snapshot_id: the generation that is bought.
+
+    Returns:
+        The wire object with camelCase names.
+    """
+    model = PaymentRequirements(
+        scheme="exact",
+        network=network,
+        asset=str(settings.chain_network.asset_id),
+        amount=str(price_atomic),
+        pay_to=settings.payee,
+        max_timeout_seconds=MAX_TIMEOUT_S,
+        extra={"decimals": USDC_DECIMALS, "name": "USDC", "feePayer": fee_payer, "snapshotId": snapshot_id},
+    )
+    return model.model_dump(by_alias=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """One product's finished 402.
+
+    Args:
+        product: whose it is.
+        required: the header's object as wire names.
+        words: the body's other members.
+        answer: the finished answer to a request without payment.
+    """
+
+    product: VaultProduct
+    required: Mapping[str, Any]
+    words: Mapping[str, Any]
+    answer: Encoded
+
+    def failed(self, error: str, receipt: tuple[bytes, bytes] | None = None) -> Encoded:
+        """Encode the same challenge with the reason why a payment was not taken.
+
+        Args:
+            error: reason code and sentence; cut to 160 characters.
+            receipt: the PAYMENT-RESPONSE header, when the answer carries one.
+
+        Returns:
+            The finished 402.
+        """
+        required = {**self.required, "error": error[:MAX_ERROR_CHARS]}
+        return _encode(required, self.words, [receipt] if receipt else [])
+
+
+def encode_challenges(vault: LoadedVault, fee_payer: str, settings: GatewaySettings) -> dict[str, Challenge]:
+    """Encode the challenge of every product, keyed by path.
+
+    Args:
+        vault: the newest vault.
+        fee_payer: a signer of the facilitator.
+        settings: who is paid, on which network, under which base URL.
+
+    Returns:
+        Path to challenge.
+    """
+    return {path: _challenge(product, vault, fee_payer, settings) for path, product in vault.products.items()}
+
+
+def _challenge(product: VaultProduct, vault: LoadedVault, fee_payer: str, settings: GatewaySettings) -> Challenge:
+    accepts = [
+        requirement(
+            settings,
+            network=form,
+            price_atomic=product.price_atomic,
+            fee_payer=fee_payer,
+            snapshot_id=vault.generation,
+        )
+        for form in settings.chain_network.forms
+    ]
+    required = {
+        "x402Version": 2,
+        "error": PAYMENT_REQUIRED_TEXT,
+        "resource": {
+            "url": settings.origin + product.path,
+            "description": product.description,
+            "mimeType": "application/json",
+        },
+        "accepts": accepts,
+        "extensions": {"bazaar": dict(product.bazaar), "payment-identifier": declare_payment_identifier_extension()},
+    }
+    return Challenge(product, required, product.challenge, _encode(required, product.challenge, []))
+
+
+def _encode(required: dict[str, Any], words: Mapping[str, Any], extra: list[tuple[bytes, bytes]]) -> Encoded:
+    """Encode header and body; cut extensions, never terms, until all headers fit in 4,096 bytes."""
+    answer = _plain(required, words, extra)
+    for cut in _CUTS:
+        if header_bytes(answer.headers) < MAX_HEADER_BYTES:
+            return answer
+        required = copy.deepcopy(required)
+        cut(required["extensions"])
+        answer = _plain(required, words, extra)
+    if header_bytes(answer.headers) >= MAX_HEADER_BYTES:
+        log.error("a challenge is larger than 4,096 bytes even without extensions", url=required["resource"]["url"])
+    return answer
+
+
+def _plain(required: dict[str, Any], words: Mapping[str, Any], extra: list[tuple[bytes, bytes]]) -> Encoded:
+    model = PaymentRequired(
+        error=required["error"],
+        resource=ResourceInfo.model_validate(required["resource"]),
+        accepts=[PaymentRequirements.model_validate(item) for item in required["accepts"]],
+        extensions=required["extensions"],
+    )
+    header = encode_payment_required_header(model).encode()
+    body = {"error": required["error"], **words, **{k: v for k, v in required.items() if k != "error"}}
+    content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    return encoded(402, content, [(b"cache-control", b"no-store"), (b"payment-required", header), *extra])
+
+
+def _without_example(extensions: dict[str, Any]) -> None:
+    output = extensions.get("bazaar", {}).get("info", {}).get("output", {})
+    if isinstance(output, dict):
+        output.pop("example", None)
+
+
+def _without_identifier_schema(extensions: dict[str, Any]) -> None:
+    extensions["payment-identifier"].pop("schema", None)
+
+
+def _without_bazaar(extensions: dict[str, Any]) -> None:
+    extensions.pop("bazaar", None)
+
+
+def _without_all(extensions: dict[str, Any]) -> None:
+    extensions.clear()
+
+
+_CUTS: Final[tuple[Callable[[dict[str, Any]], None], ...]] = (
+    _without_identifier_schema,
+    _without_example,
+    _without_bazaar,
+    _without_all,
+)

@@ -1,0 +1,162 @@
+"""The paid paths on the wire: one request in, one of the outcomes out."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from gateway.app.answers import VARY, Encoded, encoded, receipt_header
+from gateway.app.problem import ALLOWED_METHODS, preflight, problem
+from gateway.app.state import GatewayState
+from gateway.errors import PaymentInvalid
+from gateway.payments.challenge import Challenge
+from gateway.payments.outcome import Delivered, Gone, Limited, Outcome, Pending, Refused, Unavailable, Withheld
+from gateway.payments.payment import read_payment
+
+SIGNATURE: Final = b"payment-signature"
+RETRY_S: Final = 5
+VARY_HEADER: Final = {"vary": VARY.decode()}
+
+
+class PaidEndpoint:
+    """Serve every paid path as a raw ASGI application.
+
+    Args:
+        state: the gateway's state; read anew on each request.
+    """
+
+    def __init__(self, state: GatewayState) -> None:
+        self._state = state
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["method"] == "GET":
+            headers = [value for name, value in scope["headers"] if name == SIGNATURE]
+            answer = await self._pay(scope, headers) if headers else self._quote(scope)
+        else:
+            answer = self._other_method(scope)
+        await answer(scope, receive, send)
+        if isinstance(answer, Encoded) and answer.status == 200:
+            self._state.step("delivered")
+
+    def _other_method(self, scope: Scope) -> ASGIApp:
+        if scope["method"] == "HEAD":
+            # A HEAD never buys, whatever headers it carries.
+            return self._quote(scope)
+        if scope["method"] == "OPTIONS":
+            answer = preflight()
+            answer.headers["vary"] = VARY.decode()
+            return answer
+        return self._problem(scope, 405, "Use GET to buy, HEAD to look.", {"allow": ALLOWED_METHODS})
+
+    def _quote(self, scope: Scope) -> ASGIApp:
+        challenge = self._challenge(scope)
+        return challenge.answer if isinstance(challenge, Challenge) else challenge
+
+    def _challenge(self, scope: Scope) -> Challenge | ASGIApp:
+        reason = self._state.no_quote_reason()
+        challenge = self._state.challenges.get(scope["path"])
+        if reason is None and challenge is not None:
+            return challenge
+        if not self._is_product(scope["path"]):
+            return self._problem(scope, 404, "No product is sold at this path.")
+        return self._unavailable(scope, reason or "no quote can be made", RETRY_S)
+
+    def _is_product(self, path: str) -> bool:
+        vault = self._state.vault.current()
+        return vault is None or path in vault.products
+
+    async def _pay(self, scope: Scope, headers: list[bytes]) -> ASGIApp:
+        if not self._is_product(scope["path"]):
+            return self._problem(scope, 404, "No product is sold at this path.")
+        settings = self._state.settings
+        address = self._state.clients.address(scope)
+        try:
+            if len(headers) > 1:
+                code, text = "payment_header_repeated", "send PAYMENT-SIGNATURE once"
+                raise PaymentInvalid(code, text)
+            payment = read_payment(headers[0].decode("latin-1"), settings.chain_network, settings.payee)
+        except PaymentInvalid as error:
+            wait_s = self._state.rate.take(address)
+            outcome: Outcome = Limited(wait_s) if wait_s is not None else Refused(error.code, error.text)
+            return self._answer(scope, outcome)
+        self._state.step("decoded")
+        outcome = await self._state.purchases.buy(scope["path"], payment, lambda: self._state.rate.take(address))
+        return self._answer(scope, outcome)
+
+    def _answer(self, scope: Scope, outcome: Outcome) -> ASGIApp:
+        match outcome:
+            case Delivered():
+                return self._deliver(outcome)
+            case Refused():
+                return self._refuse(scope, outcome)
+            case Gone() | Withheld():
+                return self._paid_before(scope, outcome)
+            case Pending():
+                return self._pending(scope, outcome)
+            case Limited():
+                wait = {"retry-after": str(outcome.retry_after_s)}
+                return self._problem(scope, 429, "Too many payment attempts from this address.", wait)
+            case Unavailable():
+                return self._unavailable(scope, outcome.reason, outcome.retry_after_s)
+
+    def _deliver(self, outcome: Delivered) -> Encoded:
+        self._state.ledger.delivered(outcome.txid)
+        receipt = receipt_header(success=True, network=outcome.network, transaction=outcome.txid, payer=outcome.payer)
+        return encoded(200, outcome.content, [(b"cache-control", outcome.cache_control.encode()), receipt])
+
+    def _refuse(self, scope: Scope, outcome: Refused) -> ASGIApp:
+        challenge = self._challenge(scope)
+        if not isinstance(challenge, Challenge):
+            return challenge
+        receipt = None
+        if outcome.network is not None:
+            receipt = receipt_header(
+                success=False, network=outcome.network, transaction="", payer=outcome.payer, reason=outcome.code
+            )
+        error = f"{outcome.code}: {outcome.text}" if outcome.text else outcome.code
+        return challenge.failed(error, receipt)
+
+    def _paid_before(self, scope: Scope, outcome: Gone | Withheld) -> ASGIApp:
+        """Say that a payment is settled, without the challenge that would make its payer pay again."""
+        if isinstance(outcome, Withheld):
+            detail = (
+                "This payment is already settled; do not pay again. It came with a payment identifier: send the same "
+                "identifier to get its answer again."
+            )
+            return self._problem(scope, 409, detail, reason="payment_identifier_required")
+        name, value = receipt_header(
+            success=True, network=outcome.network, transaction=outcome.txid, payer=outcome.payer
+        )
+        detail = "This payment was settled and its answer delivered; it is kept no longer. Do not pay again for it."
+        return self._problem(scope, 410, detail, {name.decode(): value.decode()}, reason="payment_consumed")
+
+    def _pending(self, scope: Scope, outcome: Pending) -> ASGIApp:
+        name, value = receipt_header(
+            success=False,
+            network=outcome.network,
+            transaction=outcome.txid,
+            payer=outcome.payer,
+            reason="settlement_pending",
+        )
+        detail = "The outcome of this payment is not known yet. Send the same payment again; do not sign another."
+        headers = {"retry-after": str(RETRY_S), name.decode(): value.decode()}
+        return self._problem(scope, 503, detail, headers)
+
+    def _unavailable(self, scope: Scope, reason: str, retry_s: int) -> ASGIApp:
+        detail = f"{reason[:1].upper()}{reason[1:]}."
+        return self._problem(scope, 503, detail, {"retry-after": str(retry_s)})
+
+    def _problem(
+        self, scope: Scope, status: int, detail: str, headers: dict[str, str] | None = None, **members: str
+    ) -> ASGIApp:
+        return problem(
+            status,
+            detail,
+            instance=scope["path"],
+            project=self._state.project,
+            disclaimer=self._state.disclaimer,
+            headers={**VARY_HEADER, **(headers or {})},
+            **members,
+        )

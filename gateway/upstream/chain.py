@@ -1,0 +1,374 @@
+"""Ask the chain what became of a transaction: algod's memory first, then the indexer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final
+
+import structlog
+from prometheus_client import Counter
+from pydantic import SecretStr
+
+from gateway.app.metrics import Metrics
+from gateway.clock import Clock
+from gateway.settings import GatewaySettings
+from gateway.upstream.health import LastGood, Outage
+from gateway.upstream.remote import Answer, Http, RemoteError, call, describe
+
+TIMEOUT_S: Final = 4.0
+# A buyer waits for a glance: a node that takes longer is as good as down.
+GLANCE_TIMEOUT_S: Final = 1.0
+ROUND_TTL_S: Final = 2.0
+NOT_FOUND: Final = 404
+# A token that is wrong, an address that is blocked, too many questions: no answer to what was asked.
+DENIED: Final = frozenset({401, 403, 429})
+OK: Final = 200
+# How far past its last valid round absence must be seen before it counts.
+MARGIN_ROUNDS: Final = 10
+# Past this no single look at algod says anything any more.
+LIFE_MARGIN_ROUNDS: Final = 1_000
+# Algod forgets a transaction after about 1,000 rounds: its 404s must not lie further apart.
+MAX_GAP_ROUNDS: Final = 900
+# A node that is a block behind shows after these rounds what the facilitator's node had.
+REFUSAL_ROUNDS: Final = 2
+NETWORK_RETRY_S: Final = 60.0
+FOREIGN: Final = "algod is on another network than EMI_NETWORK: nothing that it says of a payment counts"
+# What a database's integer holds.
+MAX_ROUND: Final = 1 << 62
+# A node whose last block is older, or that is catching up, does not see what has just landed.
+MAX_STANDSTILL_NS: Final = 30 * 10**9
+SERVER_ERROR: Final = 500
+log = structlog.get_logger("gateway.chain")
+
+
+class Presence(Enum):
+    """What one lookup shows."""
+
+    FOUND = "found"
+    ABSENT = "absent"
+    UNCLEAR = "unclear"
+    POOLED = "pooled"
+    """It waits in a pool, which proves neither."""
+    DROPPED = "dropped"
+    """A pool threw it out, which proves neither for good."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One lookup.
+
+    Args:
+        presence: what it shows.
+        round: the round read before asking; None when it could not be read.
+        indexed: whether an indexer agreed, so that one absence is proof once the round is past.
+        following: whether the node saw the newest blocks, as far as it says.
+    """
+
+    presence: Presence
+    round: int | None
+    indexed: bool
+    following: bool = True
+
+    def confirms_refusal(self, since_round: int | None) -> bool:
+        """Tell whether a payment that settle refused before any broadcast has not landed behind our back.
+
+        Args:
+            since_round: the round of the first lookup after the refusal, which showed nothing either; None when
+                there was no such refusal.
+
+        Returns:
+            True two rounds later, if the node says that it sees the newest blocks.
+        """
+        if since_round is None or self.round is None or not self.following:
+            return False
+        return self.presence is Presence.ABSENT and self.round >= since_round + REFUSAL_ROUNDS
+
+    def proves_absence(self, last_valid: int, watched_round: int | None) -> bool:
+        """Tell whether a transaction can never be on the chain.
+
+        Args:
+            last_valid: its last valid round.
+            watched_round: last round of an unbroken chain of algod's 404s that began at the intent, this lookup
+                included; None when the chain is broken.
+
+        Returns:
+            True only on evidence.
+        """
+        if self.presence is not Presence.ABSENT or self.round is None or self.round <= last_valid + MARGIN_ROUNDS:
+            return False
+        return self.indexed or (watched_round is not None and watched_round > last_valid + MARGIN_ROUNDS)
+
+
+def extend_watch(watched_round: int | None, finding: Finding) -> int | None:
+    """Carry the unbroken chain of 404s one lookup further.
+
+    Args:
+        watched_round: where it stands, None when it was broken or never began.
+        finding: the lookup.
+
+    Returns:
+        The new end of the chain; None for good once a gap was too long.
+    """
+    if watched_round is None or finding.presence is not Presence.ABSENT or finding.round is None:
+        return watched_round
+    if finding.round - watched_round > MAX_GAP_ROUNDS:
+        return None
+    return max(watched_round, finding.round)
+
+
+class _Node:
+    """Algod or the indexer: its calls, and a log line and a count of those that fail.
+
+    Args:
+        http: the process's client.
+        url: where it is; None when there is none.
+        headers: its token.
+        failures: counted here.
+    """
+
+    def __init__(self, http: Http, url: str | None, headers: dict[str, str], failures: Counter, clock: Clock) -> None:
+        self._http = http
+        self.url = url
+        self._headers = headers
+        self._failures = failures
+        self._worked = LastGood(clock)
+        self.outage = Outage(clock)
+        self._said = ""
+
+    async def ask(self, method: str, path: str, timeout_s: float, body: bytes | None = None) -> Answer | None:
+        """Return its answer, None when there is none to read."""
+        if self.url is None:
+            return None
+        headers = self._headers if body is None else {**self._headers, "Content-Type": "application/x-binary"}
+        url = self.url + path
+        try:
+            answer = await call(self._http, method, url, timeout_s=timeout_s, headers=headers, body=body)
+        except RemoteError as error:
+            self._failed(str(error))
+            return None
+        if answer.status >= SERVER_ERROR or answer.status in DENIED:
+            self._failed(describe(method, url, headers, answer))
+        else:
+            self._said = ""
+            self._worked.ok()
+            self.outage.ok()
+        return answer
+
+    def _failed(self, reason: str) -> None:
+        """Count every failure, and log the first of a row."""
+        self._failures.inc()
+        self.outage.failed()
+        level = "info" if self._worked.starting() else "warning"
+        if level != self._said:
+            self._said = level
+            (log.info if level == "info" else log.warning)("a call to the chain failed", reason=reason)
+
+
+class Chain:
+    """The chain's client.
+
+    Args:
+        settings: where algod and the indexer are, and their tokens.
+        http: the process's client.
+        clock: the process's clock.
+        metrics: failures are counted here.
+    """
+
+    def __init__(self, settings: GatewaySettings, http: Http, clock: Clock, metrics: Metrics) -> None:
+        self._clock = clock
+        failures = metrics.chain_failures
+        algod_token = _token("X-Algo-API-Token", settings.algod_token)
+        self._algod = _Node(http, settings.algod_url, algod_token, failures.labels("algod"), clock)
+        indexer_token = _token("X-Indexer-API-Token", settings.indexer_token)
+        self._indexer = _Node(http, settings.indexer_url, indexer_token, failures.labels("indexer"), clock)
+        self._round: tuple[float, int] | None = None
+        self._genesis_hash = settings.chain_network.genesis_hash
+        self._network_seen = self._foreign = False
+        self._ask_network_at = clock.monotonic()
+
+    def fault(self) -> str | None:
+        """Return a sentence for the operator when algod is on another network, else None."""
+        return FOREIGN if self._foreign else None
+
+    def failing_s(self) -> float:
+        """Return for how many seconds algod or the indexer has given no readable answer, 0 when both do."""
+        return max(self._algod.outage.seconds(), self._indexer.outage.seconds())
+
+    async def current_round(self) -> int | None:
+        """Return algod's last round, at most two seconds old; None when it cannot be read."""
+        now = self._clock.monotonic()
+        if self._round is not None and now - self._round[0] < ROUND_TTL_S:
+            return self._round[1]
+        value, _ = await self._algod_round(TIMEOUT_S)
+        return value
+
+    @property
+    def last_round(self) -> int | None:
+        """The newest round that algod ever named to this process, None before it answered."""
+        return None if self._round is None else self._round[1]
+
+    async def lookup(self, txid: str, timeout_s: float = TIMEOUT_S) -> Finding:
+        """Look a transaction up.
+
+        Args:
+            txid: the computed identity; a transaction of that id on the chain is that payment, whoever sent it.
+            timeout_s: seconds for each of the calls.
+
+        Returns:
+            Found, absent, or unclear when any part could not be asked or it waits in a pool.
+        """
+        # The round is read first: what is absent after reading R was absent at R.
+        reached, following = await self._reached(timeout_s)
+        pending = await self._pending(txid, timeout_s)
+        if pending in {Presence.POOLED, Presence.DROPPED}:
+            pending = Presence.UNCLEAR
+        if pending is Presence.FOUND or self._indexer.url is None:
+            return Finding(pending, reached, indexed=False, following=following)
+        indexed = await self._indexed(txid, timeout_s)
+        if indexed is Presence.FOUND:
+            return Finding(indexed, reached, indexed=True, following=following)
+        both = pending is Presence.ABSENT and indexed is Presence.ABSENT
+        return Finding(Presence.ABSENT if both else Presence.UNCLEAR, reached, indexed=both, following=following)
+
+    async def landed(self, txid: str) -> bool:
+        """Tell whether algod knows a transaction as confirmed; False also when it cannot be asked."""
+        return await self._pending(txid, TIMEOUT_S) is Presence.FOUND
+
+    async def algod(self, path: str, timeout_s: float) -> Answer | None:
+        """Ask algod one question; None when it gives no readable answer in time.
+
+        Args:
+            path: below algod's URL, with its leading slash.
+            timeout_s: seconds for everything.
+        """
+        return await self._algod.ask("GET", path, timeout_s)
+
+    async def indexer(self, path: str, timeout_s: float) -> Answer | None:
+        """Ask the indexer one question; None when there is none or it gives no readable answer in time.
+
+        Args:
+            path: below the indexer's URL, with its leading slash.
+            timeout_s: seconds for everything.
+        """
+        return await self._indexer.ask("GET", path, timeout_s)
+
+    async def send(self, raw: bytes, timeout_s: float) -> Answer | None:
+        """Hand algod one signed transaction; None when no answer was read, and it may have arrived.
+
+        Args:
+            raw: msgpack of the signed transaction.
+            timeout_s: seconds for everything.
+        """
+        return await self._algod.ask("POST", "/v2/transactions", timeout_s, raw)
+
+    async def glance(self, txid: str) -> Presence:
+        """Ask algod alone, and only shortly, about what was settled a moment ago.
+
+        Returns:
+            Found, pooled, dropped, absent, or unclear when it does not answer.
+        """
+        return await self._pending(txid, GLANCE_TIMEOUT_S)
+
+    async def denied(self, txid: str) -> bool:
+        """Tell whether algod's repeated 404s count: it follows the chain, and no indexer knows better.
+
+        Args:
+            txid: of a transaction that algod does not have.
+
+        Returns:
+            False when the node cannot tell, or an indexer has the transaction.
+        """
+        (reached, following), indexed = await asyncio.gather(
+            self._algod_round(GLANCE_TIMEOUT_S), self._indexed(txid, GLANCE_TIMEOUT_S)
+        )
+        return reached is not None and following and indexed is not Presence.FOUND
+
+    async def _pending(self, txid: str, timeout_s: float) -> Presence:
+        path = f"/v2/transactions/pending/{txid}"
+        return _presence(await self._algod.ask("GET", path, timeout_s), _read_pending)
+
+    async def _indexed(self, txid: str, timeout_s: float) -> Presence:
+        return _presence(await self._indexer.ask("GET", f"/v2/transactions/{txid}", timeout_s), _read_indexed)
+
+    async def _reached(self, timeout_s: float) -> tuple[int | None, bool]:
+        algod, following = await self._algod_round(timeout_s)
+        if self._indexer.url is None or algod is None:
+            return algod, following
+        answer = await self._indexer.ask("GET", "/health", timeout_s)
+        if answer is None or answer.status != OK:
+            # A 404 here is a wrong address, and would make every transaction look absent.
+            return None, following
+        content = answer.content if isinstance(answer.content, dict) else {}
+        behind = content.get("round")
+        # An indexer without a round in its health says nothing about how far it reads.
+        return (min(algod, behind) if type(behind) is int else algod), following
+
+    async def _is_foreign(self, timeout_s: float) -> bool:
+        """Tell whether algod says that it is on another network; asked each minute until it was seen on ours.
+
+        There every payment looks absent, and rounds pass that are not ours.
+        """
+        now = self._clock.monotonic()
+        if self._network_seen or now < self._ask_network_at:
+            return self._foreign
+        self._ask_network_at = now + NETWORK_RETRY_S
+        answer = await self._algod.ask("GET", "/v2/transactions/params", timeout_s)
+        named = answer.content.get("genesis-hash") if answer is not None and isinstance(answer.content, dict) else None
+        if isinstance(named, str):
+            self._network_seen = named == self._genesis_hash
+            if not self._network_seen and not self._foreign:
+                log.error(FOREIGN, genesis_hash=named[:60])
+            self._foreign = not self._network_seen
+        return self._foreign
+
+    async def _algod_round(self, timeout_s: float) -> tuple[int | None, bool]:
+        if await self._is_foreign(timeout_s):
+            return None, False
+        answer = await self._algod.ask("GET", "/v2/status", timeout_s)
+        usable = answer is not None and answer.status == OK and isinstance(answer.content, dict)
+        content = answer.content if answer is not None and usable else {}
+        value = content.get("last-round")
+        if type(value) is not int or not 0 <= value < MAX_ROUND:
+            return None, _follows(content)
+        self._round = (self._clock.monotonic(), value)
+        return value, _follows(content)
+
+
+def _presence(answer: Answer | None, read: Callable[[dict[str, Any]], Presence]) -> Presence:
+    if answer is None:
+        return Presence.UNCLEAR
+    if answer.status == NOT_FOUND:
+        return Presence.ABSENT
+    return read(answer.content) if answer.status == OK and isinstance(answer.content, dict) else Presence.UNCLEAR
+
+
+def _read_pending(content: dict[str, Any]) -> Presence:
+    if _positive(content.get("confirmed-round")):
+        return Presence.FOUND
+    error = content.get("pool-error")
+    if not isinstance(error, str):
+        return Presence.UNCLEAR
+    return Presence.DROPPED if error else Presence.POOLED
+
+
+def _read_indexed(content: dict[str, Any]) -> Presence:
+    row = content.get("transaction")
+    return Presence.FOUND if isinstance(row, dict) and _positive(row.get("confirmed-round")) else Presence.UNCLEAR
+
+
+def _follows(status: dict[str, Any]) -> bool:
+    """Read algod's own word on whether it sees the newest blocks; silence counts as yes."""
+    standstill = status.get("time-since-last-round")
+    stands = type(standstill) is int and standstill > MAX_STANDSTILL_NS
+    return not stands and not _positive(status.get("catchup-time"))
+
+
+def _positive(value: Any) -> bool:
+    return type(value) is int and value > 0
+
+
+def _token(name: str, token: SecretStr | None) -> dict[str, str]:
+    return {name: token.get_secret_value()} if token else {}

@@ -1,0 +1,348 @@
+"""Speak to the facilitator: what it supports, verify, settle."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final
+
+import structlog
+from algosdk.encoding import is_valid_address
+
+from gateway.app.metrics import Metrics
+from gateway.clock import Clock
+from gateway.errors import FacilitatorUnavailable
+from gateway.payments.payment import Payment
+from gateway.settings import GatewaySettings
+from gateway.upstream.health import STOP_QUOTING_S, LastGood, Outage
+from gateway.upstream.remote import Answer, Http, RemoteError, call, describe
+
+# Often enough that one lost answer makes nobody call the facilitator silent.
+SUPPORTED_TTL_S: Final = 20.0
+SUPPORTED_RETRY_S: Final = 2.0
+BREAKER_FAILURES: Final = 5
+BREAKER_OPEN_S: Final = 5.0
+BAD_REQUEST: Final = 400
+SERVER_ERROR: Final = 500
+OK: Final = 200
+log = structlog.get_logger("gateway.facilitator")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What the facilitator says it can do for us.
+
+    Args:
+        network: the form in which it names our network.
+        fee_payer: the signer of this answer.
+        signers: every signer it named, also in earlier answers.
+        lists_signers: whether it names all of them and not only the one of each answer.
+    """
+
+    network: str
+    fee_payer: str
+    signers: frozenset[str]
+    lists_signers: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer to verify."""
+
+    valid: bool
+    reason: str
+
+
+class SettleKind(Enum):
+    """How an answer to settle reads."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class SettleAnswer:
+    """The answer to settle.
+
+    Args:
+        kind: what it says, if anything.
+        reason: its error reason, or ours when it was unreadable.
+        names_transaction: whether it names one, so that something may have been broadcast.
+    """
+
+    kind: SettleKind
+    reason: str
+    names_transaction: bool = False
+
+    @property
+    def before_broadcast(self) -> bool:
+        """Whether it is a failure with a reason that the SDKs give only before they broadcast."""
+        return self.kind is SettleKind.FAILURE and not self.names_transaction and _is_early(self.reason)
+
+
+def _is_early(reason: str) -> bool:
+    if reason in {"invalid_payload", "insufficient_funds"} or "simulation" in reason:
+        return True
+    late = ("settlement_failed", "confirmation_failed")
+    return reason.startswith("invalid_exact_avm_") and not any(word in reason for word in late)
+
+
+class Facilitator:
+    """The facilitator's client.
+
+    Args:
+        settings: where it is, its token, the time limits, our network.
+        http: the process's client.
+        clock: the process's clock.
+        metrics: failures are counted here, verify and settle timed.
+        sent: called each time when the bytes of POST /settle have left.
+    """
+
+    def __init__(
+        self,
+        settings: GatewaySettings,
+        http: Http,
+        clock: Clock,
+        metrics: Metrics,
+        sent: Callable[[], None] | None = None,
+    ) -> None:
+        self._sent = sent
+        self._settings = settings
+        self._http = http
+        self._clock = clock
+        base = settings.facilitator_url
+        paths = ("/supported", "/verify", "/settle")
+        self._urls = {path: base + path for path in paths} if base else {}
+        self._failed = {path: metrics.facilitator_failures.labels(path[1:]) for path in paths}
+        self._seconds = {"/verify": metrics.verify_seconds, "/settle": metrics.settle_seconds}
+        token = settings.facilitator_token
+        self._headers = {"Authorization": f"Bearer {token.get_secret_value()}"} if token else {}
+        self._offer: Offer | None = None
+        self._asked_at: float | None = None
+        self._wait_s = 0.0
+        self._asking = asyncio.Lock()
+        self._failures = 0
+        self._verify_outage, self._settle_outage = Outage(clock), Outage(clock)
+        self._open_until = 0.0
+        self._complained = ""
+        self.supported = LastGood(clock)
+        """The last good answer to /supported."""
+
+    def offer(self) -> Offer | None:
+        """Return the offer to quote, without asking; None when there is none, or the facilitator is down for long."""
+        return self._offer if self.supported.age_s() <= STOP_QUOTING_S else None
+
+    def last_offer(self) -> Offer | None:
+        """Return the last good offer however old, to finish a payment that was accepted before."""
+        return self._offer
+
+    async def refresh(self) -> bool:
+        """Ask /supported if the last answer is old.
+
+        Returns:
+            True when another offer stands now.
+        """
+        async with self._asking:
+            now = self._clock.monotonic()
+            if self._asked_at is not None and now - self._asked_at < self._wait_s:
+                return False
+            self._asked_at = now
+            before = self._offer
+            self._wait_s = SUPPORTED_TTL_S if await self._ask() else SUPPORTED_RETRY_S
+            return before != self._offer
+
+    async def _ask(self) -> bool:
+        try:
+            answer = await self._call("GET", "/supported", self._settings.verify_timeout_seconds)
+        except FacilitatorUnavailable as error:
+            return self._complain("no answer", str(error))
+        kinds = answer.content.get("kinds") if isinstance(answer.content, dict) else None
+        if answer.status != OK or not isinstance(kinds, list):
+            return self._complain("unreadable", self._unreadable("GET", "/supported", answer))
+        self._offer = self._read_offer(kinds, answer.content.get("signers"))
+        if self._offer is None:
+            # A definite answer without us in it: quoting the old one would sell what cannot be settled.
+            return self._complain("no offer", f"the facilitator does not offer {self._settings.network}")
+        self._complained = ""
+        self.supported.ok()
+        return True
+
+    def _complain(self, kind: str, reason: str) -> bool:
+        """Log once for each kind of trouble, not with every look; return False."""
+        starting = kind == "no answer" and self.supported.starting()
+        kind = "starting" if starting else kind
+        if kind != self._complained:
+            self._complained = kind
+            tell = log.info if starting else log.error
+            tell("no new offer from the facilitator", reason=reason, last_good=self._offer is not None)
+        return False
+
+    def _read_offer(self, kinds: list[Any], signers: Any) -> Offer | None:
+        ours = [kind for kind in kinds if isinstance(kind, dict) and kind.get("scheme") == "exact"]
+        for form in self._settings.chain_network.forms:
+            for kind in ours:
+                extra = kind.get("extra")
+                payer: Any = extra.get("feePayer") if isinstance(extra, dict) else None
+                if kind.get("network") == form and kind.get("x402Version") == 2 and is_valid_address(payer):
+                    named = _signers(signers)
+                    earlier = self._offer.signers if self._offer else frozenset()
+                    return Offer(form, payer, earlier | named | {payer}, bool(named))
+        return None
+
+    async def verify(self, payment: Payment, requirements: bytes) -> Verdict:
+        """Ask whether a payment would settle.
+
+        Args:
+            payment: checked against our table.
+            requirements: from our table, network in the facilitator's form, encoded.
+
+        Raises:
+            FacilitatorUnavailable: no readable answer, or too many of them lately.
+
+        Returns:
+            The verdict.
+        """
+        if self._clock.monotonic() < self._open_until:
+            message = "verify failed repeatedly; not asked again for a moment"
+            raise FacilitatorUnavailable(message)
+        try:
+            timeout_s = self._settings.verify_timeout_seconds
+            answer = await self._call("POST", "/verify", timeout_s, encode_request(payment, requirements))
+        except FacilitatorUnavailable:
+            self._count_failure()
+            raise
+        verdict = _read_verdict(answer)
+        if verdict is None:
+            # A 4xx is about this payment alone: no payer may close verify to all the others.
+            if not BAD_REQUEST <= answer.status < SERVER_ERROR:
+                self._count_failure()
+            raise FacilitatorUnavailable(self._unreadable("POST", "/verify", answer))
+        self._failures = 0
+        self._verify_outage.ok()
+        return verdict
+
+    def failing_s(self) -> float:
+        """Return for how many seconds verify or settle has not worked, 0 when both do."""
+        return max(self._verify_outage.seconds(), self._settle_outage.seconds())
+
+    def _count_failure(self) -> None:
+        self._verify_outage.failed()
+        self._failures += 1
+        if self._failures >= BREAKER_FAILURES:
+            self._open_until = self._clock.monotonic() + BREAKER_OPEN_S
+
+    async def settle(self, payment: Payment, requirements: bytes) -> SettleAnswer:
+        """Ask to settle a payment, once. Never raises: an unreadable answer is an answer about our knowledge.
+
+        Args:
+            payment: verified, its intent on disk.
+            requirements: the ones it was verified with.
+
+        Returns:
+            What came back.
+        """
+        try:
+            timeout_s = self._settings.settle_timeout_seconds
+            answer = await self._call("POST", "/settle", timeout_s, encode_request(payment, requirements), self._sent)
+        except FacilitatorUnavailable as error:
+            self._settle_outage.failed()
+            return SettleAnswer(SettleKind.UNREADABLE, str(error))
+        outcome = _read_settle(answer)
+        if outcome is None:
+            self._settle_outage.failed()
+            return SettleAnswer(SettleKind.UNREADABLE, self._unreadable("POST", "/settle", answer))
+        self._settle_outage.ok()
+        return outcome
+
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        timeout_s: float,
+        body: bytes | None = None,
+        sent: Callable[[], None] | None = None,
+    ) -> Answer:
+        url = self._urls.get(path)
+        if url is None:
+            message = "FACILITATOR_URL is not set"
+            raise FacilitatorUnavailable(message)
+        seconds = self._seconds.get(path)
+        began = self._clock.monotonic()
+        try:
+            return await call(self._http, method, url, timeout_s=timeout_s, headers=self._headers, body=body, sent=sent)
+        except RemoteError as error:
+            self._failed[path].inc()
+            raise FacilitatorUnavailable(str(error)) from error
+        finally:
+            if seconds is not None:
+                seconds.observe(self._clock.monotonic() - began)
+
+    def _unreadable(self, method: str, path: str, answer: Answer) -> str:
+        """Count an answer that does not say what it should, and describe it."""
+        self._failed[path].inc()
+        return describe(method, self._urls[path], self._headers, answer)
+
+
+def _signers(signers: Any) -> frozenset[str]:
+    families = signers.items() if isinstance(signers, dict) else ()
+    rows = [row for family, row in families if family.startswith("algorand") and isinstance(row, list)]
+    return frozenset(address for row in rows for address in row if is_valid_address(address))
+
+
+def encode_request(payment: Payment, requirements: bytes) -> bytes:
+    """Encode the body of verify and settle: our terms, extensions and resource as the client sent them.
+
+    Args:
+        payment: whose group is sent.
+        requirements: terms from our table, encoded once for all payments that they hold for.
+
+    Returns:
+        JSON.
+    """
+    envelope = payment.envelope
+    # The items are base64, so they need no escaping.
+    group = '","'.join(envelope.group)
+    parts = [
+        b'{"x402Version":2,"paymentPayload":{"x402Version":2,"payload":{"paymentGroup":["',
+        group.encode("ascii"),
+        b'"],"paymentIndex":%d},"accepted":' % envelope.index,
+        requirements,
+    ]
+    if envelope.resource is not None:
+        parts += [b',"resource":', _json(envelope.resource)]
+    if envelope.extensions is not None:
+        parts += [b',"extensions":', _json(envelope.extensions)]
+    parts += [b'},"paymentRequirements":', requirements, b"}"]
+    return b"".join(parts)
+
+
+def _json(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def _read_verdict(answer: Answer) -> Verdict | None:
+    content = answer.content if isinstance(answer.content, dict) else {}
+    valid = content.get("isValid")
+    if answer.status >= SERVER_ERROR or type(valid) is not bool or (valid and answer.status != OK):
+        return None
+    return Verdict(valid, _text(content.get("invalidReason")) or "invalid_payload")
+
+
+def _read_settle(answer: Answer) -> SettleAnswer | None:
+    content = answer.content if isinstance(answer.content, dict) else {}
+    success = content.get("success")
+    if answer.status >= SERVER_ERROR or type(success) is not bool or (success and answer.status != OK):
+        return None
+    if success:
+        return SettleAnswer(SettleKind.SUCCESS, "")
+    return SettleAnswer(
+        SettleKind.FAILURE, _text(content.get("errorReason")), content.get("transaction") not in {"", None}
+    )
+
+
+def _text(value: Any) -> str:
+    return value[:100] if isinstance(value, str) else ""

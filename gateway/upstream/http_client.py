@@ -1,0 +1,129 @@
+"""The gateway's HTTP client: aiohttp, with a fresh connection for every request.
+
+On a connection that is kept, bytes that nobody asked for, or that come too late, are read as the answer to the next
+request. A fresh one carries a single request and a single answer, so no call can get another's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+from types import TracebackType
+from typing import Final, Self
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, AbstractStreamWriter
+from aiohttp.payload import BytesPayload
+from yarl import URL
+
+from gateway.upstream.remote import MAX_ANSWER_BYTES, ExchangeError
+
+DISTRIBUTION: Final = "educational-market-intelligence"
+# Below half of 1,024 open files, the usual limit: the other half is for clients.
+MAX_CONNECTIONS: Final = 400
+# Recommended by RFC 8305 before the next address is tried beside the first.
+CONNECTION_ATTEMPT_DELAY_S: Final = 0.25
+
+
+class HttpClient:
+    """Send requests, each once over a connection of its own; used as an async context manager.
+
+    Redirects are not followed, cookies and proxies of the environment are ignored, TLS is verified.
+
+    Args:
+        resolver: for tests; the system's by default, in a thread.
+        connections: at most so many at once; further requests wait.
+    """
+
+    def __init__(self, resolver: AbstractResolver | None = None, connections: int = MAX_CONNECTIONS) -> None:
+        self._resolver = resolver
+        self._connections = connections
+
+    async def __aenter__(self) -> Self:
+        """Open the session; no connection is made yet."""
+        connector = aiohttp.TCPConnector(
+            force_close=True,
+            limit=self._connections,
+            happy_eyeballs_delay=CONNECTION_ATTEMPT_DELAY_S,
+            resolver=self._resolver,
+        )
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
+            headers={
+                "User-Agent": f"{DISTRIBUTION}/{version(DISTRIBUTION)}",
+                "Accept": "application/json",
+                "Accept-Encoding": "gzip, deflate",
+            },
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close every connection."""
+        await self._session.close()
+
+    async def exchange(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        timeout_s: float,
+        sent: Callable[[], None] | None = None,
+    ) -> tuple[int, bytes]:
+        """Send one request; a POST never twice, a GET again if the connection ended without an answer.
+
+        Args:
+            method: GET or POST.
+            url: absolute, encoded, without fragment.
+            headers: more headers.
+            body: JSON, or what a Content-Type among the headers says.
+            timeout_s: seconds for everything, DNS and TLS included.
+            sent: called when the body was handed to the socket.
+
+        Raises:
+            TimeoutError: no whole answer in time.
+            ExchangeError: the answer is larger than MAX_ANSWER_BYTES, decoded.
+            aiohttp.ClientError, OSError, ValueError: no connection, no HTTP, or a request that cannot be written.
+
+        Returns:
+            Status and decoded body.
+        """
+        typed = headers if body is None else {"Content-Type": "application/json", **headers}
+        data = body if body is None or sent is None else _Reported(body, sent)
+        async with (
+            asyncio.timeout(timeout_s),
+            self._session.request(
+                method, URL(url, encoded=True), headers=typed, data=data, allow_redirects=False
+            ) as answer,
+        ):
+            return answer.status, await _read(answer)
+
+
+async def _read(answer: aiohttp.ClientResponse) -> bytes:
+    # Decompression stops at each piece, so that a small answer cannot unpack to more than the limit and one piece.
+    body = bytearray()
+    async for piece in answer.content.iter_any():
+        body += piece
+        if len(body) > MAX_ANSWER_BYTES:
+            raise ExchangeError("the answer is too large")
+    return bytes(body)
+
+
+class _Reported(BytesPayload):
+    """A body that reports when it was handed to the socket; aiohttp's own tracing reports before that."""
+
+    def __init__(self, body: bytes, sent: Callable[[], None]) -> None:
+        super().__init__(body)
+        self._sent = sent
+
+    async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:
+        await super().write_with_length(writer, content_length)
+        # uvloop hands bytes to the socket only at the end of a round.
+        await asyncio.sleep(0)
+        self._sent()

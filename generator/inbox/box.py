@@ -1,0 +1,118 @@
+"""The ballot box: every way in behind one interface."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, Protocol
+
+import structlog
+
+from generator.arena.ballots import BallotFile, Refusal
+from generator.arena.values import BallotVerdict
+from generator.inbox.chain import ChainBallots
+from generator.inbox.folder import BallotSource
+
+NOTHING: Final[Mapping[str, int]] = MappingProxyType({})
+
+log = structlog.get_logger("emi.arena")
+
+
+class WayIn(Protocol):
+    """One way in for ballots. None of its methods raises: what is wrong with it is logged."""
+
+    async def read(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
+        """Return what has arrived; at a lock, wait a little for what may still be on its way."""
+        ...
+
+    def clear(self, files: Sequence[BallotFile], verdicts: Sequence[BallotVerdict]) -> None:
+        """Forget what was dealt with and is on disk."""
+        ...
+
+    def put_back(self) -> None:
+        """Give again next time what was read and not cleared: the tick failed. Harmless after `clear`."""
+        ...
+
+
+class BallotBox:
+    """All ways in together.
+
+    Args:
+        ways: read at the same time.
+    """
+
+    def __init__(self, ways: Sequence[WayIn]) -> None:
+        self._ways = ways
+        self._read: list[tuple[BallotFile, ...]] = [()] * len(ways)
+        self.refused: dict[str, int] = {reason.value: 0 for reason in Refusal}  # since the start, by reason
+
+    async def collect(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
+        """Return what arrived by every way.
+
+        Args:
+            lock_ms: wall time of the lock that this tick makes, None in other ticks.
+        """
+        self._read = list(await asyncio.gather(*(way.read(lock_ms) for way in self._ways)))
+        return tuple(file for files in self._read for file in files)
+
+    def put_away(self, verdicts: Sequence[BallotVerdict], refused: Mapping[str, int] = NOTHING) -> None:
+        """Clear what was collected: it is counted, or refused for good.
+
+        Args:
+            verdicts: what became of each file.
+            refused: how many were newly refused, by reason; told in one line of the log, however many they are.
+        """
+        if refused:
+            log.warning("ballots refused", ballots=sum(refused.values()), reasons=dict(refused))
+        for reason, number in refused.items():
+            self.refused[reason] = self.refused.get(reason, 0) + number
+        for way, files in zip(self._ways, self._taken(), strict=True):
+            way.clear(files, verdicts)
+
+    def put_back(self) -> None:
+        """Keep what was collected for the next tick."""
+        self._taken()
+        for way in self._ways:
+            way.put_back()
+
+    def _taken(self) -> list[tuple[BallotFile, ...]]:
+        taken, self._read = self._read, [()] * len(self._ways)
+        return taken
+
+
+class FolderWay:
+    """Ballots that were never submitted: the inbox folder or an object store's prefix."""
+
+    def __init__(self, inbox: BallotSource) -> None:
+        self._inbox = inbox
+
+    async def read(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
+        """Return what lies there."""
+        return await asyncio.to_thread(self._inbox.read, last=lock_ms is not None)
+
+    def clear(self, files: Sequence[BallotFile], verdicts: Sequence[BallotVerdict]) -> None:
+        """Remove what was dealt with."""
+        self._inbox.clear(files, verdicts)
+
+    def put_back(self) -> None:
+        """Leave everything where it lies."""
+
+
+class ChainWay:
+    """Ballots on chain."""
+
+    def __init__(self, chain: ChainBallots) -> None:
+        self._chain = chain
+
+    async def read(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
+        """Return what was confirmed since the last time."""
+        return await self._chain.poll(lock_ms)
+
+    def clear(self, files: Sequence[BallotFile], verdicts: Sequence[BallotVerdict]) -> None:
+        """Note it: a chain keeps everything, and what was read is not given again."""
+        self._chain.stored()
+
+    def put_back(self) -> None:
+        """Read them again."""
+        self._chain.give_again()

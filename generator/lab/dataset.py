@@ -1,0 +1,88 @@
+"""Run the streaming measures over many simulated markets at once and keep what the models are fitted on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+
+from generator.brain.bars import clean_fields
+from generator.brain.direction import direction_inputs, outcomes_of
+from generator.brain.features import REGIME_INPUTS, Features
+from generator.brain.regime import STEP_BARS
+from generator.brain.volatility import Volatility
+from generator.lab.recurrent_fit import Numbers
+from generator.lab.simulator import Market, simulate
+
+SKIP_DAYS = 8
+_TOGETHER = 32  # markets streamed side by side
+_LAST = 12  # bars at the end whose outcome is not known
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """What half hours of many markets looked like; n half hours, g markets. The asset is one of each market's seven.
+
+    Args:
+        market, asset: regime inputs of the market and of the asset, (n, width, g).
+        truth: true regime, (n, g).
+        scored: outside transition windows, (n, g).
+        direction: direction inputs of the asset, its tilt still 0, (n, inputs, g).
+        outcome: 0 down, 1 neutral, 2 up over 15 and 60 minutes, (n, 2, g).
+    """
+
+    market: Numbers
+    asset: Numbers
+    truth: npt.NDArray[np.int64]
+    scored: npt.NDArray[np.bool_]
+    direction: Numbers
+    outcome: npt.NDArray[np.int64]
+
+
+Progress = Callable[[int, int], None]
+
+
+def build(jobs: Sequence[tuple[str, int]], progress: Progress | None = None, days: int = 60) -> Dataset:
+    """Simulate (family, seed) markets and stream them."""
+    parts = []
+    for start in range(0, len(jobs), _TOGETHER):
+        parts.append(_stream([simulate(family, seed, days) for family, seed in jobs[start : start + _TOGETHER]]))
+        if progress:
+            progress(min(start + _TOGETHER, len(jobs)), len(jobs))
+    names = [field.name for field in fields(Dataset)]
+    return Dataset(**{name: np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in names})
+
+
+def _stream(markets: Sequence[Market]) -> Dataset:
+    """Stream markets side by side and keep every half hour."""
+    cleaned = clean_fields(
+        {k: np.stack([m.frame.fields[k] for m in markets], axis=1) for k in ("open", "high", "low", "close", "volume")}
+    )
+    close = cleaned.log_close
+    bars, shape = len(close), close.shape[1:]
+    which = (np.arange(shape[0]), np.arange(shape[0]) % shape[1])
+    volatility, features = Volatility(shape), Features(shape)
+    returns = np.diff(close, axis=0, prepend=np.nan)
+    nothing = (np.zeros((shape[0], shape[1] + 1)), np.zeros(shape))
+    kept = np.arange(STEP_BARS - 1, bars - _LAST, STEP_BARS)
+    rows = []
+    for i in range(bars - _LAST):
+        volatility.update(returns[i], cleaned.range_variance[i], cleaned.extra["volume"][i])
+        features.update(returns[i], volatility)
+        if (i + 1) % STEP_BARS == 0:
+            now = features.current[: len(REGIME_INPUTS)].astype(np.float32)
+            sigma = volatility.sigma(int(markets[0].frame.t[i]))[:2]
+            inputs = direction_inputs(features, *nothing).astype(np.float32)
+            rows.append((now[..., -1], now[:, *which], inputs[:, *which], sigma[:, *which]))
+    moves = np.stack([(close[kept + h] - close[kept])[:, *which] for h in (3, 12)], axis=1)
+    market, asset, inputs, sigma = (np.stack(column) for column in zip(*rows, strict=True))
+    return Dataset(
+        market=market,
+        asset=asset,
+        truth=np.stack([m.regime for m in markets], axis=1)[kept],
+        scored=~np.stack([m.moving for m in markets], axis=1)[kept],
+        direction=inputs,
+        outcome=outcomes_of(moves, sigma),
+    )

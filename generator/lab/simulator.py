@@ -1,0 +1,149 @@
+"""Simulated markets with known regimes: a pure function of (family, seed)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from generator.lab.families import DRIFTLESS, Parameters, parameters
+from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame, FloatArray
+
+DAY: Final = 288
+START_MS: Final = 1_700_006_400_000  # a UTC midnight
+NAMES: Final = ("A", "B", "C", "D", "E", "F", "G")
+
+
+@dataclass(frozen=True, slots=True)
+class Market:
+    """Bars with the truth behind them.
+
+    Args:
+        frame: the bars.
+        regime: true regime index of each bar: risk_on, risk_off, range, high_volatility.
+        moving: True inside a transition window, which is not scored.
+    """
+
+    frame: BarFrame
+    regime: npt.NDArray[np.int64]
+    moving: npt.NDArray[np.bool_]
+
+
+def simulate(family: str, seed: int, days: int = 60) -> Market:
+    """Make one market of seven assets with 5-minute bars."""
+    rng = np.random.default_rng([seed, len(family), ord(family[0])])
+    made = parameters(family, rng)
+    bars = days * DAY
+    regime, blend, moving = _regimes(made, bars, rng)
+    sigma_log = blend @ np.log(np.array(made.volatility)) + _volatility_noise(made, bars, rng)
+    returns, sigma = _returns(made, blend, sigma_log, rng, martingale=family in DRIFTLESS)
+    return Market(_frame(returns, sigma, rng), regime, moving)
+
+
+def _regimes(
+    made: Parameters, bars: int, rng: np.random.Generator
+) -> tuple[npt.NDArray[np.int64], FloatArray, npt.NDArray[np.bool_]]:
+    """Draw the semi-Markov path, its smooth blend (bars, 4) and the transition windows."""
+    regime = np.empty(bars, dtype=np.int64)
+    moving = np.zeros(bars, dtype=bool)
+    blend = np.zeros((bars, 4))
+    at, now, before = 0, int(rng.integers(4)), -1
+    while at < bars:
+        dwell = max(6, round(rng.gamma(made.dwell_shape, made.dwell_hours / made.dwell_shape) * 12))
+        end = min(bars, at + dwell)
+        regime[at:end] = now
+        blend[at:end, now] = 1.0
+        if before >= 0:
+            width = min(end - at, int(rng.integers(6, 19)) if made.smooth else 3)
+            moving[at : at + width] = True
+            if made.smooth:
+                share = (np.arange(width) + 1.0) / (width + 1.0)
+                blend[at : at + width, now] = share
+                blend[at : at + width, before] = 1.0 - share
+        before, now, at = now, int((now + rng.integers(1, 4)) % 4), end
+    return regime, blend, moving
+
+
+def _ou(bars: int, half_life: float, sd: float, rng: np.random.Generator) -> FloatArray:
+    """Draw a stationary AR(1) path."""
+    phi = 0.5 ** (1.0 / half_life)
+    shocks = rng.normal(0.0, sd * np.sqrt(1.0 - phi * phi), bars)
+    path = np.empty(bars)
+    value = rng.normal(0.0, sd)
+    for i, shock in enumerate(shocks):
+        value = phi * value + shock
+        path[i] = value
+    return path
+
+
+def _volatility_noise(made: Parameters, bars: int, rng: np.random.Generator) -> FloatArray:
+    """Return the log-volatility around its regime level, with a daily season."""
+    season = made.season * np.sin(2.0 * np.pi * np.arange(bars) / DAY + rng.uniform(0.0, 6.3))
+    if made.week_sd:
+        season = season + _ou(bars, 4.0 * DAY, made.week_sd, rng)
+    if made.egarch:
+        return season + _egarch(bars, rng, sd=float(np.hypot(made.fast_sd, made.slow_sd)))
+    return season + _ou(bars, 18.0, made.fast_sd, rng) + _ou(bars, 400.0, made.slow_sd, rng)
+
+
+def _egarch(bars: int, rng: np.random.Generator, sd: float) -> FloatArray:
+    """Draw log-volatility that rises more after falls (Nelson 1991), on its own shocks."""
+    phi = 0.5 ** (1.0 / 60.0)
+    shock = rng.laplace(0.0, np.sqrt(0.5), bars)
+    drive = (np.abs(shock) - np.sqrt(0.5)) - 0.4 * shock
+    path = np.empty(bars)
+    value = 0.0
+    for i in range(bars):
+        path[i] = value
+        value = phi * value + drive[i]
+    out: FloatArray = path * (sd / max(path.std(), 1e-9))
+    return out
+
+
+def _noise(made: Parameters, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+    """Draw unit-variance noise with the market's tails."""
+    if made.tail == 0.0:
+        return rng.laplace(0.0, np.sqrt(0.5), shape)
+    out: FloatArray = rng.standard_t(made.tail, shape) * np.sqrt((made.tail - 2.0) / made.tail)
+    return out
+
+
+def _returns(
+    made: Parameters, blend: FloatArray, sigma_log: FloatArray, rng: np.random.Generator, *, martingale: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Draw log returns and per-bar sigma, both (bars, assets)."""
+    bars, assets = len(sigma_log), len(NAMES)
+    scale = np.exp(rng.normal(0.0, 0.2, assets))
+    sigma = np.exp(sigma_log)[:, None] * scale / np.sqrt(DAY)
+    common = _noise(made, (bars,), rng)
+    if made.momentum:
+        common[1:] += made.momentum * common[:-1]
+    hit = rng.random(bars) < (blend @ np.array(made.jumps)) / DAY
+    common += hit * rng.normal(0.0, 5.0, bars)
+    rho = (blend @ np.array(made.correlation))[:, None]
+    own = _noise(made, (bars, assets), rng)
+    if made.bounce:
+        own[1:] -= made.bounce * own[:-1]
+    drift = (blend @ np.array(made.drift))[:, None] * scale / DAY
+    if martingale:
+        drift = drift - 0.5 * sigma**2
+    return drift + sigma * (np.sqrt(rho) * common[:, None] + np.sqrt(1.0 - rho) * own), sigma
+
+
+def _frame(returns: FloatArray, sigma: FloatArray, rng: np.random.Generator) -> BarFrame:
+    """Build OHLCV bars; highs and lows are extremes of a Brownian bridge."""
+    bars, assets = returns.shape
+    close = np.cumsum(returns, axis=0)
+    start = close - returns
+    top, low = (np.sqrt(returns**2 - 2.0 * sigma**2 * np.log(rng.random((bars, assets)))) for _ in range(2))
+    volume = np.exp(0.8 * np.log(sigma / sigma.mean(axis=0)) + rng.normal(0.0, 0.4, (bars, assets)))
+    fields = {name: np.full((bars, assets), np.nan) for name in BAR_FIELDS}
+    fields["open"] = 100.0 * np.exp(start)
+    fields["close"] = 100.0 * np.exp(close)
+    fields["high"] = 100.0 * np.exp(start + (returns + top) / 2.0)
+    fields["low"] = 100.0 * np.exp(start + (returns - low) / 2.0)
+    fields["volume"] = volume
+    t = START_MS + BAR_MS * np.arange(bars, dtype=np.int64)
+    return BarFrame(NAMES, t, fields)

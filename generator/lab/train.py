@@ -1,0 +1,180 @@
+"""Train the weights: simulate, stream, fit, write the JSON. Training seeds are 1000 to 1999 and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from generator.brain.direction import HORIZON_MINUTES, INPUTS
+from generator.brain.features import REGIME_INPUTS
+from generator.brain.recurrent import Recurrent
+from generator.brain.regime import REGIMES
+from generator.brain.weights import FORMAT, VERSION, digest_of
+from generator.catalog.words import RegimeLabel
+from generator.lab.calibrate import calibrate, stretch
+from generator.lab.dataset import SKIP_DAYS, Dataset, build
+from generator.lab.families import DRIFTLESS
+from generator.lab.fit import fit_direction
+from generator.lab.recurrent_fit import Lessons, Numbers, Recipe, fit_recurrent
+
+Progress = Callable[[int, int, str], None]
+SEEDS: Final = {
+    "base": range(1000, 1200), "hard": range(1000, 1200), "wild": range(1000, 1400), "broad": range(1000, 1400),
+    "null": range(1000, 1200), "still": range(1000, 1200),
+}  # fmt: skip
+CALIBRATED_ON: Final = (("base", "hard", "wild", "broad"), range(1600, 1632))  # taught neither network
+_CALIBRATION_DAYS: Final = 30  # of warm-up before a market's chances count
+RECIPE: Final = Recipe()
+FILTER: Final = {"lead": 0.32, "claim": 0.4, "undecided": 0.3, "ramp_bars": 576.0}
+# A driftless market has no regime with a drift to name. There the label describes the path: high_volatility where it
+# is much livelier than its month, else risk_on or risk_off where the realised trend is large, range where it is calm
+# and flat. What is none of these teaches nothing. Such lessons count for a quarter.
+STILL_WEIGHT: Final = 0.25
+_LIVELY, _CALM, _TREND = 1.0, 0.0, 0.8
+_AT: Final = {name: place for place, name in enumerate(REGIME_INPUTS)}
+_ON, _OFF, _RANGE, _HIGH = (
+    REGIMES.index(label)
+    for label in (RegimeLabel.RISK_ON, RegimeLabel.RISK_OFF, RegimeLabel.RANGE, RegimeLabel.HIGH_VOLATILITY)
+)
+_UNTAUGHT: Final = (7,)  # book imbalance: the simulator has no honest lesson on it
+_HALF_HOURS_A_DAY: Final = 48
+
+
+def train(out: Path, progress: Progress | None = None) -> dict[str, Any]:
+    """Train on the simulated families, write the weights file and return its body."""
+    jobs = [(family, seed) for family, seeds in SEEDS.items() for seed in seeds]
+    data = build(jobs, _part(progress, "simulated markets"))
+    still = np.array([family in DRIFTLESS for family, _ in jobs])
+    first = SKIP_DAYS * _HALF_HOURS_A_DAY
+    market = fit_recurrent(lessons(data.market, data, still, first), RECIPE, _part(progress, "network of the market"))
+    asset = fit_recurrent(lessons(data.asset, data, still, first), RECIPE, _part(progress, "network of an asset"))
+    market, asset = _rounded(market), _rounded(asset)
+    posterior = posteriors(market, data.market)
+    calibration = _calibrations(market, asset, progress)
+    body: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "features": list(REGIME_INPUTS),
+        "market": _plain(market),
+        "asset": _plain(asset),
+        "direction": _direction(data, posterior, ~still, first),
+        "filter": FILTER,
+        "calibration": calibration,
+        "recipe": _recipe(),
+        "figures": _figures(data, posterior, ~still, first),
+    }
+    return save(body, out)
+
+
+def _calibrations(market: Recurrent, asset: Recurrent, progress: Progress | None) -> dict[str, Any]:
+    """Fit the temperatures of both networks on markets that neither has seen."""
+    families, seeds = CALIBRATED_ON
+    parts = [build([(family, seed) for seed in seeds]) for family in families]
+    first = _CALIBRATION_DAYS * _HALF_HOURS_A_DAY
+    found = {}
+    for name, network in (("market", market), ("asset", asset)):
+        spoken = [posteriors(network, getattr(part, name)) for part in parts]
+        rows = [stretch(said, p.truth, p.scored, first) for said, p in zip(spoken, parts, strict=True)]
+        fitted = calibrate(rows, _part(progress, f"calibration, {name}"))
+        found[name] = {"level": _short(fitted.level), "slope": _short(fitted.slope)}
+    return found
+
+
+def save(body: dict[str, Any], out: Path) -> dict[str, Any]:
+    """Write a body with its digest and return it."""
+    body["digest"] = digest_of(body)
+    out.write_text(json.dumps(body, separators=(",", ":")).replace('],"', '],\n"') + "\n", encoding="utf-8")
+    return body
+
+
+def lessons(inputs: Numbers, data: Dataset, still: npt.NDArray[np.bool_], first: int) -> Lessons:
+    """Return what to learn: the true regime, or on `still` markets what the path did."""
+    lively = inputs[:, _AT["volatility_scaled"]]
+    trend = 0.5 * (inputs[:, _AT["trend_8h"]] + inputs[:, _AT["trend_20h"]])
+    moved = np.where(trend > _TREND, _ON, np.where(trend < -_TREND, _OFF, _RANGE))
+    described = np.where(lively > _LIVELY, _HIGH, moved)
+    tells = (described != _RANGE) | (lively < _CALM)
+    label = np.where(still, described, data.truth)
+    return Lessons(inputs, label, np.where(still, STILL_WEIGHT * tells, 1.0 * data.scored), first)
+
+
+def posteriors(network: Recurrent, inputs: Numbers) -> Numbers:
+    """Return the network's posterior at every half hour, (n, 4, g)."""
+    hidden = np.zeros((network.units, inputs.shape[2]))
+    out = np.empty((len(inputs), 4, inputs.shape[2]), dtype=np.float32)
+    for i, row in enumerate(inputs):
+        scaled = network.scaled(row.astype(np.float64))
+        hidden = network.step(hidden, scaled)
+        scores = network.scores(hidden, scaled)
+        chance = np.exp(scores - scores.max(axis=0))
+        out[i] = chance / chance.sum(axis=0)
+    return out
+
+
+def _part(progress: Progress | None, what: str) -> Callable[[int, int], None] | None:
+    """Return progress that names what is being done."""
+    return None if progress is None else lambda done, total: progress(done, total, what)
+
+
+def _recipe() -> dict[str, Any]:
+    """Return what the weights were made from; seeds are text, so that no test mistakes them for weights."""
+    return {
+        "seeds": {family: f"{seeds.start}-{seeds.stop - 1}" for family, seeds in SEEDS.items()},
+        "days": 60,
+        "skipped_days": SKIP_DAYS,
+        "horizon_minutes": list(HORIZON_MINUTES),
+        "network": asdict(RECIPE),
+        "calibration": {
+            "families": list(CALIBRATED_ON[0]),
+            "seeds": f"{CALIBRATED_ON[1].start}-{CALIBRATED_ON[1].stop - 1}",
+            "skipped_days": _CALIBRATION_DAYS,
+        },
+        "driftless": {"weight": STILL_WEIGHT, "lively": _LIVELY, "calm": _CALM, "trend": _TREND},
+        "regime": "gated recurrent network on half hours, log loss, Adam on random windows",
+        "direction": "lean and stillness over the base rate, gradient ascent",
+    }
+
+
+def _figures(data: Dataset, posterior: Numbers, used: npt.NDArray[np.bool_], first: int) -> dict[str, Any]:
+    """Return how well the network names the half hours that taught it."""
+    counted = data.scored[first:, used]
+    named, truth = posterior[first:, :, used].argmax(axis=1)[counted], data.truth[first:, used][counted]
+    balanced = float(np.mean([(named[truth == regime] == regime).mean() for regime in range(len(REGIMES))]))
+    return {"rows_thousand": round(len(truth) / 1000), "training_balanced_accuracy": round(balanced, 3)}
+
+
+def _direction(data: Dataset, posterior: Numbers, taught: npt.NDArray[np.bool_], first: int) -> list[list[float]]:
+    """Fit both frozen logits on every third half hour of the markets with regimes."""
+    used = np.ones(INPUTS, dtype=bool)
+    used[list(_UNTAUGHT)] = False
+    inputs = data.direction[first::3][..., taught].astype(np.float64)
+    inputs[:, 6] = (posterior[:, _ON] - posterior[:, _OFF])[first::3][..., taught]
+    rows = inputs.transpose(0, 2, 1).reshape(-1, INPUTS)
+    outcome = data.outcome[first::3][..., taught]
+    fitted = [fit_direction(rows, outcome[:, h].ravel(), used) for h in range(len(HORIZON_MINUTES))]
+    return [[_short(value) for value in row] for row in fitted]
+
+
+def _rounded(network: Recurrent) -> Recurrent:
+    """Return the network as the file will hold it."""
+    short = np.vectorize(_short, otypes=[np.float64])
+    return Recurrent(**{field.name: short(getattr(network, field.name)) for field in fields(Recurrent)})
+
+
+def _plain(network: Recurrent) -> dict[str, Any]:
+    """Return the network as lists."""
+    return {field.name: getattr(network, field.name).tolist() for field in fields(Recurrent)}
+
+
+def _short(value: float) -> float:
+    """Return the value in single precision, in which the networks learn.
+
+    Written out it has so many digits that no published number can look like it by chance.
+    """
+    return float(np.float32(value))

@@ -1,0 +1,159 @@
+"""What a tick's readings say of each asset; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Final
+
+from generator.market.consensus import Agreement, VenueQuote, agree
+from generator.market.live.readings import (
+    BookReading,
+    DayAgoReading,
+    DayReading,
+    FundingReading,
+    InterestReading,
+    LiquidationReading,
+    Quote,
+    R,
+    Reading,
+)
+from generator.market.live.venues import STABLECOIN
+from generator.market.values import AssetObservation, Book, Funding, Liquidations, OpenInterest
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Readings that count at one tick, and the dollar value of the stablecoin.
+
+    Args:
+        readings: fresh ones only.
+        now_ms: the tick.
+        max_age_ms: for quotes.
+        usd_per_coin: USD for one unit of the stablecoin.
+        liquidations_asked: some venue of ours publishes liquidations.
+    """
+
+    readings: tuple[Reading, ...]
+    now_ms: int
+    max_age_ms: int
+    usd_per_coin: float = 1.0
+    liquidations_asked: bool = False
+
+    def of(self, kind: type[R], asset: str) -> list[R]:
+        """Return the readings of one type and asset."""
+        return [one for one in self.readings if isinstance(one, kind) and one.asset == asset]
+
+    def rate(self, currency: str) -> float:
+        """Return USD for one unit of a quote currency."""
+        return self.usd_per_coin if currency == STABLECOIN else 1.0
+
+
+BASIS_UNKNOWN: Final = f"no venue quoted {STABLECOIN} in USD: 1 {STABLECOIN} is taken as 1 USD"
+
+
+def basis(readings: Iterable[Reading], now_ms: int, max_age_ms: int) -> float | None:
+    """Return USD for one unit of the stablecoin, the agreed mid of the venues that quote it; None if unknown."""
+    quoted = [one for one in readings if isinstance(one, Quote) and one.asset == STABLECOIN]
+    return agree([VenueQuote(one.venue, one.mid, one.as_of_ms) for one in quoted], now_ms, max_age_ms).price
+
+
+def observe_asset(asset: str, snapshot: Snapshot) -> AssetObservation:
+    """Read one asset from the snapshot; every None has its reason among the limitations."""
+    quotes = snapshot.of(Quote, asset)
+    in_usd = [VenueQuote(one.venue, one.mid * snapshot.rate(one.currency), one.as_of_ms) for one in quotes]
+    agreed = agree(in_usd, snapshot.now_ms, snapshot.max_age_ms)
+    why = _price_limits(agreed)
+    stamps = [one.as_of_ms for one in quotes if one.venue in agreed.venues]
+    book, book_why = _book(snapshot.of(BookReading, asset), agreed.venues, snapshot)
+    funding, funding_why = _funding(snapshot.of(FundingReading, asset), snapshot.now_ms)
+    interest, interest_why = _interest(asset, snapshot, agreed.price)
+    liquidations, liquidations_why = _liquidations(snapshot.of(LiquidationReading, asset), snapshot)
+    change = _change(snapshot.of(DayReading, asset), agreed.venues)
+    change_why = ["24 h change: no venue that agrees told it"] if change is None else []
+    return AssetObservation(
+        asset,
+        price=agreed.price,
+        # Answers arrive seconds after the tick began; an age is never negative.
+        price_as_of_ms=min([*stamps, snapshot.now_ms]) if agreed.price is not None else None,
+        venues=agreed.venues,
+        change_24h_percent=change,
+        book=book,
+        funding=funding,
+        open_interest=interest,
+        liquidations=liquidations,
+        limitations=(*why, *change_why, *book_why, *funding_why, *interest_why, *liquidations_why),
+    )
+
+
+def _price_limits(agreed: Agreement) -> list[str]:
+    told = [f"{venue} left out of the price: {reason}" for venue, reason in agreed.left_out.items()]
+    if agreed.price is None:
+        return [f"price: {agreed.reason}", *told]
+    if len(agreed.venues) == 1:
+        return ["price: one venue only", *told]
+    return told
+
+
+def _change(days: Sequence[DayReading], venues: tuple[str, ...]) -> float | None:
+    known = [one.change_percent for one in days if one.venue in venues]
+    return median(known) if known else None
+
+
+def _book(books: Sequence[BookReading], venues: tuple[str, ...], snapshot: Snapshot) -> tuple[Book | None, list[str]]:
+    agreeing = [one for one in books if one.venue in venues]
+    if not agreeing:
+        return None, ["order book: no venue that agrees on the price sent one"]
+    bids = sum(one.bid_depth * snapshot.rate(one.currency) for one in agreeing)
+    asks = sum(one.ask_depth * snapshot.rate(one.currency) for one in agreeing)
+    if bids + asks <= 0:
+        return None, ["order book: nothing rests within 1 %"]
+    short = [one.venue for one in agreeing if not one.reaches]
+    limits = (
+        [f"order book: {', '.join(short)} sends less than 1 % of the book, depth is a lower bound"] if short else []
+    )
+    imbalance = 100 * (bids - asks) / (bids + asks)
+    spread = median(one.spread_bps for one in agreeing)
+    return Book(spread, bids + asks, imbalance, tuple(one.venue for one in agreeing)), limits
+
+
+def _funding(rates: Sequence[FundingReading], now_ms: int) -> tuple[Funding | None, list[str]]:
+    if not rates:
+        return None, ["funding: no venue answered"]
+    assumed = [one.venue for one in rates if not one.interval_known]
+    limits = [f"funding: 8 h between payments is assumed for {', '.join(assumed)}"] if assumed else []
+    as_of_ms = min(now_ms, *(one.as_of_ms for one in rates))
+    return Funding(fmean(one.rate_8h for one in rates), tuple(one.venue for one in rates), as_of_ms), limits
+
+
+def _interest(asset: str, snapshot: Snapshot, price: float | None) -> tuple[OpenInterest | None, list[str]]:
+    marks = {one.venue: one.mark for one in snapshot.of(FundingReading, asset) if one.mark}
+    rate = snapshot.rate(STABLECOIN)  # contracts settle in the stablecoin
+    usd: dict[str, tuple[float, int]] = {}
+    for one in snapshot.of(InterestReading, asset):
+        mark = marks.get(one.venue, price / rate if price else None)
+        if one.usd is not None:
+            usd[one.venue] = one.usd * rate, one.as_of_ms
+        elif one.coins is not None and mark is not None:
+            usd[one.venue] = one.coins * mark * rate, one.as_of_ms
+    if not usd:
+        return None, ["open interest: no venue answered"]
+    then = {one.venue: one.usd * rate for one in snapshot.of(DayAgoReading, asset) if one.venue in usd}
+    change = 100 * (sum(usd[venue][0] for venue in then) / sum(then.values()) - 1) if then else None
+    limits = ["open interest: no venue told it of a day ago"] if change is None else []
+    as_of_ms = min(snapshot.now_ms, *(stamp for _, stamp in usd.values()))
+    return OpenInterest(sum(value for value, _ in usd.values()), change, tuple(usd), as_of_ms), limits
+
+
+def _liquidations(told: Sequence[LiquidationReading], snapshot: Snapshot) -> tuple[Liquidations | None, list[str]]:
+    if not told:
+        asked = (
+            "the venue that publishes them did not answer" if snapshot.liquidations_asked else "no venue publishes them"
+        )
+        return None, [f"liquidations: {asked}"]
+    rate = snapshot.rate(STABLECOIN)
+    longs, shorts = (
+        sum(values) * rate for values in zip(*((one.long_usd, one.short_usd) for one in told), strict=True)
+    )
+    return Liquidations(longs, shorts, tuple(one.venue for one in told)), []

@@ -1,0 +1,203 @@
+"""Funding, open interest and liquidations of one venue's perpetual futures."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any, Final
+
+from generator.market.live.client import VenueClient
+from generator.market.live.readings import (
+    DayAgoReading,
+    FundingReading,
+    InterestReading,
+    Job,
+    LiquidationReading,
+    Reading,
+    Unusable,
+    keep_usable,
+)
+from generator.market.values import BAR_MS
+
+HOUR_MS: Final = 3_600_000
+DAY_MS: Final = 86_400_000
+_STANDARD_HOURS: Final = 8.0
+_STATISTICS_BARS: Final = 4
+_DAY_ROWS: Final = 25
+_BOTH: Final = ("open_interest", "liquidations")
+
+
+def derivative_jobs(client: VenueClient, now_ms: int, intervals: dict[str, float]) -> list[Job]:
+    """Return the requests for perpetual futures that are due at `now_ms`.
+
+    Rates and open interest are asked in every tick; contract statistics once a bar, because they only change
+    then; day-old open interest and funding intervals once an hour.
+
+    Args:
+        client: the venue.
+        now_ms: the tick.
+        intervals: asset -> hours between fundings, where they come apart from the rates; filled here.
+    """
+    if not client.perpetual:
+        return []
+    spec = client.spec
+    jobs = []
+    if _hourly(client, "intervals", now_ms):
+        jobs.append(Job(("intervals",), lambda: _intervals(client, now_ms, intervals), may_be_empty=True))
+    if spec.funding == "all":
+        kinds = ("funding", "open_interest") if spec.open_interest == "beside_funding" else ("funding",)
+        jobs.append(Job(kinds, lambda: _all_funding(client, now_ms, intervals)))
+    else:
+        jobs += [Job(("funding",), _one_funding(client, asset, now_ms, intervals)) for asset in client.perpetual]
+    return jobs + _interest_jobs(client, now_ms)
+
+
+def _interest_jobs(client: VenueClient, now_ms: int) -> list[Job]:
+    spec = client.spec
+    if spec.open_interest == "all":
+        return [Job(("open_interest",), lambda: _all_interest(client, now_ms))]
+    if spec.open_interest == "statistics":
+        if client.asked_at.get("statistics", -BAR_MS) // BAR_MS == now_ms // BAR_MS:
+            return []
+        return [Job(_BOTH, _statistics(client, asset, now_ms)) for asset in client.perpetual]
+    if spec.open_interest == "each":
+        jobs = [Job(("open_interest",), _one_interest(client, asset, now_ms)) for asset in client.perpetual]
+        if _hourly(client, "open_interest_history", now_ms):
+            jobs += [Job(("open_interest_history",), _history(client, asset, now_ms)) for asset in client.perpetual]
+        return jobs
+    return []
+
+
+def _hourly(client: VenueClient, kind: str, now_ms: int) -> bool:
+    return client.spec.intervals and now_ms - client.asked_at.get(kind, -HOUR_MS) >= HOUR_MS
+
+
+async def _all_funding(client: VenueClient, now_ms: int, intervals: dict[str, float]) -> list[Reading]:
+    answer = await client.exchange.fetch_funding_rates(list(client.perpetual.values()))
+    found = [(asset, answer[symbol]) for asset, symbol in client.perpetual.items() if symbol in answer]
+
+    def read(asset: str, row: dict[str, Any]) -> list[Reading]:
+        funding = _funding(client, asset, row, now_ms, intervals)
+        if client.spec.open_interest != "beside_funding":
+            return [funding]
+        usd = _positive(row["info"].get("openInterestValue"), "open interest")
+        return [funding, InterestReading(client.spec.name, asset, funding.as_of_ms, usd)]
+
+    return keep_usable(partial(read, asset, row) for asset, row in found)
+
+
+def _one_funding(client: VenueClient, asset: str, now_ms: int, intervals: dict[str, float]) -> Any:
+    async def run() -> list[Reading]:
+        row = await client.exchange.fetch_funding_rate(client.perpetual[asset])
+        return [_funding(client, asset, row, now_ms, intervals)]
+
+    return run
+
+
+def _funding(
+    client: VenueClient, asset: str, row: dict[str, Any], now_ms: int, intervals: dict[str, float]
+) -> FundingReading:
+    rate, mark = row.get("fundingRate"), row.get("markPrice")
+    if rate is None or not math.isfinite(rate):
+        raise Unusable("a funding rate that is no number")
+    hours = hours_of(row.get("interval")) or intervals.get(asset)
+    as_of_ms = int(row.get("timestamp") or now_ms)
+    rate_8h = float(rate) * _STANDARD_HOURS / (hours or _STANDARD_HOURS)
+    return FundingReading(client.spec.name, asset, as_of_ms, rate_8h, mark and float(mark), hours is not None)
+
+
+def hours_of(interval: str | None) -> float | None:
+    """Read a ccxt funding interval: `8h`, or bare milliseconds where ccxt has no word for it; None if unknown."""
+    text = (interval or "").removesuffix("h")
+    try:
+        value = float(text) if interval != text else float(text) / HOUR_MS
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value > 0 else None
+
+
+async def _intervals(client: VenueClient, now_ms: int, intervals: dict[str, float]) -> list[Reading]:
+    """Learn which contracts do not pay each 8 hours; the list names only those that were changed."""
+    answer = await client.exchange.fetch_funding_intervals(list(client.perpetual.values()))
+    for asset, symbol in client.perpetual.items():
+        intervals[asset] = hours_of(answer.get(symbol, {}).get("interval")) or _STANDARD_HOURS
+    client.asked_at["intervals"] = now_ms
+    return []
+
+
+async def _all_interest(client: VenueClient, now_ms: int) -> list[Reading]:
+    answer = await client.exchange.fetch_open_interests(list(client.perpetual.values()))
+    found = [(asset, answer[symbol]) for asset, symbol in client.perpetual.items() if symbol in answer]
+    return keep_usable(partial(_interest, client, asset, row, now_ms) for asset, row in found)
+
+
+def _one_interest(client: VenueClient, asset: str, now_ms: int) -> Any:
+    async def run() -> list[Reading]:
+        return _interest(client, asset, await client.exchange.fetch_open_interest(client.perpetual[asset]), now_ms)
+
+    return run
+
+
+def _interest(client: VenueClient, asset: str, row: dict[str, Any], now_ms: int) -> list[Reading]:
+    as_of_ms = int(row.get("timestamp") or now_ms)
+    if row.get("openInterestValue") is not None:
+        usd = _positive(row["openInterestValue"], "open interest")
+        return [InterestReading(client.spec.name, asset, as_of_ms, usd)]
+    coins = _positive(row.get("openInterestAmount"), "open interest")
+    return [InterestReading(client.spec.name, asset, as_of_ms, None, coins)]
+
+
+def _history(client: VenueClient, asset: str, now_ms: int) -> Any:
+    async def run() -> list[Reading]:
+        rows = await client.exchange.fetch_open_interest_history(client.perpetual[asset], "1h", None, _DAY_ROWS)
+        client.asked_at["open_interest_history"] = now_ms
+        return [_day_ago(client, asset, rows, now_ms)]
+
+    return run
+
+
+def _day_ago(client: VenueClient, asset: str, rows: list[dict[str, Any]], now_ms: int) -> DayAgoReading:
+    then = min(rows, key=lambda row: abs(now_ms - DAY_MS - row["timestamp"]), default=None)
+    if then is None or abs(now_ms - DAY_MS - then["timestamp"]) > 2 * HOUR_MS:
+        raise Unusable("no open interest of a day ago")
+    usd = _positive(then["openInterestValue"], "open interest")
+    return DayAgoReading(client.spec.name, asset, int(then["timestamp"]), usd)
+
+
+def _statistics(client: VenueClient, asset: str, now_ms: int) -> Any:
+    """Read contract statistics: bars for open interest now and the last bars, hours for the last day."""
+
+    async def run() -> list[Reading]:
+        symbol, venue = client.perpetual[asset], client.spec.name
+        bars = await client.exchange.fetch_open_interest_history(symbol, "5m", None, _STATISTICS_BARS)
+        hours = await client.exchange.fetch_open_interest_history(symbol, "1h", None, _DAY_ROWS)
+        client.asked_at["statistics"] = now_ms
+        last = max(bars, key=lambda row: row["timestamp"], default=None)
+        if last is None:
+            raise Unusable("no contract statistics")
+        usd = _positive(last["openInterestValue"], "open interest")
+        day = [row for row in hours if row["timestamp"] > now_ms - DAY_MS]
+        longs, shorts = (sum(_amount(row, side) for row in day) for side in ("long", "short"))
+        single = tuple((int(row["timestamp"]), _amount(row, "long"), _amount(row, "short")) for row in bars)
+        as_of_ms = int(last["timestamp"])
+        return [
+            InterestReading(venue, asset, as_of_ms, usd),
+            LiquidationReading(venue, asset, as_of_ms, longs, shorts, single),
+            _day_ago(client, asset, hours, now_ms),
+        ]
+
+    return run
+
+
+def _amount(row: dict[str, Any], side: str) -> float:
+    value = float(row["info"][f"{side}_liq_usd"])
+    if not math.isfinite(value) or value < 0:
+        raise Unusable("a liquidated amount that is no number")
+    return value
+
+
+def _positive(value: Any, what: str) -> float:
+    number = math.nan if value is None else float(value)
+    if not math.isfinite(number) or number <= 0:
+        raise Unusable(f"{what} that is no positive number")
+    return number

@@ -1,0 +1,191 @@
+"""The live market: several venues through ccxt, each of which may fail without stopping a tick."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, Final
+
+from generator.catalog.assets import ASSETS
+from generator.catalog.words import SourceMode
+from generator.errors import SourceError
+from generator.market.consensus import MAX_AGE_MS
+from generator.market.live.assets import BASIS_UNKNOWN, Snapshot, basis, observe_asset
+from generator.market.live.bars import BarKeeper, bar_jobs
+from generator.market.live.candles import last_closed
+from generator.market.live.client import ExchangeFactory, VenueClient, open_exchange
+from generator.market.live.derivatives import derivative_jobs
+from generator.market.live.health import HealthBook
+from generator.market.live.history import HistoryWish, fetch_history
+from generator.market.live.readings import (
+    BookReading,
+    CandleReading,
+    Collector,
+    DayReading,
+    Job,
+    LiquidationReading,
+    Quote,
+    Reading,
+)
+from generator.market.live.spot import spot_jobs
+from generator.market.live.venues import VENUES, VenueSpec, choose
+from generator.market.source import Progress
+from generator.market.values import BarFrame, Observation
+
+_MINUTE_MS: Final = 60_000
+VENUES_NEEDED: Final = 2
+
+# Readings older than this do not count. Between their own refreshes (a bar, an hour) they are carried.
+MAX_AGES_MS: Final[dict[str, int]] = {
+    "spot": MAX_AGE_MS,
+    "book": MAX_AGE_MS,
+    "day": MAX_AGE_MS,
+    "funding": 10 * _MINUTE_MS,
+    "open_interest": 15 * _MINUTE_MS,
+    "liquidations": 15 * _MINUTE_MS,
+    "candles": 15 * _MINUTE_MS,
+    "open_interest_history": 27 * 60 * _MINUTE_MS,
+    "intervals": 60 * _MINUTE_MS,
+}
+_CARRIED: Final = ("funding", "open_interest", "liquidations", "open_interest_history")
+
+
+class LiveSource:
+    """Observe live venues: spot prices and books, 5-minute bars, and perpetual futures.
+
+    Keeps `generator.market.source.Source`. One venue that fails, lags, answers nonsense or asks to slow down is
+    marked and left out. Not safe for two observes at once.
+    """
+
+    mode = SourceMode.LIVE
+
+    def __init__(
+        self,
+        venues: tuple[str, ...] | None = None,
+        assets: tuple[str, ...] = ASSETS,
+        *,
+        timeout_s: float = 8.0,
+        deadline_s: float = 20.0,
+        retry_pause_s: float = 5.0,
+        exchange_factory: ExchangeFactory = open_exchange,
+        specs: Mapping[str, VenueSpec] = VENUES,
+    ) -> None:
+        """Choose the venues; nothing is opened yet.
+
+        Args:
+            venues: names from `specs`; None for all. `binance` means its spot and its futures market.
+            assets: what to read.
+            timeout_s: of one request.
+            deadline_s: of a whole `observe`; what has not come by then is a miss.
+            retry_pause_s: between tries of one page of history.
+            exchange_factory: makes a ccxt exchange from (id, config).
+            specs: the table of venues.
+
+        Raises:
+            ValueError: an unknown venue, or none.
+        """
+        self._assets = assets
+        self._deadline_s = deadline_s
+        self._retry_pause_s = retry_pause_s
+        self._clients = [VenueClient(spec, assets, exchange_factory, timeout_s) for spec in choose(venues, specs)]
+        self._bars = BarKeeper(assets)
+        self._health = HealthBook(MAX_AGES_MS)
+        self._carried: dict[tuple[str, str, str], Reading] = {}  # (kind, venue, asset)
+        self._intervals: dict[str, dict[str, float]] = {}  # venue -> asset -> hours between fundings
+
+    async def backfill(self, now_ms: int, days: int, progress: Progress) -> BarFrame:
+        """Return up to `days` days of closed bars, each asset from the first venue that has them.
+
+        Raises:
+            SourceError: no venue gave a bar of any asset.
+        """
+        frame = await fetch_history(self._clients, self._bars, HistoryWish(now_ms, days, progress, self._retry_pause_s))
+        if not len(frame):
+            names = ", ".join(client.spec.name for client in self._clients)
+            raise SourceError(f"no venue sent any history (asked: {names})")
+        return frame
+
+    async def observe(self, now_ms: int, since_ms: int) -> Observation:
+        """Ask every venue at once and say what they agree on; see `Source.observe`."""
+        collector = Collector()
+        ends = asyncio.get_running_loop().time() + self._deadline_s
+        choice = self._bars.first_choice(self._clients) if last_closed(now_ms) > since_ms else {}
+        tried = {(venue, asset) for venue, assets in choice.items() for asset in assets}
+
+        def plan(client: VenueClient) -> list[Job]:
+            perpetual = derivative_jobs(client, now_ms, self._intervals.setdefault(client.spec.name, {}))
+            # Bars last: seconds after the full minute the venue has finished them.
+            bars = bar_jobs(client, choice.get(client.spec.name, set()), now_ms, since_ms)
+            return [*spot_jobs(client, now_ms), *perpetual, *bars]
+
+        await _until(ends, [client.work(plan, now_ms, collector) for client in self._clients])
+        while choice and (more := self._bars.stand_ins(self._clients, collector, tried, now_ms)):
+            tried |= {(venue, asset) for venue, assets in more.items() for asset in assets}
+            asked = [(client, more[client.spec.name]) for client in self._clients if client.spec.name in more]
+            jobs = [(client, bar_jobs(client, assets, now_ms, since_ms)) for client, assets in asked]
+            await _until(ends, [client.work_more(todo, now_ms, collector) for client, todo in jobs])
+        collector.give_up(f"no answer within {self._deadline_s:g} s")
+        return self._compose(collector, now_ms, since_ms)
+
+    def _compose(self, collector: Collector, now_ms: int, since_ms: int) -> Observation:
+        self._carry(collector, now_ms)
+        rate = basis(collector.readings, now_ms, MAX_AGES_MS["spot"])
+        snapshot = Snapshot(
+            # In one order whoever answered first: equal answers must give equal bytes.
+            tuple(sorted((*self._current(collector, now_ms), *self._carried.values()), key=lambda one: one.venue)),
+            now_ms,
+            MAX_AGES_MS["spot"],
+            usd_per_coin=rate if rate is not None else 1.0,
+            liquidations_asked=any(client.spec.open_interest == "statistics" for client in self._clients),
+        )
+        assets = {asset: observe_asset(asset, snapshot) for asset in self._assets}
+        self._bars.note(now_ms, assets, collector.of(LiquidationReading))
+        listed = {asset for client in self._clients if client.spec.candle_page for asset in client.spot}
+        bars = self._bars.take(collector.of(CandleReading), now_ms, since_ms, listed & set(self._assets))
+        dropped, self._bars.dropped = self._bars.dropped, 0
+        return Observation(
+            self.mode,
+            now_ms,
+            assets,
+            self._health.update(collector, now_ms),
+            bars,
+            venues_needed=VENUES_NEEDED,
+            dropped_bars=dropped,
+            limitations=() if rate is not None else (BASIS_UNKNOWN,),
+        )
+
+    def _current(self, collector: Collector, now_ms: int) -> list[Reading]:
+        """Return this tick's prices and books; stale quotes too, for the consensus names them."""
+        fresh: list[Reading] = [*collector.of(Quote), *collector.of(DayReading), *collector.of(BookReading)]
+        return [one for one in fresh if isinstance(one, Quote) or _counts(one, now_ms)]
+
+    def _carry(self, collector: Collector, now_ms: int) -> None:
+        """Keep the last answers of what is not asked, or not answered, in every tick, until they are too old."""
+        for one in collector.readings:
+            if one.kind in _CARRIED:
+                self._carried[one.kind, one.venue, one.asset] = one
+        self._carried = {key: one for key, one in self._carried.items() if _counts(one, now_ms)}
+
+    async def aclose(self) -> None:
+        """Close every venue's connections."""
+        await asyncio.gather(*(client.aclose() for client in self._clients))
+
+
+def _counts(one: Reading, now_ms: int) -> bool:
+    return abs(now_ms - one.as_of_ms) <= MAX_AGES_MS[one.kind]
+
+
+async def _until(ends: float, work: Sequence[Coroutine[Any, Any, None]]) -> None:
+    """Run `work` until the loop's time `ends`; what is not done by then is cancelled."""
+    tasks = [asyncio.create_task(one) for one in work]
+    if not tasks:
+        return
+    try:
+        left = max(0.0, ends - asyncio.get_running_loop().time())
+        done, _ = await asyncio.wait(tasks, timeout=left)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    for task in done:
+        task.result()

@@ -1,0 +1,150 @@
+"""Spot quotes and order books of one venue."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from generator.market.live.client import VenueClient
+from generator.market.live.readings import BookReading, DayReading, Job, Quote, Reading, Unusable, keep_usable
+from generator.market.live.venues import STABLECOIN
+
+BAND: Final = 0.01  # depth counts within 1 % of the mid
+_DEEP: Final = ("BTC", "ETH")
+
+
+def spot_jobs(client: VenueClient, now_ms: int) -> list[Job]:
+    """Return the requests for prices first, then for books: when time runs out, books are what is missing."""
+    if not client.spot:
+        return []
+    if client.spec.ticker == "book":
+        return [*_books(client, now_ms), Job(("day",), lambda: _day(client, now_ms))]
+    if client.spec.ticker == "each":
+        tickers = [Job(("spot",), _ticker(client, asset, now_ms)) for asset in client.spot]
+    else:
+        tickers = [Job(("spot",), lambda: _tickers(client, now_ms))]
+    return [*tickers, *_books(client, now_ms)]
+
+
+async def _tickers(client: VenueClient, now_ms: int) -> list[Reading]:
+    answer = await client.exchange.fetch_tickers(list(client.spot.values()))
+    return keep_usable(
+        partial(_from_ticker, client, asset, answer[symbol], now_ms)
+        for asset, symbol in client.spot.items()
+        if symbol in answer
+    )
+
+
+def _ticker(client: VenueClient, asset: str, now_ms: int) -> Any:
+    async def run() -> list[Reading]:
+        return _from_ticker(client, asset, await client.exchange.fetch_ticker(client.spot[asset]), now_ms)
+
+    return run
+
+
+async def _day(client: VenueClient, now_ms: int) -> list[Reading]:
+    """Read only the day's change: this venue's quote is in its book."""
+    assets = {asset: symbol for asset, symbol in client.spot.items() if asset != STABLECOIN}
+    answer = await client.exchange.fetch_tickers(list(assets.values()))
+    found = {asset: answer[symbol] for asset, symbol in assets.items() if symbol in answer}
+    return [one for asset, ticker in found.items() for one in _change(client, asset, ticker, now_ms)]
+
+
+def _from_ticker(client: VenueClient, asset: str, ticker: dict[str, Any], now_ms: int) -> list[Reading]:
+    """Turn one ccxt ticker into a quote; bad prices pass, for the consensus names them."""
+    bid, ask = ticker.get("bid"), ticker.get("ask")
+    if bid is None or ask is None:
+        raise Unusable("a ticker without bid or ask")
+    # Kraken and Bybit stamp no time on a ticker: it is as old as the answer, that is, of this tick.
+    as_of_ms = int(ticker.get("timestamp") or now_ms)
+    quote = Quote(client.spec.name, asset, as_of_ms, (float(bid) + float(ask)) / 2, _currency(client, asset))
+    return [quote, *_change(client, asset, ticker, now_ms)]
+
+
+def _change(client: VenueClient, asset: str, ticker: dict[str, Any], now_ms: int) -> list[Reading]:
+    percent = ticker.get("percentage")
+    if not client.spec.change_24h or percent is None or not math.isfinite(percent):
+        return []
+    return [DayReading(client.spec.name, asset, int(ticker.get("timestamp") or now_ms), float(percent))]
+
+
+def _books(client: VenueClient, now_ms: int) -> list[Job]:
+    jobs = []
+    for asset in client.spot:
+        if client.spec.ticker == "book":
+            jobs.append(Job(("spot", "book"), _book(client, asset, now_ms)))
+        elif asset != STABLECOIN:
+            jobs.append(Job(("book",), _book(client, asset, now_ms)))
+    return jobs
+
+
+def _book(client: VenueClient, asset: str, now_ms: int) -> Any:
+    spec = client.spec
+    levels = spec.deep_book_levels or spec.book_levels if asset in _DEEP else spec.book_levels
+
+    async def run() -> list[Reading]:
+        raw = await client.exchange.fetch_order_book(client.spot[asset], levels)
+        as_of_ms = int(raw.get("timestamp") or now_ms)
+        origin = Origin(spec.name, asset, as_of_ms, _currency(client, asset))
+        book = measure(origin, raw["bids"], raw["asks"])
+        if spec.ticker != "book":
+            return [book]
+        return [Quote(spec.name, asset, as_of_ms, book.mid, book.currency), book]
+
+    return run
+
+
+def _currency(client: VenueClient, asset: str) -> str:
+    return client.spot[asset].partition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Whose book of what, of when, and in which currency."""
+
+    venue: str
+    asset: str
+    as_of_ms: int
+    currency: str
+
+
+def measure(origin: Origin, bids: Sequence[Sequence[Any]], asks: Sequence[Sequence[Any]]) -> BookReading:
+    """Measure a book near its mid.
+
+    Args:
+        origin: where it comes from.
+        bids: (price, size in coins, ..) from the best down.
+        asks: the same from the best up.
+
+    Raises:
+        Unusable: a side is empty, the book is crossed, or a level is no positive number.
+    """
+    buys, sells = _levels(bids), _levels(asks)
+    if not buys or not sells:
+        raise Unusable("an order book with an empty side")
+    best_bid, best_ask = max(price for price, _ in buys), min(price for price, _ in sells)
+    if best_bid >= best_ask:
+        raise Unusable("a crossed order book")
+    mid = (best_bid + best_ask) / 2
+    low, high = mid * (1 - BAND), mid * (1 + BAND)
+    return BookReading(
+        origin.venue,
+        origin.asset,
+        origin.as_of_ms,
+        mid=mid,
+        spread_bps=10_000 * (best_ask - best_bid) / mid,
+        bid_depth=sum(price * size for price, size in buys if price >= low),
+        ask_depth=sum(price * size for price, size in sells if price <= high),
+        currency=origin.currency,
+        reaches=min(price for price, _ in buys) <= low and max(price for price, _ in sells) >= high,
+    )
+
+
+def _levels(side: Sequence[Sequence[Any]]) -> list[tuple[float, float]]:
+    levels = [(float(level[0]), float(level[1])) for level in side]
+    if not all(math.isfinite(price) and math.isfinite(size) and price > 0 and size >= 0 for price, size in levels):
+        raise Unusable("an order book with an impossible level")
+    return [level for level in levels if level[1] > 0]

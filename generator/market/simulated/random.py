@@ -1,0 +1,87 @@
+"""Randomness that depends on (seed, stream, block) alone, and the processes made of it."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+import numpy as np
+
+from generator.market.simulated.params import BLOCK_BARS
+from generator.market.values import FloatArray
+
+MAX_SEED: Final = 2**63
+_SEAM_BARS: Final = 288  # each side of a block boundary
+_TAIL_CAP: Final = 15.0  # a 5-minute scale never exceeds fifteen times its own; keeps years plausible
+
+
+class Stream(IntEnum):
+    """Independent sources of randomness of one market."""
+
+    REGIME = 1
+    LEVEL = 2
+    NOISE = 3
+    EXTREMES = 4
+    JUMPS = 5
+    VOLATILITY_SLOW = 6
+    VOLATILITY_FAST = 7
+    DEPTH = 8
+    SPREAD = 9
+    IMBALANCE = 10
+    FUNDING = 11
+    OPEN_INTEREST = 12
+    VOLUME = 13
+    LIQUIDATIONS = 14
+    VENUES = 15
+
+
+def generator(seed: int, stream: Stream, index: int, part: int = 0) -> np.random.Generator:
+    """Make the generator of one block (or minute) of one stream; the same arguments give the same numbers."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, int(stream), index, part))))
+
+
+def autoregress(shocks: FloatArray, memory: float) -> FloatArray:
+    """Return y[t] = memory * y[t-1] + shocks[t] along axis 0, by doubling instead of a loop over time.
+
+    Args:
+        shocks: shape (n, columns).
+        memory: 0 < memory < 1.
+    """
+    path = shocks.copy()
+    power, step = memory, 1
+    while step < len(path) and power > 1e-10:
+        path[step:] += power * path[:-step]
+        power *= power
+        step *= 2
+    return path
+
+
+def _stationary(rng: np.random.Generator, bars: int, columns: int, half_life_bars: float) -> FloatArray:
+    memory = 0.5 ** (1.0 / half_life_bars)
+    shocks = rng.standard_normal((bars, columns))
+    shocks[1:] *= np.sqrt(1.0 - memory * memory)
+    return autoregress(shocks, memory)
+
+
+def ornstein_uhlenbeck(seed: int, stream: Stream, block: int, columns: int, half_life_bars: float) -> FloatArray:
+    """Return a unit-variance mean-reverting path over one block that joins its neighbours without a step.
+
+    Each block has its own path and each boundary has one too; near a boundary the block's path fades into the
+    boundary's with weights whose squares sum to 1, so the variance stays 1 and no earlier block is needed.
+
+    Returns:
+        Shape (BLOCK_BARS, columns).
+    """
+    path = _stationary(generator(seed, stream, block), BLOCK_BARS, columns, half_life_bars)
+    fade = np.linspace(0.0, np.pi / 2.0, _SEAM_BARS + 1)[1:, None]
+    left = _stationary(generator(seed, stream, block, 1), 2 * _SEAM_BARS, columns, half_life_bars)
+    right = _stationary(generator(seed, stream, block + 1, 1), 2 * _SEAM_BARS, columns, half_life_bars)
+    path[:_SEAM_BARS] = np.sin(fade) * path[:_SEAM_BARS] + np.cos(fade) * left[_SEAM_BARS:]
+    path[-_SEAM_BARS:] = np.cos(fade) * path[-_SEAM_BARS:] + np.sin(fade) * right[:_SEAM_BARS]
+    return path
+
+
+def tail_scale(rng: np.random.Generator, shape: tuple[int, int]) -> FloatArray:
+    """Return scales that turn unit normals into unit-variance Student t with four degrees of freedom."""
+    scale: FloatArray = np.sqrt(2.0 / rng.chisquare(4.0, shape))
+    return np.minimum(scale, _TAIL_CAP)

@@ -1,0 +1,105 @@
+"""The regimes of the simulated market: who rules when, and how one passes into the next."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from generator.market.simulated.params import (
+    BAR_MINUTES,
+    BLOCK_BARS,
+    BLOCK_MINUTES,
+    DWELL_HOURS,
+    DWELL_MIN_MINUTES,
+    DWELL_SHAPE,
+    NEXT_WEIGHTS,
+    REGIMES,
+    TRANSITION_MINUTES,
+)
+from generator.market.simulated.random import Stream, generator
+from generator.market.values import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Regimes of one block.
+
+    Args:
+        starts: minutes from the block's start at which a regime takes over; the first is 0.
+        labels: index into REGIMES, one per start.
+        widths: minutes that the passage from the regime before takes.
+    """
+
+    starts: tuple[int, ...]
+    labels: tuple[int, ...]
+    widths: tuple[int, ...]
+
+    def at(self, minute: int) -> tuple[int, bool]:
+        """Return the ruling regime at a minute of the block and whether it is still passing in."""
+        index = bisect_right(self.starts, minute) - 1
+        return self.labels[index], minute - self.starts[index] < self.widths[index]
+
+    def minutes_by_regime(self) -> FloatArray:
+        """Return how many minutes each regime rules, shape (4,)."""
+        lengths = np.diff(np.array((*self.starts, BLOCK_MINUTES), dtype=np.float64))
+        minutes = np.zeros(len(REGIMES))
+        np.add.at(minutes, np.array(self.labels), lengths)
+        return minutes
+
+
+def _next_label(rng: np.random.Generator, current: int) -> int:
+    weights = NEXT_WEIGHTS.copy()
+    weights[current] = 0.0
+    return int(np.searchsorted(np.cumsum(weights), rng.random() * weights.sum(), side="right"))
+
+
+@lru_cache(maxsize=256)
+def _drawn(seed: int, block: int) -> Schedule:
+    rng = generator(seed, Stream.REGIME, block)
+    stationary = NEXT_WEIGHTS * (1.0 - NEXT_WEIGHTS)
+    label = int(np.searchsorted(np.cumsum(stationary), rng.random() * stationary.sum(), side="right"))
+    starts, labels, widths, minute = [], [], [], 0
+    while minute == 0 or minute < BLOCK_MINUTES - DWELL_MIN_MINUTES:
+        starts.append(minute)
+        labels.append(label)
+        widths.append(int(rng.integers(*TRANSITION_MINUTES, endpoint=True)))
+        minute += max(DWELL_MIN_MINUTES, int(rng.gamma(DWELL_SHAPE, DWELL_HOURS * 60.0 / DWELL_SHAPE)))
+        label = _next_label(rng, label)
+    return Schedule(tuple(starts), tuple(labels), tuple(widths))
+
+
+def schedule(seed: int, block: int) -> Schedule:
+    """Return a block's regimes: a semi-Markov chain with gamma dwell.
+
+    No regime starts in the last two hours of a block, so that no passage is cut off by the boundary. A block that
+    opens with the regime its predecessor closed with has no passage at its start.
+    """
+    drawn = _drawn(seed, block)
+    if block > 0 and _drawn(seed, block - 1).labels[-1] != drawn.labels[0]:
+        return drawn
+    return Schedule(drawn.starts, drawn.labels, (0, *drawn.widths[1:]))
+
+
+def regime_mix(seed: int, block: int, lead_bars: int = 0) -> FloatArray:
+    """Return the weight of each regime at each bar of a block, with `lead_bars` bars of the block before.
+
+    Returns:
+        Shape (lead_bars + BLOCK_BARS, 4); rows sum to 1. A passage is a smoothstep from the old regime.
+    """
+    now, before = schedule(seed, block), schedule(seed, max(block - 1, 0))
+    shifted = tuple(start - BLOCK_MINUTES for start in before.starts)
+    starts: IntArray = np.array((*shifted, *now.starts), dtype=np.int64)
+    labels: IntArray = np.array((*before.labels, *now.labels), dtype=np.int64)
+    widths: IntArray = np.array((*before.widths, *now.widths), dtype=np.int64)
+    minutes = np.arange(-lead_bars, BLOCK_BARS) * BAR_MINUTES
+    index = np.searchsorted(starts, minutes, side="right") - 1
+    progress = np.clip((minutes - starts[index] + BAR_MINUTES) / np.maximum(widths[index], 1), 0.0, 1.0)
+    entered = progress * progress * (3.0 - 2.0 * progress)
+    mix = np.zeros((len(minutes), len(REGIMES)))
+    rows = np.arange(len(minutes))
+    mix[rows, labels[index]] = entered
+    np.add.at(mix, (rows, labels[np.maximum(index - 1, 0)]), 1.0 - entered)
+    return mix

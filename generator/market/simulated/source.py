@@ -1,0 +1,142 @@
+"""The embedded source: a seeded regime-switching market of seven assets whose true regime is known."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import Final
+
+import numpy as np
+
+from generator.catalog.assets import ASSETS
+from generator.catalog.words import RegimeLabel, SourceMode, SourceStatus
+from generator.market.simulated.market import SimulatedMarket
+from generator.market.simulated.params import BARS_A_DAY, MINUTE_MS
+from generator.market.simulated.random import Stream, generator
+from generator.market.source import Progress
+from generator.market.values import (
+    BAR_MS,
+    AssetObservation,
+    BarFrame,
+    Book,
+    Funding,
+    Liquidations,
+    Observation,
+    OpenInterest,
+    SourceHealth,
+)
+
+VENUES: Final[tuple[str, ...]] = ("sim-a", "sim-b", "sim-c")
+VENUES_NEEDED: Final = 2
+DAY_MS: Final = 86_400_000
+_MAX_NEW_BARS = 30 * BARS_A_DAY
+_MAX_GAP_BPS = 2.0
+_KINDS = ("spot", "perpetual")
+
+
+class SimulatedSource:
+    """A market that is a pure function of (seed, minute): a restart sees the same prices.
+
+    Args:
+        seed: 0 <= seed < 2**63.
+        assets: which of the catalog's assets to show, in which order; the market itself does not depend on it.
+
+    Raises:
+        ValueError: the seed is out of range or an asset is not in the catalog.
+    """
+
+    mode = SourceMode.SIMULATED
+
+    def __init__(self, seed: int, assets: tuple[str, ...] = ASSETS) -> None:
+        unknown = [asset for asset in assets if asset not in ASSETS]
+        if unknown:
+            raise ValueError(f"the simulated market has no {', '.join(unknown)}; it has {', '.join(ASSETS)}")
+        self._seed = seed
+        self._assets = assets
+        self._columns = [ASSETS.index(asset) for asset in assets]
+        self._market = SimulatedMarket(seed)
+
+    async def backfill(self, now_ms: int, days: int, progress: Progress) -> BarFrame:
+        """Return the bars of the last `days` days that closed by `now_ms`."""
+        stop = now_ms // BAR_MS * BAR_MS
+        first = max(stop - days * DAY_MS, 0)
+        for done in range(days):
+            self._market.bars(first + done * DAY_MS, first + done * DAY_MS + BAR_MS)  # fills the cache
+            progress(done + 1, days, "days of simulated market")
+        return self._shown(self._market.bars(first, stop))
+
+    async def observe(self, now_ms: int, since_ms: int) -> Observation:
+        """Observe the minute that holds `now_ms`; bars older than 30 days are not repeated."""
+        minute_ms = now_ms // MINUTE_MS * MINUTE_MS
+        stop = now_ms // BAR_MS * BAR_MS
+        first = max(since_ms // BAR_MS * BAR_MS + BAR_MS, stop - _MAX_NEW_BARS * BAR_MS)
+        day = self._shown(self._market.bars(stop - DAY_MS - BAR_MS, stop))
+        mids = self.venue_mids(minute_ms)
+        return Observation(
+            mode=self.mode,
+            market_ms=now_ms,
+            assets={asset: self._asset(asset, mids[asset], day, minute_ms) for asset in self._assets},
+            sources=tuple(SourceHealth(venue, kind, SourceStatus.OK, minute_ms) for venue in VENUES for kind in _KINDS),
+            new_bars=self._shown(self._market.bars(first, stop)),
+            venues_needed=VENUES_NEEDED,
+        )
+
+    async def aclose(self) -> None:
+        """Do nothing: there is nothing to release."""
+
+    def price(self, asset: str, t_ms: int) -> float:
+        """Return the mid of one asset in USD at the start of the minute that holds `t_ms`."""
+        return float(np.exp(self._market.log_mids(t_ms)[ASSETS.index(asset)]))
+
+    def truth(self, t_ms: int) -> RegimeLabel:
+        """Return the regime that really rules at `t_ms`; the one being entered while one passes into the next."""
+        return self._market.regime(t_ms)[0]
+
+    def passing(self, t_ms: int) -> bool:
+        """Tell whether the market is between two regimes (30 to 90 minutes after each switch)."""
+        return self._market.regime(t_ms)[1]
+
+    def venue_mids(self, t_ms: int) -> dict[str, dict[str, float]]:
+        """Return each asset's mid at each venue in USD: one on the market's mid, one up to 2 bp below, one above."""
+        minute = t_ms // MINUTE_MS
+        rng = generator(self._seed, Stream.VENUES, minute)
+        gaps = rng.uniform(0.2, _MAX_GAP_BPS, (len(ASSETS), 2)) * 1e-4
+        turns = rng.integers(0, len(VENUES), len(ASSETS))
+        mids = np.exp(self._market.log_mids(t_ms))
+        offered = np.column_stack([mids * (1.0 - gaps[:, 0]), mids, mids * (1.0 + gaps[:, 1])])
+        return {
+            asset: dict(zip(VENUES, np.roll(offered[column], turns[column]).tolist(), strict=True))
+            for asset, column in zip(self._assets, self._columns, strict=True)
+        }
+
+    def _asset(self, asset: str, mids: dict[str, float], day: BarFrame, minute_ms: int) -> AssetObservation:
+        if len(day) <= BARS_A_DAY:  # a clock that fell back to 1970
+            return AssetObservation(asset, limitations=("the simulated market has no day before this minute",))
+        column = self._assets.index(asset)
+        row = {name: float(values[-1, column]) for name, values in day.fields.items()}
+        bar_closed_ms = int(day.t[-1]) + BAR_MS
+        price = median(mids.values())
+        before = day.fields["open_interest"][0, column]
+        last_day = slice(-BARS_A_DAY, None)
+        return AssetObservation(
+            asset=asset,
+            price=price,
+            price_as_of_ms=minute_ms,
+            venues=VENUES,
+            change_24h_percent=100.0 * (price / self.price(asset, minute_ms - DAY_MS) - 1.0),
+            book=Book(row["spread_bps"], row["depth_usd"], 100.0 * row["imbalance"], VENUES),
+            funding=Funding(row["funding"], VENUES, bar_closed_ms),
+            open_interest=OpenInterest(
+                row["open_interest"], 100.0 * (row["open_interest"] / float(before) - 1.0), VENUES, bar_closed_ms
+            ),
+            liquidations=Liquidations(
+                float(day.fields["liq_long_usd"][last_day, column].sum()),
+                float(day.fields["liq_short_usd"][last_day, column].sum()),
+                VENUES,
+            ),
+        )
+
+    def _shown(self, frame: BarFrame) -> BarFrame:
+        if self._assets == ASSETS:
+            return frame
+        fields = {name: values[:, self._columns] for name, values in frame.fields.items()}
+        return BarFrame(self._assets, frame.t, fields, frame.interval_ms)

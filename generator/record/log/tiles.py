@@ -1,0 +1,114 @@
+"""Where the hashes and entries of a log lie: tiles of 256, as C2SP tlog-tiles puts them."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from generator.record.log.merkle import HASH_BYTES
+
+WIDTH: Final = 256
+LARGEST_ENTRY: Final = 65_535  # its length is told in two bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One tile: `width` hashes (or entries) from number `index * 256` of its level on."""
+
+    level: int | None  # None: the entries themselves
+    index: int
+    width: int = WIDTH
+
+    @property
+    def path(self) -> str:
+        """The path below the log's prefix, e.g. `tile/0/x001/234.p/17`."""
+        level = "entries" if self.level is None else str(self.level)
+        partial = f".p/{self.width}" if self.width < WIDTH else ""
+        return f"tile/{level}/{_number(self.index)}{partial}"
+
+    @classmethod
+    def parse(cls, path: str) -> Tile:
+        """Read a path below the log's prefix.
+
+        Raises:
+            ValueError: it is not a tile's.
+        """
+        found = re.fullmatch(
+            r"tile/(entries|[0-9]|[1-5][0-9]|6[0-3])/((?:x[0-9]{3}/)*[0-9]{3})(?:\.p/([0-9]{1,3}))?", path
+        )
+        if found is None:
+            raise ValueError(f"{path} is not a tile's path")
+        level, number, width = found.groups()
+        index = int(number.replace("x", "").replace("/", ""))
+        return cls(None if level == "entries" else int(level), index, WIDTH if width is None else int(width))
+
+
+def _number(index: int) -> str:
+    digits = str(index)
+    digits = digits.zfill(-(-len(digits) // 3) * 3)
+    groups = [digits[at : at + 3] for at in range(0, len(digits), 3)]
+    return "/".join([f"x{group}" for group in groups[:-1]] + groups[-1:])
+
+
+def tiles_between(old: int, new: int) -> Iterator[Tile]:
+    """Yield every tile that a tree of `new` entries needs and one of `old` entries did not have, entries first."""
+    for level in (None, *range(levels_of(new))):
+        scale = WIDTH ** (level or 0)
+        before, after = old // scale, new // scale
+        if before == after:
+            continue
+        for index in range(before // WIDTH, after // WIDTH):
+            yield Tile(level, index)
+        if after % WIDTH:
+            yield Tile(level, after // WIDTH, after % WIDTH)
+
+
+def levels_of(size: int) -> int:
+    """Return how many levels of tiles a tree has."""
+    levels = 0
+    while size:
+        levels, size = levels + 1, size // WIDTH
+    return levels
+
+
+def bundle(entries: Sequence[bytes]) -> bytes:
+    """Return an entry bundle: each entry behind its length in two bytes.
+
+    Raises:
+        ValueError: an entry is larger than 65,535 bytes.
+    """
+    if any(len(entry) > LARGEST_ENTRY for entry in entries):
+        raise ValueError(f"an entry is larger than {LARGEST_ENTRY} bytes")
+    return b"".join(struct.pack(">H", len(entry)) + entry for entry in entries)
+
+
+def unbundle(data: bytes) -> list[bytes]:
+    """Return the entries of a bundle.
+
+    Raises:
+        ValueError: it is cut.
+    """
+    entries, at = [], 0
+    while at < len(data):
+        if at + 2 > len(data):
+            raise ValueError("an entry bundle is cut")
+        (length,) = struct.unpack_from(">H", data, at)
+        at += 2 + length
+        if at > len(data):
+            raise ValueError("an entry bundle is cut")
+        entries.append(data[at - length : at])
+    return entries
+
+
+def hashes_of(tile: bytes) -> list[bytes]:
+    """Return the hashes of a tile.
+
+    Raises:
+        ValueError: its length is no multiple of 32.
+    """
+    if len(tile) % HASH_BYTES:
+        raise ValueError("a tile is cut")
+    return [tile[at : at + HASH_BYTES] for at in range(0, len(tile), HASH_BYTES)]

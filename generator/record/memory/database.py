@@ -1,0 +1,180 @@
+"""Opening the memory's database, its schema version, and database failures as one clear line.
+
+SQLite runs in WAL mode with synchronous FULL: what a tick committed survives a power cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+
+from generator.errors import MemoryUnreadable
+from generator.record.memory import tables
+
+MAKING_LOCK: Final = 0x454D4901  # any number of ours: two generators that start on a new database take turns
+READING: Final = "emi_reading"  # execution option of connections that only read: they take no lock
+LEASE_TABLE: Final = "emi_lease"  # of `generator.lease`, which may use the same database
+POSTGRES_ARGUMENTS: Final = {  # nothing that a tick asks takes seconds; a server that is gone must not hold it up
+    "connect_timeout": 5,
+    "tcp_user_timeout": 10_000,
+    "options": "-c statement_timeout=15000 -c lock_timeout=10000",
+}
+
+
+def open_database(url: str) -> Engine:
+    """Open a database, make its tables when it is new, and check what is there when it is not.
+
+    Args:
+        url: SQLAlchemy URL, e.g. `sqlite:///emi-state/memory.sqlite3`.
+
+    Raises:
+        MemoryUnreadable: it cannot be opened, is corrupt, is another program's or of another schema version. Nothing
+            was changed.
+    """
+    try:
+        parsed = make_url(url)
+        engine = _engine(parsed)
+    except (ArgumentError, NoSuchModuleError, ImportError, ValueError) as error:
+        raise MemoryUnreadable(f"MEMORY_URL {_shown(url)} cannot be used: {_first_line(error)}") from error
+    name = name_of(parsed)
+    if parsed.get_backend_name() == "sqlite":
+        _make_folder(parsed, name)
+        _listen(engine)
+    try:
+        with translated(name), engine.begin() as connection:
+            _check(connection, name)
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
+
+
+def _engine(url: URL) -> Engine:
+    if url.get_backend_name() != "postgresql":
+        return create_engine(url)
+    arguments = {name: value for name, value in POSTGRES_ARGUMENTS.items() if name not in url.query}
+    return create_engine(url, pool_pre_ping=True, connect_args=arguments)
+
+
+def name_of(url: URL) -> str:
+    """Name a database for people: the file, or the URL without its password."""
+    if url.get_backend_name() == "sqlite":
+        return url.database or ":memory:"
+    return url.render_as_string(hide_password=True)
+
+
+def _shown(url: str) -> str:
+    return repr(url) if "@" not in url else "(with credentials)"
+
+
+def _make_folder(url: URL, name: str) -> None:
+    if not url.database or url.database == ":memory:":
+        return
+    try:
+        Path(url.database).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise MemoryUnreadable(f"memory {name}: its folder cannot be made: {error.strerror}") from error
+
+
+def _listen(engine: Engine) -> None:
+    """Let SQLAlchemy, not the driver, begin transactions: else its savepoints do not hold."""
+
+    @event.listens_for(engine, "connect")
+    def on_connect(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None
+
+    @event.listens_for(engine, "begin")
+    def on_begin(connection: Connection) -> None:
+        reading = connection.get_execution_options().get(READING, False)
+        connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+
+def _check(connection: Connection, name: str) -> None:
+    """Make the tables of a new database; refuse what is not ours before anything is written."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"select pg_advisory_xact_lock({MAKING_LOCK})")
+    present = set(inspect(connection).get_table_names()) - {LEASE_TABLE}
+    if connection.dialect.name == "sqlite" and present:
+        verdict = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
+        if verdict != "ok":
+            raise MemoryUnreadable(_corrupt(name, str(verdict).splitlines()[-1]))
+    if not present:
+        tables.metadata.create_all(connection)
+        connection.execute(tables.meta.insert().values(key=tables.SCHEMA_KEY, value=tables.SCHEMA_VERSION))
+        return
+    if tables.meta.name not in present:
+        raise MemoryUnreadable(f"memory {name} is another program's database; name another file in MEMORY_URL")
+    found = connection.execute(select(tables.meta.c.value).where(tables.meta.c.key == tables.SCHEMA_KEY)).scalar()
+    if found in tables.ADDED_TO:
+        tables.metadata.create_all(connection)
+        connection.execute(
+            tables.meta.update().where(tables.meta.c.key == tables.SCHEMA_KEY), {"value": tables.SCHEMA_VERSION}
+        )
+        return
+    if found != tables.SCHEMA_VERSION:
+        raise MemoryUnreadable(
+            f"memory {name} has schema version {found}, this program knows {tables.SCHEMA_VERSION}: "
+            "run the version that wrote it, or move the file away to start anew; nothing was changed"
+        )
+
+
+def use_wal(engine: Engine) -> None:
+    """Switch SQLite to WAL once the file is known to be ours (a pragma that writes)."""
+    if engine.dialect.name != "sqlite":
+        return
+
+    @event.listens_for(engine, "connect")
+    def on_connect(connection: Any, _record: Any) -> None:
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA journal_mode = WAL")
+        cursor.execute("PRAGMA synchronous = FULL")
+        cursor.close()
+
+    if engine.url.database not in {None, "", ":memory:"}:
+        engine.dispose()  # connections opened for the check get the pragmas too
+
+
+@contextmanager
+def translated(name: str) -> Iterator[None]:
+    """Turn the driver's failures into one line that names the database and what to do.
+
+    Args:
+        name: of the database, without password.
+
+    Raises:
+        MemoryUnreadable: the database did not do what was asked inside the block; nothing of it was kept.
+    """
+    try:
+        yield
+    except DBAPIError as error:
+        raise MemoryUnreadable(_line(name, _first_line(error.orig))) from error
+
+
+def _line(name: str, reason: str) -> str:
+    if "not a database" in reason or "malformed" in reason:
+        return _corrupt(name, reason)
+    if "readonly" in reason or "unable to open" in reason:
+        return f"memory {name} cannot be opened for writing ({reason}): check the folder's rights"
+    if "full" in reason:
+        return f"memory {name} cannot be written ({reason}): make room; what was recorded before stands"
+    if "locked" in reason:
+        return f"memory {name} is in use by another program ({reason})"
+    return f"memory {name} cannot be used ({reason}); what was recorded before stands"
+
+
+def _corrupt(name: str, reason: str) -> str:
+    return (
+        f"memory {name} is not a readable database ({reason}): move it away to start anew, or put back a copy; "
+        "nothing was changed"
+    )
+
+
+def _first_line(error: BaseException | None) -> str:
+    text = str(error).strip()
+    return text.splitlines()[0] if text else type(error).__name__

@@ -1,0 +1,124 @@
+"""The record as it is given away: whole months of it, read beside the tick.
+
+A reader has a transaction of its own. On SQLite it sees the record as it was when it began and holds up no writer; on
+PostgreSQL likewise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Column, Connection, Engine, func, select
+
+from generator.arena.published import published_round
+from generator.arena.values import PredictionMade, Round, Tally
+from generator.record.memory import log, record
+from generator.record.memory import tables as t
+from generator.record.memory.database import READING, name_of, translated
+from generator.record.memory.rows import prediction_of, round_of
+
+NOTE_PREFIX: Final = "record."
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What began in a span of time.
+
+    Args:
+        hourly: predictions that came due or were void, by start and asset.
+        rounds: rows of `/arena/rounds.json`, by start.
+        waiting: how many predictions and rounds have not ended yet.
+    """
+
+    hourly: tuple[PredictionMade, ...]
+    rounds: tuple[dict[str, Any], ...]
+    waiting: int
+
+
+class Exports:
+    """Read the record from any thread."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine.execution_options(**{READING: True})
+        self._name = name_of(engine.url)
+
+    def span(self, since_ms: int, until_ms: int) -> Span:
+        """Return what began in [since, until).
+
+        Raises:
+            MemoryUnreadable: the database failed.
+        """
+        with translated(self._name), self._engine.connect() as connection, connection.begin():
+            waiting = _waiting(connection, since_ms, until_ms)  # first: what ends while we read is not called read
+            return Span(
+                _predictions(connection, since_ms, until_ms),
+                tuple(published_rows(connection, _rounds(connection, since_ms, until_ms))),
+                waiting,
+            )
+
+    def ended(self, since_ms: int, until_ms: int) -> tuple[int, int]:
+        """Count the predictions and the rounds that began in [since, until) and have ended."""
+        p, r = t.predictions.c, t.rounds.c
+        with translated(self._name), self._engine.connect() as connection, connection.begin():
+            return (
+                _count(connection, p.id, _within(p.start_ms, since_ms, until_ms), p.settled.is_(True)),
+                _count(connection, r.id, _within(r.start_ms, since_ms, until_ms), r.phase.in_(record.FINISHED)),
+            )
+
+    def first_ms(self) -> int | None:
+        """Return when the oldest prediction or round began, None when there is none."""
+        with translated(self._name), self._engine.connect() as connection, connection.begin():
+            columns = (t.predictions.c.start_ms, t.rounds.c.start_ms)
+            found = [connection.execute(select(func.min(column))).scalar() for column in columns]
+        return min((value for value in found if value is not None), default=None)
+
+    def notes(self) -> dict[str, str]:
+        """Return what was noted of months given away: name without its prefix -> text."""
+        key = t.meta.c.key
+        query = select(key, t.meta.c.value).where(key.startswith(NOTE_PREFIX, autoescape=True)).order_by(key)
+        with translated(self._name), self._engine.connect() as connection, connection.begin():
+            return {row[0].removeprefix(NOTE_PREFIX): row[1] for row in connection.execute(query)}
+
+
+def published_rows(connection: Connection, finished: Sequence[Round]) -> list[dict[str, Any]]:
+    """Return finished rounds, in their order, as rows of `/arena/rounds.json`."""
+    ids = [item.round_id for item in finished]
+    lessons, tallies = record.lesson_by_round(connection, ids), record.tallies_by_round(connection, ids)
+    logged = log.indices(connection, ids)
+    rows = []
+    for item in finished:
+        simulated = tallies.get((item.round_id, True), Tally())
+        total = tallies.get((item.round_id, False), Tally()).plus(simulated)
+        row = published_round(item, total, lessons.get(item.round_id), simulated)
+        rows.append({**row, "log_entries": logged.get(item.round_id, [])})
+    return rows
+
+
+def _predictions(connection: Connection, since_ms: int, until_ms: int) -> tuple[PredictionMade, ...]:
+    c = t.predictions.c
+    query = select(t.predictions).where(_within(c.start_ms, since_ms, until_ms), c.settled.is_(True))
+    rows = connection.execute(query.order_by(c.start_ms, c.id)).mappings()
+    return tuple(prediction_of(row) for row in rows)
+
+
+def _rounds(connection: Connection, since_ms: int, until_ms: int) -> tuple[Round, ...]:
+    c = t.rounds.c
+    query = select(t.rounds).where(_within(c.start_ms, since_ms, until_ms), c.phase.in_(record.FINISHED))
+    return tuple(round_of(row) for row in connection.execute(query.order_by(c.start_ms)).mappings())
+
+
+def _waiting(connection: Connection, since_ms: int, until_ms: int) -> int:
+    p, r = t.predictions.c, t.rounds.c
+    return _count(connection, p.id, _within(p.start_ms, since_ms, until_ms), p.settled.is_(False)) + _count(
+        connection, r.id, _within(r.start_ms, since_ms, until_ms), r.phase.in_(record.ACTIVE)
+    )
+
+
+def _count(connection: Connection, column: Column[Any], *where: Any) -> int:
+    return int(connection.execute(select(func.count(column)).where(*where)).scalar_one())
+
+
+def _within(column: Column[Any], since_ms: int, until_ms: int) -> Any:
+    return (column >= since_ms) & (column < until_ms)

@@ -1,0 +1,131 @@
+"""Logs kept beside the record: ticks, and the regime by tick."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, distinct, func, select
+
+from generator.arena.play import RegimeRow
+from generator.arena.schedule import DAY_MS, MINUTE_MS
+from generator.record.memory import tables as t
+from generator.record.memory.record import forget, upsert
+
+KEPT_TICKS = 50_000  # 34 days
+KEPT_REGIMES = 20_000  # 14 days; rows where the label changed are kept for good
+DAY_TOLERANCE_MS = 30 * MINUTE_MS
+
+
+@dataclass(frozen=True, slots=True)
+class TickCounts:
+    """Ticks published and failed in the last 24 hours, the newest published one, and full minutes without any."""
+
+    published_24h: int
+    failed_24h: int
+    last_tick_id: str | None
+    missed_24h: int
+
+
+@dataclass(frozen=True, slots=True)
+class RegimeChange:
+    """The label at a tick where it changed."""
+
+    at_ms: int
+    label: str
+    mode: str
+    confidence: float | None
+    risk_score: float | None
+    warm_up: bool
+
+
+def store_tick(
+    connection: Connection,
+    tick_id: str,
+    generation: str | None,
+    at_ms: int,
+    reason: str | None,
+    *,
+    ok: bool,
+    warm_up: bool,
+) -> None:
+    """Log one tick; the same id again replaces it."""
+    values = {"generation": generation, "at_ms": at_ms, "ok": ok, "reason": reason, "warm_up": warm_up}
+    upsert(connection, t.ticks, {"tick_id": tick_id}, values)
+    forget(connection, t.ticks, KEPT_TICKS)
+
+
+def count_ticks(connection: Connection, now_ms: int) -> TickCounts:
+    """Count the ticks of the 24 hours before a time; warm-up ticks are not counted."""
+    c = t.ticks.c
+    recent = select(c.ok, func.count()).where(c.at_ms > now_ms - DAY_MS, c.at_ms <= now_ms, c.warm_up.is_(False))
+    counts: dict[bool, int] = {bool(ok): n for ok, n in connection.execute(recent.group_by(c.ok))}
+    last = select(c.tick_id).where(c.ok.is_(True), c.warm_up.is_(False)).order_by(c.id.desc()).limit(1)
+    tick_id = connection.execute(last).scalar()
+    return TickCounts(counts.get(True, 0), counts.get(False, 0), tick_id, _missed(connection, now_ms))
+
+
+def _missed(connection: Connection, now_ms: int) -> int:
+    """Count the minutes before this one, of 24 hours and since the first tick, in which no tick began."""
+    c, minute = t.ticks.c, now_ms // MINUTE_MS
+    lived = c.warm_up.is_(False)
+    first_ms = connection.execute(select(func.min(c.at_ms)).where(lived)).scalar()
+    if first_ms is None:
+        return 0
+    since = max(first_ms // MINUTE_MS, minute - DAY_MS // MINUTE_MS)
+    within = (c.at_ms >= since * MINUTE_MS, c.at_ms < minute * MINUTE_MS)
+    had: int = connection.execute(select(func.count(distinct(c.at_ms // MINUTE_MS))).where(lived, *within)).scalar_one()
+    missed: int = minute - since - had
+    return max(missed, 0)
+
+
+def last_regime(connection: Connection) -> str | None:
+    """Return the label of the newest row."""
+    label: str | None = connection.execute(
+        select(t.regime_history.c.label).order_by(t.regime_history.c.id.desc()).limit(1)
+    ).scalar()
+    return label
+
+
+def store_regime(connection: Connection, at_ms: int, regime: RegimeRow, before: str | None, *, warm_up: bool) -> None:
+    """Log the regime of one tick; the same time again keeps what was first."""
+    c = t.regime_history.c
+    if connection.execute(select(c.id).where(c.at_ms == at_ms)).scalar() is not None:
+        return
+    label, mode, confidence, risk_score = regime
+    connection.execute(
+        t.regime_history.insert().values(
+            at_ms=at_ms,
+            label=str(label),
+            mode=str(mode),
+            confidence=confidence,
+            risk_score=risk_score,
+            changed=before != label,
+            warm_up=warm_up,
+        )
+    )
+    forget(connection, t.regime_history, KEPT_REGIMES, c.changed.is_(False))
+
+
+def day_before(connection: Connection, now_ms: int) -> tuple[str | None, float | None, float | None]:
+    """Return label, confidence and risk score of the tick nearest to 24 hours ago, within 30 minutes."""
+    c, then = t.regime_history.c, now_ms - DAY_MS
+    query = select(c.label, c.confidence, c.risk_score).where(
+        c.at_ms >= then - DAY_TOLERANCE_MS, c.at_ms <= then + DAY_TOLERANCE_MS
+    )
+    row = connection.execute(query.order_by(func.abs(c.at_ms - then), c.id).limit(1)).one_or_none()
+    return (None, None, None) if row is None else (row[0], row[1], row[2])
+
+
+def regime_changes(connection: Connection, limit: int) -> tuple[RegimeChange, ...]:
+    """Return the ticks where the label changed, newest first."""
+    c = t.regime_history.c
+    query = select(c.at_ms, c.label, c.mode, c.confidence, c.risk_score, c.warm_up).where(c.changed.is_(True))
+    return tuple(RegimeChange(*row) for row in connection.execute(query.order_by(c.id.desc()).limit(limit)))
+
+
+def last_published_ms(connection: Connection) -> int:
+    """Return the wall time of the last tick that was published, -1 before the first."""
+    k = t.ticks.c
+    query = select(k.at_ms).where(k.ok.is_(True), k.warm_up.is_(False)).order_by(k.id.desc()).limit(1)
+    found = connection.execute(query).scalar()
+    return -1 if found is None else int(found)

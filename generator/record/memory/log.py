@@ -1,0 +1,232 @@
+"""The transparency log as it is stored: entries are only ever added, in the transaction of the tick that made them.
+
+What is published of it is derived from here, so a crash between the transaction and the release loses nothing: the
+next release catches up. Every function takes the connection of the transaction.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection, func, insert, select
+
+from generator.arena.play import PlayResult
+from generator.arena.scores import track_record
+from generator.arena.teacher import Standing
+from generator.catalog.formats import iso
+from generator.record.audit.auditing import scores_of
+from generator.record.audit.chronicle import Entry, entries_of, entry
+from generator.record.log.edge import Edge, Node
+from generator.record.log.merkle import leaf_hash
+from generator.record.log.tiles import LARGEST_ENTRY, WIDTH, Tile, bundle
+from generator.record.memory import tables as t
+from generator.record.memory.record import get_meta, put_meta
+
+CHUNK: Final = 500
+SECRET_KEY: Final = "log.secret"  # noqa: S105  the name of a note
+
+
+@dataclass(frozen=True, slots=True)
+class LogState:
+    """What a tick needs to know of the log. Its size does not grow with the log."""
+
+    edge: Edge = field(default_factory=Edge)
+    last_ms: int = 0  # of the last entry
+    scored_day: str = ""  # the last day whose scores are in the log
+    secret: str = ""  # of the salts; never leaves the memory
+
+    def salt(self, content: bytes) -> str:
+        """Return the salt of what is sealed: the same whenever it is asked for, and nobody else's to work out."""
+        return hmac.new(self.secret.encode(), content, hashlib.sha256).hexdigest()
+
+
+def load(connection: Connection) -> LogState:
+    """Read the state of the log, at the start of a process or after a failure.
+
+    Raises:
+        ValueError: entries or nodes are missing.
+    """
+    last, scored = newest(connection), newest(connection, "scores")
+    day = "" if scored is None else scored["at"][:10]
+    secret = get_meta(connection, SECRET_KEY) or ""
+    return LogState(load_edge(connection), 0 if last is None else time_of(last), day, secret)
+
+
+def begin(  # noqa: PLR0917
+    connection: Connection, now_ms: int, origin: str, source_mode: str, key: str, secret: str
+) -> LogState:
+    """Write the log's first entry: who keeps it, of which market, under which key; `secret` makes the salts.
+
+    Raises:
+        ValueError: the log was begun before.
+    """
+    state = load(connection)
+    if state.edge.size:
+        raise ValueError("the log was begun before")
+    first = entry("log.opened", now_ms, origin=origin, source_mode=source_mode, key=key)
+    put_meta(connection, SECRET_KEY, secret)
+    return LogState(append(connection, state.edge, [first]), now_ms, secret=secret)
+
+
+def note_key(connection: Connection, state: LogState, now_ms: int, key: str) -> LogState:
+    """Write that another key signs from now on."""
+    return _written(connection, state, now_ms, [entry("log.key", now_ms, key=key)])
+
+
+def record_tick(
+    connection: Connection, state: LogState, result: PlayResult, standing: Standing, now_ms: int
+) -> LogState:
+    """Add what one tick changed, and once a UTC day the scores; a log that was not begun stays empty.
+
+    Args:
+        connection: of the tick's transaction.
+        state: before it.
+        result: what the tick changed, already stored.
+        standing: the counts after it.
+        now_ms: wall time of the tick.
+    """
+    if not state.edge.size:
+        return state
+    entries = entries_of(result, now_ms, lambda round_id: ballots_sha256(connection, round_id), state.salt)
+    today = iso(now_ms)[:10]
+    if today > state.scored_day:
+        entries.append(_scores(standing, now_ms))
+        state = replace(state, scored_day=today)
+    return _written(connection, state, now_ms, entries)
+
+
+def _written(connection: Connection, state: LogState, now_ms: int, entries: list[Entry]) -> LogState:
+    """Append; where the clock went back since the last entry, say so first."""
+    if not entries:
+        return state
+    if now_ms // 1000 < state.last_ms // 1000:
+        entries = [entry("clock.stepped", now_ms, before=iso(state.last_ms)), *entries]
+    return replace(state, edge=append(connection, state.edge, entries), last_ms=now_ms)
+
+
+def _scores(standing: Standing, now_ms: int) -> Entry:
+    arena, hourly = track_record("arena", standing.arena_lived), track_record("hourly", standing.hourly_lived)
+    return entry("scores", now_ms, arena=scores_of(arena), hourly=scores_of(hourly))
+
+
+def load_edge(connection: Connection) -> Edge:
+    """Read the right edge of the log; its cost does not grow with the log.
+
+    Raises:
+        ValueError: entries or nodes are missing.
+    """
+    size = int(connection.execute(select(func.max(t.log_entries.c.id))).scalar() or 0)
+    levels: list[tuple[bytes, ...]] = []
+    scale, level = 1, 0
+    while size >= scale:
+        count = size // scale
+        first = count - count % WIDTH
+        levels.append(tuple(_hashes(connection, level, first, count)))
+        level, scale = level + 1, scale * WIDTH
+    return Edge(size, tuple(levels))
+
+
+def append(connection: Connection, edge: Edge, entries: Sequence[Entry]) -> Edge:
+    """Add entries and return the edge after them.
+
+    Raises:
+        ValueError: an entry is larger than a log can hold.
+    """
+    if not entries:
+        return edge
+    if any(len(item.data) > LARGEST_ENTRY for item in entries):
+        raise ValueError(f"an entry of the log is larger than {LARGEST_ENTRY} bytes")
+    rows = [
+        {"id": edge.size + number, "kind": item.kind, "subject": item.subject, "data": item.data}
+        for number, item in enumerate(entries, 1)
+    ]
+    connection.execute(insert(t.log_entries), rows)
+    after, nodes = edge.append(leaf_hash(item.data) for item in entries)
+    if nodes:
+        connection.execute(insert(t.log_nodes), [_row(node) for node in nodes])
+    return after
+
+
+def _row(node: Node) -> dict[str, Any]:
+    return {"level": node.level, "index": node.index, "value": node.value}
+
+
+def content(connection: Connection, tile: Tile) -> bytes:
+    """Return the bytes of a published tile.
+
+    Raises:
+        ValueError: the log does not reach that far.
+    """
+    first = tile.index * WIDTH
+    if tile.level is None:
+        return bundle(_entries(connection, first, first + tile.width))
+    return b"".join(_hashes(connection, tile.level, first, first + tile.width))
+
+
+def indices(connection: Connection, subjects: Iterable[str]) -> dict[str, list[int]]:
+    """Return the numbers of the entries about each subject, in order."""
+    found: dict[str, list[int]] = {}
+    ordered = sorted(subjects)
+    e = t.log_entries.c
+    for begin in range(0, len(ordered), CHUNK):
+        query = select(e.subject, e.id).where(e.subject.in_(ordered[begin : begin + CHUNK])).order_by(e.id)
+        for subject, number in connection.execute(query):
+            found.setdefault(subject, []).append(number - 1)
+    return found
+
+
+def keys(connection: Connection) -> tuple[str, list[str]]:
+    """Return the log's origin and the keys noted in it, oldest first."""
+    e = t.log_entries.c
+    query = select(e.data).where(e.kind.in_(("log.opened", "log.key"))).order_by(e.id)
+    found = [json.loads(data) for data in connection.execute(query).scalars()]
+    return (found[0]["origin"] if found else ""), [item["key"] for item in found]
+
+
+def newest(connection: Connection, kind: str | None = None) -> dict[str, Any] | None:
+    """Return the last entry, or the last of a kind."""
+    e = t.log_entries.c
+    query = select(e.data).order_by(e.id.desc()).limit(1)
+    data = connection.execute(query if kind is None else query.where(e.kind == kind)).scalar()
+    return None if data is None else dict(json.loads(data))
+
+
+def time_of(entry: dict[str, Any]) -> int:
+    """Return an entry's time in UTC ms."""
+    return round(datetime.fromisoformat(entry["at"]).timestamp() * 1000)
+
+
+def ballots_sha256(connection: Connection, round_id: str) -> str:
+    """Return SHA-256 hex over the counted ballots of a round: their transaction ids, sorted, one a line."""
+    b = t.ballots.c
+    query = select(b.txid).where(b.round_id == round_id, b.counts.is_(True)).order_by(b.txid)
+    digest = hashlib.sha256()
+    for (txid,) in connection.execute(query):
+        digest.update(f"{txid}\n".encode())
+    return digest.hexdigest()
+
+
+def _hashes(connection: Connection, level: int, begin: int, end: int) -> list[bytes]:
+    if level == 0:
+        return [leaf_hash(data) for data in _entries(connection, begin, end)]
+    n = t.log_nodes.c
+    query = select(n.value).where(n.level == level - 1, n.index >= begin, n.index < end).order_by(n.index)
+    return _all(connection.execute(query).scalars().all(), end - begin)
+
+
+def _entries(connection: Connection, begin: int, end: int) -> list[bytes]:
+    e = t.log_entries.c
+    query = select(e.data).where(e.id > begin, e.id <= end).order_by(e.id)
+    return _all(connection.execute(query).scalars().all(), end - begin)
+
+
+def _all(found: Sequence[bytes], count: int) -> list[bytes]:
+    if len(found) != count:
+        raise ValueError(f"the log in the memory has {len(found)} of {count} rows: it was changed by someone else")
+    return list(found)

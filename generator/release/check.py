@@ -1,0 +1,156 @@
+"""The last look at the bytes of a release, before any of them is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final
+
+from generator.catalog.discovery import JSON_FILES, LASTING_JSON, ONCE_PREFIXES
+from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.links import STATUS_JSON
+from generator.errors import PublishError
+from generator.release.values import NOTHING
+
+MAX_FILE_BYTES: Final = 8 * 1024 * 1024
+MAX_RELEASE_BYTES: Final = 256 * 1024 * 1024
+PACKED: Final = (".gz", ".br")
+PAGES: Final = (".html", ".md", ".txt", ".xml", ".yaml", ".css", ".js", ".svg")
+NAMED: Final = 5  # of many faults, in one line
+
+
+class Checker:
+    """Refuse what must not be published; content that was found good is not parsed again."""
+
+    def __init__(self, max_file_bytes: int = MAX_FILE_BYTES, json_files: Collection[str] = JSON_FILES) -> None:
+        self._max_file_bytes = max_file_bytes
+        self._json_files = json_files
+        self._every_tick = frozenset(json_files) - LASTING_JSON  # these say of which tick they are
+        self._good: dict[str, bytes] = {}
+
+    def check(self, generation: str, files: Mapping[str, bytes], once: Mapping[str, bytes] = NOTHING) -> None:
+        """Look at every byte of a release.
+
+        Args:
+            generation: what every free body must say of itself.
+            files: path with leading slash to bytes, variants included.
+            once: likewise, the files to put once.
+
+        Raises:
+            PublishError: it counts the faults and names the first.
+        """
+        faults = [*self._faults(generation, files), *_once_faults(files, once)]
+        if faults:
+            more = f" and {len(faults) - NAMED} more" if len(faults) > NAMED else ""
+            raise PublishError(
+                f"release {generation} not published: {len(faults)} faults: {'; '.join(faults[:NAMED])}{more}"
+            )
+        self._good = dict(files)
+
+    def fault(self, path: str, content: bytes) -> str | None:
+        """Return what is wrong with one file that says of no tick, None if nothing is."""
+        fault = _outside(path, content, self._max_file_bytes)
+        if fault is None and self._good.get(path) != content:
+            fault = self._inside(path, content, "")
+            if fault is None:
+                self._good[path] = content
+        return fault
+
+    @staticmethod
+    def check_paid(generation: str, bodies: Mapping[str, Mapping[str, Any]]) -> None:
+        """Look at the paid bodies of a release, product -> body.
+
+        Raises:
+            PublishError: one is dated later than the time at which it was made.
+        """
+        for product, body in bodies.items():
+            fault = _future_fault(body, body["updated"])
+            if fault is not None:
+                raise PublishError(f"release {generation} not published: {product}: {fault}")
+
+    def _faults(self, generation: str, files: Mapping[str, bytes]) -> Iterator[str]:
+        for endpoint in ENDPOINTS:
+            if endpoint.path not in files:
+                yield f"{endpoint.path}: missing"
+        if sum(map(len, files.values())) > MAX_RELEASE_BYTES:
+            yield f"the release is larger than {MAX_RELEASE_BYTES} bytes"
+        for path, content in files.items():
+            fault = "a variant of nothing" if path.endswith(PACKED) and path[:-3] not in files else None
+            fault = fault or _outside(path, content, self._max_file_bytes)
+            if fault is None and (path in self._every_tick or self._good.get(path) != content):
+                fault = self._inside(path, content, generation)
+            if fault is not None:
+                yield f"{path}: {fault}"
+
+    def _inside(self, path: str, content: bytes, generation: str) -> str | None:
+        """Return what is wrong with a content."""
+        if path.endswith((".php", ".json")):
+            if path not in self._json_files:
+                return "not a path of the contract (JSON_FILES in the catalog)"
+            return _json_fault(path, content, generation)
+        if path.endswith(PAGES):
+            return _text_fault(path, content)
+        return None
+
+
+def _outside(path: str, content: bytes, max_bytes: int) -> str | None:
+    """Return what is wrong with a name or a size."""
+    if not path.startswith("/") or path.endswith("/") or "//" in path or "/../" in path or not path.isprintable():
+        return "not a path"
+    if not content:
+        return "empty"
+    return f"larger than {max_bytes} bytes" if len(content) > max_bytes else None
+
+
+def _json_fault(path: str, content: bytes, generation: str) -> str | None:
+    try:
+        body: Any = json.loads(content)
+    except ValueError as error:
+        return f"not JSON: {error}"
+    if not isinstance(body, dict):
+        return "not a JSON object"
+    # A body says of which tick it is: one of another would make a mixed set.
+    tick = body if path == STATUS_JSON else body.get("freshness", {})
+    said = tick.get("generation", generation)
+    return _future_fault(body, tick.get("generated_at")) if said == generation else f"of generation {said}"
+
+
+def _future_fault(body: Mapping[str, Any], made_at: str | None) -> str | None:
+    """Return what in a body is dated later than the market time at which it was made."""
+    now = (body.get("replay") or {}).get("market_time", made_at)
+    if now is None:
+        return None
+    late = max((at for at in _as_of(body) if at > now), default=None)  # ISO 8601 in UTC sorts as text
+    return None if late is None else f"as of {late}, later than its own time {now}: was the clock set back?"
+
+
+def _as_of(part: Any) -> Iterator[str]:
+    if isinstance(part, Mapping):
+        if isinstance(part.get("as_of"), str):
+            yield part["as_of"]
+        part = part.values()
+    elif not isinstance(part, list | tuple):
+        return
+    for value in part:
+        yield from _as_of(value)
+
+
+def _text_fault(path: str, content: bytes) -> str | None:
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        return f"not UTF-8: {error.reason}"
+    if not text.strip():
+        return "empty"
+    return "not a whole page" if path.endswith(".html") and not text.rstrip().endswith("</html>") else None
+
+
+def _once_faults(files: Mapping[str, bytes], once: Mapping[str, bytes]) -> Iterator[str]:
+    for path in files:
+        if path.startswith(ONCE_PREFIXES):
+            yield f"{path}: is to be put once, outside of the release"
+    for path, content in once.items():
+        fault = None if path.startswith(ONCE_PREFIXES) else "not below the put-once paths"
+        fault = fault or _outside(path, content, MAX_FILE_BYTES)
+        if fault is not None:
+            yield f"{path}: {fault}"

@@ -1,0 +1,115 @@
+"""What never stops a release: of a page, picture, feed, download or discovery file that fails the last good bytes stay.
+
+Bodies of the endpoints, `/status.json`, products and challenges do not go through here: without one of them there is
+no release.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Collection, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeVar
+
+import structlog
+
+from generator.errors import LeadershipLost, PublishError
+from generator.release.check import Checker
+from generator.release.values import Shown, nothing_shown
+
+T = TypeVar("T")
+log = structlog.get_logger("emi.publish")
+
+
+class Kind(StrEnum):
+    """What may fail without stopping a release."""
+
+    PAGE = "page"
+    PICTURE = "picture"
+    FEED = "feed"
+    DOWNLOAD = "download"
+    DISCOVERY = "discovery"
+
+
+class LastGood:
+    """Make such files, and count what failed. One thread calls its methods.
+
+    Args:
+        checker: looks at each file as it is made.
+        shown: reads what is published, for a process that has not yet made a file itself.
+    """
+
+    def __init__(self, checker: Checker | None = None, shown: Shown = nothing_shown) -> None:
+        self.failures: dict[str, int] = dict.fromkeys(Kind, 0)  # since the start, by kind
+        self._checker = checker or Checker()
+        self._shown = shown
+        self._good: dict[str, bytes] = {}
+        self._logged: set[tuple[Kind, str, str]] = set()
+
+    def make(self, kind: Kind, paths: Collection[str], make: Callable[[], Mapping[str, bytes]]) -> dict[str, bytes]:
+        """Return the files that `make` returns; where it fails, the last good bytes of `paths` that there are.
+
+        Args:
+            kind: for the log and the count.
+            paths: of the files; the first names them in the log.
+            make: returns path -> bytes.
+
+        Raises:
+            LeadershipLost: nothing more may be published here.
+        """
+        name = next(iter(paths))
+        files = self.attempt(kind, lambda: self._checked(make()), name)
+        if files is None:
+            return self.last(paths)
+        self._good.update(files)
+        return files
+
+    def attempt(self, kind: Kind, make: Callable[[], T], name: str) -> T | None:
+        """Return what `make` returns; None where it fails, which is counted, and logged once until it is well again.
+
+        Args:
+            kind: for the log and the count.
+            make: returns anything.
+            name: for the log, of this one thing: what fails again under a name that others share is logged each time.
+
+        Raises:
+            LeadershipLost: nothing more may be published here.
+        """
+        try:
+            made = make()
+        except LeadershipLost:
+            raise
+        except Exception as error:  # noqa: BLE001  whatever it was, the release is worth more
+            self._failed(kind, name, error)
+            return None
+        if self._logged:
+            self._logged = {row for row in self._logged if row[:2] != (kind, name)}
+        return made
+
+    def last(self, paths: Collection[str]) -> dict[str, bytes]:
+        """Return those of `paths` that were good before: as made here, else as published."""
+        known = {path: self._good[path] for path in paths if path in self._good}
+        unknown = [path for path in paths if path not in known]
+        return {**known, **self._shown(unknown)} if unknown else known
+
+    def doubt(self) -> None:
+        """Forget what was made: another process may have published since."""
+        self._good = {}
+
+    def _checked(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
+        for path, content in files.items():
+            fault = self._checker.fault(path, content)
+            if fault is not None:
+                raise PublishError(f"{path}: {fault}")
+        return dict(files)
+
+    def _failed(self, kind: Kind, name: str, error: Exception) -> None:
+        self.failures[kind] += 1
+        row = (kind, name, type(error).__name__)
+        if row not in self._logged:
+            self._logged.add(row)
+            reason = f"{type(error).__name__}: {error}"
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            at = f"{Path(place.filename).name}:{place.lineno}"
+            log.warning("not made; the last good bytes stay", kind=str(kind), file=name, reason=reason, at=at)

@@ -1,0 +1,329 @@
+"""The atomic release: a new folder for every generation, and one pointer that moves last."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from generator.errors import PublishError
+from generator.fence import Fence, one_writer
+from generator.release.disk import Disk, LocalDisk
+from generator.release.values import NOTHING
+
+KEEP_OLD_S: Final = 600
+KEPT_ANYWAY: Final = 2  # the newest ones stay, however far the clock was set ahead
+KEPT_AT_MOST: Final = 12  # of those that seem to come from the future, after the clock was set back
+POINTER: Final = "current"
+NAMED: Final = 3  # of many faults, in one line
+STAMPS_KEPT: Final = 10_000  # a week of releases
+
+
+@dataclass
+class _Shown:
+    """What the pointer shows; a stamp is a path's mtime."""
+
+    folder: Path | None = None
+    files: dict[str, bytes] = field(default_factory=dict)
+    stamps: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class _Attempt:
+    """One try to publish: `moved` once the folder has its name, `shown` once readers see it, whatever was raised."""
+
+    generation: str
+    moved: bool = False
+    shown: bool = False
+
+
+class Releases:
+    """The releases below one site folder: `releases/<generation>/…`, the pointer `current`, and `once/…`.
+
+    A crash at any instruction leaves the pointer on a whole release: what was being written is a dot-folder, swept
+    at the next start. Files of `once/` are written and durable before the release that names them, and are never
+    touched again.
+    """
+
+    copy_failures = 0
+
+    def __init__(self, site: Path, disk: Disk | None = None, fence: Fence = one_writer) -> None:
+        self._site = site
+        self._folder = site / "releases"
+        self._once = site / "once"
+        self._disk: Disk = disk or LocalDisk()
+        self._fence = fence
+        self._shown = _Shown()
+        self._known = ""  # the pointer as it was last seen or moved by us
+        self._highest = 0
+        self._put: dict[str, bytes] = {}  # once path -> digest of what is there
+        self._used: dict[int, None] = {}  # stamps of late, the oldest first
+        self._sweeper = ThreadPoolExecutor(1, thread_name_prefix="sweeper")
+
+    def open(self) -> None:
+        """Create the folders, sweep the debris of a crash and remember what the last release holds.
+
+        Raises:
+            PublishError: the folder cannot be written.
+        """
+        try:
+            for folder in (self._folder, self._once):
+                self._disk.folder(folder)
+            for debris in self._folder.glob(".*"):
+                shutil.rmtree(debris, ignore_errors=True)
+            probe = self._folder / ".probe"
+            self._disk.write(probe, b"")
+            probe.unlink()
+            self._remember()
+        except OSError as error:
+            raise PublishError(f"site folder {self._site}: cannot write: {error.strerror or error}") from error
+
+    def generation(self) -> int:
+        """Return the highest generation ever pointed at or left behind here; 0 before the first."""
+        names = [path.name for path in self._folder.iterdir()] if self._folder.is_dir() else []
+        self._highest = max(self._highest, *map(_number, names), _number(self._pointed()))
+        return self._highest
+
+    def is_empty(self) -> bool:
+        """Tell whether readers have nothing: no pointer, or one that leads nowhere."""
+        return self._shown.folder is None
+
+    def shown(self, paths: Iterable[str]) -> dict[str, bytes]:
+        """Return those of `paths` that the release which readers see has; see `SiteStore`."""
+        folder, found = self._folder / self._pointed(), {}
+        for path in paths:
+            with suppress(OSError):
+                found[path] = Path(f"{folder}{path}").read_bytes()
+        return found
+
+    def publish(
+        self, generation: str, files: Mapping[str, bytes], now_s: float, once: Mapping[str, bytes] = NOTHING
+    ) -> int:
+        """Publish `files` (path with leading slash -> bytes) as `generation`, after the new ones of `once`.
+
+        Unchanged files are hard-linked, so they keep their mtime; every other file gets one in whole seconds, as HTTP
+        dates have them, that the path did not have with other bytes. None is later than `now_s`.
+
+        Returns:
+            How many files were written anew.
+
+        Raises:
+            PublishError: nothing changed for readers; the last release stands. Only if the very last sync failed, they
+                see the new one already, and the text says so.
+            LeadershipLost: the fence says that another writes here now; likewise.
+        """
+        attempt = _Attempt(generation)
+        try:
+            with self._alone():
+                written = self._publish(attempt, files, now_s, once)
+        except OSError as error:
+            told = "is seen by readers but may not outlast a power cut" if attempt.shown else "not published"
+            raise PublishError(f"release {generation} {told}: {error.strerror or error}") from error
+        self._prune(now_s)
+        return written
+
+    def _publish(self, attempt: _Attempt, files: Mapping[str, bytes], now_s: float, once: Mapping[str, bytes]) -> int:
+        self._refuse_a_rival(attempt.generation)
+        new = self._not_there_yet(once)
+        self._date_back(int(now_s))
+        shown = _Shown(self._folder / attempt.generation, dict(files), dict(self._shown.stamps))
+        try:
+            written = self._write(f"{self._folder}/.{attempt.generation}", shown, int(now_s))
+            self._commit(attempt, new, now_s)
+        finally:
+            self._end(attempt, shown)
+        return written + len(new)
+
+    def _date_back(self, now_s: int) -> None:
+        """After the clock was set back, date everything that is served and seems to come from the future: to now.
+
+        An edge would give it as a Last-Modified after its own Date. What cannot be dated is left as it is.
+        """
+        stamps = self._shown.stamps
+        if max(stamps.values(), default=now_s) <= now_s:
+            return
+        stamp_s = self._stamp(now_s)
+        for at, _, names in os.walk(self._site):
+            for name in names:
+                path = Path(at, name)
+                with suppress(OSError):
+                    if path.stat().st_mtime > now_s:
+                        os.utime(path, (stamp_s, stamp_s))
+        self._shown.stamps = {path: at if at <= now_s else stamp_s for path, at in stamps.items()}
+
+    def _stamp(self, now_s: int) -> int:
+        """Return an mtime for what is new: the last second up to now that no release of late has.
+
+        After the clock was set back the same seconds pass again, and an edge that makes its ETag of mtime and size must
+        not give other bytes the one that they had.
+        """
+        stamp_s = next(second for second in count(now_s, -1) if second not in self._used)
+        self._used[stamp_s] = None
+        if len(self._used) > STAMPS_KEPT:
+            del self._used[next(iter(self._used))]
+        return stamp_s
+
+    def _write(self, draft: str, shown: _Shown, now_s: int) -> int:
+        """Fill the draft folder and set the stamps of what is new."""
+        self._disk.folder(Path(draft))
+        before, written, stamp_s = self._shown, 0, self._stamp(now_s)
+        for path, data in shown.files.items():
+            if before.files.get(path) == data and self._linked(path, draft):
+                continue
+            if before.files.get(path) != data or path not in shown.stamps:
+                shown.stamps[path] = stamp_s
+            self._disk.write(draft + path, data, shown.stamps[path])
+            written += 1
+        return written
+
+    def _linked(self, path: str, draft: str) -> bool:
+        """Link an unchanged file; False where it is gone or the file system knows no links: then it is written."""
+        try:
+            self._disk.link(f"{self._shown.folder}{path}", draft + path)
+        except OSError:
+            return False
+        return True
+
+    def _commit(self, attempt: _Attempt, new: Mapping[str, bytes], now_s: float) -> None:
+        """Make everything durable, give it its name, and move the pointer; the order is what a crash relies on."""
+        draft, final = self._folder / f".{attempt.generation}", self._folder / attempt.generation
+        for path, data in new.items():
+            self._disk.write(f"{draft}.once{path}", data, int(now_s))
+            self._disk.folder(Path(f"{self._once}{path}").parent)
+        os.utime(draft, (now_s, now_s))
+        self._disk.sync(self._folder)
+        self._disk.move([*((f"{draft}.once{path}", f"{self._once}{path}") for path in new), (draft, final)])
+        attempt.moved = True
+        self._fence()
+        self._disk.point(self._site / POINTER, f"releases/{attempt.generation}")
+
+    def _end(self, attempt: _Attempt, shown: _Shown) -> None:
+        """Go on from what readers see now, whatever was raised, and take away what they do not see."""
+        self._highest = max(self._highest, int(attempt.generation))
+        for left in (f".{attempt.generation}", f".{attempt.generation}.once"):
+            shutil.rmtree(self._folder / left, ignore_errors=True)
+        if attempt.moved and self._pointed() == attempt.generation:
+            self._shown, self._known, attempt.shown = shown, attempt.generation, True
+        elif attempt.moved:
+            shutil.rmtree(self._folder / attempt.generation, ignore_errors=True)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep another process of this machine from publishing in between; the kernel drops the lock if we die."""
+        descriptor = os.open(self._folder, os.O_RDONLY)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise PublishError(f"another generator is publishing into {self._site}") from error
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _refuse_a_rival(self, generation: str) -> None:
+        """Refuse a number that is taken, and to overwrite what another generator published meanwhile.
+
+        Under a lease another one's release is a change of leaders, and the fence decides. Without one there are two
+        writers where there must be one: this tick fails visibly, and the next goes on from what is there.
+        """
+        pointed, known = self._pointed(), self._known
+        if pointed != known:
+            self._remember()
+            if _number(pointed) > _number(known) and self._fence() == 0:
+                raise PublishError(f"another generator published {pointed} into {self._site}; run only one")
+        taken = any((self._folder / f"{sign}{generation}").exists() for sign in ("", "."))
+        if int(generation) <= _number(pointed) or taken:
+            raise PublishError(f"release {generation} not published: {self.generation():012d} is there already")
+
+    def _not_there_yet(self, once: Mapping[str, bytes]) -> dict[str, bytes]:
+        """Return what is still to be put.
+
+        Raises:
+            PublishError: a path is there with another content.
+        """
+        new: dict[str, bytes] = {}
+        changed: list[str] = []
+        for path, data in once.items():
+            there = self._put.get(path) or _digest_of(f"{self._once}{path}")
+            if there is None:
+                new[path] = data
+                continue
+            self._put[path] = there
+            if there != _digest(data):
+                changed.append(path)
+        if changed:
+            names = ", ".join(changed[:NAMED]) + (" …" if len(changed) > NAMED else "")
+            raise PublishError(f"{len(changed)} put-once files would change: {names}; they stand as they were written")
+        return new
+
+    def _pointed(self) -> str:
+        """Return the name of the release that the pointer names, empty without one."""
+        try:
+            return Path(os.readlink(self._site / POINTER)).name  # noqa: PTH115
+        except OSError:
+            return ""
+
+    def _remember(self) -> None:
+        """Read what the pointer shows."""
+        self._known = name = self._pointed()
+        folder = self._folder / name
+        self._highest = max(self._highest, _number(name))
+        if not name or not folder.is_dir():
+            self._shown = _Shown()
+            return
+        shown = _Shown(folder)
+        for at, _, names in os.walk(folder):
+            for one in names:
+                file = Path(at, one)
+                path = "/" + file.relative_to(folder).as_posix()
+                shown.files[path] = file.read_bytes()
+                shown.stamps[path] = int(file.stat().st_mtime)
+        self._shown = shown
+        self._used |= dict.fromkeys(sorted(shown.stamps.values()))
+
+    def _prune(self, now_s: float) -> None:
+        """Drop releases that were replaced ten minutes ago; failing to is no failure of the tick."""
+        try:
+            with os.scandir(self._folder) as entries:
+                made = {entry.name: entry.stat().st_mtime for entry in entries if entry.name.isdigit()}
+        except OSError:
+            return
+        newest = sorted(made, key=int, reverse=True)
+        for place in range(KEPT_ANYWAY, len(newest)):
+            replaced_s = now_s - made[newest[place - 1]]
+            kept = replaced_s <= KEEP_OLD_S if replaced_s >= 0 else place < KEPT_AT_MOST
+            if not kept:
+                self._drop(newest[place])
+
+    def _drop(self, name: str) -> None:
+        """Remove one release; first its name goes, so that no reader ever finds half of it."""
+        dropped = self._folder / f".{name}.old"
+        try:
+            (self._folder / name).rename(dropped)
+        except OSError:
+            return
+        self._sweeper.submit(shutil.rmtree, dropped, ignore_errors=True)  # nobody waits for it; a start sweeps the rest
+
+
+def _number(name: str) -> int:
+    return int(name) if name.isdigit() else -1
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def _digest_of(path: str) -> bytes | None:
+    """Return the digest of a file, None if there is none."""
+    try:
+        return _digest(Path(path).read_bytes())
+    except FileNotFoundError:
+        return None

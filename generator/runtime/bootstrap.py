@@ -1,0 +1,162 @@
+"""The release before the first tick: every file is there, and every reading says that it has not started yet."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import structlog
+
+from generator.arena.scores import track_record
+from generator.arena.teacher import Standing
+from generator.arena.values import ArenaView, Tally
+from generator.catalog.assets import ASSETS
+from generator.catalog.downloads import SUMS
+from generator.catalog.links import OPENAPI_JSON, ROUNDS_JSON, SAMPLE_JSON
+from generator.catalog.words import SourceMode, SourceStatus
+from generator.compose.all import compose_free
+from generator.compose.context import DayBefore, Freshness, Site, TickContext, Ticks
+from generator.contract.encode import encode
+from generator.errors import PublishError
+from generator.market.values import AssetObservation, BarFrame, Observation, SourceHealth
+from generator.release.check import Checker
+from generator.release.last_good import Kind, LastGood
+from generator.release.release import POINTER, Releases
+from generator.release.values import FIRST_GENERATION, SiteStore
+from generator.release.variants import Variants
+from generator.runtime.publication import pages, rounds_file
+from generator.runtime.service import Service, site_of
+from generator.runtime.tick import VALID_S, to_ms
+from generator.settings import GeneratorSettings
+from generator.site.downloads import no_downloads
+from generator.site.feeds import Feeds
+from generator.site.pages.render import Pages, PageView
+from generator.site.resources import static_assets
+from generator.site.sample import bundled
+from generator.site.standing import make
+
+REASON: Final = "not started yet"
+
+log = structlog.get_logger("emi.publish")
+
+
+def lay_down(releases: SiteStore, site: Site, mode: SourceMode, at: datetime) -> bool:
+    """Publish the bootstrap release where nothing was ever published, so that no reader meets an empty server.
+
+    Args:
+        releases: opened.
+        site: names and addresses that stand in bodies.
+        mode: of the market that will be read.
+        at: aware UTC wall time.
+
+    Raises:
+        PublishError: the site cannot be written, or another's release came first.
+        LeadershipLost: the lease is another's.
+
+    Returns:
+        False where something is or was published; nothing was done then.
+    """
+    if not releases.is_empty() or releases.generation():
+        return False
+    files = Variants().add(bootstrap_files(site, mode, at))
+    Checker().check(FIRST_GENERATION, files)
+    releases.publish(FIRST_GENERATION, files, at.timestamp())
+    return True
+
+
+def ensure(settings: GeneratorSettings, at: datetime) -> bool:
+    """Lay the bootstrap release into the site folder of these settings unless a pointer is there; see `lay_down`.
+
+    A folder with a pointer is not even opened: it may be another generator's, at work.
+    """
+    pointer = settings.site_path / POINTER
+    if pointer.is_symlink():
+        return False
+    releases = Releases(settings.site_path)
+    try:
+        settings.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        releases.open()
+        return lay_down(releases, site_of(settings), settings.source or SourceMode.SIMULATED, at)
+    except OSError as error:
+        raise PublishError(f"state folder {settings.state_dir}: cannot write: {error.strerror or error}") from error
+    except PublishError:
+        if pointer.is_symlink():  # another process was faster
+            return False
+        raise
+
+
+def ensure_in_store(service: Service, at: datetime) -> bool:
+    """Lay the bootstrap release into an object store that has no pointer; see `lay_down`. Asked of who leads.
+
+    A store that is away is told and waited for: the first tick's release needs none before it.
+
+    Raises:
+        PublishError: the bucket, the credentials or the pointer will not do.
+        LeadershipLost: the lease is another's.
+    """
+    if service.settings.site_url is None:
+        return False
+    service.releases.open()
+    try:
+        return lay_down(service.releases, service.site, service.mode, at)
+    except PublishError as error:
+        log.warning("no bootstrap release", reason=str(error))
+        return False
+
+
+def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages | None = None) -> dict[str, bytes]:
+    """Make every file of the bootstrap release, without variants: path with leading slash to bytes.
+
+    All but the share pictures: there is nothing to show yet, and drawing them would take longer than all the rest.
+    """
+    context = _context(site, mode, at)
+    last_good = LastGood()
+    free = {path: body.as_json() for path, body in compose_free(context).items()}
+    standing = last_good.attempt(Kind.DISCOVERY, lambda: make(site, {}, at), OPENAPI_JSON)
+    view = PageView(context, free, standing.schemas if standing else {})
+    downloads = {
+        SUMS: lambda: no_downloads(site, mode, at).files,
+        ROUNDS_JSON: lambda: rounds_file(site.project, []),
+        SAMPLE_JSON: lambda: {SAMPLE_JSON: encode(bundled())},
+    }
+    files = dict(static_assets()) | (standing.files if standing else {}) | pages(renderer or Pages(), view, last_good)
+    files |= last_good.attempt(Kind.FEED, lambda: Feeds().files(site, mode, (), (), at), "feeds") or {}
+    for name, download in downloads.items():
+        files |= last_good.attempt(Kind.DOWNLOAD, download, name) or {}
+    return files | {path: encode(body) for path, body in free.items()}
+
+
+def _context(site: Site, mode: SourceMode, at: datetime) -> TickContext:
+    now_ms = to_ms(at)
+    nothing = {asset: AssetObservation(asset, limitations=(REASON,)) for asset in ASSETS}
+    health = (SourceHealth("market", "spot", SourceStatus.FAILED, None, REASON),)
+    return TickContext(
+        site=site,
+        freshness=Freshness(
+            tick_id=at.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ"),
+            generation=FIRST_GENERATION,
+            generated_ms=now_ms,
+            next_update_ms=to_ms(at.replace(second=0, microsecond=0) + timedelta(minutes=1)),
+            valid_until_ms=now_ms + VALID_S * 1000,
+            offset_ms=0 if mode is SourceMode.RECORDED else None,
+        ),
+        observation=Observation(mode, now_ms, nothing, health, BarFrame.empty(ASSETS)),
+        reading=None,
+        arena=_nobody_played(),
+        day_before=DayBefore(),
+        ticks=Ticks(0, 0, None),
+    )
+
+
+def _nobody_played() -> ArenaView:
+    none = Standing()
+    return ArenaView(
+        live=None,
+        live_tally=Tally(),
+        open=None,
+        lessons=(),
+        events=(),
+        teacher=none.lessons.metrics(),
+        arena_record=track_record("arena", none.arena),
+        hourly_record=track_record("hourly", none.hourly),
+    )

@@ -1,0 +1,225 @@
+"""The generator's composition root: every room of one process, built here and nowhere else."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from generator.arena.address import default_address
+from generator.arena.play import ArenaConfig
+from generator.brain.engine import Engine
+from generator.brain.weights import Weights
+from generator.catalog.assets import ASSETS
+from generator.catalog.networks import NETWORKS
+from generator.catalog.words import SourceMode
+from generator.clock import Clock
+from generator.compose.context import Site
+from generator.fence import Fence, one_writer
+from generator.inbox.box import BallotBox, ChainWay, FolderWay, WayIn
+from generator.inbox.bucket import BucketInbox
+from generator.inbox.chain import ChainBallots
+from generator.inbox.folder import BallotSource, Inbox
+from generator.market.history import History
+from generator.market.source import Source
+from generator.record.logbook import Logbook, name_of
+from generator.record.memory.store import Memory
+from generator.record.polls import Polls
+from generator.record.pruning import Pruning
+from generator.release.check import Checker
+from generator.release.last_good import LastGood
+from generator.release.values import SiteStore, VaultStore
+from generator.release.variants import Variants
+from generator.runtime.headstart import DAYS_OF_HISTORY
+from generator.settings import GeneratorSettings
+from generator.site.beside import Beside
+from generator.site.pages.render import Pages
+from generator.site.sample import Sample
+from generator.site.standing import Standing
+from generator.wings.bucket.places import inbox_shelf, partials, site_store, vault_store
+
+if TYPE_CHECKING:
+    from generator.inbox.indexer import Indexer
+    from generator.runtime.headstart import HeadStart
+
+OFFSET_KEY = "replay_offset_ms"
+ORIGIN_KEY = "source"
+MOVED_KEY = "replay_moved_ms"
+
+
+@dataclass
+class Service:
+    """What a tick works with. `engine` and `history` are replaced when the market is opened, never within a tick."""
+
+    settings: GeneratorSettings
+    clock: Clock
+    site: Site
+    source: Source
+    arena: ArenaConfig
+    weights: Weights
+    engine: Engine
+    history: History
+    memory: Memory
+    releases: SiteStore
+    vault: VaultStore
+    standing: Standing
+    sample: Sample
+    pages: Pages
+    beside: Beside
+    variants: Variants
+    checker: Checker
+    last_good: LastGood
+    logbook: Logbook
+    polls: Polls
+    pruning: Pruning
+    box: BallotBox
+    indexer: Indexer | None
+    salt: Callable[[], str]
+    head_start: HeadStart | None = None
+    days: int = DAYS_OF_HISTORY  # of history to begin with
+
+    @property
+    def mode(self) -> SourceMode:
+        """Where the market data comes from."""
+        return self.source.mode
+
+    async def aclose(self) -> None:
+        """Release connections and files."""
+        await self.source.aclose()
+        if self.indexer is not None:
+            await self.indexer.aclose()
+        self.standing.close()
+        self.beside.close()
+        self.memory.close()
+
+
+def site_of(settings: GeneratorSettings) -> Site:
+    """Return what stands in bodies and pages."""
+    network = NETWORKS[settings.network or "devnet"]
+    address = settings.arena.address or default_address()
+    return Site(settings.project, settings.origin, settings.contact, network.name, network.asset_id, address)
+
+
+def build(
+    settings: GeneratorSettings,
+    clock: Clock,
+    at: datetime | None = None,
+    *,
+    loop: bool = False,
+    fence: Fence = one_writer,
+    at_once: bool = True,
+) -> Service:
+    """Build every room. Nothing is written but the tables of a new memory: that is for who leads.
+
+    Args:
+        settings: as checked by the command line.
+        clock: the process's clock.
+        at: market time to start a recording at; None goes on where the memory left off.
+        loop: begin a recording again at its end.
+        fence: asked before anything is published or recorded.
+        at_once: the first release has everything anew, and waits for it. Else what takes longest (OpenAPI's examples,
+            pictures, downloads) is taken from what is published, and renewed in the release after it.
+
+    Raises:
+        GeneratorError: a room cannot be opened; nothing was changed.
+    """
+    memory = Memory.open(settings.memory, fence)
+    try:
+        network = NETWORKS[settings.network or "devnet"]
+        weights = Weights.load(None)
+        indexer = _indexer(settings)
+        releases = site_store(settings.site_path, settings.site_url, fence)
+        checker = Checker()
+        last_good = LastGood(checker, releases.shown)
+        return Service(
+            settings=settings,
+            clock=clock,
+            site=site_of(settings),
+            source=_source(settings, memory, at, loop=loop),
+            arena=_arena(settings, network.genesis_hash),
+            weights=weights,
+            engine=Engine(weights, ASSETS),
+            history=History(ASSETS),
+            memory=memory,
+            releases=releases,
+            vault=vault_store(settings.vault_path, settings.vault_bucket, fence),
+            standing=Standing(releases.shown, last_good, at_once=at_once),
+            sample=Sample(memory),
+            pages=Pages(),
+            beside=Beside(memory, releases.shown, last_good, at_once=at_once),
+            variants=Variants(),
+            checker=checker,
+            last_good=last_good,
+            logbook=_logbook(settings, memory),
+            polls=Polls(memory),
+            pruning=Pruning(memory, partials(settings.site_path, settings.site_url)),
+            box=_box(settings, indexer),
+            indexer=indexer,
+            salt=lambda: secrets.token_hex(16),
+        )
+    except BaseException:
+        memory.close()
+        raise
+
+
+def _indexer(settings: GeneratorSettings) -> Indexer | None:
+    if settings.indexer_url is None:
+        return None
+    from generator.inbox.indexer import Indexer  # noqa: PLC0415  aiohttp, for who reads ballots on chain
+
+    token = settings.indexer_token
+    return Indexer(settings.indexer_url, None if token is None else token.get_secret_value())
+
+
+def _box(settings: GeneratorSettings, indexer: Indexer | None) -> BallotBox:
+    ways: list[WayIn] = [FolderWay(_inbox(settings))]
+    if indexer is not None:
+        ways.append(ChainWay(ChainBallots(indexer.ask, settings.arena.address or default_address())))
+    return BallotBox(ways)
+
+
+def _inbox(settings: GeneratorSettings) -> BallotSource:
+    """Return the free way in: a folder, or an object store's prefix."""
+    url = settings.inbox_bucket
+    return Inbox(settings.inbox_path) if url is None else BucketInbox(inbox_shelf(url))
+
+
+def _logbook(settings: GeneratorSettings, memory: Memory) -> Logbook:
+    return Logbook(
+        memory,
+        settings.log_key_path,
+        name_of(settings.origin),
+        str(settings.source or SourceMode.SIMULATED),
+        made_if_missing=settings.log_key_file is None,
+    )
+
+
+def _source(settings: GeneratorSettings, memory: Memory, at: datetime | None, *, loop: bool) -> Source:
+    """Make the one source asked for; the others' libraries are not even imported."""
+    mode = settings.source or SourceMode.SIMULATED
+    if mode == SourceMode.LIVE:
+        from generator.market.live.source import LiveSource  # noqa: PLC0415  ccxt costs a second and 100 MB
+
+        return LiveSource(settings.venues or None)
+    if mode == SourceMode.RECORDED:
+        from generator.market.recorded.source import RecordedSource  # noqa: PLC0415
+
+        kept = memory.meta(OFFSET_KEY)
+        offset = int(kept) if kept is not None and at is None else None
+        return RecordedSource(list(settings.data_dir), at, loop=loop, offset_ms=offset)
+    from generator.market.simulated.source import SimulatedSource  # noqa: PLC0415
+
+    return SimulatedSource(settings.seed)
+
+
+def _arena(settings: GeneratorSettings, genesis_hash: str) -> ArenaConfig:
+    return ArenaConfig(
+        round_minutes=settings.arena.round_minutes,
+        assets=settings.arena.assets,
+        address=settings.arena.address or default_address(),
+        genesis_hash=genesis_hash,
+        seed=settings.seed,
+        simulated_crowd=(settings.source or SourceMode.SIMULATED) == SourceMode.SIMULATED,
+    )

@@ -1,0 +1,191 @@
+"""The charts of the human report, drawn from the same tick as its words, and put into its body.
+
+They stand in the body itself: a report that was paid for, kept or downloaded has its pictures for good, and what
+shows it needs to know nothing of drawing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+from markupsafe import Markup
+
+from generator.brain.values import RegimeReading
+from generator.catalog.assets import ASSETS
+from generator.catalog.formats import change, fixed, share
+from generator.catalog.plain import REGIME_NAME
+from generator.catalog.words import RegimeLabel, SourceMode
+from generator.compose.coins import expected_move
+from generator.compose.context import TickContext
+from generator.compose.inputs import futures_of, observed, reading_of
+from generator.contract.paid import ExpectedMove
+from generator.contract.paid_human_report import ReportChart
+from generator.site.charts.now import around_zero, fundings, tick_text, usual_moves
+from generator.site.charts.plot import Axis, Chart, Plot, Row, Told, nice_ticks, row_chart
+from generator.site.charts.record import rates, reliability
+from generator.site.pages.format import moment, percent, signed
+
+_FROM: Final = {
+    SourceMode.LIVE: "public exchange data",
+    SourceMode.RECORDED: "a recording of public exchange data",
+    SourceMode.SIMULATED: "a market made up by a program",
+}
+_CONE_HEIGHT: Final = 330
+_CUT: Final = "<svg>\N{HORIZONTAL ELLIPSIS}</svg>"
+
+Attempt: TypeAlias = Callable[[str, Callable[[], ReportChart | None]], ReportChart | None]
+
+
+def _call(_name: str, make: Callable[[], ReportChart | None]) -> ReportChart | None:
+    return make()
+
+
+def report_charts(ctx: TickContext, attempt: Attempt = _call) -> tuple[ReportChart, ...]:
+    """Draw the charts of a tick's report; what is unknown has none.
+
+    Args:
+        ctx: the tick.
+        attempt: takes a name and calls what draws that one chart; may return None where that fails, and the report goes
+            without it.
+    """
+    drawn = (
+        attempt(f"report chart {number}, {part}", partial(_told, part, draw))
+        for number, (part, draw) in enumerate(_charts(ctx), 1)
+    )
+    return tuple(chart for chart in drawn if chart is not None)
+
+
+def _charts(ctx: TickContext) -> Iterator[tuple[str, Callable[[], Chart | None]]]:
+    """Give for each chart the part of the report where it stands, and what draws it."""
+    market_ms = ctx.observation.market_ms
+    source = f"Source: {_FROM[ctx.observation.mode]}, as of {moment(market_ms):%d %b %Y, %H:%M} UTC."
+    record = "Source: own record; each forecast is kept before its hour begins."
+    hourly = ctx.arena.hourly_record
+    yield "verdict", lambda: _moods(ctx.reading.regime, source) if ctx.reading else None
+    yield "what_changed", lambda: _moves(ctx, source)
+    yield "assets", lambda: usual_moves("report-swings", {asset: _hour(ctx, asset) for asset in ASSETS}, source)
+    yield "derivatives", lambda: _fees(ctx, source)
+    yield "scenarios", lambda: _cone(expected_move(ctx.reading.outlook) if ctx.reading else None, source)
+    yield "track_record", lambda: rates("report-rates", "The brain", (("The brain", hourly.hit),), record)
+    yield "track_record", lambda: reliability("report-reliability", hourly.bins, record)
+
+
+def illustrated(body: Mapping[str, Any], charts: Sequence[ReportChart], *, cut: bool = False) -> dict[str, Any]:
+    """Return a human report's body with its charts.
+
+    Args:
+        body: as composed.
+        charts: of the same tick.
+        cut: without the pictures, for an example.
+    """
+    rows = [chart.model_dump(mode="json") for chart in charts]
+    shown = [{**row, "svg": _CUT} for row in rows] if cut else rows
+    return {**body, "report": {**body["report"], "charts": shown}}
+
+
+def _told(part: str, draw: Callable[[], Chart | None]) -> ReportChart | None:
+    chart = draw()
+    if chart is None:
+        return None
+    told = chart.told
+    return ReportChart(
+        name=told.name,
+        part=part,
+        title=told.finding,
+        description=told.desc,
+        source=str(told.source),
+        columns=told.columns,
+        rows=told.rows,
+        svg=str(chart.svg(alone=True)),
+    )
+
+
+def _fees(ctx: TickContext, source: str) -> Chart | None:
+    states = {asset: str(futures_of(ctx, asset).state) for asset in ASSETS}
+    return fundings({asset: _funding(ctx, asset) for asset in ASSETS}, states, source, name="report-funding")
+
+
+def _moods(regime: RegimeReading, source: str) -> Chart | None:
+    if regime.label is RegimeLabel.UNKNOWN:
+        return None
+    shares = {label: share(value) or 0.0 for label, value in regime.posterior.items()}
+    first, second = sorted(shares, key=lambda label: -shares[label])[:2]
+    finding = (
+        f"{REGIME_NAME[first].capitalize()} fits the market best: {percent(shares[first])}; "
+        f"{REGIME_NAME[second]} is next with {percent(shares[second])}"
+    )
+    rows = [Row(REGIME_NAME[label].capitalize(), value, percent(value)) for label, value in shares.items()]
+    told = Told(
+        "report-moods",
+        finding,
+        "A bar for each mood the market can be in, as long as the brain is sure of it. Together they make 100 %.",
+        source,
+        ("Mood of the market", "How sure the brain is"),
+        tuple((row.label, row.text) for row in rows),
+    )
+    ticks = tuple((float(tick), str(tick)) for tick in (0, 25, 50, 75, 100))
+    return row_chart(told, Axis(0.0, 100.0, ticks, "how sure the brain is, %"), rows, bars=True)
+
+
+def _moves(ctx: TickContext, source: str) -> Chart | None:
+    moves = {asset: change(observed(ctx, asset).change_24h_percent) for asset in ASSETS}
+    known = {asset: moved for asset, moved in moves.items() if moved is not None}
+    if not known:
+        return None
+    most = max(known, key=lambda asset: abs(known[asset]))
+    rose = sum(moved > 0 for moved in known.values())
+    rows = [Row(asset, moved, signed(moved)) for asset, moved in moves.items()]
+    told = Told(
+        "report-moves",
+        f"{rose} of {len(known)} coins rose over the last day; {most} moved most, {signed(known[most])}",
+        "A bar for each coin from zero to its change over 24 hours: to the right it rose, to the left it fell.",
+        source,
+        ("Coin", "Change in 24 hours"),
+        tuple((row.label, row.text) for row in rows),
+    )
+    axis = around_zero(known.values(), "change in 24 hours, %")
+    return row_chart(told, axis, rows, bars=True, mark=(0.0, "fell \N{LEFTWARDS ARROW} 0 \N{RIGHTWARDS ARROW} rose"))
+
+
+def _hour(ctx: TickContext, asset: str) -> float | None:
+    read = reading_of(ctx, asset)
+    move = expected_move(read.outlook) if read else None
+    return move.hour_1_percent if move else None
+
+
+def _funding(ctx: TickContext, asset: str) -> float | None:
+    seen = observed(ctx, asset).funding
+    return None if seen is None else fixed(100 * seen.rate_8h, 4)
+
+
+def _cone(move: ExpectedMove | None, source: str) -> Chart | None:
+    """How far the market may go: a band that widens with time, around no change at all."""
+    if move is None:
+        return None
+    spans = ((0.0, 0.0), (0.25, move.minutes_15_percent), (1.0, move.hour_1_percent), (4.0, move.hours_4_percent))
+    reach = 1.25 * max(size for _, size in spans) or 0.01
+    hours = tuple((float(hour), "now" if not hour else f"{hour} h") for hour in range(5))
+    ticks = tuple((tick, tick_text(tick)) for tick in nice_ticks(-reach, reach, 4))
+    plot = Plot(
+        Axis(0.0, 4.0, hours, "from now"), Axis(-reach, reach, ticks, "change of the market from now, %"), _CONE_HEIGHT
+    )
+    names = {0.25: "15 minutes", 1.0: "1 hour", 4.0: "4 hours"}
+    rows = [(names[hour], f"\N{PLUS-MINUS SIGN}{percent(size, 2)}") for hour, size in spans[1:]]
+    edge = [*spans, *((hour, -size) for hour, size in reversed(spans))]
+    parts = [plot.path("band", edge, closed=True), plot.frame(), plot.span("mark", (0.0, 0.0), (4.0, 0.0))]
+    parts += [
+        plot.dot("dot", (hour, side), f"{name}: {text}", 4)
+        for (hour, size), (name, text) in zip(spans[1:], rows, strict=True)
+        for side in (size, -size)
+    ]
+    told = Told(
+        "report-outlook",
+        f"In four hours a move of about {percent(move.hours_4_percent, 2)} up or down would be no surprise",
+        "A band that grows with time: moves inside of it are usual. It says nothing about which way.",
+        source,
+        ("Over the next", "Usual move of the market"),
+        tuple(rows),
+    )
+    return Chart(told, Markup("").join(parts), _CONE_HEIGHT)

@@ -1,0 +1,260 @@
+"""News of regimes and rounds as JSON Feed 1.1 and Atom (RFC 4287). An entry never changes once it was published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from markupsafe import Markup
+
+from generator.catalog.formats import iso, percent, share
+from generator.catalog.links import ARENA, FEED_ATOM, FEED_JSON, METHODOLOGY
+from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.words import SourceMode
+from generator.compose.context import Site
+from generator.contract.encode import encode
+from generator.record.memory.history import RegimeChange
+from generator.site.pages.format import count, moment, ms_of, signed, word
+from generator.site.pages.render import environment
+from generator.site.pages.words import MODE_BANNERS, REGIME_HEADLINES
+from generator.site.resources import Resources
+
+ENTRIES: Final = 50
+CHANGES_READ: Final = ENTRIES + 1  # the one before tells what the oldest changed from
+JSON_FEED: Final = "https://jsonfeed.org/version/1.1"
+SINCE: Final = "2026"  # of RFC 4151: a year in which the name was ours; part of every id, so it stays
+MARKS: Final[Mapping[SourceMode, str]] = {SourceMode.SIMULATED: "Simulated", SourceMode.RECORDED: "Replayed"}
+WARM_UP: Final = "Played on past data before the service first started; counted apart in every score."
+CONFIDENCE_NOTE: Final = "Confidence tells how clearly the evidence points to this reading, not what comes next."
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One piece of news; `at` is its ISO time, `told` what a machine reads of it."""
+
+    id: str
+    at: str
+    title: str
+    url: str
+    tags: tuple[str, ...]
+    paragraphs: tuple[str, ...]
+    told: Mapping[str, Any]
+
+    @property
+    def html(self) -> Markup:
+        """The text as HTML."""
+        return Markup("").join(Markup("<p>{}</p>").format(text) for text in self.paragraphs)
+
+
+class Feeds:
+    """Make both feeds; they are kept while there is no news."""
+
+    def __init__(self, resources: Resources | None = None) -> None:
+        self._env = environment(resources or Resources.locate())
+        self._of: object = None
+        self._files: dict[str, bytes] = {}
+
+    def files(
+        self,
+        site: Site,
+        mode: SourceMode,
+        rounds: Sequence[Mapping[str, Any]],
+        changes: Sequence[RegimeChange],
+        at: datetime,
+    ) -> dict[str, bytes]:
+        """Return path -> bytes of the two feeds.
+
+        Args:
+            site: names and addresses.
+            mode: where the prices come from.
+            rounds: rows of `/arena/rounds.json`, newest first.
+            changes: of the regime, newest first, one more than are to be told.
+            at: aware time of the tick; only its day shows, and only while there is no news at all.
+        """
+        newest = rounds[: 2 * ENTRIES]
+        of = (site, mode, tuple(row["round_id"] for row in newest), tuple(changes), None if newest else at.date())
+        if self._of != of:
+            entries = news(site, mode, newest, changes)
+            self._files = {
+                FEED_JSON: encode(_json_feed(site, mode, entries)),
+                FEED_ATOM: self._atom(site, mode, entries, at).encode(),
+            }
+            self._of = of
+        return self._files
+
+    def _atom(self, site: Site, mode: SourceMode, entries: Sequence[Entry], at: datetime) -> str:
+        day = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        return self._env.get_template("feeds/feed.xml").render(
+            site=site,
+            feed_id=_id(site, "feed"),
+            title=_title(site, mode),
+            notice=_notice(mode),
+            updated=entries[0].at if entries else day.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            entries=entries,
+            atom=FEED_ATOM,
+            json=FEED_JSON,
+        )
+
+
+def news(
+    site: Site, mode: SourceMode, rounds: Sequence[Mapping[str, Any]], changes: Sequence[RegimeChange]
+) -> tuple[Entry, ...]:
+    """Return the newest entries of both kinds, newest first; see `Feeds.files`."""
+    told = [*_of_rounds(site, mode, rounds), *_of_changes(site, mode, changes)]
+    return tuple(sorted(told, key=lambda entry: (entry.at, entry.id), reverse=True)[:ENTRIES])
+
+
+def _of_rounds(site: Site, mode: SourceMode, rounds: Sequence[Mapping[str, Any]]) -> Iterator[Entry]:
+    for row in rounds:
+        if row["phase"] == "resolved" and row["forecast"] and row["lesson"]:  # never without, but no tick hangs on it
+            yield _of_round(site, mode, row)
+
+
+def _of_round(site: Site, mode: SourceMode, row: Mapping[str, Any]) -> Entry:
+    lesson, forecast = row["lesson"], row["forecast"]
+    people = lesson["human_consensus"]
+    said = "nobody voted" if people == "NONE" else f"people said {people}"
+    start, end = moment(ms_of(row["start"])), moment(ms_of(row["end"]))
+    return Entry(
+        id=_id(site, f"round:{row['round_id']}"),
+        at=row["end"],
+        title=_marked(
+            mode,
+            f"{row['asset']}, {start:%H:%M} to {end:%H:%M} UTC: {row['outcome']} came, "
+            f"the brain said {forecast['prediction']}, {said}",
+        ),
+        url=f"{site.base_url}{ARENA}#{row['round_id']}",
+        tags=_tags(mode, "arena", row["asset"], warm_up=row["warm_up"]),
+        paragraphs=(_moved(row, start, end), _said(row), *_last(mode, warm_up=row["warm_up"])),
+        told={
+            "kind": "round",
+            "round_id": row["round_id"],
+            "asset": row["asset"],
+            "outcome": row["outcome"],
+            "brain_prediction": forecast["prediction"],
+            "human_consensus": people,
+            "brain_correct": lesson["brain_correct"],
+            "crowd_correct": lesson["crowd_correct"],
+            "change_bps": row["change_bps"],
+            "source_mode": str(mode),
+            "warm_up": row["warm_up"],
+        },
+    )
+
+
+def _moved(row: Mapping[str, Any], start: datetime, end: datetime) -> str:
+    return (
+        f"{row['asset']} moved {signed(row['change_bps'] / 100)} from {start:%d %b %Y, %H:%M} to {end:%H:%M} UTC. "
+        f"Inside {row['forecast']['band_bps'] / 100:.2f} % it counts as NEUTRAL."
+    )
+
+
+def _said(row: Mapping[str, Any]) -> str:
+    forecast, votes = row["forecast"], row["votes"]
+    return (
+        f"The brain gave {forecast['prediction']} a chance of {percent(forecast['confidence'])} %, sealed before "
+        f"the vote. {count(sum(votes.values()), 'vote')}{_simulated(row)}: {votes['bullish']} bullish, "
+        f"{votes['neutral']} neutral, {votes['bearish']} bearish."
+    )
+
+
+def _simulated(row: Mapping[str, Any]) -> str:
+    made_up, voted = sum(row["simulated_votes"].values()), sum(row["votes"].values())
+    return "" if not made_up else ", all simulated" if made_up == voted else f", {made_up} of them simulated"
+
+
+def _of_changes(site: Site, mode: SourceMode, changes: Sequence[RegimeChange]) -> Iterator[Entry]:
+    for after, before in pairwise([*changes, None]):
+        if after is not None and (before is not None or len(changes) < CHANGES_READ):
+            yield _of_change(site, mode, after, before)
+
+
+def _of_change(site: Site, mode: SourceMode, after: RegimeChange, before: RegimeChange | None) -> Entry:
+    now = word(after.label)
+    title = f"First reading: {now}" if before is None else f"The regime changed from {word(before.label)} to {now}"
+    numbers = [f"{name} {percent(value)} of 100" for name, value in _figures(after) if value is not None]
+    told = f" {', '.join(numbers).capitalize()}." if numbers else ""
+    return Entry(
+        id=_id(site, f"regime:{moment(after.at_ms):%Y%m%dT%H%M%SZ}"),
+        at=iso(after.at_ms),
+        title=_marked(mode, title),
+        url=f"{site.base_url}/",
+        tags=_tags(mode, "regime", after.mode, warm_up=after.warm_up),
+        paragraphs=(
+            f"{REGIME_HEADLINES.get(after.label, now)}.{told} {CONFIDENCE_NOTE}",
+            *_last(mode, warm_up=after.warm_up),
+        ),
+        told={
+            "kind": "regime",
+            "label": after.label,
+            "mode": after.mode,
+            "previous_label": None if before is None else before.label,
+            "confidence": share(after.confidence),
+            "risk_score": percent(after.risk_score),
+            "source_mode": str(mode),
+            "warm_up": after.warm_up,
+        },
+    )
+
+
+def _figures(change: RegimeChange) -> tuple[tuple[str, float | None], ...]:
+    return ("confidence", share(change.confidence)), ("risk score", change.risk_score)
+
+
+def _last(mode: SourceMode, *, warm_up: bool) -> Iterator[str]:
+    if warm_up:
+        yield WARM_UP
+    yield _notice(mode)
+
+
+def _notice(mode: SourceMode) -> str:
+    told = MODE_BANNERS.get(str(mode))
+    return DISCLAIMER if told is None else f"{told[0]}. {told[1]} {DISCLAIMER}".replace("on this page", "here")
+
+
+def _title(site: Site, mode: SourceMode) -> str:
+    mark = f" ({MARKS[mode].lower()})" if mode in MARKS else ""
+    return f"{site.project}: regimes and rounds{mark}"
+
+
+def _marked(mode: SourceMode, title: str) -> str:
+    return f"{MARKS[mode]}: {title}" if mode in MARKS else title
+
+
+def _tags(mode: SourceMode, *named: str, warm_up: bool) -> tuple[str, ...]:
+    return (*named, str(mode), *(("warm-up",) if warm_up else ()))
+
+
+def _id(site: Site, name: str) -> str:
+    # A tag URI (RFC 4151): it names and leads nowhere, so the address of the site may move.
+    return f"tag:{urlsplit(site.base_url).hostname},{SINCE}:{name}"
+
+
+def _json_feed(site: Site, mode: SourceMode, entries: Sequence[Entry]) -> dict[str, Any]:
+    return {
+        "version": JSON_FEED,
+        "title": _title(site, mode),
+        "home_page_url": f"{site.base_url}/",
+        "feed_url": f"{site.base_url}{FEED_JSON}",
+        "description": _notice(mode),
+        "favicon": f"{site.base_url}/favicon.svg",
+        "authors": [{"name": site.project, "url": f"{site.base_url}/"}],
+        "language": "en",
+        "items": [
+            {
+                "id": entry.id,
+                "url": entry.url,
+                "title": entry.title,
+                "content_html": str(entry.html),
+                "summary": entry.paragraphs[0],
+                "date_published": entry.at,
+                "tags": list(entry.tags),
+                "_emi": {"about": f"{site.base_url}{METHODOLOGY}", **entry.told},
+            }
+            for entry in entries
+        ],
+    }

@@ -1,0 +1,226 @@
+"""Paths of OpenAPI, from the tables of endpoints and products."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from generator.catalog.assets import ASSETS, DEFAULT_ASSET
+from generator.catalog.discovery import QUERY_NOTES, STATUSES
+from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINTS, Endpoint
+from generator.catalog.links import REASONING_ASSET, STATUS_JSON, reasoning_path
+from generator.catalog.money import USDC_DECIMALS, usdc_amount
+from generator.catalog.networks import Network
+from generator.catalog.products import PRODUCTS, X402_VERSION, Product
+from generator.site.openapi.schemas import REF
+
+Examples = Mapping[str, Mapping[str, Any]]
+_FREE_ERRORS = (404, 405, 413, 429, 431, 500, 503)
+# A body is refused before anything else is looked at, on paid paths too.
+_PAID_ERRORS = (405, 409, 410, 413, 429, 431, 500, 503)
+_PROBLEMS = sorted({400, *_FREE_ERRORS, *_PAID_ERRORS})
+
+
+def paths(network: Network, examples: Examples) -> dict[str, Any]:
+    """Return the path items: nine free, four paid, one static path per asset, the status file."""
+    items = {row.path: {"get": _free(row, examples)} for row in ENDPOINTS}
+    items |= {row.path: {"get": _paid(row, network, examples)} for row in PRODUCTS}
+    items[REASONING_ASSET] = {"get": _reasoning_file(examples)}
+    items[STATUS_JSON] = {"get": _status_file(examples)}
+    return items
+
+
+def examples_in(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the examples of a document that `paths` made, by the keys that it takes them from.
+
+    Raises:
+        KeyError, TypeError: it is of another version of this program.
+    """
+    paths = document["paths"]
+    places: list[tuple[str, str, str]] = [(row.path, "200", row.path) for row in ENDPOINTS]
+    places += [(row.path, "200", row.id) for row in PRODUCTS]
+    places += [(row.path, "402", f"{row.id}#402") for row in PRODUCTS]
+    places += [(REASONING_ASSET, "200", reasoning_path(DEFAULT_ASSET)), (STATUS_JSON, "200", STATUS_JSON)]
+    found = {}
+    for path, status, key in places:
+        media = paths[path]["get"]["responses"][status]["content"]["application/json"]
+        if "examples" in media:
+            found[key] = media["examples"]["tick"]["value"]
+    return found
+
+
+def components() -> dict[str, Any]:
+    """Return the shared responses and headers."""
+    return {"responses": {f"Problem{status}": _problem(status) for status in _PROBLEMS}, "headers": _headers()}
+
+
+def _operation_id(name: str) -> str:
+    return "get" + "".join(part.capitalize() for part in name.split("-"))
+
+
+def _content(model: str, example: Mapping[str, Any] | None, media_type: str = "application/json") -> dict[str, Any]:
+    media: dict[str, Any] = {"schema": {"$ref": REF.format(model=model)}}
+    if example is not None:
+        media["examples"] = {"tick": {"summary": "The answer of a real tick", "value": dict(example)}}
+    return {media_type: media}
+
+
+def _free(endpoint: Endpoint, examples: Examples) -> dict[str, Any]:
+    limits = "; ".join(endpoint.does_not_provide)
+    about = f"{endpoint.purpose} {endpoint.when_to_use} {endpoint.when_not_to_use} Does not provide: {limits}."
+    operation: dict[str, Any] = {
+        "operationId": _operation_id(endpoint.id),
+        "tags": ["free"],
+        "security": [],
+        "summary": endpoint.name,
+        "description": f"{about} {endpoint.truth_statement}",
+        "x-stability": "stable",
+        "x-cache-seconds": CACHE_SECONDS,
+        "responses": _free_responses(endpoint.model, examples.get(endpoint.path)),
+    }
+    if endpoint.id in QUERY_NOTES:
+        operation["parameters"] = [_asset_query(QUERY_NOTES[endpoint.id])]
+        operation["responses"]["400"] = {"$ref": "#/components/responses/Problem400"}
+    return operation
+
+
+def _asset_query(note: str) -> dict[str, Any]:
+    return {
+        "name": "asset",
+        "in": "query",
+        "required": False,
+        "description": note,
+        "schema": {"type": "string", "enum": list(ASSETS), "default": DEFAULT_ASSET},
+    }
+
+
+def _free_responses(model: str, example: Mapping[str, Any] | None) -> dict[str, Any]:
+    names = ("Cache-Control", "ETag", "Last-Modified")
+    return {
+        "200": {
+            "description": "The answer of the newest tick.",
+            "headers": {name: {"$ref": f"#/components/headers/{name}"} for name in names},
+            "content": _content(model, example),
+        },
+        "304": {"description": "Nothing changed since the ETag or time that was sent."},
+        **_errors(_FREE_ERRORS),
+    }
+
+
+def _errors(statuses: tuple[int, ...]) -> dict[str, Any]:
+    return {str(status): {"$ref": f"#/components/responses/Problem{status}"} for status in statuses}
+
+
+def _reasoning_file(examples: Examples) -> dict[str, Any]:
+    return {
+        "operationId": "getReasoningOfAsset",
+        "tags": ["free"],
+        "security": [],
+        "summary": "Brain Reasoning of one asset, as a static file",
+        "description": "The same answer as the reasoning endpoint with the asset in the path.",
+        "x-stability": "stable",
+        "x-cache-seconds": CACHE_SECONDS,
+        "parameters": [
+            {
+                "name": "asset",
+                "in": "path",
+                "required": True,
+                "description": "Asset symbol, upper case.",
+                "schema": {"type": "string", "enum": list(ASSETS)},
+            }
+        ],
+        "responses": _free_responses("ReasoningResponse", examples.get(reasoning_path(DEFAULT_ASSET))),
+    }
+
+
+def _status_file(examples: Examples) -> dict[str, Any]:
+    return {
+        "operationId": "getStatus",
+        "tags": ["free"],
+        "security": [],
+        "summary": "State of the last tick",
+        "description": "Whether the service is up to date: one small file for monitors.",
+        "x-stability": "stable",
+        "x-cache-seconds": CACHE_SECONDS,
+        "responses": _free_responses("StatusResponse", examples.get(STATUS_JSON)),
+    }
+
+
+def _paid(product: Product, network: Network, examples: Examples) -> dict[str, Any]:
+    return {
+        "operationId": _operation_id(product.id),
+        "tags": ["paid"],
+        "security": [],
+        "summary": product.title,
+        "description": (
+            f"{product.what_this_is} {product.price_atomic} atomic units of USDC ({product.price_display}) per request, "
+            "by x402 version 2. The paid body is exactly the quoted bytes."
+        ),
+        "x-stability": product.stability,
+        "x-cache-seconds": product.cache_seconds,
+        "x-payment-info": _payment_info(product, network),
+        "parameters": [_signature_header()],
+        "responses": {
+            "200": {
+                "description": "Paid and settled: the quoted body.",
+                "headers": {
+                    name: {"$ref": f"#/components/headers/{name}"} for name in ("Cache-Control", "PAYMENT-RESPONSE")
+                },
+                "content": _content(product.model, examples.get(product.id)),
+            },
+            "402": {
+                "description": "No valid payment. The header carries the terms, the body repeats them.",
+                "headers": {"PAYMENT-REQUIRED": {"$ref": "#/components/headers/PAYMENT-REQUIRED"}},
+                "content": _content("X402PaymentRequiredResponse", examples.get(f"{product.id}#402")),
+            },
+            **_errors(_PAID_ERRORS),
+        },
+    }
+
+
+def _payment_info(product: Product, network: Network) -> dict[str, Any]:
+    terms = {
+        "version": X402_VERSION,
+        "scheme": "exact",
+        "networks": [network.long_form, network.caip2],
+        "asset": str(network.asset_id),
+        "amount": str(product.price_atomic),
+        "decimals": USDC_DECIMALS,
+    }
+    price = {"mode": "fixed", "currency": "USD", "amount": usdc_amount(product.price_atomic)}
+    return {"price": price, "protocols": [{"x402": terms}]}
+
+
+def _signature_header() -> dict[str, Any]:
+    return {
+        "name": "PAYMENT-SIGNATURE",
+        "in": "header",
+        "required": False,
+        "description": "Standard base64 of the x402 version 2 payment payload. Without it the answer is 402.",
+        "schema": {"type": "string"},
+    }
+
+
+def _problem(status: int) -> dict[str, Any]:
+    row = next(row for row in STATUSES if row.status == status)
+    extra = {405: "Allow", 410: "PAYMENT-RESPONSE", 429: "Retry-After", 503: "Retry-After"}.get(status)
+    answer: dict[str, Any] = {
+        "description": f"{row.condition} {row.advice}",
+        "content": _content("Problem", None, "application/problem+json"),
+    }
+    if extra:
+        answer["headers"] = {extra: {"$ref": f"#/components/headers/{extra}"}}
+    return answer
+
+
+def _headers() -> dict[str, Any]:
+    about = {
+        "Allow": "Methods that the path answers.",
+        "Cache-Control": "How long the answer may be kept.",
+        "ETag": "Strong validator of the bytes.",
+        "Last-Modified": "When the bytes last changed.",
+        "PAYMENT-REQUIRED": "Standard base64 of the x402 payment requirements.",
+        "PAYMENT-RESPONSE": "Standard base64 of the settlement: success, transaction, network, payer.",
+        "Retry-After": "Seconds to wait.",
+    }
+    return {name: {"description": text, "schema": {"type": "string"}} for name, text in about.items()}

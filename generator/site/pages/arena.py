@@ -1,0 +1,286 @@
+"""What the Arena page shows: the live round, the one that takes votes, and everything that was played before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from markupsafe import Markup
+
+from generator.arena.scores import BIN_CASES
+from generator.arena.values import ArenaView, Rate, Round, Tally
+from generator.catalog.words import PatternType
+from generator.compose.context import TickContext
+from generator.site.charts.now import live_round
+from generator.site.charts.plot import Chart
+from generator.site.charts.record import interval, rates
+from generator.site.charts.spark import shares
+from generator.site.pages.format import UNKNOWN, count, ms_of, percent, price, signed, when
+from generator.site.pages.words import BIAS_MARKS
+
+HISTORY_SHOWN: Final = 48
+_MARKS: Final = {"BULLISH": BIAS_MARKS["UP"], "BEARISH": BIAS_MARKS["DOWN"], "NEUTRAL": BIAS_MARKS["FLAT"]}
+PATTERNS: Final[dict[PatternType, str]] = {
+    PatternType.BOTH_CORRECT: "both right",
+    PatternType.BRAIN_ONLY: "only the brain right",
+    PatternType.CROWD_ONLY: "only the people right",
+    PatternType.BOTH_WRONG: "both wrong",
+    PatternType.NO_CROWD: "nobody voted",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one side said of a finished round; `right` is None where nothing was said or the round is void."""
+
+    said: str
+    mark: str
+    right: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRow:
+    """One finished round."""
+
+    round_id: str
+    asset: str
+    start_ms: int
+    brain: Answer
+    people: Answer
+    came: str
+    came_mark: str
+    moved: str
+    votes: str
+    void_reason: str | None
+    warm_up: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRound:
+    """The live round, ready to read."""
+
+    round: Round
+    question: str
+    band: str
+    chart: Chart | None
+    crowd: str
+    crowd_bar: Markup | None
+    crowd_rows: tuple[tuple[str, str, int, str], ...]  # class, word, votes, share
+    brain: str
+    brain_rows: tuple[tuple[str, str], ...]  # outcome, chance
+    price_now: str
+    moved: str
+
+
+@dataclass(frozen=True, slots=True)
+class WhoWasRight:
+    """Brain and people over all resolved rounds."""
+
+    chart: Chart | None
+    brain: Rate
+    people: Rate
+    agreement: Rate
+    patterns: tuple[tuple[str, int], ...]
+    warm_up: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class PatternRow:
+    """One group of rounds, every rate in words."""
+
+    when: str
+    rounds: int
+    brain: str
+    people: str
+    both_wrong: str
+    finding: str
+
+
+@dataclass(frozen=True, slots=True)
+class Voters:
+    """The best records, and what groups of rounds show."""
+
+    places: tuple[tuple[int, str, str, bool], ...]  # place, shortened address, rate, provisional
+    counted: int
+    too_few: int
+    note: str
+    patterns: tuple[PatternRow, ...]
+
+
+def voters(body: Mapping[str, Any]) -> Voters:
+    """Work out leaderboard and patterns from the published teacher-lessons answer."""
+    board: Mapping[str, Any] = body.get("leaderboard") or {}
+    return Voters(
+        places=tuple(
+            (row["place"], row["voter"], rate_words(Rate(**row["hit"])), row["provisional"])
+            for row in board.get("places") or ()
+        ),
+        counted=board.get("voters", 0),
+        too_few=board.get("below_30", 0),
+        note=board.get("note", ""),
+        patterns=tuple(_pattern(row) for row in body.get("patterns") or ()),
+    )
+
+
+def _pattern(row: Mapping[str, Any]) -> PatternRow:
+    few = row["rounds"] < BIN_CASES
+    brain, people, both = (
+        "too few" if few else percent(row[name]["percent"]) for name in ("brain", "crowd", "both_wrong")
+    )
+    return PatternRow(row["when"], row["rounds"], brain, people, both, row["finding"])
+
+
+def question(of: Round) -> str:
+    """Put a round's question in one sentence."""
+    if of.band_bps is None:
+        return f"Will {of.asset} end the round higher, lower, or about where it started?"
+    band = percent(of.band_bps / 100, 2)
+    return f"Will {of.asset} end the round more than {band} higher, more than {band} lower, or in between?"
+
+
+def crowd_words(ctx: TickContext) -> str:
+    """Say in words how the live round was voted."""
+    tally, simulated = ctx.arena.live_tally, ctx.arena.live_simulated_tally
+    if not tally.total:
+        return "Nobody has voted in this round."
+    words = f"{count(tally.total, 'vote')}: {_split(tally)}."
+    if not simulated.total:
+        return words
+    if simulated.total == tally.total:
+        return f"{words} This crowd is simulated."
+    real = Tally(
+        tally.bullish - simulated.bullish, tally.bearish - simulated.bearish, tally.neutral - simulated.neutral
+    )
+    return f"{words} Of these, {simulated.total:,} simulated, {real.total:,} real: {_split(real)}."
+
+
+def _split(tally: Tally) -> str:
+    return f"{tally.bullish} bullish, {tally.neutral} neutral, {tally.bearish} bearish"
+
+
+def crowd_bar(ctx: TickContext) -> Markup | None:
+    """Draw the votes of the live round."""
+    tally = ctx.arena.live_tally
+    parts = (
+        ("for", "bullish", tally.bullish),
+        ("even", "neutral", tally.neutral),
+        ("against", "bearish", tally.bearish),
+    )
+    return shares("crowd", "Votes of the live round", parts)
+
+
+def brain_words(live: Round | None) -> str:
+    """Say what the brain had sealed for the live round."""
+    if live is None or live.prediction is None:
+        return "no forecast for this round"
+    if live.confidence_percent is None:
+        return str(live.prediction)
+    return f"{live.prediction}, to which it gave {percent(live.confidence_percent)}"
+
+
+def live_view(ctx: TickContext, body: Mapping[str, Any]) -> LiveRound | None:
+    """Work out the live round.
+
+    Args:
+        ctx: the tick.
+        body: the published shared-intelligence answer.
+    """
+    live = ctx.arena.live
+    if live is None:
+        return None
+    told = body.get("price") or {}
+    now_price = told.get("now")
+    moved_bps = told.get("change_bps")
+    tally = ctx.arena.live_tally
+    rows = (
+        ("for", "bullish", tally.bullish),
+        ("even", "neutral", tally.neutral),
+        ("against", "bearish", tally.bearish),
+    )
+    return LiveRound(
+        round=live,
+        question=question(live),
+        band=UNKNOWN if live.band_bps is None else percent(live.band_bps / 100, 2),
+        chart=live_round(live, _path(ctx, live.asset), ctx.freshness.generated_ms, now_price, _source(ctx)),
+        crowd=crowd_words(ctx),
+        crowd_bar=crowd_bar(ctx),
+        crowd_rows=tuple((*row, percent(100 * row[2] / tally.total)) for row in rows) if tally.total else (),
+        brain=brain_words(live),
+        brain_rows=_chances(live),
+        price_now=price(now_price),
+        moved=UNKNOWN if moved_bps is None else signed(moved_bps / 100),
+    )
+
+
+def history(rows: Sequence[Mapping[str, Any]]) -> tuple[HistoryRow, ...]:
+    """Work out the finished rounds, newest first, from the rows of `/arena/rounds.json`."""
+    return tuple(_history_row(row) for row in rows[:HISTORY_SHOWN])
+
+
+def who_was_right(arena: ArenaView, source: Markup | str) -> WhoWasRight:
+    """Compare brain and people over all resolved rounds; those of the rehearsal before the start stand apart."""
+    teacher = arena.lived or arena.teacher
+    return WhoWasRight(
+        chart=rates("right", "The brain", (("Brain", teacher.brain), ("People", teacher.crowd)), source),
+        brain=teacher.brain,
+        people=teacher.crowd,
+        agreement=teacher.agreement,
+        patterns=tuple((words, teacher.patterns.get(pattern, 0)) for pattern, words in PATTERNS.items()),
+        warm_up=arena.teacher.warm_up,
+        total=teacher.lessons_total,
+    )
+
+
+def rate_words(rate: Rate) -> str:
+    """Write a rate with its count and interval."""
+    if rate.percent is None:
+        return "not known yet"
+    return f"{percent(rate.percent)} of {rate.n:,} (95\N{NO-BREAK SPACE}% interval {interval(rate)})"
+
+
+def _chances(live: Round) -> tuple[tuple[str, str], ...]:
+    if live.probabilities is None or live.prediction is None:
+        return ()
+    down, neutral, up = live.probabilities
+    return (("bullish", percent(100 * up)), ("neutral", percent(100 * neutral)), ("bearish", percent(100 * down)))
+
+
+def _path(ctx: TickContext, asset: str) -> list[tuple[int, float]]:
+    """Closed bars at the wall time of their close."""
+    shift = (ctx.freshness.offset_ms or 0) + (ctx.observation.bar_interval_ms or 0)
+    return [(t + shift, close) for t, close in ctx.closes.get(asset, ()) if close > 0]
+
+
+def _source(ctx: TickContext) -> Markup:
+    return Markup("Source: median of the venues, {}, as of {}.").format(
+        ctx.observation.mode.value, when(ctx.observation.market_ms)
+    )
+
+
+def _history_row(row: Mapping[str, Any]) -> HistoryRow:
+    lesson, forecast = row["lesson"] or {}, row["forecast"] or {}
+    votes = sum(row["votes"].values())
+    came = row["outcome"]
+    moved = row["change_bps"]
+    crowd = lesson.get("human_consensus") if votes else None
+    return HistoryRow(
+        round_id=row["round_id"],
+        asset=row["asset"],
+        start_ms=ms_of(row["start"]),
+        brain=_answer(forecast.get("prediction"), came),
+        people=_answer(None if crowd == "NONE" else crowd, came),
+        came="void" if came is None else came.lower(),
+        came_mark=_MARKS.get(came or "", ""),
+        moved=UNKNOWN if moved is None else signed(moved / 100),
+        votes=count(votes, "vote"),
+        void_reason=row["void_reason"],
+        warm_up=bool(row["warm_up"]),
+    )
+
+
+def _answer(said: str | None, came: str | None) -> Answer:
+    if said is None:
+        return Answer("", "", None)
+    return Answer(said.lower(), _MARKS.get(said, ""), None if came is None else said == came)

@@ -1,0 +1,199 @@
+"""The one object that says what is newest, moved by compare-and-swap and claimed by each new leader.
+
+A leader that was stopped for a while still holds the version that it last wrote. Once the next leader has claimed the
+pointer (rewritten it under the higher epoch, before publishing anything), that version is gone: the old leader's next
+swap fails, whatever its clock or its lease tells it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import structlog
+
+from generator.errors import LeadershipLost, PublishError
+from generator.fence import Fence
+from generator.wings.bucket.store import Bucket, Conflict, Stored, StoreFault, swap
+
+ATTRIBUTES: Final = {"Content-Type": "application/json", "Cache-Control": "no-store"}
+CLAIMS: Final = 3
+Body = dict[str, Any]
+log = structlog.get_logger("emi.publish")
+
+
+class Pointer:
+    """A JSON object in a bucket; `epoch` and `writer` in it tell whose it is.
+
+    Args:
+        bucket: where it lies.
+        path: its path there.
+        fence: returns the epoch held, or raises LeadershipLost.
+        writer: a text that no other process has: it makes the bytes of every writer its own.
+        valid: tells whether a body is one of ours to build on.
+    """
+
+    def __init__(
+        self, bucket: Bucket, path: str, fence: Fence, writer: str, valid: Callable[[Body], bool] = lambda _: True
+    ) -> None:
+        self._bucket = bucket
+        self._path = path
+        self._fence = fence
+        self._writer = writer
+        self._valid = valid
+        self._known: Stored | None = None
+        self._body: Body = {}
+        self._epoch: int | None = None  # under which it was claimed
+        self._lost: int | None = None  # under which it was lost; only a higher one may claim it again
+        self._doubt = False  # a swap was not answered: what lies there must be read first
+
+    @property
+    def body(self) -> Mapping[str, Any]:
+        """What it said when it was last read or written; empty before the first."""
+        return self._body
+
+    @property
+    def generation(self) -> int:
+        """The generation it named then; 0 before the first."""
+        return int(self._body.get("generation", 0))
+
+    @property
+    def _theirs(self) -> int:
+        """The epoch under which it was last written, as far as that was read."""
+        return int(self._body.get("epoch", 0))
+
+    @property
+    def next(self) -> int:
+        """The number that whoever moved it last may be working on; 0 before the first."""
+        return self.generation + 1 if self._body else 0
+
+    @property
+    def missing(self) -> bool:
+        """Whether nothing lay there when it was last read."""
+        return self._known is None
+
+    def peek(self) -> str | None:
+        """Return the generation it names now, None without one; nothing is remembered, and nothing written.
+
+        Raises:
+            PublishError: it is no pointer of ours.
+            StoreFault: not answered.
+        """
+        body = self._body if self._epoch is not None and not self._doubt and self._lost is None else self._look()[1]
+        return str(body["generation"]) if body else None
+
+    def check(self) -> None:
+        """Look at it, and forget it again. A store that is merely away is waited for: the next tick asks again.
+
+        Raises:
+            PublishError: it is no pointer of ours, or the store refuses us.
+        """
+        try:
+            self._look()
+        except StoreFault as fault:
+            if fault.refused:
+                raise PublishError(str(fault)) from fault
+            log.warning("the object store does not answer; the next tick asks again", reason=str(fault))
+
+    def claim(self) -> bool:
+        """Make the pointer ours under the epoch held now; costs nothing when it is already.
+
+        Raises:
+            LeadershipLost: the lease is lost, or somebody with a higher epoch wrote here.
+            PublishError: the store did not answer; nothing is known to have changed.
+
+        Returns:
+            True when it was read anew: what `body` says may be news.
+        """
+        epoch = self._fence()
+        if self._lost is not None and epoch <= self._lost:
+            raise LeadershipLost(f"{self._path}: another generator publishes here", self._theirs)
+        if epoch == self._epoch and not self._doubt:
+            return False
+        try:
+            for _ in range(CLAIMS):
+                self._read()
+                if self._is_ours(epoch) or self._take(epoch):
+                    self._epoch, self._doubt = epoch, False
+                    return True
+        except StoreFault as fault:
+            raise PublishError(f"the pointer {self._path} could not be claimed: {fault}") from fault
+        raise PublishError(f"the pointer {self._path} keeps moving under another generator")
+
+    def move(self, generation: str, build: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> None:
+        """Point to something newer.
+
+        Args:
+            generation: what it will name; higher than what it names now.
+            build: makes the new body of the one that is there (empty before the first); generation, epoch and writer
+                are added.
+
+        Raises:
+            LeadershipLost: another generator moved it.
+            PublishError: it was not moved, or nobody can tell; the next claim reads what became of it.
+        """
+        for last in (False, True):
+            self.claim()
+            if int(generation) <= self.generation and not self.missing:
+                raise PublishError(f"{self._path} names {self.generation:012d} already: {generation} is too late")
+            marks = {"generation": generation, "epoch": self._epoch, "writer": self._writer}
+            try:
+                self._swap({**build(self._body), **marks})
+            except Conflict:
+                if last:
+                    self._lose()
+                self._doubt = True  # another's, or an earlier swap of ours that arrived late: the claim tells
+            except StoreFault as fault:
+                self._doubt = True
+                raise PublishError(f"the pointer {self._path} was not moved: {fault}") from fault
+            else:
+                return
+
+    def _is_ours(self, epoch: int) -> bool:
+        """Tell whether what was just read needs no taking: nothing is there, or this process wrote it."""
+        if self._known is None:
+            return True
+        theirs = self._theirs
+        if theirs > epoch:
+            self._lost = epoch
+            text = f"{self._path}: a generator with epoch {theirs} publishes here; ours is {epoch}"
+            raise LeadershipLost(text, theirs)
+        mine = self._body.get("writer") == self._writer and theirs == epoch
+        if not mine and epoch == self._epoch:  # claimed before, and somebody took it meanwhile
+            self._lose()
+        return mine
+
+    def _take(self, epoch: int) -> bool:
+        """Rewrite what is there under our epoch; False when it moved meanwhile (the last leader's last publish)."""
+        try:
+            self._swap({**self._body, "epoch": epoch, "writer": self._writer})
+        except Conflict:
+            return False
+        return True
+
+    def _swap(self, body: Body) -> None:
+        data = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        self._known = swap(self._bucket, self._path, data, self._known, ATTRIBUTES)
+        self._body = body
+
+    def _lose(self) -> None:
+        self._lost = self._epoch
+        raise LeadershipLost(f"{self._path}: another generator moved the pointer", self._theirs)
+
+    def _read(self) -> None:
+        self._known, self._body = self._look()
+
+    def _look(self) -> tuple[Stored | None, Body]:
+        found = self._bucket.get(self._path)
+        return found, {} if found is None else self._parsed(found.data)
+
+    def _parsed(self, data: bytes) -> Body:
+        try:
+            body = json.loads(data)
+            int(body["generation"]), int(body.get("epoch", 0))
+            if not self._valid(body):
+                raise ValueError
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise PublishError(f"{self._path} is no pointer of ours; move it away to start anew") from error
+        return dict(body)

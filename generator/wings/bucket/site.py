@@ -1,0 +1,182 @@
+"""The site in an object store: every release under its own prefix, and one pointer that moves last.
+
+    g/<generation>/<path>   immutable; variants are <path>.gz and <path>.br
+    once/<path>             put once, never again
+    current.json            which generation is the newest; moved by compare-and-swap
+
+Every file of a release is put anew, changed or not: a server-side copy costs the same request, took no less time when
+it was measured, and would read from a prefix that is about to be pruned.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import structlog
+
+from generator.catalog.discovery import ONCE_CACHE_CONTROL, PINNED_CACHE_CONTROL
+from generator.catalog.links import STATUS_JSON
+from generator.errors import PublishError
+from generator.fence import Fence, one_writer
+from generator.release.values import FIRST_GENERATION, NOTHING
+from generator.wings.bucket.pointer import Pointer
+from generator.wings.bucket.store import Bucket, StoreFault
+from generator.wings.bucket.types import attributes
+from generator.wings.bucket.upload import Upload, upload
+
+POINTER: Final = "current.json"
+RELEASES: Final = "g"
+ONCE: Final = "once"
+KEEP_OLD_S: Final = 600
+DEADLINE_S: Final = 20.0
+READ_AT_ONCE: Final = 8
+PRUNED_AT_ONCE: Final = 5  # releases a tick; what an outage left is gone a few ticks later
+HEAD: Final = ("tick_id", "generated_at", "valid_until")
+log = structlog.get_logger("emi.publish")
+
+
+class BucketSite:
+    """Publish releases below one prefix of a bucket; a `SiteStore`.
+
+    Args:
+        bucket: the prefix.
+        fence: returns the epoch held, or raises LeadershipLost.
+        writer: a text that no other process has.
+        deadline_s: seconds for the files of one release.
+    """
+
+    copy_failures = 0
+
+    def __init__(self, bucket: Bucket, writer: str, fence: Fence = one_writer, deadline_s: float = DEADLINE_S) -> None:
+        self._bucket = bucket
+        self._pointer = Pointer(bucket, POINTER, fence, writer, _is_pointer)
+        self._deadline_s = deadline_s
+        self._highest = 0  # numbers once used are not used again, also of releases that failed half-way
+        self._put: dict[str, str] | None = None  # once path -> SHA-256, or its length where an earlier process put it
+
+    def open(self) -> None:
+        """Look whether the store lets us in and the pointer is ours; one that is away is waited for.
+
+        Raises:
+            PublishError: the bucket, the credentials or the pointer will not do.
+        """
+        self._pointer.check()
+
+    def generation(self) -> int:
+        """Return the highest generation ever pointed at or left behind here; 0 before the first.
+
+        Raises:
+            LeadershipLost: another generator publishes here.
+            PublishError: the store does not answer, so nobody knows.
+        """
+        if self._pointer.claim():
+            # Its last owner may still be storing files of the next number: that one is left to it.
+            self._highest = max(self._highest, *self._left_behind(), self._pointer.next)
+        return max(self._highest, self._pointer.generation)
+
+    def is_empty(self) -> bool:
+        """Tell whether nothing was ever published here, whole or in part; see `SiteStore`."""
+        return self.generation() == 0 and self._pointer.missing
+
+    def shown(self, paths: Iterable[str]) -> dict[str, bytes]:
+        """Return those of `paths` that the release which readers see has; see `SiteStore`."""
+        try:
+            generation = self._pointer.peek()
+            if generation is None:
+                return {}
+            with ThreadPoolExecutor(READ_AT_ONCE, thread_name_prefix="read") as pool:
+                found = pool.map(lambda path: (path, self._bucket.get(f"{RELEASES}/{generation}{path}")), paths)
+                return {path: stored.data for path, stored in found if stored is not None}
+        except (StoreFault, PublishError) as fault:
+            log.warning("the published release could not be read", reason=str(fault))
+            return {}
+
+    def publish(
+        self, generation: str, files: Mapping[str, bytes], now_s: float, once: Mapping[str, bytes] = NOTHING
+    ) -> int:
+        """Publish `files` as `generation`, after the new ones of `once`; see `SiteStore`."""
+        if int(generation) <= self.generation() and not (generation == FIRST_GENERATION and self.is_empty()):
+            raise PublishError(f"release {generation} not published: {self._highest:012d} is there already")
+        self._highest = int(generation)
+        new = self._not_there_yet(once)
+        prefix = f"{RELEASES}/{generation}"
+        uploads = [
+            *(_upload(ONCE, path, new[path], once, ONCE_CACHE_CONTROL) for path in new),
+            *(_upload(prefix, path, data, files, PINNED_CACHE_CONTROL) for path, data in files.items()),
+        ]
+        upload(self._bucket, uploads, self._deadline_s, f"release {generation}")
+        self._remember_put(new)
+        head = _head(files)
+        self._pointer.move(generation, lambda before: {**head, "previous": _previous(before, now_s)})
+        self._prune()
+        return len(uploads)
+
+    def _left_behind(self) -> list[int]:
+        try:
+            names = self._bucket.folders(RELEASES)
+        except StoreFault as fault:
+            raise PublishError(f"the releases cannot be listed: {fault}") from fault
+        return [int(name) for name in names if name.isdigit()]
+
+    def _not_there_yet(self, once: Mapping[str, bytes]) -> dict[str, bytes]:
+        """Return what is still to be put.
+
+        Raises:
+            PublishError: a path is there with another content, or nobody knows.
+        """
+        if not once:
+            return {}
+        if self._put is None:
+            try:
+                found = self._bucket.files(ONCE)
+            except StoreFault as fault:
+                raise PublishError(f"the put-once files cannot be listed: {fault}") from fault
+            self._put = {path.removeprefix(ONCE): str(size) for path, size in found.items()}
+        known = self._put
+        changed = [path for path, data in once.items() if known.get(path) not in {None, _digest(data), str(len(data))}]
+        if changed:
+            raise PublishError(f"{len(changed)} put-once files would change, first {changed[0]}; they stand as written")
+        return {path: data for path, data in once.items() if path not in known}
+
+    def _remember_put(self, new: Mapping[str, bytes]) -> None:
+        if self._put is not None:
+            self._put.update((path, _digest(data)) for path, data in new.items())
+
+    def _prune(self) -> None:
+        """Drop releases that no reader can still be in; failing to is no failure of the tick."""
+        newest = self._pointer.generation
+        kept = {int(row["generation"]) for row in self._pointer.body["previous"]}
+        try:
+            old = sorted(int(name) for name in self._bucket.folders(RELEASES) if name.isdigit())
+            for number in [number for number in old if number < newest and number not in kept][:PRUNED_AT_ONCE]:
+                self._bucket.delete(list(self._bucket.files(f"{RELEASES}/{number:012d}")))
+        except StoreFault as fault:
+            log.warning("old releases could not be dropped; the next tick tries again", reason=str(fault))
+
+
+def _upload(prefix: str, path: str, data: bytes, beside: Mapping[str, bytes], cache_control: str) -> Upload:
+    return Upload(prefix + path, data, attributes(path, beside.keys(), cache_control))
+
+
+def _head(files: Mapping[str, bytes]) -> dict[str, Any]:
+    """Return the tick's times as the release itself tells them."""
+    told = json.loads(files[STATUS_JSON]) if STATUS_JSON in files else {}
+    return {name: told.get(name) for name in HEAD}
+
+
+def _previous(before: Mapping[str, Any], now_s: float) -> list[dict[str, Any]]:
+    """Return the releases that may still be read, newest first: those replaced in the last ten minutes."""
+    rows = [row for row in before.get("previous", []) if now_s - row["replaced_s"] <= KEEP_OLD_S]
+    return [{"generation": before["generation"], "replaced_s": int(now_s)}, *rows] if before else rows
+
+
+def _is_pointer(body: Mapping[str, Any]) -> bool:
+    return all(int(row["generation"]) >= 0 and row["replaced_s"] >= 0 for row in body["previous"])
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx2
+import pytest
+from starlette.testclient import TestClient
+
+from gateway.app.application import build_app
+from gateway.settings import GatewaySettings
+from gateway.wire.networks import DEVNET
+from tests.support.gateway_fakes import World
+from tests.support.gateway_house import PATIENCE_S, REGIME, house, in_loop
+from tests.support.gateway_wallet import Buyer
+from tests.support.ports import free_port
+from tests.support.vault_builder import write_vault
+
+ROOT = Path(__file__).resolve().parents[2]
+SERVE = "from gateway.app import serve; from gateway.settings import GatewaySettings; serve(GatewaySettings())"
+
+
+def start(folder: Path, port: int, **environment: str) -> subprocess.Popen[str]:
+    told = {
+        "EMI_STATE_DIR": str(folder),
+        "EMI_PORT": str(port),
+        "EMI_FACILITATOR_URL": "http://127.0.0.1:9/f",
+        "EMI_ALGOD_URL": "http://127.0.0.1:9/a",
+    }
+    return subprocess.Popen(
+        [sys.executable, "-c", SERVE],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], **told, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@contextlib.contextmanager
+def served(folder: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    port = free_port()
+    process = start(folder, port)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        until = time.monotonic() + PATIENCE_S
+        while time.monotonic() < until and process.poll() is None:
+            with contextlib.suppress(httpx2.TransportError):
+                httpx2.get(f"{url}/healthz", timeout=PATIENCE_S)
+                break
+            time.sleep(0.05)
+        yield url, process
+    finally:
+        process.terminate()
+        process.communicate(timeout=PATIENCE_S)
+
+
+@contextlib.asynccontextmanager
+async def opened(folder: Path, world: World) -> AsyncIterator[tuple[subprocess.Popen[str], httpx2.AsyncClient]]:
+    """Run a gateway process over a faked outside, from its first quote on."""
+    port = free_port()
+    process = start(folder, port, EMI_FACILITATOR_URL=f"{world.url}/f", EMI_ALGOD_URL=f"{world.url}/a")
+    async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as client:
+        quoted = False
+        while not quoted and process.poll() is None:
+            with contextlib.suppress(httpx2.TransportError):
+                quoted = (await client.get(REGIME)).status_code == 402
+            await asyncio.sleep(0.05)
+        yield process, client
+        process.terminate()
+        await asyncio.to_thread(process.communicate)
+
+
+@pytest.mark.parametrize("mode", ["settle_then_hang", "hang"])
+@in_loop
+async def test_rule_18_kill_9_while_settling_pays_once_and_delivers_on_the_next_try(mode: str, tmp_path: Path) -> None:
+    world, payment = World(DEVNET.full), Buyer().pay()
+    write_vault(tmp_path / "vault", at=datetime.now(UTC).replace(microsecond=0))
+    world.settle = mode
+    header = {"PAYMENT-SIGNATURE": payment.header}
+    async with world.running():
+        async with opened(tmp_path, world) as (process, client):
+            lost = asyncio.create_task(client.get(REGIME, headers=header))
+            await world.settling.wait()
+            process.kill()
+            await asyncio.wait({lost})
+        world.settle = "ok"
+        async with opened(tmp_path, world) as (_, client):
+            answer = await client.get(REGIME, headers=header)
+
+    assert isinstance(lost.exception(), httpx2.TransportError)
+    assert (answer.status_code, world.transfers[payment.txid]) == (200, 1)
+
+
+def raw_request(url: str, request: bytes) -> bytes:
+    host, _, port = url.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=60) as wire:
+        wire.sendall(request)
+        parts = b""
+        with contextlib.suppress(ConnectionResetError):
+            while chunk := wire.recv(65_536):
+                parts += chunk
+        return parts
+
+
+def test_over_a_real_server_large_headers_are_431_and_bodies_413(tmp_path: Path) -> None:
+    with served(tmp_path) as (url, _):
+        large = raw_request(url, f"GET {REGIME} HTTP/1.1\r\nHost: x\r\nX-A: {'a' * 64_000}\r\n\r\n".encode())
+        body = raw_request(url, f"GET {REGIME} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{{}}".encode())
+
+    assert large.startswith(b"HTTP/1.1 431 ")
+    assert b"application/problem+json" in large
+    assert body.startswith(b"HTTP/1.1 413 ")
+
+
+def test_the_server_ends_in_order_when_told_to(tmp_path: Path) -> None:
+    with served(tmp_path) as (_, process):
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=PATIENCE_S)
+
+    assert process.returncode in {0, -signal.SIGINT}
+    assert "Traceback" not in errors
+
+
+def test_a_port_in_use_is_one_clear_line_and_exit_1(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        process = start(tmp_path, port)
+        _, errors = process.communicate(timeout=PATIENCE_S)
+
+    assert process.returncode == 1
+    assert errors == f"emi gateway: cannot listen on 127.0.0.1:{port}: Address already in use\n"
+
+
+def test_a_corrupt_ledger_is_one_clear_line_and_exit_1(tmp_path: Path) -> None:
+    (tmp_path / "payments.sqlite3").write_bytes(b"no database" * 100)
+
+    process = start(tmp_path, free_port())
+    _, errors = process.communicate(timeout=PATIENCE_S)
+
+    assert process.returncode == 1
+    assert re.fullmatch(r"emi gateway: the payments ledger \S+ cannot be read \(.+\); .+\n", errors)
+
+
+def test_a_missing_facilitator_is_one_clear_line_and_exit_1(tmp_path: Path) -> None:
+    process = start(tmp_path, free_port(), EMI_FACILITATOR_URL="")
+    _, errors = process.communicate(timeout=PATIENCE_S)
+
+    assert process.returncode == 1
+    assert "FACILITATOR_URL" in errors
+
+
+def test_the_gateway_alone_stays_small_and_loads_nothing_of_the_generator(tmp_path: Path) -> None:
+    write_vault(tmp_path / "vault")
+    script = (
+        "import sys; from gateway.app import build_app; from gateway.settings import GatewaySettings;"
+        f"from starlette.testclient import TestClient\n"
+        f"with TestClient(build_app(GatewaySettings(state_dir={str(tmp_path)!r}), preview=True)) as client:\n"
+        "    client.get('/api/x402-atlas.php')\n"
+        "    rss = next(line for line in open('/proc/self/status') if line.startswith('VmRSS')).split()[1]\n"
+        "    heavy = [n for n in ('generator', 'numpy', 'ccxt', 'pandas', 'web3') if n in sys.modules]\n"
+        "    print(int(rss) // 1024, heavy)\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    megabytes, heavy = done.stdout.splitlines()[-1].split(maxsplit=1)
+    assert int(megabytes) < 120
+    assert heavy.strip() == "[]"
+
+
+@in_loop
+async def test_health_is_never_stored_and_unknown_paths_are_problems(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        health, nothing, method = (
+            await home.get("/healthz"),
+            await home.get("/nothing"),
+            await home.client.post("/healthz"),
+        )
+
+    assert (health.status_code, health.headers["cache-control"]) == (200, "no-store")
+    assert (nothing.status_code, method.status_code) == (404, 405)
+    assert set(nothing.json()) == {"type", "title", "status", "detail", "instance", "project", "disclaimer"}
+    assert nothing.headers["content-type"] == "application/problem+json"
+
+
+@in_loop
+async def test_an_accident_is_500_with_a_fixed_text(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.state.purchases._vault = None  # type: ignore[assignment]
+
+        answer = await home.send(home.buyer.pay())
+
+    assert answer.status_code == 500
+    assert answer.json()["detail"] == "Something failed on our side."
+    assert answer.headers["vary"] == "PAYMENT-SIGNATURE, X-PAYMENT"
+    assert "NoneType" not in answer.text
+
+
+def test_starlettes_own_client_reaches_the_paid_paths(tmp_path: Path) -> None:
+    with TestClient(build_app(GatewaySettings(state_dir=tmp_path))) as client:
+        answer = client.get(REGIME)
+
+    assert answer.status_code == 503
+
+
+@pytest.mark.parametrize("name", ["generator", "numpy", "ccxt"])
+def test_no_module_of_the_gateway_imports_what_it_must_not(name: str) -> None:
+    sources = list((ROOT / "gateway").rglob("*.py"))
+
+    assert sources
+    for source in sources:
+        assert not re.search(rf"^\s*(from|import) {name}\b", source.read_text(), re.MULTILINE), source

@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from gateway.app.limits import Clients, Guard, RateLimit
+from gateway.payments.purchase import MAX_WAITING
+from tests.support.gateway_fakes import FakeClock
+from tests.support.gateway_house import REGIME, house, in_loop
+from tests.support.vault_builder import write_vault
+
+
+@in_loop
+async def test_rule_7_headers_over_16_kib_are_431(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        answers = [await home.get(payment_signature="A" * size) for size in (15_000, 17_000, 60_000)]
+
+    assert [answer.status_code for answer in answers] == [402, 431, 431]
+    assert answers[1].json()["title"]
+    assert answers[1].headers["Content-Type"] == "application/problem+json"
+
+
+@in_loop
+async def test_a_body_is_refused(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        get, post = [await home.client.request(method, REGIME, content=b"{}") for method in ("GET", "POST")]
+
+    assert (get.status_code, post.status_code) == (413, 405)
+
+
+@in_loop
+async def test_a_payment_in_a_request_with_a_body_is_413_and_stays_good(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        payment = home.buyer.pay()
+        headers = {"PAYMENT-SIGNATURE": payment.header}
+
+        refused = await home.client.request("GET", REGIME, content=b"{}", headers=headers)
+        asked = len(home.world.asked("/verify"))
+        bought = await home.send(payment)
+
+    assert (refused.status_code, refused.headers["content-type"]) == (413, "application/problem+json")
+    assert "PAYMENT-REQUIRED" not in refused.headers
+    assert asked == 0
+    assert bought.status_code == 200
+
+
+@in_loop
+async def test_payment_attempts_are_limited_and_challenges_are_not(tmp_path: Path) -> None:
+    async with house(tmp_path, rate_limit_per_minute=2) as home:
+        attempts = [await home.get(payment_signature="garbage") for _ in range(3)]
+        challenge = await home.get()
+        home.clock.step(30)
+
+        later = await home.send(home.buyer.pay())
+
+    assert [answer.status_code for answer in attempts] == [402, 402, 429]
+    assert attempts[2].headers["Retry-After"] == "30"
+    assert (challenge.status_code, later.status_code) == (402, 200)
+
+
+@in_loop
+async def test_repeats_of_a_known_payment_are_not_counted(tmp_path: Path) -> None:
+    async with house(tmp_path, rate_limit_per_minute=1) as home:
+        payment = home.buyer.pay()
+
+        answers = [await home.send(payment) for _ in range(5)]
+        limited = await home.send(home.buyer.pay())
+
+    assert [answer.status_code for answer in answers] == [200] * 5
+    assert limited.status_code == 429
+
+
+@in_loop
+async def test_loopback_is_not_counted(tmp_path: Path) -> None:
+    async with house(tmp_path, rate_limit_per_minute=1, client=("127.0.0.1", 5)) as home:
+        answers = [await home.get(payment_signature="garbage") for _ in range(4)]
+
+    assert {answer.status_code for answer in answers} == {402}
+
+
+@pytest.mark.parametrize("header", ["x-forwarded-for", "forwarded", "x-real-ip"])
+@in_loop
+async def test_all_behind_an_untrusted_proxy_on_loopback_count_as_one_address(header: str, tmp_path: Path) -> None:
+    async with house(tmp_path, rate_limit_per_minute=2, client=("127.0.0.1", 5)) as home:
+        with capture_logs() as logs:
+            answers = [await home.get(**{"payment_signature": "x", header: f"203.0.113.{n}"}) for n in range(4)]
+        local = await home.get(payment_signature="x")
+
+    assert [answer.status_code for answer in answers] == [402, 402, 429, 429]
+    assert [line["log_level"] for line in logs] == ["warning"]
+    assert local.status_code == 402
+
+
+@in_loop
+async def test_a_trusted_proxy_on_loopback_is_counted_by_its_clients(tmp_path: Path) -> None:
+    loopback = {"client": ("127.0.0.1", 5), "trusted_proxies": ("127.0.0.1",)}
+    async with house(tmp_path, rate_limit_per_minute=1, **loopback) as home:  # type: ignore[arg-type]
+        answers = [await home.get(payment_signature="x", x_forwarded_for=f"203.0.113.{n}") for n in (1, 2, 2)]
+
+    assert [answer.status_code for answer in answers] == [402, 402, 429]
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "trusted", "address"),
+    [
+        ("198.51.100.1", "203.0.113.5", [], "198.51.100.1"),
+        ("198.51.100.1", "203.0.113.5", ["198.51.100.0/24"], "203.0.113.5"),
+        ("198.51.100.1", "6.6.6.6, 203.0.113.5", ["198.51.100.1"], "203.0.113.5"),
+        ("198.51.100.1", "203.0.113.5, 198.51.100.2", ["198.51.100.0/24"], "203.0.113.5"),
+        ("198.51.100.1", "", ["198.51.100.1"], "198.51.100.1"),
+    ],
+)
+def test_only_trusted_proxies_are_believed(peer: str, forwarded: str, trusted: list[str], address: str) -> None:
+    scope: dict[str, Any] = {"client": (peer, 1), "headers": [(b"x-forwarded-for", forwarded.encode())]}
+
+    assert Clients(trusted).address(scope) == address
+
+
+def test_one_ipv6_subscriber_is_one_address() -> None:
+    limit = RateLimit(1, FakeClock())
+
+    assert limit.take("2001:db8::1") is None
+    assert limit.take("2001:db8::ffff") is not None
+    assert limit.take("2001:db8:0:1::1") is None
+    assert limit.take("::ffff:127.0.0.1") is None
+
+
+def test_many_addresses_do_not_grow_the_table() -> None:
+    limit = RateLimit(1, FakeClock())
+
+    for number in range(10_050):
+        limit.take(f"10.{number // 65_536}.{number // 256 % 256}.{number % 256}")
+
+    assert len(limit._buckets) == 10_000
+
+
+@in_loop
+async def test_more_payments_than_can_wait_are_503_with_retry_after_and_cost_nothing(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.state.purchases._turns = asyncio.Semaphore(1)
+        home.state.purchases._waiting = MAX_WAITING - 1
+        home.world.settle_delay_s = 0.2
+        payments = [home.buyer.pay() for _ in range(3)]
+
+        answers = await asyncio.gather(*(home.send(payment) for payment in payments))
+        later = await home.send(payments[2])
+
+    assert [answer.status_code for answer in answers] == [200, 200, 503]
+    assert "PAYMENT-REQUIRED" not in answers[2].headers
+    assert int(answers[2].headers["Retry-After"]) > 0
+    assert later.status_code == 200
+    assert [home.world.transfers[payment.txid] for payment in payments] == [1, 1, 1]
+
+
+@in_loop
+async def test_a_replay_needs_no_turn(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        payment = home.buyer.pay()
+        await home.send(payment)
+        await home.restart()
+        home.state.purchases._turns = asyncio.Semaphore(0)
+        home.state.purchases._waiting = MAX_WAITING
+
+        answers = [await home.send(payment), await home.send(home.buyer.pay())]
+
+    assert [answer.status_code for answer in answers] == [200, 503]
+
+
+@in_loop
+async def test_a_facilitator_that_hangs_on_supported_delays_no_new_vault(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.clock.step(61)
+        home.world.supported_delay_s = 60
+        write_vault(tmp_path / "vault", generation="000000000008", at=home.clock.now())
+
+        shown = ""
+        while shown != "000000000008":  # until this test's own end
+            await asyncio.sleep(0.05)
+            shown = (await home.get()).json()["accepts"][0]["extra"]["snapshotId"]
+
+
+@in_loop
+async def test_a_short_body_on_its_way_is_read_before_it_is_refused() -> None:
+    assert await refused_after([{"body": b"hel", "more_body": True}, {"body": b"lo"}]) == (2, 413)
+
+
+@in_loop
+async def test_a_long_or_endless_body_is_refused_without_reading_it_all() -> None:
+    long = await refused_after([{"body": b"x" * 9_000, "more_body": True}] * 50)
+    silent = await refused_after([])
+
+    assert long == (2, 413)
+    assert silent == (1, 413)
+
+
+async def refused_after(messages: list[dict[str, Any]]) -> tuple[int, int]:
+    """Return how often the body was asked for, and the status; past the messages nothing comes."""
+    asked, sent = 0, []
+
+    async def receive() -> dict[str, Any]:
+        nonlocal asked
+        asked += 1
+        if asked > len(messages):
+            await asyncio.Event().wait()
+        return {"type": "http.request", **messages[asked - 1]}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def nothing(*_: Any) -> None:
+        raise AssertionError("the application was asked")
+
+    headers = [(b"transfer-encoding", b"chunked")]
+    scope = {"type": "http", "method": "GET", "path": REGIME, "headers": headers, "query_string": b""}
+    await Guard(nothing, "project")(scope, receive, send)
+    return asked, sent[0]["status"]

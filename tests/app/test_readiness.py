@@ -1,0 +1,193 @@
+"""/readyz says no within a minute of anything that makes a sale impossible, and why."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from gateway.wire.networks import DEVNET
+from tests.app.test_connection import Line, get
+from tests.support.gateway_fakes import World
+from tests.support.gateway_house import House, house, in_loop
+from tests.support.vault_builder import START, write_vault
+
+SILENT = "the facilitator has given no good answer to /supported for over 60 s"
+NO_WRITE = "the payments ledger has taken no write for over 60 s"
+GONE = "the payments ledger's file was removed or replaced"
+
+
+async def reasons(home: House) -> list[str]:
+    """Return why /readyz says no, after checking the form of its answer."""
+    answer = await home.get("/readyz")
+    assert answer.headers["cache-control"] == "no-store"
+    if answer.status_code == 200:
+        assert answer.json()["status"] == "ready"
+        return []
+    assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
+    told: list[str] = answer.json()["reasons"]
+    assert told
+    return told
+
+
+def gauge(home: House, name: str) -> float | None:
+    home.state._measure()
+    return home.state.metrics.registry.get_sample_value(name)
+
+
+def lose_ledger(home: House) -> None:
+    home.state.ledger.fault = lambda: GONE  # type: ignore[method-assign]
+
+
+@in_loop
+async def test_a_gateway_that_can_sell_is_ready(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        told, ready = await reasons(home), gauge(home, "emi_ready")
+
+    assert (told, ready) == ([], 1)
+
+
+@in_loop
+async def test_a_gateway_whose_facilitator_answers_is_ready_each_second(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        seen = []
+        for _ in range(150):
+            home.clock.step(1.01)
+            home.state.ledger.written.ok()
+            seen += await reasons(home)  # right before it is asked again
+            await home.state.facilitator.refresh()
+
+    assert seen == []
+
+
+@in_loop
+async def test_a_facilitator_that_died_is_told_after_a_minute_and_stops_quotes_after_five(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.world.supported = 500
+        seen: list[tuple[Any, ...]] = []
+        for step_s in (60, 1, 239, 1):
+            home.clock.step(step_s)
+            home.state.ledger.written.ok()
+            await home.state.facilitator.refresh()
+            at_once = (await Line(home).send(get()))[9:12].decode()
+            seen.append((await reasons(home), gauge(home, "emi_ready"), (await home.get()).status_code, at_once))
+
+    assert seen[0] == ([], 1, 402, "402")
+    assert seen[1] == seen[2] == ([SILENT], 0, 402, "402")
+    assert seen[3][:3] == ([SILENT], 0, 503)
+    assert seen[3][3] != "402"
+
+
+@in_loop
+async def test_it_is_ready_again_once_the_facilitator_answers(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.clock.step(301)
+        home.state.ledger.written.ok()
+        before = await reasons(home)
+        await home.state.facilitator.refresh()
+
+        after = (await reasons(home), (await home.get()).status_code)
+
+    assert (before, after) == ([SILENT], ([], 402))
+
+
+@in_loop
+async def test_a_facilitator_that_never_answered_is_told_at_once(tmp_path: Path) -> None:
+    world = World(DEVNET.full)
+    world.supported = 500
+    async with house(tmp_path, world=world) as home:
+        assert await reasons(home) == ["the facilitator has not offered this network yet"]
+
+
+@in_loop
+async def test_a_ledger_that_takes_no_write_is_told_after_a_minute(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.clock.step(61)
+        home.state.facilitator.supported.ok()
+        late: tuple[Any, ...] = (
+            await reasons(home),
+            gauge(home, "emi_ready"),
+            gauge(home, "emi_ledger_write_age_seconds"),
+        )
+        home.state.ledger.written.ok()
+
+        again = await reasons(home)
+
+    assert late == ([NO_WRITE], 0, 61)
+    assert again == []
+
+
+@in_loop
+async def test_a_lost_ledger_stops_quotes_at_once_and_takes_nothing_from_who_has_paid(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        payment = home.buyer.pay()
+        bought = await home.send(payment)
+        lose_ledger(home)
+        home.clock.step(1)
+
+        told: tuple[Any, ...] = (await reasons(home), gauge(home, "emi_ready"), gauge(home, "emi_quoting"))
+        quote, new, again = await home.get(), await home.send(home.buyer.pay()), await home.send(payment)
+        at_once = await Line(home).send(get())
+
+    assert told == ([GONE], 0, 0)
+    assert [answer.status_code for answer in (bought, quote, new, again)] == [200, 503, 503, 200]
+    assert again.content == bought.content
+    assert b" 402 " not in at_once
+    assert sum(home.world.transfers.values()) == 1
+
+
+@pytest.mark.parametrize(
+    ("vault", "settings", "said"),
+    [
+        (None, {}, "no data has been published yet"),
+        (lambda folder: write_vault(folder, at=START - timedelta(seconds=901)), {}, "the data is too old to sell"),
+        (
+            lambda folder: write_vault(folder, at=START + timedelta(seconds=61)),
+            {},
+            "the data is from the future: check the clocks",
+        ),
+        (
+            write_vault,
+            {"network": "mainnet", "base_url": "https://api.example.org"},
+            "the payee is the demo address; real money is not taken for it",
+        ),
+    ],
+)
+@in_loop
+async def test_what_forbids_a_quote_is_told_at_once(
+    vault: Any, settings: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    async with house(tmp_path, vault=vault, **settings) as home:
+        assert said in await reasons(home)
+
+
+@in_loop
+async def test_liveness_asks_nothing_of_the_outside(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.clock.step(3_600)
+        lose_ledger(home)
+
+        assert (await home.get("/healthz")).status_code == 200
+
+
+@in_loop
+async def test_a_change_is_logged_once_and_a_start_is_none(tmp_path: Path) -> None:
+    async with house(tmp_path, vault=None) as home:
+        with capture_logs() as logs:
+            home.state._measure()
+            write_vault(tmp_path / "vault")
+            await home.state.refresh()
+            for step_s in (0, 61, 1):
+                home.clock.step(step_s)
+                home.state._measure()
+            home.state.ledger.written.ok()
+            home.state.facilitator.supported.ok()
+            home.state._measure()
+
+    assert [(line["log_level"], line["event"]) for line in logs if "ready" in line["event"]] == [
+        ("error", "not ready"),
+        ("info", "ready again"),
+    ]

@@ -1,0 +1,52 @@
+"""A start beside others that are starting too is no alarm; what lasts is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from structlog.testing import capture_logs
+
+from gateway.upstream.chain import Chain
+from gateway.upstream.facilitator import Facilitator
+from gateway.upstream.health import STARTING_S
+from gateway.vault.bucket import Folder
+from gateway.vault.folder import Vault
+from tests.support.gateway_fakes import FakeClock
+from tests.support.gateway_house import house, in_loop
+from tests.support.ports import free_port
+
+
+def levels(logs: Sequence[Mapping[str, Any]], event: str) -> list[str]:
+    return [line["log_level"] for line in logs if line["event"] == event]
+
+
+@in_loop
+async def test_an_outside_that_is_not_there_yet_is_an_alarm_only_after_seconds(tmp_path: Path) -> None:
+    with capture_logs() as logs:
+        async with house(tmp_path) as home:
+            nowhere = f"http://127.0.0.1:{free_port()}"
+            settings = home.state.settings.model_copy(update={"facilitator_url": nowhere, "algod_url": nowhere})
+            outside = (settings, home.state.http, home.clock, home.state.metrics)
+            facilitator, chain = Facilitator(*outside), Chain(*outside)
+            for _ in range(2):
+                for _ in range(2):
+                    await facilitator.refresh()
+                    await chain.current_round()
+                home.clock.step(STARTING_S)
+
+    assert levels(logs, "no new offer from the facilitator") == ["info", "error"]
+    assert levels(logs, "a call to the chain failed") == ["info", "warning"]
+
+
+@in_loop
+async def test_a_vault_that_is_not_there_yet_is_no_warning_and_one_that_is_broken_is(tmp_path: Path) -> None:
+    vault = Vault(Folder(tmp_path), FakeClock(), 900)
+    with capture_logs() as logs:
+        await vault.refresh()
+        (tmp_path / "manifest.json").write_text("{")
+        vault._look_at_s = 0
+        await vault.refresh()
+
+    assert [line["log_level"] for line in logs] == ["info", "warning"]

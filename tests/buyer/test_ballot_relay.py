@@ -1,0 +1,305 @@
+"""The Arena page's ballots are handed to the network, and nothing else is."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from algosdk.account import address_from_private_key, generate_account
+from algosdk.atomic_transaction_composer import AccountTransactionSigner
+from algosdk.encoding import msgpack_encode
+from algosdk.transaction import PaymentTxn, SuggestedParams
+from starlette.applications import Starlette
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from gateway.app.limits import Clients
+from gateway.buyer.ballot import BallotRefused, read_ballot
+from gateway.buyer.ballot_relay import MAX_AT_ONCE, PER_MINUTE, BallotRelay
+from gateway.settings import DEMO_ARENA, DEMO_PAYEE, GatewaySettings
+from gateway.upstream.chain import Presence
+from gateway.upstream.remote import Answer
+from gateway.wire.networks import DEVNET, TESTNET
+from generator.arena.address import default_address
+from generator.arena.ballots import BallotFile, Poll, judge, note_of
+from generator.catalog.words import Prediction
+from tests.arena.test_ballots import OPEN
+
+KEY = generate_account()[0]
+VOTER = address_from_private_key(KEY)
+NOW = datetime.fromtimestamp(OPEN.start_ms / 1000, UTC) - timedelta(minutes=10)
+ROUND = 5_000
+Change = Callable[[PaymentTxn], Any]
+
+
+def ballot(change: Change = lambda _: None, note: bytes | None = None, **params: Any) -> str:
+    """Sign a ballot as a wallet does, changed before it is signed."""
+    terms = SuggestedParams(**{"fee": 1_000, "first": ROUND, "last": ROUND + 900, "gh": DEVNET.genesis_hash, **params})
+    terms.flat_fee = True
+    vote = note_of(OPEN.round_id, Prediction.BULLISH) if note is None else note
+    payment = PaymentTxn(VOTER, terms, DEMO_ARENA, 0, note=vote)
+    change(payment)
+    (signed,) = AccountTransactionSigner(KEY).sign_transactions([payment], [0])
+    return str(msgpack_encode(signed))
+
+
+def taken(text: str, now: datetime = NOW) -> bool:
+    try:
+        read_ballot(text, DEVNET, DEMO_ARENA, now)
+    except BallotRefused:
+        return False
+    return True
+
+
+def counted(text: str, now: datetime = NOW) -> bool:
+    """Tell whether the generator counts it, confirmed on chain at that time."""
+    now_ms = int(now.timestamp() * 1000)
+    poll = Poll(default_address(), DEVNET.genesis_hash, {OPEN.round_id: OPEN}, now_ms)
+    verdicts, _ = judge([BallotFile("x", text.encode(), now_ms, confirmed=True)], poll, lambda _: frozenset())
+    return verdicts[0].reason is None
+
+
+def broken(text: str) -> str:
+    raw = bytearray(base64.b64decode(text))
+    raw[20] ^= 1
+    return base64.b64encode(raw).decode()
+
+
+def sets(**values: Any) -> Change:
+    return lambda payment: vars(payment).update(values)
+
+
+REFUSED: dict[str, str] = {
+    "an amount": ballot(sets(amt=1)),
+    "another receiver": ballot(sets(receiver=DEMO_PAYEE)),
+    "a closing": ballot(sets(close_remainder_to=DEMO_PAYEE)),
+    "a rekeying": ballot(sets(rekey_to=DEMO_PAYEE)),
+    "another network": ballot(gh=TESTNET.genesis_hash),
+    "a part of a group": ballot(sets(group=bytes(range(32)))),
+    "no note": ballot(note=b""),
+    "another note": ballot(note=b"hello"),
+    "a note with more in it": ballot(note=b'emi-arena/v1:j{"r":"BTC-20261120-130000","p":"BULLISH","x":"1"}'),
+    "an unknown choice": ballot(note=b'emi-arena/v1:j{"r":"BTC-20261120-130000","p":"UP"}'),
+    "a round that is none": ballot(note=b'emi-arena/v1:j{"r":"BTC","p":"BULLISH"}'),
+    "a day that is none": ballot(note=b'emi-arena/v1:j{"r":"BTC-20269920-130000","p":"BULLISH"}'),
+    "a note of garbage": ballot(note=b"emi-arena/v1:j" + b"[" * 900),
+    "a wrong signature": broken(ballot()),
+    "a fee of a thousand times": ballot(fee=1_000_000),
+    "no fee": ballot(fee=0),
+    "a long life": ballot(last=ROUND + 5_000),
+    "not base64": "%%%",
+    "not msgpack": base64.b64encode(b"\xc1" * 50).decode(),
+    "nothing": "",
+    "a list": base64.b64encode(b"\x90").decode(),
+    "too much": base64.b64encode(b"x" * 2_000).decode(),
+}
+
+
+def test_the_arena_address_of_both_programs_is_the_same() -> None:
+    assert default_address() == DEMO_ARENA
+
+
+def test_another_address_is_read_from_the_arena_s_settings_beside_which_others_may_stand(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("EMI_ARENA__ADDRESS", DEMO_PAYEE)
+    monkeypatch.setenv("EMI_ARENA__ASSETS", "BTC,ETH")
+
+    assert GatewaySettings().arena_address == DEMO_PAYEE
+    monkeypatch.setenv("EMI_ARENA__ADDRESS", "nobody")
+    with pytest.raises(ValueError, match="not an Algorand address"):
+        GatewaySettings()
+
+
+def test_a_ballot_that_is_handed_on_is_one_that_counts() -> None:
+    assert taken(ballot())
+    assert counted(ballot())
+
+
+@pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED.keys())
+def test_what_is_no_ballot_is_never_handed_on(text: str) -> None:
+    assert not taken(text)
+
+
+def test_whatever_the_generator_refuses_is_refused_here_too() -> None:
+    assert [name for name, text in REFUSED.items() if taken(text) and not counted(text)] == []
+
+
+def test_at_the_lock_it_is_too_late_and_a_moment_before_it_is_not() -> None:
+    lock = datetime.fromtimestamp(OPEN.start_ms / 1000, UTC)
+
+    assert taken(ballot(), lock - timedelta(milliseconds=1))
+    with pytest.raises(BallotRefused) as refused:
+        read_ballot(ballot(), DEVNET, DEMO_ARENA, lock)
+    assert refused.value.locked
+
+
+# The path
+
+
+@dataclass
+class FakeNode:
+    """A chain's client whose every answer a test can replace."""
+
+    params: Any = field(
+        default_factory=lambda: {"last-round": ROUND, "genesis-hash": DEVNET.genesis_hash, "min-fee": 1_000}
+    )
+    account: Any = field(default_factory=lambda: Answer(200, {"address": VOTER, "amount": 201_000, "min-balance": 100}))
+    answer: Answer | None = field(default_factory=lambda: Answer(200, {"txId": "x"}))
+    known: Presence = Presence.ABSENT
+    sent: list[bytes] = field(default_factory=list)
+
+    async def algod(self, path: str, timeout_s: float) -> Answer | None:
+        if path == "/v2/transactions/params":
+            return None if self.params is None else Answer(200, self.params)
+        found: Answer | None = self.account
+        return found
+
+    async def send(self, raw: bytes, timeout_s: float) -> Answer | None:
+        self.sent.append(raw)
+        return self.answer
+
+    async def glance(self, txid: str) -> Presence:
+        return self.known
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def now(self) -> datetime:
+        return NOW + timedelta(seconds=self.seconds)
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+
+def page(node: FakeNode, client: str = "testclient") -> TestClient:
+    state = SimpleNamespace(
+        settings=GatewaySettings(), clock=Clock(), clients=Clients(()), chain=node, project="P", disclaimer="D"
+    )
+    relay = BallotRelay(state)
+    return TestClient(Starlette(routes=[Route("/b", relay.show, methods=["GET", "OPTIONS"])]), client=(client, 1))
+
+
+def test_the_terms_name_fee_round_and_whether_the_account_can_pay() -> None:
+    told = page(FakeNode()).get(f"/b?address={VOTER}").json()
+
+    assert (told["last_round"], told["fee"], told["can_pay"]) == (ROUND, 1_000, True)
+    assert (told["arena"], told["genesis_hash"]) == (DEMO_ARENA, DEVNET.genesis_hash)
+
+
+@pytest.mark.parametrize(
+    ("account", "can_pay"),
+    [
+        (Answer(404, None), False),
+        (Answer(200, {"address": VOTER, "amount": 1_000, "min-balance": 100}), False),
+        (Answer(200, {"address": DEMO_PAYEE, "amount": 10**9}), None),
+        (Answer(500, None), None),
+        (None, None),
+    ],
+    ids=["no account", "poor", "of another", "a fault", "no answer"],
+)
+def test_an_account_that_cannot_pay_or_cannot_be_read_is_told(account: Answer | None, can_pay: bool | None) -> None:
+    assert page(FakeNode(account=account)).get(f"/b?address={VOTER}").json()["can_pay"] is can_pay
+
+
+@pytest.mark.parametrize(
+    "params", [None, {}, {"last-round": ROUND, "genesis-hash": TESTNET.genesis_hash}, {"last-round": -1}]
+)
+def test_without_a_node_that_can_be_believed_there_are_no_terms(params: Any) -> None:
+    answer = page(FakeNode(params=params)).get(f"/b?address={VOTER}")
+
+    assert (answer.status_code, answer.json()["reason"]) == (503, "no_node")
+    assert answer.headers["retry-after"] == "5"
+
+
+def test_a_ballot_is_sent_as_it_was_signed_and_its_txid_is_told() -> None:
+    node = FakeNode()
+    text = ballot()
+    answer = page(node).get("/b", headers={"X-Ballot": text})
+
+    assert node.sent == [base64.b64decode(text)]
+    told = answer.json()
+    assert (told["voter"], told["round_id"], told["choice"]) == (VOTER, OPEN.round_id, "BULLISH")
+    assert told["txid"] == read_ballot(text, DEVNET, DEMO_ARENA, NOW).txid
+    assert answer.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED.keys())
+def test_what_is_no_ballot_reaches_no_node(text: str) -> None:
+    node = FakeNode()
+    answer = page(node).get("/b", headers={"X-Ballot": text})
+
+    assert (answer.status_code, node.sent) == (400, [])
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_a_locked_round_is_named() -> None:
+    text = ballot(note=b'emi-arena/v1:j{"r":"BTC-20201120-130000","p":"BULLISH"}')
+
+    assert page(FakeNode()).get("/b", headers={"X-Ballot": text}).json()["reason"] == "locked"
+
+
+@pytest.mark.parametrize(
+    ("answer", "known", "status", "reason"),
+    [
+        (Answer(400, {"message": "account X: overspend (account Y)"}), Presence.ABSENT, 400, "too_little_algo"),
+        (Answer(400, {"message": "balance 1 below min 100000"}), Presence.ABSENT, 400, "too_little_algo"),
+        (Answer(400, {"message": "txn dead: round 9 outside of 1--2"}), Presence.ABSENT, 400, "expired"),
+        (Answer(400, {"message": "<b>anything</b>"}), Presence.ABSENT, 400, "refused"),
+        (Answer(400, ["odd"]), Presence.UNCLEAR, 400, "refused"),
+        (Answer(401, None), Presence.UNCLEAR, 503, "no_node"),
+        (Answer(500, {"message": "boom"}), Presence.ABSENT, 503, "no_node"),
+        (None, Presence.UNCLEAR, 503, "no_node"),
+        (Answer(400, {"message": "transaction already in ledger"}), Presence.FOUND, 200, None),
+        (None, Presence.POOLED, 200, None),
+        (Answer(502, None), Presence.FOUND, 200, None),
+    ],
+)
+def test_what_a_node_says_becomes_our_own_words(
+    answer: Answer | None, known: Presence, status: int, reason: str | None
+) -> None:
+    told = page(FakeNode(answer=answer, known=known)).get("/b", headers={"X-Ballot": ballot()})
+
+    assert (told.status_code, told.json().get("reason")) == (status, reason)
+    assert "anything" not in told.text
+    assert "boom" not in told.text
+
+
+def test_too_many_from_one_address_are_told_to_wait() -> None:
+    browser = page(FakeNode(), client="203.0.113.7")
+    answers = [browser.get("/b", headers={"X-Ballot": ballot()}).status_code for _ in range(PER_MINUTE + 1)]
+
+    assert answers == [200] * PER_MINUTE + [429]
+
+
+def test_too_many_at_once_are_turned_away() -> None:
+    node = FakeNode()
+    state = SimpleNamespace(
+        settings=GatewaySettings(), clock=Clock(), clients=Clients(()), chain=node, project="P", disclaimer="D"
+    )
+    relay = BallotRelay(state)
+    relay._running = MAX_AT_ONCE
+    client = TestClient(Starlette(routes=[Route("/b", relay.show)]))
+
+    assert client.get("/b", headers={"X-Ballot": ballot()}).status_code == 503
+    assert node.sent == []
+
+
+@pytest.mark.parametrize(
+    "query", ["", "?address=", "?address=ABC", f"?address={VOTER[:-1]}1"], ids=["none", "empty", "short", "bent"]
+)
+def test_terms_need_an_address(query: str) -> None:
+    assert page(FakeNode()).get(f"/b{query}").status_code == 400
+
+
+def test_a_preflight_lets_no_other_page_send_a_ballot() -> None:
+    answer = page(FakeNode()).options("/b")
+
+    assert "x-ballot" not in answer.headers["access-control-allow-headers"].lower()

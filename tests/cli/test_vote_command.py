@@ -1,0 +1,398 @@
+"""`emi vote`."""
+
+from __future__ import annotations
+
+import json
+import threading
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from generator.arena.algorand import unpack
+from generator.arena.ballots import Ballot, BallotFile, judge
+from generator.catalog.words import Prediction
+from generator.cli._ballot import VoteError, check_choice, drop, find_open_round, load_key
+from generator.cli._published import PublishedError
+from generator.cli.vote import vote
+from generator.errors import GeneratorError
+from generator.inbox.folder import Inbox
+from tests.arena.test_ballots import OPEN, POLL, known_to_nobody
+from tests.support.worlds import GENESIS
+
+CLOSES = "2999-11-20T13:00:00Z"
+NOW = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
+
+
+def publish(state: Path, open_round: object) -> Path:
+    folder = state / "site" / "current" / "api"
+    folder.mkdir(parents=True)
+    (folder / "human-consensus.php").write_text(json.dumps({"open_round": open_round}))
+    return state / "site"
+
+
+def run(state: Path, *arguments: str) -> tuple[int, str, BaseException | None]:
+    app = typer.Typer()
+    app.command()(vote)
+    result = CliRunner().invoke(app, [*arguments, "--state-dir", str(state)])
+    return result.exit_code, result.output, result.exception
+
+
+def counted(state: Path) -> list[Ballot]:
+    """Judge the inbox as a tick before the close would."""
+    files = [replace(file, arrived_ms=0) for file in Inbox(state / "inbox").read()]
+    verdicts, ballots = judge(files, POLL, known_to_nobody)
+    assert [verdict.reason for verdict in verdicts] == [None] * len(files)
+    return list(ballots)
+
+
+def test_a_vote_lands_in_the_inbox_as_one_ballot_that_counts(tmp_path: Path) -> None:
+    publish(tmp_path, {"round_id": OPEN.round_id, "closes": CLOSES})
+
+    code, output, _ = run(tmp_path, "bullish")
+
+    (ballot,) = counted(tmp_path)
+    assert code == 0
+    assert ballot.choice is Prediction.BULLISH
+    assert [path.name for path in (tmp_path / "inbox").iterdir()] == [f"{ballot.txid}.ballot"]
+    assert ballot.txid in output
+
+
+def test_the_second_vote_is_of_the_same_voter_whose_key_nobody_else_may_read(tmp_path: Path) -> None:
+    publish(tmp_path, {"round_id": OPEN.round_id, "closes": CLOSES})
+
+    run(tmp_path, "BULLISH")
+    run(tmp_path, "BEARISH")
+
+    first, second = counted(tmp_path)
+    assert first.voter == second.voter
+    assert first.choice != second.choice
+    assert (tmp_path / "keys" / "voter.key").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("arguments", "published", "line"),
+    [
+        (["UP"], {"round_id": OPEN.round_id, "closes": CLOSES}, "allowed: BULLISH, BEARISH, NEUTRAL"),
+        (["BULLISH"], None, "no round takes votes now"),
+        (["BULLISH"], {"round_id": OPEN.round_id, "closes": "2020-01-01T00:00:00Z"}, "is the service up?"),
+        (["BULLISH"], {"round_id": OPEN.round_id, "closes": None}, "is not a time"),
+        (["BULLISH", "--round", "BTC-1"], {"round_id": OPEN.round_id, "closes": CLOSES}, "does not take votes"),
+    ],
+)
+def test_a_vote_that_cannot_be_cast_is_one_clear_line(
+    tmp_path: Path, arguments: list[str], published: object, line: str
+) -> None:
+    publish(tmp_path, published)
+
+    code, _, error = run(tmp_path, *arguments)
+
+    assert code == 1
+    assert isinstance(error, GeneratorError)
+    assert line in str(error)
+    assert not (tmp_path / "inbox").exists()
+
+
+def test_without_a_service_it_says_how_to_start_one(tmp_path: Path) -> None:
+    with pytest.raises(PublishedError, match="start the service with `emi up`"):
+        find_open_round(None, tmp_path / "site", None)
+
+
+def test_a_choice_may_be_written_in_any_case() -> None:
+    assert check_choice("Neutral") is Prediction.NEUTRAL
+
+
+@pytest.mark.parametrize("content", ["", "my diary", "QUJD"])
+def test_a_key_file_that_is_none_is_not_overwritten(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "voter.key"
+    path.write_text(content)
+    path.chmod(0o600)
+
+    with pytest.raises(VoteError, match="holds no voter's key"):
+        load_key(path)
+    assert path.read_text() == content
+
+
+def test_a_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "voter.key"
+    load_key(path)
+    path.chmod(0o644)
+
+    with pytest.raises(VoteError, match="chmod 600"):
+        load_key(path)
+
+
+def test_an_inbox_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "inbox").write_text("a file")
+
+    with pytest.raises(VoteError, match="cannot be written"):
+        drop(tmp_path / "inbox", "TX", b"")
+
+
+@contextmanager
+def origin(status: int, body: bytes) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status if self.path == "/api/human-consensus.php" else 404)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Keep quiet."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_the_open_round_is_read_from_an_origin(tmp_path: Path) -> None:
+    body = json.dumps({"open_round": {"round_id": "BTC-20261120-130000", "closes": "2026-11-20T13:00:00Z"}}).encode()
+
+    with origin(200, body) as url:
+        found = find_open_round(url, tmp_path, None, NOW)
+
+    assert found.round_id == "BTC-20261120-130000"
+
+
+OURS = {"round_id": OPEN.round_id, "closes": CLOSES, "commitment": "ab" * 32}
+THEIRS = {**OURS, "commitment": "cd" * 32}
+
+
+def served(open_round: object) -> bytes:
+    return json.dumps({"open_round": open_round}).encode()
+
+
+@pytest.mark.parametrize("here", [None, THEIRS], ids=["no service here", "another service here"])
+@pytest.mark.parametrize(
+    ("way", "advice"), [((), "name its inbox with --inbox"), (("--submit",), "set EMI_ARENA__ADDRESS")]
+)
+def test_a_ballot_for_a_service_elsewhere_is_not_dropped_where_nobody_reads_it(
+    tmp_path: Path, here: object, way: tuple[str, ...], advice: str
+) -> None:
+    if here:
+        publish(tmp_path, here)
+
+    with origin(200, served(OURS)) as url:
+        code, _, error = run(tmp_path, "BULLISH", "--url", url, *way)
+
+    assert (code, isinstance(error, VoteError)) == (1, True)
+    assert f"{url} is not the service of {tmp_path}" in str(error)
+    assert advice in str(error)
+    assert [path for path in tmp_path.iterdir() if path.name != "site"] == []
+
+
+def test_the_origin_of_the_service_of_this_state_is_taken(tmp_path: Path) -> None:
+    publish(tmp_path, OURS)
+
+    with origin(200, served(OURS)) as url:
+        code, output, _ = run(tmp_path, "BULLISH", "--url", url)
+
+    assert (code, len(counted(tmp_path))) == (0, 1)
+    assert "counted by the next tick" in output
+
+
+def test_an_inbox_that_is_named_is_taken_and_no_count_is_promised(tmp_path: Path) -> None:
+    with origin(200, served(OURS)) as url:
+        code, output, _ = run(tmp_path, "BULLISH", "--url", url, "--inbox", str(tmp_path / "inbox"))
+
+    assert (code, len(counted(tmp_path))) == (0, 1)
+    assert "It counts if the service reads that inbox in time" in output
+
+
+@pytest.mark.parametrize(("status", "body"), [(200, b"<html>"), (503, b"{}"), (200, b"\xff")])
+def test_an_origin_that_answers_nonsense_is_one_line(tmp_path: Path, status: int, body: bytes) -> None:
+    with origin(status, body) as url, pytest.raises(PublishedError, match="cannot be read"):
+        find_open_round(url, tmp_path, None, NOW)
+
+
+@pytest.mark.parametrize("url", ["file:///etc", "ftp://x", "localhost"])
+def test_only_http_origins_are_asked(tmp_path: Path, url: str) -> None:
+    with pytest.raises(PublishedError, match="is no origin"):
+        find_open_round(url, tmp_path, None, NOW)
+
+
+def test_who_returns_to_an_earlier_choice_has_that_one_counted(tmp_path: Path) -> None:
+    publish(tmp_path, {"round_id": OPEN.round_id, "closes": CLOSES})
+
+    for choice in ("BULLISH", "BEARISH", "BULLISH"):
+        run(tmp_path, choice)
+
+    assert len({ballot.txid for ballot in counted(tmp_path)}) == 3
+
+
+def test_a_vote_can_be_dropped_into_an_object_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    publish(tmp_path, {"round_id": OPEN.round_id, "closes": CLOSES})
+    monkeypatch.setenv("EMI_ARENA__INBOX_URL", "s3://market/ballots")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKID")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
+
+    _, _, error = run(tmp_path, "BULLISH")
+
+    assert isinstance(error, VoteError)
+    assert "inbox s3://market/ballots does not take the ballot" in str(error)
+    assert "hunter2" not in str(error)
+
+
+# On chain
+
+
+class FakeNode:
+    """A node of the devnet that takes what it is given."""
+
+    def __init__(self, **says: object) -> None:
+        self.says: dict[str, object] = {
+            "/v2/transactions/params": {
+                "last-round": 7_000,
+                "min-fee": 1_000,
+                "fee": 0,
+                "genesis-hash": GENESIS,
+                "genesis-id": "emi-devnet-v1",
+            },
+            "/v2/accounts": {"amount": 10_000_000, "min-balance": 200_000},
+            "/v2/transactions/pending": {"confirmed-round": 7_001},
+            "/v2/transactions": {"txId": "x"},
+            **says,
+        }
+        self.asked: list[str] = []
+        self.sent: list[bytes] = []
+        self.tokens: set[str | None] = set()
+
+    def answer(self, path: str, body: bytes | None) -> tuple[int, object]:
+        self.asked.append(path)
+        if body is not None:
+            self.sent.append(body)
+        name = max((one for one in self.says if path.startswith(one)), key=len)
+        told = self.says[name]
+        return told if isinstance(told, tuple) else (200, told)
+
+
+@contextmanager
+def node(fake: FakeNode) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def _any(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"])) if self.command == "POST" else None
+            fake.tokens.add(self.headers.get("X-Algo-API-Token"))
+            status, told = fake.answer(self.path, body)
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(json.dumps(told).encode())
+
+        do_GET = do_POST = _any  # noqa: N815
+
+        def log_message(self, *_: object) -> None:
+            """Keep quiet."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def submit(state: Path, fake: FakeNode, monkeypatch: pytest.MonkeyPatch) -> tuple[str, BaseException | None]:
+    publish(state, {"round_id": OPEN.round_id, "closes": CLOSES})
+    with node(fake) as url:
+        monkeypatch.setenv("EMI_ALGOD_URL", url)
+        monkeypatch.setenv("EMI_ALGOD_TOKEN", "s3cret")
+        _, output, error = run(state, "BULLISH", "--submit")
+    return output, error
+
+
+def test_a_submitted_ballot_holds_with_the_verifier_and_names_the_node_s_rounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = FakeNode()
+    output, error = submit(tmp_path, fake, monkeypatch)
+
+    (sent,) = fake.sent
+    transaction = unpack(sent)["txn"]
+    verdicts, (ballot,) = judge([BallotFile("x", b64encode(sent), 0, confirmed=True)], POLL, known_to_nobody)
+    assert error is None
+    assert verdicts[0].reason is None
+    assert (transaction["fee"], transaction["fv"], transaction["lv"]) == (1_000, 7_000, 7_100)
+    assert ballot.txid in output
+    assert "confirmed in block 7001" in output
+    assert fake.tokens == {"s3cret"}
+    assert not (tmp_path / "inbox").exists()
+
+
+@pytest.mark.parametrize(
+    ("says", "line", "sent"),
+    [
+        ({"/v2/accounts": {"amount": 200_500, "min-balance": 200_000}}, "cannot pay the fee of 1000 micro-ALGO", 0),
+        ({"/v2/transactions/params": []}, "does not answer as an Algorand node", 0),
+        ({"/v2/transactions/params": {"last-round": "x"}}, "does not answer as an Algorand node", 0),
+        ({"/v2/transactions/params": (503, {})}, "answer 503", 0),
+        ({"/v2/accounts": (500, {"message": "down"})}, "down", 0),
+        ({"/v2/transactions": (400, {"message": "txn dead: round 9"})}, "the node refused the ballot: txn dead", 1),
+    ],
+)
+def test_a_ballot_that_cannot_be_submitted_is_one_clear_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: dict[str, object], line: str, sent: int
+) -> None:
+    fake = FakeNode(**says)
+    _, error = submit(tmp_path, fake, monkeypatch)
+
+    assert isinstance(error, GeneratorError)
+    assert line in str(error)
+    assert len(fake.sent) == sent
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        (
+            {"genesis-hash": "SGO1GKSzyE7IEPItTxCByw9x8FmnrCDexi9/cOUJOiI=", "genesis-id": "testnet-v1.0"},
+            "testnet-v1.0",
+        ),
+        ({"min-fee": 5_000_000}, "more than 20000"),
+    ],
+)
+def test_a_node_of_another_network_or_with_a_wild_fee_gets_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, object], line: str
+) -> None:
+    fake = FakeNode()
+    fake.says["/v2/transactions/params"] |= changes  # type: ignore[operator]
+    _, error = submit(tmp_path, fake, monkeypatch)
+
+    assert isinstance(error, GeneratorError)
+    assert line in str(error)
+    assert not fake.sent
+
+
+def test_without_a_node_it_says_what_to_set(tmp_path: Path) -> None:
+    publish(tmp_path, {"round_id": OPEN.round_id, "closes": CLOSES})
+
+    _, _, error = run(tmp_path, "BULLISH", "--submit")
+
+    assert "set EMI_ALGOD_URL" in str(error)
+
+
+def test_two_ways_at_once_are_refused(tmp_path: Path) -> None:
+    _, _, error = run(tmp_path, "BULLISH", "--submit", "--inbox", str(tmp_path))
+
+    assert "use one of them" in str(error)
+
+
+def test_a_redirect_of_the_node_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = FakeNode(**{"/v2/transactions/params": (302, {"message": "moved"})})
+    _, error = submit(tmp_path, fake, monkeypatch)
+
+    assert isinstance(error, GeneratorError)
+    assert len(fake.asked) == 1

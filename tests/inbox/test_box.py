@@ -1,0 +1,148 @@
+"""The ballot box: ways in are read together, cleared when counted, and read again when the tick failed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from structlog.testing import capture_logs
+
+from generator.arena.ballots import BallotFile, Refusal
+from generator.arena.values import BallotVerdict
+from generator.inbox.box import BallotBox, FolderWay
+from generator.inbox.folder import Inbox
+from generator.record.memory.store import Memory
+from generator.runtime.metrics import Metrics
+from tests.support.gateway_house import in_loop
+from tests.support.states import url_in
+from tests.support.worlds import HOUR, NOON, Vote, inputs_at
+
+NEXT = "BTC-20261120-130000"
+
+
+class FakeWay:
+    def __init__(self, files: Sequence[BallotFile]) -> None:
+        self.files = tuple(files)
+        self.told: list[str] = []
+        self.lock_ms: int | None = None
+
+    async def read(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
+        self.lock_ms = lock_ms
+        return self.files
+
+    def clear(self, files: Sequence[BallotFile], verdicts: Sequence[BallotVerdict]) -> None:
+        self.told.append(f"clear {len(files)}")
+
+    def put_back(self) -> None:
+        self.told.append("put back")
+
+
+@in_loop
+async def test_every_way_is_read_and_each_is_told_of_its_own_files() -> None:
+    one, two = FakeWay([Vote(NEXT).file()]), FakeWay([Vote(NEXT, by=1).file(), Vote(NEXT, by=2).file()])
+    box = BallotBox([one, two])
+
+    files = await box.collect(NOON)
+    box.put_away([])
+
+    assert len(files) == 3
+    assert (one.told, two.told) == (["clear 1"], ["clear 2"])
+    assert one.lock_ms == two.lock_ms == NOON
+
+
+@in_loop
+async def test_after_a_tick_that_failed_nothing_is_cleared() -> None:
+    way = FakeWay([Vote(NEXT).file()])
+    box = BallotBox([way])
+    await box.collect(None)
+    box.put_back()
+    box.put_away([])
+
+    assert way.told == ["put back", "clear 0"]
+
+
+@in_loop
+async def test_the_folder_keeps_what_was_not_counted(tmp_path: Path) -> None:
+    (tmp_path / "a.ballot").write_bytes(Vote(NEXT).file().data)
+    box = BallotBox([FolderWay(Inbox(tmp_path))])
+    first = await box.collect(None)
+    box.put_back()
+    second = await box.collect(None)
+    box.put_away([])
+
+    assert [file.name for file in first] == [file.name for file in second] == ["a.ballot"]
+    assert await box.collect(None) == ()
+
+
+def test_the_same_ballot_by_both_ways_counts_once_and_a_restart_s_second_look_is_no_refusal(tmp_path: Path) -> None:
+    memory = Memory.open(url_in(tmp_path))
+    memory.play(inputs_at(NOON))
+    dropped = Vote(NEXT, at_ms=NOON + 1_000).file()
+    on_chain = replace(dropped, name="txid", confirmed=True)
+
+    memory.play(replace(inputs_at(NOON + 60_000), ballots=(dropped, on_chain)))
+    memory.play(replace(inputs_at(NOON + 120_000), ballots=(on_chain,)))
+    memory.play(inputs_at(NOON + HOUR))
+
+    assert memory.view(NOON + HOUR).live_tally.total == 1
+    assert memory.rejected_ballots() == {}
+    memory.close()
+
+
+def test_what_a_restarted_reader_of_the_chain_reads_again_is_refused_once_at_most(tmp_path: Path) -> None:
+    memory = Memory.open(url_in(tmp_path))
+    memory.play(inputs_at(NOON))
+    counted = replace(Vote(NEXT, at_ms=NOON + 1_000).file(), name="counted", confirmed=True)
+    late = replace(Vote(NEXT, by=1, at_ms=NOON + HOUR).file(), name="late", confirmed=True)
+    beside = replace(late, data=b"x", confirmed=False)  # a file of the inbox with the name of one on chain
+    memory.play(replace(inputs_at(NOON + 60_000), ballots=(counted,)))
+    for now in (NOON + HOUR, NOON + HOUR + 60_000, NOON + 2 * HOUR, NOON + 3 * HOUR):
+        memory.play(replace(inputs_at(now), ballots=(counted, late, beside) if now == NOON + HOUR else (counted, late)))
+
+    assert memory.rejected_ballots() == {Refusal.CLOSED.value: 1, Refusal.NOT_BASE64.value: 1}
+    assert memory.view(NOON).ballots_counted == 1
+    memory.close()
+
+
+@in_loop
+async def test_refusals_are_told_in_one_line_and_counted_by_reason_in_the_metrics(tmp_path: Path) -> None:
+    for number in range(50):
+        (tmp_path / f"garbage{number}").write_bytes(b"?" if number % 5 else b"A" * 5_000)
+    memory = Memory.open(url_in(tmp_path / "state"))
+    box = BallotBox([FolderWay(Inbox(tmp_path))])
+    metrics = Metrics()
+    metrics.ballots_refused.counts = lambda: box.refused
+
+    with capture_logs() as lines:
+        for now in (NOON, NOON + 60_000):
+            view = memory.play(replace(inputs_at(now), ballots=await box.collect(None)))
+            box.put_away(view.verdicts, view.refused)
+
+    reasons = {Refusal.NOT_BASE64.value: 40, Refusal.TOO_LARGE.value: 10}
+    assert [(line["event"], line["ballots"], line["reasons"]) for line in lines] == [("ballots refused", 50, reasons)]
+    assert memory.rejected_ballots() == reasons
+    for reason in Refusal:
+        told = metrics.registry.get_sample_value("emi_ballots_rejected_total", {"reason": reason.value})
+        assert told == reasons.get(reason.value, 0)
+    memory.close()
+
+
+def test_what_a_restarted_reader_reads_again_is_no_new_refusal(tmp_path: Path) -> None:
+    memory = Memory.open(url_in(tmp_path))
+    late = replace(Vote(NEXT, at_ms=NOON + HOUR).file(), name="late", confirmed=True)
+    memory.play(inputs_at(NOON))
+    told = [memory.play(replace(inputs_at(NOON + HOUR + at), ballots=(late,))).refused for at in (0, 60_000)]
+
+    assert told == [{Refusal.CLOSED.value: 1}, {}]
+    memory.close()
+
+
+def test_a_round_that_was_opened_in_a_rehearsal_and_for_real_is_told_once(tmp_path: Path) -> None:
+    memory = Memory.open(url_in(tmp_path))
+    memory.play(replace(inputs_at(NOON), warm_up=True))
+    view = memory.play(inputs_at(NOON + 60_000))
+
+    opened = [(event.at_ms, event.text[:26]) for event in view.events if event.kind == "round_opened"]
+    assert opened == [(NOON + 60_000, f"Round {NEXT} ")]
+    memory.close()

@@ -1,0 +1,153 @@
+"""The inbox folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from generator.arena.ballots import MAX_FILE_BYTES, Refusal
+from generator.arena.values import BallotVerdict
+from generator.inbox.folder import REJECTED_KEPT, Inbox
+
+
+def put(folder: Path, name: str, data: bytes = b"x", mtime: int = 1_000) -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_bytes(data)
+    os.utime(path, (mtime, mtime))
+    return path
+
+
+def test_a_missing_folder_holds_no_ballots(tmp_path: Path) -> None:
+    assert Inbox(tmp_path / "none").read() == ()
+
+
+def test_files_come_oldest_first_with_their_arrival(tmp_path: Path) -> None:
+    put(tmp_path, "b", b"later", 2_000)
+    put(tmp_path, "a", b"first", 1_000)
+
+    files = Inbox(tmp_path).read()
+
+    assert [(file.name, file.data, file.arrived_ms) for file in files] == [
+        ("a", b"first", 1_000_000),
+        ("b", b"later", 2_000_000),
+    ]
+
+
+def test_half_written_files_and_folders_are_left_alone(tmp_path: Path) -> None:
+    put(tmp_path, ".hidden")
+    put(tmp_path, "half.tmp")
+    (tmp_path / "rejected").mkdir()
+
+    assert Inbox(tmp_path).read() == ()
+
+
+def test_what_is_no_plain_small_file_is_named_and_not_read(tmp_path: Path) -> None:
+    secret = put(tmp_path / "elsewhere", "secret", b"not for the inbox")
+    inbox = tmp_path / "inbox"
+    put(inbox, "large", b"A" * 100_000)
+    (inbox / "link").symlink_to(secret)
+    os.mkfifo(inbox / "pipe")
+
+    files = {file.name: (file.refusal, file.data) for file in Inbox(inbox).read()}
+
+    assert files == {
+        "large": (Refusal.TOO_LARGE, b""),
+        "link": (Refusal.UNREADABLE, b""),
+        "pipe": (Refusal.UNREADABLE, b""),
+    }
+
+
+def test_counted_files_go_and_refused_ones_are_set_aside(tmp_path: Path) -> None:
+    for name in ("good", "bad", "again"):
+        put(tmp_path, name)
+    inbox = Inbox(tmp_path)
+    verdicts = (
+        BallotVerdict("good"),
+        BallotVerdict("bad", Refusal.NOT_BASE64.value),
+        BallotVerdict("again", Refusal.REPEATED.value),
+    )
+
+    inbox.clear(inbox.read(), verdicts)
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rejected"]
+    assert [path.name for path in (tmp_path / "rejected").iterdir()] == ["bad"]
+
+
+def test_a_file_that_arrived_after_reading_stays(tmp_path: Path) -> None:
+    put(tmp_path, "read")
+    inbox = Inbox(tmp_path)
+    files = inbox.read()
+    put(tmp_path, "new")
+
+    inbox.clear(files)
+
+    assert [file.name for file in inbox.read()] == ["new"]
+
+
+def test_only_the_newest_rejected_files_are_kept(tmp_path: Path) -> None:
+    for number in range(REJECTED_KEPT + 5):
+        put(tmp_path, f"f{number}", mtime=1_000 + number)
+    inbox = Inbox(tmp_path)
+    files = inbox.read()
+
+    inbox.clear(files, [BallotVerdict(file.name, Refusal.NOTE_FORM.value) for file in files])
+
+    kept = {path.name for path in (tmp_path / "rejected").iterdir()}
+    assert len(kept) == REJECTED_KEPT
+    assert "f4" not in kept
+    assert "f5" in kept
+
+
+def test_a_file_that_cannot_be_put_away_is_no_error(tmp_path: Path) -> None:
+    put(tmp_path, "stuck")
+    inbox = Inbox(tmp_path)
+    files = inbox.read()
+    put(tmp_path, "rejected", b"a file where the folder should be")
+
+    inbox.clear(files, [BallotVerdict("stuck", Refusal.NOTE_FORM.value)])
+
+    assert "stuck" in [file.name for file in inbox.read()]
+
+
+def rejected(folder: Path) -> dict[str, int]:
+    return {path.name: path.lstat().st_size for path in (folder / "rejected").iterdir()}
+
+
+def refuse_all(inbox: Inbox) -> None:
+    files = inbox.read()
+    inbox.clear(files, [BallotVerdict(file.name, Refusal.TOO_LARGE.value) for file in files])
+
+
+def test_of_a_large_refused_file_only_the_beginning_is_kept(tmp_path: Path) -> None:
+    put(tmp_path, "huge", b"G" * 20_000_000)
+    put(tmp_path, "exact", b"E" * MAX_FILE_BYTES)
+    refuse_all(Inbox(tmp_path))
+
+    assert rejected(tmp_path) == {"huge": MAX_FILE_BYTES, "exact": MAX_FILE_BYTES}
+    assert (tmp_path / "rejected" / "huge").stat().st_mtime == 1_000
+    assert [path.name for path in tmp_path.iterdir()] == ["rejected"]
+
+
+def test_a_refused_name_of_a_file_elsewhere_leaves_that_file_whole(tmp_path: Path) -> None:
+    other = put(tmp_path / "elsewhere", "other", b"O" * 10_000)
+    inbox = tmp_path / "inbox"
+    put(inbox, "rejected-before", b"x")
+    refuse_all(Inbox(inbox))
+    (inbox / "hard").hardlink_to(other)
+    (inbox / "soft").symlink_to(other)
+    (inbox / "rejected" / "hard").symlink_to(other)
+    refuse_all(Inbox(inbox))
+
+    assert other.read_bytes() == b"O" * 10_000
+    assert rejected(inbox)["hard"] == MAX_FILE_BYTES
+    assert (inbox / "rejected" / "soft").is_symlink()
+
+
+def test_large_files_that_an_earlier_version_kept_go_with_the_next_refusal(tmp_path: Path) -> None:
+    put(tmp_path, "small")
+    (tmp_path / "rejected" / "folder").mkdir(parents=True)
+    put(tmp_path / "rejected", "old", b"L" * 100_000)
+    refuse_all(Inbox(tmp_path))
+
+    assert set(rejected(tmp_path)) == {"small", "folder"}

@@ -1,0 +1,316 @@
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from gateway.errors import IdentityTaken, LedgerUnreadable
+from gateway.ledger.store import Intent, Ledger
+from tests.support.vault_builder import START
+
+INTENT = Intent(
+    txid="A" * 52,
+    product="x402-atlas",
+    path="/api/x402-atlas.php",
+    cache_control="no-store",
+    snapshot_id="000000000001",
+    sha256="0" * 64,
+    content=b"{}",
+    price_atomic=20_000,
+    payer="P" * 58,
+    network="algorand:x",
+    identifier=None,
+    last_valid=1_100,
+    intent_round=1_000,
+    owner="me",
+    at=START,
+)
+
+
+def ledger_with(path: Path, *intents: Intent) -> Ledger:
+    ledger = Ledger(path / "payments.sqlite3")
+    for intent in intents:
+        ledger.write_intent(intent)
+    return ledger
+
+
+def test_an_intent_is_on_disk_for_another_process(tmp_path: Path) -> None:
+    ledger_with(tmp_path, INTENT)
+
+    record = Ledger(tmp_path / "payments.sqlite3").find(INTENT.txid)
+
+    assert record is not None
+    assert (record.state, record.content, record.settles) == ("intent", b"{}", 1)
+
+
+def test_the_ledger_is_write_ahead_and_fully_synchronous(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path)
+
+    modes = [ledger._writer.exec_driver_sql(f"PRAGMA {name}").scalar() for name in ("journal_mode", "synchronous")]
+
+    assert modes == ["wal", 2]
+
+
+def test_nobody_else_may_read_the_ledger_wherever_it_is(tmp_path: Path) -> None:
+    ledger_with(tmp_path, INTENT)
+
+    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+
+    assert modes == {f"payments.sqlite3{end}": 0o600 for end in ("", "-wal", "-shm")}
+
+
+def test_writes_behind_a_held_lock_fail_together_and_not_one_after_the_other(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, *(replace(INTENT, txid=letter * 52) for letter in "ABC"))
+    ledger._writer.exec_driver_sql("PRAGMA busy_timeout=1")
+    ledger._writer.rollback()
+    begun: list[str] = []
+    holder = sqlite3.connect(tmp_path / "payments.sqlite3", isolation_level=None)
+    holder.execute("begin immediate")
+    sa.event.listen(ledger._engine, "begin", lambda _connection: begun.append("begin"))
+
+    results = ledger.write_all([lambda: ledger.mark_settled("A" * 52, START, "chain")] * 3)
+
+    assert [type(result) for result in results] == [sa.exc.OperationalError] * 3
+    assert len(begun) == 1
+    holder.execute("rollback")
+    assert ledger.mark_settled("A" * 52, START, "chain")
+    holder.close()
+
+
+def test_rule_10_a_txid_is_the_lock_between_processes(tmp_path: Path) -> None:
+    ledger_with(tmp_path, INTENT)
+    other = Ledger(tmp_path / "payments.sqlite3")
+
+    with pytest.raises(IdentityTaken):
+        other.write_intent(replace(INTENT, owner="other"))
+
+
+def test_rule_20_an_identifier_is_unique_and_its_absence_is_not(tmp_path: Path) -> None:
+    first = replace(INTENT, identifier="x" * 16)
+    ledger = ledger_with(tmp_path, first, replace(INTENT, txid="B" * 52), replace(INTENT, txid="C" * 52))
+
+    with pytest.raises(IdentityTaken):
+        ledger.write_intent(replace(first, txid="D" * 52))
+    assert ledger.find("D" * 52) is None
+
+
+def test_a_body_is_stored_once_for_all_that_bought_it(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT, replace(INTENT, txid="B" * 52))
+
+    with sqlite3.connect(tmp_path / "payments.sqlite3") as raw:
+        count = raw.execute("select count(*) from bodies").fetchone()
+    raw.close()
+
+    assert count == (1,)
+    ledger.close()
+
+
+def test_a_body_that_is_dropped_within_a_batch_is_stored_again_for_who_buys_it_there(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT)
+    known_already = replace(INTENT, sha256="1" * 64)
+    bought = replace(known_already, txid="B" * 52)
+
+    results = ledger.write_all(
+        [lambda: ledger.write_intent(known_already), lambda: ledger.purge(0), lambda: ledger.write_intent(bought)]
+    )
+    record = ledger.find(bought.txid)
+
+    assert [type(result) for result in results] == [IdentityTaken, int, type(None)]
+    assert record is not None
+    assert record.content == bought.content
+    ledger.close()
+
+
+def test_a_settled_payment_is_never_refused_and_a_refused_one_may_be_found(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT)
+
+    steps = [
+        ledger.mark_refused(INTENT.txid, START, "reason", "before_broadcast"),
+        ledger.mark_settled(INTENT.txid, START, "chain"),
+        ledger.mark_refused(INTENT.txid, START, "reason", "absent"),
+        ledger.mark_settled(INTENT.txid, START, "chain"),
+    ]
+
+    assert steps == [True, True, False, False]
+
+
+def test_of_two_processes_that_take_an_attempt_over_one_does(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT)
+
+    taken = [ledger.begin_settle(INTENT.txid, "me", 1, owner) for owner in ("other", "third")]
+
+    assert taken == [True, False]
+    assert ledger.begin_settle(INTENT.txid, "other", 2, "third")
+
+
+@pytest.mark.parametrize(("rounds", "gone"), [(35_000, 0), (35_001, 1)])
+def test_a_body_is_kept_35_000_rounds_past_last_valid(rounds: int, gone: int, tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT)
+    ledger.mark_settled(INTENT.txid, START, "facilitator")
+
+    dropped = ledger.purge(INTENT.last_valid + rounds)
+
+    record = ledger.find(INTENT.txid)
+    assert dropped == gone
+    assert record is not None
+    assert (record.content is None) == bool(gone)
+
+
+def test_a_body_of_an_unknown_payment_is_never_dropped(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT)
+
+    assert ledger.purge(1 << 62) == 0
+
+
+def test_deliveries_add_up(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT)
+
+    ledger.count_deliveries({INTENT.txid: 2})
+    ledger.count_deliveries({INTENT.txid: 3})
+
+    record = ledger.find(INTENT.txid)
+    assert record is not None
+    assert record.deliveries == 5
+
+
+@pytest.mark.parametrize(
+    "content", [b"this is no database at all, only text" * 50, b"SQLite format 3\x00" + b"\xff" * 5_000]
+)
+def test_a_corrupt_ledger_is_one_clear_line_and_stays_as_it_is(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "payments.sqlite3"
+    path.write_bytes(content)
+
+    with pytest.raises(LedgerUnreadable) as caught:
+        Ledger(path)
+
+    assert path.read_bytes() == content
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def wait_for_no_lock(connection: Any, _record: object) -> None:
+    connection.execute("pragma busy_timeout=1")
+
+
+def test_nobody_is_told_to_replace_a_ledger_that_is_only_locked(tmp_path: Path) -> None:
+    ledger_with(tmp_path).close()
+    sa.event.listen(sa.Engine, "connect", wait_for_no_lock)
+    with closing(sqlite3.connect(tmp_path / "payments.sqlite3")) as holder:
+        holder.execute("begin immediate")
+
+        with pytest.raises(LedgerUnreadable, match="locked") as caught:
+            Ledger(tmp_path / "payments.sqlite3")
+    sa.event.remove(sa.Engine, "connect", wait_for_no_lock)
+
+    assert "restore" not in str(caught.value)
+
+
+def test_another_programs_database_and_another_schema_are_refused(tmp_path: Path) -> None:
+    foreign, newer = tmp_path / "foreign.sqlite3", tmp_path / "newer.sqlite3"
+    for path, script in (
+        (foreign, "create table recipes (id)"),
+        (newer, "create table meta (schema_version integer); insert into meta values (99)"),
+    ):
+        raw = sqlite3.connect(path)
+        raw.executescript(script)
+        raw.close()
+
+    with pytest.raises(LedgerUnreadable, match="another program's"):
+        Ledger(foreign)
+    with pytest.raises(LedgerUnreadable, match="has schema 99"):
+        Ledger(newer)
+
+
+def test_a_folder_that_cannot_be_used_is_one_clear_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(LedgerUnreadable, match="cannot be opened"):
+        Ledger(tmp_path / "file" / "payments.sqlite3")
+
+
+def test_rule_14_a_refusal_is_noted_once_and_counts_no_more_after_a_second_settle(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT)
+    noted = [ledger.note_refusal(INTENT.txid, "insufficient_funds", at_round) for at_round in (1_000, 1_007)]
+    first = ledger.find(INTENT.txid)
+    ledger.begin_settle(INTENT.txid, "me", 1, "me")
+
+    closed = ledger.mark_refused(INTENT.txid, START, "insufficient_funds", "before_broadcast")
+
+    second = ledger.find(INTENT.txid)
+    assert (noted, closed) == ([True, False], False)
+    assert first is not None
+    assert second is not None
+    assert (first.refused_since, second.refused_since, second.state) == (1_000, None, "intent")
+    assert ledger.mark_refused(INTENT.txid, START, "payment_expired", "absent")
+
+
+def test_what_is_closed_on_the_facilitators_word_is_listed_until_the_chain_says_it(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, *(replace(INTENT, txid=letter * 52) for letter in "ABCD"))
+    ledger.mark_settled("A" * 52, START, "facilitator")
+    ledger.mark_refused("B" * 52, START - timedelta(seconds=1), "insufficient_funds", "before_broadcast")
+    ledger.mark_settled("C" * 52, START, "chain")
+    before = [record.txid[0] for record in ledger.unproven()]
+
+    reviewed = [ledger.review("A" * 52, "facilitator", "chain"), ledger.review("A" * 52, "facilitator", "chain")]
+    landed = ledger.mark_settled("B" * 52, START, "chain")
+
+    assert (before, reviewed, landed) == (["B", "A"], [True, False], True)
+    assert ledger.unproven() == []
+    assert ledger.find("B" * 52).reason == "landed_after_refusal"  # type: ignore[union-attr]
+
+
+def test_looks_read_their_own_index_and_not_every_payment(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT)
+    place = (0.0, "")
+    pages = {
+        "payments_unproven": (ledger._do.unproven, (*place, 0, 0)),
+        "payments_unknown": (ledger._do.open, (*place, 0)),
+    }
+
+    for index, (statement, values) in pages.items():
+        plan = ledger._reader.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement._text}", values).all()
+        assert f"USING INDEX {index}" in str(plan)
+    plan = ledger._reader.exec_driver_sql(f"EXPLAIN QUERY PLAN {ledger._do.count_open._text}").all()
+    assert "payments_unknown" in str(plan)
+    plan = ledger._reader.exec_driver_sql(f"EXPLAIN QUERY PLAN {ledger._do.purge._text}", (0, 0)).all()
+    assert "payments_unknown" in str(plan)
+    assert "payments_kept" in str(plan)
+    assert "SCAN payments" not in str(plan).replace("SCAN payments USING INDEX", "")
+
+
+def test_the_start_of_a_large_ledger_reads_the_edges_of_its_trees_and_not_every_payment(tmp_path: Path) -> None:
+    read: list[str] = []
+    ledger_with(tmp_path, INTENT).close()
+
+    def note(*args: Any) -> None:
+        read.append(args[2])
+
+    sa.event.listen(sa.Engine, "before_cursor_execute", note)
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    sa.event.remove(sa.Engine, "before_cursor_execute", note)
+
+    looks = [text for text in read if text.startswith("SELECT m")]
+    plans = [str(ledger._reader.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}").all()) for text in looks]
+    assert len(plans) == 10
+    assert all("SEARCH" in plan for plan in plans)
+    assert not [text for text in read if "quick_check" in text or "integrity_check" in text]
+
+
+def test_a_number_that_no_column_holds_fails_alone_in_its_batch(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT)
+    other = replace(INTENT, txid="B" * 52, last_valid=2**64 - 1)
+
+    results = ledger.write_all(
+        [lambda: ledger.mark_settled(INTENT.txid, START, "chain"), lambda: ledger.write_intent(other)]
+    )
+
+    assert results[0] is True
+    assert isinstance(results[1], sa.exc.DataError)
+    assert ledger.find(INTENT.txid).state == "settled"  # type: ignore[union-attr]
+    assert ledger.find(other.txid) is None

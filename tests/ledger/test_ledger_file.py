@@ -1,0 +1,152 @@
+"""The payments ledger's file is removed, replaced or damaged under a running gateway."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from gateway.errors import LedgerUnavailable
+from gateway.ledger.file import CORRUPT, GONE
+from gateway.ledger.store import Ledger
+from gateway.ledger.thread import LedgerThread
+from tests.ledger.test_ledger import INTENT, ledger_with
+from tests.support.gateway_house import house, in_loop, until
+
+NAME = "payments.sqlite3"
+
+
+def remove(folder: Path) -> None:
+    for path in folder.glob(f"{NAME}*"):
+        path.unlink()
+
+
+def restore(folder: Path) -> None:
+    shutil.copy(folder / NAME, folder / "backup")
+    (folder / "backup").rename(folder / NAME)
+
+
+def remove_log(folder: Path) -> None:
+    (folder / f"{NAME}-wal").unlink()
+
+
+def move_folder(folder: Path) -> None:
+    folder.rename(folder.with_name("elsewhere"))
+
+
+@pytest.mark.parametrize("happens", [remove, restore, remove_log])
+@in_loop
+async def test_a_ledger_file_that_is_not_ours_any_more_takes_no_money(
+    happens: Callable[[Path], None], tmp_path: Path
+) -> None:
+    async with house(tmp_path) as home:
+        before = home.buyer.pay()
+        await home.send(before)
+        happens(tmp_path)
+
+        with capture_logs() as logs:
+            answers = [await home.send(home.buyer.pay()) for _ in range(2)]
+        replay = await home.send(before)
+
+    assert [answer.status_code for answer in answers] == [503, 503]
+    assert len(home.world.asked("/settle")) == 1
+    assert [line["log_level"] for line in logs if line["event"] == GONE] == ["error"]
+    assert replay.status_code == 200
+
+
+@in_loop
+async def test_a_removed_ledger_is_noticed_when_nobody_buys(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        assert home.state.ledger.fault() is None
+        remove(tmp_path)
+
+        await home.state.ledger.tend()
+
+        assert home.state.ledger.fault() == GONE
+
+
+@in_loop
+async def test_a_payment_on_its_way_is_delivered_when_the_ledger_is_removed(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.world.settle_delay_s = 0.1
+        buying = asyncio.create_task(home.send(home.buyer.pay()))
+        await home.world.settling.wait()
+
+        remove(tmp_path)
+
+        assert (await buying).status_code == 200
+
+
+def test_a_ledger_that_comes_back_is_trusted_only_after_a_restart(tmp_path: Path) -> None:
+    ledger = ledger_with(tmp_path, INTENT)
+    aside = [(path, path.with_name(f"aside{path.name}")) for path in tmp_path.iterdir()]
+    for path, other in aside:
+        path.rename(other)
+    with pytest.raises(LedgerUnavailable):
+        ledger.check_file()
+    for path, other in aside:
+        other.rename(path)
+
+    with pytest.raises(LedgerUnavailable):
+        ledger.write_intent(replace(INTENT, txid="B" * 52))
+    ledger.close()
+    again = Ledger(tmp_path / NAME)
+    again.write_intent(replace(INTENT, txid="B" * 52))
+
+    assert again.fault is None
+
+
+def test_a_folder_that_is_moved_away_is_noticed_and_a_link_to_the_file_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link.sqlite3").symlink_to(tmp_path / "real" / NAME)
+    ledger = Ledger(tmp_path / "link.sqlite3")
+    ledger.check_file()
+
+    move_folder(tmp_path / "real")
+
+    with pytest.raises(LedgerUnavailable):
+        ledger.check_file()
+
+
+def damaged(folder: Path) -> Path:
+    """Make a ledger with a damaged page that no payment needs today."""
+    ledger = ledger_with(folder, INTENT)
+    for number in range(200):
+        ledger.write_intent(replace(INTENT, txid=f"{number:052d}", sha256=f"{number:064d}", content=bytes(3_000)))
+    ledger.close()
+    path = folder / NAME
+    content = bytearray(path.read_bytes())
+    middle = len(content) // 2 // 4_096 * 4_096
+    content[middle : middle + 2_048] = b"\xff" * 2_048
+    path.write_bytes(content)
+    return path
+
+
+@in_loop
+async def test_damage_is_found_after_the_start_and_no_payment_is_taken_from_then_on(tmp_path: Path) -> None:
+    ledger = Ledger(damaged(tmp_path))
+
+    with capture_logs() as logs:
+        thread = LedgerThread(ledger)
+        await until(lambda: thread.fault() is not None)
+
+    assert thread.fault() == CORRUPT
+    assert [line["log_level"] for line in logs if line["event"] == CORRUPT] == ["error"]
+    with pytest.raises(LedgerUnavailable):
+        await thread.write(ledger.write_intent, INTENT)
+    await thread.close()
+
+
+def test_an_examination_that_the_end_interrupts_says_nothing_of_the_file(tmp_path: Path) -> None:
+    ledger = Ledger(damaged(tmp_path))
+
+    ledger.stop_examining()
+    ledger.examine()
+
+    assert ledger.fault is None
+    ledger.close()

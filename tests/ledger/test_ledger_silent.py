@@ -1,0 +1,224 @@
+"""A database that answers nothing: every caller is answered in time, and what happens late is harmless."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from prometheus_client import CollectorRegistry
+from structlog.testing import capture_logs
+
+from gateway.app.metrics import Metrics
+from gateway.errors import LedgerUnavailable
+from gateway.ledger.batches import MAX_WAITING
+from gateway.ledger.store import PROBE_BYTES, Ledger
+from gateway.ledger.thread import PROBE_S, WAIT_S, LedgerThread
+from tests.ledger.test_ledger import INTENT
+from tests.support.gateway_fakes import FakeClock
+from tests.support.gateway_house import House, house, in_loop, until
+
+
+class Silence:
+    """Make statements of a ledger wait, as for a server that is stopped, until `end`."""
+
+    def __init__(self, ledger: Ledger, *names: str) -> None:
+        self._over = threading.Event()
+        for name in names or vars(ledger._do):
+            statement = getattr(ledger._do, name)
+            statement._execute = self._waiting(statement._execute)
+
+    def _waiting(self, execute: Callable[..., object]) -> Callable[..., object]:
+        def wait(*args: object) -> object:
+            assert self._over.wait(60)
+            return execute(*args)
+
+        return wait
+
+    def end(self) -> None:
+        self._over.set()
+
+
+@asynccontextmanager
+async def silent(home: House, *names: str) -> AsyncIterator[Silence]:
+    home.state.ledger.limit(0.05)
+    silence = Silence(home.state.ledger.ledger, *names)
+    try:
+        yield silence
+    finally:
+        silence.end()
+        home.state.ledger.limit(WAIT_S)
+
+
+def failures(registry: CollectorRegistry, kind: str) -> float | None:
+    return registry.get_sample_value("emi_ledger_failures_total", {"kind": kind})
+
+
+@in_loop
+async def test_a_payment_is_503_and_nothing_is_settled_while_the_ledger_is_silent(tmp_path: Path) -> None:
+    async with house(tmp_path) as home, silent(home):
+        answers = await asyncio.gather(*(home.send(home.buyer.pay()) for _ in range(5)))
+
+    assert [answer.status_code for answer in answers] == [503] * 5
+    assert [answer.headers["retry-after"] for answer in answers] != [""] * 5
+    assert home.world.asked("/settle") == []
+
+
+@in_loop
+async def test_an_intent_that_is_written_late_is_never_settled_by_who_was_told_503(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        payment = home.buyer.pay()
+        async with silent(home, "put_intent"):
+            refused = await home.send(payment)
+        await until(lambda: not home.state.ledger._writes._stalled)
+        late = await home.state.ledger.run(home.state.ledger.ledger.find, payment.txid)
+        settles = len(home.world.asked("/settle"))
+
+        again = await home.send(payment)
+
+    assert (refused.status_code, late.state if late else None, settles) == (503, "intent", 0)
+    assert (again.status_code, home.world.transfers[payment.txid]) == (200, 1)
+
+
+@in_loop
+async def test_a_payment_that_settled_is_delivered_when_the_ledger_falls_silent_meanwhile(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.world.settle_delay_s = 0.1
+        payment = home.buyer.pay()
+        buying = asyncio.create_task(home.send(payment))
+        await home.world.settling.wait()
+
+        async with silent(home):
+            answer = await buying
+            repeated = await home.send(payment)
+        again = await home.send(payment)
+
+    assert [one.status_code for one in (answer, repeated, again)] == [200, 200, 200]
+    assert answer.content == repeated.content == again.content
+    assert home.world.transfers[payment.txid] == 1
+
+
+@in_loop
+async def test_the_end_waits_for_no_silent_ledger(tmp_path: Path) -> None:
+    thread = LedgerThread(Ledger(tmp_path / "payments.sqlite3"))
+    thread.limit(0.01)
+    silence = Silence(thread.ledger)
+    thread.delivered(INTENT.txid)
+
+    with capture_logs() as logs:
+        await thread.close()
+    silence.end()
+
+    assert "left as after a kill" in logs[-1]["event"]
+
+
+@in_loop
+async def test_callers_of_a_stuck_thread_fail_at_once_and_are_served_when_it_is_free(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger)
+    thread.limit(0.01)
+    over = threading.Event()
+    with pytest.raises(LedgerUnavailable):
+        await thread.write(over.wait, 60)
+
+    with pytest.raises(LedgerUnavailable):
+        thread._writes.wait(lambda: None)
+    over.set()
+    await until(lambda: not thread._writes._stalled)
+    thread.limit(WAIT_S)
+    await thread.write(ledger.write_intent, INTENT)
+
+    assert ledger.find(INTENT.txid) is not None
+    await thread.close()
+
+
+@in_loop
+async def test_what_waits_behind_a_stuck_write_is_dropped_and_not_written_late(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger)
+    thread.limit(0.05)
+    over = threading.Event()
+    first = asyncio.ensure_future(thread.write(over.wait, 60))
+    await asyncio.sleep(0.001)
+    behind = asyncio.ensure_future(thread.write(ledger.write_intent, INTENT))
+
+    results = await asyncio.gather(first, behind, return_exceptions=True)
+    thread.limit(WAIT_S)
+    over.set()
+    await thread.close()
+
+    assert [type(result) for result in results] == [LedgerUnavailable] * 2
+    assert Ledger(tmp_path / "payments.sqlite3").find(INTENT.txid) is None
+
+
+@in_loop
+async def test_only_so_many_calls_wait(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger)
+
+    calls = [asyncio.ensure_future(thread.run(ledger.find, "A" * 52)) for _ in range(MAX_WAITING + 7)]
+    results = await asyncio.gather(*calls, return_exceptions=True)
+
+    assert sum(isinstance(result, LedgerUnavailable) for result in results) == 7
+    await thread.close()
+
+
+@in_loop
+async def test_a_probe_proves_every_ten_seconds_that_an_intent_would_fit(tmp_path: Path) -> None:
+    clock = FakeClock()
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger, clock)
+    stored: list[bytes] = []
+    for _ in range(3):
+        clock.step(PROBE_S)
+        await thread.tend()
+        stored += [row[0] for row in ledger._reader.exec_driver_sql("select content from probe")]
+        ledger._reader.rollback()
+
+    assert thread.written.age_s() == 0
+    assert [len(content) for content in stored] == [PROBE_BYTES] * 3
+    assert len(set(stored)) == 3
+    await thread.close()
+
+
+@in_loop
+async def test_a_ledger_that_takes_no_row_shows_though_smaller_writes_succeed(tmp_path: Path) -> None:
+    clock, metrics = FakeClock(), Metrics()
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger, clock, metrics)
+    await thread.write(ledger.write_intent, INTENT)
+    ledger._writer.exec_driver_sql("create trigger full before insert on probe begin select raise(abort, 'full'); end")
+    ledger._writer.rollback()
+
+    for _ in range(7):
+        clock.step(PROBE_S)
+        with capture_logs() as logs:
+            await thread.tend()
+        await thread.write(ledger.watch, INTENT.txid, 7)
+
+    assert thread.written.age_s() == 7 * PROBE_S
+    assert failures(metrics.registry, "probe") == 7
+    assert [line["log_level"] for line in logs] == ["error"]
+    await thread.close()
+
+
+@in_loop
+async def test_reads_and_writes_that_fail_are_counted(tmp_path: Path) -> None:
+    metrics = Metrics()
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger, None, metrics)
+    ledger._writer.exec_driver_sql("drop table payments")
+    ledger._writer.rollback()
+
+    with pytest.raises(sa.exc.SQLAlchemyError):
+        await thread.run(ledger.find, INTENT.txid)
+    with pytest.raises(sa.exc.SQLAlchemyError):
+        await thread.write(ledger.write_intent, replace(INTENT, txid="B" * 52))
+
+    assert (failures(metrics.registry, "read"), failures(metrics.registry, "write")) == (1, 1)
+    await thread.close()

@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from gateway.errors import IdentityTaken
+from gateway.ledger.store import Intent, Ledger
+from gateway.ledger.thread import LONG_LOG_PAGES, LedgerThread
+from tests.ledger.test_ledger import INTENT
+from tests.support.gateway_house import in_loop
+
+
+def intents(count: int) -> list[str]:
+    return [f"{number:052d}" for number in range(count)]
+
+
+def commits(ledger: Ledger) -> list[int]:
+    counted: list[int] = []
+    sa.event.listen(ledger._engine, "commit", lambda _connection: counted.append(1))
+    return counted
+
+
+@in_loop
+async def test_writes_that_wait_together_share_one_commit(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger)
+    counted = commits(ledger)
+
+    await asyncio.gather(*(thread.write(ledger.write_intent, replace(INTENT, txid=txid)) for txid in intents(100)))
+
+    assert len(counted) == 1
+    assert len(Ledger(tmp_path / "payments.sqlite3").open_payments()) == 100
+    await thread.close()
+
+
+@in_loop
+async def test_a_write_is_answered_only_when_another_process_can_read_it(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger)
+    other = Ledger(tmp_path / "payments.sqlite3")
+
+    async def write(txid: str) -> bool:
+        await thread.write(ledger.write_intent, replace(INTENT, txid=txid))
+        return other.find(txid) is not None
+
+    assert all(await asyncio.gather(*(write(txid) for txid in intents(40))))
+    await thread.close()
+
+
+@in_loop
+async def test_a_taken_identity_fails_alone(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger)
+    twice = [*intents(5), "0" * 52]
+
+    results = await asyncio.gather(
+        *(thread.write(ledger.write_intent, replace(INTENT, txid=txid)) for txid in twice), return_exceptions=True
+    )
+
+    assert [type(result) for result in results] == [type(None)] * 5 + [IdentityTaken]
+    await thread.close()
+
+
+@in_loop
+async def test_a_write_that_the_database_refuses_spoils_no_other(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger)
+    with sqlite3.connect(tmp_path / "payments.sqlite3") as raw:
+        raw.execute(
+            "create trigger bad before insert on payments when new.payer = 'bad' "
+            "begin select raise(rollback, 'no'); end"
+        )
+    raw.close()
+    payers = ["good", "bad", "good"]
+
+    results = await asyncio.gather(
+        *(
+            thread.write(ledger.write_intent, replace(INTENT, txid=txid, payer=payer))
+            for txid, payer in zip(intents(3), payers, strict=True)
+        ),
+        return_exceptions=True,
+    )
+
+    assert [isinstance(result, sa.exc.SQLAlchemyError) for result in results] == [False, True, False]
+    assert [ledger.find(txid) is not None for txid in intents(3)] == [True, False, True]
+    await thread.close()
+
+
+@in_loop
+async def test_deliveries_are_written_before_the_end(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger)
+    await thread.write(ledger.write_intent, INTENT)
+    for _ in range(3):
+        thread.delivered(INTENT.txid)
+
+    await thread.close()
+
+    record = Ledger(tmp_path / "payments.sqlite3").find(INTENT.txid)
+    assert record is not None
+    assert record.deliveries == 3
+
+
+@in_loop
+async def test_a_caller_that_gives_up_does_not_undo_its_write(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger)
+    task = asyncio.create_task(thread.write(ledger.write_intent, INTENT))
+    await asyncio.sleep(0)
+    task.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await thread.close()
+
+    assert Ledger(tmp_path / "payments.sqlite3").find(INTENT.txid) is not None
+
+
+@in_loop
+async def test_a_read_waits_for_no_commit(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger)
+    await thread.write(ledger.write_intent, INTENT)
+    disk = threading.Event()
+    writing = asyncio.create_task(thread.write(disk.wait))
+    await asyncio.sleep(0)
+
+    record = await thread.run(ledger.find, INTENT.txid)
+
+    assert record is not None
+    assert not writing.done()
+    disk.set()
+    assert await writing
+    await thread.close()
+
+
+def large(txid: str, pages: int) -> Intent:
+    """Return an intent whose body makes the log so long, of another digest each."""
+    return replace(INTENT, txid=txid, sha256=txid[:12].rjust(64, "0"), content=bytes(4096 * pages))
+
+
+@in_loop
+async def test_no_commit_of_a_payment_copies_the_databases_log(tmp_path: Path) -> None:
+    path = tmp_path / "payments.sqlite3"
+    ledger = Ledger(path)
+    thread = LedgerThread(ledger)
+    await thread.tidy()
+    before = path.stat().st_size
+
+    await thread.write(ledger.write_intent, large("A" * 52, 3_000))
+    written = path.stat().st_size
+    await thread.tidy()
+
+    assert written == before
+    assert path.stat().st_size > 3_000 * 4096
+    await thread.close()
+
+
+@in_loop
+async def test_a_long_log_begins_anew(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger)
+    await thread.write(ledger.write_intent, large("A" * 52, LONG_LOG_PAGES))
+    await thread.tidy()
+
+    await thread.write(ledger.write_intent, replace(INTENT, txid="B" * 52))
+
+    assert ledger.copy_log() < 100
+    assert ledger.find("A" * 52) is not None
+    await thread.close()
+
+
+@in_loop
+async def test_the_log_is_copied_while_another_process_reads_and_writes(tmp_path: Path) -> None:
+    ledger, other = (Ledger(tmp_path / "payments.sqlite3") for _ in range(2))
+    thread = LedgerThread(ledger)
+    reader = sqlite3.connect(tmp_path / "payments.sqlite3")
+    reader.execute("begin").execute("select count(*) from payments").fetchall()
+    await thread.write(ledger.write_intent, large("A" * 52, LONG_LOG_PAGES))
+
+    tidying = asyncio.create_task(thread.tidy())
+    await asyncio.to_thread(other.write_intent, replace(INTENT, txid="B" * 52))
+    await tidying
+    await thread.write(ledger.write_intent, replace(INTENT, txid="C" * 52))
+
+    assert len(other.open_payments()) == 3
+    assert reader.execute("select count(*) from payments").fetchall() == [(0,)]
+    reader.close()
+    await thread.close()
+
+
+@in_loop
+async def test_the_database_is_closed_only_when_nobody_copies_its_log(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    thread = LedgerThread(ledger)
+    await thread.write(ledger.write_intent, large("A" * 52, LONG_LOG_PAGES))
+    tidying = asyncio.create_task(thread.tidy())
+    await asyncio.sleep(0)
+    tidying.cancel()
+
+    await thread.close()
+
+    assert Ledger(tmp_path / "payments.sqlite3").find("A" * 52) is not None

@@ -1,0 +1,310 @@
+"""Several gateways on one PostgreSQL: a real server on a socket of its own, from Debian's package `postgresql`."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from gateway.errors import IdentityTaken, LedgerUnavailable, LedgerUnreadable
+from gateway.ledger.store import Ledger
+from gateway.ledger.thread import LedgerThread
+from gateway.ledger.view import LedgerView
+from tests.faults.market import Market, gateway, market
+from tests.faults.test_kill import at_once
+from tests.ledger.test_ledger import INTENT
+from tests.support.gateway_house import REGIME, house, in_loop, second_gateway, until
+from tests.support.servers import Postgres, make_database, postgres
+from tests.support.vault_builder import START
+
+pytestmark = pytest.mark.outside
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Postgres]:
+    """Run a server for the tests of this file."""
+    with postgres() as running:
+        yield running
+
+
+@pytest.fixture
+def url(server: Postgres, request: pytest.FixtureRequest) -> str:
+    """Make an empty database for one test."""
+    return make_database(server.url, f"t{abs(hash(request.node.name))}")
+
+
+def test_rule_10_the_txid_and_the_identifier_are_locks_between_gateways(url: str) -> None:
+    first, second = Ledger(url), Ledger(url)
+    first.write_intent(replace(INTENT, identifier="x" * 16))
+
+    with pytest.raises(IdentityTaken):
+        second.write_intent(INTENT)
+    with pytest.raises(IdentityTaken):
+        second.write_intent(replace(INTENT, txid="B" * 52, identifier="x" * 16))
+    record = second.find(INTENT.txid)
+
+    assert record is not None
+    assert (record.state, record.content) == ("intent", b"{}")
+    first.close()
+    second.close()
+
+
+def test_every_step_of_a_payment_is_kept(url: str) -> None:
+    ledger = Ledger(url)
+    for txid in "ABC":
+        ledger.write_intent(replace(INTENT, txid=txid * 52))
+
+    steps = [
+        ledger.begin_settle("A" * 52, "another", 1, "other"),
+        ledger.begin_settle("A" * 52, INTENT.owner, 1, "other"),
+        ledger.mark_settled("A" * 52, START, "chain"),
+        ledger.mark_settled("A" * 52, START, "chain"),
+        ledger.mark_refused("B" * 52, START, "reason", "absent"),
+    ]
+    ledger.watch("C" * 52, 7)
+    ledger.count_deliveries({"A" * 52: 2})
+
+    assert steps == [False, True, True, False, True]
+    assert [(record.txid[0], record.watched_round) for record in ledger.open_payments()] == [("C", 7)]
+    assert ledger.purge(1 << 62) == 0
+    with LedgerView(url) as view:
+        assert {row["txid"][0]: row["state"] for row in view.all_rows()} == {
+            "A": "settled", "B": "refused", "C": "intent",
+        }  # fmt: skip
+        with pytest.raises(sa.exc.DBAPIError, match="read-only"):
+            view._connection.exec_driver_sql("update payments set state = 'settled'")
+    ledger.close()
+
+
+def test_a_view_reads_the_schema_that_the_url_names(url: str) -> None:
+    engine = sa.create_engine(url)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("create schema elsewhere")
+    engine.dispose()
+    named = f"{url}&options=-csearch_path%3Delsewhere"
+    ledger = Ledger(named)
+    ledger.write_intent(INTENT)
+
+    with LedgerView(named) as view:
+        assert [row["txid"] for row in view.all_rows()] == [INTENT.txid]
+    ledger.close()
+
+
+def test_a_lost_connection_is_replaced(url: str) -> None:
+    ledger = Ledger(url)
+    ledger.write_intent(INTENT)
+    other = sa.create_engine(url)
+    with other.connect() as connection:
+        connection.exec_driver_sql(
+            "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = "
+            "current_database()"
+        )
+    other.dispose()
+
+    with pytest.raises(sa.exc.SQLAlchemyError):
+        ledger.find(INTENT.txid)
+    with pytest.raises(sa.exc.SQLAlchemyError):
+        ledger.mark_settled(INTENT.txid, START, "chain")
+
+    assert ledger.mark_settled(INTENT.txid, START, "chain")
+    assert ledger.find(INTENT.txid) is not None
+    assert states(url) == ["idle", "idle"]
+    ledger.close()
+
+
+def states(url: str) -> list[str]:
+    """Return what the connections of others do, as the server sees it."""
+    engine = sa.create_engine(url)
+    with engine.connect() as connection:
+        found = connection.exec_driver_sql(
+            "select state from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()"
+        )
+        rows = [str(state) for (state,) in found]
+    engine.dispose()
+    return rows
+
+
+def test_a_lock_that_another_holds_ends_in_an_error_and_not_in_a_wait(url: str) -> None:
+    ledger = Ledger(url)
+    other = sa.create_engine(url)
+    with other.connect() as holder:
+        holder.exec_driver_sql("lock table payments in access exclusive mode")
+        calls = [lambda: ledger.mark_settled(INTENT.txid, START, "chain")] * 3
+
+        results = ledger.write_all(calls)
+
+    assert ["lock timeout" in str(result) for result in results] == [True] * 3
+    other.dispose()
+    ledger.close()
+
+
+def test_a_purge_that_waits_for_a_payment_does_not_make_the_payment_wait(url: str) -> None:
+    ledger = Ledger(url)
+    other = sa.create_engine(url)
+    with other.connect() as buyer, ThreadPoolExecutor(1) as pool:
+        buyer.exec_driver_sql("insert into bodies values ('bought', '')")
+        purging = pool.submit(ledger.purge, 1 << 62)
+        while not buyer.exec_driver_sql("select from pg_locks where not granted").all():
+            time.sleep(0.01)
+        buyer.exec_driver_sql("lock table payments in row exclusive mode nowait")
+        buyer.rollback()
+
+        assert purging.result() == 0
+    other.dispose()
+    ledger.close()
+
+
+def test_a_probe_is_one_row_for_all_gateways(url: str) -> None:
+    first, second = Ledger(url), Ledger(url)
+
+    for _ in range(3):
+        first.probe()
+        second.probe()
+
+    assert len(first._reader.exec_driver_sql("select id from probe").all()) == 1
+    first.close()
+    second.close()
+
+
+@in_loop
+async def silence(server: Postgres, url: str) -> None:
+    ledger = Ledger(url)
+    thread = LedgerThread(ledger)
+    thread.limit(0.5)
+    await thread.write(ledger.write_intent, INTENT)
+    with server.silent():
+        calls = [thread.run(ledger.find, INTENT.txid) for _ in range(10)]
+        results = await asyncio.gather(*calls, thread.write(ledger.watch, INTENT.txid, 7), return_exceptions=True)
+    await until(lambda: not thread._writes._stalled and not thread._reads._stalled)
+    thread.limit(60)
+
+    assert {type(result) for result in results} == {LedgerUnavailable}
+    assert await thread.run(ledger.find, INTENT.txid) is not None
+    assert await thread.write(ledger.mark_settled, INTENT.txid, START, "chain")
+    await thread.close()
+
+
+def test_a_server_that_is_silent_costs_each_caller_a_limited_wait_and_is_used_again_when_it_answers(
+    server: Postgres, url: str
+) -> None:
+    silence(server, url)
+
+
+def test_a_payment_that_settled_is_delivered_by_a_gateway_whose_server_fell_silent_and_it_stops_in_time(
+    server: Postgres, url: str, on: Market
+) -> None:
+    with gateway(on, EMI_LEDGER_URL=url) as first:
+        on.settle_delay_s = 0.5
+        payment, unsettled = on.sign(first.origin), on.sign(first.origin)
+        with ThreadPoolExecutor(1) as pool:
+            paying = pool.submit(first.present, payment)
+            while on.settles == 0:
+                time.sleep(0.01)
+            with server.silent():
+                status = paying.result()[0]
+                refused = first.present(unsettled)[0]
+                first.process.terminate()
+                code = first.process.wait(30)
+    with gateway(on, EMI_LEDGER_URL=url) as second:
+        again = [second.present(payment)[0], second.present(unsettled)[0]]
+
+    assert (status, refused, code, again) == (200, 503, -signal.SIGTERM, [200, 200])
+    assert (on.settles, on.transfers()) == (2, 2)
+
+
+def test_a_newer_database_is_refused_in_one_line_without_its_password(url: str) -> None:
+    Ledger(url).close()
+    engine = sa.create_engine(url)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("update alembic_version set version_num = '0099'")
+    engine.dispose()
+
+    with pytest.raises(LedgerUnreadable, match="has schema 0099") as caught:
+        Ledger(url.replace("emi@", "emi:hidden@"))
+
+    assert "hidden" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@in_loop
+async def rule_17(url: str, folder: Path) -> None:
+    async with house(folder, ledger_url=url) as home, second_gateway(home) as other:
+        home.world.settle_delay_s = 0.3
+        payments = [home.buyer.pay() for _ in range(8)]
+
+        answers = await asyncio.gather(
+            *(home.send(payment) for payment in payments),
+            *(other.get(REGIME, headers={"PAYMENT-SIGNATURE": payment.header}) for payment in payments),
+        )
+
+    assert [answer.status_code for answer in answers] == [200] * 16
+    assert [home.world.transfers[payment.txid] for payment in payments] == [1] * 8
+    assert len(home.world.asked("/settle")) == 8
+
+
+def test_rule_17_two_gateways_on_one_database_settle_each_payment_once(url: str, tmp_path: Path) -> None:
+    rule_17(url, tmp_path)
+
+
+@pytest.fixture
+def on(tmp_path: Path) -> Iterator[Market]:
+    with market(tmp_path) as running:
+        yield running
+
+
+@pytest.mark.parametrize("step", ["intent_written", "settle_sent", "settle_answered"])
+def test_rule_18_a_gateway_that_dies_between_intent_and_settlement_is_finished_by_another(
+    step: str, url: str, on: Market
+) -> None:
+    with gateway(on, "--at", step, EMI_LEDGER_URL=url) as first, gateway(on, EMI_LEDGER_URL=url) as second:
+        payment = on.sign(first.origin)
+        on.arm()
+
+        code = first.present_to_death(payment)
+        answers = [second.present(payment) for _ in range(2)]
+
+    assert code == -signal.SIGKILL
+    assert [status for status, _, _ in answers] == [200, 200]
+    assert answers[0][2] == answers[1][2]
+    assert on.transfers() == 1
+    assert on.settles <= 2
+
+
+def test_rule_18_the_same_payment_at_both_when_one_dies_is_paid_once_and_answered_by_the_other(
+    url: str, on: Market
+) -> None:
+    with gateway(on, "--at", "settle_answered", EMI_LEDGER_URL=url) as first, gateway(on, EMI_LEDGER_URL=url) as second:
+        on.settle_delay_s = 0.5
+        payment = on.sign(first.origin)
+        on.arm()
+
+        with ThreadPoolExecutor(1) as pool:
+            dying = pool.submit(first.present_to_death, payment)
+            while on.settles == 0:
+                time.sleep(0.01)
+            meanwhile = second.present(payment)[0]
+            code = dying.result()
+        after = second.present(payment)[0]
+
+    assert code == -signal.SIGKILL
+    assert (meanwhile, after) == (200, 200)
+    assert on.transfers() == 1
+
+
+def test_rule_17_25_duplicates_at_two_processes_on_one_database_are_one_settle(url: str, on: Market) -> None:
+    with gateway(on, EMI_LEDGER_URL=url) as first, gateway(on, EMI_LEDGER_URL=url) as second:
+        on.settle_delay_s = 0.3
+        payment = on.sign(first.origin)
+
+        answers = at_once([first, second], payment, 25)
+
+    assert {status for status, _, _ in answers} == {200}
+    assert len({(headers["payment-response"], body) for _, headers, body in answers}) == 1
+    assert (on.settles, on.transfers()) == (1, 1)

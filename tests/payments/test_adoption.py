@@ -1,0 +1,259 @@
+"""Payments that only the chain knows: the operator takes them in, their payers get what they paid for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.errors import NotAdopted
+from gateway.ledger.store import KEEP_ROUNDS, Adoption, Ledger
+from gateway.payments.adoption import adopt
+from gateway.payments.outcome import Unavailable
+from gateway.payments.payment import read_payment
+from gateway.settings import DEMO_PAYEE, GatewaySettings
+from gateway.wire.networks import DEVNET
+from tests.support.gateway_fakes import FakeClock
+from tests.support.gateway_house import BRAIN, REGIME, House, house, in_loop
+from tests.support.gateway_wallet import Signed
+from tests.support.vault_builder import GENERATION, START, body_of, write_vault
+
+PRODUCT = "x402-market-regime"
+TXID = "T" * 52
+INDEXED = {
+    "transaction": {
+        "sender": "P" * 58,
+        "confirmed-round": 1_010,
+        "last-valid": 1_100,
+        "genesis-hash": DEVNET.genesis_hash,
+        "asset-transfer-transaction": {"receiver": DEMO_PAYEE, "asset-id": DEVNET.asset_id, "amount": 10_000},
+    }
+}
+PENDING = {
+    "confirmed-round": 1_010,
+    "pool-error": "",
+    "txn": {
+        "txn": {
+            "snd": "P" * 58,
+            "arcv": DEMO_PAYEE,
+            "xaid": DEVNET.asset_id,
+            "aamt": 10_000,
+            "lv": 1_100,
+            "gh": DEVNET.genesis_hash,
+        }
+    },
+}
+
+
+class Nodes:
+    """An indexer at /i and an algod at /a that give one answer each; None is a 404."""
+
+    def __init__(self, indexed: Any = None, pending: Any = None) -> None:
+        self._answers = {"i": indexed, "a": pending}
+
+    async def exchange(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        timeout_s: float,
+        sent: Callable[[], None] | None = None,
+    ) -> tuple[int, bytes]:
+        answer = self._answers[url.split("/")[3]]
+        return (404, b"{}") if answer is None else (200, json.dumps(answer).encode())
+
+
+def settings_in(folder: Path, **changes: Any) -> GatewaySettings:
+    (folder / "vault").mkdir()
+    write_vault(folder / "vault")
+    nodes = {"algod_url": "http://127.0.0.1:1/a", "indexer_url": "http://127.0.0.1:1/i", **changes}
+    return GatewaySettings(state_dir=folder, **nodes)
+
+
+def changed(indexed: Mapping[str, Any], **transfer: Any) -> dict[str, Any]:
+    row = indexed["transaction"]
+    return {"transaction": {**row, "asset-transfer-transaction": {**row["asset-transfer-transaction"], **transfer}}}
+
+
+@pytest.mark.parametrize("nodes", [Nodes(indexed=INDEXED), Nodes(pending=PENDING)])
+@in_loop
+async def test_a_payment_on_the_chain_is_taken_in_as_settled(nodes: Nodes, tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+
+    payer = await adopt(settings, nodes, TXID, PRODUCT, FakeClock())
+
+    record = Ledger(settings.ledger_where).find(TXID)
+    assert payer == "P" * 58
+    assert record is not None
+    assert (record.state, record.evidence, record.path, record.awaits_body) == ("settled", "adopted", REGIME, True)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "product", "reason"),
+    [
+        (Nodes(), PRODUCT, "shows no confirmed asset transfer"),
+        (Nodes(indexed={"transaction": {"confirmed-round": True}}), PRODUCT, "shows no confirmed asset transfer"),
+        (Nodes(pending={**PENDING, "confirmed-round": 0}), PRODUCT, "shows no confirmed asset transfer"),
+        (Nodes(indexed=changed(INDEXED, amount=9_999)), PRODUCT, "its amount is 9999, not 10000"),
+        (Nodes(indexed=changed(INDEXED, receiver="Q" * 58)), PRODUCT, "its receiver is Q"),
+        (Nodes(indexed=changed(INDEXED, **{"asset-id": 1})), PRODUCT, "its asset is 1,"),
+        (Nodes(indexed=INDEXED), "x402-atlas", "its amount is 10000, not 20000"),
+        (Nodes(indexed=INDEXED), "gold", "does not sell 'gold'"),
+    ],
+)
+@in_loop
+async def test_what_is_no_payment_for_the_product_is_not_taken_in(
+    nodes: Nodes, product: str, reason: str, tmp_path: Path
+) -> None:
+    settings = settings_in(tmp_path)
+
+    with pytest.raises(NotAdopted, match=reason):
+        await adopt(settings, nodes, TXID, product, FakeClock())
+
+    assert Ledger(settings.ledger_where).find(TXID) is None
+
+
+@in_loop
+async def test_nothing_is_asked_with_what_is_no_transaction_id(tmp_path: Path) -> None:
+    with pytest.raises(NotAdopted, match="no transaction id"):
+        await adopt(settings_in(tmp_path), Nodes(indexed=INDEXED), "../" + TXID, PRODUCT, FakeClock())
+
+
+@in_loop
+async def test_a_ledger_that_does_not_take_it_is_one_clear_line(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    ledger = Ledger(settings.ledger_where)
+    with ledger._writer.begin():
+        ledger._writer.exec_driver_sql(
+            "create trigger full before insert on payments begin select raise(abort, 'no room'); end"
+        )
+    ledger.close()
+
+    with pytest.raises(NotAdopted, match="does not take it: no room"):
+        await adopt(settings, Nodes(indexed=INDEXED), TXID, PRODUCT, FakeClock())
+
+
+@in_loop
+async def test_a_payment_that_the_ledger_knows_is_left_as_it_is(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    await adopt(settings, Nodes(indexed=INDEXED), TXID, PRODUCT, FakeClock())
+
+    with pytest.raises(NotAdopted, match="ledger knows TTT"):
+        await adopt(settings, Nodes(indexed=INDEXED), TXID, PRODUCT, FakeClock())
+
+
+def adopted(home: House, payment: Signed) -> None:
+    """Settle a payment on the chain and adopt it, as after the loss of the ledger that knew it."""
+    home.world.land(payment.txid)
+    home.state.ledger.ledger.adopt(
+        Adoption(
+            txid=payment.txid,
+            product=PRODUCT,
+            path=REGIME,
+            cache_control="no-store",
+            price_atomic=10_000,
+            payer=payment.payer,
+            network=DEVNET.full,
+            last_valid=5_500,
+            owner="cli",
+            at=START,
+        )
+    )
+
+
+@pytest.mark.parametrize(("quoted", "delivered"), [("000000000006", "000000000006"), ("000000000001", GENERATION)])
+@in_loop
+async def test_an_adopted_payment_gets_the_snapshot_it_quotes_else_the_newest(
+    quoted: str, delivered: str, tmp_path: Path
+) -> None:
+    async with house(tmp_path, vault=lambda folder: write_vault(folder, older={"000000000006": START})) as home:
+        payment = home.buyer.pay(snapshot=quoted)
+        home.world.land(payment.txid)
+        refused = await home.send(payment)
+        adopted(home, payment)
+
+        first = await home.send(payment)
+        write_vault(home.folder / "vault", generation="000000000009", at=START)
+        await home.state.refresh()
+        await home.restart()
+        again = await home.send(payment)
+
+    assert refused.status_code == 402
+    assert (first.status_code, first.content) == (200, body_of(PRODUCT, delivered))
+    assert (again.content, again.headers["PAYMENT-RESPONSE"]) == (first.content, first.headers["PAYMENT-RESPONSE"])
+
+
+@in_loop
+async def test_an_adopted_payment_buys_one_product_and_settles_nothing(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        payment = home.buyer.pay()
+        adopted(home, payment)
+
+        other = await home.send(payment, BRAIN)
+        own = await home.send(payment)
+
+    assert (other.status_code, own.status_code) == (402, 200)
+    assert home.world.asked("/settle") == []
+    assert home.world.asked("/verify") == []
+
+
+@in_loop
+async def test_an_adopted_payment_waits_while_there_is_nothing_to_deliver(tmp_path: Path) -> None:
+    async with house(tmp_path, vault=None) as home:
+        payment = home.buyer.pay()
+        adopted(home, payment)
+
+        answer = await home.send(payment)
+
+    assert answer.status_code == 503
+    assert "PAYMENT-REQUIRED" not in answer.headers
+
+
+@in_loop
+async def test_the_body_of_an_adopted_payment_is_kept_as_long_as_that_of_a_new_one(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.world.round = 90_000
+        payment = home.buyer.pay()
+        adopted(home, payment)
+
+        await home.send(payment)
+
+        record = home.state.ledger.ledger.find(payment.txid)
+    assert record is not None
+    assert record.keep_round == 90_000 + KEEP_ROUNDS
+
+
+def test_of_two_gateways_that_choose_a_body_the_first_counts(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    adoption = Adoption("A" * 52, PRODUCT, REGIME, "no-store", 10_000, "P" * 58, DEVNET.full, 9, "cli", START)
+    ledger.adopt(adoption)
+
+    chosen = [ledger.attach_body(adoption.txid, name, name * 64, name.encode(), 99) for name in ("1", "2")]
+
+    record = ledger.find(adoption.txid)
+    assert chosen == [True, False]
+    assert record is not None
+    assert record.content == b"1"
+    assert replace(record, sha256="").awaits_body
+
+
+@in_loop
+async def test_a_payment_adopted_while_it_is_presented_is_delivered_at_the_next_try(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        payment = home.buyer.pay()
+        adopted(home, payment)
+        record = home.state.ledger.ledger.find(payment.txid)
+        assert record is not None
+        sent = read_payment(payment.header, DEVNET, DEMO_PAYEE)
+
+        raced = await home.state.purchases._settlements.known(REGIME, sent, record)
+        answer = await home.send(payment)
+
+    assert isinstance(raced, Unavailable)
+    assert answer.status_code == 200

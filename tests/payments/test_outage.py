@@ -1,0 +1,161 @@
+"""A facilitator or a node that is down: what is quoted, sold and finished meanwhile, counted and logged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from gateway.app.connection import Connections
+from gateway.upstream.health import STOP_QUOTING_S
+from tests.support.gateway_fakes import World
+from tests.support.gateway_house import REGIME, House, house, in_loop
+
+GARBAGE = "<html>\r\n<h1>Just a moment</h1>"
+
+
+async def down_for(home: House, seconds: float) -> None:
+    """Let time pass with a facilitator that answers nothing good."""
+    home.world.supported = 500
+    home.clock.step(seconds)
+    await home.refresh()
+
+
+async def back(home: House) -> None:
+    home.world.supported = World(home.state.settings.chain_network.full).supported
+    home.clock.step(3)
+    await home.refresh()
+
+
+def value(home: House, name: str, **labels: str) -> float:
+    found = home.state.metrics.registry.get_sample_value(name, labels)
+    return found or 0.0
+
+
+@in_loop
+async def test_quotes_end_five_minutes_into_an_outage_and_are_back_with_the_facilitator(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        fast_path = Connections(home.state)
+        seen = []
+
+        for seconds in (STOP_QUOTING_S - 1, 2):
+            await down_for(home, seconds)
+            seen.append(((await home.get()).status_code, fast_path.ready(REGIME.encode()) is not None))
+        stopped = await home.get()
+        await back(home)
+        seen.append(((await home.get()).status_code, fast_path.ready(REGIME.encode()) is not None))
+
+    assert seen == [(402, True), (503, False), (402, True)]
+    assert "facilitator" in stopped.json()["detail"]
+    assert "retry-after" in stopped.headers
+
+
+@in_loop
+async def test_a_new_payment_in_a_long_outage_is_told_to_come_back_and_then_bought_with(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        payment = home.buyer.pay()
+        await down_for(home, STOP_QUOTING_S + 1)
+
+        meanwhile = await home.send(payment)
+        await back(home)
+        later = await home.send(payment)
+
+    assert (meanwhile.status_code, later.status_code) == (503, 200)
+    assert "retry-after" in meanwhile.headers
+    assert "payment-required" not in meanwhile.headers
+    assert len(home.world.asked("/verify")) == 1
+
+
+@in_loop
+async def test_a_payment_accepted_before_a_long_outage_is_finished_in_it(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        settled, open_ = home.buyer.pay(), home.buyer.pay()
+        before = await home.send(settled)
+        home.world.settle = "500"
+        unknown = await home.send(open_)
+        await down_for(home, STOP_QUOTING_S + 1)
+        home.world.settle = "ok"
+
+        answers = [await home.send(payment) for payment in (settled, open_)]
+
+    assert (before.status_code, unknown.status_code) == (200, 503)
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert home.world.transfers[open_.txid] == 1
+
+
+@pytest.mark.parametrize("answer", [500, GARBAGE, {"isValid": "yes"}], ids=["500", "garbage", "no verdict"])
+@in_loop
+async def test_a_failed_verify_is_counted_timed_and_logged_with_what_came(tmp_path: Path, answer: object) -> None:
+    async with house(tmp_path, facilitator_token="hush-1") as home:
+        home.world.verify = answer
+        with capture_logs() as logs:
+            await home.send(home.buyer.pay())
+
+        assert value(home, "emi_facilitator_failures_total", call="verify") == 1
+        assert value(home, "emi_verify_seconds_count") == 1
+
+    reason = next(line["reason"] for line in logs if line["event"] == "verify failed")
+    assert reason.startswith(f"POST {home.world.url}/f/verify: status {answer if answer == 500 else 200}, ")
+    assert any(words in reason for words in ("Just a moment", '"isValid": "yes"', '"error": "server"'))
+    assert "hush" not in reason
+    assert reason.isprintable()
+
+
+@in_loop
+async def test_a_failed_settle_is_counted_timed_and_logged_with_what_came(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.world.settle = "garbage"
+        with capture_logs() as logs:
+            await home.send(home.buyer.pay())
+
+        assert value(home, "emi_facilitator_failures_total", call="settle") == 1
+        assert value(home, "emi_settle_seconds_count") == 1
+
+    reason = next(line["reason"] for line in logs if line["event"] == "outcome unknown")
+    assert reason == f"POST {home.world.url}/f/settle: status 200, unexpected answer '<html>hello</html>'"
+
+
+@in_loop
+async def test_a_failed_look_at_what_is_supported_is_counted_each_time_and_logged_once(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        with capture_logs() as logs:
+            for _ in range(3):
+                await down_for(home, 61)
+
+        assert value(home, "emi_facilitator_failures_total", call="supported") == 3
+
+    (line,) = [line for line in logs if line["event"] == "no new offer from the facilitator"]
+    assert line["reason"].startswith(f"GET {home.world.url}/f/supported: status 500, ")
+
+
+@in_loop
+async def test_nodes_that_fail_are_counted_each_time_and_logged_once(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.world.lookup_down = True
+        with capture_logs() as logs:
+            for _ in range(2):
+                await home.state.chain.lookup("T" * 52)
+
+        algod, indexer = (value(home, "emi_chain_failures_total", node=node) for node in ("algod", "indexer"))
+
+    # Loops of the gateway may ask algod for its round meanwhile.
+    assert algod >= 4
+    assert indexer == 2
+    reasons = [line["reason"] for line in logs if line["event"] == "a call to the chain failed"]
+    assert len(reasons) == 2
+    assert "status 502, unexpected answer '<html>bad gateway</html>'" in reasons[0]
+
+
+@in_loop
+async def test_a_good_purchase_counts_no_failure_and_both_times(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        await home.send(home.buyer.pay())
+
+        failures = [
+            value(home, "emi_facilitator_failures_total", call=call) for call in ("supported", "verify", "settle")
+        ]
+        nodes = [value(home, "emi_chain_failures_total", node=node) for node in ("algod", "indexer")]
+        timed = [value(home, f"emi_{call}_seconds_count") for call in ("verify", "settle")]
+
+    assert (failures, nodes, timed) == ([0, 0, 0], [0, 0], [1, 1])

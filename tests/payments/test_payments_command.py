@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from gateway.errors import LedgerUnreadable
+from gateway.ledger.store import Ledger
+from gateway.ledger.view import LedgerView
+from tests.ledger.test_ledger import INTENT
+from tests.support.processes import emi
+from tests.support.vault_builder import START
+
+UNKNOWN, SETTLED, REFUSED = (letter * 52 for letter in "USR")
+
+
+def three_payments(folder: Path) -> Ledger:
+    ledger = Ledger(folder / "payments.sqlite3")
+    for number, txid in enumerate((UNKNOWN, SETTLED, REFUSED)):
+        ledger.write_intent(replace(INTENT, txid=txid, at=START + timedelta(minutes=number)))
+    ledger.mark_settled(SETTLED, START, "facilitator")
+    ledger.mark_refused(REFUSED, START, "payment_expired", "absent")
+    return ledger
+
+
+def test_list_shows_what_is_unknown_while_a_gateway_holds_the_ledger(tmp_path: Path) -> None:
+    three_payments(tmp_path)
+
+    done = emi("payments", "list", "--state", "unknown", "--json", cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
+
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0, done.stderr
+    assert [(row["txid"], row["state"], row["created_at"]) for row in rows] == [
+        (UNKNOWN, "unknown", "2026-11-20T09:53:00Z")
+    ]
+
+
+def test_list_shows_a_refused_payment_that_landed(tmp_path: Path) -> None:
+    ledger = three_payments(tmp_path)
+    ledger.mark_settled(REFUSED, START, "chain")
+    ledger.close()
+
+    done = emi("payments", "list", "--state", "settled", cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
+
+    assert [line.split()[-1] for line in done.stdout.splitlines()] == ["landed_after_refusal", "-"]
+
+
+def test_show_and_export_after_the_gateway_ended(tmp_path: Path) -> None:
+    three_payments(tmp_path).close()
+
+    shown = emi("payments", "show", REFUSED, cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
+    exported = emi("payments", "export", "--csv", cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
+    missing = emi("payments", "show", "X" * 52, cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
+
+    rows = list(csv.DictReader(io.StringIO(exported.stdout)))
+    assert "payment_expired" in shown.stdout
+    assert [(row["txid"], row["state"]) for row in rows] == [
+        (UNKNOWN, "unknown"), (SETTLED, "settled"), (REFUSED, "refused"),
+    ]  # fmt: skip
+    assert missing.returncode == 1
+    assert missing.stderr.count("\n") == 1
+
+
+def test_a_view_changes_nothing(tmp_path: Path) -> None:
+    three_payments(tmp_path).close()
+
+    with LedgerView(tmp_path / "payments.sqlite3") as view, pytest.raises(sa.exc.OperationalError, match="readonly"):
+        view._connection.exec_driver_sql("update payments set state = 'settled'")
+
+
+def test_without_a_ledger_a_view_says_so_and_makes_none(tmp_path: Path) -> None:
+    with pytest.raises(LedgerUnreadable, match="no payments ledger"):
+        LedgerView(tmp_path / "payments.sqlite3")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cell_that_a_spreadsheet_would_run_is_made_text(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    ledger.write_intent(INTENT)
+    ledger.mark_refused(INTENT.txid, START, "=1+cmd", "absent")
+    ledger.close()
+
+    done = emi("payments", "export", cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
+
+    assert "'=1+cmd" in done.stdout
+
+
+@pytest.mark.parametrize("command", [("list", "--json"), ("show", INTENT.txid), ("export",)])
+def test_a_payment_identifier_is_never_shown(command: tuple[str, ...], tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "payments.sqlite3")
+    ledger.write_intent(replace(INTENT, identifier="secret0123456789"))
+    ledger.close()
+
+    done = emi("payments", *command, cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
+
+    assert done.returncode == 0
+    assert "secret" not in done.stdout

@@ -1,0 +1,168 @@
+"""A quote holds until the time that it names, however often the generator publishes meanwhile, and if it stops."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from obstore.store import MemoryStore
+
+import gateway
+from gateway.errors import VaultUnreadable
+from gateway.vault.bucket import BucketFiles
+from gateway.vault.folder import MAX_VAULT_BYTES, QUOTE_GRACE
+from generator.catalog.products import QUOTE_GRACE_S, VAULT_MOST_BYTES, VAULT_MOST_SNAPSHOTS
+from generator.release.vault import Offer
+from generator.release.vault import Vault as FolderVault
+from generator.wings.bucket.store import ObjectBucket
+from generator.wings.bucket.vault import BucketVault
+from tests.release.test_vault_store import Unsynced
+from tests.support.gateway_house import House, house, in_loop
+from tests.support.vault_builder import PRICES, START, body_of, stamp, write_manifest, write_vault
+from tests.vault.test_vault import load
+
+FIRST = "000000000001"
+VALID_UNTIL = START + timedelta(minutes=16)
+Publish = Callable[[Offer], None]
+
+
+def offer(number: int, second: int) -> Offer:
+    """Return what a generator offers so many seconds after START, which is a whole minute."""
+    at, generation = stamp(START + timedelta(seconds=second)), f"{number:012d}"
+    valid_until = stamp(START + timedelta(seconds=second - second % 60 + 60 + 900))
+    words = ("project", "ecosystem", "endpoint", "type", "message", "what_this_is", "what_this_is_not", "disclaimer")
+    challenge = {word: word for word in words} | {"related_pages": {}, "quote": {"valid_until": valid_until}}
+    return Offer(
+        generation=generation,
+        head={
+            "tick_id": generation,
+            "generated_at": at,
+            "valid_until": at,
+            "source_mode": "simulated",
+            "project": "P",
+            "disclaimer": "d",
+        },
+        as_of=at,
+        bodies={product: body_of(product, generation) for product in PRICES},
+        challenges=dict.fromkeys(PRICES, challenge),
+        bazaar={product: {} for product in PRICES},
+    )
+
+
+async def quoted(home: House) -> tuple[str, str]:
+    """Ask for a price; return the snapshot and the digest that it names."""
+    answer = (await home.get()).json()
+    return answer["accepts"][0]["extra"]["snapshotId"], answer["quote"]["sha256"]
+
+
+async def buys_the_first_until_its_time(home: House, publish: Publish) -> None:
+    """Publish a hundred times within a minute of the first quote, then pay it in its last second and after it."""
+    publish(offer(1, 0))
+    home.clock.step(5)
+    await home.refresh()
+    assert (await quoted(home))[0] == FIRST
+    for number in range(2, 102):
+        publish(offer(number, 1 + number // 2))
+    home.clock.step((VALID_UNTIL - home.clock.now()).total_seconds())
+    await home.refresh()
+
+    bought = await home.send(home.buyer.pay(snapshot=FIRST))
+    home.clock.step(1)
+    late = await home.send(home.buyer.pay(snapshot=FIRST))
+
+    assert (bought.status_code, bought.content) == (200, body_of("x402-market-regime", FIRST))
+    assert (late.status_code, late.json()["error"].partition(":")[0]) == (402, "quote_expired")
+    assert len(home.world.transfers) == 1
+
+
+@in_loop
+async def test_a_hundred_publishes_in_a_minute_take_nothing_from_the_first_quote(tmp_path: Path) -> None:
+    async with house(tmp_path, vault=None, vault_max_age_seconds=86_400) as home:
+        vault = FolderVault(tmp_path / "vault", Unsynced())
+        vault.open()
+
+        await buys_the_first_until_its_time(home, vault.publish)
+
+
+@in_loop
+async def test_nor_do_they_in_an_object_store(tmp_path: Path) -> None:
+    store = MemoryStore()
+    vault = BucketVault(ObjectBucket(store, "memory"), "writer")
+    vault.open()
+    async with house(tmp_path, vault=None, vault_max_age_seconds=86_400) as home:
+        home.state.vault._files = BucketFiles(store, "memory")
+
+        await buys_the_first_until_its_time(home, vault.publish)
+
+
+@in_loop
+async def test_a_quote_is_good_for_15_minutes_after_a_newer_one_when_that_came_late(tmp_path: Path) -> None:
+    async with house(tmp_path, vault=None, vault_max_age_seconds=86_400) as home:
+        vault = FolderVault(tmp_path / "vault", Unsynced())
+        vault.open()
+        vault.publish(offer(1, 0))
+        vault.publish(offer(2, 600))
+        home.clock.step(1_500)
+        await home.refresh()
+
+        answers = [await home.send(home.buyer.pay(snapshot=FIRST))]
+        home.clock.step(1)
+        answers.append(await home.send(home.buyer.pay(snapshot=FIRST)))
+
+    assert [answer.status_code for answer in answers] == [200, 402]
+
+
+@pytest.mark.parametrize(("snapshot", "late_s", "status"), [(FIRST, 0, 200), (FIRST, 1, 503), (None, 0, 503)])
+@in_loop
+async def test_what_was_quoted_is_sold_until_its_time_also_when_the_generator_died(
+    snapshot: str | None, late_s: int, status: int, tmp_path: Path
+) -> None:
+    async with house(tmp_path, vault=None, vault_max_age_seconds=60) as home:
+        vault = FolderVault(tmp_path / "vault", Unsynced())
+        vault.open()
+        vault.publish(offer(1, 0))
+        await home.refresh()
+        home.clock.step(16 * 60 + late_s)
+        await home.refresh()
+
+        no_quote = await home.get()
+        answer = await home.send(home.buyer.pay(snapshot=snapshot))
+
+    assert (no_quote.status_code, answer.status_code) == (503, status)
+    assert sum(home.world.transfers.values()) == (1 if status == 200 else 0)
+
+
+@in_loop
+async def test_bodies_that_nobody_can_pay_for_any_more_leave_the_memory(tmp_path: Path) -> None:
+    async with house(tmp_path, vault=None, vault_max_age_seconds=86_400) as home:
+        vault = FolderVault(tmp_path / "vault", Unsynced())
+        vault.open()
+        for number in range(1, 61):
+            vault.publish(offer(number, number))
+        await home.refresh()
+        held = [len(home.state.vault._bodies)]
+        vault.publish(offer(61, 1_400))
+        await home.refresh()
+        held.append(len(home.state.vault._bodies))
+
+    assert held == [60 * len(PRICES), 20 * len(PRICES)]
+
+
+def test_a_vault_that_wants_too_much_memory_is_not_read(tmp_path: Path) -> None:
+    manifest = write_vault(tmp_path)
+    manifest["snapshots"][0]["bodies"]["x402-atlas"]["bytes"] = MAX_VAULT_BYTES
+    write_manifest(tmp_path, manifest)
+
+    with pytest.raises(VaultUnreadable, match="larger than 67108864 bytes together"):
+        load(tmp_path)
+
+
+def test_a_generator_never_offers_more_than_a_gateway_takes() -> None:
+    schema = json.loads((Path(gateway.__path__[0]) / "vault" / "manifest.schema.json").read_text())
+
+    assert schema["properties"]["snapshots"]["maxItems"] >= VAULT_MOST_SNAPSHOTS
+    assert MAX_VAULT_BYTES >= VAULT_MOST_BYTES
+    assert QUOTE_GRACE.total_seconds() == QUOTE_GRACE_S

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from gateway.errors import LedgerUnavailable
+from gateway.ledger.statements import OPEN_LIMIT, PURGE_LIMIT
+from gateway.payments.reconcile import Reconciler, run_forever
+from gateway.upstream.chain import Finding, Presence, extend_watch
+from tests.ledger.test_ledger import INTENT, ledger_with
+from tests.support.gateway_house import House, house, in_loop
+from tests.support.gateway_wallet import Signed
+
+
+async def unknown(home: House) -> Signed:
+    home.world.settle = "500"
+    payment = home.buyer.pay()
+    assert (await home.send(payment)).status_code == 503
+    home.clock.step(60)
+    return payment
+
+
+def state_of(home: House, payment: Signed) -> tuple[str, str | None]:
+    record = home.state.ledger.ledger.find(payment.txid)
+    assert record is not None
+    return record.state, record.evidence
+
+
+@in_loop
+async def test_rule_19_a_payment_found_later_is_settled_without_its_payer(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        payment = await unknown(home)
+        home.world.land(payment.txid)
+
+        closed = await home.state.reconciler.step()
+
+        assert (closed, state_of(home, payment)) == (1, ("settled", "chain"))
+        assert len(home.world.asked("/settle")) == 1
+
+
+@pytest.mark.parametrize(("round_now", "state"), [(5_510, "intent"), (5_511, "refused")])
+@in_loop
+async def test_rule_19_absence_closes_a_payment_only_past_last_valid(
+    round_now: int, state: str, tmp_path: Path
+) -> None:
+    async with house(tmp_path) as home:
+        payment = await unknown(home)
+        home.world.round = round_now
+
+        await home.state.reconciler.step()
+
+        assert state_of(home, payment)[0] == state
+
+
+@in_loop
+async def test_rule_19_no_clock_closes_a_payment_while_the_chain_cannot_be_asked(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        payment = await unknown(home)
+        home.world.lookup_down = True
+        home.clock.step(10 * 86_400)
+
+        await home.state.reconciler.step()
+
+        assert state_of(home, payment)[0] == "intent"
+
+
+@in_loop
+async def test_rule_15_without_an_indexer_an_unbroken_chain_of_404s_is_proof(tmp_path: Path) -> None:
+    async with house(tmp_path, indexer=False) as home:
+        payment = await unknown(home)
+        for home.world.round in (5_400, 5_511):
+            home.clock.step(300)
+            await home.state.reconciler.step()
+
+        assert state_of(home, payment) == ("refused", "absent")
+
+
+@in_loop
+async def test_rule_15_without_an_indexer_a_gap_over_900_rounds_proves_nothing(tmp_path: Path) -> None:
+    async with house(tmp_path, indexer=False) as home:
+        payment = await unknown(home)
+        for home.world.round in (5_901, 5_950, 7_000):
+            home.clock.step(300)
+            await home.state.reconciler.step()
+
+        assert state_of(home, payment)[0] == "intent"
+        assert home.state.metrics.registry.get_sample_value("emi_payments_unclosable") == 1
+
+
+@in_loop
+async def test_lookups_come_later_each_time(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        await unknown(home)
+        waits = []
+        for _ in range(4):
+            await home.state.reconciler.step()
+            at, _wait = next(iter(home.state.reconciler._due.values()))
+            waits.append(at - home.clock.monotonic())
+            home.clock.step(waits[-1])
+
+        assert waits == [2, 4, 8, 16]
+
+
+def test_a_watch_ends_for_good_with_the_first_gap() -> None:
+    near, far = (Finding(Presence.ABSENT, round_now, indexed=False) for round_now in (900, 1_801))
+
+    assert extend_watch(0, near) == 900
+    assert extend_watch(900, far) is None
+    assert extend_watch(None, near) is None
+
+
+def test_a_watch_does_not_grow_on_an_unclear_lookup() -> None:
+    assert extend_watch(100, Finding(Presence.UNCLEAR, 200, indexed=False)) == 100
+    assert extend_watch(100, Finding(Presence.ABSENT, None, indexed=False)) == 100
+
+
+@in_loop
+async def test_rule_19_payments_that_nothing_can_close_keep_no_other_from_its_turn(tmp_path: Path) -> None:
+    async with house(tmp_path, indexer=False) as home:
+        ledger = home.state.ledger.ledger
+        names = [f"{number:052d}" for number in range(2 * OPEN_LIMIT + 1)]
+        stuck = [replace(INTENT, txid=name, at=home.clock.now(), intent_round=None) for name in names]
+        ledger.write_all([partial(ledger.write_intent, intent) for intent in stuck])
+        home.clock.step(1)
+        payment = await unknown(home)
+        home.world.land(payment.txid)
+        for name in stuck:
+            home.state.reconciler._due[name.txid] = (1e12, 1.0)
+
+        for _ in range(3):
+            await home.state.reconciler.step()
+
+        assert state_of(home, payment) == ("settled", "chain")
+        for _ in range(3):
+            await home.state.reconciler.step()
+        assert len(home.state.reconciler._due) == len(stuck)
+        value = home.state.metrics.registry.get_sample_value("emi_payments_unknown")
+        assert value == len(stuck)
+
+
+class Rounds(Reconciler):
+    """Rounds that end as listed, then for good."""
+
+    def __init__(self, *ends: Exception | None) -> None:
+        self._ends = list(ends)
+
+    async def step(self) -> int:
+        if not self._ends:
+            raise asyncio.CancelledError
+        end = self._ends.pop(0)
+        if end is not None:
+            raise end
+        return 0
+
+
+@in_loop
+async def test_an_outage_of_the_ledger_is_one_line_and_not_one_each_second() -> None:
+    silent = LedgerUnavailable("the payments ledger does not answer")
+
+    with capture_logs() as logs, pytest.raises(asyncio.CancelledError):
+        await run_forever(Rounds(silent, silent, silent, None, silent), every_s=0)
+
+    assert [line["event"] for line in logs] == ["unknown payments cannot be looked up"] * 2
+
+
+def test_bodies_are_dropped_in_small_transactions(tmp_path: Path) -> None:
+    intents = [replace(INTENT, txid=f"{number:052d}", sha256=f"{number:064d}") for number in range(PURGE_LIMIT + 1)]
+    ledger = ledger_with(tmp_path)
+    ledger.write_all([partial(ledger.write_intent, intent) for intent in intents])
+    ledger.write_all([partial(ledger.mark_settled, intent.txid, intent.at, "chain") for intent in intents])
+
+    assert [ledger.purge(100_000) for _ in range(3)] == [PURGE_LIMIT, 1, 0]

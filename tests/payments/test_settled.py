@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gateway.payments import settled
+from gateway.payments.outcome import Delivered
+from gateway.payments.settled import Settled
+from tests.support.gateway_house import house, in_loop
+
+
+def delivery(number: int, body: bytes = b"{}") -> Delivered:
+    return Delivered(str(number), "/p", body, str(hash(body)), "no-store", "n", "P", replay=False)
+
+
+def test_what_was_put_is_repeated_and_what_was_not_is_unknown() -> None:
+    known = Settled()
+
+    known.put(delivery(1))
+
+    assert known.get("1") == Delivered("1", "/p", b"{}", str(hash(b"{}")), "no-store", "n", "P", replay=True)
+    assert known.get("2") is None
+
+
+def test_the_least_used_goes_first() -> None:
+    known = Settled()
+    for number in range(settled.MAX_PAYMENTS):
+        known.put(delivery(number))
+    known.get("0")
+
+    known.put(delivery(-1))
+
+    assert known.get("0") is not None
+    assert known.get("1") is None
+
+
+def test_different_bodies_are_bounded_by_their_bytes_and_equal_ones_count_once() -> None:
+    known = Settled()
+    large = settled.MAX_BODY_BYTES // 4
+    for number in range(10):
+        known.put(delivery(number, b"same" * (large // 4)))
+    for number in range(10, 13):
+        known.put(delivery(number, b"%d" % number * (large // 2)))
+    before = [known.get(str(number)) is not None for number in (0, 12)]
+
+    known.put(delivery(13, b"more" * (large // 4)))
+
+    assert before == [True, True]
+    assert known.get("13") is not None
+    assert known.get("1") is None
+
+
+@in_loop
+async def test_rule_16_a_replay_touches_neither_the_ledger_nor_the_facilitator(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        payment = home.buyer.pay()
+        first = await home.send(payment)
+        await home.state.ledger.flush()
+        home.world.calls.clear()
+        await home.state.ledger.close()
+
+        replay = await home.send(payment)
+
+        home.state.ledger._deliveries.clear()
+        await home.state.start(home.state.facilitator._http)
+    assert replay.status_code == 200
+    assert (replay.content, replay.headers["PAYMENT-RESPONSE"]) == (first.content, first.headers["PAYMENT-RESPONSE"])
+    assert home.world.calls == [] or all(path == "/supported" for path, _ in home.world.calls)
+
+
+@pytest.mark.parametrize("mode", ["500", "insufficient"])
+@in_loop
+async def test_what_is_not_settled_is_never_remembered(mode: str, tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        home.world.settle = mode
+        payment = home.buyer.pay()
+
+        await home.send(payment)
+
+        assert home.state.purchases._settlements.done.get(payment.txid) is None

@@ -1,0 +1,205 @@
+"""`emi verify` names the field of a published round that was altered, and what the log says of it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from generator.cli.verify import verify
+from tests.arena.test_published import a_row
+from tests.support.log_records import Record
+from tests.support.worlds import NOON, ticks
+
+Steps = tuple[str | int, ...]
+
+
+def leaves(value: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
+    """Yield every field of a row with its value."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from leaves(item, (*steps, key))
+    else:
+        yield steps, value
+
+
+FIELDS: Final = [*(steps for steps, _ in leaves(a_row(NOON))), ("log_entries",)]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = Record(tmp_path_factory.mktemp("played"))
+    made.play(ticks(NOON, 4 * 60, 10))
+    made.publish()
+    made.memory.close()
+    return made.site
+
+
+@pytest.fixture
+def site(played: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(played, tmp_path / "site"))
+
+
+def run(site: Path, *more: str) -> Result:
+    app = typer.Typer()
+    app.command()(verify)
+    return CliRunner().invoke(app, [str(site), "--seen", str(site.parent / "seen"), *more])
+
+
+def rows_of(site: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads((site / "arena" / "rounds.json").read_bytes())["rounds"]
+    return rows
+
+
+def put(site: Path, rows: list[dict[str, Any]]) -> None:
+    (site / "arena" / "rounds.json").write_text(json.dumps({"rounds": rows}))
+
+
+def altered(value: Any) -> Any:
+    """Return another value of the same kind, as someone would write who wants it to look well."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 1
+    if isinstance(value, list):
+        return [number + 1 for number in value]
+    words = {"BULLISH": "BEARISH", "BEARISH": "NEUTRAL", "NEUTRAL": "BULLISH", None: "something"}
+    return words.get(value) or re.sub(r"\d(?=\D*$)", lambda last: str((int(last[0]) + 1) % 10), f"{value} 0")
+
+
+def alter(row: dict[str, Any], steps: Steps) -> tuple[Any, Any]:
+    inner: Any = row
+    for step in steps[:-1]:
+        inner = inner[step]
+    before = inner[steps[-1]]
+    inner[steps[-1]] = altered(before)
+    return before, inner[steps[-1]]
+
+
+def test_the_fields_below_are_all_that_a_published_round_has(site: Path) -> None:
+    assert {steps for steps, _ in leaves(rows_of(site)[1])} == set(FIELDS)
+
+
+@pytest.mark.parametrize("steps", FIELDS, ids=lambda steps: ".".join(map(str, steps)))
+def test_any_one_field_that_was_altered_is_named_with_both_values(site: Path, steps: Steps) -> None:
+    rows = rows_of(site)
+    name = rows[1]["round_id"]
+    before, after = alter(rows[1], steps)
+    put(site, rows)
+    result = run(site)
+
+    assert result.exit_code == 1
+    field = ".".join(map(str, steps))
+    complaint, _, logged = result.output.splitlines()[-1].rpartition(", the log says ")
+    assert complaint == f"emi: round {name}: {field} is published as {after!r}"
+    assert ast.literal_eval(logged) == before
+
+
+@pytest.mark.parametrize("field", [steps[0] for steps in FIELDS if len(steps) == 1])
+def test_a_field_that_was_taken_out_is_named(site: Path, field: str) -> None:
+    rows = rows_of(site)
+    del rows[1][field]
+    put(site, rows)
+    result = run(site)
+
+    assert result.exit_code == 1
+    assert f"{field} is not published, the log says" in result.output
+
+
+def test_several_altered_fields_are_named_together_and_counted(site: Path) -> None:
+    rows = rows_of(site)
+    for steps in (("start_price",), ("end_price",), ("change_bps",), ("votes", "bullish"), ("forecast", "prediction")):
+        alter(rows[1], steps)
+    put(site, rows)
+    output = run(site).output
+
+    assert "forecast.prediction is published as" in output
+    assert "start_price is published as" in output
+    assert "; and 2 fields more" in output
+
+
+def test_one_round_asked_for_names_the_altered_field_too(site: Path) -> None:
+    rows = rows_of(site)
+    alter(rows[1], ("votes", "bullish"))
+    put(site, rows)
+
+    assert "votes.bullish is published as" in run(site, "--round", rows[1]["round_id"]).output
+
+
+@pytest.mark.parametrize("numbers", [None, [], ["0"], [None], [True], "0", [10**9], [-1]])
+def test_one_round_that_names_no_entries_of_the_log_is_one_line(site: Path, numbers: Any) -> None:
+    rows = rows_of(site)
+    rows[1]["log_entries"] = numbers
+    put(site, rows)
+    result = run(site, "--round", rows[1]["round_id"])
+
+    assert isinstance(result.exception, SystemExit)
+    assert result.exit_code == 1
+
+
+def of_open_round(site: Path, **fields: Any) -> dict[str, Any]:
+    """Write an end for the round that is under way."""
+    newest = rows_of(site)[0]
+    hour = int(newest["start"][11:13]) + 1
+    start, end = (f"{newest['start'][:11]}{at:02d}:00:00Z" for at in (hour, hour + 1))
+    name = f"{newest['round_id'][:-6]}{hour:02d}0000"
+    asset = {"BTC": "ETH", "ETH": "BTC"}[newest["asset"]]
+    name = name.replace(newest["asset"], asset)
+    forecast = {**newest["forecast"], "round_id": name, "asset": asset, "start": start, "end": end}
+    return {**newest, "round_id": name, "asset": asset, "start": start, "end": end, "forecast": forecast, **fields}
+
+
+def test_a_round_that_is_only_sealed_in_the_log_and_published_as_ended_is_named(site: Path) -> None:
+    made_up = of_open_round(site)
+    put(site, [made_up, *rows_of(site)])
+    assert f"round {made_up['round_id']}: its forecast does not match the sealed digest" in run(site).output, (
+        "another forecast"
+    )
+    put(site, [{**made_up, "forecast": None}, *rows_of(site)])
+    assert f"round {made_up['round_id']}: it is published as 'resolved' and has not ended" in run(site).output
+
+
+def test_a_round_that_was_never_logged_is_named(site: Path) -> None:
+    made_up = {**of_open_round(site), "round_id": "BTC-20261120-230000", "start": "2026-11-20T23:00:00Z"}
+    put(site, [{**made_up, "commitment": "0" * 64}, *rows_of(site)])
+
+    assert "round BTC-20261120-230000 is published and not in the log" in run(site).output
+
+
+def test_what_is_said_to_be_proved_is_only_of_the_rounds_in_the_log(site: Path) -> None:
+    rehearsed = {**a_row(NOON - 3 * 3_600_000), "warm_up": True, "log_entries": []}
+    put(site, [*rows_of(site), rehearsed])
+    words = " ".join(run(site).output.split())
+
+    assert "of the published rounds 3 stand in the log, as they are published, none left out since the oldest" in words
+    assert "1 more (warm_up, made by a stepped clock before the start) are not in the log: nothing is proved" in words
+    assert "no round in the log has real votes to count again" in words
+
+
+def test_nothing_is_said_to_be_proved_of_rounds_where_all_were_rehearsed(tmp_path: Path) -> None:
+    record = Record(tmp_path)
+    record.play([NOON])
+    record.publish()
+    put(record.site, [{**a_row(NOON - 3 * 3_600_000), "warm_up": True, "log_entries": []}])
+    record.memory.close()
+    words = " ".join(run(record.site).output.split())
+
+    assert "no published round is in the log yet, so of rounds nothing is proved" in words
+    assert "stand in the log" not in words
+
+
+@pytest.mark.parametrize("body", [{}, [], {"rounds": None}, {"rounds": [1]}])
+def test_a_record_without_rows_is_said_to_be_none(site: Path, body: Any) -> None:
+    (site / "arena" / "rounds.json").write_text(json.dumps(body))
+    result = run(site)
+
+    assert result.exit_code == 1
+    assert "this is not a published record" in result.output

@@ -1,0 +1,137 @@
+"""Anchors: a head in a note on chain, sent by `emi log anchor` and looked up by `emi verify --anchor`."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator.arena.algorand import unpack
+from generator.cli._anchor import NOTE_PREFIX, Anchor, check, find, head_in, note_of, send
+from generator.cli._ballot import Chain
+from generator.cli._node import Node
+from generator.cli._published import PublishedError
+from generator.record.log.note import NoteError
+from generator.record.log.reader import LogReader
+from tests.cli.test_vote_command import FakeNode, node
+from tests.support.published_log import head_of, publish
+from tests.support.worlds import voter
+
+ENTRIES = [f"entry {number}".encode() for number in range(300)]
+EARLY = head_of(ENTRIES[:120])
+
+
+@pytest.fixture
+def sent() -> tuple[str, bytes]:
+    """One anchor as it left for the node."""
+    fake = FakeNode()
+    with node(fake) as url:
+        txid, _, block = send(Chain(Node(url), "devnet", None), voter(0), EARLY)
+    assert block == 7_001
+    return txid, fake.sent[0]
+
+
+def row_of(txid: str, signed: bytes, **changes: Any) -> dict[str, Any]:
+    """Tell a transaction as an indexer does."""
+    from algosdk.encoding import encode_address
+
+    envelope = unpack(signed)
+    transaction = envelope["txn"]
+    told = {
+        "id": txid,
+        "tx-type": "pay",
+        "sender": encode_address(transaction["snd"]),
+        "fee": transaction["fee"],
+        "first-valid": transaction["fv"],
+        "last-valid": transaction["lv"],
+        "genesis-hash": base64.b64encode(transaction["gh"]).decode(),
+        "genesis-id": transaction["gen"],
+        "note": base64.b64encode(transaction["note"]).decode(),
+        "payment-transaction": {"receiver": encode_address(transaction["rcv"]), "amount": 0},
+        "signature": {"sig": base64.b64encode(envelope["sig"]).decode()},
+        "round-time": 1_795_298_000,
+    }
+    return told | changes
+
+
+def looked_up(txid: str, row: object) -> Anchor:
+    fake = FakeNode()
+    fake.says["/v2/transactions/"] = {"transaction": row}
+    with node(fake) as url:
+        return find(url, txid)
+
+
+def reader() -> LogReader:
+    files = publish(ENTRIES)
+    return LogReader(lambda path: files[path], head_of(ENTRIES))
+
+
+def test_an_anchor_is_sent_found_and_shows_what_was_there_by_then(sent: tuple[str, bytes]) -> None:
+    txid, signed = sent
+
+    told = check(reader(), EARLY.origin, looked_up(txid, row_of(txid, signed)))
+
+    assert told.startswith("anchored: the first 120 entries were there by 2026-11-2")
+    transaction = unpack(signed)["txn"]
+    assert transaction["snd"] == transaction["rcv"]
+    assert "amt" not in transaction
+
+
+def test_a_log_that_was_changed_since_its_anchor_is_named(sent: tuple[str, bytes]) -> None:
+    txid, signed = sent
+    anchor = looked_up(txid, row_of(txid, signed))
+    forged = [b"forged", *ENTRIES[1:]]
+    files = publish(forged)
+
+    with pytest.raises(ValueError, match="history was changed"):
+        check(LogReader(lambda path: files[path], head_of(forged)), EARLY.origin, anchor)
+    with pytest.raises(ValueError, match="of the log example"):
+        check(reader(), "another.example/log", anchor)
+
+
+def test_an_indexer_that_bends_the_note_is_not_believed(sent: tuple[str, bytes]) -> None:
+    txid, signed = sent
+    bent = base64.b64encode(note_of(head_of(ENTRIES[:99]))).decode()
+
+    with pytest.raises(NoteError, match="is not"):
+        looked_up(txid, row_of(txid, signed, note=bent))
+
+
+@pytest.mark.parametrize("row", [None, [], {}, {"id": 5}, "x"])
+def test_an_indexer_that_shows_none_is_one_clear_line(row: object) -> None:
+    with pytest.raises(PublishedError, match="does not show transaction T"):
+        looked_up("T", row)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        b"",
+        b"x" * 2_000,
+        NOTE_PREFIX,
+        NOTE_PREFIX + b"[]",
+        NOTE_PREFIX + json.dumps({"o": "a", "n": -1, "r": ""}).encode(),
+    ],
+)
+def test_what_is_no_head_is_refused(note: bytes) -> None:
+    with pytest.raises(NoteError):
+        head_in(note)
+
+
+def test_a_head_is_read_back_from_its_note() -> None:
+    assert head_in(note_of(EARLY)) == EARLY
+
+
+def test_a_folder_without_a_log_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from typer.testing import CliRunner
+
+    from generator.cli.log import log_app
+
+    monkeypatch.setenv("EMI_STATE_DIR", str(tmp_path))
+    result = CliRunner().invoke(log_app, ["anchor"])
+
+    assert result.exit_code == 1
+    assert "no log is published" in str(result.exception)

@@ -1,0 +1,147 @@
+"""The memory's fence: what a leader that was replaced still tries to write is not written."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from generator.errors import LeadershipLost
+from generator.record.memory.store import Memory
+from tests.support.states import url_in
+from tests.support.worlds import NOON, inputs_at
+
+
+class Held:
+    """A fence that a test moves."""
+
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch
+        self.asked = 0
+        self.lost_from: int | None = None  # the how manieth question is refused
+
+    def __call__(self) -> int:
+        self.asked += 1
+        if self.lost_from is not None and self.asked >= self.lost_from:
+            raise LeadershipLost("ran out")
+        return self.epoch
+
+
+WRITES: dict[str, Callable[[Memory], object]] = {
+    "play": lambda memory: memory.play(inputs_at(NOON)),
+    "tick_done": lambda memory: memory.tick_done("20261120T120000Z", None, 1, True, None),
+    "set_meta": lambda memory: memory.set_meta("a", "b"),
+    "reserve": lambda memory: memory.reserve_generation(0),
+    "claim": lambda memory: memory.claim(),
+    "begin_log": lambda memory: memory.begin_log(NOON, "name", "simulated", "key", "secret"),
+}
+
+
+def batch(memory: Memory) -> None:
+    with memory.batch():
+        memory.play(inputs_at(NOON))
+
+
+WRITES["batch"] = batch
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_no_write_of_a_lower_epoch_is_stored(tmp_path: Path, name: str) -> None:
+    old, new = Memory.open(url_in(tmp_path), Held(3)), Memory.open(url_in(tmp_path), Held(4))
+    old.claim()
+    new.claim()
+    before = content(tmp_path)
+
+    with pytest.raises(LeadershipLost, match="epoch 4") as caught:
+        WRITES[name](old)
+
+    assert caught.value.epoch == 4
+    assert content(tmp_path) == before
+    WRITES[name](new)
+    old.close()
+    new.close()
+
+
+@pytest.mark.parametrize("name", WRITES)
+@pytest.mark.parametrize("question", [1, 2])
+def test_a_lease_that_ends_before_or_within_a_write_stores_nothing(tmp_path: Path, name: str, question: int) -> None:
+    fence = Held(5)
+    memory = Memory.open(url_in(tmp_path), fence)
+    memory.claim()
+    before = content(tmp_path)
+    fence.lost_from = fence.asked + question
+
+    with pytest.raises(LeadershipLost):
+        WRITES[name](memory)
+
+    assert content(tmp_path) == before
+    fence.lost_from = None
+    WRITES[name](memory)
+    memory.close()
+
+
+def test_reading_needs_no_lease(tmp_path: Path) -> None:
+    fence = Held(1)
+    memory = Memory.open(url_in(tmp_path), fence)
+    fence.lost_from = 0
+
+    memory.view(NOON)
+    memory.ticks(NOON)
+
+    assert memory.brain_state() is None
+    memory.close()
+
+
+def test_a_process_without_rivals_is_refused_once_a_lease_was_here(tmp_path: Path) -> None:
+    led = Memory.open(url_in(tmp_path), Held(2))
+    led.claim()
+    led.close()
+    tool = Memory.open(url_in(tmp_path))
+
+    with pytest.raises(LeadershipLost):
+        tool.set_meta("a", "b")
+
+    tool.close()
+
+
+def test_no_number_of_a_generation_is_given_twice(tmp_path: Path) -> None:
+    one, two = Memory.open(url_in(tmp_path), Held(1)), Memory.open(url_in(tmp_path), Held(2))
+
+    numbers = [one.reserve_generation(0), one.reserve_generation(0), one.reserve_generation(7)]
+    two.claim()
+    numbers += [two.reserve_generation(0), two.reserve_generation(3)]
+
+    assert numbers == [1, 2, 8, 9, 10]
+    one.close()
+    two.close()
+
+
+def test_a_new_leader_counts_what_the_last_one_played(tmp_path: Path) -> None:
+    one, two = Memory.open(url_in(tmp_path), Held(1)), Memory.open(url_in(tmp_path), Held(2))
+    two.view(NOON)  # a standby looked, and keeps what it counted
+    one.play(inputs_at(NOON))
+    expected = one.view(NOON).rounds
+
+    two.claim()
+
+    assert two.view(NOON).rounds == expected != {}
+    one.close()
+    two.close()
+
+
+@pytest.mark.parametrize("key", ["schema_version", "fence", "generation"])
+def test_the_memorys_own_notes_are_not_to_be_set(tmp_path: Path, key: str) -> None:
+    memory = Memory.open(url_in(tmp_path))
+
+    with pytest.raises(ValueError, match=key):
+        memory.set_meta(key, "1")
+
+    memory.close()
+
+
+def content(folder: Path) -> list[str]:
+    with closing(sqlite3.connect(url_in(folder).removeprefix("sqlite:///"))) as connection:
+        return list(connection.iterdump())

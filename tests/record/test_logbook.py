@@ -1,0 +1,416 @@
+"""The log of a generator: keys on disk, the same log whatever the restarts, tiles that are put once."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import stat
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator.errors import GeneratorError, LeadershipLost
+from generator.record.audit.auditing import Audit, AuditError, scores_of
+from generator.record.log.note import Checkpoint, Signer
+from generator.record.log.reader import LogReader
+from generator.record.log.tiles import unbundle
+from generator.record.logbook import KeyFileError, Logbook, add_key, drop_old_keys, give_up, make_key, read_keys
+from tests.support import rfc6962
+from tests.support.log_records import CROWDED, NAME, Record
+from tests.support.states import dump, url_in
+from tests.support.worlds import HOUR, MINUTE, NOON, inputs_at, ticks
+
+HOURS = 8
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Iterator[Record]:
+    made = Record(tmp_path)
+    yield made
+    made.memory.close()
+
+
+def entries(record: Record) -> list[bytes]:
+    """Every entry as published, read without any of the product's readers but the bundle's."""
+    names = sorted(str(path.relative_to(record.site / "log")) for path in (record.site / "log").rglob("*"))
+    size, _ = record.memory.log_head()
+    full = [name for name in names if name.startswith("tile/entries/") and ".p" not in name]
+    found = [entry for name in full for entry in unbundle(record.read(name))]
+    if size % 256:
+        found += unbundle(record.read(f"tile/entries/{size // 256:03d}.p/{size % 256}"))
+    return found
+
+
+def test_the_published_log_read_by_the_standard_has_the_signed_root(record: Record) -> None:
+    record.play(ticks(NOON, HOURS * 60, 5))
+    record.publish()
+
+    head = Checkpoint.open(record.read("checkpoint"), [read_keys(record.key_file)[0].verifier])
+    assert head.size == len(entries(record)) > 50
+    assert head.root == rfc6962.mth(entries(record))
+    assert head.origin == NAME
+
+
+def test_an_audit_of_an_honest_log_finds_every_round_and_hour(record: Record) -> None:
+    record.play(ticks(NOON, HOURS * 60, 5))
+    record.publish()
+    audit = Audit()
+    for entry in entries(record):
+        audit.take(entry)
+    audit.finish()
+
+    view = record.memory.view(NOON + HOURS * HOUR)
+    assert len(audit.rounds) == HOURS - 1 == audit.arena_record().resolved
+    assert audit.hourly_record().resolved == (HOURS - 1) * 7
+    for audited, shown in (
+        (audit.arena_record(), view.arena_record),
+        (audit.hourly_record(), view.hourly_record),
+    ):
+        assert scores_of(audited) == scores_of(shown)
+        assert audited.bins == shown.bins
+
+
+def test_no_entry_tells_a_sealed_forecast_before_its_round_is_live(record: Record) -> None:
+    record.play(ticks(NOON, 59))
+    record.publish()
+
+    sealed = [json.loads(entry) for entry in entries(record) if b"round.sealed" in entry]
+    assert len(sealed) == 1
+    assert set(sealed[0]) == {
+        *("kind", "at", "round_id", "asset", "opened", "start", "end", "band_bps", "commitment"),
+    }
+
+
+def test_no_entry_tells_an_hourly_prediction_before_its_hour(record: Record) -> None:
+    record.play(ticks(NOON, 59))
+    record.publish()
+
+    made = [json.loads(entry) for entry in entries(record) if b"predictions.made" in entry]
+    assert made
+    for entry in made:
+        assert set(entry) == {"kind", "at", "start", "assets"}
+        assert all(len(digest) == 64 for digest in entry["assets"].values())
+
+
+def test_a_forecast_that_no_release_carried_before_its_start_is_void_and_not_scored(record: Record) -> None:
+    for now in ticks(NOON, 180, 5):
+        record.logbook.begin(now)
+        record.memory.play(replace(inputs_at(now, config=CROWDED), published_ms=NOON + 5 * MINUTE))
+
+    rows = record.memory.resolved_rounds(10)
+    unseen = ("void", "the forecast was not published before the start")
+    assert [(row["phase"], row["void_reason"]) for row in rows] == [unseen, unseen, ("resolved", None)]
+    assert record.memory.view(NOON + 180 * MINUTE).hourly_record.resolved == 0
+
+
+def test_a_day_with_restarts_and_failures_gives_the_same_log_as_a_day_without(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    key = Signer("example.org/log", bytes(32)).text + "\n"
+    records = []
+    for name in ("straight", "broken"):
+        folder = tmp_path / name
+        (folder / "keys").mkdir(parents=True)
+        (folder / "keys" / "log.key").write_text(key)
+        records.append(Record(folder))
+    straight, broken = records
+    for now in ticks(NOON, 12 * 60, 5):
+        straight.play([now])
+        if chance.random() < 0.1:
+            broken.restart()
+        if chance.random() < 0.1:
+            broken.questions_left = 1  # the fence falls when all is written and nothing is committed
+            with pytest.raises(LeadershipLost):
+                broken.play([now])
+            broken.questions_left = None
+        broken.play([now])
+        if chance.random() < 0.3:
+            broken.publish()
+    straight.publish()
+    broken.publish()
+
+    assert broken.read("checkpoint") == straight.read("checkpoint")
+    assert entries(broken) == entries(straight)
+    assert dump(url_in(broken.folder)) == dump(url_in(straight.folder))
+    for one in records:
+        one.memory.close()
+
+
+def test_a_tile_is_put_once_and_a_restart_goes_on_where_the_last_release_was(record: Record) -> None:
+    record.play(ticks(NOON, 60))
+    first = record.publish()
+    again = record.publish()
+    record.restart()
+    record.play(ticks(NOON + 61 * MINUTE, 5))
+    later = record.publish()
+
+    assert (first, again) == (2, 0)
+    assert later == 0
+
+
+def test_a_site_that_was_lost_gets_the_whole_log_again(record: Record) -> None:
+    record.play(ticks(NOON, 60))
+    record.publish()
+    (record.site / "log" / "checkpoint").unlink()
+    record.restart()
+    record.logbook.begin(NOON + 61 * MINUTE)
+
+    assert record.publish() == 2
+
+
+def test_what_a_stepped_clock_made_is_not_in_the_log(record: Record) -> None:
+    with record.memory.batch():
+        for now in ticks(NOON - 3 * HOUR, 180, 5):
+            record.memory.play(replace(inputs_at(now, config=CROWDED), warm_up=True))
+    record.play(ticks(NOON, 120, 5))
+    record.publish()
+
+    rows = record.memory.resolved_rounds(500)
+    assert any(row["warm_up"] for row in rows)
+    assert all(bool(row["log_entries"]) is not row["warm_up"] for row in rows)
+
+
+def test_a_clock_that_goes_back_is_told_by_the_log_and_an_audit_goes_on(record: Record) -> None:
+    record.play(ticks(NOON, 116))
+    record.play(ticks(NOON + 111 * MINUTE, 100))
+    record.publish()
+    audit = Audit()
+    for entry in entries(record):
+        audit.take(entry)
+
+    assert audit.clock_steps == 1
+
+
+def test_a_log_of_one_round_is_proved_with_few_requests(record: Record) -> None:
+    record.play(ticks(NOON, HOURS * 60, 5))
+    record.publish()
+    asked: list[str] = []
+
+    def fetch(path: str) -> bytes:
+        asked.append(path)
+        return record.read(path)
+
+    head = Checkpoint.open(record.read("checkpoint"), [read_keys(record.key_file)[0].verifier])
+    reader = LogReader(fetch, head)
+    for number in record.memory.resolved_rounds(1)[0]["log_entries"]:
+        reader.entry(number)
+    assert len(asked) < 20
+
+
+# An older memory under a newer site
+
+
+def older_copy(record: Record) -> None:
+    """Put a copy of the memory back that was made before the last releases."""
+    record.memory.close()
+    shutil.copy(record.folder / "older", record.folder / "memory.sqlite3")
+    for name in ("memory.sqlite3-wal", "memory.sqlite3-shm"):
+        (record.folder / name).unlink(missing_ok=True)
+    record.open()
+
+
+@pytest.fixture
+def restored(record: Record) -> Record:
+    record.play(ticks(NOON, 60, 5))
+    record.publish()
+    record.memory.close()
+    shutil.copy(record.folder / "memory.sqlite3", record.folder / "older")
+    record.open()
+    record.play(ticks(NOON + 65 * MINUTE, 120, 5))
+    record.publish()
+    older_copy(record)
+    return record
+
+
+def test_an_older_memory_adds_nothing_to_the_published_log_and_stops_nothing(restored: Record) -> None:
+    head = restored.read("checkpoint")
+    before = {path: path.read_bytes() for path in (restored.site / "log").rglob("*") if path.is_file()}
+    restored.play(ticks(NOON + 190 * MINUTE, 240, 5))
+
+    assert restored.publish() == 0
+    assert restored.read("checkpoint") == head
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_log_that_was_given_up_begins_anew(restored: Record) -> None:
+    current = restored.site / "current" / "log"
+    current.mkdir(parents=True)
+    (current / "checkpoint").write_bytes(restored.read("checkpoint"))
+    aside = give_up(restored.key_file, restored.site)
+    restored.restart()
+    restored.play(ticks(NOON + 190 * MINUTE, 60, 5))
+
+    assert aside is None
+    assert restored.publish() > 0
+    head = Checkpoint.open(restored.read("checkpoint"), [read_keys(restored.key_file)[0].verifier])
+    assert head.root == rfc6962.mth(entries(restored))
+
+
+# Keys
+
+
+def test_a_key_file_is_for_its_owner_alone_and_never_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "keys" / "log.key"
+    make_key(path, NAME)
+    before = path.read_bytes()
+
+    with pytest.raises(KeyFileError, match="never overwritten"):
+        make_key(path, NAME)
+    assert path.read_bytes() == before
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_lost_key_stops_the_log_and_does_not_begin_another(record: Record) -> None:
+    record.play([NOON])
+    record.key_file.unlink()
+    record.restart()
+
+    with pytest.raises(KeyFileError, match="cannot be read"):
+        record.logbook.begin(NOON + MINUTE)
+
+
+def test_a_strange_key_is_refused(record: Record) -> None:
+    record.play([NOON])
+    record.key_file.unlink()
+    make_key(record.key_file, NAME)
+    record.restart()
+
+    with pytest.raises(KeyFileError, match="never signed this log"):
+        record.logbook.begin(NOON + MINUTE)
+
+
+def test_a_rotated_key_is_noted_in_the_log_and_both_sign_until_the_end(record: Record) -> None:
+    record.play([NOON])
+    old = read_keys(record.key_file)[0].verifier
+    new = add_key(record.key_file).verifier
+    record.restart()
+    record.play([NOON + MINUTE])
+    record.publish()
+    for key in (old, new):
+        Checkpoint.open(record.read("checkpoint"), [key])
+    drop_old_keys(record.key_file)
+    record.restart()
+    record.play([NOON + 2 * MINUTE])
+    record.publish()
+
+    Checkpoint.open(record.read("checkpoint"), [new])
+    assert record.memory.log_keys() == (NAME, [old.text, new.text])
+    with pytest.raises(ValueError, match="no trusted key"):
+        Checkpoint.open(record.read("checkpoint"), [old])
+
+
+@pytest.mark.parametrize("content", ["", "nonsense\n", "PRIVATE+KEY+a+b\n", "x" * 5_000, "\x00"])
+def test_what_is_no_key_file_is_one_clear_line_without_its_content(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "log.key"
+    path.write_text(content)
+
+    with pytest.raises(GeneratorError, match=r"log key .*log\.key") as raised:
+        read_keys(path)
+    assert not content or content.strip("\n") not in str(raised.value)
+
+
+def test_a_key_file_that_was_named_must_be_there(record: Record) -> None:
+    logbook = Logbook(record.memory, record.folder / "elsewhere.key", NAME, "live", made_if_missing=False)
+
+    with pytest.raises(KeyFileError, match=r"elsewhere\.key cannot be read"):
+        logbook.begin(NOON)
+
+
+# What an audit names. The entries are an honest log's, one of them bent and all of them signed again.
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, object]]:
+    record = Record(tmp_path_factory.mktemp("honest"))
+    record.play(ticks(NOON, 7 * 60, 5))
+    record.publish()
+    record.memory.close()
+    return [json.loads(entry) for entry in entries(record)]
+
+
+def complaint(log: list[dict[str, object]]) -> str:
+    audit = Audit()
+    with pytest.raises(AuditError) as raised:
+        take_all(audit, log)
+    return str(raised.value)
+
+
+def take_all(audit: Audit, log: list[dict[str, object]]) -> None:
+    for entry in log:
+        audit.take(json.dumps(entry).encode())
+    audit.finish()
+
+
+def first(log: list[dict[str, object]], kind: str) -> int:
+    return next(number for number, entry in enumerate(log) if entry["kind"] == kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value", "named"),
+    [
+        ("round.sealed", "commitment", "0" * 64, "do not give the commitment"),
+        ("round.sealed", "band_bps", 1.0, "the band is not the one"),
+        ("round.sealed", "start", "2026-11-20T11:00:00Z", "not sealed before the start"),
+        ("round.sealed", "at", "2026-11-20T11:00:00Z", "back-dated"),
+        ("round.locked", "start_price", 1.0, "change_bps is"),
+        ("round.locked", "salt", "0", "do not give the commitment"),
+        ("round.locked", "votes", {"bullish": 99, "bearish": 99, "neutral": 99}, "recomputed"),
+        ("round.resolved", "end_price", 1.0, "change_bps is"),
+        ("round.resolved", "outcome", "NEUTRAL", "outcome is"),
+        ("predictions.judged", "start", "2026-11-20T10:00:00Z", "no prediction was made"),
+        ("predictions.made", "at", "2026-11-20T13:30:00Z", "made after its hour began"),
+        ("scores", "arena", {}, "scores are"),
+    ],
+)
+def test_one_bent_field_is_named_with_its_entry(
+    honest: list[dict[str, object]], kind: str, field: str, value: object, named: str
+) -> None:
+    place = first(honest, kind)
+    if value == honest[place][field]:
+        value = "BULLISH"
+    log = [*honest[:place], {**honest[place], field: value}, *honest[place + 1 :]]
+
+    told = complaint(log)
+    assert named in told
+    assert told.startswith(("entry ", "round "))
+
+
+def test_an_hourly_prediction_that_was_changed_after_its_hour_began_is_named(honest: list[dict[str, object]]) -> None:
+    place = first(honest, "predictions.started")
+    shown: Any = json.loads(json.dumps(honest[place]))
+    shown["assets"]["BTC"]["forecast"]["probabilities"] = [0.1, 0.1, 0.8]
+
+    assert "BTC: prediction and salt do not give the commitment" in complaint(
+        [*honest[:place], shown, *honest[place + 1 :]]
+    )
+
+
+@pytest.mark.parametrize(
+    "kind", ["round.sealed", "round.locked", "round.resolved", "predictions.started", "predictions.judged"]
+)
+def test_a_dropped_entry_is_missed(honest: list[dict[str, object]], kind: str) -> None:
+    place = first(honest, kind)
+
+    assert complaint([*honest[:place], *honest[place + 1 :]])
+
+
+def test_a_round_whose_end_was_left_out_is_missed_although_every_entry_holds(honest: list[dict[str, object]]) -> None:
+    place = first(honest, "round.resolved")
+    later = {**honest[-1], "kind": "log.key", "key": "x", "at": "2026-11-21T12:00:00Z"}
+
+    assert "never ended" in complaint([*honest[:place], *honest[place + 1 :], later])
+
+
+def test_a_repeated_entry_is_named(honest: list[dict[str, object]]) -> None:
+    place = first(honest, "round.resolved")
+
+    assert "no live round" in complaint([*honest[: place + 1], *honest[place:]])
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b"nonsense", b'{"kind":"round.sealed","at":"x"}', b"[" * 5_000])
+def test_garbage_in_a_log_is_named_never_a_traceback(data: bytes) -> None:
+    with pytest.raises(AuditError, match="entry 0"):
+        Audit().take(data)

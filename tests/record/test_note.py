@@ -1,0 +1,104 @@
+"""Notes and checkpoints by C2SP, with a published note and key of the Go checksum database's documentation."""
+
+from __future__ import annotations
+
+import pytest
+
+from generator.record.log.merkle import EMPTY_ROOT
+from generator.record.log.note import Checkpoint, NoteError, Signer, Verifier, open_note
+
+SIGNER = Signer("example.org/log", bytes(range(32)))
+HEAD = Checkpoint("example.org/log", 3, bytes(32))
+NOTE = HEAD.signed([SIGNER])
+
+# From the documentation of golang.org/x/mod/sumdb/note: a public vector that another implementation made.
+GO_KEY = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"
+GO_NOTE = (
+    "If you think cryptography is the answer to your problem,\n"
+    "then you don't know what your problem is.\n"
+    "\n"
+    "— PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=\n"
+)
+
+
+def test_a_note_of_another_implementation_opens() -> None:
+    assert open_note(GO_NOTE.encode(), [Verifier.parse(GO_KEY)]).startswith("If you think")
+
+
+def test_a_changed_note_of_another_implementation_does_not() -> None:
+    with pytest.raises(NoteError, match="does not hold"):
+        open_note(GO_NOTE.replace("answer", "cause").encode(), [Verifier.parse(GO_KEY)])
+
+
+def test_a_checkpoint_is_read_back() -> None:
+    assert Checkpoint.open(NOTE, [SIGNER.verifier]) == HEAD
+
+
+def test_the_empty_log_has_a_checkpoint() -> None:
+    empty = Checkpoint("example.org/log", 0, EMPTY_ROOT)
+
+    assert Checkpoint.open(empty.signed([SIGNER]), [SIGNER.verifier]).size == 0
+
+
+def test_two_keys_sign_while_one_replaces_the_other() -> None:
+    after = Signer("example.org/log", bytes(32))
+    note = HEAD.signed([SIGNER, after])
+
+    assert Checkpoint.open(note, [SIGNER.verifier]) == Checkpoint.open(note, [after.verifier]) == HEAD
+
+
+def test_keys_are_read_back_from_their_text() -> None:
+    assert Signer.parse(SIGNER.text).verifier == Verifier.parse(SIGNER.verifier.text) == SIGNER.verifier
+
+
+def test_a_signer_never_shows_its_key() -> None:
+    assert SIGNER.text.rsplit("+", 1)[1] not in repr(SIGNER)
+
+
+def test_a_stranger_s_signature_is_not_enough() -> None:
+    with pytest.raises(NoteError, match="no trusted key"):
+        Checkpoint.open(NOTE, [Signer.generate("example.org/log").verifier])
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        b"",
+        b"\xff",
+        NOTE.replace(b"\n\n", b"\n"),
+        NOTE[:-1],
+        NOTE.replace(b"\n3\n", b"\n03\n"),
+        NOTE + b"no signature\n",
+        NOTE.replace(b"example.org/log\n3", b"example.org/log\r\n3"),
+        NOTE + NOTE.split(b"\n\n")[1] * 16,
+        b"x" * 70_000 + NOTE,
+    ],
+)
+def test_what_is_no_signed_checkpoint_is_refused(note: bytes) -> None:
+    with pytest.raises(NoteError):
+        Checkpoint.open(note, [SIGNER.verifier])
+
+
+@pytest.mark.parametrize("text", ["origin\n3\n", "origin\n-1\nAAAA\n", "origin\n3\nAAAA\n", "\n3\nAAAA\n", "o\n3\n?\n"])
+def test_a_text_of_another_form_is_no_checkpoint(text: str) -> None:
+    with pytest.raises(NoteError):
+        Checkpoint.parse(text)
+
+
+@pytest.mark.parametrize("text", ["", "a+b", "a b+00000000+AQ==", "name+00000000+AQ==", GO_KEY.replace("c74f", "c74e")])
+def test_what_is_no_public_key_is_refused(text: str) -> None:
+    with pytest.raises(NoteError):
+        Verifier.parse(text)
+
+
+@pytest.mark.parametrize("name", ["", "two words", "a+b"])
+def test_a_name_that_no_note_could_carry_is_refused(name: str) -> None:
+    with pytest.raises(NoteError):
+        Signer.generate(name)
+
+
+def test_what_is_no_private_key_is_refused_without_showing_it() -> None:
+    with pytest.raises(NoteError) as raised:
+        Signer.parse("PRIVATE+KEY+name+00000000+c2VjcmV0")
+
+    assert "c2VjcmV0" not in str(raised.value)

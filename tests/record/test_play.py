@@ -1,0 +1,233 @@
+"""What one tick stores, counts and shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from generator.arena.ballots import Refusal
+from generator.arena.crowd import simulated_tally
+from generator.arena.published import complaint_of
+from generator.arena.values import Tally
+from generator.catalog.words import Consensus, PatternType, Prediction, RoundPhase
+from generator.inbox.folder import Inbox
+from generator.record.memory.store import Memory
+from tests.support.states import dump, reopen, url_in
+from tests.support.worlds import CONFIG, HOUR, MINUTE, NOON, Vote, inputs_at, ticks
+
+ROUND = "BTC-20261120-130000"
+OPENED = NOON + MINUTE
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    made = Memory.open(url_in(tmp_path))
+    made.play(inputs_at(NOON))
+    yield made
+    made.close()
+
+
+def test_votes_count_once_a_voter_and_the_last_arrival_wins(memory: Memory) -> None:
+    vote = Vote(ROUND, at_ms=NOON + 5_000)
+    early = vote.but(choice=Prediction.BEARISH, at_ms=NOON + 1_000)
+    other = vote.but(by=1, choice=Prediction.NEUTRAL)
+    memory.play(inputs_at(OPENED, ballots=[vote.file()]))
+    view = memory.play(inputs_at(OPENED + MINUTE, ballots=[early.file(), other.file()]))
+    live = memory.play(inputs_at(NOON + HOUR))
+
+    assert view.ballots_counted == 2
+    assert view.live_tally == Tally()
+    assert live.live is not None
+    assert live.live.round_id == ROUND
+    assert live.live_tally == Tally(bullish=1, bearish=0, neutral=1)
+
+
+def test_an_old_ballot_sent_again_does_not_win_over_the_newer_vote(memory: Memory) -> None:
+    first = Vote(ROUND, Prediction.BEARISH, at_ms=NOON + 1_000)
+    second = first.but(choice=Prediction.BULLISH, at_ms=NOON + 2_000)
+    memory.play(inputs_at(OPENED, ballots=[first.file(), second.file()]))
+
+    view = memory.play(inputs_at(OPENED + MINUTE, ballots=[first.but(at_ms=NOON + 60_000).file()]))
+    live = memory.play(inputs_at(NOON + HOUR))
+
+    assert [verdict.reason for verdict in view.verdicts] == [Refusal.REPEATED]
+    assert live.live_tally == Tally(bullish=1)
+
+
+def test_votes_of_the_last_minute_count_in_the_tick_at_the_start_and_not_after_it(memory: Memory) -> None:
+    start = NOON + HOUR
+    live = memory.play(inputs_at(start, ballots=[Vote(ROUND, at_ms=start - 1).file()]))
+    late = memory.play(inputs_at(start + MINUTE, ballots=[Vote(ROUND, by=1, at_ms=start - 1).file()]))
+
+    assert live.live_tally == late.live_tally == Tally(bullish=1)
+    assert [verdict.reason for verdict in late.verdicts] == [Refusal.READ_LATE]
+
+
+def test_a_crash_before_the_inbox_was_cleared_counts_nothing_twice(tmp_path: Path, memory: Memory) -> None:
+    inbox = Inbox(tmp_path / "inbox")
+    inbox.folder.mkdir()
+    file = Vote(ROUND).file()
+    (inbox.folder / file.name).write_bytes(file.data)
+    early = [replace(found, arrived_ms=NOON) for found in inbox.read()]
+    memory.play(inputs_at(OPENED, ballots=early))
+
+    memory = reopen(memory, url_in(tmp_path))
+    view = memory.play(inputs_at(OPENED + MINUTE, ballots=early))
+    inbox.clear(early, view.verdicts)
+    live = memory.play(inputs_at(NOON + HOUR))
+    memory.close()
+
+    assert live.live_tally == Tally(bullish=1)
+    assert live.ballots_counted == 1
+    assert list(inbox.folder.iterdir()) == []
+
+
+def test_garbage_is_counted_by_reason(memory: Memory) -> None:
+    good = Vote(ROUND).file()
+    garbage = [replace(good, name=f"g{number}", data=b"\xff" * 1_000) for number in range(3)]
+
+    view = memory.play(inputs_at(OPENED, ballots=[*garbage, Vote("BTC-20250101-000000").file(), good]))
+
+    assert (view.ballots_counted, view.ballots_rejected) == (1, 4)
+    assert memory.rejected_ballots() == {Refusal.NOT_BASE64: 3, Refusal.NO_SUCH_ROUND: 1}
+
+
+def test_the_simulated_crowd_is_kept_apart_and_marked(tmp_path: Path) -> None:
+    memory = Memory.open(url_in(tmp_path, "crowd"))
+    config = replace(CONFIG, simulated_crowd=True, seed=11)
+    memory.play(inputs_at(NOON, config=config))
+    memory.play(inputs_at(OPENED, config=config, ballots=[Vote(ROUND, Prediction.NEUTRAL).file()]))
+    live = memory.play(inputs_at(NOON + HOUR, config=config))
+    done = memory.play(inputs_at(NOON + 2 * HOUR, config=replace(config, seed=99)))
+    row = memory.resolved_rounds(5)[0]
+    memory.close()
+
+    made_up = simulated_tally(11, ROUND)
+    assert live.live is not None
+    assert live.live.simulated_crowd
+    assert live.live_simulated_tally == made_up
+    assert live.live_tally == made_up.plus(Tally(neutral=1))
+    assert live.ballots_counted == 1
+    assert done.lessons[0].simulated_crowd
+    assert row["simulated_votes"]["bullish"] == made_up.bullish
+    assert row["votes"]["neutral"] == made_up.neutral + 1
+
+
+def test_without_votes_the_lesson_says_no_crowd(memory: Memory) -> None:
+    for now in (NOON + HOUR, NOON + 2 * HOUR):
+        view = memory.play(inputs_at(now))
+
+    assert view.lessons[0].pattern_type is PatternType.NO_CROWD
+    assert view.lessons[0].human_consensus is Consensus.NONE
+    assert view.lessons[0].crowd_correct == 0
+
+
+def test_what_was_played_before_the_start_stays_marked(tmp_path: Path) -> None:
+    memory = Memory.open(url_in(tmp_path, "warm"))
+    with memory.batch():
+        for now in ticks(NOON - 6 * HOUR, 6 * 60 - 10, 10):
+            memory.play(replace(inputs_at(now), warm_up=True))
+    with memory.batch():
+        for now in ticks(NOON, 180, 10):
+            view = memory.play(inputs_at(now))
+    rows = memory.resolved_rounds(50)
+    memory.close()
+
+    marked = sum(row["warm_up"] for row in rows)
+    assert (len(rows), marked) == (8, 6)
+    assert (view.arena_record.resolved, view.arena_record.warm_up, view.teacher.warm_up) == (2, 6, 6)
+    assert view.rounds_warm_up == 6
+    assert view.rehearsal is not None
+    assert view.rehearsal.arena.resolved == 6
+    assert view.rehearsal.hourly.resolved == view.hourly_record.warm_up > 0
+    assert view.lived is not None
+    assert (view.lived.lessons_total, view.lived.warm_up) == (2, 0)
+
+
+def test_counts_kept_in_step_equal_counts_made_anew(tmp_path: Path, memory: Memory) -> None:
+    with memory.batch():
+        for now in ticks(NOON, 9 * 60, 10):
+            view = memory.play(inputs_at(now, venues=1 if now % (4 * HOUR) == 0 else 3))
+    again = reopen(memory, url_in(tmp_path))
+
+    assert again.view(now) == view
+    again.close()
+    assert view.rounds[RoundPhase.VOID] > 0
+    assert view.rounds[RoundPhase.RESOLVED] > 0
+
+
+def test_every_published_row_can_be_recomputed(memory: Memory) -> None:
+    with memory.batch():
+        for now in ticks(NOON, 6 * 60, 10):
+            memory.play(inputs_at(now, venues=1 if now == NOON + 3 * HOUR else 3))
+
+    rows = memory.resolved_rounds(50)
+
+    assert {row["phase"] for row in rows} == {"resolved", "void"}
+    assert [complaint_of(row) for row in rows] == [None] * len(rows)
+    assert [row["start"] for row in rows] == sorted((row["start"] for row in rows), reverse=True)
+    assert memory.resolved_rounds(2) == rows[:2]
+
+
+def test_a_batch_that_fails_leaves_nothing(tmp_path: Path, memory: Memory) -> None:
+    before, shown = dump(url_in(tmp_path)), memory.view(NOON)
+
+    def interrupted() -> None:
+        with memory.batch():
+            for now in ticks(NOON, 180, 5):
+                memory.play(inputs_at(now))
+            assert memory.resolved_rounds(5)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+
+    assert dump(url_in(tmp_path)) == before
+    assert memory.view(NOON) == shown
+    assert memory.resolved_rounds(5) == []
+
+
+def test_one_failed_tick_inside_a_batch_leaves_the_others(memory: Memory) -> None:
+    def broken(_asset: str, _minutes: int) -> None:
+        raise RuntimeError("brain")
+
+    with memory.batch():
+        memory.play(inputs_at(OPENED, ballots=[Vote(ROUND).file()]))
+        with pytest.raises(RuntimeError, match="brain"):
+            memory.play(replace(inputs_at(NOON + HOUR, ballots=[Vote(ROUND, by=1).file()]), forecast=broken))
+        view = memory.play(inputs_at(NOON + HOUR))
+
+    assert view.live_tally == Tally(bullish=1)
+    assert view.rounds == {RoundPhase.LIVE: 1, RoundPhase.OPEN: 1}
+
+
+def test_the_brains_state_is_stored_with_the_tick(memory: Memory) -> None:
+    memory.play(inputs_at(OPENED))
+    assert memory.brain_state() == str(OPENED).encode()
+
+    memory.play(replace(inputs_at(OPENED + MINUTE), brain_state=None))
+    assert memory.brain_state() == str(OPENED).encode()
+
+
+def test_the_sealed_forecast_stays_in_the_row_of_finished_rounds_only(memory: Memory) -> None:
+    memory.play(inputs_at(NOON + HOUR))
+
+    assert memory.resolved_rounds(10) == []
+
+
+def test_the_round_that_a_stepped_clock_opened_opens_anew_for_real_in_the_first_lived_tick(tmp_path: Path) -> None:
+    memory = Memory.open(url_in(tmp_path, "fresh"))
+    memory.play(replace(inputs_at(NOON), warm_up=True))
+    made = memory.view(NOON).open
+    memory.play(inputs_at(NOON + 5 * MINUTE))
+
+    lived = memory.view(NOON + 5 * MINUTE).open
+    assert made is not None
+    assert lived is not None
+    assert (made.round_id, made.warm_up) == (lived.round_id, True)
+    assert (lived.warm_up, lived.opens_ms) == (False, NOON + 5 * MINUTE)
+    assert lived.sealed_digest != made.sealed_digest
+    memory.close()

@@ -1,0 +1,248 @@
+"""The published ballots of a round: put once, counted again by anyone, and every bent row is named."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from generator.arena.algorand import unpack
+from generator.arena.ballots import BallotFile, Poll, judge
+from generator.arena.life import schedule_round
+from generator.arena.schedule import Slot
+from generator.catalog.words import Prediction, RoundPhase
+from generator.cli.verify import verify
+from generator.record.audit.recount import path_of
+from generator.record.memory.counted import KEPT_MS
+from generator.record.polls import Polls
+from tests.support.log_records import CROWDED, Record
+from tests.support.states import dump, url_in
+from tests.support.worlds import HOUR, MINUTE, NOON, Vote, inputs_at, ticks
+
+ROUND, NEXT = "ETH-20261120-130000", "BTC-20261120-140000"
+VOTES = (
+    Vote(ROUND, Prediction.BULLISH, by=0, at_ms=NOON + MINUTE),
+    Vote(ROUND, Prediction.BEARISH, by=1, at_ms=NOON + MINUTE),
+    Vote(ROUND, Prediction.NEUTRAL, by=0, at_ms=NOON + 2 * MINUTE),  # in the place of the first
+    Vote(ROUND, Prediction.BEARISH, by=2, at_ms=NOON + 3 * MINUTE),
+)
+
+
+def cast(*votes: Vote) -> dict[int, list[BallotFile]]:
+    """Arrange ballots by the tick that reads them."""
+    by_tick: dict[int, list[BallotFile]] = {}
+    for vote in votes:
+        by_tick.setdefault(-(-vote.at_ms // (5 * MINUTE)) * 5 * MINUTE, []).append(vote.file())
+    return by_tick
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Play and publish four hours, once."""
+    made = Record(tmp_path_factory.mktemp("played"))
+    ballots = cast(*VOTES, Vote(NEXT, by=1, at_ms=NOON + HOUR + MINUTE))
+    made.play(ticks(NOON, 4 * 60, 5), ballots)
+    made.publish()
+    made.memory.close()
+    return made.folder
+
+
+@pytest.fixture
+def record(played: Path, tmp_path: Path) -> Iterator[Record]:
+    folder = tmp_path / "copy"
+    shutil.copytree(played, folder)
+    made = Record(folder)
+    yield made
+    made.memory.close()
+
+
+def run(record: Record, *more: str) -> Result:
+    app = typer.Typer()
+    app.command()(verify)
+    return CliRunner().invoke(app, [str(record.site), "--seen", str(record.folder / "seen"), *more])
+
+
+def sheet(record: Record, part: int = 1) -> dict[str, Any]:
+    body: dict[str, Any] = json.loads((record.site / path_of(ROUND, part).lstrip("/")).read_bytes())
+    return body
+
+
+def bend(record: Record, change: Callable[[dict[str, Any]], object]) -> None:
+    body = sheet(record)
+    change(body)
+    record.write({path_of(ROUND): json.dumps(body).encode()})
+
+
+def signed_kept(record: Record) -> int:
+    return len(dump(url_in(record.folder))["signed_ballots"])
+
+
+def test_the_last_ballot_of_each_voter_is_published_as_it_was_signed(record: Record) -> None:
+    body = sheet(record)
+
+    assert (body["round_id"], body["ballots_total"], body["parts"]) == (ROUND, 3, 1)
+    assert sorted(row["choice"] for row in body["ballots"]) == ["BEARISH", "BEARISH", "NEUTRAL"]
+    for row in body["ballots"]:
+        transaction = unpack(base64.b64decode(row["signed"]))["txn"]
+        assert row["choice"].encode() in transaction["note"]
+
+
+def test_an_honest_count_is_repeated_by_the_command(record: Record) -> None:
+    result = run(record)
+
+    assert result.exit_code == 0, result.output
+    assert "ballots counted again: 4 of 2 rounds, every signature checked" in result.output
+    assert "each signed by its voter, one a voter" in " ".join(result.output.split())
+
+
+def test_one_round_is_counted_again_too(record: Record) -> None:
+    result = run(record, "--round", ROUND)
+
+    assert result.exit_code == 0, result.output
+    assert "3 ballots counted again" in result.output
+
+
+def other(by: int, choice: Prediction = Prediction.BULLISH, round_id: str = ROUND) -> dict[str, Any]:
+    """Write a row of a ballot that is valid and was not counted."""
+    vote = Vote(round_id, choice, by=by, at_ms=NOON + MINUTE)
+    poll = Poll(CROWDED.address, CROWDED.genesis_hash, {ROUND: _open()}, NOON + 2 * MINUTE)
+    _, found = judge([vote.file()], poll, lambda _: frozenset())
+    txid, voter = (found[0].txid, found[0].voter) if found else ("T" * 52, "V" * 58)
+    data = vote.file().data.strip().decode()
+    return {"txid": txid, "voter": voter, "choice": str(choice), "arrived_ms": vote.at_ms, "signed": data}
+
+
+def _open() -> Any:
+    slot = Slot(NOON + HOUR, NOON + 2 * HOUR)
+    fresh = schedule_round(slot, ("ETH",), opens_ms=NOON, warm_up=False)
+    return replace(fresh, phase=RoundPhase.OPEN)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda body: body["ballots"].pop(), "their digest is"),
+        (lambda body: body["ballots"].append(other(9)), "their digest is"),
+        (lambda body: body["ballots"].append(other(0)), "is counted 2 times"),
+        (lambda body: body["ballots"].append(body["ballots"][0]), "already counted"),
+        (lambda body: body["ballots"].append(other(9, round_id=NEXT)), "no such round takes votes"),
+        (lambda body: body["ballots"][0].update(choice="BULLISH"), "is not that of its signed transaction"),
+        (lambda body: body["ballots"][0].update(voter=other(9)["voter"]), "is not that of its signed transaction"),
+        (lambda body: body["ballots"][0].update(signed=body["ballots"][1]["signed"]), "already counted"),
+        (lambda body: body["ballots"][0].update(signed="AAAA"), "not one canonical signed transaction"),
+        (lambda body: body["ballots"][0].update(arrived_ms=NOON + HOUR), "round is closed"),
+        (lambda body: body.update(genesis_hash=base64.b64encode(bytes(32)).decode()), "another network"),
+        (lambda body: body.update(parts=2), "part 2 of 2 is not published"),
+        (lambda body: body.update(parts=10**9), "parts cannot be"),
+        (lambda body: body.update(ballots={}), "their digest is"),
+        (lambda body: body.pop("ballots"), "not of the form"),
+        (lambda body: body["ballots"][0].pop("signed"), "not of the form"),
+    ],
+)
+def test_what_was_bent_is_named_with_its_round(
+    record: Record, change: Callable[[dict[str, Any]], object], named: str
+) -> None:
+    bend(record, change)
+    result = run(record)
+
+    assert result.exit_code == 1
+    assert f"round {ROUND}: published ballots:" in result.output
+    assert named in result.output
+
+
+@pytest.mark.parametrize("more", [(), ("--round", ROUND)])
+def test_a_round_whose_ballots_went_away_is_named_with_what_the_log_counted(
+    record: Record, more: tuple[str, ...]
+) -> None:
+    (record.site / path_of(ROUND).lstrip("/")).unlink()
+    result = run(record, *more)
+
+    assert result.exit_code == 1
+    assert f"emi: round {ROUND}: {path_of(ROUND)} is not published; the log counted 3 ballots" in result.output
+    assert "every signature checked" not in result.output
+
+
+def test_the_release_that_shows_a_lock_has_its_ballots_beside_it(record: Record) -> None:
+    vote = Vote("ETH-20261120-170000", by=1, at_ms=NOON + 4 * HOUR + MINUTE)
+    record.play(ticks(NOON + 4 * HOUR, 60, 5), cast(vote))
+    record.play([NOON + 5 * HOUR])
+    record.publish()
+
+    assert (record.site / path_of("ETH-20261120-170000").lstrip("/")).exists()
+
+
+# Publishing
+
+
+def test_many_ballots_are_published_in_parts_one_a_release(tmp_path: Path) -> None:
+    record = Record(tmp_path)
+    record.polls = Polls(record.memory, part=2)
+    record.play(ticks(NOON, 120, 5), cast(*(Vote(ROUND, by=by, at_ms=NOON + MINUTE) for by in range(5))))
+    sizes = []
+    while files := record.polls.files():
+        sizes.append([len(json.loads(data)["ballots"]) for data in files.values()])
+        record.write(dict(files))
+        record.polls.done()
+    record.publish()
+
+    assert sizes == [[2], [2], [1]]
+    assert "5 of 1 rounds" in run(record).output
+    record.memory.close()
+
+
+def test_a_crash_before_the_release_is_noted_puts_the_same_bytes_again(tmp_path: Path) -> None:
+    record = Record(tmp_path)
+    record.play(ticks(NOON, 60, 5), cast(*VOTES))
+    first = record.polls.files()
+    record.restart()
+    second = record.polls.files()
+    record.polls.done()
+
+    assert first == second != {}
+    assert record.polls.files() == {}
+    record.memory.close()
+
+
+def test_a_site_that_was_lost_gets_the_ballots_of_the_last_days_again(record: Record) -> None:
+    (record.site / "log" / "checkpoint").unlink()
+    (record.site / path_of(ROUND).lstrip("/")).unlink()
+    record.restart()
+    record.play([NOON + 4 * HOUR + MINUTE])
+    record.publish()
+
+    assert sheet(record)["ballots_total"] == 3
+
+
+def test_replaced_ballots_are_forgotten_at_the_lock_and_the_others_a_week_after_they_were_published(
+    tmp_path: Path,
+) -> None:
+    record = Record(tmp_path)
+    record.play(ticks(NOON, 55, 5), cast(*VOTES))
+    before = signed_kept(record)
+    record.play([NOON + HOUR])
+    at_lock = signed_kept(record)
+    record.play([NOON + 2 * HOUR - MINUTE, NOON + 2 * HOUR])
+    record.publish()
+    later = NOON + HOUR + KEPT_MS
+    record.play([later, later + HOUR])
+
+    assert (before, at_lock, signed_kept(record)) == (4, 3, 0)
+    record.memory.close()
+
+
+def test_a_round_that_never_locked_publishes_no_ballots(tmp_path: Path) -> None:
+    record = Record(tmp_path)
+    record.play(ticks(NOON, 55, 5), cast(*VOTES))
+    record.memory.play(inputs_at(NOON + HOUR, config=CROWDED, venues=1))
+
+    assert record.polls.files() == {}
+    assert signed_kept(record) == 0
+    record.memory.close()

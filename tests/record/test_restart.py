@@ -1,0 +1,253 @@
+"""Restarts, crashes, clocks that jump, outages: no round is lost, doubled or changed afterwards."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import create_engine, event, text
+
+from generator.arena.play import ArenaConfig, PlayInputs
+from generator.arena.values import ArenaView
+from generator.catalog.words import Prediction, RoundPhase
+from generator.errors import MemoryUnreadable
+from generator.record.memory.store import Memory
+from tests.support.states import dump, reopen, url_in
+from tests.support.worlds import CONFIG, HOUR, MINUTE, NOON, Vote, inputs_at, ms, ticks
+
+CROWDED = replace(CONFIG, assets=("BTC", "ETH"), simulated_crowd=True)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    made = Memory.open(url_in(tmp_path))
+    yield made
+    made.close()
+
+
+def with_ballots(now_ms: int, config: ArenaConfig = CROWDED) -> PlayInputs:
+    """A tick with some ballots in it, also late and repeated ones."""
+    inputs = inputs_at(now_ms, config=config)
+    if now_ms % (20 * MINUTE):
+        return inputs
+    hour = now_ms - now_ms % HOUR + HOUR
+    asset = config.assets[hour // HOUR % len(config.assets)]
+    stamp = f"{asset}-20261120-{hour // HOUR % 24:02d}0000"
+    files = [
+        Vote(stamp, word, by=by, at_ms=now_ms - by * 1_000).file()
+        for by, word in enumerate(random.Random(now_ms).choices(list(Prediction), k=4))
+    ]
+    return replace(inputs, ballots=tuple(files))
+
+
+class Dead(BaseException):
+    """Stands for a kill: nothing in the program may catch it."""
+
+
+def dies() -> str:
+    raise Dead
+
+
+def test_a_day_with_restarts_and_crashes_equals_the_same_day_without(tmp_path: Path) -> None:
+    chance = random.Random(20261120)
+    straight_url, broken_url = url_in(tmp_path, "straight"), url_in(tmp_path, "broken")
+    straight, broken = Memory.open(straight_url), Memory.open(broken_url)
+    for now in ticks(NOON - 8 * HOUR, 8 * 60 + 60, 10):
+        inputs = with_ballots(now)
+        last = straight.play(inputs)
+        if chance.random() < 0.3:
+            broken = reopen(broken, broken_url)
+        if now % HOUR == 0 and chance.random() < 0.5:
+            with pytest.raises(Dead):
+                broken.play(replace(inputs, salt=dies))
+            broken = reopen(broken, broken_url)
+        again = broken.play(inputs)
+        assert again == last
+    straight.close()
+    broken.close()
+
+    assert last.arena_record.resolved == last.teacher.crowd.n == 8
+    assert last.ballots_counted == 36
+    assert dump(straight_url) == dump(broken_url)
+
+
+TABLES = ["meta", "rounds", "ballots", "rejected_ballots", "crowd_tallies", "predictions", "lessons", "events"]
+TABLES += ["regime_history", "brain_state"]
+
+
+def busy_tick(now_ms: int = NOON + 2 * HOUR) -> PlayInputs:
+    """A tick that writes to every table."""
+    vote = Vote("BTC-20261120-140000", at_ms=now_ms - MINUTE)
+    inputs = inputs_at(now_ms, config=replace(CONFIG, round_minutes=30, simulated_crowd=True))
+    return replace(inputs, ballots=(vote.file(), vote.but(round_id="BTC-20261120-090000").file()))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_failure_at_any_table_leaves_nothing_of_the_tick(tmp_path: Path, table: str) -> None:
+    url = url_in(tmp_path)
+    memory = Memory.open(url)
+    run(memory, ticks(NOON, 119, 5), config=replace(CONFIG, simulated_crowd=True))
+    with create_engine(url).begin() as connection:
+        for verb in ("INSERT", "UPDATE"):
+            connection.execute(
+                text(f"CREATE TRIGGER no_{verb} BEFORE {verb} ON {table} BEGIN SELECT RAISE(ABORT, 'torn'); END")
+            )
+    before, seen = dump(url), memory.view(NOON + 119 * MINUTE)
+
+    with pytest.raises(MemoryUnreadable, match="torn"):
+        memory.play(busy_tick())
+
+    assert dump(url) == before
+    assert memory.view(NOON + 119 * MINUTE) == seen
+    with create_engine(url).begin() as connection:
+        for verb in ("INSERT", "UPDATE"):
+            connection.execute(text(f"DROP TRIGGER no_{verb}"))
+    view = memory.play(busy_tick())
+    memory.close()
+    assert sorted(verdict.accepted for verdict in view.verdicts) == [False, True]
+    assert dump(url)[table] != before[table]
+
+
+def test_a_commit_that_fails_leaves_the_counts_as_they_were(tmp_path: Path, memory: Memory) -> None:
+    run(memory, ticks(NOON, 119, 5))
+    before, seen = dump(url_in(tmp_path)), memory.view(NOON + 119 * MINUTE)
+
+    def fail(_connection: object) -> None:
+        raise Dead
+
+    event.listen(memory._engine, "commit", fail)
+    with pytest.raises(Dead):
+        memory.play(busy_tick())
+    event.remove(memory._engine, "commit", fail)
+
+    assert dump(url_in(tmp_path)) == before
+    assert memory.view(NOON + 119 * MINUTE) == seen
+
+
+def test_the_same_tick_again_changes_nothing(tmp_path: Path, memory: Memory) -> None:
+    run(memory, ticks(NOON, 119, 5))
+    first = memory.play(replace(busy_tick(), ballots=()))
+    stored = dump(url_in(tmp_path))
+
+    again = memory.play(replace(busy_tick(), ballots=()))
+
+    assert again == first
+    assert dump(url_in(tmp_path)) == stored
+
+
+def run(memory: Memory, moments: Any, **more: Any) -> ArenaView:
+    with memory.batch():
+        for now in moments:
+            view = memory.play(inputs_at(now, **more))
+    return view
+
+
+def finished(memory: Memory) -> dict[str, dict[str, Any]]:
+    rows = memory.resolved_rounds(1_000)
+    found = {row["round_id"]: row for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def test_a_clock_that_goes_back_an_hour_reopens_and_doubles_nothing(memory: Memory) -> None:
+    run(memory, ticks(NOON - 3 * HOUR, 210, 5))
+    before = finished(memory)
+    view_before = memory.view(NOON + 30 * MINUTE)
+
+    view = run(memory, ticks(NOON - 30 * MINUTE, 210, 5))
+
+    after = finished(memory)
+    assert {name: after[name] for name in before} == before
+    assert view_before.live is not None
+    assert after[view_before.live.round_id]["start_price"] == view_before.live.start_price
+    assert all(row["phase"] == "resolved" for row in after.values())
+    assert sorted(after) == [f"BTC-20261120-{hour:02d}0000" for hour in range(10, 15)]
+    assert view.live is not None
+    assert view.live.round_id == "BTC-20261120-150000"
+
+
+def test_a_clock_that_jumps_ahead_for_one_tick_voids_but_loses_nothing(memory: Memory) -> None:
+    run(memory, ticks(NOON - 2 * HOUR, 150, 5))
+    run(memory, [NOON + 8 * HOUR + 7 * MINUTE])
+    view = run(memory, ticks(NOON + 35 * MINUTE, 12 * 60, 5))
+
+    rows = finished(memory)
+    assert {name: row["void_reason"] for name, row in rows.items() if row["phase"] == "void"} == {
+        "BTC-20261120-120000": "no tick in the minute after the end",
+        "BTC-20261120-130000": "no tick in the minute after the start",
+    }
+    assert rows["BTC-20261120-140000"]["phase"] == rows["BTC-20261120-210000"]["phase"] == "resolved"
+    assert view.live is not None
+
+
+def test_rounds_that_ended_in_an_outage_are_void_and_nothing_is_forecast_after_the_fact(memory: Memory) -> None:
+    run(memory, ticks(NOON - 2 * HOUR, 175, 5))
+
+    view = run(memory, [NOON + 5 * HOUR + 20 * MINUTE])
+
+    rows = finished(memory)
+    assert rows["BTC-20261120-120000"]["void_reason"] == "no tick in the minute after the end"
+    assert rows["BTC-20261120-130000"]["void_reason"] == "no tick in the minute after the start"
+    assert max(rows) == "BTC-20261120-130000"
+    assert view.live is None
+    assert view.open is not None
+    assert view.open.opens_ms == NOON + 5 * HOUR + 20 * MINUTE
+    assert view.hourly_record.void == 14  # seven whose end, seven whose start passed; 14:00 to 17:00 were never made
+    assert view.hourly_record.predictions == view.hourly_record.resolved + 14
+    assert view.void_rate_percent == round(100 * 2 / len(rows), 1)
+
+
+def test_too_few_venues_void_the_round_and_the_predictions(memory: Memory) -> None:
+    run(memory, ticks(NOON - 2 * HOUR, 119, 5))
+
+    view = run(memory, [NOON], venues=1)
+
+    rows = finished(memory)
+    assert rows["BTC-20261120-110000"]["void_reason"] == "too few venues agree on the end price: 1 of 2"
+    assert "round_void" in {event.kind for event in view.events}
+    assert view.hourly_record.void == 14
+
+
+def test_one_venue_is_enough_where_one_is_all_there_is(memory: Memory) -> None:
+    run(memory, ticks(NOON - 2 * HOUR, 120, 5), venues=1, needed=1)
+
+    assert finished(memory)["BTC-20261120-110000"]["phase"] == "resolved"
+
+
+def test_a_new_round_length_keeps_the_day_whole(memory: Memory) -> None:
+    evening = ms("2026-11-20T21:00")
+    run(memory, ticks(evening, 60, 5))
+    run(memory, ticks(evening + 65 * MINUTE, 5 * 60, 5), config=replace(CONFIG, round_minutes=15))
+
+    spans = sorted((row["start"], row["end"]) for row in finished(memory).values())
+    assert all(end == start for (_, end), (start, _) in pairwise(spans))
+    assert spans[0] == ("2026-11-20T22:00:00Z", "2026-11-20T23:00:00Z")
+    assert ("2026-11-21T00:00:00Z", "2026-11-21T00:15:00Z") in spans
+    assert all(row["phase"] == "resolved" for row in finished(memory).values())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_the_ticks_do_one_round_is_live_and_no_slot_has_two(memory: Memory, seed: int) -> None:
+    chance, now = random.Random(seed), NOON
+    phases: dict[str, list[RoundPhase]] = {}
+    order = list(RoundPhase)
+    with memory.batch():
+        for _ in range(150):
+            now += chance.choice([1, 7_000, MINUTE, MINUTE, 5 * MINUTE, 61 * MINUTE, -9 * MINUTE, -70 * MINUTE])
+            view = memory.play(inputs_at(now))
+            for item in (view.live, view.open):
+                if item is not None:
+                    phases.setdefault(item.round_id, []).append(item.phase)
+            if view.live and view.open:
+                assert view.live.round_id != view.open.round_id
+    for seen in phases.values():
+        assert [order.index(phase) for phase in seen] == sorted(order.index(phase) for phase in seen)
+    starts = Counter(row["start"] for row in memory.resolved_rounds(10_000))
+    assert max(starts.values()) == 1
+    assert sum(view.rounds.values()) >= len(starts)

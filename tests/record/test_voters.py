@@ -1,0 +1,117 @@
+"""The voters' records in the memory: counted once a resolved round, worked out at the lock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, select
+
+from generator.catalog.words import Prediction
+from generator.record.memory.store import Memory
+from generator.record.memory.tables import voters
+from tests.support.states import reopen, url_in
+from tests.support.worlds import CONFIG, HOUR, MINUTE, NOON, Vote, inputs_at, ticks
+
+NEXT = "BTC-20261120-130000"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    made = Memory.open(url_in(tmp_path))
+    yield made
+    made.close()
+
+
+def vote_at(memory: Memory, now_ms: int, *votes: Vote) -> None:
+    memory.play(replace(inputs_at(now_ms), ballots=tuple(vote.but(at_ms=now_ms).file() for vote in votes)))
+
+
+def round_at(hour: int) -> str:
+    return f"BTC-20261120-{12 + hour:02d}0000"
+
+
+def play_rounds(memory: Memory, count: int) -> None:
+    """Voter 0 always says BULLISH, voter 1 always BEARISH; one round an hour."""
+    for hour in range(count):
+        now = NOON + hour * HOUR
+        memory.play(inputs_at(now))
+        vote_at(
+            memory,
+            now + 30 * MINUTE,
+            Vote(round_at(hour + 1), Prediction.BULLISH, 0),
+            Vote(round_at(hour + 1), Prediction.BEARISH, 1),
+        )
+    memory.play(inputs_at(NOON + count * HOUR))
+
+
+def test_every_voter_of_a_resolved_round_is_counted_once(memory: Memory) -> None:
+    play_rounds(memory, 5)
+    outcomes = [row["outcome"] for row in memory.resolved_rounds(10)]
+
+    board = memory.view(NOON + 5 * HOUR).leaderboard
+
+    assert (board.voters, board.below, board.places) == (2, 2, ())
+    assert len(outcomes) == 4
+
+
+def test_the_crowd_by_record_is_that_of_the_lock_and_survives_a_restart(memory: Memory, tmp_path: Path) -> None:
+    play_rounds(memory, 9)
+    before = memory.view(NOON + 9 * HOUR).crowd
+    memory = reopen(memory, url_in(tmp_path))
+
+    after = memory.view(NOON + 9 * HOUR).crowd
+
+    assert before == after
+    assert after is not None
+    assert after.by_record.voters in {0, 1, 2}
+    assert after.bursts == ()
+    memory.close()
+
+
+def test_a_flood_of_votes_is_told_of_the_live_round(memory: Memory) -> None:
+    memory.play(inputs_at(NOON))
+    vote_at(memory, NOON + 10 * MINUTE, *(Vote(NEXT, Prediction.BULLISH, by) for by in range(25)))
+    memory.play(inputs_at(NOON + HOUR))
+
+    crowd = memory.view(NOON + HOUR).crowd
+
+    assert crowd is not None
+    assert [(burst.votes, burst.same_choice, burst.new_voters) for burst in crowd.bursts] == [(25, 1.0, 1.0)]
+    assert crowd.by_record.voters == 0
+
+
+def test_the_simulated_crowd_is_nobody_s_record(memory: Memory) -> None:
+    for now in ticks(NOON, 240, 5):
+        memory.play(inputs_at(now, config=replace(CONFIG, simulated_crowd=True)))
+
+    view = memory.view(NOON + 4 * HOUR)
+
+    assert view.live_tally.total > 0
+    assert view.leaderboard.voters == 0
+    assert view.crowd is None
+
+
+def test_rounds_that_a_clock_set_ahead_made_count_for_no_voter(memory: Memory) -> None:
+    play_rounds(memory, 3)
+    assert memory.view(NOON + 3 * HOUR).teacher.lessons_total == 2
+
+    back = replace(inputs_at(NOON - HOUR), next_close_ms=NOON - HOUR + 5 * MINUTE, follows_clock=True)
+    after = memory.play(back)
+
+    assert (after.teacher.lessons_total, after.arena_record.resolved, after.lessons) == (0, 0, ())
+    rows = memory.resolved_rounds(10)
+    assert {row["void_reason"] for row in rows} == {"clock was set back"}
+    with create_engine(str(memory._engine.url)).connect() as connection:
+        assert set(connection.execute(select(voters.c.resolved, voters.c.hits))) == {(0, 0)}
+
+
+def test_what_venues_had_priced_stays_resolved_when_the_clock_goes_back(memory: Memory) -> None:
+    play_rounds(memory, 3)
+
+    after = memory.play(replace(inputs_at(NOON - HOUR), next_close_ms=NOON - HOUR + 5 * MINUTE))
+
+    assert after.teacher.lessons_total == 2
+    assert after.live is None

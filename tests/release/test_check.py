@@ -1,0 +1,104 @@
+"""What is never published, whatever made it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from generator.catalog.endpoints import ENDPOINTS
+from generator.errors import PublishError
+from generator.release.check import Checker
+
+NUMBER = "000000000007"
+BODY = json.dumps({"success": True, "freshness": {"generation": NUMBER}}).encode()
+FILES = {row.path: BODY for row in ENDPOINTS} | {"/index.html": b"<html></html>\n", "/llms.txt": b"words"}
+OLD = BODY.replace(b"007", b"006")
+REGIME = "/api/market-regime.php"
+
+
+def test_a_whole_release_passes() -> None:
+    Checker().check(NUMBER, FILES, {"/log/tile/0/000": b"\x00"})
+
+
+@pytest.mark.parametrize(
+    ("files", "fault"),
+    [
+        ({REGIME: BODY[:-1]}, "not JSON"),
+        ({REGIME: b""}, "empty"),
+        ({REGIME: b"[]"}, "not a JSON object"),
+        ({REGIME: OLD}, "of generation 000000000006"),
+        ({"/status.json": b'{"generation":"000000000006"}'}, "of generation 000000000006"),
+        ({"/api/secret.json": b"{}"}, "not a path of the contract"),
+        ({"/api/x.php": b"{}"}, "not a path of the contract"),
+        ({"/index.html": b"  \n"}, "/index.html: empty"),
+        ({"/index.html": b"<html><body>half"}, "not a whole page"),
+        ({"/index.html": b"\xff</html>"}, "not UTF-8"),
+        ({"/a/../b.txt": b"x"}, "not a path"),
+        ({"b.txt": b"x"}, "not a path"),
+        ({"/lost.txt.gz": b"x"}, "a variant of nothing"),
+        ({"/log/tile/0/000": b"x"}, "is to be put once"),
+    ],
+)
+def test_a_fault_is_named_and_nothing_passes(files: dict[str, bytes], fault: str) -> None:
+    with pytest.raises(PublishError, match=fault):
+        Checker().check(NUMBER, {**FILES, **files})
+
+
+def test_what_is_too_large_does_not_pass() -> None:
+    with pytest.raises(PublishError, match=r"/llms.txt: larger than 100 bytes"):
+        Checker(max_file_bytes=100).check(NUMBER, {**FILES, "/llms.txt": b"x" * 101})
+
+
+def test_an_endpoint_left_out_does_not_pass() -> None:
+    with pytest.raises(PublishError, match=r"market-regime.php: missing"):
+        Checker().check(NUMBER, {path: data for path, data in FILES.items() if path != REGIME})
+
+
+def test_a_body_of_the_last_tick_does_not_pass_again() -> None:
+    checker = Checker()
+    checker.check(NUMBER, FILES)
+
+    with pytest.raises(PublishError, match=r"9 faults: .*of generation 000000000007"):
+        checker.check("000000000008", FILES)
+
+
+def made(as_of: str, **more: object) -> bytes:
+    freshness = {"generation": NUMBER, "generated_at": "2026-11-20T12:00:00Z"}
+    return json.dumps({"freshness": freshness, "assets": {"BTC": [{"as_of": as_of}]}, **more}).encode()
+
+
+def test_a_body_of_a_time_that_has_not_come_does_not_pass() -> None:
+    moved = {"replay": {"market_time": "2022-10-20T12:00:00Z"}}
+    Checker().check(NUMBER, {**FILES, REGIME: made("2026-11-20T12:00:00Z")})
+    Checker().check(NUMBER, {**FILES, REGIME: made("2022-10-20T12:00:00Z", **moved)})
+
+    with pytest.raises(PublishError, match=r"market-regime.php: as of 2026-11-20T12:00:01Z, later than its own time"):
+        Checker().check(NUMBER, {**FILES, REGIME: made("2026-11-20T12:00:01Z")})
+    with pytest.raises(PublishError, match=r"as of 2022-10-20T12:05:00Z, later than its own time 2022-10-20T12:00:00Z"):
+        Checker().check(NUMBER, {**FILES, REGIME: made("2022-10-20T12:05:00Z", **moved)})
+
+
+def test_a_paid_body_of_a_time_that_has_not_come_does_not_pass() -> None:
+    body = {"updated": "2026-11-20T12:00:00Z", "intelligence_layer": {"regime": {"as_of": "2026-11-20T12:05:00Z"}}}
+
+    with pytest.raises(PublishError, match="x402-atlas: as of 2026-11-20T12:05:00Z"):
+        Checker.check_paid(NUMBER, {"x402-atlas": body})
+
+
+def test_many_faults_are_counted() -> None:
+    with pytest.raises(PublishError, match=r"9 faults: .* and 4 more"):
+        Checker().check("000000000008", FILES)
+
+
+def test_a_put_once_file_lies_below_its_paths() -> None:
+    with pytest.raises(PublishError, match=r"/elsewhere: not below the put-once paths"):
+        Checker().check(NUMBER, FILES, {"/elsewhere": b"x"})
+
+
+def test_what_was_good_is_looked_at_again_only_when_it_changed() -> None:
+    checker = Checker()
+    checker.check(NUMBER, FILES)
+
+    with pytest.raises(PublishError, match=r"1 faults: /llms.txt"):
+        checker.check(NUMBER, {**FILES, "/llms.txt": b"\xff"})

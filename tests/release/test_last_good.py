@@ -1,0 +1,200 @@
+"""No page, picture, feed, download or discovery file stops a release: its last good bytes stay."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from structlog.testing import capture_logs
+
+from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.words import SourceMode
+from generator.errors import LeadershipLost
+from generator.record.memory.store import Memory
+from generator.release.last_good import Kind, LastGood
+from generator.runtime.bootstrap import bootstrap_files
+from generator.runtime.metrics import Metrics
+from generator.runtime.service import Service
+from generator.runtime.tick import tick
+from generator.site.beside import Beside
+from generator.site.charts.report import report_charts
+from generator.site.pages.render import Pages
+from generator.site.resources import Resources
+from generator.site.sample import Sample
+from generator.site.standing import Standing
+from tests.support.builders import full_context
+from tests.support.publish_fixture import SITE, bodies, context
+from tests.support.services import NOON, SteppedClock, opened
+
+# One file of each kind, and a page that does not fail.
+OF_KIND = {
+    Kind.PAGE: "index.html",
+    Kind.FEED: "feed.json",
+    Kind.DOWNLOAD: "track-record/hourly.csv",
+    Kind.DISCOVERY: "openapi.json",
+}
+OTHER_PAGE = "arena/index.html"
+SAMPLE = "sample-report.json"
+MINUTE = timedelta(minutes=1)
+
+
+def fails() -> NoReturn:
+    raise ZeroDivisionError("division by zero")
+
+
+class Deaf:
+    """A memory whose record cannot be read for feeds and downloads, nor written for the sample."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._memory, name)
+
+    def exports(self) -> NoReturn:
+        fails()
+
+    def regime_changes(self, _number: int) -> NoReturn:
+        fails()
+
+    def meta(self, _key: str) -> NoReturn:
+        fails()
+
+
+def torn_templates(folder: Path, name: str = "pages/index.html") -> Pages:
+    """Return pages of which one divides by zero."""
+    there = Resources.locate()
+    shutil.copytree(there.templates, folder)
+    (folder / name).write_text("{{ 1 // 0 }}")
+    return Pages(Resources(folder, there.site))
+
+
+def broken(service: Service, folder: Path) -> Service:
+    """Return the service with a fault in every kind of file that is no answer."""
+    deaf: Any = Deaf(service.memory)
+
+    return replace(
+        service,
+        pages=torn_templates(folder),
+        beside=Beside(deaf, service.releases.shown, service.last_good),
+        sample=Sample(deaf),
+        standing=Standing(lambda _: fails(), service.last_good),
+    )
+
+
+def site(state: Path) -> dict[str, bytes | None]:
+    current = state / "site" / "current"
+    paths = [*OF_KIND.values(), OTHER_PAGE, SAMPLE]
+    return {path: (current / path).read_bytes() if (current / path).exists() else None for path in paths}
+
+
+def run(state: Path, work: Callable[[Service, SteppedClock], Any]) -> None:
+    async def whole() -> None:
+        clock = SteppedClock()
+        async with opened(state, clock, standing=True) as service:
+            await work(service, clock)
+
+    asyncio.run(whole())
+
+
+def test_the_release_comes_and_what_cannot_be_made_stays_as_it_was(tmp_path: Path) -> None:
+    async def work(service: Service, clock: SteppedClock) -> None:
+        await tick(service, clock.now())
+        before = site(tmp_path)
+        service.last_good.doubt()  # as after a restart: only what is published is known
+        await tick(broken(service, tmp_path / "templates"), clock.step(MINUTE))
+        after = site(tmp_path)
+        assert None not in before.values()
+        assert {path for path in after if after[path] != before[path]} == {OTHER_PAGE}
+        assert b"000000000002" in (tmp_path / "site/current/api/market-regime.php").read_bytes()
+        assert all(service.last_good.failures[kind] for kind in OF_KIND)
+
+    run(tmp_path, work)
+
+
+def test_without_an_earlier_release_what_cannot_be_made_is_left_out(tmp_path: Path) -> None:
+    async def work(service: Service, clock: SteppedClock) -> None:
+        await tick(broken(service, tmp_path / "templates"), clock.now())
+
+    run(tmp_path, work)
+
+    assert {path for path, content in site(tmp_path).items() if content is not None} == {OTHER_PAGE}
+    assert all((tmp_path / "site" / "current" / row.path.lstrip("/")).exists() for row in ENDPOINTS)
+
+
+def test_pictures_that_cannot_be_drawn_stay_as_published() -> None:
+    ctx, rounds, at = context(), (), NOON
+    shown: dict[str, bytes] = {}
+    deaf: Any = Deaf(None)  # type: ignore[arg-type]
+
+    def beside(last_good: LastGood) -> Beside:
+        return Beside(deaf, lambda paths: {path: shown[path] for path in paths if path in shown}, last_good)
+
+    drawn = beside(LastGood()).now(ctx, bodies(), rounds, at)
+    shown |= drawn.files
+    last_good = LastGood()
+    again = beside(last_good).now(ctx, {}, rounds, at)  # without bodies there is nothing to draw
+
+    assert {path for path in drawn.files if path.endswith(".png")} == set(again.files)
+    assert (again.files, again.shares) == (drawn.files, drawn.shares)
+    assert last_good.failures[Kind.PICTURE] == 1
+
+
+def test_the_first_pages_are_laid_down_without_the_one_that_fails(tmp_path: Path) -> None:
+    files = bootstrap_files(SITE, SourceMode.LIVE, NOON, torn_templates(tmp_path / "templates"))
+
+    assert ("/index.html" in files, "/arena/index.html" in files, "/openapi.json" in files) == (False, True, True)
+
+
+@pytest.mark.parametrize("content", [b"", b"<html>half", b"\xff</html>"], ids=["empty", "cut", "not UTF-8"])
+def test_a_page_that_is_not_one_is_a_failure_too(content: bytes) -> None:
+    last_good = LastGood()
+    last_good.make(Kind.PAGE, ("/index.html",), lambda: {"/index.html": b"<html></html>"})
+
+    files = last_good.make(Kind.PAGE, ("/index.html",), lambda: {"/index.html": content})
+
+    assert files == {"/index.html": b"<html></html>"}
+
+
+def test_each_failure_is_counted_and_logged_once_until_it_is_well_again() -> None:
+    last_good = LastGood()
+    metrics = Metrics()
+    metrics.publish_failures.counts = lambda: last_good.failures
+
+    def make(made: Callable[[], Mapping[str, bytes]]) -> None:
+        last_good.make(Kind.FEED, ("/feed.json",), made)
+
+    with capture_logs() as logged:
+        for made in (fails, fails, lambda: {"/feed.json": b"{}"}, fails):
+            make(made)
+
+    assert [row["reason"] for row in logged] == ["ZeroDivisionError: division by zero"] * 2
+    assert metrics.registry.get_sample_value("emi_publish_failures_total", {"kind": "feed"}) == 3
+    assert metrics.registry.get_sample_value("emi_publish_failures_total", {"kind": "page"}) == 0
+
+
+def test_a_chart_that_fails_each_minute_is_logged_once_though_others_are_drawn() -> None:
+    last_good = LastGood()
+
+    def attempt(name: str, draw: Callable[[], Any]) -> Any:
+        return last_good.attempt(Kind.PICTURE, fails if "what_changed" in name else draw, name)
+
+    with capture_logs() as logged:
+        charts = [report_charts(full_context(), attempt) for _ in range(2)]
+
+    assert [len(drawn) for drawn in charts] == [6, 6]
+    assert [row["file"] for row in logged] == ["report chart 2, what_changed"]
+
+
+def test_a_lost_lease_is_no_failure_of_a_file() -> None:
+    def lost() -> dict[str, bytes]:
+        raise LeadershipLost("another leads")
+
+    with pytest.raises(LeadershipLost):
+        LastGood().make(Kind.DOWNLOAD, ("/sample.json",), lost)

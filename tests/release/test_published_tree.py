@@ -1,0 +1,213 @@
+"""A whole published release and vault, as the generator writes them: valid, closed, and nothing internal in any file."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import brotli
+import pytest
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import validate
+
+from generator.arena.values import Round
+from generator.catalog.discovery import FEEDS, PAGES, SHARE_PICTURE, SHARE_PICTURES
+from generator.catalog.downloads import DOWNLOADS
+from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.products import PRODUCTS
+from generator.catalog.words import RoundPhase
+from generator.contract.registry import MODELS
+from generator.record.memory.store import Memory
+from generator.runtime.tick import tick
+from generator.settings import GeneratorSettings
+from tests.support.services import NOON, SteppedClock, opened
+from tests.support.walk import allowed, leaves, model_paths
+
+WEIGHTS = Path(__file__).parents[2] / "generator" / "brain" / "weights.json"
+FORBIDDEN = re.compile(r"weight|coefficient|threshold|feature|logit|heuristic|normalisation|formula", re.IGNORECASE)
+NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+(?:e-?\d+)?|(?<![\w.])-?\d+e-?\d+")
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("published")
+
+    async def work() -> None:
+        clock = SteppedClock()
+        async with opened(folder, clock, hours=5, standing=True, days=3) as service:
+            await tick(service, clock.now())
+            await tick(service, clock.step(timedelta(minutes=1)))
+
+    asyncio.run(work())
+    return folder
+
+
+def load(state: Path, path: str) -> Any:
+    return json.loads((state / "site" / "current" / path.lstrip("/")).read_text())
+
+
+def paid(state: Path) -> dict[str, Any]:
+    manifest = json.loads((state / "vault" / "manifest.json").read_text())
+    return {row["id"]: json.loads((state / "vault" / row["body"]["path"]).read_text()) for row in manifest["products"]}
+
+
+def test_the_openapi_document_is_valid(state: Path) -> None:
+    validate(load(state, "/openapi.json"))
+
+
+def test_every_free_and_paid_body_keeps_the_published_schema(state: Path) -> None:
+    document = load(state, "/openapi.json")
+    bodies = {row.path: load(state, row.path) for row in ENDPOINTS}
+    bodies |= {row.path: paid(state)[row.id] for row in PRODUCTS}
+
+    for path, body in bodies.items():
+        answer = document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]
+        Draft202012Validator({**answer["schema"], "components": document["components"]}).validate(body)
+
+
+@pytest.mark.parametrize("row", [*ENDPOINTS, *PRODUCTS], ids=lambda row: row.id)
+def test_every_key_path_is_one_of_the_models_and_names_no_internal(state: Path, row: Any) -> None:
+    body = paid(state)[row.id] if row in PRODUCTS else load(state, row.path)
+    paths = model_paths(MODELS[row.model])
+
+    for path, _ in leaves(body):
+        assert allowed(path, paths), path
+        assert not FORBIDDEN.search(path[-1]), path
+
+
+def test_no_number_of_the_weights_is_in_any_published_file(state: Path) -> None:
+    secret = {text.lstrip("-") for text in NUMBER.findall(WEIGHTS.read_text()) if significant(text) >= 4}
+    files = [path for path in (state / "site" / "current").rglob("*") if path.suffix not in {".gz", ".br", ".png"}]
+    files += list((state / "vault").rglob("*.json"))
+
+    assert len(secret) > 50
+    for path in files:
+        if path.is_file():
+            shown = {text.lstrip("-") for text in NUMBER.findall(path.read_text())}
+            assert not shown & secret, (path, shown & secret)
+
+
+def significant(text: str) -> int:
+    return len(text.lstrip("-").split("e")[0].replace(".", "").strip("0"))
+
+
+def test_a_forecast_is_sealed_in_every_file_until_its_round_is_live(state: Path) -> None:
+    seen = load(state, "/api/human-consensus.php")
+    opened_round = seen["open_round"]
+    revealed = [row for row in load(state, "/arena/rounds.json")["rounds"] if row["phase"] != RoundPhase.OPEN]
+
+    assert opened_round["commitment"]
+    assert opened_round["round_id"] not in {row["round_id"] for row in revealed}
+    assert not {"prediction", "salt", "probabilities"} & set(opened_round)
+
+
+def sealed_round(state: Path) -> Round:
+    """Return the round that takes votes as only the memory knows it."""
+    memory = Memory.open(GeneratorSettings(state_dir=state).memory)
+    try:
+        found = memory.view(round(NOON.timestamp() * 1000) + 60_000).open
+    finally:
+        memory.close()
+    assert found is not None
+    return found
+
+
+def holding(folder: Path, *texts: str) -> list[str]:
+    """Return the files below a folder that hold every one of these texts; compressed ones are opened."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file():
+            continue
+        data = path.read_bytes()
+        data = gzip.decompress(data) if path.suffix == ".gz" else data
+        data = brotli.decompress(data) if path.suffix == ".br" else data
+        if all(text.encode() in data for text in texts):
+            found.append(path.relative_to(folder).as_posix())
+    return found
+
+
+def test_no_published_file_holds_the_numbers_of_a_sealed_forecast(state: Path) -> None:
+    sealed = sealed_round(state)
+    assert sealed.probabilities is not None
+    assert sealed.salt
+    chances = [f"{chance:.4f}".rstrip("0") for chance in sealed.probabilities]
+    assert len({*chances}) == 3
+
+    assert holding(state / "site", *chances) == []
+    assert holding(state / "site", sealed.salt) == []
+    assert holding(state / "site", sealed.sealed_digest or "-") != []  # what is looked for would be found
+
+
+def test_before_the_lock_only_the_brain_s_own_reading_of_the_asset_comes_close_to_the_seal(state: Path) -> None:
+    """docs/arena.md says so: the view of the next hour is public; that it is the sealed one is not told anywhere."""
+    sealed = sealed_round(state)
+    assert sealed.probabilities is not None
+    chances = [f"{chance:.4f}".rstrip("0") for chance in sealed.probabilities]
+    reading = load(state, f"/api/reasoning/{sealed.asset}.json")["reasoning"]
+    sold = {row_id for row_id, body in paid(state).items() if all(text in json.dumps(body) for text in chances)}
+
+    assert (reading["prediction"], reading["confidence"]) == (sealed.prediction, sealed.confidence_percent)
+    assert sold == {"x402-main-brain", "x402-atlas"}
+
+
+def test_examples_in_openapi_are_of_a_real_tick(state: Path) -> None:
+    document = load(state, "/openapi.json")
+
+    for row in ENDPOINTS:
+        content = document["paths"][row.path]["get"]["responses"]["200"]["content"]["application/json"]
+        examples = (
+            [content["example"]] if "example" in content else [one["value"] for one in content["examples"].values()]
+        )
+        assert all(example["freshness"]["tick_id"] == "20261120T120000Z" for example in examples), row.path
+
+
+def test_the_sitemap_names_only_what_is_published(state: Path) -> None:
+    site = state / "site" / "current"
+
+    for url in re.findall(r"<loc>[a-z]+://[^/]+(/[^<]*)</loc>", (site / "sitemap.xml").read_text()):
+        path = url.split("?")[0]
+        if path.startswith("/x402-buyer/"):
+            continue
+        target = site / path.lstrip("/")
+        assert target.is_file() or (target / "index.html").is_file(), url
+
+
+@pytest.mark.parametrize("name", ["llms.txt", "llms-full.txt"])
+def test_every_address_that_the_guides_name_is_published(state: Path, name: str) -> None:
+    site = state / "site" / "current"
+    text = (site / name).read_text()
+    served_by_the_gateway = ("/x402-buyer/", *(row.path for row in PRODUCTS))
+
+    named = re.findall(r"\]\(http://127\.0\.0\.1:8402(/[^)?]*)", text)
+    gone = [path for path in named if not path.startswith(served_by_the_gateway) and not there(site, path)]
+
+    assert not gone
+    assert {*(file.path for file in DOWNLOADS), *(feed.path for feed in FEEDS)} <= set(named)
+
+
+def there(site: Path, path: str) -> bool:
+    return (site / path.lstrip("/")).is_file() or (site / path.lstrip("/") / "index.html").is_file()
+
+
+def test_every_page_names_a_share_picture_that_is_published(state: Path) -> None:
+    site = state / "site" / "current"
+
+    for page in PAGES:
+        found = re.findall(r'og:image" content="http://127\.0\.0\.1:8402([^"]+)"', (site / page.file[1:]).read_text())
+        assert found == [SHARE_PICTURES.get(page.path, SHARE_PICTURE).path]
+        assert there(site, found[0])
+
+
+def test_every_link_of_every_page_leads_somewhere(state: Path) -> None:
+    site = state / "site" / "current"
+    served_by_the_gateway = ("/x402-buyer/", *(row.path for row in PRODUCTS))
+
+    for page in site.rglob("*.html"):
+        for target in re.findall(r'(?:href|src)="(/[^"#?]*)', page.read_text()):
+            found = (site / target.lstrip("/")).is_file() or (site / target.lstrip("/") / "index.html").is_file()
+            assert found or target.startswith(served_by_the_gateway), (page.name, target)

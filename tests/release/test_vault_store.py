@@ -1,0 +1,245 @@
+"""The vault: bodies first, manifest last, and the schema that its reader owns."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from generator.catalog.products import (
+    PRODUCTS,
+    QUOTE_GRACE_S,
+    VAULT_MARGIN_S,
+    VAULT_MOST_BYTES,
+    VAULT_MOST_SNAPSHOTS,
+)
+from generator.errors import PublishError
+from generator.release.disk import LocalDisk, StrPath
+from generator.release.vault import Offer, Vault
+from generator.release.vault_manifest import has_room, manifest_of
+from tests.support.disks import FailingDisk
+
+START = datetime(2026, 11, 20, 10, tzinfo=UTC)
+SCHEMA = json.loads((Path(__file__).parents[2] / "gateway" / "vault" / "manifest.schema.json").read_text())
+
+
+def stamp(second: int) -> str:
+    """Return a time so many seconds after ten o'clock."""
+    return (START + timedelta(seconds=second)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def offer(number: int, minute: int = 0, second: int = 0, size: int = 0) -> Offer:
+    now = 60 * minute + second
+    at = stamp(now)
+    challenge = {
+        "project": "P",
+        "ecosystem": "Algorand",
+        "endpoint": "x402",
+        "type": "t",
+        "message": "m",
+        "what_this_is": "w",
+        "what_this_is_not": "n",
+        "related_pages": {},
+        "disclaimer": "d",
+        "quote": {"snapshotId": f"{number:012d}", "valid_until": stamp(now - now % 60 + 60 + QUOTE_GRACE_S)},
+    }
+    return Offer(
+        generation=f"{number:012d}",
+        head={
+            "tick_id": "20261120T100000Z",
+            "generated_at": at,
+            "valid_until": at,
+            "source_mode": "simulated",
+            "project": "P",
+            "disclaimer": "d",
+        },
+        as_of=at,
+        bodies={product.id: json.dumps([product.id, number, "x" * size]).encode() for product in PRODUCTS},
+        challenges={product.id: challenge for product in PRODUCTS},
+        bazaar={product.id: {} for product in PRODUCTS},
+    )
+
+
+class Unsynced(LocalDisk):
+    """A disk for hundreds of publishes in a row, which waits for no platter."""
+
+    def sync(self, folder: StrPath) -> None:
+        """Trust the page cache."""
+
+    def replace_text(self, path: Path, data: bytes) -> None:
+        beside = path.with_name("beside")
+        beside.write_bytes(data)
+        beside.replace(path)
+
+
+def opened(folder: Path, disk: LocalDisk | None = None) -> Vault:
+    vault = Vault(folder, disk)
+    vault.open()
+    return vault
+
+
+def manifest(folder: Path) -> Any:
+    return json.loads((folder / "manifest.json").read_text())
+
+
+def test_the_manifest_keeps_the_readers_schema(tmp_path: Path) -> None:
+    vault = opened(tmp_path)
+    vault.publish(offer(1))
+
+    vault.publish(offer(2, minute=1))
+
+    jsonschema.validate(manifest(tmp_path), SCHEMA)
+
+
+def test_every_named_body_is_on_disk_with_its_digest(tmp_path: Path) -> None:
+    vault = opened(tmp_path)
+    vault.publish(offer(1))
+    vault.publish(offer(2))
+
+    rows = [body for snapshot in manifest(tmp_path)["snapshots"] for body in snapshot["bodies"].values()]
+
+    assert len(rows) == 2 * len(PRODUCTS)
+    for row in rows:
+        data = (tmp_path / row["path"]).read_bytes()
+        assert (hashlib.sha256(data).hexdigest(), len(data)) == (row["sha256"], row["bytes"])
+
+
+def test_a_replaced_snapshot_says_when_and_keeps_that_time(tmp_path: Path) -> None:
+    vault = opened(tmp_path)
+    for number in (1, 2, 3):
+        vault.publish(offer(number, minute=number))
+
+    replaced = [snapshot["replaced_at"] for snapshot in manifest(tmp_path)["snapshots"]]
+
+    assert replaced == [None, "2026-11-20T10:03:00Z", "2026-11-20T10:02:00Z"]
+
+
+def test_twenty_snapshots_are_kept_however_old_also_after_a_restart(tmp_path: Path) -> None:
+    for number in range(1, 24):
+        opened(tmp_path, Unsynced()).publish(offer(number, minute=60 * number))
+
+    names = {folder.name for folder in (tmp_path / "snapshots").iterdir()}
+
+    assert names == {f"{number:012d}" for number in range(4, 24)}
+    assert len(manifest(tmp_path)["snapshots"]) == 20
+
+
+def test_a_snapshot_stays_as_long_as_a_quote_of_it_can_be_paid_however_many_came_after(tmp_path: Path) -> None:
+    for number in range(1, 101):
+        opened(tmp_path, Unsynced()).publish(offer(number, second=number // 2))
+
+    assert shown(tmp_path) == [f"{number:012d}" for number in range(100, 0, -1)]
+    jsonschema.validate(manifest(tmp_path), SCHEMA)
+    opened(tmp_path, Unsynced()).publish(offer(101, second=60 + QUOTE_GRACE_S + VAULT_MARGIN_S))
+    assert len(shown(tmp_path)) == 101
+    opened(tmp_path, Unsynced()).publish(offer(102, second=60 + QUOTE_GRACE_S + VAULT_MARGIN_S + 1))
+    assert shown(tmp_path) == [f"{number:012d}" for number in range(102, 82, -1)]
+    assert len(list((tmp_path / "snapshots").iterdir())) == 20
+
+
+def test_a_snapshot_says_until_when_its_quotes_are_good(tmp_path: Path) -> None:
+    opened(tmp_path, Unsynced()).publish(offer(1, second=5))
+
+    opened(tmp_path, Unsynced()).publish(offer(2, second=6))
+
+    first = manifest(tmp_path)["snapshots"][1]
+    assert (first["replaced_at"], first["valid_until"]) == ("2026-11-20T10:00:06Z", "2026-11-20T10:16:00Z")
+
+
+def test_a_clock_that_jumps_back_takes_nothing_from_the_quotes(tmp_path: Path) -> None:
+    for number in range(1, 31):
+        opened(tmp_path, Unsynced()).publish(offer(number, minute=600, second=number))
+
+    opened(tmp_path, Unsynced()).publish(offer(31))
+
+    assert len(shown(tmp_path)) == 31
+
+
+def test_a_full_vault_sells_nothing_newer_until_the_oldest_quotes_have_run_out(tmp_path: Path) -> None:
+    vault = opened(tmp_path, Unsynced())
+    for number in range(1, 30):
+        vault.publish(offer(number, second=1, size=VAULT_MOST_BYTES // 100))
+
+    assert shown(tmp_path) == [f"{number:012d}" for number in range(24, 0, -1)]
+    assert vault.generation() == 24
+    opened(tmp_path, Unsynced()).publish(offer(30, minute=22))
+    assert len(shown(tmp_path)) == 20
+    assert shown(tmp_path)[:2] == ["000000000030", "000000000024"]
+
+
+def test_so_many_snapshots_are_for_sale_at_once_and_no_more() -> None:
+    made = [manifest_of(offer(number), [])["snapshots"][0] for number in range(VAULT_MOST_SNAPSHOTS, 0, -1)]
+    rows = [{**row, "replaced_at": stamp(1)} for row in made]
+
+    assert has_room(offer(500, second=1), rows[1:])
+    assert not has_room(offer(500, second=1), rows)
+    assert has_room(offer(500, minute=22), rows)
+
+
+def test_rows_of_an_older_program_are_kept_by_the_time_of_their_end(tmp_path: Path) -> None:
+    for number in range(1, 31):
+        opened(tmp_path, Unsynced()).publish(offer(number, second=number))
+    found = manifest(tmp_path)
+    for row in found["snapshots"]:
+        del row["valid_until"]
+    (tmp_path / "manifest.json").write_text(json.dumps(found))
+
+    opened(tmp_path, Unsynced()).publish(offer(31, second=31))
+
+    assert len(shown(tmp_path)) == 31
+
+
+@pytest.mark.parametrize("done", [False, True], ids=["before", "done but raised"])
+@pytest.mark.parametrize(("step", "n"), [("write", 0), ("write", 3), ("sync", 0), ("replace", 0)])
+def test_a_failure_at_any_step_leaves_a_whole_vault_and_nothing_sold_is_lost(
+    tmp_path: Path, step: str, n: int, done: bool
+) -> None:
+    disk = FailingDisk(step, n, done=done)
+    disk.heal()
+    vault = opened(tmp_path, disk)
+    vault.publish(offer(1))
+    disk.armed = True
+
+    with pytest.raises(PublishError, match="No space left"):
+        vault.publish(offer(2))
+
+    swapped = (step, done) == ("replace", True)
+    assert shown(tmp_path) == (["000000000002", "000000000001"] if swapped else ["000000000001"])
+    disk.heal()
+    vault.publish(offer(3))
+    assert shown(tmp_path) == ["000000000003", *(["000000000002"] if swapped else []), "000000000001"]
+
+
+def shown(folder: Path) -> list[str]:
+    """Return the snapshots that the manifest names, whose bodies are all there."""
+    snapshots = manifest(folder)["snapshots"]
+    for row in (body for snapshot in snapshots for body in snapshot["bodies"].values()):
+        assert hashlib.sha256((folder / row["path"]).read_bytes()).hexdigest() == row["sha256"]
+    return [snapshot["snapshot_id"] for snapshot in snapshots]
+
+
+def test_a_new_leader_keeps_what_the_last_one_sold(tmp_path: Path) -> None:
+    standby = opened(tmp_path)
+    leader = opened(tmp_path)
+    leader.publish(offer(1))
+    leader.publish(offer(2))
+
+    standby.publish(offer(3))
+
+    assert shown(tmp_path) == ["000000000003", "000000000002", "000000000001"]
+    with pytest.raises(PublishError, match="000000000003 is there already"):
+        leader.publish(offer(3))
+
+
+def test_a_manifest_that_is_none_is_named_and_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text("not json")
+
+    with pytest.raises(PublishError, match=r"manifest\.json is not a vault manifest"):
+        opened(tmp_path)
+
+    assert (tmp_path / "manifest.json").read_text() == "not json"

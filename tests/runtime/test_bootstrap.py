@@ -1,0 +1,64 @@
+"""The release before the first tick."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator.catalog.assets import ASSETS
+from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.words import SourceMode
+from generator.contract.registry import MODELS
+from generator.release.release import Releases
+from generator.runtime.bootstrap import bootstrap_files, ensure
+from generator.settings import GeneratorSettings
+from tests.support.publish_fixture import SITE
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def bodies() -> dict[str, Any]:
+    files = bootstrap_files(SITE, SourceMode.LIVE, NOW)
+    return {path: json.loads(data) for path, data in files.items() if path.endswith((".php", ".json"))}
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda row: row.id)
+def test_every_body_keeps_the_contract_and_says_why_it_knows_nothing(bodies: dict[str, Any], endpoint: Any) -> None:
+    body = bodies[endpoint.path]
+
+    MODELS[endpoint.model].model_validate_json(json.dumps(body))
+    assert body["freshness"]["generation"] == "000000000000"
+    assert body["freshness"]["sources"][0]["reason"] == "not started yet"
+
+
+def test_unknown_is_null_with_a_reason_and_the_whole_is_unavailable(bodies: dict[str, Any]) -> None:
+    coins = bodies["/api/main-brain.php"]["coins"]
+
+    assert bodies["/status.json"]["status"] == bodies["/api/market-regime.php"]["status"] == "unavailable"
+    assert {coins[asset]["price"] for asset in ASSETS} == {None}
+    assert all("not started yet" in coins[asset]["limitations"] for asset in ASSETS)
+    assert bodies["/arena/rounds.json"]["rounds"] == []
+
+
+def test_it_is_laid_down_once_where_nothing_was_published_and_the_first_tick_is_number_one(tmp_path: Path) -> None:
+    settings = GeneratorSettings(state_dir=tmp_path)
+
+    laid = [ensure(settings, NOW), ensure(settings, NOW)]
+
+    assert laid == [True, False]
+    releases = Releases(settings.site_path)
+    releases.open()
+    assert releases.generation() == 0
+    assert (settings.site_path / "current" / "index.html").is_file()
+
+
+def test_a_site_that_lost_its_pointer_is_not_set_back_to_the_beginning(tmp_path: Path) -> None:
+    settings = GeneratorSettings(state_dir=tmp_path)
+    (settings.site_path / "releases" / "000000000007").mkdir(parents=True)
+
+    assert not ensure(settings, NOW)

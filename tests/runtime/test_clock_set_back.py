@@ -1,0 +1,196 @@
+"""A clock that was ahead and is set right: nothing of the days that have not come is published, sealed or scored."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator.catalog.formats import iso
+from generator.catalog.words import SourceMode
+from generator.market.source import Progress, Source
+from generator.market.values import BarFrame, Observation
+from generator.record.audit.auditing import Audit
+from generator.record.log.reader import LogReader
+from generator.record.logbook import head_of
+from generator.runtime.opening import open_market
+from generator.runtime.service import build
+from generator.runtime.tick import tick
+from generator.settings import GeneratorSettings
+from tests.runtime.test_tick import write_candles
+from tests.support.services import NOON, SteppedClock, opened
+
+MINUTE = timedelta(minutes=1)
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+REASON = "clock was set back"
+
+
+def run(work: Callable[[], Awaitable[None]]) -> None:
+    async def inner() -> None:
+        await work()
+
+    asyncio.run(inner())
+
+
+def body(state: Path, path: str) -> Any:
+    return json.loads((state / "site" / "current" / path.lstrip("/")).read_text())
+
+
+def rows(state: Path) -> dict[str, Any]:
+    return {row["round_id"]: row for row in body(state, "/arena/rounds.json")["rounds"]}
+
+
+def market_time(found: Any) -> str:
+    return str(found.get("replay", {}).get("market_time", found["freshness"]["generated_at"]))
+
+
+async def a_day_ahead(service: Any, clock: SteppedClock) -> None:
+    """Play three hours of tomorrow: a round is sealed, won or lost, another runs, a third takes votes."""
+    clock.step(DAY)
+    for _ in range(3 * 12 + 1):
+        await tick(service, clock.now())
+        clock.step(5 * MINUTE)
+
+
+def settings_of(mode: SourceMode, tmp_path: Path) -> GeneratorSettings:
+    if mode is SourceMode.SIMULATED:
+        return GeneratorSettings(state_dir=tmp_path / "state")
+    write_candles(tmp_path / "candles", days=8)
+    return GeneratorSettings(state_dir=tmp_path / "state", source=mode, data_dir=(tmp_path / "candles",))
+
+
+@pytest.fixture(params=[SourceMode.SIMULATED, SourceMode.RECORDED], scope="module")
+def back(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A generator whose clock was a day ahead for three hours, and one that never was, both at ten past noon."""
+    folder = tmp_path_factory.mktemp("clock")
+    settings = settings_of(request.param, folder)
+    steady = settings.model_copy(update={"state_dir": folder / "steady"})
+    at = None if request.param is SourceMode.SIMULATED else datetime(2026, 1, 4, 12, tzinfo=UTC)
+
+    async def work() -> None:
+        clock = SteppedClock()
+        async with opened(folder, clock, settings, at=at) as service:
+            await tick(service, clock.now())
+            await a_day_ahead(service, clock)
+            clock.at = NOON + 10 * MINUTE
+            await tick(service, clock.now())
+        clock.at = NOON + 10 * MINUTE
+        start = at and at + 10 * MINUTE
+        async with opened(folder, clock, steady, at=start) as service:
+            await tick(service, clock.now())
+
+    run(work)
+    return settings.state_dir, steady.state_dir
+
+
+def test_the_reading_after_a_clock_was_set_back_is_that_of_a_fresh_start(back: tuple[Path, Path]) -> None:
+    after, fresh = (body(state, "/api/market-regime.php") for state in back)
+
+    assert after["regime"] == fresh["regime"]
+    assert after["regime"]["as_of"] <= market_time(after)
+
+
+def test_no_forecast_sealed_with_bars_of_the_future_stays_scored(back: tuple[Path, Path]) -> None:
+    state, _ = back
+    ahead = [row for row in rows(state).values() if row["opened"] > "2026-11-20T12:10:00Z"]
+
+    assert len(ahead) == 4
+    assert {(row["phase"], row["void_reason"], row["outcome"]) for row in ahead} == {("void", REASON, None)}
+    statistics = body(state, "/api/statistics.php")
+    assert statistics["arena"]["record"]["resolved"] == statistics["main_brain"]["record"]["resolved"] == 0
+    assert body(state, "/api/teacher-lessons.php")["latest_lessons"] == []
+
+
+def test_an_audit_of_the_log_follows_what_was_withdrawn(back: tuple[Path, Path]) -> None:
+    state, _ = back
+    current = state / "site" / "current" / "log"
+    head = head_of((current / "checkpoint").read_bytes())
+    audit = Audit()
+
+    for data in LogReader(lambda path: (state / "site" / "once" / "log" / path).read_bytes(), head).audit(None):
+        audit.take(data)
+
+    assert audit.clock_steps == 1
+    assert audit.arena.resolved == audit.hourly.resolved == 0
+    assert {row["void_reason"] for row in audit.rounds.values() if row["opened"] > "2026-11-20T12:10:00Z"} == {REASON}
+
+
+def test_a_start_with_the_clock_ahead_leaves_nothing_of_it_once_the_clock_is_right(tmp_path: Path) -> None:
+    settings = settings_of(SourceMode.SIMULATED, tmp_path)
+
+    async def work() -> None:
+        clock = SteppedClock(NOON + DAY)
+        async with opened(tmp_path, clock, settings, hours=3) as service:
+            await tick(service, clock.now())
+            clock.at = NOON
+            await tick(service, clock.now())
+            assert service.engine.t_ms is not None
+            assert service.engine.t_ms < 1000 * NOON.timestamp()
+
+    run(work)
+
+    assert {(row["phase"], row["void_reason"]) for row in rows(settings.state_dir).values()} == {("void", REASON)}
+    regime = body(settings.state_dir, "/api/market-regime.php")
+    assert regime["regime"]["as_of"] <= market_time(regime)
+
+
+def test_a_restart_with_the_clock_right_again_voids_what_was_sealed_before_it(tmp_path: Path) -> None:
+    settings = settings_of(SourceMode.SIMULATED, tmp_path)
+
+    async def work() -> None:
+        clock = SteppedClock()
+        async with opened(tmp_path, clock, settings) as service:
+            await tick(service, clock.now())
+            await a_day_ahead(service, clock)
+        clock.at = NOON + 10 * MINUTE
+        async with opened(tmp_path, clock, settings) as service:
+            await tick(service, clock.now())
+            assert service.memory.view(round(1000 * clock.now().timestamp())).live is None
+
+    run(work)
+
+    assert {row["void_reason"] for row in rows(settings.state_dir).values() if row["start"] > "2026-11-21"} == {REASON}
+    assert body(settings.state_dir, "/api/statistics.php")["main_brain"]["record"]["resolved"] == 0
+
+
+def test_a_live_market_is_cut_off_at_the_clock_and_not_fetched_again(tmp_path: Path) -> None:
+    class Live:
+        """Bars as a venue gives them, history once."""
+
+        mode = SourceMode.LIVE
+
+        def __init__(self, source: Source) -> None:
+            self.source, self.asked = source, 0
+
+        async def backfill(self, now_ms: int, days: int, progress: Progress) -> BarFrame:
+            self.asked += 1
+            return await self.source.backfill(now_ms, days, progress)
+
+        async def observe(self, now_ms: int, since_ms: int) -> Observation:
+            return replace(await self.source.observe(now_ms, since_ms), mode=SourceMode.LIVE)
+
+        async def aclose(self) -> None:
+            """Nothing is open."""
+
+    async def work() -> None:
+        clock = SteppedClock()
+        service = build(GeneratorSettings(state_dir=tmp_path), clock)
+        service.source = source = Live(service.source)
+        await open_market(service, clock.now(), lambda *_: None, days=1)
+        for at in (NOON, NOON + HOUR, NOON + MINUTE):
+            await tick(service, at)
+        assert source.asked == 1
+        assert len(service.history) == 288
+        await service.aclose()
+
+    run(work)
+
+    regime = body(tmp_path, "/api/market-regime.php")
+    assert regime["regime"]["as_of"] == iso(1000 * int(NOON.timestamp()))

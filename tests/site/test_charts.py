@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from generator.arena.scores import wilson
+from generator.arena.values import Bin, Rate, TrackRecord
+from generator.catalog.assets import ASSETS
+from generator.site.charts.now import fundings, live_round, swings
+from generator.site.charts.plot import LEFT, RIGHT, TOP, WIDTH, Axis, Chart, Plot, nice_ticks
+from generator.site.charts.record import Outcome, briers, curve, rates, reliability
+from tests.support.publish_fixture import HOUR_MS, NOW_MS, START_MS, arena
+
+SOURCE = "Source: a test."
+BANDS: dict[str, float | None] = dict(zip(ASSETS, (12.0, 14.0, 15.5, 21.0, 18.0, None, 22.25), strict=True))
+RATES: dict[str, float | None] = dict(zip(ASSETS, (0.01, -0.02, 0.0, 0.0051, -0.0009, None, 0.1234), strict=True))
+
+
+def _outcomes(number: int) -> list[Outcome]:
+    return [
+        Outcome(START_MS + number // 7 * HOUR_MS, ASSETS[number % 7], "BULLISH", ("BULLISH", "BEARISH")[number % 3 > 0])
+        for number in range(number)
+    ]
+
+
+def _record() -> TrackRecord:
+    return arena().hourly_record
+
+
+def _live(now_price: float | None = 96_432.1) -> Chart | None:
+    live = arena().live
+    assert live is not None
+    path = [(START_MS + minute * 60_000, 96_210.4 + 3 * minute) for minute in range(-10, 80, 5)]
+    return live_round(live, path, NOW_MS, now_price, SOURCE)
+
+
+CHARTS: dict[str, Callable[[], Chart | None]] = {
+    "swings": lambda: swings(BANDS, SOURCE),
+    "funding": lambda: fundings(RATES, dict.fromkeys(ASSETS, "balanced"), SOURCE),
+    "live": _live,
+    "reliability": lambda: reliability("r", _record().bins, SOURCE),
+    "rates": lambda: rates("h", "The brain", (("Brain", wilson(40, 90)), ("People", wilson(0, 0))), SOURCE),
+    "brier": lambda: briers("b", _record(), SOURCE),
+    "curve": lambda: curve("c", _outcomes(200), SOURCE),
+}
+
+
+def _drawn(name: str) -> ET.Element:
+    return ET.fromstring(str(CHARTS[name]()))
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_chart_has_title_description_source_and_a_table_with_the_same_finding(name: str) -> None:
+    figure = _drawn(name)
+    svg = figure.find("svg")
+    assert svg is not None
+    finding = figure.findtext("figcaption")
+
+    assert finding
+    assert svg.findtext("title") == finding == figure.findtext("details/table/caption")
+    assert svg.get("role") == "img"
+    assert (svg.get("aria-labelledby") or "").split() == [node.get("id") for node in (svg[0], svg[1])]
+    assert svg.findtext("desc")
+    assert figure.findtext("p[@class='source']") == SOURCE
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_chart_needs_no_style_of_its_own(name: str) -> None:
+    names = {key for node in _drawn(name).iter() for key in node.attrib}
+
+    assert not {"style", "fill", "stroke", "onclick"} & names
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_every_mark_lies_inside_the_picture(name: str) -> None:
+    svg = _drawn(name).find("svg")
+    assert svg is not None
+    _, _, width, height = map(float, (svg.get("viewBox") or "").split())
+    places = [(float(dot.get("cx") or 0), float(dot.get("cy") or 0)) for dot in svg.iter("circle")]
+    for line in (*svg.iter("polyline"), *svg.iter("polygon")):
+        places += [(float(x), float(y)) for x, y in (pair.split(",") for pair in (line.get("points") or "").split())]
+
+    assert all(0 <= x <= width and 0 <= y <= height for x, y in places)
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_axes_carry_a_quantity_with_its_unit(name: str) -> None:
+    svg = _drawn(name).find("svg")
+    assert svg is not None
+    labels = " ".join(text.text or "" for text in svg.iter("text") if text.get("class") == "axis")
+
+    assert any(unit in labels for unit in ("%", "UTC", "score"))
+
+
+def test_what_is_unknown_is_said_and_not_drawn() -> None:
+    svg = _drawn("swings").find("svg")
+    assert svg is not None
+
+    assert [text.text for text in svg.iter("text") if "none" in (text.get("class") or "")] == ["unknown"]
+    assert len(list(svg.iter("rect"))) == len(ASSETS) - 1
+
+
+def test_the_usual_move_follows_from_the_published_band() -> None:
+    chart = _drawn("swings")
+
+    assert chart.findtext("details/table/tbody/tr/td", "").replace("\xa0", " ") == "±0.28 %"  # 12 bps / 0.4307
+    assert chart.findtext("figcaption") == "HBAR may swing most in the next hour, BTC least"
+
+
+@pytest.mark.parametrize(
+    ("rate", "finding"),
+    [
+        (0.01, "Longs pay shorts in every asset: more people hold bets on a rise"),
+        (-0.01, "Shorts pay longs in every asset: more people hold bets on a fall"),
+    ],
+)
+def test_funding_says_who_pays(rate: float, finding: str) -> None:
+    chart = ET.fromstring(str(fundings(dict.fromkeys(ASSETS, rate), {}, SOURCE)))
+
+    assert chart.findtext("figcaption") == finding
+
+
+def test_the_live_round_is_drawn_from_its_start_to_now_and_no_further() -> None:
+    rows = [row.findtext("th") for row in _drawn("live").iter("tr")][1:]
+
+    assert rows[0] == "09:00"
+    assert rows[-1] == "09:53"
+    assert rows == sorted(str(row) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("now", "words"),
+    [(96_432.1, "above the neutral band"), (96_210.4, "inside the neutral band"), (95_000.0, "below the neutral band")],
+)
+def test_the_live_round_says_where_it_stands(now: float, words: str) -> None:
+    assert words in (ET.fromstring(str(_live(now))).findtext("figcaption") or "")
+
+
+@pytest.mark.parametrize(
+    "chart",
+    [
+        swings(dict.fromkeys(ASSETS), SOURCE),
+        fundings(dict.fromkeys(ASSETS), {}, SOURCE),
+        reliability("r", (Bin(35.0, 40.0, 29, None),), SOURCE),
+        rates("h", "The brain", (("Brain", Rate(0, None, None, None)),), SOURCE),
+        briers("b", replace(_record(), brier=None), SOURCE),
+        curve("c", _outcomes(29), SOURCE),
+    ],
+)
+def test_nothing_is_drawn_of_nothing_or_of_too_little(chart: Chart | None) -> None:
+    assert chart is None
+
+
+def test_a_level_below_thirty_cases_has_no_rate_in_the_table_either() -> None:
+    cells = [[cell.text for cell in row] for row in _drawn("reliability").iter("tr")]
+
+    assert [cell for row in cells for cell in row if cell and "too few" in cell] == ["too few for a rate"]
+
+
+def test_every_hit_and_every_miss_has_its_stroke() -> None:
+    paths = {path.get("class"): (path.get("d") or "").count("M") for path in _drawn("curve").iter("path")}
+
+    assert paths == {"hits": 67, "misses": 133}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (0.0, 1.0, (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
+        (-0.45, 0.45, (-0.4, -0.2, 0.0, 0.2, 0.4)),
+        (20.0, 60.0, (20.0, 30.0, 40.0, 50.0, 60.0)),
+        (3.0, 3.0, (3.0,)),
+    ],
+)
+def test_ticks_are_round_and_within(low: float, high: float, ticks: tuple[float, ...]) -> None:
+    assert nice_ticks(low, high) == ticks
+
+
+def test_places_run_from_corner_to_corner_and_never_outside() -> None:
+    plot = Plot(Axis(0, 10, (), "x"), Axis(-1, 1, (), "y"), 360)
+
+    assert plot.at(0, 1) == (LEFT, TOP)
+    assert plot.at(10, 1)[0] == WIDTH - RIGHT
+    assert plot.at(99, -99) == plot.at(10, -1)
+
+
+def test_words_from_outside_are_escaped_in_picture_and_table() -> None:
+    chart = str(rates("h", "<b>", (("<i>", wilson(40, 90)),), SOURCE))
+
+    assert "<b>" not in chart
+    assert "<i>" not in chart

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from gateway.app import site_files
+from generator.catalog.discovery import DISCOVERY_FILES, FEEDS, PAGES, Feed
+from generator.catalog.downloads import DOWNLOADS, Download
+from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
+from generator.catalog.products import PRODUCTS
+from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
+from generator.site.discovery import discovery
+from generator.wings.bucket.types import content_type
+from tests.support.publish_fixture import SITE
+
+AT = datetime(2026, 11, 20, 9, 53, tzinfo=UTC)
+BASE = SITE.base_url
+PATHS = [row.path for row in ENDPOINTS] + [row.path for row in PRODUCTS]
+
+
+@pytest.fixture(scope="module")
+def files() -> dict[str, bytes]:
+    return discovery(SITE, AT)
+
+
+def test_every_discovery_file_but_openapi_is_made(files: dict[str, bytes]) -> None:
+    assert set(files) == {file.path for file in DISCOVERY_FILES if "openapi" not in file.path}
+
+
+@pytest.mark.parametrize("name", ["/llms.txt", "/llms-full.txt"])
+def test_llms_has_its_known_form(files: dict[str, bytes], name: str) -> None:
+    lines = files[name].decode().splitlines()
+
+    assert lines[0] == f"# {SITE.project}"
+    assert lines[2].startswith("> ")
+    assert sum(line.startswith("# ") for line in lines) == 1
+    assert [line for line in lines if line.startswith("## ")][:2] == ["## Free endpoints", "## Paid endpoints (x402)"]
+
+
+def test_llms_lists_every_endpoint_and_every_price(files: dict[str, bytes]) -> None:
+    text = files["/llms.txt"].decode()
+
+    assert all(f"]({BASE}{path}): " in text for path in [*PATHS, *(page.path for page in PAGES)])
+    assert all(f"{product.price_display} ({product.price_atomic} atomic units" in text for product in PRODUCTS)
+
+
+@pytest.mark.parametrize("sentence", [DISCLAIMER, CLIENT_ADVICE, CAPACITY_NOTICE, VERSION_ADVICE])
+@pytest.mark.parametrize("name", ["/llms.txt", "/llms-full.txt"])
+def test_llms_gives_notice_advice_limits_and_version_rules(files: dict[str, bytes], name: str, sentence: str) -> None:
+    assert sentence in files[name].decode()
+
+
+def test_llms_gives_the_recommended_order(files: dict[str, bytes]) -> None:
+    line = re.search(r"^Recommended order: (.*)$", files["/llms.txt"].decode(), re.MULTILINE)
+
+    assert line is not None
+    names = ", ".join(ENDPOINT_BY_ID[name].name for name in RECOMMENDED_ORDER)
+    assert line[1] == f"{names}, then the paid endpoints where they help."
+
+
+def test_full_guide_says_when_not_to_use_each_endpoint(files: dict[str, bytes]) -> None:
+    text = files["/llms-full.txt"].decode()
+
+    assert all(f"- When not to use: {endpoint.when_not_to_use}\n" in text for endpoint in ENDPOINTS)
+    assert all(f"- From the command line: emi buy {product.buy_name}\n" in text for product in PRODUCTS)
+    assert "Query: `asset`" in text
+
+
+@pytest.mark.parametrize("name", ["/llms.txt", "/llms-full.txt"])
+def test_llms_lists_every_download_and_feed(files: dict[str, bytes], name: str) -> None:
+    text = files[name].decode()
+
+    assert all(f"- [{file.path}]({BASE}{file.path}): {file.purpose}\n" in text for file in DOWNLOADS)
+    assert all(f"- [{feed.path}]({BASE}{feed.path}): {feed.title}\n" in text for feed in FEEDS)
+
+
+def test_robots_lets_everyone_in_and_names_the_sitemap(files: dict[str, bytes]) -> None:
+    lines = files["/robots.txt"].decode().splitlines()
+
+    assert "User-agent: *" in lines
+    assert not [line for line in lines if line.startswith("Disallow")]
+    assert lines[-1] == f"Sitemap: {BASE}/sitemap.xml"
+
+
+def test_sitemap_lists_pages_and_free_answers_with_their_last_change(files: dict[str, bytes]) -> None:
+    space = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
+
+    urls = ET.fromstring(files["/sitemap.xml"])
+
+    places = [entry.findtext(f"{space}loc") for entry in urls]
+    assert {BASE + page.path for page in PAGES} | {BASE + row.path for row in ENDPOINTS} | {
+        f"{BASE}/x402-buyer/"
+    } == set(places)
+    assert {entry.findtext(f"{space}lastmod") for entry in urls} == {"2026-11-20T09:53:00Z"}
+
+
+def test_sitemap_time_is_utc_whatever_zone_it_is_told_in() -> None:
+    east = AT.astimezone(timezone(timedelta(hours=9)))
+
+    assert discovery(SITE, east) == discovery(SITE, AT)
+
+
+def test_api_catalog_is_a_linkset_of_every_endpoint(files: dict[str, bytes]) -> None:
+    catalog, described = json.loads(files["/.well-known/api-catalog"])["linkset"]
+
+    assert catalog["anchor"] == f"{BASE}/.well-known/api-catalog"
+    assert [item["href"] for item in catalog["item"]] == [BASE + path for path in PATHS]
+    assert described["service-desc"][0]["href"] == f"{BASE}/openapi.json"
+    assert described["status"][0]["href"] == f"{BASE}/status.json"
+    assert [(row["href"], row["type"]) for row in described["alternate"]] == [
+        (BASE + feed.path, feed.media_type) for feed in FEEDS
+    ]
+    assert described["describedby"][0]["href"] == f"{BASE}/track-record/datapackage.json"
+
+
+@pytest.mark.parametrize("file", [*DOWNLOADS, *FEEDS, *DISCOVERY_FILES], ids=lambda file: file.path)
+def test_both_programs_serve_a_listed_file_as_the_type_that_the_catalog_names(file: Download | Feed) -> None:
+    served, stored = site_files._content_type(file.path), content_type(file.path)
+
+    assert served == stored
+    assert served.partition(";")[0] == file.media_type.partition(";")[0]
+
+
+def test_x402_document_gives_the_exact_terms_of_every_product(files: dict[str, bytes]) -> None:
+    document = json.loads(files["/.well-known/x402"])
+
+    assert document["x402Version"] == 2
+    rows = [(row["url"], row["amount"], row["price"], row["asset"]) for row in document["resources"]]
+    assert rows == [(BASE + row.path, str(row.price_atomic), row.price_display, str(SITE.asset_id)) for row in PRODUCTS]
+
+
+def test_mainnet_is_named_by_its_genesis_hash_first() -> None:
+    site = replace(SITE, network="mainnet")
+
+    rows = json.loads(discovery(site, AT)["/.well-known/x402"])["resources"]
+
+    assert {tuple(row["networks"]) for row in rows} == {
+        (
+            "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=",
+            "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k",
+        )
+    }
+
+
+def test_an_unknown_network_is_refused() -> None:
+    with pytest.raises(KeyError):
+        discovery(replace(SITE, network="moonnet"), AT)
+
+
+def test_a_project_name_with_markup_cannot_break_the_sitemap() -> None:
+    site = replace(SITE, base_url="https://x.test/a&b")
+
+    urls = ET.fromstring(discovery(site, AT)["/sitemap.xml"])
+
+    assert len(urls) == len(PAGES) + len(ENDPOINTS) + 1

@@ -1,0 +1,341 @@
+"""The record as files: whole, exact, safe to open, and never another for a month that is over."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import io
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import brotli
+import pytest
+from sqlalchemy import delete
+
+from generator.catalog.assets import ASSETS
+from generator.catalog.discovery import JSON_FILES, ONCE_PREFIXES
+from generator.catalog.downloads import DOWNLOADS, HOURLY_FIELDS, ROUND_FIELDS
+from generator.catalog.words import SourceMode
+from generator.errors import PublishError
+from generator.record.memory import tables as t
+from generator.record.memory.store import Memory
+from generator.site.downloads import Downloads, downloads, no_downloads, published_downloads
+from generator.site.record_rows import csv_file, hourly_row, json_lines
+from tests.support.publish_fixture import SITE
+from tests.support.publish_records import fill, game, ms, opened, prediction, record
+
+NOON = datetime(2026, 12, 2, 12, tzinfo=UTC)
+ENDED = "2026-11-30 20:00", "2026-12-01 03:00"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    yield from opened(tmp_path)
+
+
+def made(memory: Memory, at: datetime = NOON, mode: SourceMode = SourceMode.SIMULATED) -> Downloads:
+    return downloads(memory.exports(), SITE, mode, at)
+
+
+def closed(memory: Memory, at: datetime = NOON) -> Downloads:
+    """The files once every month that is over was published and noted."""
+    while (found := made(memory, at)).notes:
+        memory.note_months(found.notes)
+    return found
+
+
+def table(data: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(data.decode(), newline="")))
+
+
+def lines(data: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in data.decode().splitlines() if line]
+
+
+def test_every_file_that_the_catalog_lists_is_made_and_no_other(memory: Memory) -> None:
+    files = made(memory).files
+    plain = {path for path in files if not path.endswith((".gz", ".br"))}
+
+    assert plain == {row.path for row in DOWNLOADS} - {"/arena/rounds.json"}
+    assert set(no_downloads(SITE, SourceMode.LIVE, NOON).files) >= plain
+    assert all(files.values())
+
+
+def test_every_forecast_is_kept_hit_miss_or_void(memory: Memory) -> None:
+    record(memory, "2026-12-01 00:00", "2026-12-02 11:00")
+
+    rows = lines(made(memory).files["/track-record/hourly.jsonl"])
+
+    assert len(rows) == 35 * len(ASSETS)
+    assert {row["correct"] for row in rows} == {True, False, None}
+    assert all((row["correct"] is None) == bool(row["void_reason"]) for row in rows)
+
+
+def test_csv_and_json_lines_hold_the_same_values(memory: Memory) -> None:
+    record(memory, "2026-12-01 00:00", "2026-12-02 11:00")
+    files = made(memory).files
+
+    for name, fields in (("hourly", HOURLY_FIELDS), ("rounds", ROUND_FIELDS)):
+        rows, told = (
+            table(files[f"/track-record/{name}.csv"]),
+            lines(files[f"/track-record/{name}.jsonl"]),
+        )
+        assert len(rows) == len(told) > 30
+        for row, one in zip(rows, told, strict=True):
+            assert row == {column.name: written(value_at(one, column.keys)) for column in fields}
+
+
+def value_at(row: Any, keys: tuple[str, ...]) -> Any:
+    for key in keys:
+        row = None if row is None else row[key]
+    return row
+
+
+def written(value: Any) -> str:
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def test_rounds_are_the_rows_that_were_published(memory: Memory) -> None:
+    record(memory, "2026-12-01 00:00", "2026-12-02 11:00")
+    published = {row["round_id"]: row for row in memory.resolved_rounds(500)}
+
+    rows = lines(made(memory).files["/track-record/rounds.jsonl"])
+
+    assert {row["round_id"]: row for row in rows} == {
+        name: {**row, "source_mode": "simulated"} for name, row in published.items()
+    }
+
+
+def test_every_row_says_where_its_prices_come_from_and_whether_it_was_played_before_the_start(memory: Memory) -> None:
+    at = ms("2026-12-01 00:00")
+    fill(memory, [prediction("BTC", at, warm_up=True), prediction("ETH", at)], [])
+
+    rows = table(made(memory, mode=SourceMode.RECORDED).files["/track-record/hourly.csv"])
+
+    assert [(row["source_mode"], row["warm_up"]) for row in rows] == [("recorded", "true"), ("recorded", "false")]
+
+
+def test_csv_is_that_of_rfc_4180() -> None:
+    row = {"asset": 'a "b", c\nd', "start": None, "end": 1}
+    fields = HOURLY_FIELDS[:3]
+
+    data = csv_file(fields, [row])
+
+    assert data == b'asset,start,end\r\n"a ""b"", c\nd",,1\r\n'
+    assert table(data) == [{"asset": row["asset"], "start": "", "end": "1"}]
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+def test_no_text_begins_a_formula_in_a_spreadsheet(text: str) -> None:
+    data = csv_file(HOURLY_FIELDS[:1], [{"asset": text}])
+
+    assert table(data) == [{"asset": f"'{text}"}]
+
+
+def test_numbers_below_zero_stay_numbers() -> None:
+    row = hourly_row(prediction("BTC", ms("2026-12-01 01:00")), SourceMode.LIVE)
+
+    assert table(csv_file(HOURLY_FIELDS, [row]))[0]["change_bps"] == "-2.8"
+
+
+def test_a_file_of_json_lines_without_rows_is_no_empty_file() -> None:
+    assert json_lines([]) == b"\n"
+
+
+def test_digests_are_those_of_the_files(memory: Memory) -> None:
+    record(memory, *ENDED)
+    first = made(memory)
+    files = {path.rsplit("/", 1)[-1]: data for path, data in {**first.files, **first.once}.items()}
+
+    sums = dict(
+        line.split("  ")[::-1] for line in closed(memory).files["/track-record/SHA256SUMS"].decode().split("\n")[7:-1]
+    )
+    own = dict(line.split("  ")[::-1] for line in first.files["/track-record/SHA256SUMS"].decode().split("\n")[:-1])
+
+    assert {name: hashlib.sha256(files[name]).hexdigest() for name in own} == own
+    assert {name: hashlib.sha256(files[name]).hexdigest() for name in sums} == sums
+    assert len(sums) == 4
+
+
+def test_packed_variants_are_of_the_same_content(memory: Memory) -> None:
+    record(memory, "2026-12-01 00:00", "2026-12-02 11:00")
+
+    files = made(memory).files
+
+    for path in ("/track-record/hourly.csv", "/track-record/rounds.jsonl"):
+        assert gzip.decompress(files[path + ".gz"]) == brotli.decompress(files[path + ".br"]) == files[path]
+
+
+def test_the_data_package_names_every_file_with_its_rows_and_every_column(memory: Memory) -> None:
+    record(memory, *ENDED)
+    first = made(memory)
+    files = {**first.files, **first.once}
+
+    package = json.loads(closed(memory).files["/track-record/datapackage.json"])
+
+    assert len(package["resources"]) == 8
+    assert len({row["name"] for row in package["resources"]}) == 8
+    for row in package["resources"][4:]:
+        data = files[row["path"].removeprefix(SITE.base_url)]
+        assert (row["bytes"], row["hash"]) == (len(data), f"sha256:{hashlib.sha256(data).hexdigest()}")
+        assert row["rows"] == len(table(data) if row["format"] == "csv" else lines(data))
+        if row["format"] == "csv":
+            schema = json.loads(first.files[row["schema"].removeprefix(SITE.base_url)])
+            assert [one["name"] for one in schema["fields"]] == data.decode().split("\r\n")[0].split(",")
+            assert all(one["description"] for one in schema["fields"])
+    assert "/track-record/datapackage.json" in JSON_FILES
+
+
+def test_a_month_that_is_over_is_put_once_and_leaves_the_running_files(memory: Memory) -> None:
+    record(memory, *ENDED)
+
+    first = made(memory)
+    memory.note_months(first.notes)
+    then = made(memory)
+
+    assert list(first.notes) == ["2026-11"]
+    assert all(path.startswith(ONCE_PREFIXES) and "/2026-11/" in path for path in first.once)
+    assert {row["start"][:7] for row in lines(first.files["/track-record/hourly.jsonl"])} == {"2026-11", "2026-12"}
+    assert {row["start"][:7] for row in lines(then.files["/track-record/hourly.jsonl"])} == {"2026-12"}
+    assert not then.once
+    assert {row.path for row in then.months} == set(first.once)
+
+
+def test_nothing_is_lost_between_the_running_files_and_the_months(memory: Memory) -> None:
+    record(memory, "2026-10-30 00:00", "2026-12-01 03:00")
+    once: dict[str, bytes] = {}
+    while (found := made(memory)).notes:
+        once |= found.once
+        memory.note_months(found.notes)
+
+    files = [data for path, data in {**once, **found.files}.items() if "hourly" in path and path.endswith(".csv")]
+
+    starts = sorted((row["asset"], row["start"]) for data in files for row in table(data))
+    assert len(set(starts)) == len(starts) == 32 * 24 * 7 + 3 * 7
+    assert len(files) == 3
+
+
+@pytest.mark.parametrize("kind", ["a prediction", "a round"])
+def test_a_month_is_not_closed_before_its_last_forecast_has_ended(memory: Memory, kind: str) -> None:
+    record(memory, "2026-11-30 20:00", "2026-11-30 23:00")
+    last = ms("2026-11-30 23:00")
+    waiting = (
+        ([prediction("BTC", last, ended=False)], []) if kind == "a prediction" else ([], [game(last, ended=False)])
+    )
+    fill(memory, *waiting)
+
+    found = made(memory, datetime(2026, 12, 1, 0, 30, tzinfo=UTC))
+
+    assert not found.once
+    assert len(lines(found.files["/track-record/hourly.jsonl"])) == 3 * 7
+
+
+def test_the_running_month_is_never_closed(memory: Memory) -> None:
+    record(memory, "2026-12-01 00:00", "2026-12-01 05:00")
+
+    assert not made(memory).notes
+
+
+def test_a_backlog_of_months_is_closed_one_at_a_time_and_the_running_files_stay_small(memory: Memory) -> None:
+    for month in range(1, 12):
+        record(memory, f"2026-{month:02d}-15 00:00", f"2026-{month:02d}-15 02:00")
+
+    first = made(memory)
+
+    assert list(first.notes) == ["2026-01"]
+    assert {row["start"][:7] for row in lines(first.files["/track-record/hourly.jsonl"])} == {"2026-11"}
+    assert len(closed(memory).months) == 11 * 4
+
+
+def test_a_file_too_large_to_publish_never_reaches_a_tick(memory: Memory) -> None:
+    record(memory, *ENDED)
+
+    with pytest.raises(PublishError, match=r"larger than 2000 bytes"):
+        downloads(memory.exports(), SITE, SourceMode.LIVE, NOON, max_bytes=2_000)
+
+
+def test_the_same_record_gives_the_same_files(memory: Memory) -> None:
+    record(memory, *ENDED)
+
+    assert made(memory) == made(memory)
+
+
+def test_a_month_that_grew_after_it_was_closed_is_closed_again_under_other_names(memory: Memory) -> None:
+    record(memory, *ENDED)
+    first = made(memory)
+    closed(memory)
+    fill(memory, [prediction("BTC", ms("2026-11-30 19:00"))], [])  # the clock had been set back
+
+    again = made(memory)
+
+    assert list(again.notes) == ["2026-11"]
+    assert not {path for path in again.once if "hourly" in path} & set(first.once)
+    assert {path for path in again.once if "rounds" in path} < set(first.once)
+    assert not closed(memory).once
+
+
+def test_a_memory_begun_anew_cannot_clash_with_what_was_put_before(memory: Memory) -> None:
+    record(memory, *ENDED)
+    first = made(memory)
+    with memory._engine.begin() as connection:
+        connection.execute(delete(t.predictions))
+    fill(memory, [replace(prediction("BTC", ms("2026-11-30 22:00")), band_bps=1.0)], [])
+
+    again = made(memory)
+
+    clashing = {path for path in again.once if path in first.once and again.once[path] != first.once[path]}
+    assert not clashing
+
+
+def test_reading_the_record_keeps_no_tick_from_writing(memory: Memory) -> None:
+    record(memory, *ENDED)
+    reader = memory.exports()._engine.connect()
+    transaction = reader.begin()
+    reader.exec_driver_sql("select count(*) from predictions").scalar()
+
+    memory.note_months({"2026-10": "[]"})
+
+    assert reader.exec_driver_sql("select count(*) from meta where key like 'record.%'").scalar() == 0
+    transaction.rollback()
+    reader.close()
+    assert memory.exports().notes() == {"2026-10": "[]"}
+
+
+def test_the_record_can_be_read_in_another_thread(memory: Memory) -> None:
+    record(memory, *ENDED)
+    found: list[Downloads] = []
+
+    thread = threading.Thread(target=lambda: found.append(made(memory)))
+    thread.start()
+    thread.join(30)
+
+    assert found == [made(memory)]
+
+
+def test_a_record_that_is_published_is_gone_on_with_as_it_is(memory: Memory) -> None:
+    record(memory, "2026-12-01 00:00", "2026-12-02 11:00")
+    before = made(memory)
+
+    found = published_downloads({**before.files, "/status.json": b"{}"}, memory.exports().notes())
+
+    assert found is not None
+    assert (found.files, found.once, found.notes) == (before.files, {}, {})
+    assert published_downloads(no_downloads(SITE, SourceMode.LIVE, NOON).files, {}) is not None
+
+
+@pytest.mark.parametrize(
+    "path", ["/track-record/SHA256SUMS", "/track-record/hourly.csv", "/track-record/datapackage.json"]
+)
+@pytest.mark.parametrize("harm", ["missing", "torn", "another"])
+def test_a_record_whose_digests_do_not_fit_is_made_anew(memory: Memory, path: str, harm: str) -> None:
+    files = dict(made(memory).files)
+    data = files.pop(path)
+    files |= {"torn": {path: data[:-3]}, "another": {path: data.replace(b"a", b"b")}}.get(harm, {})
+
+    assert published_downloads(files, {}) is None

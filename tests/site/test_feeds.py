@@ -1,0 +1,186 @@
+"""The two feeds: their form, that entries never change, and that made-up data says so."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.words import SourceMode
+from generator.record.memory.history import RegimeChange
+from generator.site.feeds import CHANGES_READ, ENTRIES, Feeds, news
+from tests.support.publish_fixture import HOUR_MS, SITE, START_MS, rounds
+
+AT = datetime(2026, 11, 20, 9, 53, tzinfo=UTC)
+ATOM = "{http://www.w3.org/2005/Atom}"
+LABELS = ("range", "risk_on", "high_volatility")
+
+
+def changes(number: int = 4) -> list[RegimeChange]:
+    return [
+        RegimeChange(START_MS - back * 5 * HOUR_MS - 60_000, LABELS[back % 3], "NEUTRAL", 0.782, 41.3, back > 2)
+        for back in range(number)
+    ]
+
+
+def made(mode: SourceMode = SourceMode.SIMULATED, number: int = 30, **site: Any) -> dict[str, bytes]:
+    return Feeds().files(replace(SITE, **site), mode, rounds(number), changes(), AT)
+
+
+def items(files: dict[str, bytes]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(files["/feed.json"])["items"]
+    return found
+
+
+def entries(files: dict[str, bytes]) -> list[ET.Element]:
+    return ET.fromstring(files["/feed.xml"]).findall(f"{ATOM}entry")
+
+
+def test_the_json_feed_has_what_version_1_1_asks_for() -> None:
+    feed = json.loads(made()["/feed.json"])
+
+    assert feed["version"] == "https://jsonfeed.org/version/1.1"
+    assert feed["feed_url"] == f"{SITE.base_url}/feed.json"
+    assert feed["home_page_url"] == f"{SITE.base_url}/"
+    assert all(isinstance(item["id"], str) and item["content_html"] for item in feed["items"])
+    assert all(datetime.fromisoformat(item["date_published"]).tzinfo for item in feed["items"])
+    assert [key for key in feed["items"][0] if key.startswith("_")] == ["_emi"]
+
+
+def test_atom_has_what_rfc_4287_asks_for() -> None:
+    feed = ET.fromstring(made()["/feed.xml"])
+
+    links = {(link.get("rel"), link.get("type")): link.get("href") for link in feed.findall(f"{ATOM}link")}
+    assert links["self", "application/atom+xml"] == f"{SITE.base_url}/feed.xml"
+    assert links["alternate", "text/html"] == f"{SITE.base_url}/"
+    assert links["alternate", "application/feed+json"] == f"{SITE.base_url}/feed.json"
+    for element in (feed, *feed.findall(f"{ATOM}entry")):
+        assert all(len(element.findall(ATOM + name)) == 1 for name in ("id", "title", "updated"))
+    assert feed.find(f"{ATOM}author/{ATOM}name") is not None
+    assert feed.findtext(f"{ATOM}updated") == entries(made())[0].findtext(f"{ATOM}updated")
+
+
+def test_both_feeds_tell_the_same_news() -> None:
+    files = made()
+
+    told = [(item["id"], item["title"], item["date_published"], item["content_html"]) for item in items(files)]
+    names = ("id", "title", "published", "content")
+    assert told == [tuple(entry.findtext(ATOM + name) for name in names) for entry in entries(files)]
+    assert len({row[0] for row in told}) == len(told) == 27 + 4
+
+
+def test_the_newest_fifty_are_told_newest_first() -> None:
+    told = items(Feeds().files(SITE, SourceMode.LIVE, rounds(200), changes(CHANGES_READ), AT))
+
+    assert len(told) == ENTRIES
+    dates = [item["date_published"] for item in told]
+    assert dates == sorted(dates, reverse=True)
+
+
+def test_what_was_told_stays_as_it_was_when_more_comes() -> None:
+    before = {item["id"]: item for item in items(made())}
+    newer = [replace(changes()[0], at_ms=START_MS + 60_000, label="risk_off"), *changes()]
+
+    after = {item["id"]: item for item in items(Feeds().files(SITE, SourceMode.SIMULATED, rounds(30), newer, AT))}
+
+    assert {name: after[name] for name in before} == before
+    assert len(after) == len(before) + 1
+
+
+def test_a_change_whose_beginning_is_out_of_sight_is_not_told_as_a_first_reading() -> None:
+    told = news(SITE, SourceMode.LIVE, (), changes(CHANGES_READ))
+
+    assert len(told) == ENTRIES
+    assert not [entry for entry in told if "First" in entry.title]
+    assert news(SITE, SourceMode.LIVE, (), changes(2))[-1].title == "First reading: risk on"
+
+
+def test_feeds_are_the_same_bytes_until_there_is_news() -> None:
+    feeds = Feeds()
+    first = feeds.files(SITE, SourceMode.LIVE, rounds(30), changes(), AT)
+
+    again = feeds.files(SITE, SourceMode.LIVE, rounds(30), changes(), AT + timedelta(days=1))
+
+    assert again["/feed.xml"] is first["/feed.xml"]
+    assert made() == made()
+
+
+def test_void_rounds_are_no_news() -> None:
+    shown = rounds(10)
+    resolved = [row["round_id"] for row in shown if row["phase"] == "resolved"]
+
+    told = news(SITE, SourceMode.LIVE, shown, ())
+
+    assert [entry.told["round_id"] for entry in told] == resolved
+    assert len(resolved) < len(shown)
+
+
+def test_a_round_without_its_lesson_is_left_out_and_fails_nothing() -> None:
+    shown = [{**row, "lesson": None} for row in rounds(5)]
+
+    assert news(SITE, SourceMode.LIVE, shown, ()) == ()
+
+
+@pytest.mark.parametrize(("mode", "mark"), [(SourceMode.SIMULATED, "Simulated"), (SourceMode.RECORDED, "Replayed")])
+def test_made_up_and_replayed_news_say_so_everywhere(mode: SourceMode, mark: str) -> None:
+    files = made(mode)
+    feed = json.loads(files["/feed.json"])
+
+    assert f"({mark.lower()})" in feed["title"]
+    assert all(item["title"].startswith(f"{mark}: ") for item in items(files))
+    assert all(mode in item["tags"] and item["_emi"]["source_mode"] == mode for item in items(files))
+    assert all(entry.find(f'{ATOM}category[@term="{mode}"]') is not None for entry in entries(files))
+
+
+def test_live_news_bear_no_mark() -> None:
+    text = made(SourceMode.LIVE)["/feed.xml"].decode()
+
+    assert "Simulated:" not in text
+    assert "Replayed" not in text
+
+
+def test_every_entry_bears_the_educational_notice() -> None:
+    files = made()
+
+    assert DISCLAIMER in json.loads(files["/feed.json"])["description"]
+    assert all(DISCLAIMER in item["content_html"] for item in items(files))
+    assert all(DISCLAIMER in (entry.findtext(f"{ATOM}content") or "") for entry in entries(files))
+
+
+def test_what_was_played_before_the_start_is_marked() -> None:
+    told = {item["id"]: item for item in items(made(number=60))}
+
+    marked = [item for item in told.values() if item["_emi"]["warm_up"]]
+    assert marked
+    assert all("before the service first started" in item["content_html"] for item in marked)
+    assert all("warm-up" in item["tags"] for item in marked)
+
+
+def test_a_feed_without_news_is_still_one() -> None:
+    files = Feeds().files(SITE, SourceMode.LIVE, (), (), AT)
+
+    assert items(files) == []
+    assert ET.fromstring(files["/feed.xml"]).findtext(f"{ATOM}updated") == "2026-11-20T00:00:00Z"
+
+
+def test_a_name_with_markup_cannot_break_the_feeds() -> None:
+    files = made(project='</title><script>&"', base_url="https://x.test/a&b")
+
+    feed = ET.fromstring(files["/feed.xml"])
+
+    assert (feed.findtext(f"{ATOM}title") or "").startswith('</title><script>&"')
+    assert not re.search("<script", files["/feed.xml"].decode())
+
+
+def test_an_id_names_the_round_and_does_not_move_with_the_scheme_or_port() -> None:
+    there = {item["id"] for item in items(made(base_url="https://api.example.org"))}
+    moved = {item["id"] for item in items(made(base_url="http://api.example.org:8080"))}
+
+    assert there == moved
+    assert "tag:api.example.org,2026:round:BTC-20261119-050000" in there

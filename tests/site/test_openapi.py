@@ -1,0 +1,213 @@
+"""The published description is valid, complete and true of every composed body."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import validate
+from ruamel.yaml import YAML
+
+from generator.catalog.endpoints import ENDPOINTS, RECOMMENDED_ORDER
+from generator.catalog.products import PRODUCTS
+from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, VERSION_ADVICE
+from generator.compose.all import compose
+from generator.contract.problem import Problem
+from generator.site.openapi.document import openapi, openapi_yaml
+from tests.contract.service_table import FIELDS, PAID, PATHS
+from tests.support.builders import CONTEXTS, full_context
+
+ERRORS = ("400", "404", "405", "409", "410", "413", "429", "431", "500", "503")
+GATEWAY = {
+    "error": "payment required",
+    "x402Version": 2,
+    "resource": {"url": "https://api.example.org/x", "description": "d", "mimeType": "application/json"},
+    "accepts": [
+        {
+            "scheme": "exact",
+            "network": "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=",
+            "asset": "31566704",
+            "amount": "10000",
+            "payTo": "A" * 58,
+            "maxTimeoutSeconds": 60,
+            "extra": {"decimals": 6, "name": "USDC", "feePayer": "B" * 58, "snapshotId": "000000004711"},
+        }
+    ],
+    "extensions": {},
+}
+
+
+@cache
+def document() -> dict[str, Any]:
+    done = compose(full_context())
+    examples = {key: body.as_json() for key, body in {**done.free, **done.paid}.items()}
+    return openapi(
+        base_url="https://api.example.org",
+        project="Educational Market Intelligence",
+        contact="ops@example.org",
+        network="mainnet",
+        examples=examples,
+    )
+
+
+def validator(model: str) -> Draft202012Validator:
+    return Draft202012Validator({"$ref": f"#/components/schemas/{model}", "components": document()["components"]})
+
+
+def operations() -> list[tuple[str, dict[str, Any]]]:
+    return [(path, item["get"]) for path, item in document()["paths"].items()]
+
+
+def test_the_document_is_valid_openapi() -> None:
+    validate(document())
+
+    assert document()["openapi"] == "3.1.0"
+    assert document()["info"]["version"] == "1.3.0"
+
+
+def test_the_yaml_parses_to_the_same_value_and_is_remembered() -> None:
+    text = openapi_yaml(document())
+
+    assert YAML(typ="safe", pure=True).load(text) == document()
+    assert openapi_yaml(document()) is text
+
+
+def test_every_path_of_the_service_is_described_with_its_model() -> None:
+    for path, model in {**PATHS, **{path: row[0] for path, row in PAID.items()}}.items():
+        answer = document()["paths"][path]["get"]["responses"]["200"]
+        assert answer["content"]["application/json"]["schema"] == {"$ref": f"#/components/schemas/{model}"}
+
+
+def test_the_component_names_are_the_type_names_of_the_service() -> None:
+    assert set(FIELDS) <= set(document()["components"]["schemas"])
+
+
+def test_operation_ids_are_unique_and_nothing_needs_a_credential() -> None:
+    ids = [operation["operationId"] for _, operation in operations()]
+
+    assert len(ids) == len(set(ids)) == len(ENDPOINTS) + len(PRODUCTS) + 2
+    assert document()["security"] == []
+
+
+@pytest.mark.parametrize("path", PAID)
+def test_a_paid_operation_tells_its_terms(path: str) -> None:
+    operation = document()["paths"][path]["get"]
+    _, _, atomic, cache_seconds, stability, price = PAID[path]
+
+    info = operation["x-payment-info"]
+
+    assert (operation["x-stability"], operation["x-cache-seconds"]) == (stability, cache_seconds)
+    assert info["price"] == {"mode": "fixed", "currency": "USD", "amount": price}
+    assert info["protocols"][0]["x402"]["amount"] == str(atomic)
+    assert info["protocols"][0]["x402"]["asset"] == "31566704"
+    assert "PAYMENT-REQUIRED" in operation["responses"]["402"]["headers"]
+    assert set(operation["responses"]) == {"200", "402", "405", "409", "410", "413", "429", "431", "500", "503"}
+    header = operation["parameters"][0]
+    assert (header["name"], header["in"], header["required"]) == ("PAYMENT-SIGNATURE", "header", False)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_free_operation_is_stable_and_cached_for_a_minute(path: str) -> None:
+    operation = document()["paths"][path]["get"]
+
+    assert (operation["x-stability"], operation["x-cache-seconds"]) == ("stable", 60)
+
+
+def test_only_reasoning_has_a_query_and_it_defaults_to_btc() -> None:
+    queries = {
+        path: row["parameters"] for path, row in operations() if row.get("parameters", [{}])[0].get("in") == "query"
+    }
+
+    assert list(queries) == ["/api/reasoning.php"]
+    schema = queries["/api/reasoning.php"][0]["schema"]
+    assert schema["enum"] == ["BTC", "ETH", "XRP", "SOL", "ALGO", "XLM", "HBAR"]
+    assert schema["default"] == "BTC"
+
+
+def test_errors_are_problem_details() -> None:
+    responses = document()["components"]["responses"]
+
+    assert set(responses) == {f"Problem{status}" for status in ERRORS}
+    for answer in responses.values():
+        assert "application/problem+json" in answer["content"]
+    used = {status for _, row in operations() for status in row["responses"]}
+    assert set(ERRORS) <= used
+
+
+def test_the_guidance_tells_order_advice_limits_and_versions() -> None:
+    text = document()["info"]["x-guidance"]
+
+    assert [text.index(f"{place}. {name}") for place, name in enumerate(RECOMMENDED_ORDER, 1)] == sorted(
+        text.index(f"{place}. {name}") for place, name in enumerate(RECOMMENDED_ORDER, 1)
+    )
+    for sentence in (CLIENT_ADVICE, CAPACITY_NOTICE, VERSION_ADVICE):
+        assert sentence in text
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("https://b.example/help", {"url": "https://b.example/help"}),
+        ("ops@example.org", {"url": "https://a.example", "email": "ops@example.org"}),
+        ("https://b.example, mailto:ops@example.org", {"url": "https://b.example", "email": "ops@example.org"}),
+        ("ops@example.org,https://b.example", {"url": "https://b.example", "email": "ops@example.org"}),
+    ],
+)
+def test_the_contact_is_a_url_an_address_or_both(setting: str, said: dict[str, str]) -> None:
+    made = openapi(base_url="https://a.example", project="P", contact=setting, network="devnet", examples={})
+
+    assert made["info"]["contact"] == {"name": "P", **said}
+    assert set(made["info"]["license"]) == {"name", "url"}
+
+
+def test_the_document_and_every_operation_say_that_no_account_is_needed() -> None:
+    assert document()["security"] == []
+    assert [path for path, row in operations() if row["security"] != []] == []
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_every_composed_body_fits_the_published_schema(name: str) -> None:
+    done = compose(CONTEXTS[name]())
+
+    for key, body in {**done.free, **done.paid}.items():
+        errors = [error.message for error in validator(type(body).__name__).iter_errors(body.as_json())]
+        assert errors == [], key
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_every_challenge_with_the_gateways_part_fits_the_402_schema(name: str) -> None:
+    for challenge in compose(CONTEXTS[name]()).challenges.values():
+        quoted = {**challenge, **GATEWAY, "quote": {**challenge["quote"], "sha256": "ab" * 32}}
+        validator("X402PaymentRequiredResponse").validate(quoted)
+
+
+def test_every_example_fits_its_own_schema() -> None:
+    seen = 0
+    for _, operation in operations():
+        media = operation["responses"]["200"]["content"]["application/json"]
+        for example in media["examples"].values():
+            validator(media["schema"]["$ref"].rsplit("/", 1)[1]).validate(example["value"])
+            seen += 1
+    assert seen == len(operations())
+
+
+def test_a_body_with_a_wrong_type_does_not_fit() -> None:
+    body = compose(full_context()).free["/api/human-consensus.php"].as_json()
+
+    body["round"]["seconds_left"] = "soon"
+
+    assert not validator("HumanConsensusResponse").is_valid(body)
+
+
+def test_a_problem_fits_with_and_without_the_assets() -> None:
+    plain = Problem(
+        type="about:blank", title="Not Found", status=404, detail="No such path.", instance="/x", project="P",
+        disclaimer="For educational use only.",
+    )  # fmt: skip
+
+    assert "supported_assets" not in plain.as_json()
+    validator("Problem").validate(plain.as_json())
+    validator("Problem").validate(json.loads(json.dumps({**plain.as_json(), "supported_assets": ["BTC"]})))

@@ -1,0 +1,302 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from generator.catalog.assets import ASSETS
+from generator.catalog.discovery import PAGES, STATUSES
+from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.products import PRODUCTS
+from generator.catalog.sentences import DISCLAIMER, WHAT_THIS_IS_NOT
+from generator.catalog.words import SourceMode
+from generator.compose.all import compose_free
+from generator.site.pages.render import Pages, PageView
+from generator.site.resources import Resources, static_assets
+from tests.support.builders import CONTEXTS, SEALED_PROBABILITIES, SEALED_SALT
+from tests.support.publish_fixture import arena, schemas, view
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.text: list[str] = []
+        self.ids: list[str] = []
+        self.addresses: list[str] = []
+        self.attributes: set[str] = set()
+        self.inline_scripts: list[str] = []
+        self._quiet = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.attributes |= values.keys()
+        self.ids += [values["id"] or ""] if "id" in values else []
+        self.addresses += [values[name] or "" for name in ("href", "src") if name in values]
+        self._quiet = tag == "script"
+        # JSON-LD is data: no browser runs it, and no policy has to allow it.
+        data = values.get("type") == "application/ld+json"
+        if tag == "style" or (tag == "script" and "src" not in values and not data):
+            self.inline_scripts.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        self._quiet = False
+        if tag in {"td", "th", "dt", "dd", "p", "li", "h1", "h2", "h3", "caption", "div", "summary"}:
+            self.text.append(" ")
+
+    def handle_data(self, data: str) -> None:
+        self.text += [] if self._quiet else [data]
+
+
+@pytest.fixture(scope="module")
+def pages() -> Pages:
+    return Pages()
+
+
+def _read(html: bytes) -> _Reader:
+    reader = _Reader()
+    reader.feed(html.decode())
+    return reader
+
+
+def _text(html: bytes) -> str:
+    return re.sub(r"\s+", " ", "".join(_read(html).text).replace("\xa0", " "))
+
+
+STATES = {
+    "simulated": view(),
+    "hourly bars": view(SourceMode.RECORDED, known=False),
+    "nothing yet": view(SourceMode.LIVE, known=False, empty=True),
+}
+
+
+def test_every_page_and_its_twin_are_rendered(pages: Pages) -> None:
+    files = pages.render(view())
+
+    assert set(files) == {path for page in PAGES for path in (page.file, page.twin)}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_page_carries_the_educational_notice_in_every_state(pages: Pages, state: str) -> None:
+    for html in pages.render(STATES[state]).values():
+        assert DISCLAIMER in _text(html)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_pages_need_nothing_inline_and_nothing_from_elsewhere(pages: Pages, state: str) -> None:
+    for html in pages.render(STATES[state]).values():
+        page = _read(html)
+
+        assert not page.inline_scripts
+        assert not {name for name in page.attributes if name == "style" or name.startswith("on")}
+        assert all(address.startswith(("/", "./", "#", "http://127.0.0.1:8402/")) for address in page.addresses)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_ids_are_unique_and_every_jump_has_its_target(pages: Pages, state: str) -> None:
+    for html in pages.render(STATES[state]).values():
+        page = _read(html)
+
+        assert len(page.ids) == len(set(page.ids))
+        assert {address[1:] for address in page.addresses if address.startswith("#")} <= set(page.ids)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_links_between_pages_lead_somewhere(pages: Pages, state: str) -> None:
+    files = pages.render(STATES[state])
+    ids = {page.path: set(_read(files[page.file]).ids) for page in PAGES}
+
+    for html in files.values():
+        for address in _read(html).addresses:
+            path, _, jump = address.partition("#")
+            assert not jump or path not in ids or jump in ids[path], address
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [(SourceMode.SIMULATED, "Simulated data."), (SourceMode.RECORDED, "Recorded data.")],
+)
+def test_data_that_is_not_live_is_marked_on_every_page(pages: Pages, mode: SourceMode, words: str) -> None:
+    assert all(words in _text(html) for html in pages.render(view(mode)).values())
+
+
+def test_live_data_carries_no_such_mark(pages: Pages) -> None:
+    assert not any(b"data-mode-banner" in html for html in pages.render(view(SourceMode.LIVE)).values())
+
+
+def test_landing_shows_the_reading_with_its_confidence_and_its_times(pages: Pages) -> None:
+    text = _text(pages.render(view())["/index.html"])
+
+    assert "A range: no broad direction" in text
+    assert "78.2 confidence, out of 100" in text
+    assert "As of 20 Nov 2026, 09:53 UTC, valid until 09:56." in text
+
+
+def test_landing_shows_every_asset_with_price_and_signed_change(pages: Pages) -> None:
+    text = _text(pages.render(view())["/index.html"])
+
+    assert all(f"{asset} " in text for asset in ASSETS)
+    assert "$96,432.1" in text
+    assert "\N{MINUS SIGN}2.34 %" in text
+
+
+def test_landing_links_every_free_endpoint_and_prices_every_product(pages: Pages) -> None:
+    html = pages.render(view())["/index.html"]
+
+    assert {endpoint.path for endpoint in ENDPOINTS} <= set(_read(html).addresses)
+    assert all(f"{product.title} {product.price_display}" in _text(html) for product in PRODUCTS)
+    assert "curl http://127.0.0.1:8402/api/market-regime.php" in _text(html)
+
+
+def test_hourly_bars_read_as_unknown_with_the_reason(pages: Pages) -> None:
+    text = _text(pages.render(STATES["hourly bars"])["/index.html"])
+
+    assert "The regime is unknown: needs 5-minute bars." in text
+    assert "None" not in text
+    assert "nan" not in text.lower().split()
+
+
+def test_first_moments_read_well_without_prices_rounds_or_lessons(pages: Pages) -> None:
+    text = _text(pages.render(STATES["nothing yet"])["/index.html"])
+
+    assert "no closes yet" in text
+    assert "No round is live at the moment." in text
+    assert "No round has come to a result yet" in text
+    assert "nothing is known about their worth" in text
+    assert "None" not in text
+
+
+def test_arena_tells_the_crowd_the_brain_and_how_to_vote(pages: Pages) -> None:
+    text = _text(pages.render(view())["/index.html"])
+
+    assert "21 votes: 11 bullish, 4 neutral, 6 bearish. This crowd is simulated." in text
+    assert "NEUTRAL, to which it gave 36.0 %" in text
+    assert "emi vote BULLISH" in text
+
+
+def test_the_open_rounds_forecast_stays_hidden(pages: Pages) -> None:
+    base = view()
+    open_round = base.ctx.arena.open
+    assert open_round is not None
+    told = replace(open_round, confidence_percent=87.6, probabilities=(0.05, 0.074, 0.876))
+
+    html = pages.render(replace(base, ctx=replace(base.ctx, arena=replace(base.ctx.arena, open=told))))["/index.html"]
+
+    assert b"87.6" not in html
+
+
+@pytest.mark.parametrize(
+    ("skill", "words"), [(-0.4, "no skill shown"), (1.2, "1.2 % better, which may still be chance")]
+)
+def test_track_record_says_whether_skill_was_shown(pages: Pages, skill: float, words: str) -> None:
+    base = view()
+
+    html = pages.render(replace(base, ctx=replace(base.ctx, arena=arena(skill=skill))))["/index.html"]
+
+    assert "Of 1,204 hourly forecasts that came due, 34.1 %" in _text(html)
+    assert words in _text(html)
+
+
+def test_names_from_outside_are_escaped(pages: Pages) -> None:
+    base = view()
+    bodies = {path: dict(body) for path, body in base.bodies.items()}
+    bodies["/api/market-regime.php"]["summary"] = "<script>alert(1)</script>"
+
+    files = pages.render(replace(base, bodies=bodies))
+
+    assert not any(b"<script>alert" in html for html in files.values())
+
+
+def test_docs_name_every_endpoint_product_and_status(pages: Pages) -> None:
+    html = pages.render(view())["/docs/index.html"]
+    ids, text = set(_read(html).ids), _text(html)
+
+    assert {row.id for row in ENDPOINTS} | {row.id for row in PRODUCTS} <= ids
+    assert all(row.condition.replace("`", "") in text for row in STATUSES)
+    assert all(endpoint.when_not_to_use in text for endpoint in ENDPOINTS)
+    assert text.count(WHAT_THIS_IS_NOT) == len(PRODUCTS)
+
+
+@pytest.mark.parametrize("model", [*(row.model for row in ENDPOINTS), *(row.model for row in PRODUCTS)])
+def test_docs_list_every_field_of_every_answer(pages: Pages, model: str) -> None:
+    html = pages.render(view())["/docs/index.html"].decode()
+
+    table = html.split(f"<caption>Fields of {model}</caption>")[1].split("</table>")[0]
+
+    assert re.findall(r'<th scope="row"><code>(\w+)</code>', table) == list(schemas()[model]["properties"])
+
+
+def test_docs_show_the_answers_of_this_tick_and_no_paid_one(pages: Pages) -> None:
+    base = view()
+    paid = {product.path: {"secret": "paid words"} for product in PRODUCTS}
+
+    html = pages.render(replace(base, bodies={**base.bodies, **paid}))["/docs/index.html"]
+
+    assert '"trend": "sideways"' in _text(html)
+    assert "paid words" not in _text(html)
+
+
+def test_docs_stand_without_schemas(pages: Pages) -> None:
+    base = view()
+
+    html = pages.render(PageView(base.ctx, base.bodies))["/docs/index.html"]
+
+    assert "The field list is in /openapi.json." in _text(html)
+
+
+def test_status_page_names_each_source_with_its_fault(pages: Pages) -> None:
+    text = _text(pages.render(view())["/status/index.html"])
+
+    assert "simulated-b open interest failed unknown no answer within 5 s" in text
+    assert "1,438 ticks" in text
+
+
+def test_the_script_gets_the_times_it_needs(pages: Pages) -> None:
+    html = pages.render(view())["/index.html"].decode()
+
+    assert 'data-generated-at="2026-11-20T09:53:00Z" data-valid-until="2026-11-20T09:56:00Z"' in html
+    assert 'data-countdown="2026-11-20T10:00:00Z">07:00<' in html
+
+
+def test_every_asset_that_pages_ask_for_is_published(pages: Pages) -> None:
+    files = static_assets(Resources.locate())
+    wanted = {
+        address.split("?")[0]
+        for html in pages.render(view()).values()
+        for address in _read(html).addresses
+        if address.startswith(("/assets/", "/favicon"))
+    }
+
+    assert wanted == {"/assets/site.css", "/assets/site.js", "/assets/charts.js", "/favicon.svg"}
+    assert wanted <= set(files)
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_composed_bodies_of_every_state_become_pages_without_holes(pages: Pages, name: str) -> None:
+    ctx = CONTEXTS[name]()
+    bodies = {path: body.model_dump(mode="json") for path, body in compose_free(ctx).items()}
+
+    text = _text(pages.render(PageView(ctx, bodies))["/index.html"])
+
+    assert not {"None", "nan", "NaN", "Undefined"} & set(text.split())
+    assert all(f"{asset} " in text for asset in ASSETS)
+
+
+def test_what_is_sealed_stands_on_no_page(pages: Pages) -> None:
+    ctx = CONTEXTS["full"]()
+    bodies = {path: body.model_dump(mode="json") for path, body in compose_free(ctx).items()}
+
+    text = " ".join(html.decode() for html in pages.render(PageView(ctx, bodies)).values())
+
+    assert SEALED_SALT not in text
+    assert not [chance for chance in SEALED_PROBABILITIES if str(chance) in text]
+
+
+def test_reasons_for_what_is_missing_name_their_assets(pages: Pages) -> None:
+    ctx = CONTEXTS["missing_asset"]()
+    bodies = {path: body.model_dump(mode="json") for path, body in compose_free(ctx).items()}
+
+    text = _text(pages.render(PageView(ctx, bodies))["/status/index.html"])
+
+    assert "HBAR: no venue lists it now" in text

@@ -1,0 +1,197 @@
+"""The Arena and the track-record pages: what is sealed stays sealed, and no miss is left out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html import unescape
+
+import pytest
+
+from generator.arena.scores import track_record, wilson
+from generator.arena.teacher import Standing
+from generator.arena.values import Tally
+from generator.catalog.assets import ASSETS
+from generator.catalog.words import SourceMode
+from generator.site.pages.record import headline, verdict
+from generator.site.pages.render import Pages, PageView
+from tests.support.builders import CONTEXTS, SEALED_PROBABILITIES, SEALED_SALT
+from tests.support.publish_fixture import arena, predictions, rounds, view
+
+EMPTY = view(SourceMode.LIVE, known=False, empty=True)
+
+
+def _text(html: bytes) -> str:
+    plain = re.sub(r"<script.*?</script>|<svg.*?</svg>", " ", html.decode(), flags=re.DOTALL)
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", plain)).replace("\xa0", " "))
+
+
+def _page(path: str, of: PageView | None = None) -> str:
+    return _text(Pages().render(of or view())[f"{path}index.html"])
+
+
+def test_the_live_round_shows_crowd_brain_price_and_band() -> None:
+    text = _page("/arena/")
+
+    assert "Live: BTC, 09:00 to 10:00 UTC" in text
+    assert "21 votes: 11 bullish, 4 neutral, 6 bearish. This crowd is simulated." in text
+    assert "NEUTRAL, to which it gave 36.0 %" in text
+    assert "±0.23 %" in text
+    assert "BTC stands 0.23 % above its start" in text
+
+
+@pytest.mark.parametrize(
+    ("simulated", "words"),
+    [
+        (Tally(10, 6, 4), "Of these, 20 simulated, 1 real: 1 bullish, 0 neutral, 0 bearish."),
+        (Tally(), "21 votes: 11 bullish, 4 neutral, 6 bearish. "),
+    ],
+)
+def test_only_made_up_votes_are_called_simulated(simulated: Tally, words: str) -> None:
+    base = view()
+    ctx = replace(base.ctx, arena=replace(base.ctx.arena, live_simulated_tally=simulated))
+
+    text = _page("/arena/", replace(base, ctx=ctx))
+
+    assert words in text
+    assert "This crowd is simulated" not in text
+
+
+def test_the_open_round_shows_its_band_and_fingerprint_and_the_brain_as_sealed() -> None:
+    text = _page("/arena/")
+
+    assert "Votes are open: BTC, 10:00 to 11:00 UTC" in text
+    assert "The brain's answer sealed" in text
+    assert "9f2c" * 16 in text
+
+
+def test_nothing_of_a_sealed_forecast_stands_on_the_arena_page() -> None:
+    ctx = CONTEXTS["full"]()
+    base = view()
+
+    html = Pages().render(PageView(ctx, base.bodies, base.schemas))["/arena/index.html"].decode()
+
+    assert SEALED_SALT not in html
+    assert not [chance for chance in SEALED_PROBABILITIES if f"{100 * chance:.1f}" in _text(html.encode())]
+
+
+def test_history_keeps_misses_and_void_rounds_with_their_reason() -> None:
+    text = _page("/arena/")
+    table = text.split("Finished rounds, newest first")[1]
+
+    assert table.count("wrong") > 10
+    assert "void : too few venues" in table or "void: too few venues" in table
+    assert "Came true" in table
+
+
+def test_how_to_vote_tells_command_and_note_of_the_open_round() -> None:
+    text = _page("/arena/")
+
+    assert "emi vote BULLISH" in text
+    assert 'emi-arena/v1:j{"r":"BTC-20261120-090000","p":"BULLISH"}' in text
+
+
+def test_the_crowd_stands_with_what_may_be_wrong_with_it() -> None:
+    text = _page("/arena/")
+
+    assert "No voter of this round has a record above chance yet." in text
+    assert "9 votes came within a minute at 2026-11-20T08:58:00Z: 88.9 % the same answer, 100.0 % from new" in text
+
+
+def test_patterns_and_places_stand_with_their_counts_and_intervals() -> None:
+    text = _page("/arena/")
+
+    assert "all 60 55.0 % 55.0 % 55.0 % Could be chance." in text
+    assert "AAAA…ZZZZ 55.0 % of 40 (95 % interval 39.8 to 69.3 %) provisional" in text
+    assert "3 voters so far, 2 with too few rounds." in text
+
+
+def test_an_arena_where_nothing_was_played_says_so() -> None:
+    text = _page("/arena/", EMPTY)
+
+    assert "No round is live" in text
+    assert "No round takes votes at the moment" in text
+    assert "nobody was right or wrong" in text
+    assert "None" not in text.replace("None yet.", "")
+
+
+@pytest.mark.parametrize("path", ["/arena/", "/track-record/", "/learn/", "/status/"])
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_pages_of_every_state_have_no_holes(path: str, name: str) -> None:
+    base = view()
+
+    text = _page(path, PageView(CONTEXTS[name](), base.bodies, base.schemas, rounds(3), predictions(2)))
+
+    # "None yet." and "None has ended yet." are sentences of ours; a hole stands alone.
+    told = re.sub(r"None (?=yet|has ended)", "", text)
+    assert not {"None", "nan", "NaN", "inf", "Undefined"} & set(re.findall(r"\w+", told))
+
+
+def test_the_record_draws_confidence_rates_scores_and_its_growth() -> None:
+    html = Pages().render(view())["/track-record/index.html"].decode()
+
+    drawn = set(re.findall(r'<figure class="chart" id="chart-([a-z-]+)"', html))
+
+    assert drawn == {
+        f"{kind}-{name}" for kind in ("hourly", "arena") for name in ("reliability", "rates", "brier", "curve")
+    }
+
+
+def test_below_thirty_nothing_is_drawn_and_the_page_says_how_many_are_missing() -> None:
+    few = arena(resolved=12)
+    base = view()
+    young = replace(few, arena_record=replace(few.arena_record, resolved=29))
+
+    html = Pages().render(replace(base, ctx=replace(base.ctx, arena=young)))["/track-record/index.html"]
+
+    assert b"<figure" not in html
+    assert "12 of 30 forecasts have come due. Charts are drawn from 30 on" in _text(html)
+    assert "Too early to tell" in _text(html)
+
+
+def test_before_the_first_outcome_the_record_reads_well() -> None:
+    text = _page("/track-record/", EMPTY)
+
+    assert "No forecast has come due yet" in text
+    assert "0 of 30" in text
+    assert "No hourly forecast has come due yet." in text
+
+
+def test_every_hour_and_asset_has_its_cell_hit_or_miss() -> None:
+    html = Pages().render(view())["/track-record/index.html"].decode()
+    grid = html.split('<table class="grid">')[1].split("</table>")[0]
+    due = [made for made in predictions() if made.outcome is not None][: 24 * len(ASSETS)]
+    hours = {made.start_ms for made in due}
+    shown = [made for made in predictions() if made.start_ms in sorted(hours, reverse=True)[:24] and made.outcome]
+
+    assert grid.count("right: ") == sum(made.prediction == made.outcome for made in shown)
+    assert grid.count("wrong: ") == sum(made.prediction != made.outcome for made in shown)
+
+
+def test_counts_of_hits_and_misses_are_those_of_the_forecasts_given() -> None:
+    due = [made for made in predictions() if made.outcome is not None]
+    hits = sum(made.prediction == made.outcome for made in due)
+
+    assert f"{hits} hits and {len(due) - hits} misses are drawn below." in _page("/track-record/")
+
+
+@pytest.mark.parametrize(
+    ("hits", "n", "skill", "words"),
+    [
+        (200, 400, 3.0, "So far a little better than a blind guess"),
+        (200, 400, -1.0, "So far no better than a blind guess"),
+        (60, 400, -9.0, "So far worse than a blind guess"),
+        (20, 29, 9.0, "Too early to tell"),
+        (134, 400, 0.4, "So far no better than a blind guess"),
+    ],
+)
+def test_the_headline_claims_no_more_than_the_interval_allows(hits: int, n: int, skill: float, words: str) -> None:
+    record = replace(arena().hourly_record, resolved=n, hit=wilson(hits, n), skill_percent={"base_rate": skill})
+
+    assert headline(record) == words
+
+
+def test_a_verdict_without_cases_claims_nothing() -> None:
+    none = track_record("hourly", Standing().hourly)
+
+    assert verdict(none) == "No forecast has come due yet, so nothing is known about their worth."

@@ -1,0 +1,205 @@
+"""What every page says of itself, and what is kept from one tick to the next."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator.catalog.changes import VERSIONS
+from generator.catalog.discovery import CATALOG_VERSION, FEEDS, PAGES, SharePicture, SitePage
+from generator.catalog.measured import DAYS, MARKETS, MEASURED
+from generator.catalog.words import SourceMode
+from generator.compose.context import Freshness
+from generator.site.pages.render import Pages, PageView, lasting
+from generator.site.resources import Resources
+from tests.support.publish_fixture import HOUR_MS, view
+
+BASE = "http://127.0.0.1:8402"
+
+
+@pytest.fixture(scope="module")
+def files() -> dict[str, bytes]:
+    return Pages().render(view())
+
+
+def _linked(html: str) -> list[dict[str, Any]]:
+    told = html.split('<script type="application/ld+json">')[1].split("</script>", maxsplit=1)[0]
+    graph: list[dict[str, Any]] = json.loads(told)["@graph"]
+    return graph
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path)
+def test_every_page_names_its_twin_its_address_and_what_it_is(files: dict[str, bytes], page: SitePage) -> None:
+    html = files[page.file].decode()
+
+    assert f'<link rel="alternate" type="text/markdown" href="{page.path}index.md"' in html
+    assert f'<link rel="canonical" href="{BASE}{page.path}">' in html
+    assert f'<meta property="og:url" content="{BASE}{page.path}">' in html
+    assert {node["@type"] for node in _linked(html)} >= {"WebSite", "WebPage"}
+    assert page.twin in files
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/", "Dataset"),
+        ("/track-record/", "Dataset"),
+        ("/docs/", "WebAPI"),
+        ("/learn/", "FAQPage"),
+        ("/pricing/", "FAQPage"),
+        ("/glossary/", "DefinedTermSet"),
+    ],
+)
+def test_linked_data_tells_what_is_really_there(files: dict[str, bytes], path: str, kind: str) -> None:
+    assert kind in {node["@type"] for node in _linked(files[f"{path}index.html"].decode())}
+
+
+def test_questions_told_to_search_engines_are_those_that_people_read(files: dict[str, bytes]) -> None:
+    for path in ("/learn/", "/pricing/"):
+        html = files[f"{path}index.html"].decode()
+        (asked,) = [node for node in _linked(html) if node["@type"] == "FAQPage"]
+        main = html.split('<main id="main">')[1]
+        for question in asked["mainEntity"]:
+            assert question["name"] in main
+            assert question["acceptedAnswer"]["text"].replace("'", "&#39;") in main
+
+
+def test_linked_data_carries_the_time_of_the_tick_and_can_not_end_its_block() -> None:
+    base = view()
+    site = replace(base.ctx.site, project="</script><b>")
+
+    html = Pages().render(replace(base, ctx=replace(base.ctx, site=site)))["/index.html"].decode()
+
+    nodes = _linked(html)
+    assert nodes[0]["name"] == "</script><b>"
+    assert {node.get("dateModified") for node in nodes} == {None, "2026-11-20T09:53:00Z"}
+
+
+def test_feeds_and_the_picture_of_a_page_are_announced() -> None:
+    shares = {
+        "/": SharePicture("/share/now.png", 1200, 630, "The reading of now"),
+        "": SharePicture("/share/general.png", 1200, 630, "The market in words"),
+    }
+
+    files = Pages().render(replace(view(), shares=shares))
+
+    html = files["/index.html"].decode()
+    assert all(f'type="{feed.media_type}" href="{feed.path}"' in html for feed in FEEDS)
+    assert f'<meta property="og:image" content="{BASE}/share/now.png">' in html
+    assert '<meta property="og:image:alt" content="The reading of now">' in html
+    assert f'<meta property="og:image" content="{BASE}/share/general.png">' in files["/docs/index.html"].decode()
+
+
+def test_a_page_without_a_picture_announces_none(files: dict[str, bytes]) -> None:
+    assert "og:image" not in files["/index.html"].decode()
+
+
+def test_pages_that_show_this_minute_tell_the_times_of_their_tick() -> None:
+    pages, base = Pages(), view()
+    pages.render(base)
+
+    files = pages.render(replace(base, ctx=replace(base.ctx, freshness=a_minute_later(base))))
+
+    of_now = [page for page in PAGES if not lasting(page)]
+    assert {page.path for page in of_now} == {"/", "/arena/", "/status/"}
+    for page in of_now:
+        html = files[page.file].decode()
+        assert "As of 20 Nov 2026, 09:54 UTC, valid until" in re.sub(r"<[^>]+>", "", html), page.path
+        assert "data-valid-until" in html
+        assert "As of 20 Nov 2026, 09:54 UTC" in files[page.twin].decode(), page.path
+
+
+def test_other_pages_stay_byte_for_byte_and_ask_the_status_file_whether_the_service_is_fresh() -> None:
+    pages, base = Pages(), view()
+    before = pages.render(base)
+
+    after = pages.render(replace(base, ctx=replace(base.ctx, freshness=a_minute_later(base))))
+
+    for page in PAGES:
+        if lasting(page):
+            assert (after[page.file], after[page.twin]) == (before[page.file], before[page.twin]), page.path
+            assert b'data-status="/status.json"' in after[page.file]
+            assert b"data-valid-until" not in after[page.file]
+            assert "As of 20 Nov 2026, 09:53 UTC" in re.sub(r"<[^>]+>", "", after[page.file].decode())
+
+
+def a_minute_later(base: PageView) -> Freshness:
+    return replace(base.ctx.freshness, generated_ms=base.ctx.freshness.generated_ms + 60_000)
+
+
+def test_what_did_not_change_is_kept_and_what_did_is_made_anew() -> None:
+    pages, base = Pages(), view()
+    pages.render(base)
+    kept = {name: made for name, (_, made) in pages._kept.items()}
+    arena = replace(base.ctx.arena, lessons=base.ctx.arena.lessons[1:])
+
+    pages.render(replace(base, ctx=replace(base.ctx, arena=arena)))
+
+    changed = {name for name, (_, made) in pages._kept.items() if made is not kept[name]}
+    assert changed == {"pages/learn.html", "page /learn/"}
+
+
+def test_a_kept_page_changes_with_the_kind_of_data() -> None:
+    pages, base = Pages(), view()
+    pages.render(base)
+    live = replace(base.ctx, observation=replace(base.ctx.observation, mode=SourceMode.LIVE))
+
+    assert b"<strong>live</strong> data" in pages.render(replace(base, ctx=live))["/methodology/index.html"]
+
+
+def test_a_new_outcome_reaches_the_track_record_at_once() -> None:
+    pages, base = Pages(), view()
+    before = pages.render(base)["/track-record/index.html"]
+    newest = replace(base.predictions[0], start_ms=base.predictions[0].start_ms + HOUR_MS)
+
+    after = pages.render(replace(base, predictions=(newest, *base.predictions)))["/track-record/index.html"]
+
+    assert before != after
+
+
+def test_the_changelog_page_and_file_name_the_same_versions(files: dict[str, bytes]) -> None:
+    written = (Path(__file__).parents[2] / "CHANGELOG.md").read_text()
+    html = files["/changelog/index.html"].decode()
+
+    assert re.findall(r"^## (\S+)", written, re.MULTILINE) == [version.number for version in VERSIONS]
+    assert VERSIONS[0].number == CATALOG_VERSION
+    assert all(f'<h2 id="v{version.number}">' in html for version in VERSIONS)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path)
+def test_a_twin_holds_no_tag_and_no_mark_left_open(files: dict[str, bytes], page: SitePage) -> None:
+    twin = files[page.twin].decode()
+
+    assert "<" not in twin.replace("<=", "")
+    assert "@@" not in twin
+    assert b"@@" not in files[page.file]
+    assert twin.count("\n# ") == 1
+
+
+def test_the_methodology_shows_what_the_regimes_confidence_was_worth(files: dict[str, bytes]) -> None:
+    text = files["/methodology/index.md"].decode()
+
+    for one in MEASURED:
+        assert f"{one.accuracy_percent:.1f}" in text, one.family
+        assert f"{one.error_points} points" in text, one.family
+    assert f"{MARKETS} of each kind, {DAYS} days each" in text
+
+
+TEMPLATES = Resources.locate().templates
+
+
+@pytest.mark.parametrize("empty", [False, True])
+def test_every_link_leads_somewhere_and_says_where(empty: bool) -> None:
+    pages = {path: html.decode() for path, html in Pages().render(view(empty=empty)).items() if path.endswith(".html")}
+    # The gateway fills these in; their links stand in the template.
+    pages |= {str(path): path.read_text() for path in TEMPLATES.rglob("*.html")}
+
+    for path, html in pages.items():
+        for attributes, words in re.findall(r"<a\b([^>]*)>(.*?)</a>", html, re.DOTALL):
+            assert re.search(r'\bhref="[^"]', attributes), (path, attributes)
+            assert re.sub(r"<[^>]*>", "", words).strip() or "aria-label=" in attributes, (path, attributes)

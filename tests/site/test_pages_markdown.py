@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+
+from generator.catalog.assets import ASSETS
+from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.sentences import DISCLAIMER
+from generator.site.pages.markdown import markdown
+from generator.site.pages.render import Pages
+from tests.support.publish_fixture import view
+
+BASE = "https://x.test"
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<h2>Seven  assets</h2><p>One\n two</p>", "## Seven assets\n\nOne two\n"),
+        ('<p><a href="/docs/">Docs</a> and <a href="#here">here</a></p>', f"[Docs]({BASE}/docs/) and here\n"),
+        ("<ul><li>one</li><li><p>two</p></li></ul><p>end</p>", "- one\n- two\n\nend\n"),
+        ("<dl><div><dt>State</dt><dd>WAIT</dd><dd>calm</dd></div></dl>", "- **State**: WAIT, calm\n"),
+        ("<pre><code>curl x\n  y</code></pre>", "```\ncurl x\n  y\n```\n"),
+        ("<p>a <code>b</code> <strong>c</strong></p>", "a `b` **c**\n"),
+        ("<p>a<svg><title>t</title></svg><span aria-hidden='true'>-</span></p><p hidden>b</p><nav>c</nav>", "a\n"),
+    ],
+)
+def test_what_our_pages_use_becomes_markdown(html: str, text: str) -> None:
+    assert markdown(html, BASE) == text
+
+
+def test_tables_keep_their_rows_together() -> None:
+    html = """<table> <caption>What</caption> <thead><tr><th>A</th><th>B</th></tr></thead>
+    <tbody> <tr> <th>x|y</th> <td> 1 </td> </tr> <tr><td></td><td>2</td></tr> </tbody></table>"""
+
+    assert markdown(html, BASE) == "What\n\n| A | B |\n| --- | --- |\n| x\\|y | 1 |\n|  | 2 |\n"
+
+
+def test_the_landing_twin_says_what_the_page_says() -> None:
+    twin = Pages().render(view())["/index.md"].decode()
+
+    assert "# A range: no broad direction" in twin
+    assert "**Simulated data.**" in twin
+    assert "78.2\n\nconfidence, out of 100" in twin
+    assert all(f"\n| {asset} " in twin for asset in ASSETS)
+    assert all(f"]({view().ctx.site.base_url}{endpoint.path})" in twin for endpoint in ENDPOINTS)
+    assert DISCLAIMER in twin
+    assert "<" not in twin

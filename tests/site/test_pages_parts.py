@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator.arena.values import Rehearsal
+from generator.errors import PublishError
+from generator.site.charts.spark import scale, shares, sparkline
+from generator.site.pages import format as page_format
+from generator.site.pages.docs import fields, type_name
+from generator.site.pages.record import record_view
+from generator.site.pages.render import Pages
+from generator.site.resources import Resources
+from tests.support.publish_fixture import arena, empty_arena, predictions, view
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (96_432.1, "$96,432.1"),
+        (1.48213, "$1.48213"),
+        (0.0000081234, "$0.00000812"),
+        (1_234_567.0, "$1,234,567"),
+        (None, "unknown"),
+    ],
+)
+def test_prices_keep_six_digits_and_no_noise(value: float | None, text: str) -> None:
+    assert page_format.price(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1.234, "+1.23 %"), (-0.5, "\N{MINUS SIGN}0.50 %"), (-0.001, "0.00 %"), (None, "unknown")]
+)
+def test_changes_carry_their_sign_unless_they_are_nothing(value: float | None, text: str) -> None:
+    assert page_format.signed(value).replace("\xa0", " ") == text
+
+
+@pytest.mark.parametrize(("minutes", "text"), [(7, "7 min"), (443, "7 h 23 min"), (3000, "2 d 2 h"), (None, "unknown")])
+def test_spans_use_their_largest_units(minutes: int | None, text: str) -> None:
+    assert page_format.duration(minutes) == text
+
+
+def test_back_ticks_become_code_and_the_rest_is_escaped() -> None:
+    assert page_format.coded("use `a<b` & go") == "use <code>a&lt;b</code> &amp; go"
+
+
+def test_a_sparkline_is_well_formed_and_says_its_finding() -> None:
+    closes = tuple((i * 300_000, 100.0 + i) for i in range(200))
+
+    svg = ET.fromstring(str(sparkline("BTC", closes, 1.5)))
+
+    assert svg.findtext("title", "").replace("\xa0", " ") == "BTC: +1.50 % over 24 hours"
+    assert "high $299.000" in (svg.findtext("desc") or "")
+
+
+def test_a_sparkline_draws_a_day_and_claims_no_change_that_is_not_known() -> None:
+    closes = tuple((i * 3_600_000, 100.0 + i) for i in range(200))
+
+    svg = ET.fromstring(str(sparkline("BTC", closes, None)))
+
+    assert svg.findtext("title") == "BTC: the last 24 hours"
+    assert "From $275.000" in (svg.findtext("desc") or "")
+
+
+def test_a_sparkline_ends_at_the_newest_close_inside_its_box() -> None:
+    closes = tuple((i * 300_000, 100.0 + (i * 7) % 13) for i in range(333))
+
+    svg = ET.fromstring(str(sparkline("BTC", closes, 1.5)))
+    line = svg.find("polyline")
+    assert line is not None
+    points = [tuple(map(float, pair.split(","))) for pair in line.attrib["points"].split()]
+
+    assert len(points) <= 96
+    assert all(0 <= x <= 132 and 0 <= y <= 36 for x, y in points)
+    assert points[-1][0] == max(x for x, _ in points) == 129.0
+
+
+def test_a_flat_market_is_drawn_in_the_middle() -> None:
+    svg = str(sparkline("BTC", ((0, 5.0), (300_000, 5.0)), 0.0))
+
+    assert 'points="3.0,18.0 129.0,18.0"' in svg
+
+
+@pytest.mark.parametrize("closes", [(), ((0, 1.0),), ((0, float("nan")), (300_000, 2.0))])
+def test_too_few_closes_draw_nothing(closes: tuple[tuple[int, float], ...]) -> None:
+    assert sparkline("BTC", closes, None) is None
+
+
+def test_nothing_is_drawn_of_an_unknown_value_or_an_empty_vote() -> None:
+    assert scale("x", "Confidence", None) is None
+    assert shares("x", "Votes", (("for", "bullish", 0), ("against", "bearish", 0))) is None
+
+
+def test_shares_name_every_part_with_its_count() -> None:
+    svg = ET.fromstring(
+        str(shares("x", "Votes", (("for", "bullish", 3), ("even", "neutral", 0), ("against", "bearish", 1))))
+    )
+
+    assert svg.findtext("desc") == "bullish 3 (75.0 %), neutral 0 (0.0 %), bearish 1 (25.0 %)"
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        ({"type": "string"}, "string"),
+        ({"anyOf": [{"type": "number"}, {"type": "null"}]}, "number|null"),
+        ({"type": "array", "items": {"$ref": "#/components/schemas/TeacherLesson"}}, "array of TeacherLesson"),
+        ({"type": "object", "additionalProperties": {"$ref": "#/$defs/CoinSnapshot"}}, "map of CoinSnapshot"),
+        ({"type": "object", "additionalProperties": True}, "object"),
+        ({"const": 2}, "“2”"),
+    ],
+)
+def test_types_are_written_as_the_service_document_writes_them(schema: dict[str, object], text: str) -> None:
+    assert type_name(schema) == text
+
+
+def test_a_field_tells_whether_it_may_be_absent_and_which_words_it_takes() -> None:
+    schemas = {"A": {"properties": {"x": {"type": "string", "enum": ["up", "down"]}, "y": {}}, "required": ["x"]}}
+
+    x, y = fields("A", schemas)
+
+    assert (x.required, x.description) == (True, "One of: up, down.")
+    assert (y.required, y.type) == (False, "any")
+
+
+def test_an_installation_without_templates_is_told_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(PublishError, match="templates are missing"):
+        Resources.locate(tmp_path / "generator")
+
+
+def test_the_wheels_own_data_come_before_the_folders_around_it(tmp_path: Path) -> None:
+    package = tmp_path / "generator"
+    (package / "_data/templates/pages").mkdir(parents=True)
+    (package / "_data/site/assets").mkdir(parents=True)
+
+    assert Resources.locate(package) == Resources(package / "_data/templates", package / "_data/site")
+
+
+def test_words_of_a_shared_set_are_told_where_they_are_used() -> None:
+    schemas: dict[str, dict[str, Any]] = {
+        "Status": {"type": "string", "enum": ["available", "degraded"]},
+        "A": {
+            "properties": {
+                "status": {"anyOf": [{"$ref": "#/$defs/Status"}, {"type": "null"}], "description": "Inputs."}
+            }
+        },
+    }
+
+    (row,) = fields("A", schemas)
+
+    assert (row.type, row.ref, row.description) == ("string|null", None, "Inputs. One of: available, degraded.")
+
+
+def test_a_field_without_words_of_its_own_borrows_those_of_its_type() -> None:
+    schemas: dict[str, dict[str, Any]] = {
+        "Role": {"description": "What it is for.", "properties": {}},
+        "A": {"properties": {"r": {"$ref": "#/Role"}}},
+    }
+
+    (row,) = fields("A", schemas)
+
+    assert (row.type, row.ref, row.description) == ("Role", "Role", "What it is for.")
+
+
+def test_the_rehearsal_is_named_apart_and_in_no_figure_of_the_record() -> None:
+    held = replace(arena(), rehearsal=Rehearsal(arena().hourly_record, arena().arena_record))
+    due = tuple(replace(made, warm_up=place >= 70) for place, made in enumerate(predictions(20)))
+    view = record_view(held, due, (), "Source: a test.")
+
+    assert view.hits + view.misses == sum(made.outcome is not None for made in due[:70])
+    assert view.rehearsal is not None
+    assert [row[:2] for row in view.rehearsal.rows] == [("Hourly forecasts", "1,204"), ("Arena forecasts", "60")]
+    assert view.rehearsal.charts == ()  # the record has charts of its own
+    assert [row.rehearsed for row in view.grid] == [place >= 10 for place in range(20)]
+
+
+def test_before_anything_counts_the_rehearsal_alone_is_drawn() -> None:
+    nothing = empty_arena()
+    held = replace(nothing, rehearsal=Rehearsal(arena().hourly_record, arena().arena_record))
+    view = record_view(held, tuple(replace(made, warm_up=True) for made in predictions(20)), (), "Source: a test.")
+
+    assert view.number == "none yet"
+    assert view.rehearsal is not None
+    assert [chart.told.name for chart in view.rehearsal.charts] == ["rehearsal-reliability", "rehearsal-curve"]
+    assert not any(section.charts for section in view.sections)
+
+
+def test_the_landing_page_says_one_change_of_a_day_in_cell_and_picture() -> None:
+    of = view()
+    html = Pages().render(of)["/index.html"].decode()
+
+    for asset, coin in of.bodies["/api/main-brain.php"]["coins"].items():
+        change = page_format.signed(coin["change_24h"])
+        assert f"{asset}: {change} over 24 hours" in html
+        assert f">{change}<" in html

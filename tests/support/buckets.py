@@ -1,0 +1,81 @@
+"""An object store in memory that can fail: before storing, after storing without an answer, for a while, or for good."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import obstore
+from obstore.store import MemoryStore
+
+from generator.wings.bucket.store import Bucket, ObjectBucket, Stored, StoreFault, Version
+
+NOT_STORED, NOT_ANSWERED = "not stored", "stored, not answered"
+
+
+def memory() -> ObjectBucket:
+    return ObjectBucket(MemoryStore(), "memory")
+
+
+def put(bucket: ObjectBucket, path: str, data: bytes) -> None:
+    """Write past every condition, as an operator does."""
+    obstore.put(bucket._store, path, data, mode="overwrite")
+
+
+def attributes(bucket: ObjectBucket, path: str) -> dict[str, str]:
+    return dict(obstore.get(bucket._store, path).attributes)
+
+
+class FaultyBucket:
+    """A bucket whose `n`th write below `where` goes wrong, once or from then on."""
+
+    def __init__(self, inner: Bucket, how: str = "", where: str = "", n: int = 0, times: int = 10**9) -> None:
+        self.inner, self.how, self.where, self.n, self.times = inner, how, where, n, times
+        self.writes: list[str] = []
+        self.reads_fail = False
+        self._lock = threading.Lock()
+
+    def _fails(self, path: str) -> bool:
+        with self._lock:
+            self.writes.append(path)
+            if not self.how or not path.startswith(self.where):
+                return False
+            self.n -= 1
+            if self.n >= 0 or self.times <= 0:
+                return False
+            self.times -= 1
+            return True
+
+    def get(self, path: str, max_bytes: int = 10**7) -> Stored | None:
+        self._read("get", path)
+        return self.inner.get(path, max_bytes)
+
+    def create(self, path: str, data: bytes, attributes: Mapping[str, str]) -> Version:
+        return self._write(path, lambda: self.inner.create(path, data, attributes))
+
+    def update(self, path: str, data: bytes, version: Version, attributes: Mapping[str, str]) -> Version:
+        return self._write(path, lambda: self.inner.update(path, data, version, attributes))
+
+    def _write(self, path: str, write: Any) -> Version:
+        if not self._fails(path):
+            return write()  # type: ignore[no-any-return]
+        if self.how == NOT_ANSWERED:
+            write()
+        raise StoreFault(f"put {path}: timed out", refused=self.how == "refused")
+
+    def folders(self, prefix: str) -> list[str]:
+        self._read("list", prefix)
+        return self.inner.folders(prefix)
+
+    def files(self, prefix: str) -> dict[str, int]:
+        self._read("list", prefix)
+        return self.inner.files(prefix)
+
+    def delete(self, paths: Sequence[str]) -> None:
+        self._read("delete", f"{len(paths)}")
+        self.inner.delete(paths)
+
+    def _read(self, verb: str, path: str) -> None:
+        if self.reads_fail:
+            raise StoreFault(f"{verb} {path}: timed out")

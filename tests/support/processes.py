@@ -1,0 +1,121 @@
+"""The real processes, started and stopped by tests and benchmarks on loopback."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.support.ports import free_port
+
+BOOTSTRAP = "000000000000"  # the generation before the first tick
+
+
+def clean_environment(**extra: str) -> dict[str, str]:
+    """Return our environment without anybody's `EMI_` settings."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("EMI_")} | extra
+
+
+def emi(*arguments: str, cwd: Path, timeout_s: float = 110, **extra: str) -> subprocess.CompletedProcess[str]:
+    """Run one `emi` command to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "generator.cli", *arguments],
+        cwd=cwd,
+        env=clean_environment(PYTHONPATH=str(Path(__file__).parents[2]), **extra),
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+        check=False,
+    )
+
+
+@dataclass
+class Running:
+    """A started `emi` process; its output goes to a file that tests can read."""
+
+    process: subprocess.Popen[bytes]
+    log: Path
+    origin: str
+    started: float = field(default_factory=time.monotonic)
+
+    def text(self) -> str:
+        """Return what it printed so far."""
+        return self.log.read_text(errors="replace")
+
+    def wait_answer(self, path: str = "/api/market-regime.php", within_s: float = 110) -> float:
+        """Wait until `path` answers 200 from a release of a tick; return the seconds since the start."""
+        until = time.monotonic() + within_s
+        while time.monotonic() < until:
+            if self.process.poll() is not None:
+                raise AssertionError(f"ended with {self.process.returncode}:\n{self.text()}")
+            with contextlib.suppress(OSError), urllib.request.urlopen(self.origin + path, timeout=60) as answer:
+                if answer.headers["X-Generation"] != BOOTSTRAP:
+                    return time.monotonic() - self.started
+            time.sleep(0.05)
+        raise AssertionError(f"no answer from {path}:\n{self.text()}")
+
+    def wait_text(self, wanted: str, within_s: float = 110) -> None:
+        """Wait until `wanted` was printed."""
+        until = time.monotonic() + within_s
+        while wanted not in self.text():
+            if time.monotonic() > until or self.process.poll() is not None:
+                raise AssertionError(f"{wanted!r} was not printed:\n{self.text()}")
+            time.sleep(0.05)
+
+    def stop(self, with_signal: int = signal.SIGINT) -> int:
+        """Send a signal and return the exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(with_signal)
+        return self.process.wait(90)
+
+
+@contextlib.contextmanager
+def emi_up(folder: Path, *arguments: str, **extra: str) -> Iterator[Running]:
+    """Run `emi up` in `folder` on free ports; it is ended with the block."""
+    port = free_port(and_next=1)  # the devnet's
+    with running(folder, ["up", "--port", str(port), *arguments], f"http://127.0.0.1:{port}", **extra) as process:
+        yield process
+
+
+@contextlib.contextmanager
+def running(folder: Path, arguments: Sequence[str], origin: str, **extra: str) -> Iterator[Running]:
+    """Run one `emi` command in `folder` for the length of the block."""
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / f"{arguments[0]}-{time.monotonic_ns()}.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "generator.cli", *arguments],
+            cwd=folder,
+            env=clean_environment(PYTHONPATH=str(Path(__file__).parents[2]), **extra),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            yield Running(process, log, origin)
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+                try:
+                    process.wait(60)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+
+
+def get(url: str, headers: dict[str, str] | None = None) -> tuple[int, dict[str, str], bytes]:
+    """Return status, lower-case headers and body of one GET, whatever the status."""
+    request = urllib.request.Request(url, headers=headers or {})
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.status, {name.lower(): value for name, value in answer.headers.items()}, answer.read()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, {name.lower(): value for name, value in error.headers.items()}, error.read()

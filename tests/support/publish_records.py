@@ -1,0 +1,125 @@
+"""A memory with a record in it, as long as asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import insert
+
+from generator.arena.lessons import learning_score, pattern_of, shared_intelligence_score
+from generator.arena.values import Lesson, PredictionMade, Round, Tally
+from generator.catalog.assets import ASSETS
+from generator.catalog.words import Consensus, Prediction, RoundPhase
+from generator.record.memory import tables as t
+from generator.record.memory.rows import row_of_lesson, row_of_prediction, row_of_round
+from generator.record.memory.store import Memory
+from tests.support.states import url_in
+
+HOUR_MS = 3_600_000
+WORDS = (Prediction.BEARISH, Prediction.NEUTRAL, Prediction.BULLISH)
+
+
+def ms(text: str) -> int:
+    return round(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
+
+
+def hours(since: str, until: str) -> range:
+    return range(ms(since), ms(until), HOUR_MS)
+
+
+def prediction(asset: str, start_ms: int, *, ended: bool = True, **other: Any) -> PredictionMade:
+    place = start_ms // HOUR_MS + ASSETS.index(asset)
+    void = place % 23 == 0
+    told: dict[str, Any] = {"start_price": 65_610.5 - place % 97}
+    if ended and void:
+        told = {"void_reason": "no tick in the minute after the start"}
+    elif ended:
+        told |= {"end_price": 65_592.1, "change_bps": -2.8, "outcome": WORDS[place % 3]}
+    return PredictionMade(
+        asset=asset,
+        start_ms=start_ms,
+        end_ms=start_ms + HOUR_MS,
+        probabilities=(0.2815, 0.3979, 0.3206),
+        base_rate=(0.3293, 0.3398, 0.3309),
+        prediction=WORDS[place % 2],
+        band_bps=15.19,
+        made_ms=start_ms - 300_000,
+        previous=WORDS[1],
+        **{**told, **other},
+    )
+
+
+def game(start_ms: int, *, ended: bool = True) -> Round:
+    at = datetime.fromtimestamp(start_ms / 1000, UTC)
+    told: dict[str, Any] = {"end_price": 65_592.1, "change_bps": -2.8, "outcome": Prediction.NEUTRAL} if ended else {}
+    return Round(
+        round_id=f"BTC-{at:%Y%m%d-%H%M%S}",
+        asset="BTC",
+        opens_ms=start_ms - HOUR_MS,
+        start_ms=start_ms,
+        end_ms=start_ms + HOUR_MS,
+        phase=RoundPhase.RESOLVED if ended else RoundPhase.LIVE,
+        band_bps=18.25,
+        sealed_digest="9f2c" * 16,
+        salt="ab" * 16,
+        prediction=Prediction.BULLISH,
+        probabilities=(0.2882, 0.3489, 0.3629),
+        base_rate=(0.328, 0.3379, 0.3341),
+        confidence_percent=36.3,
+        regime_mode="RISK_ON",
+        start_price=65_610.5,
+        price_basis="venue_mid",
+        simulated_crowd=True,
+        **told,
+    )
+
+
+def lesson(of: Round) -> Lesson:
+    chances = of.probabilities or (0.0, 0.0, 0.0)
+    tally, outcome = Tally(7, 3, 2), Prediction.NEUTRAL
+    return Lesson(
+        lesson_id=f"lesson-{of.round_id}",
+        round_id=of.round_id,
+        asset=of.asset,
+        brain_prediction=Prediction.BULLISH,
+        human_consensus=Consensus.BULLISH,
+        actual_outcome=outcome,
+        brain_correct=0,
+        crowd_correct=0,
+        agreement=1,
+        shared_intelligence_score=shared_intelligence_score(chances, tally, outcome),
+        learning_score=learning_score(chances, outcome),
+        pattern_type=pattern_of(Consensus.BULLISH, brain_correct=False, crowd_correct=False),
+        summary="",
+        created_ms=of.end_ms,
+    )
+
+
+def fill(memory: Memory, made: Sequence[PredictionMade], played: Sequence[Round]) -> None:
+    """Store predictions and rounds; ended rounds with votes and a lesson."""
+    with memory._engine.begin() as connection:
+        if made:
+            connection.execute(insert(t.predictions), [row_of_prediction(one) for one in made])
+        if played:
+            connection.execute(insert(t.rounds), [row_of_round(one) for one in played])
+        ended = [one for one in played if one.phase is RoundPhase.RESOLVED]
+        if not ended:
+            return
+        votes = {"simulated": True, "bullish": 7, "bearish": 3, "neutral": 2}
+        connection.execute(insert(t.tallies), [{"round_id": one.round_id, **votes} for one in ended])
+        connection.execute(insert(t.lessons), [row_of_lesson(lesson(one)) for one in ended])
+
+
+def opened(folder: Path) -> Iterator[Memory]:
+    memory = Memory.open(url_in(folder))
+    yield memory
+    memory.close()
+
+
+def record(memory: Memory, since: str, until: str) -> None:
+    """Fill a span with every asset's hours and a round an hour, all of them ended."""
+    starts = hours(since, until)
+    fill(memory, [prediction(asset, at) for at in starts for asset in ASSETS], [game(at) for at in starts])

@@ -1,0 +1,93 @@
+"""A whole generator on a stepped clock and a small history, for tests of the tick."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from generator.compose.context import Site, TickContext
+from generator.release.disk import Disk
+from generator.release.release import Releases
+from generator.release.vault import Vault
+from generator.runtime.opening import open_market
+from generator.runtime.service import Service, build
+from generator.settings import GeneratorSettings
+from generator.site.beside import Beside, Bodies, Sidelong
+from generator.site.standing import Standing
+
+DAYS = 1  # of history: as little as gives a reading, for the brain takes a second for three
+NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+class SteppedClock:
+    """A clock that tests move."""
+
+    def __init__(self, at: datetime = NOON) -> None:
+        self.at = at
+
+    def now(self) -> datetime:
+        return self.at
+
+    def monotonic(self) -> float:
+        return self.at.timestamp()
+
+    def step(self, delta: timedelta) -> datetime:
+        self.at += delta
+        return self.at
+
+
+class NoStanding(Standing):
+    """Leave OpenAPI and the other standing files out: its YAML takes most of a second."""
+
+    assets: Mapping[str, bytes] = {}
+
+    def files(self, site: Site, bodies: Mapping[str, Any], at: datetime) -> dict[str, bytes]:
+        return {}
+
+
+class NoBeside(Beside):
+    """Leave feeds, pictures and downloads out: drawing takes half a second."""
+
+    def now(self, context: TickContext, bodies: Bodies, rounds: Sequence[Mapping[str, Any]], at: datetime) -> Sidelong:
+        return Sidelong({})
+
+    def done(self, shown: Sidelong, context: TickContext, bodies: Bodies, at: datetime) -> None:
+        pass
+
+
+@contextlib.asynccontextmanager
+async def opened(
+    state: Path,
+    clock: SteppedClock,
+    settings: GeneratorSettings | None = None,
+    hours: int = 0,
+    at: datetime | None = None,
+    *,
+    standing: bool = False,
+    days: int = DAYS,
+) -> AsyncIterator[Service]:
+    """Open a generator on `state`."""
+    service = build(settings or GeneratorSettings(state_dir=state), clock, at)
+    if not standing:
+        service.standing.close()
+        service.standing = NoStanding()
+        service.beside.close()
+        service.beside = NoBeside(service.memory)
+    try:
+        await open_market(service, clock.now(), lambda *_: None, hours, days=days)
+        yield service
+    finally:
+        await service.aclose()
+
+
+def with_disk(service: Service, disk: Disk) -> Service:
+    """Return the service with releases and vault on another disk."""
+    releases = Releases(service.settings.site_path, disk)
+    releases.open()
+    vault = Vault(service.settings.vault_path, disk)
+    vault.open()
+    return replace(service, releases=releases, vault=vault)

@@ -1,0 +1,383 @@
+"""Calls to another service, against a server that answers byte for byte what a test says."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gzip
+import socket
+import ssl
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from ipaddress import IPv4Address
+from pathlib import Path
+
+import pytest
+import uvloop
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+from gateway.upstream.http_client import HttpClient
+from gateway.upstream.remote import MAX_ANSWER_BYTES, Answer, Http, RemoteError, call
+from tests.support.gateway_house import PATIENCE_S, in_loop
+from tests.support.names import NAME, Names, black_hole, loopback_addresses
+
+OK = b'HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n{"a":1}'
+
+
+class Peer:
+    """A server that sends the same bytes to every request, and then ends the connection or not."""
+
+    def __init__(self, answer: bytes, *, ends: bool = False) -> None:
+        self.answer = answer
+        self.ends = ends
+        self.requests: list[bytes] = []
+        self.connections = 0
+        self.url = ""
+        self.asked = asyncio.Event()
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
+        self.ended = asyncio.Event()
+        self._writers: list[asyncio.StreamWriter] = []
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        self._writers.append(writer)
+        try:
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                length = next(
+                    (int(row[15:]) for row in head.split(b"\r\n") if row.lower().startswith(b"content-length:")), 0
+                )
+                self.requests.append(head + await reader.readexactly(length))
+                self.asked.set()
+                await self.may_answer.wait()
+                writer.write(self.answer)
+                await writer.drain()
+                if self.ends:
+                    writer.close()
+                    return
+        except (asyncio.IncompleteReadError, ConnectionError):
+            self.ended.set()
+            writer.close()
+
+    @asynccontextmanager
+    async def running(self, tls: ssl.SSLContext | None = None) -> AsyncIterator[None]:
+        server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=tls)
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{server.sockets[0].getsockname()[1]}/f"
+        try:
+            yield
+        finally:
+            server.close()
+            for writer in self._writers:
+                writer.close()
+            await asyncio.sleep(0.01)
+
+
+async def post(http: Http, peer: Peer, timeout_s: float = 60.0) -> Answer:
+    return await call(http, "POST", peer.url + "/settle", timeout_s=timeout_s, headers={"X-T": "k"}, body=b'{"b":2}')
+
+
+GOOD = {
+    "length": OK,
+    "chunked": b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{"a\r\n4\r\n":1}\r\n0\r\n\r\n',
+    "interim": b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + OK,
+    "closing": OK.replace(b"OK\r\n", b"OK\r\nConnection: close\r\n"),
+}
+BAD = {
+    "nothing": b"",
+    "cut head": b"HTTP/1.1 200 OK\r\nConte",
+    "cut body": OK[:-3],
+    "cut chunks": GOOD["chunked"][:-9],
+    "no http": b"hello there\r\n\r\n",
+    "no json": b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n<>",
+    "large": b"HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n" + b"1" * 200_000,
+    "large chunks": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"8000\r\n" + b"1" * 0x8000 * 5,
+    "large head": b"HTTP/1.1 200 OK\r\nX: " + b"x" * 300_000,
+    "interim answers only": b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" * 5_000,
+}
+
+
+@pytest.mark.parametrize("answer", GOOD.values(), ids=GOOD)
+@in_loop
+async def test_an_answer_is_read_however_it_is_framed(answer: bytes) -> None:
+    peer = Peer(answer)
+    async with peer.running(), HttpClient() as http:
+        answers = [await post(http, peer) for _ in range(3)]
+
+    assert answers == [Answer(200, {"a": 1})] * 3
+    assert len(peer.requests) == 3
+
+
+@pytest.mark.parametrize("answer", BAD.values(), ids=BAD)
+@in_loop
+async def test_what_is_no_whole_answer_is_an_error_and_asked_once(answer: bytes) -> None:
+    peer = Peer(answer, ends=True)
+    async with peer.running(), HttpClient() as http:
+        with pytest.raises(RemoteError):
+            await post(http, peer)
+
+    assert len(peer.requests) == 1
+
+
+@in_loop
+async def test_an_answer_that_ends_with_its_connection_is_whole() -> None:
+    peer = Peer(b'HTTP/1.1 200 OK\r\n\r\n{"a":1}', ends=True)
+    async with peer.running(), HttpClient() as http:
+        assert await post(http, peer) == Answer(200, {"a": 1})
+
+
+@in_loop
+async def test_silence_is_an_error_in_time_and_the_connection_is_not_used_again() -> None:
+    peer = Peer(b"")
+    async with peer.running(), HttpClient() as http:
+        with pytest.raises(RemoteError):
+            await post(http, peer, timeout_s=0.1)
+        peer.answer = OK
+
+        again = await post(http, peer)
+
+    assert again.status == 200
+    assert peer.connections == 2
+
+
+@in_loop
+async def test_a_redirect_is_an_answer_and_not_followed() -> None:
+    peer = Peer(b"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n")
+    async with peer.running(), HttpClient() as http:
+        assert await post(http, peer) == Answer(302, None)
+
+    assert len(peer.requests) == 1
+
+
+@in_loop
+async def test_a_trailer_is_no_part_of_the_answer() -> None:
+    peer = Peer(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\n{"a":1}\r\n0\r\nX: y\r\n\r\n')
+    async with peer.running(), HttpClient() as http:
+        answers = [await post(http, peer) for _ in range(2)]
+
+    assert answers == [Answer(200, {"a": 1})] * 2
+
+
+@in_loop
+async def test_a_caller_that_gives_up_ends_its_connection_at_once() -> None:
+    peer = Peer(b"")
+    async with peer.running(), HttpClient() as http:
+        asking = asyncio.create_task(post(http, peer))
+        await peer.asked.wait()
+        asking.cancel()
+        await asyncio.wait({asking})
+
+        await peer.ended.wait()
+
+    assert asking.cancelled()
+
+
+@pytest.mark.parametrize("token", ["k\r\nX-Evil: 1", "k\nX-Evil: 1", "k\rX-Evil: 1"])
+@in_loop
+async def test_a_header_that_smuggles_a_line_is_never_sent(token: str) -> None:
+    peer = Peer(OK)
+    async with peer.running(), HttpClient() as http:
+        with pytest.raises(RemoteError):
+            await call(http, "GET", peer.url, timeout_s=60, headers={"X": token})
+
+    assert peer.requests == []
+
+
+def signed_by_nobody(folder: Path) -> ssl.SSLContext:
+    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
+    times = datetime(2020, 1, 1, tzinfo=UTC), datetime(2120, 1, 1, tzinfo=UTC)
+    made = x509.CertificateBuilder(name, name, key.public_key(), 1, *times)
+    here = x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))])
+    certificate = made.add_extension(here, critical=False).sign(key, hashes.SHA256())
+    plain = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (folder / "server.pem").write_bytes(plain + certificate.public_bytes(Encoding.PEM))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "server.pem")
+    return context
+
+
+@in_loop
+async def test_a_certificate_that_nobody_signed_is_refused(tmp_path: Path) -> None:
+    peer = Peer(OK)
+    async with peer.running(signed_by_nobody(tmp_path)), HttpClient() as http:
+        with pytest.raises(RemoteError, match=r"Certificate|CertVerification"):
+            await call(http, "GET", peer.url, timeout_s=60, headers={})
+
+    assert peer.requests == []
+
+
+LOOPS = pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
+
+
+def in_each_loop(test: Callable[[], Awaitable[None]]) -> Callable[..., None]:
+    """Run an async test in asyncio's own loop and in that of production."""
+
+    def run(loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
+        with asyncio.Runner(loop_factory=loop) as runner:
+            runner.run(asyncio.wait_for(test(), PATIENCE_S))
+
+    run.__name__ = test.__name__
+    return LOOPS(run)
+
+
+@in_each_loop
+async def test_a_dead_first_address_costs_no_call() -> None:
+    dead = loopback_addresses()
+    peer = Peer(OK)
+    async with peer.running(), HttpClient(Names(*dead, "127.0.0.1")) as http:
+        port = int(peer.url.split(":")[2].split("/")[0])
+        peer.url = f"http://{NAME}:{port}/f"
+        with contextlib.ExitStack() as stack:
+            for address in dead:
+                stack.enter_context(black_hole(address, port))
+            answers = await asyncio.gather(*(post(http, peer, timeout_s=20) for _ in range(4)))
+
+    assert answers == [Answer(200, {"a": 1})] * 4
+    assert len(peer.requests) == 4
+
+
+@in_each_loop
+async def test_names_that_are_never_resolved_end_in_time_and_hold_up_no_other_call() -> None:
+    peer = Peer(OK)
+    async with peer.running(), HttpClient(Names()) as http:
+        unresolved = call(http, "GET", "http://outside.test/", timeout_s=0.2, headers={})
+
+        failed, answered = await asyncio.gather(unresolved, post(http, peer), return_exceptions=True)
+
+    assert str(failed) == "GET http://outside.test/: no whole answer within 0.2 s"
+    assert answered == Answer(200, {"a": 1})
+
+
+@in_each_loop
+async def test_sent_is_reported_once_all_bytes_have_left() -> None:
+    arrived: list[bytes] = []
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/settle"
+
+        def answer() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.settimeout(PATIENCE_S)
+                arrived.append(connection.recv(65_536))
+                connection.sendall(OK)
+
+        async with HttpClient() as http:
+            await call(http, "POST", url, timeout_s=60, headers={}, body=b'{"b":2}', sent=answer)
+
+    assert len(arrived) == 1
+    assert arrived[0].endswith(b'\r\n\r\n{"b":2}')
+
+
+@in_loop
+async def test_no_more_connections_are_open_than_allowed() -> None:
+    peer = Peer(OK)
+    peer.may_answer.clear()
+    async with peer.running(), HttpClient(connections=2) as http:
+        calls = [asyncio.create_task(post(http, peer)) for _ in range(5)]
+        await peer.asked.wait()
+        await asyncio.sleep(0.05)
+        at_once = peer.connections
+        peer.may_answer.set()
+        answers = await asyncio.gather(*calls)
+
+    assert at_once <= 2
+    assert answers == [Answer(200, {"a": 1})] * 5
+
+
+@in_loop
+async def test_a_request_says_who_asks_and_which_encodings_are_read() -> None:
+    peer = Peer(OK)
+    async with peer.running(), HttpClient() as http:
+        await post(http, peer)
+
+    head = peer.requests[0].decode()
+    assert "\r\nUser-Agent: educational-market-intelligence/0" in head
+    assert "\r\nAccept-Encoding: gzip, deflate\r\n" in head
+    assert "\r\nContent-Type: application/json\r\n" in head
+    assert "\r\nX-T: k\r\n" in head
+    assert head.endswith('\r\n\r\n{"b":2}')
+
+
+def encoded(coding: str, body: bytes) -> bytes:
+    return (
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: %b\r\nContent-Length: %d\r\n\r\n" % (coding.encode(), len(body)) + body
+    )
+
+
+@pytest.mark.parametrize(("coding", "compress"), [("gzip", gzip.compress), ("deflate", zlib.compress)])
+@in_loop
+async def test_a_compressed_answer_is_decoded(coding: str, compress: Callable[[bytes], bytes]) -> None:
+    peer = Peer(encoded(coding, compress(b'{"a":1}')))
+    async with peer.running(), HttpClient() as http:
+        assert await post(http, peer) == Answer(200, {"a": 1})
+
+
+BROKEN = {
+    "a bomb": encoded("gzip", gzip.compress(b" " * 50_000_000)),
+    "just too large": encoded("gzip", gzip.compress(b'"' + b" " * MAX_ANSWER_BYTES + b'"')),
+    "cut": encoded("gzip", gzip.compress(b'{"a":1}')[:-12]),
+    "not what it says": encoded("gzip", b'{"a":1}'),
+    "an unknown coding": encoded("pigeon", b"\x01\x02"),
+}
+
+
+@pytest.mark.parametrize("answer", BROKEN.values(), ids=BROKEN)
+@in_loop
+async def test_what_cannot_be_decoded_within_the_limit_is_an_error(answer: bytes) -> None:
+    peer = Peer(answer)
+    async with peer.running(), HttpClient() as http:
+        with pytest.raises(RemoteError):
+            await post(http, peer)
+
+
+@in_loop
+async def test_cookies_are_not_kept() -> None:
+    peer = Peer(OK.replace(b"OK\r\n", b"OK\r\nSet-Cookie: a=b; Path=/\r\n"))
+    async with peer.running(), HttpClient() as http:
+        peer.url = peer.url.replace("127.0.0.1", "localhost")
+        for _ in range(2):
+            await post(http, peer)
+
+    assert not any(b"cookie" in request.lower() for request in peer.requests)
+
+
+@in_loop
+async def test_proxies_of_the_environment_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    peer = Peer(OK)
+    async with peer.running(), HttpClient() as http:
+        assert await post(http, peer) == Answer(200, {"a": 1})
+
+
+HTML = b"<html>\r\n<h1>Blocked</h1>\x07 token hush-1" + b" and more" * 100
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(HTML) + HTML,
+            "status 200, unexpected answer '<html> <h1>",
+        ),
+        (b"", "no whole answer within 0.2 s"),
+        (b"hello there hush-1\r\n\r\n", "ClientResponseError: 400, message="),
+    ],
+)
+@in_loop
+async def test_a_failed_call_names_itself_and_what_came_but_no_secret(answer: bytes, words: str) -> None:
+    peer = Peer(answer)
+    async with peer.running(), HttpClient() as http:
+        with pytest.raises(RemoteError) as failure:
+            await call(http, "POST", peer.url, timeout_s=0.2, headers={"Authorization": "Bearer hush-1"}, body=b"{}")
+
+    text = str(failure.value)
+    assert text.startswith(f"POST {peer.url}: ")
+    assert words in text
+    assert "hush" not in text
+    assert text.isprintable()
+    assert len(text) < 200

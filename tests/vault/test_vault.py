@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from gateway.errors import VaultUnreadable
+from gateway.vault.bucket import Folder
+from gateway.vault.folder import LoadedVault, Vault, load_vault, read_manifest
+from tests.support.gateway_fakes import FakeClock
+from tests.support.gateway_house import house, in_loop
+from tests.support.vault_builder import GENERATION, body_of, write_manifest, write_vault
+
+
+def load(folder: Path) -> LoadedVault:
+    """Read a vault in a folder as the gateway does."""
+    files = Folder(folder)
+
+    async def read() -> LoadedVault:
+        found = await files.manifest(None)
+        assert found is not None
+        return await load_vault(files, read_manifest(found.data), {})
+
+    return asyncio.run(read())
+
+
+def test_a_vault_is_read_whole(tmp_path: Path) -> None:
+    write_vault(tmp_path)
+
+    loaded = load(tmp_path)
+
+    assert loaded.generation == GENERATION
+    assert loaded.newest.bodies["x402-atlas"].content == body_of("x402-atlas", GENERATION)
+    assert set(loaded.products) == {f"/api/{name}.php" for name in loaded.newest.bodies}
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda manifest: manifest.pop("disclaimer"),
+        lambda manifest: manifest.update(schema_version=2),
+        lambda manifest: manifest.update(source_mode="invented"),
+        lambda manifest: manifest.update(generation="000000000099"),
+        lambda manifest: manifest["products"][0].update(price_atomic=1),
+        lambda manifest: manifest["products"][0].update(price_atomic=10_000.5),
+        lambda manifest: manifest["products"][0].update(path="/etc/passwd"),
+        lambda manifest: manifest["snapshots"][0]["bodies"]["x402-atlas"].update(sha256="0" * 64),
+        lambda manifest: manifest["snapshots"][0]["bodies"]["x402-atlas"].update(bytes=3),
+        lambda manifest: manifest["snapshots"][0]["bodies"]["x402-atlas"].update(path="../../etc/passwd"),
+        lambda manifest: manifest["snapshots"][0]["bodies"].pop("x402-atlas"),
+        lambda manifest: manifest["snapshots"].clear(),
+    ],
+)
+def test_a_manifest_that_does_not_hold_is_refused(spoil: Callable[[Any], Any], tmp_path: Path) -> None:
+    manifest = write_vault(tmp_path)
+    spoil(manifest)
+    write_manifest(tmp_path, manifest)
+
+    with pytest.raises(VaultUnreadable):
+        load(tmp_path)
+
+
+def test_a_missing_or_changed_body_is_refused(tmp_path: Path) -> None:
+    write_vault(tmp_path)
+    body = tmp_path / "snapshots" / GENERATION / "x402-atlas.json"
+    body.write_bytes(body.read_bytes()[:-1] + b" ")
+
+    with pytest.raises(VaultUnreadable, match="not the one"):
+        load(tmp_path)
+    body.unlink()
+    with pytest.raises(VaultUnreadable, match="cannot be read"):
+        load(tmp_path)
+
+
+@in_loop
+async def test_a_broken_new_manifest_keeps_the_last_good_one_and_is_logged_once(tmp_path: Path) -> None:
+    write_vault(tmp_path)
+    vault = Vault(Folder(tmp_path), FakeClock(), 900)
+    await vault.refresh()
+    (tmp_path / "manifest.json").write_text("{")
+
+    with capture_logs() as logs:
+        for _ in range(3):
+            assert not await vault.refresh()
+
+    current = vault.current()
+    assert current is not None
+    assert current.generation == GENERATION
+    assert len(logs) == 1
+
+
+@in_loop
+async def test_a_new_generation_is_quoted_after_it_is_published(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        before = await home.get()
+        write_vault(tmp_path / "vault", generation="000000000008")
+        await home.state.refresh()
+
+        after = await home.get()
+
+    names = [answer.json()["accepts"][0]["extra"]["snapshotId"] for answer in (before, after)]
+    assert names == [GENERATION, "000000000008"]
+
+
+@in_loop
+async def test_readers_never_see_half_a_vault_while_it_is_replaced(tmp_path: Path) -> None:
+    async with house(tmp_path) as home:
+        seen = set()
+        for number in range(8, 16):
+            write_vault(tmp_path / "vault", generation=f"{number:012d}")
+            refreshing = asyncio.create_task(home.state.refresh())
+            answer = await home.get()
+            await refreshing
+            quote, accepts = answer.json()["quote"], answer.json()["accepts"]
+            seen.add(quote["snapshotId"] == accepts[0]["extra"]["snapshotId"] == accepts[1]["extra"]["snapshotId"])
+
+    assert seen == {True}
+    assert json.loads((tmp_path / "vault" / "manifest.json").read_text())["generation"] == "000000000015"
