@@ -24,7 +24,7 @@ LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether a host name or address can only be reached from this machine.
+    """Return whether a host name or address can only be reached from this machine.
 
     Args:
         host: a name or an address, brackets of IPv6 already removed.

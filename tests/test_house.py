@@ -105,7 +105,7 @@ def is_folder(name: str) -> bool:
 
 
 def allows(entry: str, target: str) -> bool:
-    """Tell whether an entry of a row covers a module: a room's name does not cover the rooms inside it."""
+    """Return whether an entry of a row covers a module: a room's name does not cover the rooms inside it."""
     if not f"{target}.".startswith(f"{dotted(entry)}."):
         return False
     place = place_of(target)
@@ -113,7 +113,7 @@ def allows(entry: str, target: str) -> bool:
 
 
 def same_room(one: str, other: str) -> bool:
-    """Tell whether two modules lie in one room; modules that stand apart in a room are at home in it."""
+    """Return whether two modules lie in one room; modules that stand apart in a room are at home in it."""
     rooms = []
     for module in (one, other):
         place = dotted(place_of(module))

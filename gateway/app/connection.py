@@ -42,7 +42,7 @@ NOT_PLAIN: Final = frozenset({b"payment-signature", b"content-length", b"transfe
 
 
 class Ready:
-    """A finished answer as bytes of the wire, made anew when the server's own headers (Date) change.
+    """A finished answer as bytes of the wire, made again when the server's own headers (Date) change.
 
     Args:
         answer: the answer.

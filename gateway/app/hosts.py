@@ -20,13 +20,13 @@ def own_names(settings: GatewaySettings) -> frozenset[str]:
 
 
 def misses_host(http_version: str, headers: Headers) -> bool:
-    """Tell whether a request lacks the one Host that HTTP/1.1 demands, or names more than one (RFC 9112, 3.2)."""
+    """Return whether a request lacks the one Host that HTTP/1.1 demands, or names more than one (RFC 9112, 3.2)."""
     hosts = sum(name == b"host" for name, _ in headers)
     return hosts > 1 or (hosts == 0 and http_version == "1.1")
 
 
 def is_foreign(headers: Headers, names: Collection[str]) -> bool:
-    """Tell whether a request names a host that is neither loopback nor one of ours.
+    """Return whether a request names a host that is neither loopback nor one of ours.
 
     Args:
         headers: of the request.

@@ -40,7 +40,7 @@ class Readiness:
     """Answer /readyz, and log each change once.
 
     Args:
-        state: the gateway's state; read anew each time.
+        state: the gateway's state; read again each time.
     """
 
     def __init__(self, state: GatewayState) -> None:

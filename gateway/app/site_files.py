@@ -163,7 +163,7 @@ def load_once(folder: Path, name: str, cache_control: str, generation: str) -> S
 
 
 def _is_link(folder: Path, parts: list[str]) -> bool:
-    """Tell whether any step of the way is a symbolic link: those may lead anywhere."""
+    """Return whether any step of the way is a symbolic link: those may lead anywhere."""
     return any(folder.joinpath(*parts[: place + 1]).is_symlink() for place in range(len(parts)))
 
 

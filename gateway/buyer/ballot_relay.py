@@ -78,7 +78,7 @@ class BallotRelay:
     origin cannot send that header.
 
     Args:
-        state: the gateway's parts; read anew with each request.
+        state: the gateway's parts; read again with each request.
     """
 
     def __init__(self, state: RelayState) -> None:

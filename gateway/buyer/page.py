@@ -64,7 +64,7 @@ def buyer_routes(state: BuyerState) -> list[BaseRoute]:
     """Return the routes of the page; the one that signs exists only on a devnet of this machine.
 
     Args:
-        state: the gateway's parts; read anew with each request.
+        state: the gateway's parts; read again with each request.
     """
     bundle = WalletBundle(state.settings.state_dir)
     page = _Page(state, bundle)

@@ -169,7 +169,7 @@ class Prepare:
     """Answer GET /x402-buyer/prepare.
 
     Args:
-        state: the gateway's parts; read anew with each request.
+        state: the gateway's parts; read again with each request.
     """
 
     def __init__(self, state: PrepareState) -> None:

@@ -108,7 +108,7 @@ def prepared(unsigned: str, address: str, identity: Network) -> Item:
 
 
 def _is_ballot(item: Item, address: str, identity: Network) -> bool:
-    """Tell whether it moves nothing, is this wallet's own, and says that it is a ballot."""
+    """Return whether it moves nothing, is this wallet's own, and says that it is a ballot."""
     fields = item.fields
     plain = fields["type"] == "pay" and item.sender == address and "grp" not in fields
     harmless = fields.keys().isdisjoint(RISKY | {"amt"}) and fields.get("fee", 0) <= MIN_FEE

@@ -104,7 +104,7 @@ class Ledger:
             self._prepare(path)
         except sqlite3.Error as problem:
             self.close()
-            raise DevnetError(f"devnet state {path}: {problem}; remove it to start anew") from problem
+            raise DevnetError(f"devnet state {path}: {problem}; remove it to start again") from problem
         except DevnetError:
             self.close()
             raise
@@ -210,7 +210,7 @@ class Ledger:
         return None if row is None else int(row[0])
 
     def is_committed(self, txid: str) -> bool:
-        """Tell whether a transaction is in the ledger."""
+        """Return whether a transaction is in the ledger."""
         return self._database.execute("SELECT 1 FROM transactions WHERE txid = ?", (txid,)).fetchone() is not None
 
     def lease_until(self, sender: str, lease: bytes) -> int:

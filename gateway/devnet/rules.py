@@ -29,7 +29,7 @@ class State(Protocol):
         ...
 
     def is_committed(self, txid: str) -> bool:
-        """Tell whether a transaction is in the ledger."""
+        """Return whether a transaction is in the ledger."""
         ...
 
     def lease_until(self, sender: str, lease: bytes) -> int:

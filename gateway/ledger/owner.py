@@ -19,7 +19,7 @@ def make_owner() -> str:
 
 
 def is_gone(owner: str, me: str) -> bool:
-    """Tell whether the process that wrote a name certainly runs no more.
+    """Return whether the process that wrote a name certainly runs no more.
 
     Args:
         owner: a name that a process of any host wrote.

@@ -325,7 +325,7 @@ class Ledger:
             return 0 if self._copier is None else checkpoint(self._copier)
 
     def end_log(self) -> None:
-        """Copy the rest of the log while nobody here writes, so that the next write begins it anew."""
+        """Copy the rest of the log while nobody here writes, so that the next write begins it again."""
         with self._lock:
             checkpoint(self._writer)
 
@@ -348,12 +348,12 @@ class Ledger:
             try:
                 return statement.read(self._reader, values)
             except sa.exc.SQLAlchemyError:
-                # Opened anew at the next use: what SQLAlchemy reconnects by itself has lost its AUTOCOMMIT.
+                # Opened again at the next use: what SQLAlchemy reconnects by itself has lost its AUTOCOMMIT.
                 self._reader.close()
                 raise
 
     def _is_everyones(self, error: Exception) -> bool:
-        """Tell whether every write would fail as this one did, and as slowly: locked, full, out of reach.
+        """Return whether every write would fail as this one did, and as slowly: locked, full, out of reach.
 
         One write can be blamed for a violated constraint, a value that no column holds, or a deadlock.
         """

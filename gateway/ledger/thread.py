@@ -33,7 +33,7 @@ WAIT_S: Final = 5.0
 PROBE_S: Final = 10.0
 # Reading a large file to its end takes minutes.
 EXAMINE_S: Final = 86_400.0
-# Of 4 KiB: where SQLite's log is begun anew, long before SQLite does so by itself within a payment's commit.
+# Of 4 KiB: where SQLite's log is begun again, long before SQLite does so by itself within a payment's commit.
 LONG_LOG_PAGES: Final = 4_000
 log = structlog.get_logger("gateway.ledger")
 
@@ -165,7 +165,7 @@ class LedgerThread:
 
         SQLite does it every 1,000 pages in whatever commit comes then, and everybody waits meanwhile: 13 to 57 ms on a
         disk that syncs a commit in 0.3 ms. Here a thread copies while writes go on; only the rest that came meanwhile
-        is copied between two batches, so that the log can begin anew.
+        is copied between two batches, so that the log can begin again.
         """
         if not self._untidy:
             return

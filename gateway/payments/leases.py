@@ -29,7 +29,7 @@ class Leases:
         self._seen: dict[str, tuple[str, int, float]] = {}
 
     def is_over(self, record: Record) -> bool:
-        """Tell whether nobody else is working on an intent any more.
+        """Return whether nobody else is working on an intent any more.
 
         Args:
             record: the intent as it stands.

@@ -23,7 +23,7 @@ class PaidEndpoint:
     """Serve every paid path as a raw ASGI application.
 
     Args:
-        state: the gateway's state; read anew on each request.
+        state: the gateway's state; read again on each request.
     """
 
     def __init__(self, state: GatewayState) -> None:

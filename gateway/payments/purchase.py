@@ -60,7 +60,7 @@ class Flight:
     task: asyncio.Task[Outcome]
 
     def answers(self, path: str, payment: Payment) -> bool:
-        """Tell whether a payment presented for a path is the same request, so that it gets the same answer."""
+        """Return whether a payment presented for a path is the same request, so that it gets the same answer."""
         asked = (path, payment.group_digest, payment.envelope.identifier)
         return asked == (self.path, self.group_digest, self.identifier)
 
@@ -127,7 +127,7 @@ class Purchases:
         return self._settlements.leases
 
     def in_flight(self, txid: str) -> bool:
-        """Tell whether this process works on a payment right now."""
+        """Return whether this process works on a payment right now."""
         return txid in self._flights
 
     async def drain(self) -> None:

@@ -2,7 +2,7 @@
 
 Two kinds of payments were closed without the chain having shown them: settled ones that our node could not confirm in
 time, and refusals before any broadcast. Each is looked up, seldom, until it is found or can never land any more. What
-this finds out costs nobody anything anew: a refused payment that landed is settled and delivered when it is sent
+this finds out costs nobody anything again: a refused payment that landed is settled and delivered when it is sent
 again, a delivered one that never landed stays delivered. It is counted, logged and kept in the ledger.
 """
 

@@ -73,7 +73,7 @@ class Finding:
     following: bool = True
 
     def confirms_refusal(self, since_round: int | None) -> bool:
-        """Tell whether a payment that settle refused before any broadcast has not landed behind our back.
+        """Return whether a payment that settle refused before any broadcast has not landed behind our back.
 
         Args:
             since_round: the round of the first lookup after the refusal, which showed nothing either; None when
@@ -87,7 +87,7 @@ class Finding:
         return self.presence is Presence.ABSENT and self.round >= since_round + REFUSAL_ROUNDS
 
     def proves_absence(self, last_valid: int, watched_round: int | None) -> bool:
-        """Tell whether a transaction can never be on the chain.
+        """Return whether a transaction can never be on the chain.
 
         Args:
             last_valid: its last valid round.
@@ -234,7 +234,7 @@ class Chain:
         return Finding(Presence.ABSENT if both else Presence.UNCLEAR, reached, indexed=both, following=following)
 
     async def landed(self, txid: str) -> bool:
-        """Tell whether algod knows a transaction as confirmed; False also when it cannot be asked."""
+        """Return whether algod knows a transaction as confirmed; False also when it cannot be asked."""
         return await self._pending(txid, TIMEOUT_S) is Presence.FOUND
 
     async def algod(self, path: str, timeout_s: float) -> Answer | None:
@@ -273,7 +273,7 @@ class Chain:
         return await self._pending(txid, GLANCE_TIMEOUT_S)
 
     async def denied(self, txid: str) -> bool:
-        """Tell whether algod's repeated 404s count: it follows the chain, and no indexer knows better.
+        """Return whether algod's repeated 404s count: it follows the chain, and no indexer knows better.
 
         Args:
             txid: of a transaction that algod does not have.
@@ -307,7 +307,7 @@ class Chain:
         return (min(algod, behind) if type(behind) is int else algod), following
 
     async def _is_foreign(self, timeout_s: float) -> bool:
-        """Tell whether algod says that it is on another network; asked each minute until it was seen on ours.
+        """Return whether algod says that it is on another network; asked each minute until it was seen on ours.
 
         There every payment looks absent, and rounds pass that are not ours.
         """

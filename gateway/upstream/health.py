@@ -56,7 +56,7 @@ class LastGood:
         self._ever = True
 
     def starting(self) -> bool:
-        """Tell whether it has never worked yet and may still be starting itself."""
+        """Return whether it has never worked yet and may still be starting itself."""
         return not self._ever and self.age_s() < STARTING_S
 
     def age_s(self) -> float:

@@ -190,7 +190,7 @@ def _open(url: str, request_s: float, retries: int) -> Any:
 
 
 def endpoint_is_loopback(environment: Mapping[str, str]) -> bool:
-    """Tell whether S3 is asked for on this very machine, the only place where unencrypted HTTP is allowed."""
+    """Return whether S3 is asked for on this very machine, the only place where unencrypted HTTP is allowed."""
     url = next((environment[name] for name in ENDPOINTS if environment.get(name)), "")
     return is_loopback(urlsplit(url).hostname or "")
 

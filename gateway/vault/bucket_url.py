@@ -29,5 +29,5 @@ def plain_bucket_url(url: str) -> str:
 
 
 def overlap(one: str, other: str) -> bool:
-    """Tell whether one of two plain URLs lies at, under or above the other."""
+    """Return whether one of two plain URLs lies at, under or above the other."""
     return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")

@@ -283,11 +283,11 @@ class Vault:
         return "the data is too old to sell" if age_s > self._max_age_s else None
 
     def payable(self, snapshot: Snapshot) -> bool:
-        """Tell whether a payment that nobody has seen before may still buy a snapshot."""
+        """Return whether a payment that nobody has seen before may still buy a snapshot."""
         return snapshot.replaced_at is None or self.promised(snapshot)
 
     def promised(self, snapshot: Snapshot) -> bool:
-        """Tell whether a quote that was made of a snapshot holds, whatever happened since, also to the generator."""
+        """Return whether a quote that was made of a snapshot holds, whatever happened since, also to the generator."""
         promise = self._promises.get(snapshot.snapshot_id)
         return promise is not None and self._clock.monotonic() <= promise[1]
 
@@ -334,7 +334,7 @@ class Vault:
         self._promises = promises
 
     def _refuse_older(self, found: LoadedVault) -> None:
-        """Refuse what an outdated copy of a store says; a vault that was begun anew is younger."""
+        """Refuse what an outdated copy of a store says; a vault that was begun again is younger."""
         held = self._loaded
         if held and found.generation < held.generation and found.generated_at < held.generated_at:
             message = f"generation {found.generation} is older than {held.generation}, which is held"

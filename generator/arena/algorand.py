@@ -57,7 +57,7 @@ def txid_of(message: bytes) -> str:
 
 
 def signature_holds(key: bytes, message: bytes, signature: bytes) -> bool:
-    """Tell whether an ed25519 signature is right."""
+    """Return whether an ed25519 signature is right."""
     try:
         VerifyKey(key).verify(message, signature)
     except (CryptoError, ValueError):

@@ -188,12 +188,12 @@ def _judged(made: PredictionMade, inputs: PlayInputs) -> PredictionMade:
 
 
 def _unseen(made_ms: int, warm_up: bool, inputs: PlayInputs) -> bool:  # noqa: FBT001
-    """Tell whether no release ever carried what was made then: nobody could have seen it before it began."""
+    """Return whether no release ever carried what was made then: nobody could have seen it before it began."""
     return inputs.published_ms is not None and not warm_up and inputs.published_ms < made_ms
 
 
 def _of_the_future(sealed_ms: int, inputs: PlayInputs) -> bool:
-    """Tell whether what was sealed then knew bars that close after now: the clock was set back since."""
+    """Return whether what was sealed then knew bars that close after now: the clock was set back since."""
     return inputs.next_close_ms is not None and sealed_ms >= inputs.next_close_ms
 
 
@@ -230,7 +230,7 @@ def _open_rounds(
 
 
 def _lived(item: Round, inputs: PlayInputs) -> Round:
-    """Take what a stepped clock sealed of a round that is still to come back: it opens anew, for real, in this tick."""
+    """Take what a stepped clock sealed of a round that is still to come back: it opens again, for real, in this tick."""
     to_come = item.phase in {RoundPhase.SCHEDULED, RoundPhase.OPEN} and inputs.now_ms < item.start_ms
     if inputs.warm_up or not item.warm_up or not to_come:
         return item

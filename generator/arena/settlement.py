@@ -30,7 +30,7 @@ class Moment(Enum):
 
 
 def moment(t_ms: int, now_ms: int) -> Moment:
-    """Tell whether a tick comes before T, settles it, or is too late."""
+    """Return whether a tick comes before T, settles it, or is too late."""
     if now_ms < t_ms:
         return Moment.BEFORE
     return Moment.IN_WINDOW if now_ms < t_ms + PRICE_WINDOW_MS else Moment.MISSED

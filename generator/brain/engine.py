@@ -249,7 +249,7 @@ class Engine:
         """Restore an engine from `dump`.
 
         Raises:
-            ValueError: damaged, of other assets, or made with other weights; start anew from history then.
+            ValueError: damaged, of other assets, or made with other weights; start again from history then.
         """
         engine = cls(weights, assets)
         header = state.unpack(data, engine._parts())

@@ -87,7 +87,7 @@ def find_open_round(origin: str | None, site: Path, wanted: str | None, now: dat
 
 
 def is_made_here(found: OpenRound, site: Path) -> bool:
-    """Tell whether the generator of this site folder made a round that an origin shows.
+    """Return whether the generator of this site folder made a round that an origin shows.
 
     Every Arena names its rounds alike; only the digest of a sealed forecast, which is salted, is of one generator.
     """

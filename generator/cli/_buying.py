@@ -141,7 +141,7 @@ async def _send(
             kept = purchases.path(signed.txid)
             raise BuyError(
                 f"the outcome of payment {signed.txid} is not known yet: {why}. It is kept in {kept}; "
-                "run the same command again and the same payment is sent, none is signed anew"
+                "run the same command again and the same payment is sent, none is signed again"
             )
         say(f"{why}; the same payment again in {wait:g} s")
         await asyncio.sleep(wait)

@@ -29,7 +29,7 @@ class Seen:
     where: str = ""
 
     def is_of(self, note: bytes) -> bool:
-        """Tell whether a signed head is the same log's: of its name, and signed by a key that was trusted there."""
+        """Return whether a signed head is the same log's: of its name, and signed by a key that was trusted there."""
         try:
             return Checkpoint.open(note, self.keys).origin == self.head.origin
         except NoteError:
@@ -56,7 +56,7 @@ class SeenFile:
         except FAULTS as error:
             raise PublishedError(
                 f"{self.path} holds what was verified before and cannot be used ({error}); "
-                "remove it to begin anew, without proof that nothing was changed since"
+                "remove it to begin again, without proof that nothing was changed since"
             ) from None
 
     def elsewhere(self) -> tuple[Seen, ...]:

@@ -44,7 +44,7 @@ def futures_of(ctx: TickContext, asset: str) -> FuturesReading:
 
 
 def fresh(ctx: TickContext, asset: str) -> bool:
-    """Tell whether an asset has a price that is not older than the source's own step allows."""
+    """Return whether an asset has a price that is not older than the source's own step allows."""
     seen = observed(ctx, asset)
     if seen.price is None or seen.price_as_of_ms is None or ctx.observation.ended:
         return False

@@ -55,7 +55,7 @@ def label_of(ctx: TickContext, asset: str) -> RegimeLabel:
 
 
 def same_as_market(ctx: TickContext, asset: str) -> bool | None:
-    """Tell whether an asset is in the market's regime; None where one of them is unknown."""
+    """Return whether an asset is in the market's regime; None where one of them is unknown."""
     own = label_of(ctx, asset)
     if ctx.reading is None or RegimeLabel.UNKNOWN in {own, ctx.reading.regime.label}:
         return None

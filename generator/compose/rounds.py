@@ -45,7 +45,7 @@ def _unplayed(now_ms: int) -> Round:
 
 
 def sealed(ctx: TickContext, current: Round) -> bool:
-    """Tell whether a round's forecast must not be shown yet."""
+    """Return whether a round's forecast must not be shown yet."""
     return current.phase in _SEALED or current.start_ms > ctx.freshness.generated_ms
 
 

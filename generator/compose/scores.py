@@ -84,7 +84,7 @@ def score_limits(*records: TrackRecord, rounds_ended: int = 0) -> tuple[str, ...
 
 
 def looks_better(record: TrackRecord) -> bool:
-    """Tell whether a record looks better than guessing: enough cases, better than the base rate and a blind guess.
+    """Return whether a record looks better than guessing: enough cases, better than the base rate and a blind guess.
 
     The interval takes forecasts as independent. Those of one hour are not, so this is a hint and never a proof.
     """

@@ -39,5 +39,5 @@ class Body(BaseModel):
 
 
 def absent(value: object) -> bool:
-    """Tell whether an optional field is left out of the answer."""
+    """Return whether an optional field is left out of the answer."""
     return value is None

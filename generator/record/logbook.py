@@ -290,7 +290,7 @@ def given_up_file(key_file: Path) -> Path:
 
 
 def give_up(key_file: Path, site: Path) -> Path | None:
-    """Give the published log up: its tiles are put aside, never removed, and the next start begins to publish anew.
+    """Give the published log up: its tiles are put aside, never removed, and the next start begins to publish again.
 
     Args:
         key_file: of the log.

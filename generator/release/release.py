@@ -93,7 +93,7 @@ class Releases:
         return self._highest
 
     def is_empty(self) -> bool:
-        """Tell whether readers have nothing: no pointer, or one that leads nowhere."""
+        """Return whether readers have nothing: no pointer, or one that leads nowhere."""
         return self._shown.folder is None
 
     def shown(self, paths: Iterable[str]) -> dict[str, bytes]:
@@ -113,7 +113,7 @@ class Releases:
         dates have them, that the path did not have with other bytes. None is later than `now_s`.
 
         Returns:
-            How many files were written anew.
+            How many files were written again.
 
         Raises:
             PublishError: nothing changed for readers; the last release stands. Only if the very last sync failed, they

@@ -40,7 +40,7 @@ class SiteStore(Protocol):
         ...
 
     def is_empty(self) -> bool:
-        """Tell whether readers have nothing, asked after `open`.
+        """Return whether readers have nothing, asked after `open`.
 
         Raises:
             PublishError: nobody knows.
@@ -70,7 +70,7 @@ class SiteStore(Protocol):
             LeadershipLost: likewise, and nothing more may be written here.
 
         Returns:
-            How many files were written anew.
+            How many files were written again.
         """
         ...
 

@@ -36,7 +36,7 @@ class Offer:
 
 
 def has_room(offer: Offer, before: Sequence[Row]) -> bool:
-    """Tell whether one more snapshot can be put up for sale without dropping one that was promised.
+    """Return whether one more snapshot can be put up for sale without dropping one that was promised.
 
     A generator that publishes far more often than once a minute, crashing and starting again, fills the vault with
     snapshots that can still be paid. Then what is for sale stays as it is until the oldest promises have run out.

@@ -118,7 +118,7 @@ class Duty(Clockwork):
             self._opening.cancel()
 
     def may_tick(self) -> bool:
-        """Tell whether the lease is held, and the market open under it."""
+        """Return whether the lease is held, and the market open under it."""
         standing = self._leadership.standing()
         return self._leading is not None and standing is not None and standing.epoch == self._leading
 

@@ -213,7 +213,7 @@ async def _restore(service: Service, at: datetime, progress: Progress) -> None:
 
 
 def _fits(service: Service, kept: Engine, kept_ms: int, bars: BarFrame, now_ms: int) -> bool:
-    """Tell whether a kept brain goes on from here.
+    """Return whether a kept brain goes on from here.
 
     Not one from the future: it knows too much. But a leader's last bar may be newer than what a standby has. And not
     one that began without history, once there is some.
@@ -228,7 +228,7 @@ def _fits(service: Service, kept: Engine, kept_ms: int, bars: BarFrame, now_ms: 
 
 
 def _has_read(engine: Engine, bars: int) -> bool:
-    """Tell whether a brain has read at least half as many bars as there are."""
+    """Return whether a brain has read at least half as many bars as there are."""
     return 2 * engine.counters.bars >= bars
 
 
@@ -256,7 +256,7 @@ def _loaded(service: Service, state: bytes | None) -> Engine | None:
     try:
         return Engine.load(service.weights, ASSETS, state)
     except ValueError as error:
-        log.warning("the brain's kept state is not used; it reads history anew", reason=str(error))
+        log.warning("the brain's kept state is not used; it reads history again", reason=str(error))
         return None
 
 

@@ -20,7 +20,7 @@ log = structlog.get_logger("emi.tick")
 
 
 def is_ahead(history: History, observation: Observation) -> bool:
-    """Tell whether the history holds bars that close after the market time of an observation."""
+    """Return whether the history holds bars that close after the market time of an observation."""
     last_ms = history.last_t_ms
     return last_ms is not None and last_ms + observation.bar_interval_ms > observation.market_ms
 
@@ -42,7 +42,7 @@ async def start_over(service: Service, observation: Observation, now_ms: int) ->
     history.append(bars)
     engine = await brain_of(service, history.frame())
     service.history, service.engine = history, engine
-    log.warning("the clock was set back: history and brain begin anew", bars_before=len(held), bars=len(history))
+    log.warning("the clock was set back: history and brain begin again", bars_before=len(held), bars=len(history))
 
 
 async def brain_of(service: Service, bars: BarFrame) -> Engine:

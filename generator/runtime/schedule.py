@@ -114,7 +114,7 @@ class Clockwork:
         return 0.0 if began_s is None else self._service.clock.monotonic() - began_s
 
     def is_stuck(self) -> bool:
-        """Tell whether a tick blocks its thread far past its deadline; asked from the lease's thread."""
+        """Return whether a tick blocks its thread far past its deadline; asked from the lease's thread."""
         return self.running_s() > STUCK_S
 
     async def fire(self) -> None:
@@ -131,7 +131,7 @@ class Clockwork:
                 self._began_s = None
 
     def may_tick(self) -> bool:
-        """Tell whether ticks may be made now; a standby makes none."""
+        """Return whether ticks may be made now; a standby makes none."""
         return True
 
     def lost(self, error: LeadershipLost) -> None:

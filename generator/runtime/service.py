@@ -119,7 +119,7 @@ def build(
         at: market time to start a recording at; None goes on where the memory left off.
         loop: begin a recording again at its end.
         fence: asked before anything is published or recorded.
-        at_once: the first release has everything anew, and waits for it. Else what takes longest (OpenAPI's examples,
+        at_once: the first release has everything again, and waits for it. Else what takes longest (OpenAPI's examples,
             pictures, downloads) is taken from what is published, and renewed in the release after it.
 
     Raises:

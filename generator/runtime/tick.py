@@ -82,7 +82,7 @@ async def _ask(service: Service, at: datetime, within_s: float) -> Observation:
 
 
 async def observe(service: Service, at: datetime, within_s: float = SOURCES_DEADLINE_S) -> Observation:
-    """Ask the market and keep the new bars; where the clock was set back, history and brain begin anew."""
+    """Ask the market and keep the new bars; where the clock was set back, history and brain begin again."""
     observation = await _ask(service, at, within_s)
     if is_ahead(service.history, observation):
         await start_over(service, observation, to_ms(at))
@@ -178,7 +178,7 @@ def to_ms(at: datetime) -> int:
 
 
 def _moved(service: Service, observation: Observation) -> bool:
-    """Tell whether a recording is now replayed from elsewhere: what is under way would mix two markets."""
+    """Return whether a recording is now replayed from elsewhere: what is under way would mix two markets."""
     if observation.mode != SourceMode.RECORDED:
         return False
     kept = service.memory.meta(OFFSET_KEY)

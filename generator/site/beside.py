@@ -58,7 +58,7 @@ class Beside:
         memory: the record.
         shown: reads what is published.
         last_good: keeps what cannot be made.
-        at_once: the first release has all of it anew, and waits for it; else it has what is published.
+        at_once: the first release has all of it again, and waits for it; else it has what is published.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class Beside:
         self._pool.shutdown(cancel_futures=True)
 
     def _regimes(self, context: TickContext, at: datetime) -> tuple[RegimeChange, ...]:
-        """Return the changes of the regime, read anew when it is another one, and each hour.
+        """Return the changes of the regime, read again when it is another one, and each hour.
 
         Looking for them costs a millisecond; a change that came and went in ticks that failed is told within the hour.
         """

@@ -1,7 +1,7 @@
 """The record as files: CSV, JSON Lines, digests and a data package; months that are over are put once.
 
 A month that is over never changes, so its files carry the first digits of their digest in their names: should the
-record of a month ever be another one (a memory that was lost and begun anew), it gets other names and nothing breaks.
+record of a month ever be another one (a memory that was lost and begun again), it gets other names and nothing breaks.
 Which files stand for a month is noted in the memory once they are published.
 """
 
@@ -195,7 +195,7 @@ def _read_note(text: str) -> list[Listed]:
 
 
 def _stands(exports: Exports, notes: Mapping[str, str], month: str) -> bool:
-    """Tell whether what was noted of a month is still all there is of it (a clock set back may have added to it)."""
+    """Return whether what was noted of a month is still all there is of it (a clock set back may have added to it)."""
     if month not in notes:
         return False
     rows = {row.series: row.rows for row in _read_note(notes[month])}

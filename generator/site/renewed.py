@@ -42,7 +42,7 @@ class Renewed(Generic[T]):
         return self._value
 
     def begin(self, value: T | None, *, needed: bool) -> None:
-        """Begin anew with a value that somebody else made.
+        """Begin again with a value that somebody else made.
 
         What is being made meanwhile is dropped when it is done: it knows less.
 

@@ -1,7 +1,7 @@
 """A lease in one object of an object store, moved by compare-and-swap alone.
 
 No wall clock is compared: machines disagree. Who waits watches the object on its own clock, and takes it once it did
-not change for the time that is written in it. Who leads writes it anew in a third of that time.
+not change for the time that is written in it. Who leads writes it again in a third of that time.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class BucketLease:
         return Grant(epoch, self._ttl_s) if self._write(epoch, seen, released=False) else None
 
     def renew(self) -> None:
-        """Write the object anew, if it is still as we left it."""
+        """Write the object again, if it is still as we left it."""
         seen = self._seen
         if seen is None or seen.holder != self._name:
             raise LeadershipLost(f"another generator took the lease {self._path}")
@@ -112,7 +112,7 @@ class BucketLease:
             epoch, holder, ttl_s = int(body["epoch"]), str(body["holder"]), float(body["ttl_s"])
             return _Seen(stored, epoch, holder, min(ttl_s, MAX_TTL_S), bool(body["released"]), self._elapsed())
         except (ValueError, KeyError, TypeError, OverflowError) as error:
-            raise LeaseUnreachable(f"{self._path} is not a lease; move it away to start anew") from error
+            raise LeaseUnreachable(f"{self._path} is not a lease; move it away to start again") from error
 
     def _write(self, epoch: int, seen: _Seen | None, *, released: bool) -> bool:
         """Write our state in the place of what was seen; False when something else lies there now.

@@ -1,7 +1,7 @@
 """Measure publishing to an object store. Run: python -m tests.benchmarks.object_store.
 
 The store is moto, a Python process on this machine: its milliseconds say little about a cloud's. What counts are the
-requests of a tick, which are what a cloud bills, and whether a server-side copy is any quicker than putting anew.
+requests of a tick, which are what a cloud bills, and whether a server-side copy is any quicker than putting again.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ async def _ticks(store: Store, state: Path) -> None:
 
 
 def _put_or_copy(bucket: ObjectBucket) -> None:
-    """Compare putting every object of a release anew with copying it from the last release, turn about."""
+    """Compare putting every object of a release again with copying it from the last release, turn about."""
     data = os.urandom(BYTES)
     took: dict[str, list[float]] = {"put": [], "copy": []}
     _all(lambda n: bucket.create(f"from/{n}", data, {}))

@@ -28,11 +28,11 @@ def main() -> None:
 
     kept = [_ms(lambda view=view: pages.render(view)) for view in views[1:]]  # type: ignore[misc]
 
-    def anew(view: PageView) -> None:
+    def again(view: PageView) -> None:
         plain._kept.clear()  # the peer: the same templates and twins, nothing kept from the tick before
         plain.render(view)
 
-    every = [_ms(lambda view=view: anew(view)) for view in views[1:]]  # type: ignore[misc]
+    every = [_ms(lambda view=view: again(view)) for view in views[1:]]  # type: ignore[misc]
     hourly = [_ms(lambda view=view: pages.render(_hour_over(view))) for view in views[1:8]]  # type: ignore[misc]
     size = sum(len(data) for data in pages.render(views[0]).values())
     rows = [

@@ -57,7 +57,7 @@ def taken(text: str, now: datetime = NOW) -> bool:
 
 
 def counted(text: str, now: datetime = NOW) -> bool:
-    """Tell whether the generator counts it, confirmed on chain at that time."""
+    """Return whether the generator counts it, confirmed on chain at that time."""
     now_ms = int(now.timestamp() * 1000)
     poll = Poll(default_address(), DEVNET.genesis_hash, {OPEN.round_id: OPEN}, now_ms)
     verdicts, _ = judge([BallotFile("x", text.encode(), now_ms, confirmed=True)], poll, lambda _: frozenset())

@@ -265,7 +265,7 @@ def test_a_state_of_another_network_or_a_corrupt_file_is_one_clear_line(tmp_path
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "devnet.sqlite3").write_bytes(b"not a database, but long enough to be looked at" * 40)
 
-    with pytest.raises(DevnetError, match="remove it to start anew"), ledger_at(tmp_path / "bad", SteppedClock()):
+    with pytest.raises(DevnetError, match="remove it to start again"), ledger_at(tmp_path / "bad", SteppedClock()):
         pass
 
 

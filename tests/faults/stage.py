@@ -102,7 +102,7 @@ class Stage:
         return got // PRICE
 
     def landed(self, payment: SignedPayment) -> bool:
-        """Tell whether the toy ledger has a payment."""
+        """Return whether the toy ledger has a payment."""
         return self.ledger.transaction(payment.txid) is not None
 
 

@@ -194,6 +194,6 @@ def is_problem(answer: Answer, status: int | Iterable[int], what: str) -> Iterat
 
 
 def stays(answer: Answer, origin: Origin) -> bool:
-    """Tell whether a redirect leads to the same scheme, host and port."""
+    """Return whether a redirect leads to the same scheme, host and port."""
     place = answer.get("location")
     return (place.startswith("/") and not place.startswith(("//", "/\\"))) or place.startswith(origin.url + "/")

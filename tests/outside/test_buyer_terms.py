@@ -346,7 +346,7 @@ def test_reasons_of_others_end_as_sentences_do(
 
 
 def in_sight(page: Page, name: str) -> bool:
-    """Tell whether all of an element is on the screen now."""
+    """Return whether all of an element is on the screen now."""
     return bool(
         page.wait_for_function(
             "(name) => { const box = document.querySelector(name).getBoundingClientRect();"

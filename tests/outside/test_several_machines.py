@@ -63,7 +63,7 @@ class World:
         return time.monotonic()
 
     def uploading(self, generation: int) -> bool:
-        """Tell whether objects of a generation are there."""
+        """Return whether objects of a generation are there."""
         url = f"{self.bucket}?list-type=2&max-keys=1&prefix=site/g/{generation:012d}/"
         with urllib.request.urlopen(urllib.request.Request(url, headers=WHO), timeout=10) as answer:
             return b"<Key>" in answer.read()

@@ -72,7 +72,7 @@ def test_a_file_that_is_no_database_is_named_and_left_as_it_is(tmp_path: Path) -
     text = complaint(url_in(tmp_path))
 
     assert str(path) in text
-    assert "move it away to start anew" in text
+    assert "move it away to start again" in text
     assert path.read_bytes() == before
 
 

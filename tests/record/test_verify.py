@@ -49,7 +49,7 @@ def run(record: Record, *more: str) -> Result:
 
 
 def forge(record: Record, change: Callable[[list[dict[str, Any]]], None], key: Signer | None = None) -> None:
-    """Bend the log, lay it out anew and sign it again with its own key: the keeper cheats."""
+    """Bend the log, lay it out again and sign it again with its own key: the keeper cheats."""
     log = [json.loads(entry) for entry in entries(record)]
     change(log)
     data = [json.dumps(entry, sort_keys=True, separators=(",", ":")).encode() for entry in log]
@@ -235,7 +235,7 @@ def test_a_damaged_note_of_the_last_visit_is_never_thrown_away_silently(record: 
     result = run(record)
 
     assert result.exit_code == 1
-    assert "remove it to begin anew" in str(result.exception)
+    assert "remove it to begin again" in str(result.exception)
     assert file.read_text() == "{}"
 
 

@@ -142,7 +142,7 @@ def _killed_inside(record: Record, now: int, files: Sequence[BallotFile], questi
 
 
 def _publish(record: Record, chance: random.Random, faults: Counter[str]) -> bool:
-    """Publish, or die on the way; return whether the process was started anew."""
+    """Publish, or die on the way; return whether the process was started again."""
     way = chance.random()
     if way < 0.7:
         record.publish()

@@ -54,7 +54,7 @@ def _inner(annotation: Any, path: Path) -> set[Path]:
 
 
 def allowed(path: Path, paths: set[Path]) -> bool:
-    """Tell whether a published path is one of a model's, map keys standing for `*`."""
+    """Return whether a published path is one of a model's, map keys standing for `*`."""
     return any(
         len(path) == len(known) and all(own in ("*", part) for part, own in zip(path, known, strict=True))
         for known in paths

@@ -30,7 +30,7 @@ def manifest(bucket: Bucket) -> Any:
 
 
 def holds(bucket: Bucket) -> bool:
-    """Tell whether every body that the manifest names is there with its digest."""
+    """Return whether every body that the manifest names is there with its digest."""
     rows = [body for snapshot in manifest(bucket)["snapshots"] for body in snapshot["bodies"].values()]
     stored = [bucket.get(row["path"]) for row in rows]
     return [hashlib.sha256(s.data).hexdigest() if s else "" for s in stored] == [row["sha256"] for row in rows]

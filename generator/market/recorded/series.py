@@ -42,7 +42,7 @@ class Series:
         return known[1] if known is not None and known[0] >= t_ms - tolerance_ms else None
 
     def is_stale(self, as_of_ms: int, now_ms: int) -> bool:
-        """Tell whether a row of `as_of_ms` is older than two intervals at `now_ms`."""
+        """Return whether a row of `as_of_ms` is older than two intervals at `now_ms`."""
         return now_ms - as_of_ms > STALE_INTERVALS * self.cadence_ms
 
     def column(self, times: IntArray) -> FloatArray:

@@ -92,7 +92,7 @@ class SimulatedSource:
         return self._market.regime(t_ms)[0]
 
     def passing(self, t_ms: int) -> bool:
-        """Tell whether the market is between two regimes (30 to 90 minutes after each switch)."""
+        """Return whether the market is between two regimes (30 to 90 minutes after each switch)."""
         return self._market.regime(t_ms)[1]
 
     def venue_mids(self, t_ms: int) -> dict[str, dict[str, float]]:

@@ -59,7 +59,7 @@ class Verifier:
         return found
 
     def verifies(self, signature: bytes, text: bytes) -> bool:
-        """Tell whether this key made the signature."""
+        """Return whether this key made the signature."""
         try:
             VerifyKey(self.public).verify(text, signature)
         except (BadSignatureError, ValueError):

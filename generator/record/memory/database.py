@@ -120,7 +120,7 @@ def _check(connection: Connection, name: str) -> None:
     if found != tables.SCHEMA_VERSION:
         raise MemoryUnreadable(
             f"memory {name} has schema version {found}, this program knows {tables.SCHEMA_VERSION}: "
-            "run the version that wrote it, or move the file away to start anew; nothing was changed"
+            "run the version that wrote it, or move the file away to start again; nothing was changed"
         )
 
 
@@ -170,7 +170,7 @@ def _line(name: str, reason: str) -> str:
 
 def _corrupt(name: str, reason: str) -> str:
     return (
-        f"memory {name} is not a readable database ({reason}): move it away to start anew, or put back a copy; "
+        f"memory {name} is not a readable database ({reason}): move it away to start again, or put back a copy; "
         "nothing was changed"
     )
 

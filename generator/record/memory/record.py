@@ -116,7 +116,7 @@ def _judged_ahead(connection: Connection, inputs: PlayInputs) -> tuple[Predictio
 
 
 def recount(connection: Connection, result: PlayResult) -> Standing | None:
-    """Forget the lessons of rounds that count no more, and count the record anew; None where all that counted does."""
+    """Forget the lessons of rounds that count no more, and count the record again; None where all that counted does."""
     rounds = [before.round_id for before, after in result.rounds if before and before.outcome and not after.outcome]
     if rounds:
         connection.execute(delete(t.lessons).where(t.lessons.c.round_id.in_(rounds)))
@@ -307,7 +307,7 @@ def newest_lessons(connection: Connection, limit: int) -> tuple[Lesson, ...]:
 def newest_events(connection: Connection, limit: int) -> tuple[Event, ...]:
     """Return the last events, newest first; the opening of a round is told once.
 
-    A round that the rehearsal opened is opened anew by the first real tick; only that seal counts.
+    A round that the rehearsal opened is opened again by the first real tick; only that seal counts.
     """
     query = select(t.events).order_by(t.events.c.id.desc()).limit(2 * limit)
     found: dict[Any, Event] = {}

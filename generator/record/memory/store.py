@@ -71,7 +71,7 @@ class Memory:
         self._engine.dispose()
 
     def is_empty(self) -> bool:
-        """Tell whether nothing was ever played."""
+        """Return whether nothing was ever played."""
         with self._transaction() as connection:
             played = connection.execute(select(t.rounds.c.id).limit(1)).scalar()
             ticked = connection.execute(select(t.ticks.c.id).limit(1)).scalar()
@@ -154,7 +154,7 @@ class Memory:
             raise
 
     def _forget(self) -> None:
-        """Drop what was kept in the process: it may be ahead of what is stored. It is read anew next time."""
+        """Drop what was kept in the process: it may be ahead of what is stored. It is read again next time."""
         self._standing, self._rows, self._due = None, None, None
         self._log, self._leaders = None, None
 
@@ -172,8 +172,8 @@ class Memory:
         if inputs.brain_state is not None:
             values = {"at_ms": inputs.now_ms, "state": inputs.brain_state}
             record.upsert(connection, t.brain_state, {"id": 1}, values)
-        anew = record.recount(connection, result)
-        self._standing = anew or standing.after(result.rounds, result.predictions, result.lessons)
+        again = record.recount(connection, result)
+        self._standing = again or standing.after(result.rounds, result.predictions, result.lessons)
         if not inputs.warm_up:
             self._log = log.record_tick(connection, self._log_now(connection), result, self._standing, inputs.now_ms)
         return replace(self._view(connection, inputs.now_ms), verdicts=verdicts, refused=refused)
@@ -353,7 +353,7 @@ class Memory:
             return list(self._rows[1])
 
     def _leaders_now(self, connection: Connection, lessons: int) -> Leaderboard:
-        """Rank the voters anew only when a round has resolved."""
+        """Rank the voters again only when a round has resolved."""
         if self._leaders is None or self._leaders[0] != lessons:
             self._leaders = (lessons, voters.best(connection))
         return self._leaders[1]

@@ -45,7 +45,7 @@ def enough(bins: Iterable[Bin]) -> tuple[Bin, ...]:
 
 
 def fits(part: Bin) -> bool:
-    """Tell whether a bin's confidence lies within the interval of what came true."""
+    """Return whether a bin's confidence lies within the interval of what came true."""
     hit = part.hit
     if hit is None or hit.low_percent is None or hit.high_percent is None:
         return False

@@ -82,7 +82,7 @@ def openapi_yaml(document: Mapping[str, Any]) -> bytes:
 
 
 def is_twin(yaml: bytes, twin: bytes) -> bool:
-    """Tell whether a YAML file is whole, and was made of the very document whose JSON file is `twin`."""
+    """Return whether a YAML file is whole, and was made of the very document whose JSON file is `twin`."""
     head, _, lines = yaml.partition(b"\n")
     return head + b"\n" == _tie(twin, lines)
 

@@ -219,7 +219,7 @@ def _parts(page: SitePage) -> tuple[Part, ...]:
 
 
 def lasting(page: SitePage) -> bool:
-    """Tell whether a page shows nothing of this minute; its script asks /status.json whether the service is fresh."""
+    """Return whether a page shows nothing of this minute; its script asks /status.json whether the service is fresh."""
     return all(part.source is not None for part in _parts(page))
 
 

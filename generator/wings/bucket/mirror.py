@@ -40,7 +40,7 @@ class Mirrored:
         return max(self._public.generation(), self._copy.generation())
 
     def is_empty(self) -> bool:
-        """Tell whether readers have nothing; see `SiteStore`."""
+        """Return whether readers have nothing; see `SiteStore`."""
         return self._public.is_empty()
 
     def shown(self, paths: Iterable[str]) -> Mapping[str, bytes]:

@@ -104,7 +104,7 @@ class Pointer:
             PublishError: the store did not answer; nothing is known to have changed.
 
         Returns:
-            True when it was read anew: what `body` says may be news.
+            True when it was read again: what `body` says may be news.
         """
         epoch = self._fence()
         if self._lost is not None and epoch <= self._lost:
@@ -151,7 +151,7 @@ class Pointer:
                 return
 
     def _is_ours(self, epoch: int) -> bool:
-        """Tell whether what was just read needs no taking: nothing is there, or this process wrote it."""
+        """Return whether what was just read needs no taking: nothing is there, or this process wrote it."""
         if self._known is None:
             return True
         theirs = self._theirs
@@ -195,5 +195,5 @@ class Pointer:
             if not self._valid(body):
                 raise ValueError
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise PublishError(f"{self._path} is no pointer of ours; move it away to start anew") from error
+            raise PublishError(f"{self._path} is no pointer of ours; move it away to start again") from error
         return dict(body)

@@ -4,7 +4,7 @@
     once/<path>             put once, never again
     current.json            which generation is the newest; moved by compare-and-swap
 
-Every file of a release is put anew, changed or not: a server-side copy costs the same request, took no less time when
+Every file of a release is put again, changed or not: a server-side copy costs the same request, took no less time when
 it was measured, and would read from a prefix that is about to be pruned.
 """
 
@@ -79,7 +79,7 @@ class BucketSite:
         return max(self._highest, self._pointer.generation)
 
     def is_empty(self) -> bool:
-        """Tell whether nothing was ever published here, whole or in part; see `SiteStore`."""
+        """Return whether nothing was ever published here, whole or in part; see `SiteStore`."""
         return self.generation() == 0 and self._pointer.missing
 
     def shown(self, paths: Iterable[str]) -> dict[str, bytes]:

@@ -160,7 +160,7 @@ def open_bucket(url: str, request_s: float = REQUEST_S) -> ObjectBucket:
 
 
 def endpoint_is_loopback(environment: Mapping[str, str]) -> bool:
-    """Tell whether S3 is asked for on this very machine, the only place where unencrypted HTTP is allowed."""
+    """Return whether S3 is asked for on this very machine, the only place where unencrypted HTTP is allowed."""
     url = next((environment[name] for name in ENDPOINTS if environment.get(name)), "")
     host = urlsplit(url).hostname or ""
     try:

@@ -86,6 +86,6 @@ def _put(bucket: Bucket, item: Upload, until: float, stop: threading.Event) -> N
 
 
 def _is_there(bucket: Bucket, item: Upload) -> bool:
-    """Tell whether exactly these bytes lie there."""
+    """Return whether exactly these bytes lie there."""
     found = bucket.get(item.path, len(item.data))
     return found is not None and found.data == item.data

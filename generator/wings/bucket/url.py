@@ -40,7 +40,7 @@ class BucketUrl:
         return f"{self.scheme}://{self.bucket}" + (f"/{self.prefix}" if self.prefix else "")
 
     def overlaps(self, other: BucketUrl) -> bool:
-        """Tell whether one of both lies at, under or above the other."""
+        """Return whether one of both lies at, under or above the other."""
         if (self.scheme, self.bucket) != (other.scheme, other.bucket):
             return False
         mine, theirs = self.prefix.split("/"), other.prefix.split("/")
@@ -49,5 +49,5 @@ class BucketUrl:
 
 
 def is_bucket(url: str) -> bool:
-    """Tell whether a URL names an object store."""
+    """Return whether a URL names an object store."""
     return urlsplit(url).scheme in SCHEMES
