@@ -131,7 +131,7 @@ def pattern_of(term: str, still_right: list[str]) -> re.Pattern[str]:
     if term[0].isupper():
         return re.compile(rf"(?<![A-Za-z]){body(term)}(?![a-z])")
     forms = f"(?<![A-Za-z]){body(term)}(?![a-z])|{body(term.capitalize())}(?![a-z])|{body(term.upper())}(?![A-Z])"
-    kept = "|".join(rf"(?i:{re.escape(text)})" for text in still_right)
+    kept = "|".join(f"(?i:{body(text)})" for text in still_right)
     return re.compile(f"(?:{kept})|({forms})" if kept else f"({forms})")
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from generator.compose.bazaar import SCHEMA
+from generator.compose.challenge import BAZAAR_SCHEMA
 
 PRICES = {
     "x402-market-regime": 10_000,
@@ -129,5 +129,5 @@ def _bazaar() -> dict[str, Any]:
             "input": {"type": "http", "method": "GET", "queryParams": {}},
             "output": {"type": "json", "example": example},
         },
-        "schema": SCHEMA,
+        "schema": BAZAAR_SCHEMA,
     }
