@@ -13,7 +13,7 @@ from generator.arena.address import default_address
 from generator.arena.algorand import TRANSACTION_PREFIX, key_of, pack, txid_of
 from generator.arena.ballots import BallotFile, note_of
 from generator.catalog.words import Prediction
-from tests.support.worlds import GENESIS
+from tests.support.arena_inputs import GENESIS
 
 WORDS = tuple(Prediction)
 
