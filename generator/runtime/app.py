@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from generator.arena.address import default_address
+from gateway.wire.algorand import DEMO_ARENA
+from gateway.wire.networks import NETWORKS
 from generator.arena.play import ArenaConfig
 from generator.brain.engine import Engine
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
-from generator.catalog.networks import NETWORKS
 from generator.catalog.words import SourceMode
 from generator.clock import Clock
 from generator.compose.context import Site
@@ -163,7 +163,7 @@ class App:
 def site_of(settings: GeneratorSettings) -> Site:
     """Return what stands in bodies and pages."""
     network = NETWORKS[settings.network or "devnet"]
-    address = settings.arena.address or default_address()
+    address = settings.arena.address or DEMO_ARENA
     return Site(settings.project, settings.origin, settings.contact, network.name, network.asset_id, address)
 
 
@@ -242,7 +242,7 @@ def _indexer(settings: GeneratorSettings) -> Indexer | None:
 def _box(settings: GeneratorSettings, indexer: Indexer | None) -> BallotBox:
     ways: list[WayIn] = [FolderWay(_inbox(settings))]
     if indexer is not None:
-        ways.append(ChainWay(ChainBallots(indexer.ask, settings.arena.address or default_address())))
+        ways.append(ChainWay(ChainBallots(indexer.ask, settings.arena.address or DEMO_ARENA)))
     return BallotBox(ways)
 
 
@@ -284,7 +284,7 @@ def _arena(settings: GeneratorSettings, genesis_hash: str) -> ArenaConfig:
     return ArenaConfig(
         round_minutes=settings.arena.round_minutes,
         assets=settings.arena.assets,
-        address=settings.arena.address or default_address(),
+        address=settings.arena.address or DEMO_ARENA,
         genesis_hash=genesis_hash,
         seed=settings.seed,
         simulated_crowd=(settings.source or SourceMode.SIMULATED) == SourceMode.SIMULATED,

@@ -22,7 +22,7 @@ from typing import Any
 
 from nacl.signing import VerifyKey
 
-from generator.arena.algorand import TRANSACTION_PREFIX, address_of, pack, unpack
+from gateway.wire.algorand import TRANSACTION_PREFIX, address_of, pack, unpack
 from generator.arena.ballots import BallotFile, Poll, judge
 from generator.inbox.chain import ballot_of
 from generator.inbox.folder import Inbox

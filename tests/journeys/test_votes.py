@@ -17,7 +17,7 @@ from algosdk.account import address_from_private_key
 from algosdk.transaction import SuggestedParams
 from typer.testing import CliRunner
 
-from generator.arena.address import default_address
+from gateway.wire.algorand import DEMO_ARENA
 from generator.arena.signing import sign_ballot
 from generator.catalog.words import Prediction
 from generator.cli._ballot import drop
@@ -51,7 +51,7 @@ class SameClock(ChainClock):
 
 
 def by_inbox(inbox: Path, by: int, choice: Prediction, clock: SteppedClock) -> None:
-    path = drop(inbox, *sign_ballot(voter(by), ROUND, choice, default_address(), GENESIS))
+    path = drop(inbox, *sign_ballot(voter(by), ROUND, choice, DEMO_ARENA, GENESIS))
     os.utime(path, (clock.at.timestamp(), clock.at.timestamp()))
 
 
@@ -59,7 +59,7 @@ def on_chain(devnet: Toy, by: int, choice: Prediction) -> None:
     devnet.fund(address_from_private_key(voter(by)))
     told = devnet.client.get("/algod/v2/transactions/params").json()
     params = SuggestedParams(1_000, told["last-round"], told["last-round"] + 100, GENESIS, flat_fee=True)
-    _, data = sign_ballot(voter(by), ROUND, choice, default_address(), GENESIS, on_chain=params)
+    _, data = sign_ballot(voter(by), ROUND, choice, DEMO_ARENA, GENESIS, on_chain=params)
     answer = devnet.client.post("/algod/v2/transactions", content=base64.b64decode(data))
     assert answer.status_code == 200, answer.text
 
@@ -92,7 +92,7 @@ async def _votes(folder: Path, site: Path) -> Any:
     with toy(folder, clock=SameClock(clock)) as devnet:
         async with opened(folder / "state", clock) as app:
             inbox = app.settings.inbox_path
-            chain = ChainBallots(asking(devnet), default_address())
+            chain = ChainBallots(asking(devnet), DEMO_ARENA)
             app.record.box = BallotBox([FolderWay(Inbox(inbox)), ChainWay(chain)])
             await tick(app, clock.now())
             by_inbox(inbox, 0, Prediction.BULLISH, clock)
