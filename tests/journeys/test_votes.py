@@ -90,24 +90,24 @@ async def _votes(folder: Path, site: Path) -> Any:
     """Cast, lock and settle; return what was published while the round was live."""
     clock = SteppedClock(NOON + timedelta(seconds=5))
     with toy(folder, clock=SameClock(clock)) as devnet:
-        async with opened(folder / "state", clock) as service:
-            inbox = service.settings.inbox_path
+        async with opened(folder / "state", clock) as app:
+            inbox = app.settings.inbox_path
             chain = ChainBallots(asking(devnet), DEMO_ARENA)
-            service.box = BallotBox([FolderWay(Inbox(inbox)), ChainWay(chain)])
-            await tick(service, clock.now())
+            app.record.box = BallotBox([FolderWay(Inbox(inbox)), ChainWay(chain)])
+            await tick(app, clock.now())
             by_inbox(inbox, 0, Prediction.BULLISH, clock)
             on_chain(devnet, 1, Prediction.NEUTRAL)
-            await tick(service, clock.step(timedelta(minutes=1)))
+            await tick(app, clock.step(timedelta(minutes=1)))
             on_chain(devnet, 0, Prediction.BEARISH)  # the same voter by the other way: the last counts
             by_inbox(inbox, 1, Prediction.BULLISH, clock)
             clock.step(timedelta(minutes=57, seconds=50))
             on_chain(devnet, 2, Prediction.BULLISH)  # read by the tick that locks, which waits for the indexer
-            await tick(service, clock.step(timedelta(seconds=70)))
+            await tick(app, clock.step(timedelta(seconds=70)))
             on_chain(devnet, 3, Prediction.BULLISH)  # too late
-            await tick(service, clock.step(timedelta(minutes=1)))
-            assert service.memory.rejected_ballots() == {"round is closed": 1}
+            await tick(app, clock.step(timedelta(minutes=1)))
+            assert app.record.memory.rejected_ballots() == {"round is closed": 1}
             shown = published(site / "current", CONSENSUS)
-            await tick(service, clock.step(timedelta(minutes=59)))
+            await tick(app, clock.step(timedelta(minutes=59)))
             return shown
 
 
