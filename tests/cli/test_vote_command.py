@@ -16,7 +16,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from generator.arena.algorand import unpack
+from gateway.wire.algorand import unpack
 from generator.arena.ballots import Ballot, BallotFile, judge
 from generator.catalog.words import Prediction
 from generator.cli._ballot import VoteError, check_choice, drop, find_open_round, load_key

@@ -17,7 +17,7 @@ from algosdk.account import address_from_private_key
 from algosdk.transaction import SuggestedParams
 from typer.testing import CliRunner
 
-from generator.arena.address import default_address
+from gateway.wire.algorand import DEMO_ARENA
 from generator.arena.signing import sign_ballot
 from generator.catalog.words import Prediction
 from generator.cli._ballot import drop
@@ -40,7 +40,7 @@ CONSENSUS = "/api/human-consensus.php"
 
 
 def by_inbox(inbox: Path, by: int, choice: Prediction, clock: ManualClock) -> None:
-    path = drop(inbox, *sign_ballot(voter(by), ROUND, choice, default_address(), GENESIS))
+    path = drop(inbox, *sign_ballot(voter(by), ROUND, choice, DEMO_ARENA, GENESIS))
     os.utime(path, (clock.unix(), clock.unix()))
 
 
@@ -48,7 +48,7 @@ def on_chain(devnet: DevnetApp, by: int, choice: Prediction) -> None:
     devnet.fund(address_from_private_key(voter(by)))
     told = devnet.client.get("/algod/v2/transactions/params").json()
     params = SuggestedParams(1_000, told["last-round"], told["last-round"] + 100, GENESIS, flat_fee=True)
-    _, data = sign_ballot(voter(by), ROUND, choice, default_address(), GENESIS, on_chain=params)
+    _, data = sign_ballot(voter(by), ROUND, choice, DEMO_ARENA, GENESIS, on_chain=params)
     answer = devnet.client.post("/algod/v2/transactions", content=base64.b64decode(data))
     assert answer.status_code == 200, answer.text
 
@@ -79,24 +79,24 @@ async def _votes(folder: Path, site: Path) -> Any:
     """Cast, lock and settle; return what was published while the round was live."""
     clock = ManualClock(NOON + timedelta(seconds=5))
     with devnet_app(folder, clock=clock) as devnet:
-        async with opened(folder / "state", clock) as service:
-            inbox = service.settings.inbox_path
-            chain = ChainBallots(asking(devnet), default_address())
-            service.box = BallotBox([FolderWay(Inbox(inbox)), ChainWay(chain)])
-            await tick(service, clock.now())
+        async with opened(folder / "state", clock) as app:
+            inbox = app.settings.inbox_path
+            chain = ChainBallots(asking(devnet), DEMO_ARENA)
+            app.record.box = BallotBox([FolderWay(Inbox(inbox)), ChainWay(chain)])
+            await tick(app, clock.now())
             by_inbox(inbox, 0, Prediction.BULLISH, clock)
             on_chain(devnet, 1, Prediction.NEUTRAL)
-            await tick(service, clock.step(timedelta(minutes=1)))
+            await tick(app, clock.step(timedelta(minutes=1)))
             on_chain(devnet, 0, Prediction.BEARISH)  # the same voter by the other way: the last counts
             by_inbox(inbox, 1, Prediction.BULLISH, clock)
             clock.step(timedelta(minutes=57, seconds=50))
             on_chain(devnet, 2, Prediction.BULLISH)  # read by the tick that locks, which waits for the indexer
-            await tick(service, clock.step(timedelta(seconds=70)))
+            await tick(app, clock.step(timedelta(seconds=70)))
             on_chain(devnet, 3, Prediction.BULLISH)  # too late
-            await tick(service, clock.step(timedelta(minutes=1)))
-            assert service.memory.rejected_ballots() == {"round is closed": 1}
+            await tick(app, clock.step(timedelta(minutes=1)))
+            assert app.record.memory.rejected_ballots() == {"round is closed": 1}
             shown = published(site / "current", CONSENSUS)
-            await tick(service, clock.step(timedelta(minutes=59)))
+            await tick(app, clock.step(timedelta(minutes=59)))
             return shown
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from generator.arena.algorand import unpack
+from gateway.wire.algorand import unpack
 from generator.cli._anchor import NOTE_PREFIX, Anchor, check, find, head_in, note_of, send
 from generator.cli._ballot import Chain
 from generator.cli._node import Node

@@ -255,13 +255,13 @@ def test_ticks_prune_the_log_that_they_publish(tmp_path: Path) -> None:
 
 async def _ticks(folder: Path) -> None:
     clock = ManualClock(SERVICE_NOON + timedelta(seconds=5))
-    async with opened(folder / "state", clock) as service:
-        await tick(service, clock.now())
+    async with opened(folder / "state", clock) as app:
+        await tick(app, clock.now())
         assert list((folder / "state" / "site" / "once").glob("log/tile/*/000.p/*"))
         for number in range(300):
-            service.memory.note_log_key(int(clock.now().timestamp() * 1000), f"entry {number}")
-        await tick(service, clock.step(timedelta(minutes=1)))
-        await tick(service, clock.step(timedelta(hours=24)))
+            app.record.memory.note_log_key(int(clock.now().timestamp() * 1000), f"entry {number}")
+        await tick(app, clock.step(timedelta(minutes=1)))
+        await tick(app, clock.step(timedelta(hours=24)))
 
 
 # An object store
