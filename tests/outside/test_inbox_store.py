@@ -17,9 +17,10 @@ from generator.runtime.tick import tick
 from generator.settings import ArenaSettings, GeneratorSettings
 from generator.wings.bucket.shelf import BucketShelf
 from tests.outside.object_stores import MISSING, Store, Trouble, object_store
-from tests.support.gateway_house import in_loop
-from tests.support.services import SteppedClock, opened
-from tests.support.worlds import GENESIS, voter
+from tests.support.arena_inputs import GENESIS, voter
+from tests.support.clock import ManualClock
+from tests.support.gateway_app import in_loop
+from tests.support.services import opened
 
 pytestmark = [pytest.mark.outside, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
 INBOX = "s3://market/ballots"
@@ -43,7 +44,7 @@ def store(_server: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 async def test_a_ballot_in_a_bucket_is_counted_and_taken_away_and_a_store_that_fails_loses_none(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = SteppedClock(datetime.now(UTC).replace(second=5, microsecond=0))
+    clock = ManualClock(datetime.now(UTC).replace(second=5, microsecond=0))
     settings = GeneratorSettings(state_dir=tmp_path, arena=ArenaSettings(inbox_url=INBOX))
     inbox = store.bucket("ballots", monkeypatch)
     async with opened(tmp_path, clock, settings) as app:
@@ -64,7 +65,7 @@ async def test_a_ballot_in_a_bucket_is_counted_and_taken_away_and_a_store_that_f
     assert (before, after, left) == (0, 2, [])
 
 
-async def _counted(app: App, clock: SteppedClock) -> int:
+async def _counted(app: App, clock: ManualClock) -> int:
     at = clock.step(timedelta(minutes=1))
     await tick(app, at)
     return app.record.memory.view(round(at.timestamp() * 1000)).ballots_counted
