@@ -66,7 +66,7 @@ def send(chain: Chain, key: str, head: Checkpoint) -> tuple[str, int, int | None
     from algosdk.encoding import msgpack_encode
     from algosdk.transaction import PaymentTxn
 
-    from generator.catalog.networks import NETWORKS
+    from gateway.wire.networks import NETWORKS
 
     terms = chain.node.terms()
     if terms.genesis_hash != NETWORKS[chain.network].genesis_hash:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from generator.arena.address import default_address
-from generator.arena.algorand import key_of
+from gateway.wire.algorand import DEMO_ARENA, key_of
 from generator.catalog.words import Prediction
 from generator.cli._node import Node
 from generator.cli._published import Published, PublishedError, read_json
@@ -50,7 +49,7 @@ def arena_address(settings: GeneratorSettings) -> str:
     Raises:
         VoteError: the setting is no address.
     """
-    address = settings.arena.address or default_address()
+    address = settings.arena.address or DEMO_ARENA
     try:
         key_of(address)
     except ValueError as error:
@@ -211,8 +210,8 @@ def submit(chain: Chain, key: str, found: OpenRound, word: Prediction, address: 
     """
     from base64 import b64decode
 
+    from gateway.wire.networks import NETWORKS
     from generator.arena.signing import sign_ballot
-    from generator.catalog.networks import NETWORKS
 
     terms, genesis = chain.node.terms(), NETWORKS[chain.network].genesis_hash
     if terms.genesis_hash != genesis:

@@ -77,8 +77,8 @@ def _submit(settings: GeneratorSettings, key: str, found: OpenRound, word: str) 
 def _drop(settings: GeneratorSettings, inbox: Path | None, key: str, found: OpenRound, word: str) -> tuple[str, str]:
     import secrets
 
+    from gateway.wire.networks import NETWORKS
     from generator.arena.signing import sign_ballot
-    from generator.catalog.networks import NETWORKS
     from generator.catalog.words import Prediction
     from generator.cli._ballot import arena_address, drop, drop_into_store
 

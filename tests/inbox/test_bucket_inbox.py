@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from generator.arena.address import default_address
+from gateway.wire.algorand import DEMO_ARENA
 from generator.arena.ballots import BallotFile, Poll, Refusal, judge
 from generator.inbox.bucket import BucketInbox
 from generator.settings import ArenaSettings, GeneratorSettings
 from generator.wings.bucket.shelf import BucketShelf
 from generator.wings.bucket.store import ObjectBucket
 from tests.arena.test_ballots import OPEN
+from tests.support.arena_inputs import GENESIS, NOON, Vote
 from tests.support.buckets import memory, put
-from tests.support.worlds import GENESIS, NOON, Vote
 
 NEXT = "BTC-20261120-130000"
 GARBAGE = b"x" * 300
@@ -139,9 +139,7 @@ def looks_until_all_are_read(shelf: FakeShelf, inbox: BucketInbox, refill: Seque
 
 def test_five_ballots_behind_ten_thousand_files_of_garbage_are_read_and_counted_in_the_same_look() -> None:
     files = BucketInbox(flooded(10_000), read_s=300).read()
-    verdicts, ballots = judge(
-        files, Poll(default_address(), GENESIS, {NEXT: OPEN}, NOON + 2_000), lambda _: frozenset()
-    )
+    verdicts, ballots = judge(files, Poll(DEMO_ARENA, GENESIS, {NEXT: OPEN}, NOON + 2_000), lambda _: frozenset())
 
     assert len(files) == 10_000 + HONEST
     assert len(ballots) == HONEST
