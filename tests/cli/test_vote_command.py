@@ -25,7 +25,7 @@ from generator.cli.vote import vote
 from generator.errors import GeneratorError
 from generator.inbox.folder import Inbox
 from tests.arena.test_ballots import OPEN, POLL, known_to_nobody
-from tests.support.worlds import GENESIS
+from tests.support.arena_inputs import GENESIS
 
 CLOSES = "2999-11-20T13:00:00Z"
 NOW = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)

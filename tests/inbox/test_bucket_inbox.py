@@ -19,8 +19,8 @@ from generator.settings import ArenaSettings, GeneratorSettings
 from generator.wings.bucket.shelf import BucketShelf
 from generator.wings.bucket.store import ObjectBucket
 from tests.arena.test_ballots import OPEN
+from tests.support.arena_inputs import GENESIS, NOON, Vote
 from tests.support.buckets import memory, put
-from tests.support.worlds import GENESIS, NOON, Vote
 
 NEXT = "BTC-20261120-130000"
 GARBAGE = b"x" * 300

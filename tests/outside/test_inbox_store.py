@@ -12,14 +12,15 @@ from generator.arena.signing import sign_ballot
 from generator.catalog.words import Prediction
 from generator.cli._ballot import arena_address, drop_into_store, find_open_round
 from generator.inbox.bucket import BucketInbox
-from generator.runtime.service import Service
+from generator.runtime.app import App
 from generator.runtime.tick import tick
 from generator.settings import ArenaSettings, GeneratorSettings
 from generator.wings.bucket.shelf import BucketShelf
 from tests.outside.object_stores import MISSING, Store, Trouble, object_store
-from tests.support.gateway_house import in_loop
-from tests.support.services import SteppedClock, opened
-from tests.support.worlds import GENESIS, voter
+from tests.support.arena_inputs import GENESIS, voter
+from tests.support.clock import ManualClock
+from tests.support.gateway_app import in_loop
+from tests.support.services import opened
 
 pytestmark = [pytest.mark.outside, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
 INBOX = "s3://market/ballots"
@@ -43,11 +44,11 @@ def store(_server: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 async def test_a_ballot_in_a_bucket_is_counted_and_taken_away_and_a_store_that_fails_loses_none(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = SteppedClock(datetime.now(UTC).replace(second=5, microsecond=0))
+    clock = ManualClock(datetime.now(UTC).replace(second=5, microsecond=0))
     settings = GeneratorSettings(state_dir=tmp_path, arena=ArenaSettings(inbox_url=INBOX))
     inbox = store.bucket("ballots", monkeypatch)
-    async with opened(tmp_path, clock, settings) as service:
-        await tick(service, clock.now())
+    async with opened(tmp_path, clock, settings) as app:
+        await tick(app, clock.now())
         found = find_open_round(None, settings.site_path, None, clock.now())
         for by, word in ((0, Prediction.BULLISH), (0, Prediction.BEARISH), (1, Prediction.NEUTRAL)):
             ballot = sign_ballot(voter(by), found.round_id, word, arena_address(settings), GENESIS)
@@ -56,18 +57,18 @@ async def test_a_ballot_in_a_bucket_is_counted_and_taken_away_and_a_store_that_f
         assert len(inbox.dated(10)) == 3
 
         store.trouble = Trouble("503", "GET")
-        before = await _counted(service, clock)
+        before = await _counted(app, clock)
         store.well()
-        after = await _counted(service, clock)
+        after = await _counted(app, clock)
         left = inbox.dated(10)
 
     assert (before, after, left) == (0, 2, [])
 
 
-async def _counted(service: Service, clock: SteppedClock) -> int:
+async def _counted(app: App, clock: ManualClock) -> int:
     at = clock.step(timedelta(minutes=1))
-    await tick(service, at)
-    return service.memory.view(round(at.timestamp() * 1000)).ballots_counted
+    await tick(app, at)
+    return app.record.memory.view(round(at.timestamp() * 1000)).ballots_counted
 
 
 def test_hundreds_of_ballots_are_read_side_by_side_and_removed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

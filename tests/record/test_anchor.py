@@ -17,8 +17,8 @@ from generator.cli._published import PublishedError
 from generator.record.log.note import NoteError
 from generator.record.log.reader import LogReader
 from tests.cli.test_vote_command import FakeNode, node
+from tests.support.arena_inputs import voter
 from tests.support.published_log import head_of, publish
-from tests.support.worlds import voter
 
 ENTRIES = [f"entry {number}".encode() for number in range(300)]
 EARLY = head_of(ENTRIES[:120])

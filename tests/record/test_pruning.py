@@ -21,11 +21,12 @@ from generator.release.partials import AllPartials, FolderPartials
 from generator.runtime.tick import tick
 from generator.wings.bucket.partials import BucketPartials
 from generator.wings.bucket.store import StoreFault
+from tests.support.arena_inputs import HOUR, MINUTE, NOON
 from tests.support.buckets import FaultyBucket, memory, put
+from tests.support.clock import NOON as SERVICE_NOON
+from tests.support.clock import ManualClock
 from tests.support.log_records import Record
-from tests.support.services import NOON as SERVICE_NOON
-from tests.support.services import SteppedClock, opened
-from tests.support.worlds import HOUR, MINUTE, NOON
+from tests.support.services import opened
 
 RELEASES, ENTRIES = 60, 5  # more than one full tile, published five entries at a time
 DAY = 24 * HOUR
@@ -253,14 +254,14 @@ def test_ticks_prune_the_log_that_they_publish(tmp_path: Path) -> None:
 
 
 async def _ticks(folder: Path) -> None:
-    clock = SteppedClock(SERVICE_NOON + timedelta(seconds=5))
-    async with opened(folder / "state", clock) as service:
-        await tick(service, clock.now())
+    clock = ManualClock(SERVICE_NOON + timedelta(seconds=5))
+    async with opened(folder / "state", clock) as app:
+        await tick(app, clock.now())
         assert list((folder / "state" / "site" / "once").glob("log/tile/*/000.p/*"))
         for number in range(300):
-            service.memory.note_log_key(int(clock.now().timestamp() * 1000), f"entry {number}")
-        await tick(service, clock.step(timedelta(minutes=1)))
-        await tick(service, clock.step(timedelta(hours=24)))
+            app.record.memory.note_log_key(int(clock.now().timestamp() * 1000), f"entry {number}")
+        await tick(app, clock.step(timedelta(minutes=1)))
+        await tick(app, clock.step(timedelta(hours=24)))
 
 
 # An object store
