@@ -78,7 +78,6 @@ def publish(service: Service, context: TickContext, composed: Composed, at: date
         context.freshness.tick_id, generation, context.freshness.generated_ms, ok=True, reason=None
     )
     service.beside.done(aside, context, made.free, at)
-    service.pruning.after(service.logbook.published, context.freshness.generated_ms)
     return _report(context, made.free["/status.json"]["status"], len(files), written)
 
 

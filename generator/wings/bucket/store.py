@@ -9,9 +9,9 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
@@ -21,7 +21,6 @@ REQUEST_S: Final = 4.0
 CONNECT_S: Final = 2.0
 RETRIES: Final = 2
 RETRY_FOR_S: Final = 6.0  # obstore's own default would be three minutes
-PAGE: Final = 1_000
 MAX_POINTER_BYTES: Final = 8 * 1024 * 1024
 TOLD: Final = {
     "timed out": "timed out",
@@ -61,15 +60,6 @@ class Stored:
 
     data: bytes
     version: Version
-
-
-@dataclass(frozen=True, slots=True)
-class Dated:
-    """One object of a listing; `modified_ms` is the store's own time, UTC."""
-
-    path: str
-    size: int
-    modified_ms: int
 
 
 class Bucket(Protocol):
@@ -237,33 +227,6 @@ class ObjectBucket:
         except _errors() as error:
             raise self._fault("list", prefix, error) from None
 
-    def pages(self, after: str = "") -> Iterator[list[Dated]]:
-        """Yield the objects of the whole prefix that come after a path, a thousand at a time, in the store's order.
-
-        Raises:
-            StoreFault: not answered.
-        """
-        import obstore  # noqa: PLC0415
-
-        try:
-            for rows in obstore.list(self._store, offset=after or None, chunk_size=PAGE):
-                yield [Dated(row["path"], row["size"], _ms(row["last_modified"])) for row in rows]
-        except _errors() as error:
-            raise self._fault("list", "", error) from None
-
-    def dated(self, limit: int) -> list[Dated]:
-        """Return objects of the whole prefix, the oldest first; of more than `limit` any of them.
-
-        Raises:
-            StoreFault: not answered.
-        """
-        found: list[Dated] = []
-        for page in self.pages():
-            found += page
-            if len(found) >= limit:
-                break
-        return sorted(found[:limit], key=lambda one: (one.modified_ms, one.path))
-
     def delete(self, paths: Sequence[str]) -> None:
         """Delete objects; see `Bucket`."""
         import obstore  # noqa: PLC0415
@@ -312,10 +275,6 @@ def _errors() -> tuple[type[Exception], ...]:
 
 def _version(row: Mapping[str, Any]) -> Version:
     return {name: row[name] for name in ("e_tag", "version") if row.get(name)}
-
-
-def _ms(moment: datetime) -> int:
-    return round(moment.timestamp() * 1000)
 
 
 def _plain(error: BaseException) -> str:
