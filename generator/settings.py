@@ -10,13 +10,13 @@ from urllib.parse import unquote, urlsplit
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from generator.arena.algorand import key_of
+from gateway.wire.algorand import key_of
+from gateway.wire.bucket_url import SCHEMES, BucketUrl, is_bucket
 from generator.catalog.assets import ASSETS
 from generator.catalog.contact import contact_of
 from generator.catalog.sentences import DEFAULT_PROJECT
 from generator.catalog.venues import VENUES
 from generator.catalog.words import SourceMode
-from generator.wings.bucket.url import SCHEMES, BucketUrl, is_bucket
 
 POSTGRES = "postgresql+psycopg://"
 SOLD = "what is sold would be published"

@@ -10,9 +10,9 @@ import urllib.request
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from gateway.wire.networks import NETWORKS
 from generator.arena.sealing import canonical_json
 from generator.catalog.formats import iso
-from generator.catalog.networks import NETWORKS
 from generator.cli._published import Published, PublishedError
 from generator.errors import GeneratorError
 from generator.inbox.chain import IndexerError, signed_of

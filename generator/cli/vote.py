@@ -25,9 +25,9 @@ def vote(  # noqa: PLR0917  typer passes by name
     """
     import secrets
 
-    from generator.arena.address import default_address
+    from gateway.wire.algorand import DEMO_ARENA
+    from gateway.wire.networks import NETWORKS
     from generator.arena.signing import sign_ballot
-    from generator.catalog.networks import NETWORKS
     from generator.cli._ballot import VoteError, check_choice, drop, find_open_round, is_made_here, load_key
     from generator.cli._settings import generator_settings
 
@@ -44,7 +44,7 @@ def vote(  # noqa: PLR0917  typer passes by name
         key,
         found.round_id,
         word,
-        settings.arena.address or default_address(),
+        settings.arena.address or DEMO_ARENA,
         NETWORKS[settings.network or "devnet"].genesis_hash,
         lease=secrets.token_bytes(32),  # who returns to an earlier choice signs another ballot, not the same again
     )

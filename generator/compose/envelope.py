@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from gateway.wire.networks import NETWORKS
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER, Endpoint
 from generator.catalog.formats import iso, iso_or_none
 from generator.catalog.links import BUYER_PAGES, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML
-from generator.catalog.networks import NETWORKS
 from generator.catalog.products import PRODUCT_BY_ID
 from generator.catalog.sentences import DISCLAIMER, USAGE_CHARACTERISTICS
 from generator.catalog.words import SourceMode

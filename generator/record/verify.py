@@ -175,9 +175,9 @@ class Verified:
         older = f"; {self.older} older rounds with votes were not" if self.older else ""
         recounted = f"ballots counted again: {self.ballots} of {self.rounds} rounds, every signature checked{older}"
         records = (("rounds", audit.arena_record()), ("hourly", audit.hourly_record()))
+        head = f"log {self.log.head.origin} ({audit.mode} market): {self.log.head.size} entries"
         return [
-            f"log {self.log.head.origin} ({audit.mode} market): {self.log.head.size} entries, signed by "
-            f"{self.log.keys[0].name}; {since}",
+            f"{head}, signed by {self.log.keys[0].name}; {since}",
             f"from {audit.first_at} to {audit.last_at}: {len(audit.rounds)} rounds ended{steps}",
             *(score_line(f"brain, {name} in the log", record) for name, record in records if record.resolved),
             *([recounted] if self.rounds else []),

@@ -17,7 +17,7 @@ from generator.contract.encode import encode
 from generator.record.logbook import CHECKPOINT
 from generator.release.last_good import Kind, LastGood
 from generator.release.vault import Offer
-from generator.runtime.service import Service
+from generator.runtime.app import App
 from generator.site.beside import Sidelong
 from generator.site.charts.report import illustrated, report_charts
 from generator.site.examples import as_example
@@ -53,35 +53,35 @@ class _Made:
     aside: Sidelong
 
 
-def publish(service: Service, context: TickContext, composed: Composed, at: datetime) -> Report:
+def publish(app: App, context: TickContext, composed: Composed, at: datetime) -> Report:
     """Publish one tick.
 
     Raises:
         PublishError: the vault or the site could not be written; what readers see is the last release.
     """
-    made = _make(service, context, composed, at)
-    log = service.logbook.files()
-    sample = service.last_good.make(
-        Kind.DOWNLOAD, (SAMPLE_JSON,), lambda: {SAMPLE_JSON: service.sample.file(made.paid[HUMAN_REPORT], at)}
+    made = _make(app, context, composed, at)
+    log = app.record.logbook.files()
+    sample = app.publisher.last_good.make(
+        Kind.DOWNLOAD, (SAMPLE_JSON,), lambda: {SAMPLE_JSON: app.publisher.sample.file(made.paid[HUMAN_REPORT], at)}
     )
-    files = service.variants.add({**made.plain, **sample, **log}, lasting={*made.lasting, SAMPLE_JSON})
+    files = app.publisher.variants.add({**made.plain, **sample, **log}, lasting={*made.lasting, SAMPLE_JSON})
     aside, generation = made.aside, context.freshness.generation
-    once = {**service.logbook.tiles(), **service.polls.files(), **aside.once}
-    service.checker.check(generation, files, once)
-    service.checker.check_paid(generation, made.paid)
+    once = {**app.record.logbook.tiles(), **app.record.polls.files(), **aside.once}
+    app.publisher.checker.check(generation, files, once)
+    app.publisher.checker.check_paid(generation, made.paid)
     paid = {product: encode(body) for product, body in made.paid.items()}
-    service.vault.publish(_offer(service, context, composed, paid))
-    written = service.releases.publish(generation, files, at.timestamp(), once)
-    service.logbook.done(log.get(CHECKPOINT, b""))
-    service.polls.done()
-    service.memory.tick_done(
+    app.publisher.vault.publish(_offer(app, context, composed, paid))
+    written = app.publisher.releases.publish(generation, files, at.timestamp(), once)
+    app.record.logbook.done(log.get(CHECKPOINT, b""))
+    app.record.polls.done()
+    app.record.memory.tick_done(
         context.freshness.tick_id, generation, context.freshness.generated_ms, ok=True, reason=None
     )
-    service.beside.done(aside, context, made.free, at)
+    app.publisher.beside.done(aside, context, made.free, at)
     return _report(context, made.free["/status.json"]["status"], len(files), written)
 
 
-def rehearse(service: Service, context: TickContext, composed: Composed, at: datetime) -> None:
+def rehearse(app: App, context: TickContext, composed: Composed, at: datetime) -> None:
     """Make and check what `publish` would, but what only a leader makes, and publish none of it.
 
     Nothing is written, so a standby may do it. What is kept of it (compiled templates, packed files, open connections)
@@ -90,13 +90,15 @@ def rehearse(service: Service, context: TickContext, composed: Composed, at: dat
     Raises:
         PublishError: a file would not do.
     """
-    made = _make(service, context, composed, at)
-    service.checker.check(context.freshness.generation, service.variants.add(made.plain, lasting=made.lasting))
+    made = _make(app, context, composed, at)
+    app.publisher.checker.check(
+        context.freshness.generation, app.publisher.variants.add(made.plain, lasting=made.lasting)
+    )
 
 
-def _make(service: Service, context: TickContext, composed: Composed, at: datetime) -> _Made:
+def _make(app: App, context: TickContext, composed: Composed, at: datetime) -> _Made:
     """Make every file that anybody could make; nothing is written."""
-    last_good = service.last_good
+    last_good = app.publisher.last_good
     free = {path: body.as_json() for path, body in composed.free.items()}
     paid = {product: body.as_json() for product, body in composed.paid.items()}
     report = paid[HUMAN_REPORT]
@@ -108,14 +110,16 @@ def _make(service: Service, context: TickContext, composed: Composed, at: dateti
         return free | {product: as_example(body) for product, body in shown.items()}
 
     bodies = {path: encode(body) for path, body in free.items()}
-    played = service.memory.resolved_rounds(ROUNDS_PUBLISHED)
-    due = service.memory.settled_predictions(PREDICTIONS_SHOWN)
-    standing = last_good.make(Kind.DISCOVERY, DISCOVERY, lambda: service.standing.files(service.site, examples(), at))
-    standing |= service.standing.assets
-    rounds = last_good.make(Kind.DOWNLOAD, (ROUNDS_JSON,), lambda: rounds_file(service.site.project, played))
-    aside = service.beside.now(context, free, played, at)
-    view = PageView(context, free, service.standing.schemas, played, due, aside.shares, aside.months)
-    plain = {**standing, **pages(service.pages, view, last_good), **bodies, **rounds, **aside.files}
+    played = app.record.memory.resolved_rounds(ROUNDS_PUBLISHED)
+    due = app.record.memory.settled_predictions(PREDICTIONS_SHOWN)
+    standing = last_good.make(
+        Kind.DISCOVERY, DISCOVERY, lambda: app.publisher.standing.files(app.publisher.site, examples(), at)
+    )
+    standing |= app.publisher.standing.assets
+    rounds = last_good.make(Kind.DOWNLOAD, (ROUNDS_JSON,), lambda: rounds_file(app.publisher.site.project, played))
+    aside = app.publisher.beside.now(context, free, played, at)
+    view = PageView(context, free, app.publisher.standing.schemas, played, due, aside.shares, aside.months)
+    plain = {**standing, **pages(app.publisher.pages, view, last_good), **bodies, **rounds, **aside.files}
     return _Made(free, paid, plain, frozenset({*standing, ROUNDS_JSON}), aside)
 
 
@@ -133,7 +137,7 @@ def rounds_file(project: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, by
     return {ROUNDS_JSON: encode(body)}
 
 
-def _offer(service: Service, context: TickContext, composed: Composed, paid: Mapping[str, bytes]) -> Offer:
+def _offer(app: App, context: TickContext, composed: Composed, paid: Mapping[str, bytes]) -> Offer:
     freshness = context.freshness
     head: dict[str, Any] = {
         "tick_id": freshness.tick_id,
@@ -142,7 +146,7 @@ def _offer(service: Service, context: TickContext, composed: Composed, paid: Map
         "source_mode": context.observation.mode.value,
         "project": context.site.project,
         "disclaimer": DISCLAIMER,
-        "assets_version": service.standing.assets_version,
+        "assets_version": app.publisher.standing.assets_version,
     }
     as_of = iso(context.observation.market_ms)
     return Offer(freshness.generation, head, as_of, paid, composed.challenges, composed.bazaar)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from generator.arena.algorand import pack, unpack
+from gateway.wire.algorand import pack, unpack
+from gateway.wire.networks import NETWORKS
 from generator.arena.ballots import BallotFile, Refusal
 from generator.arena.play import PlayInputs
 from generator.arena.settlement import PricePoint
-from generator.catalog.networks import NETWORKS
 from generator.catalog.words import Prediction
 from generator.inbox.folder import Inbox
 from generator.market.consensus import VenueQuote, agree

@@ -19,7 +19,7 @@ from typing import Final
 
 from generator.catalog.words import SourceMode
 from generator.record.memory.store import Memory
-from generator.runtime.service import Service
+from generator.runtime.app import App
 from generator.runtime.tick import tick
 from generator.site.beside import Beside
 from generator.site.downloads import downloads
@@ -50,7 +50,7 @@ async def _ticks(folder: Path) -> list[tuple[str, str, str]]:
         opened(folder / "with", clocks[0], days=3) as whole,
         opened(folder / "without", clocks[1], days=3) as bare,
     ):
-        whole.beside = Beside(whole.memory)
+        whole.publisher.beside = Beside(whole.record.memory)
         walls: tuple[list[float], list[float]] = ([], [])
         cpus: tuple[list[float], list[float]] = ([], [])
         for minute in range(MINUTES):
@@ -67,13 +67,13 @@ async def _ticks(folder: Path) -> list[tuple[str, str, str]]:
     ]
 
 
-async def _one(service: Service, clock: SteppedClock) -> tuple[float, float]:
+async def _one(app: App, clock: SteppedClock) -> tuple[float, float]:
     at = clock.step(timedelta(minutes=1))
     wall, cpu = time.perf_counter(), time.thread_time()
-    await tick(service, at)
+    await tick(app, at)
     took = time.perf_counter() - wall, time.thread_time() - cpu
-    if not isinstance(service.beside, NoBeside):
-        service.beside._pool.submit(int).result()
+    if not isinstance(app.publisher.beside, NoBeside):
+        app.publisher.beside._pool.submit(int).result()
     return took
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from gateway.wire.networks import NETWORKS
 from generator.catalog.money import us_cents, usdc_amount
-from generator.catalog.networks import NETWORKS
 from generator.catalog.products import PRODUCTS
 from generator.compose.challenge import price_in_words
 from generator.site.openapi.paths import _payment_info

@@ -16,15 +16,15 @@ from gateway.devnet.errors import WalletError
 from gateway.devnet.faucet import prepared
 from gateway.devnet.keys import Key, new_key
 from gateway.devnet.rounds import started_at
+from gateway.wire.algorand import DEMO_ARENA
 from gateway.wire.networks import DEVNET, TESTNET
-from generator.arena.address import default_address
 from generator.arena.ballots import NOTE_PREFIX, BallotFile, Poll, judge, note_of
 from generator.catalog.words import Prediction
 from generator.inbox.chain import Ask, ChainBallots, IndexerError
 from tests.arena.test_ballots import OPEN
 from tests.support.toy_devnet import START_ROUND, Toy, pay, toy
 
-ARENA = default_address()
+ARENA = DEMO_ARENA
 
 
 def cast(devnet: Toy, key: Key, choice: Prediction = Prediction.BULLISH, **changes: Any) -> str:

@@ -9,8 +9,7 @@ from typing import Any
 
 from nacl.signing import SigningKey
 
-from generator.arena.address import default_address
-from generator.arena.algorand import TRANSACTION_PREFIX, key_of, pack, txid_of
+from gateway.wire.algorand import DEMO_ARENA, TRANSACTION_PREFIX, key_of, pack, txid_of
 from generator.arena.ballots import BallotFile, note_of
 from generator.catalog.words import Prediction
 from tests.support.worlds import GENESIS
@@ -33,7 +32,7 @@ def ballot(
         "gh": base64.b64decode(GENESIS),
         "lv": 1,
         "note": note_of(round_id, choice),
-        "rcv": key_of(default_address()),
+        "rcv": key_of(DEMO_ARENA),
         "snd": key(number).verify_key.encode(),
         "type": "pay",
         **changes,

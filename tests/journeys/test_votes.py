@@ -20,7 +20,7 @@ from algosdk.encoding import msgpack_encode
 from algosdk.transaction import PaymentTxn, SuggestedParams
 from typer.testing import CliRunner
 
-from generator.arena.address import default_address
+from gateway.wire.algorand import DEMO_ARENA
 from generator.arena.ballots import note_of
 from generator.arena.signing import sign_ballot
 from generator.catalog.words import Prediction
@@ -55,7 +55,7 @@ class SameClock(ChainClock):
 
 
 def by_inbox(inbox: Path, by: int, choice: Prediction, clock: SteppedClock) -> None:
-    path = drop(inbox, *sign_ballot(voter(by), ROUND, choice, default_address(), GENESIS))
+    path = drop(inbox, *sign_ballot(voter(by), ROUND, choice, DEMO_ARENA, GENESIS))
     os.utime(path, (clock.at.timestamp(), clock.at.timestamp()))
 
 
@@ -63,7 +63,7 @@ def chain_ballot(key: str, round_id: str, choice: Prediction, last_round: int) -
     """Sign a ballot that a node accepts, as a wallet does."""
     params = SuggestedParams(1_000, last_round, last_round + 100, GENESIS, flat_fee=True)
     note = note_of(round_id, choice)
-    payment = PaymentTxn(address_from_private_key(key), params, default_address(), 0, note=note)
+    payment = PaymentTxn(address_from_private_key(key), params, DEMO_ARENA, 0, note=note)
     return base64.b64decode(msgpack_encode(AccountTransactionSigner(key).sign_transactions([payment], [0])[0]))
 
 
@@ -101,24 +101,24 @@ async def _votes(folder: Path, site: Path) -> Any:
     """Cast, lock and settle; return what was published while the round was live."""
     clock = SteppedClock(NOON + timedelta(seconds=5))
     with toy(folder, clock=SameClock(clock)) as devnet:
-        async with opened(folder / "state", clock) as service:
-            inbox = service.settings.inbox_path
-            chain = ChainBallots(asking(devnet), default_address())
-            service.box = BallotBox([FolderWay(Inbox(inbox)), ChainWay(chain)])
-            await tick(service, clock.now())
+        async with opened(folder / "state", clock) as app:
+            inbox = app.settings.inbox_path
+            chain = ChainBallots(asking(devnet), DEMO_ARENA)
+            app.record.box = BallotBox([FolderWay(Inbox(inbox)), ChainWay(chain)])
+            await tick(app, clock.now())
             by_inbox(inbox, 0, Prediction.BULLISH, clock)
             on_chain(devnet, 1, Prediction.NEUTRAL)
-            await tick(service, clock.step(timedelta(minutes=1)))
+            await tick(app, clock.step(timedelta(minutes=1)))
             on_chain(devnet, 0, Prediction.BEARISH)  # the same voter by the other way: the last counts
             by_inbox(inbox, 1, Prediction.BULLISH, clock)
             clock.step(timedelta(minutes=57, seconds=50))
             on_chain(devnet, 2, Prediction.BULLISH)  # read by the tick that locks, which waits for the indexer
-            await tick(service, clock.step(timedelta(seconds=70)))
+            await tick(app, clock.step(timedelta(seconds=70)))
             on_chain(devnet, 3, Prediction.BULLISH)  # too late
-            await tick(service, clock.step(timedelta(minutes=1)))
-            assert service.memory.rejected_ballots() == {"round is closed": 1}
+            await tick(app, clock.step(timedelta(minutes=1)))
+            assert app.record.memory.rejected_ballots() == {"round is closed": 1}
             shown = published(site / "current", CONSENSUS)
-            await tick(service, clock.step(timedelta(minutes=59)))
+            await tick(app, clock.step(timedelta(minutes=59)))
             return shown
 
 

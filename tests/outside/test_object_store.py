@@ -225,16 +225,16 @@ def test_ten_ticks_without_the_store_and_then_the_generator_goes_on_by_itself(
     clock = SteppedClock()
 
     async def story() -> None:
-        async with opened(tmp_path, clock, settings) as service:
-            await tick(service, clock.now())
+        async with opened(tmp_path, clock, settings) as app:
+            await tick(app, clock.now())
             before = followed(public), read_json(sold, "manifest.json")
             store.trouble = Trouble("dropped")
             for _ in range(10):
                 with pytest.raises(PublishError):
-                    await tick(service, clock.step(timedelta(minutes=1)))
+                    await tick(app, clock.step(timedelta(minutes=1)))
             store.well()
             assert (followed(public), read_json(sold, "manifest.json")) == before
-            report = await tick(service, clock.step(timedelta(minutes=1)))
+            report = await tick(app, clock.step(timedelta(minutes=1)))
 
             number, seen = followed(public)
             assert f"{number:012d}" == report.generation == read_json(sold, "manifest.json")["generation"]

@@ -19,7 +19,7 @@ from algosdk.account import address_from_private_key
 from algosdk.atomic_transaction_composer import AccountTransactionSigner
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from generator.arena.address import default_address
+from gateway.wire.algorand import DEMO_ARENA
 from generator.arena.ballots import BallotFile, Poll, judge
 from generator.arena.life import schedule_round
 from generator.arena.schedule import Slot
@@ -208,7 +208,7 @@ def verdict(name: str, data: bytes) -> tuple[str | None, Any]:
     taking = schedule_round(Slot(start, start + HOUR), (round_id.partition("-")[0],), opens_ms=0, warm_up=False)
     rounds = {round_id: replace(taking, round_id=round_id, phase=RoundPhase.OPEN)}
     verdicts, ballots = judge(
-        [BallotFile(name, data, 1)], Poll(default_address(), GENESIS, rounds, start - 1), lambda _: frozenset()
+        [BallotFile(name, data, 1)], Poll(DEMO_ARENA, GENESIS, rounds, start - 1), lambda _: frozenset()
     )
     return verdicts[0].reason, ballots[0] if ballots else None
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from generator.arena.algorand import unpack
+from gateway.wire.algorand import unpack
 from generator.cli._anchor import NOTE_PREFIX, Anchor, AnchorError, Node, check, find, head_in, note_of, send
 from generator.cli._published import PublishedError
 from generator.record.log.note import NoteError

@@ -14,7 +14,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from generator.arena.algorand import unpack
+from gateway.wire.algorand import unpack
 from generator.arena.ballots import BallotFile, Poll, judge
 from generator.arena.life import schedule_round
 from generator.arena.schedule import Slot

@@ -13,8 +13,8 @@ import pytest
 
 from generator.release.release import Releases
 from generator.release.vault import Vault
+from generator.runtime.app import App
 from generator.runtime.schedule import Clockwork
-from generator.runtime.service import Service
 from tests.support.disks import FailingDisk
 from tests.support.services import SteppedClock, opened
 
@@ -24,20 +24,20 @@ MINUTE = timedelta(minutes=1)
 class House:
     """One generator for all tests, which each publish into folders of their own: only its opening takes long."""
 
-    def __init__(self, service: Service, clock: SteppedClock, runner: asyncio.Runner) -> None:
-        self.service, self.clock, self.runner = service, clock, runner
-        self.clockwork = Clockwork(service)
+    def __init__(self, app: App, clock: SteppedClock, runner: asyncio.Runner) -> None:
+        self.app, self.clock, self.runner = app, clock, runner
+        self.clockwork = Clockwork(app)
         self.folder = Path()
         self.failed_before = 0.0
 
     def move(self, folder: Path, disk: FailingDisk) -> None:
         """Publish into another folder from now on, on a disk that is whole for one tick."""
         self.folder = folder
-        self.service.releases = Releases(folder / "site", disk)
-        self.service.vault = Vault(folder / "vault", disk)
+        self.app.publisher.releases = Releases(folder / "site", disk)
+        self.app.publisher.vault = Vault(folder / "vault", disk)
         disk.heal()
-        self.service.releases.open()
-        self.service.vault.open()
+        self.app.publisher.releases.open()
+        self.app.publisher.vault.open()
         self.tick()
         disk.armed = True
         self.failed_before = self.failed()
@@ -79,8 +79,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     clock = SteppedClock()
     with asyncio.Runner() as runner:
         opening = opened(tmp_path_factory.mktemp("state"), clock)
-        service = runner.run(opening.__aenter__())
-        yield House(service, clock, runner)
+        app = runner.run(opening.__aenter__())
+        yield House(app, clock, runner)
         runner.run(opening.__aexit__(None, None, None))
 
 
@@ -164,12 +164,12 @@ def test_bytes_that_must_not_be_published_fail_the_tick_before_anything_is_sold(
     disk = FailingDisk("write")
     house.move(tmp_path, disk)
     disk.heal()
-    first, before, pages = house.shown(), house.sold(), house.service.pages
+    first, before, pages = house.shown(), house.sold(), house.app.publisher.pages
 
-    house.service.pages = Torn()  # type: ignore[assignment]
+    house.app.publisher.pages = Torn()  # type: ignore[assignment]
     house.tick()
     between = house.shown(), house.sold()
-    house.service.pages = pages
+    house.app.publisher.pages = pages
     house.tick()
 
     assert between == (first, before)

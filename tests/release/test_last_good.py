@@ -18,9 +18,9 @@ from generator.catalog.words import SourceMode
 from generator.errors import LeadershipLost
 from generator.record.memory.store import Memory
 from generator.release.last_good import Kind, LastGood
+from generator.runtime.app import App
 from generator.runtime.bootstrap import bootstrap_files
 from generator.runtime.metrics import Metrics
-from generator.runtime.service import Service
 from generator.runtime.tick import tick
 from generator.site.beside import Beside
 from generator.site.charts.report import report_charts
@@ -75,17 +75,18 @@ def torn_templates(folder: Path, name: str = "pages/index.html") -> Pages:
     return Pages(Resources(folder, there.site))
 
 
-def broken(service: Service, folder: Path) -> Service:
-    """Return the service with a fault in every kind of file that is no answer."""
-    deaf: Any = Deaf(service.memory)
+def broken(app: App, folder: Path) -> App:
+    """Return the app with a fault in every kind of file that is no answer."""
+    deaf: Any = Deaf(app.record.memory)
 
-    return replace(
-        service,
+    publisher = replace(
+        app.publisher,
         pages=torn_templates(folder),
-        beside=Beside(deaf, service.releases.shown, service.last_good),
+        beside=Beside(deaf, app.publisher.releases.shown, app.publisher.last_good),
         sample=Sample(deaf),
-        standing=Standing(lambda _: fails(), service.last_good),
+        standing=Standing(lambda _: fails(), app.publisher.last_good),
     )
+    return replace(app, publisher=publisher)
 
 
 def site(state: Path) -> dict[str, bytes | None]:
@@ -94,33 +95,33 @@ def site(state: Path) -> dict[str, bytes | None]:
     return {path: (current / path).read_bytes() if (current / path).exists() else None for path in paths}
 
 
-def run(state: Path, work: Callable[[Service, SteppedClock], Any]) -> None:
+def run(state: Path, work: Callable[[App, SteppedClock], Any]) -> None:
     async def whole() -> None:
         clock = SteppedClock()
-        async with opened(state, clock, standing=True) as service:
-            await work(service, clock)
+        async with opened(state, clock, standing=True) as app:
+            await work(app, clock)
 
     asyncio.run(whole())
 
 
 def test_the_release_comes_and_what_cannot_be_made_stays_as_it_was(tmp_path: Path) -> None:
-    async def work(service: Service, clock: SteppedClock) -> None:
-        await tick(service, clock.now())
+    async def work(app: App, clock: SteppedClock) -> None:
+        await tick(app, clock.now())
         before = site(tmp_path)
-        service.last_good.doubt()  # as after a restart: only what is published is known
-        await tick(broken(service, tmp_path / "templates"), clock.step(MINUTE))
+        app.publisher.last_good.doubt()  # as after a restart: only what is published is known
+        await tick(broken(app, tmp_path / "templates"), clock.step(MINUTE))
         after = site(tmp_path)
         assert None not in before.values()
         assert {path for path in after if after[path] != before[path]} == {OTHER_PAGE}
         assert b"000000000002" in (tmp_path / "site/current/api/market-regime.php").read_bytes()
-        assert all(service.last_good.failures[kind] for kind in OF_KIND)
+        assert all(app.publisher.last_good.failures[kind] for kind in OF_KIND)
 
     run(tmp_path, work)
 
 
 def test_without_an_earlier_release_what_cannot_be_made_is_left_out(tmp_path: Path) -> None:
-    async def work(service: Service, clock: SteppedClock) -> None:
-        await tick(broken(service, tmp_path / "templates"), clock.now())
+    async def work(app: App, clock: SteppedClock) -> None:
+        await tick(broken(app, tmp_path / "templates"), clock.now())
 
     run(tmp_path, work)
 

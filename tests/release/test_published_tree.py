@@ -39,9 +39,9 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     async def work() -> None:
         clock = SteppedClock()
-        async with opened(folder, clock, hours=5, standing=True, days=3) as service:
-            await tick(service, clock.now())
-            await tick(service, clock.step(timedelta(minutes=1)))
+        async with opened(folder, clock, hours=5, standing=True, days=3) as app:
+            await tick(app, clock.now())
+            await tick(app, clock.step(timedelta(minutes=1)))
 
     asyncio.run(work())
     return folder

@@ -15,7 +15,7 @@ import pytest
 
 from generator.errors import PublishError
 from generator.release.last_good import Kind
-from generator.runtime.service import Service
+from generator.runtime.app import App
 from generator.runtime.tick import tick
 from generator.site.beside import Beside
 from generator.site.renewed import Renewed
@@ -25,23 +25,23 @@ from tests.support.services import SteppedClock, opened, with_disk
 EVE = datetime(2026, 11, 30, 21, 0, tzinfo=UTC)
 
 
-def run(folder: Path, at: datetime, work: Callable[[Service, SteppedClock], object]) -> None:
+def run(folder: Path, at: datetime, work: Callable[[App, SteppedClock], object]) -> None:
     """Run ticks with everything beside them."""
 
     async def whole() -> None:
         clock = SteppedClock(at)
-        async with opened(folder, clock, hours=3) as service:
-            service.beside = Beside(service.memory)
-            await work(service, clock)  # type: ignore[misc]
+        async with opened(folder, clock, hours=3) as app:
+            app.publisher.beside = Beside(app.record.memory)
+            await work(app, clock)  # type: ignore[misc]
 
     asyncio.run(whole())
 
 
-async def turn(service: Service, clock: SteppedClock, minutes: int) -> None:
+async def turn(app: App, clock: SteppedClock, minutes: int) -> None:
     """Tick each minute, and let what is made beside it end before the next."""
     for _ in range(minutes):
-        await tick(service, clock.step(timedelta(minutes=1)))
-        service.beside._pool.submit(int).result()
+        await tick(app, clock.step(timedelta(minutes=1)))
+        app.publisher.beside._pool.submit(int).result()
 
 
 def site(folder: Path, path: str) -> bytes:
@@ -51,9 +51,9 @@ def site(folder: Path, path: str) -> bytes:
 def test_downloads_change_with_the_hour_and_stay_as_they_are_within_it(tmp_path: Path) -> None:
     seen: list[tuple[bytes, int]] = []
 
-    async def work(service: Service, clock: SteppedClock) -> None:
+    async def work(app: App, clock: SteppedClock) -> None:
         for _ in range(4):
-            await turn(service, clock, 1)
+            await turn(app, clock, 1)
             file = tmp_path / "site" / "current" / "track-record" / "hourly.csv"
             seen.append((file.read_bytes(), int(file.stat().st_mtime)))
 
@@ -70,10 +70,10 @@ def test_downloads_change_with_the_hour_and_stay_as_they_are_within_it(tmp_path:
 
 
 def test_a_month_that_ended_is_put_once_noted_and_linked(tmp_path: Path) -> None:
-    async def work(service: Service, clock: SteppedClock) -> None:
-        await turn(service, clock, 1)
+    async def work(app: App, clock: SteppedClock) -> None:
+        await turn(app, clock, 1)
         assert not list((tmp_path / "site" / "once").glob("files/track-record/*/*"))
-        await turn(service, clock, 3)
+        await turn(app, clock, 3)
 
     run(tmp_path, datetime(2026, 11, 30, 23, 58, tzinfo=UTC), work)
 
@@ -90,16 +90,16 @@ def test_a_month_that_ended_is_put_once_noted_and_linked(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("done", [False, True], ids=["the pointer did not move", "it moved unanswered"])
 def test_a_release_that_fails_puts_its_month_again_in_the_next(tmp_path: Path, done: bool) -> None:
-    async def work(service: Service, clock: SteppedClock) -> None:
-        await turn(service, clock, 2)
+    async def work(app: App, clock: SteppedClock) -> None:
+        await turn(app, clock, 2)
         disk = FailingDisk("point", done=done)
-        failing = with_disk(service, disk)
+        failing = with_disk(app, disk)
         with pytest.raises(PublishError):
             await tick(failing, clock.step(timedelta(minutes=1)))
-        assert not service.memory.exports().notes()
+        assert not app.record.memory.exports().notes()
         disk.heal()
         await turn(failing, clock, 2)
-        assert list(service.memory.exports().notes()) == ["2026-11"]
+        assert list(app.record.memory.exports().notes()) == ["2026-11"]
 
     run(tmp_path, datetime(2026, 11, 30, 23, 58, tzinfo=UTC), work)
 
@@ -174,9 +174,9 @@ SHOWN = ("share/now.png", "share/arena.png", "share/general.png", "track-record/
 
 
 def test_the_first_release_waits_for_no_picture_and_a_restart_goes_on_with_the_last(tmp_path: Path) -> None:
-    def patient(service: Service) -> None:
-        service.beside.close()
-        service.beside = Beside(service.memory, service.releases.shown, at_once=False)
+    def patient(app: App) -> None:
+        app.publisher.beside.close()
+        app.publisher.beside = Beside(app.record.memory, app.publisher.releases.shown, at_once=False)
 
     def shown() -> dict[str, bytes]:
         there = [path for path in SHOWN if (tmp_path / "site" / "current" / path).exists()]
@@ -185,17 +185,17 @@ def test_the_first_release_waits_for_no_picture_and_a_restart_goes_on_with_the_l
     def named() -> bool:
         return b"og:image" in site(tmp_path, "index.html")
 
-    async def first(service: Service, clock: SteppedClock) -> None:
-        patient(service)
-        await turn(service, clock, 1)
+    async def first(app: App, clock: SteppedClock) -> None:
+        patient(app)
+        await turn(app, clock, 1)
         assert (set(shown()), named()) == (set(SHOWN[3:]), False)
-        await turn(service, clock, 1)
+        await turn(app, clock, 1)
         assert (set(shown()), named()) == (set(SHOWN), True)
 
-    async def again(service: Service, clock: SteppedClock) -> None:
-        patient(service)
+    async def again(app: App, clock: SteppedClock) -> None:
+        patient(app)
         before = shown()
-        await turn(service, clock, 1)
+        await turn(app, clock, 1)
         assert (shown() == before, named()) == (True, True)
 
     run(tmp_path, EVE, first)

@@ -13,8 +13,8 @@ from generator.compose.context import Site, TickContext
 from generator.release.disk import Disk
 from generator.release.release import Releases
 from generator.release.vault import Vault
+from generator.runtime.app import App, build
 from generator.runtime.opening import open_market
-from generator.runtime.service import Service, build
 from generator.settings import GeneratorSettings
 from generator.site.beside import Beside, Bodies, Sidelong
 from generator.site.standing import Standing
@@ -69,25 +69,25 @@ async def opened(
     *,
     standing: bool = False,
     days: int = DAYS,
-) -> AsyncIterator[Service]:
+) -> AsyncIterator[App]:
     """Open a generator on `state`."""
-    service = build(settings or GeneratorSettings(state_dir=state), clock, at)
+    app = build(settings or GeneratorSettings(state_dir=state), clock, at)
     if not standing:
-        service.standing.close()
-        service.standing = NoStanding()
-        service.beside.close()
-        service.beside = NoBeside(service.memory)
+        app.publisher.standing.close()
+        app.publisher.standing = NoStanding()
+        app.publisher.beside.close()
+        app.publisher.beside = NoBeside(app.record.memory)
     try:
-        await open_market(service, clock.now(), lambda *_: None, hours, days=days)
-        yield service
+        await open_market(app, clock.now(), lambda *_: None, hours, days=days)
+        yield app
     finally:
-        await service.aclose()
+        await app.aclose()
 
 
-def with_disk(service: Service, disk: Disk) -> Service:
-    """Return the service with releases and vault on another disk."""
-    releases = Releases(service.settings.site_path, disk)
+def with_disk(app: App, disk: Disk) -> App:
+    """Return the app with releases and vault on another disk."""
+    releases = Releases(app.settings.site_path, disk)
     releases.open()
-    vault = Vault(service.settings.vault_path, disk)
+    vault = Vault(app.settings.vault_path, disk)
     vault.open()
-    return replace(service, releases=releases, vault=vault)
+    return replace(app, publisher=replace(app.publisher, releases=releases, vault=vault))

@@ -5,25 +5,25 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 
 from algosdk.account import generate_account
 
-from generator.arena.address import default_address
+from gateway.wire.algorand import DEMO_ARENA
+from gateway.wire.networks import NETWORKS
 from generator.arena.ballots import BallotFile
 from generator.arena.play import ArenaConfig, PlayInputs, PricePoint
 from generator.arena.signing import sign_ballot
 from generator.brain.values import Forecast, Probabilities
 from generator.catalog.assets import ASSETS
-from generator.catalog.networks import NETWORKS
 from generator.catalog.words import Prediction
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
 GENESIS = NETWORKS["devnet"].genesis_hash
-CONFIG = ArenaConfig(60, ("BTC",), default_address(), GENESIS, seed=7, simulated_crowd=False)
+CONFIG = ArenaConfig(60, ("BTC",), DEMO_ARENA, GENESIS, seed=7, simulated_crowd=False)
 
 
 def ms(text: str) -> int:
@@ -108,7 +108,7 @@ class Vote:
     choice: Prediction = Prediction.BULLISH
     by: int = 0
     at_ms: int = NOON
-    address: str = field(default_factory=default_address)
+    address: str = DEMO_ARENA
     genesis: str = GENESIS
 
     def file(self) -> BallotFile:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
+from gateway.wire.networks import NETWORKS
 from generator.arena.values import PredictionMade
 from generator.catalog.assets import ASSETS
 from generator.catalog.changes import VERSIONS
@@ -27,7 +28,6 @@ from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, ENDPOINTS
 from generator.catalog.formats import iso
 from generator.catalog.links import ARENA, BUYER, BUYER_AGENT, DOCS, LEARN, STATUS, TRACK_RECORD
 from generator.catalog.measured import DAYS, MARKETS, MEASURED
-from generator.catalog.networks import NETWORKS
 from generator.catalog.products import PRODUCTS
 from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE, WHAT_THIS_IS_NOT
 from generator.compose.context import TickContext

@@ -30,8 +30,8 @@ class BucketUrl:
         if "@" in parts.netloc or parts.query or parts.fragment:
             raise ValueError("credentials and options do not belong in a URL: set AWS_…, GOOGLE_… or AZURE_… variables")
         names = [name for name in parts.path.split("/") if name]
-        whole = parts.scheme in SCHEMES and _PART.match(parts.netloc)
-        if not whole or not all(_PART.match(name) and name.strip(".") for name in names):
+        whole = url.startswith(tuple(f"{scheme}://" for scheme in SCHEMES)) and _PART.match(parts.netloc)
+        if not whole or not all(_PART.match(name) and name.strip(".") for name in (parts.netloc, *names)):
             forms = ", ".join(f"{scheme}://bucket/prefix" for scheme in SCHEMES)
             raise ValueError(f"must be one of {forms}, of letters, digits and _ . = -")
         return cls(parts.scheme, parts.netloc, "/".join(names))
@@ -41,11 +41,7 @@ class BucketUrl:
 
     def overlaps(self, other: BucketUrl) -> bool:
         """Return whether one of both lies at, under or above the other."""
-        if (self.scheme, self.bucket) != (other.scheme, other.bucket):
-            return False
-        mine, theirs = self.prefix.split("/"), other.prefix.split("/")
-        shared = min(len(mine) if self.prefix else 0, len(theirs) if other.prefix else 0)
-        return mine[:shared] == theirs[:shared]
+        return f"{self}/".startswith(f"{other}/") or f"{other}/".startswith(f"{self}/")
 
 
 def is_bucket(url: str) -> bool:

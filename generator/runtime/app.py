@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from generator.arena.address import default_address
+from gateway.wire.algorand import DEMO_ARENA
+from gateway.wire.networks import NETWORKS
 from generator.arena.play import ArenaConfig
 from generator.brain.engine import Engine
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
-from generator.catalog.networks import NETWORKS
 from generator.catalog.words import SourceMode
 from generator.clock import Clock
 from generator.compose.context import Site
@@ -48,18 +48,80 @@ MOVED_KEY = "replay_moved_ms"
 
 
 @dataclass
-class Service:
-    """What a tick works with. `engine` and `history` are replaced when the market is opened, never within a tick."""
+class Market:
+    """What is known of the market. `history` and `engine` are replaced between two ticks, never within one.
 
-    settings: GeneratorSettings
-    clock: Clock
-    site: Site
+    Args:
+        source: where observations come from.
+        weights: of the brain.
+        engine: the brain, with what it read of `history`.
+        history: of bars.
+        days: of history to begin with.
+    """
+
     source: Source
-    arena: ArenaConfig
     weights: Weights
     engine: Engine
     history: History
+    days: int = DAYS_OF_HISTORY
+
+    @property
+    def mode(self) -> SourceMode:
+        """Where the market data comes from."""
+        return self.source.mode
+
+    async def aclose(self) -> None:
+        """Close connections."""
+        await self.source.aclose()
+
+
+@dataclass
+class Record:
+    """What is kept, and what is played for it.
+
+    Args:
+        arena: rules of the rounds; an hourly recording changes them when it is opened.
+        memory: the database.
+        logbook: the transparency log.
+        polls: published ballots.
+        box: where ballots come from.
+        indexer: of the chain, where ballots are read from it.
+        salt: makes the secret of a sealed forecast.
+    """
+
+    arena: ArenaConfig
     memory: Memory
+    logbook: Logbook
+    polls: Polls
+    box: BallotBox
+    indexer: Indexer | None
+    salt: Callable[[], str]
+
+    async def aclose(self) -> None:
+        """Close connections and the database."""
+        if self.indexer is not None:
+            await self.indexer.aclose()
+        self.memory.close()
+
+
+@dataclass
+class Publisher:
+    """What makes and writes releases.
+
+    Args:
+        site: names and addresses that stand in bodies.
+        releases: the published site.
+        vault: what is for sale.
+        standing: discovery files, and what else seldom changes.
+        sample: the report given away.
+        pages: HTML and Markdown.
+        beside: feeds, pictures and downloads.
+        variants: compressed forms.
+        checker: of every file before it is published.
+        last_good: bytes of the files that could be made last.
+    """
+
+    site: Site
     releases: SiteStore
     vault: VaultStore
     standing: Standing
@@ -69,33 +131,35 @@ class Service:
     variants: Variants
     checker: Checker
     last_good: LastGood
-    logbook: Logbook
-    polls: Polls
-    box: BallotBox
-    indexer: Indexer | None
-    salt: Callable[[], str]
-    head_start: HeadStart | None = None
-    days: int = DAYS_OF_HISTORY  # of history to begin with
 
-    @property
-    def mode(self) -> SourceMode:
-        """Where the market data comes from."""
-        return self.source.mode
+    def close(self) -> None:
+        """End background work."""
+        self.standing.close()
+        self.beside.close()
+
+
+@dataclass
+class App:
+    """What a tick works with."""
+
+    settings: GeneratorSettings
+    clock: Clock
+    market: Market
+    record: Record
+    publisher: Publisher
+    head_start: HeadStart | None = None
 
     async def aclose(self) -> None:
         """Release connections and files."""
-        await self.source.aclose()
-        if self.indexer is not None:
-            await self.indexer.aclose()
-        self.standing.close()
-        self.beside.close()
-        self.memory.close()
+        await self.market.aclose()
+        self.publisher.close()
+        await self.record.aclose()
 
 
 def site_of(settings: GeneratorSettings) -> Site:
     """Return what stands in bodies and pages."""
     network = NETWORKS[settings.network or "devnet"]
-    address = settings.arena.address or default_address()
+    address = settings.arena.address or DEMO_ARENA
     return Site(settings.project, settings.origin, settings.contact, network.name, network.asset_id, address)
 
 
@@ -107,7 +171,7 @@ def build(
     loop: bool = False,
     fence: Fence = one_writer,
     at_once: bool = True,
-) -> Service:
+) -> App:
     """Build every room. Nothing is written but the tables of a new memory: that is for who leads.
 
     Args:
@@ -130,30 +194,31 @@ def build(
         releases = site_store(settings.site_path, settings.site_url, fence)
         checker = Checker()
         last_good = LastGood(checker, releases.shown)
-        return Service(
+        return App(
             settings=settings,
             clock=clock,
-            site=site_of(settings),
-            source=_source(settings, memory, at, loop=loop),
-            arena=_arena(settings, network.genesis_hash),
-            weights=weights,
-            engine=Engine(weights, ASSETS),
-            history=History(ASSETS),
-            memory=memory,
-            releases=releases,
-            vault=vault_store(settings.vault_path, settings.vault_bucket, fence),
-            standing=Standing(releases.shown, last_good, at_once=at_once),
-            sample=Sample(memory),
-            pages=Pages(),
-            beside=Beside(memory, releases.shown, last_good, at_once=at_once),
-            variants=Variants(),
-            checker=checker,
-            last_good=last_good,
-            logbook=_logbook(settings, memory),
-            polls=Polls(memory),
-            box=_box(settings, indexer),
-            indexer=indexer,
-            salt=lambda: secrets.token_hex(16),
+            market=Market(_source(settings, memory, at, loop=loop), weights, Engine(weights, ASSETS), History(ASSETS)),
+            record=Record(
+                arena=_arena(settings, network.genesis_hash),
+                memory=memory,
+                logbook=_logbook(settings, memory),
+                polls=Polls(memory),
+                box=_box(settings, indexer),
+                indexer=indexer,
+                salt=lambda: secrets.token_hex(16),
+            ),
+            publisher=Publisher(
+                site=site_of(settings),
+                releases=releases,
+                vault=vault_store(settings.vault_path, settings.vault_bucket, fence),
+                standing=Standing(releases.shown, last_good, at_once=at_once),
+                sample=Sample(memory),
+                pages=Pages(),
+                beside=Beside(memory, releases.shown, last_good, at_once=at_once),
+                variants=Variants(),
+                checker=checker,
+                last_good=last_good,
+            ),
         )
     except BaseException:
         memory.close()
@@ -172,7 +237,7 @@ def _indexer(settings: GeneratorSettings) -> Indexer | None:
 def _box(settings: GeneratorSettings, indexer: Indexer | None) -> BallotBox:
     ways: list[WayIn] = [FolderWay(Inbox(settings.inbox_path))]
     if indexer is not None:
-        ways.append(ChainWay(ChainBallots(indexer.ask, settings.arena.address or default_address())))
+        ways.append(ChainWay(ChainBallots(indexer.ask, settings.arena.address or DEMO_ARENA)))
     return BallotBox(ways)
 
 
@@ -208,7 +273,7 @@ def _arena(settings: GeneratorSettings, genesis_hash: str) -> ArenaConfig:
     return ArenaConfig(
         round_minutes=settings.arena.round_minutes,
         assets=settings.arena.assets,
-        address=settings.arena.address or default_address(),
+        address=settings.arena.address or DEMO_ARENA,
         genesis_hash=genesis_hash,
         seed=settings.seed,
         simulated_crowd=(settings.source or SourceMode.SIMULATED) == SourceMode.SIMULATED,
