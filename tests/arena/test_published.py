@@ -13,7 +13,7 @@ from generator.arena.play import PlayInputs, PlayState, play
 from generator.arena.published import complaint_of, published_round
 from generator.arena.values import Lesson, Round, Tally
 from generator.record.audit.rows import check_rows
-from tests.support.worlds import HOUR, NOON, inputs_at
+from tests.support.arena_inputs import HOUR, NOON, inputs_at
 
 VOTES = Tally(5, 2, 1)
 

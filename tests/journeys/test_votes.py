@@ -32,31 +32,20 @@ from generator.inbox.folder import Inbox
 from generator.record.audit.recount import path_of
 from generator.runtime.tick import tick
 from tests.devnet.test_ballots import asking
+from tests.support.arena_inputs import GENESIS, voter
+from tests.support.clock import NOON, ManualClock
+from tests.support.devnet_app import DevnetApp, devnet_app
+from tests.support.process_clock import ProcessClock
 from tests.support.processes import Running, emi, emi_up, get
-from tests.support.services import NOON, SteppedClock, opened
-from tests.support.shifted import ShiftedClock
-from tests.support.toy_devnet import SteppedClock as ChainClock
-from tests.support.toy_devnet import Toy, toy
-from tests.support.worlds import GENESIS, voter
+from tests.support.services import opened
 
 ROUND = "BTC-20261120-130000"
 CONSENSUS = "/api/human-consensus.php"
 
 
-class SameClock(ChainClock):
-    """The chain's clock, in step with the generator's."""
-
-    def __init__(self, clock: SteppedClock) -> None:
-        super().__init__()
-        self._clock = clock
-
-    def __call__(self) -> float:
-        return self._clock.at.timestamp()
-
-
-def by_inbox(inbox: Path, by: int, choice: Prediction, clock: SteppedClock) -> None:
+def by_inbox(inbox: Path, by: int, choice: Prediction, clock: ManualClock) -> None:
     path = drop(inbox, *sign_ballot(voter(by), ROUND, choice, DEMO_ARENA, GENESIS))
-    os.utime(path, (clock.at.timestamp(), clock.at.timestamp()))
+    os.utime(path, (clock.unix(), clock.unix()))
 
 
 def chain_ballot(key: str, round_id: str, choice: Prediction, last_round: int) -> bytes:
@@ -67,7 +56,7 @@ def chain_ballot(key: str, round_id: str, choice: Prediction, last_round: int) -
     return base64.b64decode(msgpack_encode(AccountTransactionSigner(key).sign_transactions([payment], [0])[0]))
 
 
-def on_chain(devnet: Toy, by: int, choice: Prediction) -> None:
+def on_chain(devnet: DevnetApp, by: int, choice: Prediction) -> None:
     devnet.fund(address_from_private_key(voter(by)))
     last_round = devnet.client.get("/algod/v2/transactions/params").json()["last-round"]
     data = chain_ballot(voter(by), ROUND, choice, last_round)
@@ -99,8 +88,8 @@ def test_votes_by_inbox_and_on_chain_are_locked_published_and_counted_again_once
 
 async def _votes(folder: Path, site: Path) -> Any:
     """Cast, lock and settle; return what was published while the round was live."""
-    clock = SteppedClock(NOON + timedelta(seconds=5))
-    with toy(folder, clock=SameClock(clock)) as devnet:
+    clock = ManualClock(NOON + timedelta(seconds=5))
+    with devnet_app(folder, clock=clock) as devnet:
         async with opened(folder / "state", clock) as app:
             inbox = app.settings.inbox_path
             chain = ChainBallots(asking(devnet), DEMO_ARENA)
@@ -148,7 +137,7 @@ def _vote_on_chain(up: Running, key: str, round_id: str) -> None:
 @pytest.mark.outside
 @pytest.mark.timeout(700)
 def test_on_a_real_emi_up_one_vote_by_inbox_and_one_on_chain_are_counted(tmp_path: Path) -> None:
-    clock = ShiftedClock(tmp_path)
+    clock = ProcessClock(tmp_path)
     clock.go_to(20 * 60)
     shift = clock.environment
     with emi_up(tmp_path, EMI_STATE_DIR="state", **shift) as up:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from generator.record.logbook import read_keys
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, ticks
 from tests.support.log_records import Record
-from tests.support.worlds import HOUR, MINUTE, NOON, ticks
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(600)]
 

@@ -16,8 +16,8 @@ from typer.testing import CliRunner, Result
 
 from generator.cli.verify import verify
 from tests.arena.test_published import a_row
+from tests.support.arena_inputs import NOON, ticks
 from tests.support.log_records import Record
-from tests.support.worlds import NOON, ticks
 
 Steps = tuple[str | int, ...]
 

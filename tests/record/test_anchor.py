@@ -18,8 +18,8 @@ from generator.cli._anchor import NOTE_PREFIX, Anchor, AnchorError, Node, check,
 from generator.cli._published import PublishedError
 from generator.record.log.note import NoteError
 from generator.record.log.reader import LogReader
+from tests.support.arena_inputs import GENESIS, voter
 from tests.support.published_log import head_of, publish
-from tests.support.worlds import GENESIS, voter
 
 ENTRIES = [f"entry {number}".encode() for number in range(300)]
 EARLY = head_of(ENTRIES[:120])

@@ -20,9 +20,9 @@ from generator.record.log.reader import LogReader
 from generator.record.log.tiles import unbundle
 from generator.record.logbook import KeyFileError, Logbook, add_key, drop_old_keys, make_key, read_keys
 from tests.support import rfc6962
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at, ticks
+from tests.support.databases import dump, url_in
 from tests.support.log_records import CROWDED, NAME, Record
-from tests.support.states import dump, url_in
-from tests.support.worlds import HOUR, MINUTE, NOON, inputs_at, ticks
 
 HOURS = 8
 

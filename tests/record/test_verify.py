@@ -18,9 +18,9 @@ from generator.record.log.merkle import leaf_hash
 from generator.record.log.note import Checkpoint, Signer
 from generator.record.logbook import add_key, drop_old_keys, read_keys
 from tests.record.test_logbook import entries
+from tests.support.arena_inputs import MINUTE, NOON, ticks
 from tests.support.log_records import NAME, Record
 from tests.support.published_log import publish
-from tests.support.worlds import MINUTE, NOON, ticks
 
 HOURS = 6
 
