@@ -30,12 +30,12 @@ docs/buying.md: anew, stands, tells, told
 docs/decisions: beside, first look, nobody, rule N, stands, tells, told
 docs/feeds.md: anew, beside, put once
 docs/object-store.md: anew, goes on, put once, told
-docs/operating.md: anew, aside, beside, go on, goes on, nothing may, put once, stands, told
+docs/operating.md: anew, aside, beside, go on, goes on, nothing may, put once, told
 docs/pages.md: beside, stands, tells, told
 docs/payments-proof.md: first look, go on, goes on, nobody, rule N, rules N, second look, stands, toy
 docs/payments.md: anew, beside, goes on, nobody, second look, stands, tells
 docs/publishing.md: anew, beside, headstart, made up, nobody, put once, stands
-docs/record.md: beside, go on, goes on, made up, nobody, put once, stands, stepped clock, tells, told
+docs/record.md: beside, go on, goes on, nobody, put once, stands, stepped clock, tells, told
 docs/serving-cloud.md: anew, nobody, stands
 docs/serving.md: beside, nobody, stands
 docs/several-machines.md: goes on, nobody, stands, tells, told, warm
@@ -53,14 +53,14 @@ gateway/vault: goes on, nobody, stands
 gateway/wire: nobody
 generator/arena: Standing, is no X, lived, made up, nobody, stands, stepped clock, told
 generator/brain: contract section, go on, is no X, nobody, stands, tells, the study's words, told
-generator/cli: Duty, aside, beside, given up, go on, goes on, head start, headstart, is no X, made up, nobody, put once, stands, stepped clock, tells, told, toy
+generator/cli: Duty, beside, go on, head start, headstart, is no X, nobody, put once, stands, stepped clock, tells, told, toy
 generator/clock.py: go on
 generator/errors.py: nobody, stands
 generator/fence.py: beside, told
-generator/inbox: first look, go on, goes on, is no X, made up, told
+generator/inbox: first look, goes on, is no X, made up, told
 generator/lab: tells
 generator/market: beside, is no X, nobody, stands, tells, told
-generator/record: Standing, aside, beside, given up, go on, is no X, lived, nobody, put once, stands, stepped clock, told, warm
+generator/record: Standing, beside, go on, is no X, lived, nobody, put once, stands, stepped clock, told, warm
 generator/release: beside, go on, goes on, is no X, nobody, put once, stands, told
 generator/runtime: Clockwork, Duty, Sidelong, Standing, aside, beside, go on, goes on, head start, headstart, history came, is no X, lived, make dry, nobody, stands, stepped clock, tells, told, warm
 generator/settings.py: is no X, nobody, stands
@@ -71,7 +71,7 @@ site/edge: beside, go on, is no X, nobody, put once, stands, tells, told
 templates/buyer: go on, made up
 templates/pages: beside, is no X, made up, nobody, stands, tells, told
 tests/app: beside, is no X, put once, rule N, told
-tests/arena: beside, is no X, lived, nobody, stands, stepped clock, the issue, told
+tests/arena: beside, is no X, lived, nobody, stands, the issue, told
 tests/benchmarks: beside, first look, house, made up, nobody, second look, tells, the issue, told
 tests/brain: stands, tells, the issue, told
 tests/buyer: beside, is no X, made up, nobody, stands, tells, told
@@ -88,7 +88,7 @@ tests/market: beside, given up, go on, goes on, history came, is no X, nobody, t
 tests/outside: anew, beside, front, given up, goes on, is no X, made up, nobody, put once, rule N, rules N, stands, tells, told, warm, world
 tests/payments: is no X, nobody, rule N, rules N, second look, silent, stands, tells, told
 tests/peers: told
-tests/record: anew, aside, beside, given up, go on, goes on, is no X, lived, made up, nobody, put once, stands, stepped clock, tells, told, warm
+tests/record: anew, beside, goes on, is no X, lived, made up, nobody, put once, stands, stepped clock, tells, told, warm
 tests/release: Clockwork, Standing, beside, goes on, is no X, nobody, put once, tells, told
 tests/runtime: Clockwork, Duty, beside, goes on, head start, headstart, is no X, nobody, nothing may, tells, told, warm
 tests/site: Standing, anew, beside, goes on, is no X, made up, nobody, put once, stands, tells, told, warm
