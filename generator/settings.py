@@ -100,7 +100,9 @@ class GeneratorSettings(BaseSettings):
     site_url: str | None = Field(None, description="Object store that the site is published to, before SITE_DIR.")
     vault_url: str | None = Field(None, description="Where the gateway reads quotes; default file STATE_DIR/vault.")
     memory_url: str | None = Field(None, description="Database of the memory; default SQLite in STATE_DIR.")
-    lease_url: str | None = Field(None, description="Who leads of several; default a lock file in STATE_DIR.")
+    lease_url: str | None = Field(
+        None, description="PostgreSQL in which several generators elect a leader; default a lock file in STATE_DIR."
+    )
     lease_ttl_seconds: float = Field(3, ge=1, le=300, description="Silence after which another generator takes over.")
     base_url: str | None = Field(None, description="Public origin; default http://127.0.0.1:PORT.")
     project: str = Field(DEFAULT_PROJECT, min_length=1, max_length=80, description="Name in every answer.")
@@ -173,7 +175,9 @@ class GeneratorSettings(BaseSettings):
     def _lease_form(cls, value: str | None) -> str | None:
         if value is None or value.startswith(POSTGRES):
             return value
-        return bucket_or(f"{POSTGRES}…", value)
+        if is_bucket(value):
+            raise ValueError(f"a lease in an object store is not supported: use {POSTGRES}…, as MEMORY_URL does")
+        raise ValueError(f"must be {POSTGRES}…")
 
     @property
     def origin(self) -> str:
@@ -257,9 +261,9 @@ class GeneratorSettings(BaseSettings):
                 if inbox == path or inbox in path.parents or path in inbox.parents:
                     return f"ARENA__INBOX_URL {inbox} and {name} {path} must lie apart"
             return None
-        stores = (("SITE_URL", self.site_url), ("VAULT_URL", self.vault_bucket), ("LEASE_URL", self.lease_url))
+        stores = (("SITE_URL", self.site_url), ("VAULT_URL", self.vault_bucket))
         for name, url in stores:
-            if url and is_bucket(url) and BucketUrl.parse(url).overlaps(BucketUrl.parse(self.inbox_bucket)):
+            if url and BucketUrl.parse(url).overlaps(BucketUrl.parse(self.inbox_bucket)):
                 return f"ARENA__INBOX_URL {self.inbox_bucket} and {name} {url} must lie apart: ballots are removed"
         return None
 
