@@ -78,7 +78,6 @@ def publish(app: App, context: TickContext, composed: Composed, at: datetime) ->
         context.freshness.tick_id, generation, context.freshness.generated_ms, ok=True, reason=None
     )
     app.publisher.beside.done(aside, context, made.free, at)
-    app.record.pruning.after(app.record.logbook.published, context.freshness.generated_ms)
     return _report(context, made.free["/status.json"]["status"], len(files), written)
 
 

@@ -36,8 +36,8 @@ from generator.contract.paid_atlas import IntelligenceLayer, X402AtlasPaidRespon
 from generator.contract.paid_human_report import HumanReport
 from generator.contract.paid_main_brain import X402MainBrainPaidResponse
 from generator.contract.paid_market_regime import X402PaidResponse
-from tests.support.little_vault import write_vault
-from tests.support.live_gateway import devnet_at
+from tests.support.local_servers import devnet_at
+from tests.support.sample_vault import write_vault
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -15,16 +15,17 @@ from generator.release.release import Releases
 from generator.release.vault import Vault
 from generator.runtime.app import App
 from generator.runtime.scheduler import Scheduler
+from tests.support.clock import ManualClock
 from tests.support.disks import FailingDisk
-from tests.support.services import SteppedClock, opened
+from tests.support.services import opened
 
 MINUTE = timedelta(minutes=1)
 
 
-class House:
+class GeneratorHarness:
     """One generator for all tests, which each publish into folders of their own: only its opening takes long."""
 
-    def __init__(self, app: App, clock: SteppedClock, runner: asyncio.Runner) -> None:
+    def __init__(self, app: App, clock: ManualClock, runner: asyncio.Runner) -> None:
         self.app, self.clock, self.runner = app, clock, runner
         self.scheduler = Scheduler(app)
         self.folder = Path()
@@ -75,12 +76,12 @@ class House:
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    clock = SteppedClock()
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GeneratorHarness]:
+    clock = ManualClock()
     with asyncio.Runner() as runner:
         opening = opened(tmp_path_factory.mktemp("state"), clock)
         app = runner.run(opening.__aenter__())
-        yield House(app, clock, runner)
+        yield GeneratorHarness(app, clock, runner)
         runner.run(opening.__aexit__(None, None, None))
 
 
@@ -90,7 +91,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     [("write", 0), ("write", 3), ("sync", 0), ("sync", 1), ("replace", 0), ("move", 0), ("point", 0)],
 )
 def test_whatever_step_fails_the_next_tick_publishes_and_tells_of_it(
-    house: House, tmp_path: Path, step: str, uses: int, done: bool
+    house: GeneratorHarness, tmp_path: Path, step: str, uses: int, done: bool
 ) -> None:
     disk = FailingDisk(step, uses, done=done)
     house.move(tmp_path, disk)
@@ -110,7 +111,7 @@ def test_whatever_step_fails_the_next_tick_publishes_and_tells_of_it(
     assert house.sold() == [status["generation"], *sold]
 
 
-def test_a_store_that_is_away_for_ten_ticks_is_told_of_and_waited_for(house: House, tmp_path: Path) -> None:
+def test_a_store_that_is_away_for_ten_ticks_is_told_of_and_waited_for(house: GeneratorHarness, tmp_path: Path) -> None:
     disk = FailingDisk("write")
     house.move(tmp_path, disk)
     first = house.shown()
@@ -130,7 +131,7 @@ def test_a_store_that_is_away_for_ten_ticks_is_told_of_and_waited_for(house: Hou
 
 
 def test_with_the_clock_set_back_an_hour_every_changed_file_has_another_date_that_is_not_ahead(
-    house: House, tmp_path: Path
+    house: GeneratorHarness, tmp_path: Path
 ) -> None:
     disk = FailingDisk("write")
     house.move(tmp_path, disk)
@@ -154,7 +155,9 @@ def stamps(folder: Path) -> dict[str, tuple[int, int]]:
     return {f"/{path.relative_to(current)}": (int(stat.st_mtime), stat.st_ino) for path, stat in found.items()}
 
 
-def test_bytes_that_must_not_be_published_fail_the_tick_before_anything_is_sold(house: House, tmp_path: Path) -> None:
+def test_bytes_that_must_not_be_published_fail_the_tick_before_anything_is_sold(
+    house: GeneratorHarness, tmp_path: Path
+) -> None:
     class Torn:
         """Pages of which half is missing."""
 
@@ -177,7 +180,7 @@ def test_bytes_that_must_not_be_published_fail_the_tick_before_anything_is_sold(
     assert house.shown()["ticks"]["failed_24h"] == first["ticks"]["failed_24h"] + 1
 
 
-def test_two_generators_on_one_site_never_take_it_back_and_one_is_told(house: House, tmp_path: Path) -> None:
+def test_two_generators_on_one_site_never_take_it_back_and_one_is_told(house: GeneratorHarness, tmp_path: Path) -> None:
     disk = FailingDisk("write")
     house.move(tmp_path, disk)
     disk.heal()

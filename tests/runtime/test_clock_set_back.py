@@ -13,7 +13,7 @@ from generator.catalog.formats import iso
 from generator.catalog.words import SourceMode
 from generator.market.source import Progress, Source
 from generator.market.values import BarFrame, Observation
-from generator.record.audit.auditing import Audit
+from generator.record.audit.audit import Audit
 from generator.record.log.reader import LogReader
 from generator.record.logbook import head_of
 from generator.runtime.app import build
@@ -21,7 +21,8 @@ from generator.runtime.startup import open_market
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
 from tests.runtime.test_tick import write_candles
-from tests.support.services import MINUTE, NOON, SteppedClock, body, opened, run
+from tests.support.clock import NOON, ManualClock
+from tests.support.services import MINUTE, body, opened, run
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
@@ -36,7 +37,7 @@ def market_time(found: Any) -> str:
     return str(found.get("replay", {}).get("market_time", found["freshness"]["generated_at"]))
 
 
-async def a_day_ahead(app: Any, clock: SteppedClock) -> None:
+async def a_day_ahead(app: Any, clock: ManualClock) -> None:
     """Play three hours of tomorrow: a round is sealed, won or lost, another runs, a third takes votes."""
     start = clock.at + DAY
     for minute in (0, 5, 55, 60, 65, 115, 120, 125, 175, 180):
@@ -60,7 +61,7 @@ def back(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     at = None if request.param is SourceMode.SIMULATED else datetime(2026, 1, 4, 12, tzinfo=UTC)
 
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(folder, clock, settings, at=at) as app:
             await tick(app, clock.now())
             await a_day_ahead(app, clock)
@@ -111,7 +112,7 @@ def test_a_start_with_the_clock_ahead_leaves_nothing_of_it_once_the_clock_is_rig
     settings = settings_of(SourceMode.SIMULATED, tmp_path)
 
     async def work() -> None:
-        clock = SteppedClock(NOON + DAY)
+        clock = ManualClock(NOON + DAY)
         async with opened(tmp_path, clock, settings, hours=3) as app:
             await tick(app, clock.now())
             clock.at = NOON
@@ -130,7 +131,7 @@ def test_a_restart_with_the_clock_right_again_voids_what_was_sealed_before_it(tm
     settings = settings_of(SourceMode.SIMULATED, tmp_path)
 
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock, settings) as app:
             await tick(app, clock.now())
             await a_day_ahead(app, clock)
@@ -165,7 +166,7 @@ def test_a_live_market_is_cut_off_at_the_clock_and_not_fetched_again(tmp_path: P
             """Nothing is open."""
 
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         app = build(GeneratorSettings(state_dir=tmp_path), clock, days=1)
         app.market.source = source = Live(app.market.source)
         await open_market(app, clock.now(), lambda *_: None)

@@ -27,8 +27,9 @@ from generator.settings import GeneratorSettings
 from generator.wings.bucket.mirror import Mirrored
 from generator.wings.bucket.site import BucketSite
 from tests.support.buckets import FaultyBucket, memory
+from tests.support.clock import NOON, ManualClock
 from tests.support.leases import FakeLease
-from tests.support.services import DAYS, MINUTE, NOON, NoStanding, SteppedClock, opened, run
+from tests.support.services import DAYS, MINUTE, NoStanding, opened, run
 
 
 class Candidate:
@@ -42,7 +43,7 @@ class Candidate:
     """
 
     def __init__(self, state: Path, lease: FakeLease, bucket: FaultyBucket | None = None, **settings: Any) -> None:
-        self.clock = SteppedClock()
+        self.clock = ManualClock()
         self.lease = lease
         self.reports: list[Report] = []
         self.leadership = Leadership(lease)
@@ -84,7 +85,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("record") / "state"
 
     async def work() -> None:
-        async with opened(folder, SteppedClock(NOON - MINUTE)) as app:
+        async with opened(folder, ManualClock(NOON - MINUTE)) as app:
             await tick(app, NOON - MINUTE)
 
     run(work)
@@ -235,7 +236,7 @@ def test_a_tick_that_the_fence_refused_is_not_recorded_as_failed(state: Path) ->
 def test_a_wrong_key_of_the_log_is_refused_before_any_history_is_read(tmp_path: Path, key: str) -> None:
     async def work() -> None:
         if key == "of another log":
-            async with opened(tmp_path / "state", SteppedClock()) as before:
+            async with opened(tmp_path / "state", ManualClock()) as before:
                 await tick(before, NOON)
             make_key(tmp_path / "log.key", "another.example/log")
         if key == "of no log":

@@ -10,12 +10,13 @@ import pytest
 from generator.errors import GeneratorError, LeadershipLost
 from generator.lease import Grant
 from generator.runtime.leadership import Leadership
-from tests.support.leases import FakeLease, HandClock
+from tests.support.clock import ManualClock
+from tests.support.leases import FakeLease
 
 
-def leading(ttl_s: float | None = 3.0) -> tuple[Leadership, FakeLease, HandClock]:
-    lease, clock = FakeLease(ttl_s), HandClock()
-    leadership = Leadership(lease, clock)
+def leading(ttl_s: float | None = 3.0) -> tuple[Leadership, FakeLease, ManualClock]:
+    lease, clock = FakeLease(ttl_s), ManualClock()
+    leadership = Leadership(lease, clock.monotonic)
     leadership.step()
     return leadership, lease, clock
 
@@ -29,7 +30,7 @@ def refused(leadership: Leadership) -> bool:
 
 
 def test_without_the_lease_the_fence_refuses_every_write() -> None:
-    leadership = Leadership(FakeLease(), HandClock())
+    leadership = Leadership(FakeLease(), ManualClock().monotonic)
 
     assert refused(leadership)
     assert leadership.state() is None
@@ -44,9 +45,9 @@ def test_the_fence_returns_the_epoch_that_was_granted() -> None:
 def test_a_process_suspended_past_its_time_writes_nothing_when_it_resumes() -> None:
     leadership, _, clock = leading()
 
-    clock.at += 2.69
+    clock.step(2.69)
     assert leadership.fence() == 1
-    clock.at += 0.02
+    clock.step(0.02)
 
     assert refused(leadership)
 
@@ -55,11 +56,11 @@ def test_time_is_counted_from_before_the_request_was_sent() -> None:
     leadership, lease, clock = leading()
 
     def slow() -> None:
-        clock.at += 2.0
+        clock.step(2.0)
 
     lease.on_renew = slow
     leadership.step()
-    clock.at += 0.8
+    clock.step(0.8)
 
     assert refused(leadership)
 
@@ -68,7 +69,7 @@ def test_a_lease_is_renewed_three_times_in_its_time() -> None:
     leadership, _, clock = leading()
 
     for _ in range(10):
-        clock.at += leadership.step()
+        clock.step(leadership.step())
         assert leadership.fence() == 1
 
 
@@ -76,10 +77,10 @@ def test_one_lost_request_is_tolerated_and_a_lease_out_of_reach_expires() -> Non
     leadership, lease, clock = leading()
     lease.away = True
 
-    clock.at += leadership.step()
+    clock.step(leadership.step())
     assert leadership.fence() == 1
     for _ in range(2):
-        clock.at += leadership.step()
+        clock.step(leadership.step())
 
     assert refused(leadership)
     assert leadership.counts.unreached == 3
@@ -88,7 +89,7 @@ def test_one_lost_request_is_tolerated_and_a_lease_out_of_reach_expires() -> Non
 def test_a_lease_that_no_one_took_meanwhile_continues_under_its_epoch() -> None:
     leadership, lease, clock = leading()
     lease.away = True
-    clock.at += 10
+    clock.step(10)
     leadership.step()
     lease.away = False
 
@@ -128,7 +129,7 @@ def test_a_process_that_cannot_lead_releases_the_lease_until_it_can() -> None:
 
 def test_the_floor_makes_the_next_epoch_higher() -> None:
     lease = FakeLease()
-    leadership = Leadership(lease, HandClock())
+    leadership = Leadership(lease, ManualClock().monotonic)
     leadership.floor = 41
 
     leadership.step()
@@ -136,10 +137,10 @@ def test_the_floor_makes_the_next_epoch_higher() -> None:
     assert leadership.fence() == 42
 
 
-def test_every_change_is_told_and_the_first_answer_too() -> None:
+def test_every_change_is_notified_and_the_first_answer_too() -> None:
     lease = FakeLease()
     lease.free = False
-    leadership = Leadership(lease, HandClock())
+    leadership = Leadership(lease, ManualClock().monotonic)
     notified: list[int | None] = []
 
     def note() -> None:
@@ -184,7 +185,7 @@ def test_a_lease_that_cannot_be_released_expires() -> None:
 def test_a_lease_without_an_end_is_held_while_the_process_lives() -> None:
     leadership, _, clock = leading(None)
 
-    clock.at += 1e6
+    clock.step(1e6)
 
     assert leadership.fence() == 1
 

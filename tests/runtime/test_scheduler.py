@@ -22,23 +22,9 @@ from generator.runtime.metrics import Metrics
 from generator.runtime.publication import Report
 from generator.runtime.scheduler import Scheduler
 from generator.runtime.tick import tick
+from tests.support.clock import NOON, ManualClock
 from tests.support.ports import free_port
-from tests.support.services import MINUTE, NOON, SteppedClock, body, opened, run
-
-
-class TwoClocks(SteppedClock):
-    """A wall clock that can be set, over a monotonic one that cannot."""
-
-    def __init__(self, at: datetime = NOON) -> None:
-        super().__init__(at)
-        self.seconds = 0.0
-
-    def monotonic(self) -> float:
-        return self.seconds
-
-    def pass_s(self, seconds: float) -> None:
-        self.seconds += seconds
-        self.step(timedelta(seconds=seconds))
+from tests.support.services import MINUTE, body, opened, run
 
 
 def count(metrics: Metrics, name: str, **labels: str) -> float:
@@ -72,7 +58,7 @@ def test_a_tick_past_its_deadline_is_ended_recorded_and_not_published(tmp_path: 
     reports: list[Report] = []
 
     async def work() -> None:
-        async with opened(tmp_path, SteppedClock()) as app:
+        async with opened(tmp_path, ManualClock()) as app:
             app.market.source = Slowed(app.market.source, **fault)  # type: ignore[assignment]
             scheduler = Scheduler(app, lambda report, _: reports.append(report), deadline_s=0.3)
             await scheduler.fire()
@@ -87,7 +73,7 @@ def test_a_tick_past_its_deadline_is_ended_recorded_and_not_published(tmp_path: 
 
 def test_a_source_that_hangs_ends_before_the_tick_does(tmp_path: Path) -> None:
     async def work() -> None:
-        async with opened(tmp_path, SteppedClock()) as app:
+        async with opened(tmp_path, ManualClock()) as app:
             app.market.source = Slowed(app.market.source, sleep_s=30)  # type: ignore[assignment]
             with pytest.raises(SourceError, match="did not respond within"):
                 await tick(app, NOON, sources_s=0.05)
@@ -99,14 +85,14 @@ def test_a_tick_that_blocks_its_thread_is_reported_as_stuck(tmp_path: Path) -> N
     seen: list[tuple[bool, float]] = []
 
     async def work() -> None:
-        clock = TwoClocks()
+        clock = ManualClock()
         async with opened(tmp_path, clock) as app:
             scheduler = Scheduler(app)
 
             class Hung(Slowed):
                 async def observe(self, now_ms: int, since_ms: int) -> Observation:
                     seen.append((scheduler.is_stuck(), count(scheduler.metrics, "emi_tick_running_seconds")))
-                    clock.pass_s(80)
+                    clock.step(80)
                     seen.append((scheduler.is_stuck(), count(scheduler.metrics, "emi_tick_running_seconds")))
                     return await super().observe(now_ms, since_ms)
 
@@ -121,27 +107,27 @@ def test_a_tick_that_blocks_its_thread_is_reported_as_stuck(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("jump", [timedelta(hours=1), -timedelta(hours=1), timedelta(seconds=3)])
 def test_a_clock_that_is_set_is_reported_once(jump: timedelta) -> None:
-    clock = TwoClocks()
+    clock = ManualClock()
     watch = JumpWatch(clock)
-    clock.pass_s(1)
+    clock.step(1)
     assert watch.jump_s() == 0.0
 
-    clock.step(jump)
+    clock.set_wall(jump)
 
     assert watch.jump_s() == jump.total_seconds()
     assert watch.jump_s() == 0.0
 
 
 def test_a_slewed_clock_and_a_slow_process_do_not_count_as_a_jump() -> None:
-    clock = TwoClocks()
+    clock = ManualClock()
     watch = JumpWatch(clock)
     jumps = []
 
     for _ in range(600):
-        clock.pass_s(1)
-        clock.step(timedelta(milliseconds=1))
+        clock.step(1)
+        clock.set_wall(timedelta(milliseconds=1))
         jumps.append(watch.jump_s())
-    clock.pass_s(90)
+    clock.step(90)
 
     assert [*jumps, watch.jump_s()] == [0.0] * 601
 
@@ -149,7 +135,7 @@ def test_a_slewed_clock_and_a_slow_process_do_not_count_as_a_jump() -> None:
 class Idle(Scheduler):
     """A scheduler whose ticks are only listed."""
 
-    def __init__(self, clock: SteppedClock) -> None:
+    def __init__(self, clock: ManualClock) -> None:
         super().__init__(cast("App", SimpleNamespace(clock=clock)))
         self.made: list[str] = []
 
@@ -159,11 +145,11 @@ class Idle(Scheduler):
 
 def test_minutes_without_a_tick_are_counted() -> None:
     async def work() -> None:
-        clock = TwoClocks()
+        clock = ManualClock()
         scheduler = Idle(clock)
         for seconds in (60, 60, 240, 61):
             await scheduler.fire()
-            clock.pass_s(seconds)
+            clock.step(seconds)
         await scheduler.fire()
         assert ticks(scheduler.metrics, "missed") == 3
         assert len(scheduler.made) == 5
@@ -173,12 +159,12 @@ def test_minutes_without_a_tick_are_counted() -> None:
 
 def test_a_jump_forward_makes_a_tick_at_once_and_none_is_missed() -> None:
     async def work() -> None:
-        clock = TwoClocks()
+        clock = ManualClock()
         scheduler = Idle(clock)
         scheduler.start()
         await scheduler.fire()
-        clock.pass_s(10)
-        clock.step(timedelta(hours=3))
+        clock.step(10)
+        clock.set_wall(timedelta(hours=3))
         await scheduler.check_clock()
         assert scheduler.made == ["12:00:00", "15:00:10"]
         assert count(scheduler.metrics, "emi_clock_jumps_total", direction="forward") == 1
@@ -190,12 +176,12 @@ def test_a_jump_forward_makes_a_tick_at_once_and_none_is_missed() -> None:
 
 def test_after_a_jump_back_the_scheduler_keeps_full_minutes() -> None:
     async def work() -> None:
-        clock = TwoClocks()
+        clock = ManualClock()
         scheduler = Idle(clock)
         scheduler.start()
         # What APScheduler is left with after the machine's clock was set back by an hour.
         scheduler.job.modify(next_run_time=datetime.now(UTC) + timedelta(hours=1))
-        clock.step(-timedelta(hours=1))
+        clock.set_wall(-timedelta(hours=1))
         await scheduler.check_clock()
         assert scheduler.job.next_run_time - datetime.now(UTC) <= MINUTE
         assert count(scheduler.metrics, "emi_clock_jumps_total", direction="back") == 1
@@ -206,7 +192,7 @@ def test_after_a_jump_back_the_scheduler_keeps_full_minutes() -> None:
 
 def test_the_job_keeps_full_minutes_one_at_a_time_and_forgives_half_a_minute() -> None:
     async def work() -> None:
-        job = Idle(SteppedClock()).job
+        job = Idle(ManualClock()).job
         assert (job.max_instances, job.coalesce, job.misfire_grace_time) == (1, True, 30)
         at = datetime(2026, 11, 20, 12, 0, 0, 1, tzinfo=UTC)
         assert job.trigger.get_next_fire_time(None, at) == NOON + MINUTE
@@ -216,7 +202,7 @@ def test_the_job_keeps_full_minutes_one_at_a_time_and_forgives_half_a_minute() -
 
 def test_a_full_minute_during_a_tick_makes_no_second_one() -> None:
     async def work() -> None:
-        scheduler = Idle(SteppedClock())
+        scheduler = Idle(ManualClock())
         async with scheduler.one:
             await scheduler.on_minute()
         assert not scheduler.made
@@ -230,7 +216,7 @@ def test_a_stop_waits_for_the_running_tick(tmp_path: Path) -> None:
     reports: list[str] = []
 
     async def work() -> None:
-        async with opened(tmp_path, SteppedClock()) as app:
+        async with opened(tmp_path, ManualClock()) as app:
             app.market.source = Slowed(app.market.source, sleep_s=0.3)  # type: ignore[assignment]
             scheduler = Scheduler(app, lambda report, _: reports.append(report.tick_id))
             scheduler.start()
@@ -262,7 +248,7 @@ def test_metrics_are_served_on_loopback_and_a_taken_port_is_refused() -> None:
 
 def test_refused_ballots_are_counted_in_the_metrics(tmp_path: Path) -> None:
     async def work() -> None:
-        async with opened(tmp_path, SteppedClock()) as app:
+        async with opened(tmp_path, ManualClock()) as app:
             scheduler = Scheduler(app)
             inbox = app.settings.inbox_path
             inbox.mkdir(parents=True, exist_ok=True)
@@ -301,7 +287,7 @@ class Dead:
 
 def test_ticks_that_fail_on_a_full_disk_are_recorded_once_there_is_room(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock) as app:
             scheduler = Scheduler(app)
             await scheduler.fire()
@@ -340,7 +326,7 @@ def test_a_source_that_breaks_fails_the_tick_not_the_scheduler(tmp_path: Path) -
     reports: list[str] = []
 
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock) as app:
             app.market.source = Broken(app.market.source)  # type: ignore[assignment]
             scheduler = Scheduler(app, lambda report, _seconds: reports.append(report.tick_id))

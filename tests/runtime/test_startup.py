@@ -18,8 +18,9 @@ from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
 from generator.site.beside import Beside
 from tests.runtime.test_leader import Candidate
+from tests.support.clock import NOON, ManualClock
 from tests.support.leases import FakeLease
-from tests.support.services import DAYS, MINUTE, NOON, NoStanding, SteppedClock, body, opened, run
+from tests.support.services import DAYS, MINUTE, NoStanding, body, opened, run
 
 
 def nothing(*_: object) -> None:
@@ -53,7 +54,7 @@ class LateVenues:
         await self.source.aclose()
 
 
-async def late(state: Path, clock: SteppedClock) -> tuple[App, LateVenues]:
+async def late(state: Path, clock: ManualClock) -> tuple[App, LateVenues]:
     app = build(GeneratorSettings(state_dir=state), clock, days=DAYS)
     app.publisher.standing.close()
     app.publisher.standing = NoStanding()
@@ -65,14 +66,14 @@ async def late(state: Path, clock: SteppedClock) -> tuple[App, LateVenues]:
 
 def test_a_history_that_comes_late_is_read_as_if_it_had_been_there(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         app, _ = await late(tmp_path / "late", clock)
         await tick(app, clock.now())
         found = await app.market.backfill_again(to_ms(clock.now()))
         await tick(app, clock.step(timedelta(minutes=6)))  # meanwhile
         app.market.adopt(*found)
         await tick(app, clock.step(timedelta(minutes=5)))
-        async with opened(tmp_path / "whole", SteppedClock()) as whole:
+        async with opened(tmp_path / "whole", ManualClock()) as whole:
             await whole.market.source.observe(0, 0)
             expected = await whole.market.observe(clock.now())
             reading = whole.market.engine.update(expected.new_bars)
@@ -100,7 +101,7 @@ def test_a_live_start_without_venues_backfills_by_itself(tmp_path: Path) -> None
 
 def test_a_brain_that_began_without_history_is_not_kept_once_there_is_some(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         app, source = await late(tmp_path, clock)
         source.failures = 0
         await tick(app, clock.now())  # an hour of bars, kept in memory
@@ -118,7 +119,7 @@ def test_a_brain_that_began_without_history_is_not_kept_once_there_is_some(tmp_p
 
 def test_a_restart_without_venues_keeps_the_brain_that_memory_has(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         app, source = await late(tmp_path, clock)
         source.failures = 0
         app.market.adopt(*await app.market.backfill_again(to_ms(NOON)))
@@ -135,7 +136,7 @@ def test_a_standby_takes_over_what_the_last_leader_wrote_last(tmp_path: Path) ->
     hourly = tmp_path / "site" / "current" / "track-record" / "hourly.csv"
 
     async def work() -> None:
-        clock = SteppedClock(NOON.replace(minute=56))
+        clock = ManualClock(NOON.replace(minute=56))
         async with opened(tmp_path, clock, hours=3) as leader:
             leader.publisher.beside.close()
             leader.publisher.beside = Beside(leader.record.memory, leader.publisher.releases.shown)
@@ -166,7 +167,7 @@ def test_a_standby_takes_over_what_the_last_leader_wrote_last(tmp_path: Path) ->
 
 def test_a_restart_resumes_where_it_stopped(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock, hours=4) as app:
             await tick(app, clock.now())
         before = body(tmp_path, "/arena/get_shared_intelligence.php")
@@ -181,11 +182,11 @@ def test_a_restart_resumes_where_it_stopped(tmp_path: Path) -> None:
 
 def test_a_restart_reads_what_the_same_run_without_a_restart_reads(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path / "one", clock) as app:
             await tick(app, clock.now())
             await tick(app, clock.step(timedelta(minutes=30)))
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path / "two", clock) as app:
             await tick(app, clock.now())
         clock.step(timedelta(minutes=30))
@@ -200,7 +201,7 @@ def test_a_restart_reads_what_the_same_run_without_a_restart_reads(tmp_path: Pat
 
 def test_a_brain_state_of_other_weights_is_not_used_and_nothing_is_lost(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock, hours=2) as app:
             await tick(app, clock.now())
             inputs = PlayInputs(
@@ -230,7 +231,7 @@ def test_a_live_market_out_of_reach_at_the_start_is_published_as_unavailable(tmp
             """Nothing is open."""
 
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         app = build(GeneratorSettings(state_dir=tmp_path), clock)
         app.market.source = OutOfReach()
         await open_market(app, clock.now(), nothing)

@@ -16,13 +16,14 @@ from generator.runtime.app import build
 from generator.runtime.startup import open_market
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
+from tests.support.clock import NOON, ManualClock
 from tests.support.disks import FailingDisk
-from tests.support.services import MINUTE, NOON, SteppedClock, body, opened, run, with_disk
+from tests.support.services import MINUTE, body, opened, run, with_disk
 
 
 def test_every_file_of_a_release_is_of_one_tick(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock) as app:
             await tick(app, clock.now())
             await tick(app, clock.step(MINUTE))
@@ -37,7 +38,7 @@ def test_every_file_of_a_release_is_of_one_tick(tmp_path: Path) -> None:
 
 def test_the_vault_and_the_site_carry_the_same_generation(tmp_path: Path) -> None:
     async def work() -> None:
-        async with opened(tmp_path, SteppedClock()) as app:
+        async with opened(tmp_path, ManualClock()) as app:
             await tick(app, NOON)
 
     run(work)
@@ -50,7 +51,7 @@ def test_the_vault_and_the_site_carry_the_same_generation(tmp_path: Path) -> Non
 @pytest.mark.parametrize("step", ["write", "sync", "replace", "point"])
 def test_a_full_disk_leaves_the_last_release_and_the_next_tick_recovers(tmp_path: Path, step: str) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock) as app:
             await tick(app, clock.now())
             before = body(tmp_path, "/status.json")
@@ -65,7 +66,7 @@ def test_a_full_disk_leaves_the_last_release_and_the_next_tick_recovers(tmp_path
 
 def test_a_generation_is_never_used_twice_when_only_the_vault_was_written(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock) as app:
             await tick(app, clock.now())
             broken = with_disk(app, FailingDisk("point"))
@@ -80,7 +81,7 @@ def test_a_generation_is_never_used_twice_when_only_the_vault_was_written(tmp_pa
 
 def test_a_clock_set_back_an_hour_goes_on_with_higher_generations_and_loses_nothing(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock, hours=6) as app:
             first = await tick(app, clock.now())
             lessons = body(tmp_path, "/api/teacher-lessons.php")["teacher_brain"]["metrics"]["lessons_total"]
@@ -95,7 +96,7 @@ def test_a_clock_set_back_an_hour_goes_on_with_higher_generations_and_loses_noth
 
 def test_a_clock_that_jumps_a_day_ahead_voids_what_it_missed_and_never_forecasts_after_the_fact(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock, hours=3) as app:
             await tick(app, clock.now())
             await tick(app, clock.step(timedelta(days=1, minutes=7)))
@@ -128,7 +129,7 @@ def test_a_replay_moved_elsewhere_voids_what_was_under_way_and_says_why(tmp_path
     )
 
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         first = datetime(2026, 1, 9, 12, tzinfo=UTC)
         async with opened(tmp_path, clock, settings, at=first) as app:
             for _ in range(2):
@@ -156,7 +157,7 @@ def test_a_recording_that_was_never_played_begins_with_the_two_days_before(
     )
 
     async def work() -> None:
-        app = build(settings, SteppedClock(), begins, days=3)
+        app = build(settings, ManualClock(), begins, days=3)
         await open_market(app, NOON, lambda *_: None)
         await tick(app, NOON)
         await app.aclose()
@@ -179,7 +180,7 @@ def test_hours_in_which_a_recording_has_too_few_bars_for_a_forecast_are_not_play
     )
 
     async def work() -> None:
-        app = build(settings, SteppedClock(), datetime(2026, 1, 2, 0, tzinfo=UTC), days=3)
+        app = build(settings, ManualClock(), datetime(2026, 1, 2, 0, tzinfo=UTC), days=3)
         await open_market(app, NOON, lambda *_: None)
         await tick(app, NOON)
         await app.aclose()
@@ -197,7 +198,7 @@ def test_on_hourly_data_the_brain_says_nothing_and_nothing_is_scored_or_learned(
     )
 
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock, settings, at=datetime(2026, 1, 9, 12, tzinfo=UTC), days=8) as app:
             for _ in range(4 * 12 + 1):
                 await tick(app, clock.now())
@@ -234,7 +235,7 @@ def test_a_market_that_never_moves_is_published_with_every_page(
     )
 
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock, settings, at=datetime(2026, 1, 3, 12, tzinfo=UTC)) as app:
             for _ in range(4):
                 await tick(app, clock.now())
@@ -254,7 +255,7 @@ def test_a_recording_that_ended_is_stale_and_unknown(tmp_path: Path) -> None:
     )
 
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock, settings, at=datetime(2026, 1, 4, 23, 30, tzinfo=UTC)) as app:
             await tick(app, clock.now())
             assert body(settings.state_dir, "/status.json")["sources"][0]["status"] == "ok"

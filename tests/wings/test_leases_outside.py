@@ -12,9 +12,9 @@ import sqlalchemy as sa
 from generator.errors import LeadershipLost, LeaseUnreachable
 from generator.record.memory.store import Memory
 from generator.wings.postgres_lease import PostgresLease
+from tests.support.arena_inputs import NOON, inputs_at
 from tests.support.leases import epochs_only_rise, one_at_a_time, one_of_many_wins
 from tests.support.servers import postgres
-from tests.support.worlds import NOON, inputs_at
 
 pytestmark = pytest.mark.outside
 

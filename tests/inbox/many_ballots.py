@@ -12,7 +12,7 @@ from nacl.signing import SigningKey
 from gateway.wire.algorand import DEMO_ARENA, TRANSACTION_PREFIX, key_of, pack, txid_of
 from generator.arena.ballots import BallotFile, note_of
 from generator.catalog.words import Prediction
-from tests.support.worlds import GENESIS
+from tests.support.arena_inputs import GENESIS
 
 WORDS = tuple(Prediction)
 

@@ -16,32 +16,33 @@ from gateway.app.state import GatewayState
 from gateway.devnet.app import build_devnet
 from gateway.devnet.keys import Key, new_key
 from gateway.devnet.ledger import Ledger
-from gateway.devnet.rounds import ROUND_S
+from gateway.devnet.rounds import FIRST_ROUND_AT, ROUND_S
 from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.wallet import SignedPayment, choose_offer, read_challenge, sign_payment
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.upstream.http_client import HttpClient
 from gateway.wire.networks import DEVNET
-from tests.faults.front import Front
-from tests.support.gateway_fakes import FakeClock
-from tests.support.names import NAME, Names, black_hole, loopback_addresses
-from tests.support.vault_builder import GENERATION, PATHS, START, write_vault
+from tests.faults.proxy import FaultProxy
+from tests.support.clock import ManualClock
+from tests.support.resolvers import NAME, Names, black_hole, loopback_addresses
+from tests.support.small_vault import GENERATION, PATHS, write_vault
 
 PRODUCT = PATHS["x402-market-regime"]
 PRICE = 10_000
 MONEY = 5_000_000
 LIMITS = ("verify_timeout_seconds", "settle_timeout_seconds")
 PAYEE_MARGIN_ROUNDS = 20
+BEGINS = FIRST_ROUND_AT + (20_000_000 + 4 / 7) * ROUND_S  # in the middle of a round
 
 
 @dataclass
-class Stage:
+class FaultHarness:
     """The parts that a scenario touches."""
 
     state: GatewayState
-    front: Front
+    proxy: FaultProxy
     ledger: Ledger
-    clock: FakeClock
+    clock: ManualClock
     client: httpx2.AsyncClient
     folder: Path
     buyer: Key = field(default_factory=new_key)
@@ -107,23 +108,24 @@ class Stage:
 
 
 @asynccontextmanager
-async def stage(folder: Path, *, dead_address: bool = False, **settings: Any) -> AsyncIterator[Stage]:
-    """Open a stage in an empty folder.
+async def harness(folder: Path, *, dead_address: bool = False, **settings: Any) -> AsyncIterator[FaultHarness]:
+    """Open a harness in an empty folder.
 
     Args:
         folder: for vault and databases.
         dead_address: the outside is known by a name whose first address is dead.
         settings: of the gateway.
     """
-    clock = FakeClock()
+    clock = ManualClock()
+    began = clock.monotonic()
     (folder / "vault").mkdir(parents=True)
     write_vault(folder / "vault")
-    devnet = build_devnet(DevnetSettings(folder / "devnet.sqlite3"), now=lambda: START.timestamp() + clock.monotonic())
-    front = Front(devnet)
-    async with devnet.router.lifespan_context(devnet), front.running(), AsyncExitStack() as stack:
-        url, http = front.url, None
+    devnet = build_devnet(DevnetSettings(folder / "devnet.sqlite3"), now=lambda: BEGINS + clock.monotonic() - began)
+    proxy = FaultProxy(devnet)
+    async with devnet.router.lifespan_context(devnet), proxy.running(), AsyncExitStack() as stack:
+        url, http = proxy.url, None
         if dead_address:
-            dead, port = loopback_addresses()[0], int(front.url.rpartition(":")[2])
+            dead, port = loopback_addresses()[0], int(proxy.url.rpartition(":")[2])
             stack.enter_context(black_hole(dead, port))
             http = await stack.enter_async_context(HttpClient(Names(dead, "127.0.0.1")))
             url = f"http://{NAME}:{port}"
@@ -133,11 +135,11 @@ async def stage(folder: Path, *, dead_address: bool = False, **settings: Any) ->
             app.router.lifespan_context(app),
             httpx2.AsyncClient(transport=transport, base_url="http://gateway") as client,
         ):
-            yield Stage(app.state.gateway, front, devnet.state.ledger, clock, client, folder)
+            yield FaultHarness(app.state.gateway, proxy, devnet.state.ledger, clock, client, folder)
 
 
 def outside(folder: Path, url: str, **settings: Any) -> GatewaySettings:
-    """Return the settings of a gateway whose outside answers at this front."""
+    """Return the settings of a gateway whose outside answers at this proxy."""
     return GatewaySettings(
         **{
             "state_dir": folder,

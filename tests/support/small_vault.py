@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from generator.compose.bazaar import SCHEMA
+from tests.support.clock import NOON
 
 PRICES = {
     "x402-market-regime": 10_000,
@@ -18,7 +19,7 @@ PRICES = {
     "x402-atlas-human-report": 100_000,
 }
 PATHS = {name: f"/api/{name}.php" for name in PRICES}
-START = datetime(2026, 11, 20, 9, 53, tzinfo=UTC)
+START = NOON
 GENERATION = "000000000007"
 
 

@@ -7,47 +7,17 @@ import base64
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import datetime, timedelta
 from typing import Any
 
 import msgpack
 from aiohttp import web
 from algosdk.encoding import checksum, encode_address
 
-from tests.support.vault_builder import START
-
 FEE_PAYER = encode_address(checksum(b"fee payer of the tests"))
 OTHER_SIGNER = encode_address(checksum(b"another signer of the tests"))
 
 
-class FakeClock:
-    """A clock that only moves when told."""
-
-    def __init__(self) -> None:
-        self._now = START
-        self._monotonic = 1_000.0
-
-    def now(self) -> datetime:
-        return self._now
-
-    def monotonic(self) -> float:
-        return self._monotonic
-
-    async def sleep(self, seconds: float) -> None:
-        """Be at once where a sleeper wants to be."""
-        self.step(seconds)
-        await asyncio.sleep(0)
-
-    def step(self, seconds: float) -> None:
-        self._now += timedelta(seconds=seconds)
-        self._monotonic += seconds
-
-    def set_wall(self, seconds: float) -> None:
-        """Set the wall clock ahead or back, as NTP or an operator does; no time passes."""
-        self._now += timedelta(seconds=seconds)
-
-
-class World:
+class FakeUpstream:
     """What the outside does; tests set the fields and read the counts."""
 
     def __init__(self, network: str) -> None:

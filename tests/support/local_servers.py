@@ -19,7 +19,7 @@ from gateway.devnet.app import build_devnet
 from gateway.devnet.ledger import Ledger
 from gateway.devnet.settings import DevnetSettings
 from gateway.settings import GatewaySettings
-from tests.support.little_vault import write_vault
+from tests.support.sample_vault import write_vault
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""A devnet in memory of the test: a stepped clock, keys, and groups to tamper with."""
+"""A devnet in memory of the test: a manual clock, keys, and groups to tamper with."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import base64
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,25 +22,24 @@ from gateway.devnet.transactions import Item, parse_item, signed
 from gateway.devnet.wallet import Offer, SignedPayment, sign_payment
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET, Network
+from tests.support.clock import ManualClock
 
 START_ROUND = 20_000_000
 PRICE = 10_000
 
 
-@dataclass
-class SteppedClock:
-    unix: float = FIRST_ROUND_AT + ROUND_S * (START_ROUND - 1) + 0.1
+def clock_at_start() -> ManualClock:
+    """Return a clock at the round where these tests begin."""
+    return ManualClock(datetime.fromtimestamp(FIRST_ROUND_AT + ROUND_S * (START_ROUND - 1) + 0.1, UTC))
 
-    def __call__(self) -> float:
-        return self.unix
 
-    def pass_rounds(self, count: int) -> None:
-        self.unix += count * ROUND_S
+def pass_rounds(clock: ManualClock, count: int) -> None:
+    clock.step(count * ROUND_S)
 
 
 @contextmanager
-def ledger_at(path: Path, clock: SteppedClock, network: Network = DEVNET) -> Iterator[Ledger]:
-    ledger = Ledger(path / "devnet.sqlite3", network, clock)
+def ledger_at(path: Path, clock: ManualClock, network: Network = DEVNET) -> Iterator[Ledger]:
+    ledger = Ledger(path / "devnet.sqlite3", network, clock.unix)
     try:
         yield ledger
     finally:
@@ -47,12 +47,12 @@ def ledger_at(path: Path, clock: SteppedClock, network: Network = DEVNET) -> Ite
 
 
 @dataclass
-class Toy:
+class DevnetApp:
     """A devnet behind a test client, with one funded buyer."""
 
     client: TestClient
     ledger: Ledger
-    clock: SteppedClock
+    clock: ManualClock
     fee_payer: str
     buyer: Key = field(default_factory=new_key)
 
@@ -88,11 +88,11 @@ class Toy:
 
 
 @contextmanager
-def toy(path: Path, hooks: Hooks | None = None, clock: SteppedClock | None = None) -> Iterator[Toy]:
-    clock = clock or SteppedClock()
-    app = build_devnet(DevnetSettings(path / "devnet.sqlite3"), now=clock, hooks=hooks)
+def devnet_app(path: Path, hooks: Hooks | None = None, clock: ManualClock | None = None) -> Iterator[DevnetApp]:
+    clock = clock or clock_at_start()
+    app = build_devnet(DevnetSettings(path / "devnet.sqlite3"), now=clock.unix, hooks=hooks)
     with TestClient(app, base_url="http://localhost") as client:
-        yield Toy(client, app.state.ledger, clock, app.state.fee_payer)
+        yield DevnetApp(client, app.state.ledger, clock, app.state.fee_payer)
 
 
 def pay(sender: Key, amount: int, receiver: str, first: int, **changes: Any) -> Item:

@@ -12,7 +12,7 @@ import httpx2
 from aiohttp import web
 from starlette.applications import Starlette
 
-from tests.support.gateway_fakes import payment_txid
+from tests.support.fake_upstream import payment_txid
 
 PLACES = {"f": "facilitator", "a": "algod", "i": "indexer"}
 
@@ -40,7 +40,7 @@ async def honest(asked: Asked) -> web.StreamResponse:
     return await asked.pass_on()
 
 
-class Front:
+class FaultProxy:
     """Facilitator, algod and indexer as a gateway sees them.
 
     Args:

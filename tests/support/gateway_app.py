@@ -17,9 +17,10 @@ from gateway.app.state import GatewayState
 from gateway.payments.purchase import Step, no_step
 from gateway.settings import GatewaySettings
 from gateway.wire.networks import DEVNET
-from tests.support.gateway_fakes import FakeClock, World
+from tests.support.clock import ManualClock
+from tests.support.fake_upstream import FakeUpstream
 from tests.support.gateway_wallet import Buyer, Signed
-from tests.support.vault_builder import PATHS, write_vault
+from tests.support.small_vault import PATHS, write_vault
 
 P = ParamSpec("P")
 PATIENCE_S = 100  # a hang is ended, a slow machine is not
@@ -45,12 +46,12 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 @dataclass
-class House:
+class GatewayHarness:
     """The parts that a test touches."""
 
     state: GatewayState
-    world: World
-    clock: FakeClock
+    upstream: FakeUpstream
+    clock: ManualClock
     client: httpx2.AsyncClient
     buyer: Buyer
     folder: Path
@@ -74,28 +75,28 @@ class House:
 
 
 @asynccontextmanager
-async def house(
+async def gateway_app(
     folder: Path,
     *,
-    world: World | None = None,
+    upstream: FakeUpstream | None = None,
     vault: Callable[[Path], Any] | None = write_vault,
     indexer: bool = True,
     client: tuple[str, int] = PUBLIC_CLIENT,
     step: Step = no_step,
     **settings: Any,
-) -> AsyncIterator[House]:
-    """Open a house in an empty folder; leave `vault` None for one that never published."""
-    world = world or World(DEVNET.full)
+) -> AsyncIterator[GatewayHarness]:
+    """Open a gateway_app in an empty folder; leave `vault` None for one that never published."""
+    upstream = upstream or FakeUpstream(DEVNET.full)
     (folder / "vault").mkdir(exist_ok=True)
     if vault is not None:
         vault(folder / "vault")
-    clock = FakeClock()
-    async with world.running():
+    clock = ManualClock()
+    async with upstream.running():
         checked = GatewaySettings(
             state_dir=folder,
-            facilitator_url=f"{world.url}/f",
-            algod_url=f"{world.url}/a",
-            indexer_url=f"{world.url}/i" if indexer else None,
+            facilitator_url=f"{upstream.url}/f",
+            algod_url=f"{upstream.url}/a",
+            indexer_url=f"{upstream.url}/i" if indexer else None,
             **settings,
         )
         app = build_app(checked, clock=clock, step=step)
@@ -104,11 +105,11 @@ async def house(
             app.router.lifespan_context(app),
             httpx2.AsyncClient(transport=transport, base_url="http://gateway") as http,
         ):
-            yield House(app.state.gateway, world, clock, http, Buyer(), folder)
+            yield GatewayHarness(app.state.gateway, upstream, clock, http, Buyer(), folder)
 
 
 @asynccontextmanager
-async def second_gateway(home: House, step: Step = no_step) -> AsyncIterator[httpx2.AsyncClient]:
+async def second_gateway(home: GatewayHarness, step: Step = no_step) -> AsyncIterator[httpx2.AsyncClient]:
     """Open another gateway on the same ledger, vault and outside, and a client of it."""
     app = build_app(home.state.settings, clock=home.clock, step=step)
     transport = httpx2.ASGITransport(app=app, client=PUBLIC_CLIENT)

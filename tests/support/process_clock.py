@@ -10,10 +10,10 @@ from typing import Final
 
 import pytest
 
-SOURCE: Final = Path(__file__).with_name("shifted_clock.c")
+SOURCE: Final = Path(__file__).with_name("process_clock.c")
 
 
-class ShiftedClock:
+class ProcessClock:
     """The clock of the processes that are started with `environment`.
 
     Args:
@@ -25,7 +25,7 @@ class ShiftedClock:
         if compiler is None:
             pytest.skip("needs a C compiler (Debian: apt-get install gcc)")
         folder.mkdir(parents=True, exist_ok=True)
-        library = folder / "shifted_clock.so"
+        library = folder / "process_clock.so"
         subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(SOURCE), "-ldl"], check=True)
         self._file = folder / "shift"
         self.seconds = 0
