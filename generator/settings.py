@@ -14,7 +14,7 @@ from gateway.wire.algorand import key_of
 from gateway.wire.bucket_url import SCHEMES, BucketUrl, is_bucket
 from generator.catalog.assets import ASSETS
 from generator.catalog.contact import contact_of
-from generator.catalog.sentences import DEFAULT_PROJECT
+from generator.catalog.text.answers import DEFAULT_PROJECT
 from generator.catalog.venues import VENUES
 from generator.catalog.words import SourceMode
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from generator.catalog.discovery import DISCOVERY_FILES
 from generator.catalog.formats import iso, share
 from generator.catalog.links import ROUNDS_JSON, ROUNDS_PUBLISHED, SAMPLE_JSON
-from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.all import Composed
 from generator.compose.context import TickContext
 from generator.contract.encode import encode
