@@ -2,7 +2,7 @@
 
 The fence is checked right before anything moves that readers see, or that the record keeps: after a writer's bytes are
 on disk, before its pointer moves; inside a transaction, before it is committed. The epoch that it returns is stored with
-the pointer, so that a writer that was suspended between the check and the write can still be told from the leader.
+the pointer, so that a writer that was suspended between the check and the write can still be distinguished from the leader.
 """
 
 from __future__ import annotations
