@@ -20,7 +20,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
 from generator.cli._children import ALARMING
-from tests.support.processes import Running, emi, emi_here, emi_up, get
+from tests.support.processes import Running, emi_here, emi_up, get
 
 DISCOVERY = (
     "/openapi.json",
@@ -156,7 +156,7 @@ def test_every_product_can_be_bought(up: Running, openapi: Any, product: Any) ->
 
 
 def test_a_vote_is_counted_by_a_later_tick_and_doctor_is_content(up: Running, folder: Path) -> None:
-    voted = emi("vote", "BULLISH", "--url", up.origin, cwd=up.log.parent, **places(folder))
+    voted = emi_at(up, "vote", "BULLISH", "--url", up.origin)
     examined = emi_at(up, "doctor", "--url", up.origin)
 
     assert voted.returncode == 0, voted.stderr
