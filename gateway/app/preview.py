@@ -7,7 +7,7 @@ import os
 import re
 import stat
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers
@@ -130,7 +130,7 @@ class Preview(StaticFiles):
         return (full, status) if status and inside and stat.S_ISREG(status.st_mode) else None
 
     def _problem(
-        self, scope: Scope, status: int, detail: str, headers: dict[str, str] | None = None, **members: object
+        self, scope: Scope, status: int, detail: str, headers: dict[str, str] | None = None, **members: Any
     ) -> Response:
         path = scope["path"]
         return problem(status, detail, instance=path, project=self._project, headers=headers, **members)

@@ -19,11 +19,11 @@ from starlette.testclient import TestClient
 from gateway.app.application import build_app, serve
 from gateway.settings import GatewaySettings
 from gateway.wire.networks import DEVNET
-from tests.support.gateway_fakes import World
-from tests.support.gateway_house import PATIENCE_S, REGIME, house, in_loop
+from tests.support.fake_upstream import FakeUpstream
+from tests.support.gateway_app import PATIENCE_S, REGIME, gateway_app, in_loop
 from tests.support.gateway_wallet import Buyer
 from tests.support.ports import free_port
-from tests.support.vault_builder import write_vault
+from tests.support.small_vault import write_vault
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVE = (
@@ -49,10 +49,12 @@ def start(folder: Path, port: int, **environment: str) -> subprocess.Popen[str]:
 
 
 @contextlib.asynccontextmanager
-async def opened(folder: Path, world: World) -> AsyncIterator[tuple[subprocess.Popen[str], httpx2.AsyncClient]]:
+async def opened(
+    folder: Path, upstream: FakeUpstream
+) -> AsyncIterator[tuple[subprocess.Popen[str], httpx2.AsyncClient]]:
     """Run a gateway process over a faked outside, from its first quote on."""
     port = free_port()
-    process = start(folder, port, EMI_FACILITATOR_URL=f"{world.url}/f", EMI_ALGOD_URL=f"{world.url}/a")
+    process = start(folder, port, EMI_FACILITATOR_URL=f"{upstream.url}/f", EMI_ALGOD_URL=f"{upstream.url}/a")
     async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as client:
         quoted = False
         while not quoted:
@@ -68,19 +70,19 @@ async def opened(folder: Path, world: World) -> AsyncIterator[tuple[subprocess.P
 @pytest.mark.parametrize("mode", ["settle_then_hang", "hang"])
 @in_loop
 async def test_kill_9_while_settling_pays_once_and_delivers_on_the_next_try(mode: str, tmp_path: Path) -> None:
-    world, payment = World(DEVNET.full), Buyer().pay()
+    upstream, payment = FakeUpstream(DEVNET.full), Buyer().pay()
     write_vault(tmp_path / "vault", at=datetime.now(UTC).replace(microsecond=0))
-    world.settle = mode
+    upstream.settle = mode
     header = {"PAYMENT-SIGNATURE": payment.header}
-    async with world.running():
-        async with opened(tmp_path, world) as (process, client):
+    async with upstream.running():
+        async with opened(tmp_path, upstream) as (process, client):
             lost = asyncio.create_task(client.get(REGIME, headers=header))
-            await world.settling.wait()
+            await upstream.settling.wait()
             process.kill()
             await asyncio.wait({lost})
-        world.settle = "ok"
+        upstream.settle = "ok"
         outside = GatewaySettings(
-            state_dir=tmp_path, facilitator_url=f"{world.url}/f", algod_url=f"{world.url}/a", network="devnet"
+            state_dir=tmp_path, facilitator_url=f"{upstream.url}/f", algod_url=f"{upstream.url}/a", network="devnet"
         )
         app = build_app(outside)
         again = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://localhost")
@@ -88,7 +90,7 @@ async def test_kill_9_while_settling_pays_once_and_delivers_on_the_next_try(mode
             answer = await again.get(REGIME, headers=header)
 
     assert isinstance(lost.exception(), httpx2.TransportError)
-    assert (answer.status_code, world.transfers[payment.txid]) == (200, 1)
+    assert (answer.status_code, upstream.transfers[payment.txid]) == (200, 1)
 
 
 def raw_request(port: int, request: bytes) -> bytes:
@@ -104,8 +106,8 @@ def raw_request(port: int, request: bytes) -> bytes:
 @in_loop
 async def test_a_real_server_answers_431_and_413_and_ends_in_order(tmp_path: Path) -> None:
     write_vault(tmp_path / "vault", at=datetime.now(UTC).replace(microsecond=0))
-    world = World(DEVNET.full)
-    async with world.running(), opened(tmp_path, world) as (process, client):
+    upstream = FakeUpstream(DEVNET.full)
+    async with upstream.running(), opened(tmp_path, upstream) as (process, client):
         port = client.base_url.port
         assert port is not None
         long, body = f"X-A: {'a' * 64_000}\r\n\r\n", "Content-Length: 2\r\n\r\n{}"
@@ -181,7 +183,7 @@ def test_the_gateway_alone_stays_small_and_loads_nothing_of_the_generator(tmp_pa
 
 @in_loop
 async def test_health_is_never_stored_and_unknown_paths_are_problems(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         health, nothing, method = (
             await home.get("/healthz"),
             await home.get("/nothing"),
@@ -196,7 +198,7 @@ async def test_health_is_never_stored_and_unknown_paths_are_problems(tmp_path: P
 
 @in_loop
 async def test_an_accident_is_500_with_a_fixed_text(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         home.state.purchases._vault = None  # type: ignore[assignment]
 
         answer = await home.send(home.buyer.pay())

@@ -24,7 +24,7 @@ from gateway.app.server import (
     Connection,
     http_server,
 )
-from tests.support.gateway_house import REGIME, House, house, in_loop
+from tests.support.gateway_app import REGIME, GatewayHarness, gateway_app, in_loop
 
 
 class Wire(asyncio.Transport):
@@ -57,7 +57,7 @@ class Wire(asyncio.Transport):
 class Client:
     """One connection to a gateway, and the requests that its application was asked."""
 
-    def __init__(self, home: House) -> None:
+    def __init__(self, home: GatewayHarness) -> None:
         self.asked: list[str] = []
         self.heads: list[list[tuple[bytes, bytes]]] = []
 
@@ -69,7 +69,7 @@ class Client:
 
         config = http_server(app, 1, home.state).config
         self.server = ServerState()
-        self.server.default_headers = [(b"date", b"Fri, 20 Nov 2026 09:53:00 GMT")]
+        self.server.default_headers = [(b"date", b"Fri, 20 Nov 2026 12:00:00 GMT")]
         self.connection = cast("type[Connection]", config.http)(config, self.server, {})
         self.wire = Wire()
         self.others: list[Connection] = []
@@ -97,7 +97,7 @@ async def settle() -> None:
 
 @asynccontextmanager
 async def client_of(folder: Path, **settings: Any) -> AsyncIterator[Client]:
-    async with house(folder, **settings) as home:
+    async with gateway_app(folder, **settings) as home:
         made = Client(home)
         yield made
         for connection in (made.connection, *made.others):
@@ -139,7 +139,7 @@ async def test_uvicorn_still_has_what_the_connection_extends(tmp_path: Path) -> 
 
 @in_loop
 async def test_a_challenge_is_sent_without_the_application_and_is_its_answer(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         through_application = await home.get()
         made = Client(home)
         written = await made.send(get())
@@ -149,7 +149,7 @@ async def test_a_challenge_is_sent_without_the_application_and_is_its_answer(tmp
     sent = {tuple(row.split(": ", 1)) for row in lines}
     assert (status, made.asked) == ("HTTP/1.1 402 Payment Required", [])
     assert body == through_application.content
-    assert sent - {("date", "Fri, 20 Nov 2026 09:53:00 GMT")} == set(through_application.headers.items())
+    assert sent - {("date", "Fri, 20 Nov 2026 12:00:00 GMT")} == set(through_application.headers.items())
 
 
 @in_loop
@@ -187,7 +187,7 @@ async def test_anything_else_is_passed_on(request_: bytes, tmp_path: Path) -> No
 
 @in_loop
 async def test_without_an_honest_quote_the_application_is_asked(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         home.clock.step(3_600)
         made = Client(home)
         await made.send(get())
@@ -425,7 +425,7 @@ async def test_a_request_without_its_one_host_gets_no_challenge(hosts: list[str]
 
 @in_loop
 async def test_what_is_no_http_is_counted_and_not_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         for _ in range(3):
             await Client(home).send(b"\x16\x03\x01 no HTTP\r\n\r\n")
         await Client(home).send(get("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", path="/healthz"))
