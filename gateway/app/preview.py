@@ -57,6 +57,8 @@ class Preview(StaticFiles):
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         """Return the answer for a path of the newest release, of an older one, or of the immutable files."""
+        # Files are sent whole: a range that cannot be would be an answer without the service's own fields.
+        scope["headers"] = [(name, value) for name, value in scope["headers"] if name != b"range"]
         return await asyncio.to_thread(self._answer, path, scope)
 
     def _answer(self, path: str, scope: Scope) -> Response:
@@ -105,7 +107,13 @@ class Preview(StaticFiles):
                 return RedirectResponse(f"{scope['path']}/", status_code=308, headers=common)
             return self._problem(scope, 404, NOTHING)
         request = Headers(scope=scope)
-        headers = {"cache-control": cache_control, **common, "vary": "Accept-Encoding", **_page_headers(name)}
+        headers = {
+            "cache-control": cache_control,
+            **common,
+            "vary": "Accept-Encoding",
+            "accept-ranges": "none",
+            **_page_headers(name),
+        }
         coding = next(
             (one for one in _ranked(request.get("accept-encoding", "")) if self._found(folder, name + PREFERRED[one])),
             None,
