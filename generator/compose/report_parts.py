@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import astuple
 
 from generator.arena.values import TrackRecord
-from generator.brain.values import Side
+from generator.brain.evidence import Side
 from generator.catalog import plain
 from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.formats import change, price

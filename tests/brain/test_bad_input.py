@@ -11,8 +11,8 @@ import pytest
 
 from generator.brain import sentences
 from generator.brain.engine import Engine
+from generator.brain.reading import AssetReading, BrainReading
 from generator.brain.smoothing import DAY_BARS
-from generator.brain.values import AssetReading, BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import RegimeLabel
