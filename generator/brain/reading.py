@@ -10,7 +10,6 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from generator.brain import sentences
 from generator.brain.derivatives import Pressure
 from generator.brain.doubt import Doubt, doubted_chance, doubted_confidence, named, overall
 from generator.brain.evidence import Evidence, Words, breadth_lean, gather
@@ -21,6 +20,7 @@ from generator.brain.regime import REGIMES, FilterReading, dwell_minutes
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
 from generator.brain.structure import StructureReading
 from generator.brain.volatility import VolatilityReading
+from generator.catalog.text import labels, readings
 from generator.catalog.words import (
     Bias,
     DerivativesState,
@@ -120,7 +120,7 @@ class BrainReading:
         direction: the word of most assets; FLAT on a tie.
         confidence: mean chance of the shown class over the assets with a forecast.
         assets: every asset, also those without data.
-        summary: one or two plain sentences.
+        summary: one or two plain readings.
         limitations: what is missing.
     """
 
@@ -234,7 +234,7 @@ def _asset(name: str, column: int, parts: Parts) -> AssetReading:
         agreement=evidence.agreement,
         coverage=evidence.coverage,
         evidence=evidence.evidence,
-        summary=sentences.asset_summary(name, structure, changed, evidence.said),
+        summary=readings.asset_summary(name, structure, changed, evidence.said),
         limitations=_limits(column, parts, words),
         book_lean=words.book,
     )
@@ -242,7 +242,7 @@ def _asset(name: str, column: int, parts: Parts) -> AssetReading:
 
 def _changed(who: str, change: float, hour: int) -> str | None:
     """Put a log change into words, None where it is not known."""
-    return None if math.isnan(change) else sentences.moved(who, math.expm1(change), hour)
+    return None if math.isnan(change) else readings.moved(who, math.expm1(change), hour)
 
 
 def _regime(
@@ -254,13 +254,13 @@ def _regime(
     volatility = volatility_word(risk)
     drivers = []
     if volatility in (VolatilityWord.ELEVATED, VolatilityWord.EXTREME):
-        drivers.append(sentences.VOLATILITY[volatility])
+        drivers.append(labels.VOLATILITY[volatility].reading)
     if breadth_lean(shape.rose, shape.fell, shape.known) == -1:
-        drivers.append(sentences.BREADTH[-1])
+        drivers.append(labels.BREADTH[-1])
     if books is LiquidityContext.THIN:
-        drivers.append(sentences.MOST_BOOKS[LiquidityContext.THIN])
+        drivers.append(labels.LIQUIDITY[LiquidityContext.THIN].most)
     if futures in _CROWDS:
-        drivers.append(sentences.DERIVATIVES[futures])
+        drivers.append(labels.DERIVATIVES[futures].reading)
     return RegimeReading(
         label=label,
         posterior={regime: doubted_chance(one, doubt) for regime, one in zip(REGIMES, found.market, strict=True)},
@@ -279,20 +279,20 @@ def _regime(
 def _market_summary(
     regime: RegimeReading, shape: StructureReading, books: LiquidityContext | None, futures: DerivativesState | None
 ) -> str:
-    """Return the market in a few sentences."""
+    """Return the market in a few readings."""
     mean = _mean([math.expm1(change) for change in shape.change if not math.isnan(change)])
-    facts = sentences.MarketFacts(
+    facts = readings.MarketFacts(
         label=regime.label,
         likelier=regime.likelier,
         minutes=regime.dwell_minutes,
         confidence=regime.confidence,
         volatility=regime.volatility,
-        change=None if mean is None else sentences.moved("On average the coins are", mean, shape.hour),
-        risers=sentences.risers(shape.rose, shape.known) if shape.known else None,
+        change=None if mean is None else readings.moved("On average the coins are", mean, shape.hour),
+        risers=readings.risers(shape.rose, shape.known) if shape.known else None,
         book=books,
         futures=futures,
     )
-    return sentences.market_summary(facts)
+    return readings.market_summary(facts)
 
 
 def _shared(words: list[_Word]) -> _Word | None:
@@ -327,13 +327,13 @@ def _limits(column: int, parts: Parts, words: Words) -> tuple[str, ...]:
     """Name what is missing for one asset."""
     missing = []
     if not parts.bars[column]:
-        missing.append(sentences.NO_BARS)
+        missing.append(readings.NO_BARS)
     elif words.bias is None and parts.fresh[column] and parts.volatility.seen[column] < DAY_BARS // 2:
-        missing.append(sentences.SHORT)
+        missing.append(readings.SHORT)
     if words.liquidity is LiquidityContext.UNKNOWN:
-        missing.append(sentences.NO_BOOK)
+        missing.append(readings.NO_BOOK)
     if words.derivatives is DerivativesState.UNAVAILABLE:
-        missing.append(sentences.NO_FUTURES)
+        missing.append(readings.NO_FUTURES)
     return (*missing, *parts.doubt[column].reasons)
 
 
@@ -341,12 +341,12 @@ def _market_limits(parts: Parts) -> tuple[str, ...]:
     """Name what is missing for the market."""
     fresh, missing = parts.volatility.fresh, []
     if fresh < len(parts.assets):
-        missing.append(sentences.SOME_MISSING if fresh else sentences.NOTHING_FRESH)
+        missing.append(readings.SOME_MISSING if fresh else readings.NOTHING_FRESH)
     missing += named(parts.doubt, parts.assets)
     if parts.bars[-1] < _REGIME_BARS:
-        missing.append(sentences.SHORT_REGIME)
+        missing.append(readings.SHORT_REGIME)
     if parts.gaps > parts.bars_seen // 20:
-        missing.append(sentences.GAPS)
+        missing.append(readings.GAPS)
     return tuple(missing)
 
 

@@ -14,7 +14,7 @@ SEEDS: Final = "70001-70012"
 MARKETS: Final = 12
 """Simulated markets of each kind."""
 DAYS: Final = 30
-"""Days of each market that were scored, after 30 days of warm-up; a bar of 5 minutes at a time."""
+"""Days of each market that were scored, after 30 days that were not; a bar of 5 minutes at a time."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from pathlib import Path
 from sqlalchemy import create_engine
 
 from generator.arena.play import ArenaConfig
-from generator.record.audit.chronicle import entry
+from generator.record.audit.entries import entry
 from generator.record.log.note import Checkpoint
 from generator.record.log.reader import LogReader
 from generator.record.memory import log

@@ -30,7 +30,7 @@ from gateway.vault.folder import Vault
 from gateway.wire.networks import DEVNET, MAINNET
 from generator.catalog.links import BUYER, BUYER_AGENT, BUYER_PAGES
 from generator.catalog.products import PRODUCTS, Product
-from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.text.answers import DISCLAIMER
 from generator.contract.paid import PaidResponse
 from generator.contract.paid_atlas import IntelligenceLayer, X402AtlasPaidResponse
 from generator.contract.paid_human_report import HumanReport

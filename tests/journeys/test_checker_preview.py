@@ -19,7 +19,7 @@ from gateway.app.application import _config, build_app
 from gateway.settings import GatewaySettings
 from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import ONCE_PREFIXES
-from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.text.answers import DISCLAIMER
 from tests.journeys.checker import CANNOT, markdown, run
 from tests.journeys.checks import CHECKS
 from tests.journeys.edges import RECIPES

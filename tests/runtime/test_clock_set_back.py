@@ -16,7 +16,7 @@ from generator.catalog.formats import iso
 from generator.catalog.words import SourceMode
 from generator.market.source import Progress, Source
 from generator.market.values import BarFrame, Observation
-from generator.record.audit.auditing import Audit
+from generator.record.audit.audit import Audit
 from generator.record.log.reader import LogReader
 from generator.record.logbook import head_of
 from generator.runtime.app import build

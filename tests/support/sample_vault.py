@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from generator.catalog.products import PRODUCTS, Product
-from generator.catalog.sentences import DEFAULT_PROJECT, DISCLAIMER
+from generator.catalog.text.answers import DEFAULT_PROJECT, DISCLAIMER
 
 GENERATION = "000000000042"
 

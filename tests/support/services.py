@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from generator.compose.context import Site, TickContext
+from generator.fence import Fence, one_writer
 from generator.release.disk import Disk
 from generator.release.release import Releases
 from generator.release.vault import Vault
@@ -52,9 +53,10 @@ async def opened(
     *,
     standing: bool = False,
     days: int = DAYS,
+    fence: Fence = one_writer,
 ) -> AsyncIterator[App]:
     """Open a generator on `state`."""
-    app = build(settings or GeneratorSettings(state_dir=state), clock, at)
+    app = build(settings or GeneratorSettings(state_dir=state), clock, at, fence=fence)
     if not standing:
         app.publisher.standing.close()
         app.publisher.standing = NoStanding()

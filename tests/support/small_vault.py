@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from generator.compose.bazaar import SCHEMA
+from generator.compose.challenge import BAZAAR_SCHEMA
 from tests.support.clock import NOON
 
 PRICES = {
@@ -130,5 +130,5 @@ def _bazaar() -> dict[str, Any]:
             "input": {"type": "http", "method": "GET", "queryParams": {}},
             "output": {"type": "json", "example": example},
         },
-        "schema": SCHEMA,
+        "schema": BAZAAR_SCHEMA,
     }

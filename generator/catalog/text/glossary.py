@@ -58,14 +58,14 @@ GLOSSARY: Final[dict[str, str]] = {
     "forecast": "A chance for each result, written down before the result can be known.",
     "horizon": "How far ahead a forecast looks.",
     "resolved": "Its time is over and its result is known.",
-    "void": "Not counted, for a reason that is told.",
+    "void": "Not counted, for a reason that is given.",
     "provisional": "May still change, because there are too few cases.",
     "calibration": "Whether things said to be 60 % sure come true 60 times in 100.",
     "log score": "A grade for forecasts that counts it hard to be sure and wrong.",
     "persistence": "The simple rule that says: the same as last time.",
-    "scenario": "One way in which things may go on, with what would prove it wrong.",
+    "scenario": "One way in which things may continue, with what would prove it wrong.",
     "snapshot": "What was known at one time, kept as it was.",
-    "simulated": "Made up by a model. No one could have traded at such a price.",
+    "simulated": "Produced by a model. No one could have traded at such a price.",
     "replayed": "Old prices, played back as if they were new.",
     "null": "Not known. It never means zero.",
     "risk": "How far things may go wrong.",
@@ -76,3 +76,33 @@ GLOSSARY: Final[dict[str, str]] = {
     "execution": "Carrying out a trade. We do not help with it.",
     "target": "A price at which someone wants to trade. We give none.",
 }
+
+# Terms of the pages only.
+PAGE_TERMS: Final[tuple[tuple[str, str], ...]] = (
+    ("Bias", "The brain's lean for one asset over the next hour: UP, DOWN or FLAT. FLAT is the usual honest answer."),
+    ("Brain", "The programme that reads the market. It is arithmetic, not a person and not a chatbot."),
+    ("Confidence (prediction)", "The chance, out of 100, that the brain gave to the outcome it named."),
+    (
+        "Confidence (regime)",
+        "How clearly the evidence points to the regime shown. It says nothing about what comes next.",
+    ),
+    ("Consensus", "What most voters of a round said. NONE means that no one voted."),
+    ("Interval (95 %)", "The range in which the true rate plausibly lies. Few cases make it wide."),
+    ("Lesson", "What a finished Arena round showed: who was right, who was wrong, and by how much the price moved."),
+    ("Perpetual future", "A futures contract with no end date. Funding keeps its price near the spot price."),
+    ("Risk score", "From 0 to 100: how large the expected swings are next to those of the last week."),
+    ("Round", "One turn of the Arena, with a start, an end and one question."),
+    (
+        "Sealed forecast",
+        "The brain's answer, fixed before the vote and hidden until the round starts. A digest proves it.",
+    ),
+    ("Stale", "Past its `valid until` time. A stale reading must not be taken as the state of now."),
+    ("Tick", "One turn of the service, each minute: look, read, publish."),
+    ("x402", "A way to pay for one web request with the request itself: the server answers 402 with its price."),
+)
+
+
+def glossary() -> tuple[tuple[str, str], ...]:
+    """Return every term with its meaning, in alphabetical order."""
+    terms = [(term[0].upper() + term[1:], meaning) for term, meaning in GLOSSARY.items()]
+    return tuple(sorted([*terms, *PAGE_TERMS], key=lambda entry: entry[0].lower()))

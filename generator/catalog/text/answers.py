@@ -1,8 +1,10 @@
-"""Fixed sentences and values of the public answers."""
+"""Fixed sentences and values of the answers and of the human report."""
 
 from __future__ import annotations
 
 from typing import Any, Final
+
+from generator.catalog.counts import ASSETS_IN_WORDS
 
 DEFAULT_PROJECT: Final = "Educational Market Intelligence"
 
@@ -52,7 +54,7 @@ PRIVACY_NOTE: Final = (
 )
 CROWD_NOTE: Final = (
     "These are counts of signed votes, not a poll: anyone can make many addresses at little cost. Look at the crowd by "
-    "record and at bursts beside them."
+    "record and at bursts next to it."
 )
 BY_RECORD_NOTE: Final = (
     "A voter counts here only as far as they were right more often than chance, so new addresses count for nothing. "
@@ -79,7 +81,7 @@ ECOSYSTEM: Final = (
 )
 
 NO_FORECAST: Final = "no forecast: {reason}"
-NOTHING_CLAIMED: Final = "No forecast is made: {reason}. NEUTRAL stands here because nothing is claimed."
+NOTHING_CLAIMED: Final = "No forecast is made: {reason}. NEUTRAL is given because nothing is claimed."
 NO_ROUND: Final = "no Arena round is live; the round shown has no revealed forecast and no published votes"
 NO_VOTES: Final = "no votes in the live round: shares are 0 by convention"
 SIMULATED_VOTES: Final = "votes of a labelled simulated crowd are counted"
@@ -91,3 +93,14 @@ NO_OPEN_ROUND: Final = "no Arena round takes votes now"
 NO_START_PRICE: Final = "the round has no start price"
 NO_LESSONS: Final = "no Arena round has resolved yet"
 NO_DAY_BEFORE: Final = "what the reading was 24 hours ago is not known"
+
+REPORT_TITLE: Final = "The crypto market now, in plain words"
+REPORT_LIMITS: Final[tuple[str, ...]] = (
+    "This report describes what is. It does not know what comes next.",
+    "It is made to learn from. It does not tell you what to do.",
+    f"It reads {ASSETS_IN_WORDS} coins. The market has many more.",
+    "News, laws and people can change the market at once. We read none of that.",
+    "To be sure of the name of a market is not to be sure of its next move.",
+)
+REPORT_SIMULATED: Final = "The prices in this report are simulated by a model. No one could have traded at them."
+REPORT_REPLAYED: Final = "The prices in this report are old. They are played back as if they were new."

@@ -273,6 +273,15 @@ class Audit:
         return None
 
 
+def score_line(name: str, record: TrackRecord) -> str:
+    """Return hit rate and Brier score in one line."""
+    hit = record.hit
+    return (
+        f"{name}: hit rate {hit.percent} % ({hit.low_percent} to {hit.high_percent}, n={hit.n}), "
+        f"Brier {record.brier} (base rate {record.baselines['base_rate']}, even chances 0.6667)"
+    )
+
+
 def scores_of(record: TrackRecord) -> dict[str, Any]:
     """Write a record's headline as it goes into the log once a day."""
     return {

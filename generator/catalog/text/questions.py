@@ -30,7 +30,7 @@ LEARN_QUESTIONS: Final[tuple[Question, ...]] = (
     ),
     (
         "Does high funding mean that the price will fall?",
-        "No. It tells which side pays to hold its bets, so which side is crowded. Crowded markets can stay crowded for weeks.",
+        "No. It shows which side pays to hold its bets, so which side is crowded. Crowded markets can stay crowded for weeks.",
     ),
     (
         "Why do you show your misses?",
