@@ -15,7 +15,7 @@ import structlog
 from generator.brain.direction import MIN_BARS
 from generator.brain.engine import Engine
 from generator.brain.hourly import HOUR_MS
-from generator.brain.values import BrainReading
+from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose
