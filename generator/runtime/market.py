@@ -10,7 +10,7 @@ from typing import Final
 import structlog
 
 from generator.brain.engine import Engine
-from generator.brain.values import BrainReading
+from generator.brain.reading import BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode

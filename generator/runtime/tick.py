@@ -12,8 +12,9 @@ from generator.arena.ballots import BallotFile
 from generator.arena.play import PlayInputs, RegimeRow
 from generator.arena.settlement import PricePoint
 from generator.arena.values import ArenaView
+from generator.brain.forecast import Forecast
 from generator.brain.hourly import HOUR_MS, futures, trends
-from generator.brain.values import BrainReading, Forecast
+from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import MODE_OF_REGIME, RegimeLabel, SourceMode
 from generator.compose.all import compose
