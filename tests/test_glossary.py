@@ -56,13 +56,12 @@ generator/brain: contract section, go on, is no X, nobody, stands, tells, the st
 generator/cli: Duty, beside, go on, head start, headstart, is no X, nobody, put once, stands, stepped clock, tells, told, toy
 generator/clock.py: go on
 generator/errors.py: nobody, stands
-generator/fence.py: beside, told
 generator/inbox: first look, goes on, is no X, made up, told
 generator/lab: tells
 generator/market: beside, is no X, nobody, stands, tells, told
 generator/record: Standing, beside, go on, is no X, lived, nobody, put once, stands, stepped clock, told, warm
 generator/release: beside, go on, goes on, is no X, nobody, put once, stands, told
-generator/runtime: Clockwork, Duty, Sidelong, Standing, aside, beside, go on, goes on, head start, headstart, history came, is no X, lived, make dry, nobody, stands, stepped clock, tells, told, warm
+generator/runtime: Sidelong, Standing, aside, beside, go on, goes on, head start, headstart, history came, is no X, lived, make dry, nobody, stands, stepped clock, tells, told, warm
 generator/settings.py: is no X, nobody, stands
 generator/site: Sidelong, Standing, beside, contract section, go on, is no X, lived, made up, nobody, put once, stands, tells, told, warm
 generator/wings: beside, given up, go on, is no X, nobody, put once, tells, told
@@ -89,8 +88,8 @@ tests/outside: anew, beside, front, given up, goes on, is no X, made up, nobody,
 tests/payments: is no X, nobody, rule N, rules N, second look, silent, stands, tells, told
 tests/peers: told
 tests/record: anew, beside, goes on, is no X, lived, made up, nobody, put once, stands, stepped clock, tells, told, warm
-tests/release: Clockwork, Standing, beside, goes on, is no X, nobody, put once, tells, told
-tests/runtime: Clockwork, Duty, beside, goes on, head start, headstart, is no X, nobody, nothing may, tells, told, warm
+tests/release: Standing, beside, goes on, is no X, nobody, put once, tells, told
+tests/runtime: beside, goes on, head start, headstart, is no X, nobody, nothing may, tells, told, warm
 tests/site: Standing, anew, beside, goes on, is no X, made up, nobody, put once, stands, tells, told, warm
 tests/support: Sidelong, Standing, beside, nobody, put once, silent, told, toy, world
 tests/test_house.py: world

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from gateway.app.problem import PROBLEMS, SECURITY_HEADERS, SITE_CORS_HEADERS
-from gateway.app.site_files import PAGE_POLICY
+from gateway.app.answers import PROBLEMS, SECURITY_HEADERS, SITE_CORS_HEADERS
+from gateway.app.preview import PAGE_POLICY
 from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import ONCE_CACHE_CONTROL, ONCE_PREFIXES, PAGES, PINNED_CACHE_CONTROL
 from generator.catalog.text.answers import DISCLAIMER
