@@ -11,8 +11,7 @@ import typer
 if TYPE_CHECKING:
     from gateway.settings import GatewaySettings
     from generator.catalog.products import Product
-    from generator.cli._buying import Order
-    from generator.cli._purchases import Purchase
+    from generator.cli._buying import Order, Purchase
 
 
 def buy(
@@ -47,8 +46,7 @@ def _bought(order: Order, state: Path) -> Purchase:
 
     from gateway.devnet.errors import DevnetError
     from gateway.devnet.wallet import load_or_make
-    from generator.cli._buying import purchase
-    from generator.cli._purchases import Purchases
+    from generator.cli._buying import Purchases, purchase
     from generator.errors import GeneratorError
 
     try:

@@ -24,8 +24,7 @@ from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET, MAINNET
 from generator.catalog.products import PRODUCTS
 from generator.cli import application
-from generator.cli._buying import BuyError, Order, purchase
-from generator.cli._purchases import Purchase, Purchases
+from generator.cli._buying import BuyError, Order, Purchase, Purchases, purchase
 from generator.errors import GeneratorError
 from tests.support.local_servers import Shop, devnet_at, serving, shop
 
