@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import aiohttp
 
 from gateway.devnet.errors import WalletError
-from gateway.devnet.network import IDENTITIES
-from gateway.devnet.wallet import choose_offer, read_challenge, sign_payment
+from gateway.devnet.settings import IDENTITIES
+from gateway.devnet.wallet import choose_option, read_challenge, sign_payment
 from generator.errors import GeneratorError
 
 if TYPE_CHECKING:
-    from gateway.devnet.keys import Key
+    from gateway.devnet.wallet import Key
     from gateway.wire.networks import Network
 
 ANSWER_TIMEOUT_S: Final = 30.0
@@ -164,7 +164,7 @@ async def _sign(http: aiohttp.ClientSession, order: Order, key: Key) -> Purchase
     network, last_round = await _ask_node(http, order.devnet_url)
     try:
         challenge = read_challenge(header)
-        offer = choose_offer(challenge, network, order.max_amount_atomic)
+        offer = choose_option(challenge, network, order.max_amount_atomic)
     except WalletError as refusal:
         raise BuyError(f"nothing was paid: {refusal}") from refusal
     await _get_json(http, f"{order.devnet_url}/wallet/fund?address={key.address}", "the devnet's faucet")

@@ -59,7 +59,7 @@ def verify(  # noqa: PLR0917  typer passes by name
 
 
 def _anchored(txid: str, log: Any, settings: Any) -> str:
-    from gateway.devnet.running import running_devnet
+    from gateway.devnet.settings import running_devnet
     from generator.cli._anchor import check, find
 
     devnet = running_devnet(settings.state_dir)
