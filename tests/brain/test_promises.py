@@ -1,4 +1,4 @@
-"""What the issue promises of the stream, sentence by sentence."""
+"""Properties of the stream: no look-ahead, restarts, named reasons."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def watch(
     market: SyntheticMarket | None = None,
     **options: Any,
 ) -> list[Observation]:
-    """Observe at each (now, since) with one source; the market's clock follows, `before` is told each tick's number."""
+    """Observe at each (now, since) with one source; the market's clock follows, `before` receives each tick's number."""
 
     async def run() -> list[Observation]:
         async with serving(market or SyntheticMarket(NOW)) as venues:
@@ -128,9 +128,9 @@ def test_open_interest_is_summed_and_compared_with_the_same_venues_a_day_ago() -
 def test_liquidations_are_the_last_day_of_the_venue_that_publishes_them() -> None:
     (seen,) = watch((NOW, SINCE))
 
-    told = seen.assets["HBAR"].liquidations
-    assert told is not None
-    assert (told.long_usd_24h, told.short_usd_24h, told.venues) == (24_000, 12_000, ("gate",))
+    found = seen.assets["HBAR"].liquidations
+    assert found is not None
+    assert (found.long_usd_24h, found.short_usd_24h, found.venues) == (24_000, 12_000, ("gate",))
 
 
 def test_venues_without_futures_leave_nulls_with_reasons() -> None:
@@ -210,7 +210,7 @@ def test_bar_carries_what_was_known_while_it_was_open_and_nothing_later() -> Non
     assert (fields["liq_long_usd"][0, 0], fields["liq_short_usd"][0, 0]) == (1000, 500)
 
 
-def test_bar_that_nobody_watched_has_no_book() -> None:
+def test_bar_that_was_not_watched_has_no_book() -> None:
     (seen,) = watch((NOW, SINCE))
 
     assert np.isnan(seen.new_bars.fields["depth_usd"]).all()

@@ -1,4 +1,4 @@
-"""A venue that fails is marked and left out; the tick goes on."""
+"""A venue that fails is marked and left out; the tick continues."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_venue_that_comes_back_is_read_again() -> None:
     assert "okx" in second.assets["BTC"].venues
 
 
-def test_slow_venue_is_given_up_after_the_request_timeout() -> None:
+def test_slow_venue_is_abandoned_after_the_request_timeout() -> None:
     def setup(venues: Venues) -> None:
         venues.slow_s["okx"] = 60
 
@@ -106,8 +106,8 @@ def test_reason_never_repeats_what_the_venue_sent() -> None:
 
     (seen,) = watch((NOW, SINCE), setup=setup, venues=("kraken", "okx"))
 
-    told = [*(one.reason or "" for one in seen.sources), *seen.assets["BTC"].limitations]
-    assert not [text for text in told if "secret" in text or "http" in text]
+    published = [*(one.reason or "" for one in seen.sources), *seen.assets["BTC"].limitations]
+    assert not [text for text in published if "secret" in text or "http" in text]
 
 
 @pytest.mark.parametrize("status", [429, 418])
