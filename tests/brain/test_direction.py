@@ -20,7 +20,7 @@ QUARTER = 900_000
 
 
 def test_on_a_driftless_market_the_mixture_is_hardly_worse_than_the_base_rate() -> None:
-    frame = simulate("null", 60002, days=21).frame
+    frame = simulate("null", 60002, days=12).frame
 
     seen = trace(frame, 6 * DAY, Weights.load())
 

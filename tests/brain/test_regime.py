@@ -102,7 +102,7 @@ def test_a_label_needs_a_clear_lead_to_move_and_remembers_the_one_before() -> No
 
 
 def test_the_regime_is_far_better_than_chance_on_a_family_never_trained_on() -> None:
-    market = simulate("alt", 60001, days=24)
+    market = simulate("alt", 60001, days=16)
     engine = Engine(Weights.load(), market.frame.assets)
     shown, truth = [], []
     for start in range(0, len(market.frame), 6):
@@ -117,7 +117,7 @@ def test_the_regime_is_far_better_than_chance_on_a_family_never_trained_on() -> 
 
 
 def test_a_label_dates_from_the_close_of_the_bar_that_first_showed_it() -> None:
-    market = simulate("alt", 60002, days=6)
+    market = simulate("alt", 60002, days=4)
     engine = Engine(Weights.load(), market.frame.assets)
     changes, before = 0, None
     for place in range(len(market.frame)):

@@ -84,7 +84,9 @@ def test_the_simulated_truth_is_what_the_words_are_held_to(observed: Observed) -
         ("derivatives", DerivativesState.CROWDED_SHORTS, RegimeLabel.RISK_OFF),
     ],
 )
-def test_a_word_is_said_far_more_often_where_it_is_true(observed: Observed, kind: str, word: str, regime: RegimeLabel) -> None:
+def test_a_word_is_said_far_more_often_where_it_is_true(
+    observed: Observed, kind: str, word: str, regime: RegimeLabel
+) -> None:
     words = getattr(observed, kind)
     elsewhere = [observed.share(words, word, other) for other in REGIMES if other is not regime]
 

@@ -30,14 +30,32 @@ Setup = Callable[[Venues], None]
 Before = Callable[[Venues, int], None]
 
 
+class SkippingLoop(asyncio.SelectorEventLoop):
+    """An event loop whose time can be moved forward, so that no test waits for a timeout."""
+
+    skipped_s = 0.0
+
+    def time(self) -> float:
+        return super().time() + self.skipped_s
+
+
 def watch(
     *ticks: tuple[int, int],
     setup: Setup | None = None,
     before: Before | None = None,
     market: SyntheticMarket | None = None,
+    skip_s: float = 0.0,
     **options: Any,
 ) -> list[Observation]:
-    """Observe at each (now, since) with one source; the market's clock follows, `before` receives each tick's number."""
+    """Observe at each (now, since) with one source; the market's clock follows, `before` receives each tick's number.
+
+    With `skip_s` the time of the event loop moves forward by that much once only held requests are left.
+    """
+    loop = SkippingLoop()
+
+    async def skip(venues: Venues) -> None:
+        await venues.settle()
+        loop.skipped_s = skip_s
 
     async def run() -> list[Observation]:
         async with serving(market or SyntheticMarket(NOW)) as venues:
@@ -45,6 +63,7 @@ def watch(
                 setup(venues)
             source = LiveSource(exchange_factory=venues.factory, **options)
             seen = []
+            skipping = loop.create_task(skip(venues)) if skip_s else None
             try:
                 for number, (now_ms, since_ms) in enumerate(ticks):
                     venues.market.now_ms = now_ms
@@ -52,10 +71,13 @@ def watch(
                         before(venues, number)
                     seen.append(await source.observe(now_ms, since_ms))
             finally:
+                if skipping is not None:
+                    skipping.cancel()
                 await source.aclose()
             return seen
 
-    return asyncio.run(run())
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        return runner.run(run())
 
 
 def test_all_venues_together_give_every_asset_everything() -> None:
@@ -312,7 +334,7 @@ def test_requests_are_spaced_and_timed_by_ccxt() -> None:
 
 
 def test_large_exchange_library_is_not_imported_before_a_venue_is_asked() -> None:
-    program = "import sys, generator.market.exchanges as it; it.LiveSource(); print('ccxt' in sys.modules)"
+    program = "import sys, generator.market.live.source as it; it.LiveSource(); print('ccxt' in sys.modules)"
 
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
 

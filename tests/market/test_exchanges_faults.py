@@ -52,7 +52,7 @@ def test_slow_venue_is_abandoned_after_the_request_timeout() -> None:
     def setup(venues: Venues) -> None:
         venues.slow_s["okx"] = 60
 
-    (seen,) = watch((NOW, SINCE), setup=setup, timeout_s=3)  # the others answer within it on a slow machine too
+    (seen,) = watch((NOW, SINCE), setup=setup, skip_s=8)
 
     assert row(seen, "okx", "spot").reason == "markets: no answer in time"
     assert seen.assets["BTC"].venues == REST
@@ -62,11 +62,11 @@ def test_deadline_ends_the_whole_observe_and_marks_what_is_missing() -> None:
     def setup(venues: Venues) -> None:
         venues.slow_paths["/v5/market/orderbook"] = 60
 
-    (seen,) = watch((NOW, NOW), setup=setup, deadline_s=5.0, venues=("kraken", "bybit"))
+    (seen,) = watch((NOW, NOW), setup=setup, timeout_s=60, venues=("kraken", "bybit"), skip_s=20)
 
     late = row(seen, "bybit", "book")
     assert late.status is SourceStatus.FAILED
-    assert late.reason == "no answer within 5 s"
+    assert late.reason == "no answer within 20 s"
     assert seen.assets["BTC"].venues == ("bybit", "kraken")  # tickers had come by then
     assert seen.assets["BTC"].book is not None
     assert seen.assets["BTC"].book.venues == ("kraken",)

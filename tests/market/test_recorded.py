@@ -116,7 +116,7 @@ def test_a_bar_is_seen_from_its_close_on(tmp_path: Path, seconds: int, closed: i
 def test_every_observation_equals_the_one_of_a_recording_cut_off_at_that_time(tmp_path: Path) -> None:
     """No look-ahead: the future may be deleted without changing a thing."""
     whole = RecordedSource(_futures(tmp_path / "whole", 400), at(START_MS + 25 * HOUR_MS), ASSETS)
-    for minute in range(0, 180, 17):
+    for minute in range(0, 180, 34):
         wall_ms = WALL_MS + minute * 60_000
         seen = observe(whole, wall_ms)
         bars = (seen.market_ms - START_MS) // BAR_MS
