@@ -24,7 +24,7 @@ from generator.market.history import History
 from generator.market.source import Progress
 from generator.market.values import BAR_MS, BarFrame, Observation
 from generator.record.logbook import CHECKPOINT
-from generator.record.memory.fencing import GENERATION_KEY
+from generator.record.memory.tables import GENERATION_KEY
 from generator.runtime.app import ORIGIN_KEY, App
 from generator.runtime.headstart import DAYS_OF_HISTORY, REHEARSED_HOURS
 from generator.runtime.publication import rehearse
@@ -93,8 +93,6 @@ def _go_on(app: App) -> None:
     """Go on from the release that readers see: the log's head, and all that was made by whoever led before."""
     head = app.publisher.releases.shown((CHECKPOINT,)).get(CHECKPOINT)
     app.record.logbook.resume(head)
-    if head is None:
-        app.record.polls.put_again()
     app.publisher.standing.doubt()
     app.publisher.beside.doubt()
     app.publisher.last_good.doubt()

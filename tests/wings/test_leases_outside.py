@@ -16,7 +16,7 @@ from generator.runtime.lease.opening import open_lease
 from generator.settings import GeneratorSettings
 from generator.wings.bucket_lease import BucketLease
 from generator.wings.postgres_lease import PostgresLease
-from tests.support.arena_inputs import NOON, inputs_at
+from tests.support.arena_inputs import NOON, inputs_at, play_tick
 from tests.support.leases import epochs_only_rise, one_at_a_time, one_of_many_wins
 from tests.support.servers import make_bucket, postgres, s3
 
@@ -192,19 +192,19 @@ def test_a_leader_stopped_within_its_transaction_neither_blocks_the_next_nor_wri
 
     def stopped_in_between() -> None:
         with old.batch():
-            old.play(inputs_at(NOON))
+            play_tick(old, inputs_at(NOON))
             began = time.monotonic()
             new.claim()  # waits until PostgreSQL ends the idle transaction
             assert time.monotonic() - began < 60
-            new.play(inputs_at(NOON))
-            old.play(inputs_at(NOON + 60_000))
+            play_tick(new, inputs_at(NOON))
+            play_tick(old, inputs_at(NOON + 60_000))
 
     with pytest.raises(Exception, match=r"cannot be used|taken over"):
         stopped_in_between()
 
     assert new.epoch() == 2
-    new.play(inputs_at(NOON + 60_000))
+    play_tick(new, inputs_at(NOON + 60_000))
     with pytest.raises(LeadershipLost):
-        old.play(inputs_at(NOON + 120_000))
+        play_tick(old, inputs_at(NOON + 120_000))
     old.close()
     new.close()
