@@ -78,21 +78,6 @@ def publish(app: App, context: TickContext, composed: Composed, record: RecordFi
     return _report(context, made.free["/status.json"]["status"], len(files), written)
 
 
-def rehearse(app: App, context: TickContext, composed: Composed, at: datetime) -> None:
-    """Make and check what `publish` would, but what only a leader makes, and publish none of it.
-
-    Nothing is written, so a standby may do it. What is kept of it (compiled templates, packed files, open connections)
-    is kept by its content, so a later release cannot differ for it.
-
-    Raises:
-        PublishError: a file would not do.
-    """
-    made = _make(app, context, composed, at)
-    app.publisher.checker.check(
-        context.freshness.generation, app.publisher.variants.add(made.plain, lasting=made.lasting)
-    )
-
-
 def _make(app: App, context: TickContext, composed: Composed, at: datetime) -> _Made:
     """Make every file that anybody could make; nothing is written."""
     last_good = app.publisher.last_good

@@ -17,7 +17,7 @@ from generator.arena.ballots import BallotFile
 from generator.arena.play import ArenaConfig, PlayInputs, PricePoint
 from generator.arena.signing import sign_ballot
 from generator.arena.values import ArenaView
-from generator.brain.values import Forecast, Probabilities
+from generator.brain.forecast import Forecast, Probabilities
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Prediction
 from generator.record.memory.store import Memory

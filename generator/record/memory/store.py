@@ -14,7 +14,7 @@ from generator.arena.play import PlayResult, PlayState, RegimeRow
 from generator.arena.teacher import RunningTotals
 from generator.arena.values import ArenaView, BallotVerdict, PredictionMade, Round, Tally
 from generator.catalog.words import RoundPhase
-from generator.fence import Fence, one_writer
+from generator.lease import Fence, one_writer
 from generator.record.audit.recount import Sheet
 from generator.record.memory import ballots, database, history, log, rounds
 from generator.record.memory import tables as t
