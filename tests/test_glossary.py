@@ -35,12 +35,11 @@ docs/payments-proof.md: first look, go on, goes on, nobody, rule N, rules N, sec
 docs/payments.md: anew, beside, goes on, nobody, second look, stands, tells
 docs/publishing.md: anew, beside, headstart, made up, nobody, put once, stands
 docs/record.md: beside, go on, goes on, nobody, put once, stands, stepped clock, tells, told
-docs/serving-cloud.md: anew, nobody, stands
+docs/serving-cloud.md: stands
 docs/serving.md: beside, nobody, stands
-docs/several-machines.md: goes on, nobody, stands, tells, told, warm
-gateway/app: beside, go on, is no X, put once, second look, silent, stands, told
+gateway/app: beside, go on, is no X, second look, silent, told
 gateway/buyer: beside, go on, is no X, stands, tells, told, toy
-gateway/clock.py: goes on
+gateway/clock.py: goes on, nobody
 gateway/devnet: beside, is no X, nobody, stands, tells, told, toy
 gateway/errors.py: stands
 gateway/ledger: beside, copy log, first look, go on, is no X, nobody, second look, stands, tidy, told
@@ -50,19 +49,17 @@ gateway/upstream: beside, nobody, silent, stands
 gateway/vault: goes on, nobody, stands
 gateway/wire: nobody
 generator/arena: Standing, is no X, lived, made up, nobody, stands, stepped clock, told
-generator/cli: Duty, beside, go on, head start, headstart, is no X, nobody, put once, stands, stepped clock, tells, told, toy
-generator/clock.py: go on
+generator/cli: beside, is no X, nobody, put once, stands, tells, told, toy
 generator/errors.py: nobody, stands
-generator/fence.py: beside, told
 generator/inbox: first look, goes on, is no X, made up, told
 generator/record: Standing, beside, go on, is no X, lived, nobody, put once, stands, stepped clock, told, warm
 generator/release: beside, go on, goes on, is no X, nobody, put once, stands, told
-generator/runtime: Clockwork, Duty, Sidelong, Standing, aside, beside, go on, goes on, head start, headstart, history came, is no X, lived, make dry, nobody, stands, stepped clock, tells, told, warm
+generator/runtime: Sidelong, Standing, aside, beside, nobody, stands, told
 generator/settings.py: is no X, nobody, stands
 generator/site: Sidelong, Standing, beside, contract section, go on, is no X, lived, made up, nobody, put once, stands, tells, told, warm
-generator/wings: beside, given up, go on, is no X, nobody, put once, tells, told
+generator/wings: beside, given up, is no X, nobody, put once, tells, told
 site/assets: beside, goes on, is no X, made up, nobody, stands, tells, told
-site/edge: beside, go on, is no X, nobody, put once, stands, tells, told
+site/edge: beside, go on, is no X, nobody, stands, told
 templates/buyer: go on, made up
 templates/pages: beside, is no X, made up, nobody, stands, tells, told
 tests/app: beside, is no X, put once, rule N, told
@@ -78,19 +75,19 @@ tests/inbox: beside, goes on, is no X, nobody, second look, tells, told
 tests/journeys: beside, goes on, is no X, nobody, stands, tells, told
 tests/ledger: anew, aside, copy log, is no X, nobody, rule N, silent, tidy, told
 tests/make_sample.py: beside
-tests/outside: anew, beside, front, given up, goes on, is no X, made up, nobody, put once, rule N, rules N, stands, tells, told, warm, world
+tests/outside: anew, beside, front, given up, goes on, is no X, made up, nobody, put once, rule N, rules N, stands, tells, told
 tests/payments: is no X, nobody, rule N, rules N, second look, silent, stands, tells, told
 tests/peers: told
 tests/record: anew, beside, goes on, is no X, lived, made up, nobody, put once, stands, stepped clock, tells, told, warm
-tests/release: Clockwork, Standing, beside, goes on, is no X, nobody, put once, tells, told
-tests/runtime: Clockwork, Duty, beside, goes on, head start, headstart, is no X, nobody, nothing may, tells, told, warm
+tests/release: Standing, beside, goes on, is no X, nobody, put once, tells, told
+tests/runtime: beside, goes on, is no X
 tests/site: Standing, anew, beside, goes on, is no X, made up, nobody, put once, stands, tells, told, warm
 tests/support: Sidelong, Standing, beside, nobody, put once, silent, told, toy, world
 tests/test_house.py: world
 tests/torture.py: told
 tests/upstream: is no X, nobody, rule N
 tests/vault: anew, goes on, is no X, stands, told
-tests/wings: anew, beside, given up, go on, goes on, is no X, nobody, put once, tells, told
+tests/wings: anew, beside, given up, go on, goes on, is no X, put once, tells, told
 tests/wire: nobody
 """
 

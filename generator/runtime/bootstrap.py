@@ -8,7 +8,7 @@ from typing import Final
 import structlog
 
 from generator.arena.scores import track_record
-from generator.arena.teacher import Standing
+from generator.arena.teacher import RunningTotals
 from generator.arena.values import ArenaView, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.downloads import SUMS
@@ -25,8 +25,9 @@ from generator.release.release import POINTER, Releases
 from generator.release.values import FIRST_GENERATION, SiteStore
 from generator.release.variants import Variants
 from generator.runtime.app import App, site_of
+from generator.runtime.market import to_ms
 from generator.runtime.publication import pages, rounds_file
-from generator.runtime.tick import VALID_S, to_ms
+from generator.runtime.tick import VALID_S
 from generator.settings import GeneratorSettings
 from generator.site.downloads import no_downloads
 from generator.site.feeds import Feeds
@@ -149,7 +150,7 @@ def _context(site: Site, mode: SourceMode, at: datetime) -> TickContext:
 
 
 def _nobody_played() -> ArenaView:
-    none = Standing()
+    none = RunningTotals()
     return ArenaView(
         live=None,
         live_tally=Tally(),

@@ -16,6 +16,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import RegimeLabel
@@ -46,7 +47,15 @@ from generator.market.simulated.params import (
     SPREAD_FACTOR,
     VOLUME_USD_DAY,
 )
-from generator.market.simulated.random import MAX_SEED, Stream, autoregress, generator, ornstein_uhlenbeck, tail_scale
+from generator.market.simulated.random import (
+    MAX_SEED,
+    Draws,
+    Stream,
+    autoregress,
+    generator,
+    ornstein_uhlenbeck,
+    tail_scale,
+)
 from generator.market.simulated.schedule import regime_mix, schedule
 from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame, FloatArray
 
@@ -77,8 +86,8 @@ class Path:
 
 def volatility(seed: int, block: int, mix: FloatArray) -> FloatArray:
     """Return daily volatility at each bar: the regime's times a two-scale log-OU factor of mean square 1."""
-    slow = ornstein_uhlenbeck(seed, Stream.VOLATILITY_SLOW, block, _COUNT + 1, _SLOW_HALF_LIFE)
-    fast = ornstein_uhlenbeck(seed, Stream.VOLATILITY_FAST, block, _COUNT + 1, _FAST_HALF_LIFE)
+    slow = ornstein_uhlenbeck(seed, Stream.VOLATILITY_SLOW, block, _SLOW_HALF_LIFE)
+    fast = ornstein_uhlenbeck(seed, Stream.VOLATILITY_FAST, block, _FAST_HALF_LIFE)
     wave = _SLOW_SD[0] * slow[:, :1] + _SLOW_SD[1] * slow[:, 1:] + _FAST_SD[0] * fast[:, :1] + _FAST_SD[1] * fast[:, 1:]
     mean_square = sum(sd * sd for sd in (*_SLOW_SD, *_FAST_SD))
     regime = np.exp(mix @ np.log(SIGMA_DAY))[:, None]
@@ -97,7 +106,7 @@ def level(seed: int, block: int) -> FloatArray:
 
 def _displacement(seed: int, block: int) -> FloatArray:
     days = schedule(seed, block).minutes_by_regime() / MINUTES_A_DAY
-    draw = generator(seed, Stream.LEVEL, block).standard_normal(_COUNT + 1)
+    draw = Draws(seed, Stream.LEVEL, block).each(Generator.standard_normal, shared=1)
     variance = float(days @ SIGMA_DAY**2)
     shared = float(days @ (SIGMA_DAY**2 * CORRELATION)) / variance
     noise = np.sqrt(shared) * draw[0] + np.sqrt(1.0 - shared) * draw[1:]
@@ -119,25 +128,25 @@ def _jumps(seed: int, block: int, sigma_day: FloatArray) -> FloatArray:
 
 def _noise(seed: int, block: int, sigma_day: FloatArray, mix: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the moves of each minute without drift and jumps, and their standard deviations given the tails."""
-    rng = generator(seed, Stream.NOISE, block)
+    draws = Draws(seed, Stream.NOISE, block)
     shared = (mix @ CORRELATION)[:, None]
     diffusive = sigma_day * np.sqrt((1.0 - JUMP_SHARE_COMMON - JUMP_SHARE_OWN) / MINUTES_A_DAY)
-    common = diffusive * np.sqrt(shared) * tail_scale(rng, (BLOCK_BARS, 1))
-    own = diffusive * np.sqrt(1.0 - shared) * tail_scale(rng, (BLOCK_BARS, _COUNT))
+    common = diffusive * np.sqrt(shared) * tail_scale(draws.common, (BLOCK_BARS, 1))
+    own = diffusive * np.sqrt(1.0 - shared) * draws.each(tail_scale, (BLOCK_BARS,))
     spread = np.sqrt(common * common + own * own)
-    unit = rng.standard_normal((BLOCK_BARS, BAR_MINUTES, _COUNT + 1))
+    unit = draws.each(Generator.standard_normal, (BLOCK_BARS, BAR_MINUTES), shared=1)
     moves = common[:, None, :] * unit[:, :, :1] + own[:, None, :] * unit[:, :, 1:]
     return moves.reshape(BLOCK_MINUTES, _COUNT), np.repeat(spread, BAR_MINUTES, axis=0)
 
 
 def _extremes(seed: int, block: int, minute: FloatArray, spread: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return bar highs and lows: the exact law of a Brownian bridge's extremes within each minute."""
-    rng = generator(seed, Stream.EXTREMES, block)
+    draws = Draws(seed, Stream.EXTREMES, block)
     first, last = minute[:-1], minute[1:]
     move_square = (last - first) ** 2
     reach = 2.0 * spread * spread
-    up = np.sqrt(move_square + reach * rng.standard_exponential(first.shape))
-    down = np.sqrt(move_square + reach * rng.standard_exponential(first.shape))
+    up = np.sqrt(move_square + reach * draws.each(Generator.standard_exponential, (BLOCK_MINUTES,)))
+    down = np.sqrt(move_square + reach * draws.each(Generator.standard_exponential, (BLOCK_MINUTES,)))
     high = (0.5 * (first + last + up)).reshape(BLOCK_BARS, BAR_MINUTES, _COUNT).max(axis=1)
     low = (0.5 * (first + last - down)).reshape(BLOCK_BARS, BAR_MINUTES, _COUNT).min(axis=1)
     return high, low
@@ -201,7 +210,7 @@ def _prices(path: Path) -> dict[str, FloatArray]:
 
 def _wave(seed: int, stream: Stream, block: int, half_life_bars: float, shared: float) -> FloatArray:
     """Return unit-variance noise per asset, `shared` of its variance common to all."""
-    drawn = ornstein_uhlenbeck(seed, stream, block, _COUNT + 1, half_life_bars)
+    drawn = ornstein_uhlenbeck(seed, stream, block, half_life_bars)
     mixed: FloatArray = np.sqrt(shared) * drawn[:, :1] + np.sqrt(1.0 - shared) * drawn[:, 1:]
     return mixed
 
@@ -245,7 +254,7 @@ def _followed(target: FloatArray, half_life_bars: float) -> FloatArray:
 
 def _liquidations(seed: int, block: int, move: FloatArray, interest: FloatArray) -> dict[str, FloatArray]:
     """Return USD liquidated: a trickle always, a burst on the losing side when a bar moves far."""
-    noise = np.exp(0.5 * generator(seed, Stream.LIQUIDATIONS, block).standard_normal((2, BLOCK_BARS, _COUNT)))
+    noise = np.exp(0.5 * Draws(seed, Stream.LIQUIDATIONS, block).each(Generator.standard_normal, (2, BLOCK_BARS)))
     threshold = 1.5 * _CALM_SIGMA_BAR * BETA
     fell, rose = np.maximum(-move - threshold, 0.0), np.maximum(move - threshold, 0.0)
     return {
