@@ -18,7 +18,7 @@ from generator.runtime.service import build
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
 from generator.site import sample
-from tests.support.services import NoBeside, NoStanding, SteppedClock
+from tests.support.services import SteppedClock, without_background
 
 START: Final = datetime(2026, 11, 17, 12, 0, tzinfo=UTC)
 HOURS: Final = 4 * 24
@@ -29,9 +29,7 @@ async def made(state: Path) -> dict[str, object]:
     """Return the last report of the days."""
     clock = SteppedClock(START)
     service = build(GeneratorSettings(state_dir=state), clock, None)
-    service.standing.close()
-    service.beside.close()
-    service.standing, service.beside = NoStanding(), NoBeside(service.memory)
+    without_background(service)
     await open_market(service, clock.now(), lambda *_: None, 0)
     for _ in range(HOURS):
         await tick(service, clock.now())

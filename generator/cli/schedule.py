@@ -98,7 +98,7 @@ async def _run(
 
     leadership = Leadership(open_lease(settings))
     metrics = Metrics()
-    service = build(settings, SystemClock(), at, loop=loop, fence=leadership.fence, at_once=False)
+    service = build(settings, SystemClock(), at, loop=loop, fence=leadership.fence)
     service.head_start = head_start
     try:
         end = metrics.serve(metrics_port) if metrics_port else lambda: None

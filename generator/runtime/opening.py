@@ -95,8 +95,7 @@ def _go_on(service: Service) -> None:
     service.logbook.resume(head)
     if head is None:
         service.polls.put_again()
-    service.standing.doubt()
-    service.beside.doubt()
+    service.background.reset()
     service.last_good.doubt()
 
 

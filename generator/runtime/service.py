@@ -34,10 +34,11 @@ from generator.release.values import SiteStore, VaultStore
 from generator.release.variants import Variants
 from generator.runtime.headstart import DAYS_OF_HISTORY
 from generator.settings import GeneratorSettings
-from generator.site.beside import Beside
+from generator.site.background import BackgroundFiles
+from generator.site.feeds import Feeds
 from generator.site.pages.render import Pages
+from generator.site.resources import Assets
 from generator.site.sample import Sample
-from generator.site.standing import Standing
 from generator.wings.bucket.places import inbox_shelf, partials, site_store, vault_store
 
 if TYPE_CHECKING:
@@ -64,10 +65,11 @@ class Service:
     memory: Memory
     releases: SiteStore
     vault: VaultStore
-    standing: Standing
+    assets: Assets
     sample: Sample
     pages: Pages
-    beside: Beside
+    feeds: Feeds
+    background: BackgroundFiles
     variants: Variants
     checker: Checker
     last_good: LastGood
@@ -90,8 +92,7 @@ class Service:
         await self.source.aclose()
         if self.indexer is not None:
             await self.indexer.aclose()
-        self.standing.close()
-        self.beside.close()
+        self.background.close()
         self.memory.close()
 
 
@@ -109,7 +110,6 @@ def build(
     *,
     loop: bool = False,
     fence: Fence = one_writer,
-    at_once: bool = True,
 ) -> Service:
     """Build every room. Nothing is written but the tables of a new memory: that is for who leads.
 
@@ -119,8 +119,6 @@ def build(
         at: market time to start a recording at; None goes on where the memory left off.
         loop: begin a recording again at its end.
         fence: asked before anything is published or recorded.
-        at_once: the first release has everything again, and waits for it. Else what takes longest (OpenAPI's examples,
-            pictures, downloads) is taken from what is published, and renewed in the release after it.
 
     Raises:
         GeneratorError: a room cannot be opened; nothing was changed.
@@ -145,10 +143,11 @@ def build(
             memory=memory,
             releases=releases,
             vault=vault_store(settings.vault_path, settings.vault_bucket, fence),
-            standing=Standing(releases.shown, last_good, at_once=at_once),
+            assets=Assets.load(),
             sample=Sample(memory),
             pages=Pages(),
-            beside=Beside(memory, releases.shown, last_good, at_once=at_once),
+            feeds=Feeds(memory.regime_changes),
+            background=BackgroundFiles(memory, last_good),
             variants=Variants(),
             checker=checker,
             last_good=last_good,

@@ -15,6 +15,7 @@ from generator.release.release import Releases
 from generator.release.vault import Vault
 from generator.runtime.schedule import Clockwork
 from generator.runtime.service import Service
+from generator.site.resources import Assets
 from tests.support.disks import FailingDisk
 from tests.support.services import SteppedClock, opened
 
@@ -155,21 +156,15 @@ def stamps(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def test_bytes_that_must_not_be_published_fail_the_tick_before_anything_is_sold(house: House, tmp_path: Path) -> None:
-    class Torn:
-        """Pages of which half is missing."""
-
-        def render(self, _view: object) -> dict[str, bytes]:
-            return {"/index.html": b"<!doctype html><p>half"}
-
     disk = FailingDisk("write")
     house.move(tmp_path, disk)
     disk.heal()
-    first, before, pages = house.shown(), house.sold(), house.service.pages
+    first, before, assets = house.shown(), house.sold(), house.service.assets
 
-    house.service.pages = Torn()  # type: ignore[assignment]
+    house.service.assets = Assets({"/assets/site.css": b""}, assets.version)
     house.tick()
     between = house.shown(), house.sold()
-    house.service.pages = pages
+    house.service.assets = assets
     house.tick()
 
     assert between == (first, before)

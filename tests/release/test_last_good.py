@@ -22,14 +22,16 @@ from generator.runtime.bootstrap import bootstrap_files
 from generator.runtime.metrics import Metrics
 from generator.runtime.service import Service
 from generator.runtime.tick import tick
-from generator.site.beside import Beside
+from generator.site import background
+from generator.site.background import BackgroundFiles, TickFiles
 from generator.site.charts.report import report_charts
+from generator.site.feeds import Feeds
 from generator.site.pages.render import Pages
+from generator.site.pictures import PICTURES
 from generator.site.resources import Resources
 from generator.site.sample import Sample
-from generator.site.standing import Standing
 from tests.support.builders import full_context
-from tests.support.publish_fixture import SITE, bodies, context
+from tests.support.publish_fixture import SITE, context
 from tests.support.services import NOON, SteppedClock, opened
 
 # One file of each kind, and a page that does not fail.
@@ -75,16 +77,16 @@ def torn_templates(folder: Path, name: str = "pages/index.html") -> Pages:
     return Pages(Resources(folder, there.site))
 
 
-def broken(service: Service, folder: Path) -> Service:
+def broken(service: Service, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Service:
     """Return the service with a fault in every kind of file that is no answer."""
     deaf: Any = Deaf(service.memory)
-
+    monkeypatch.setattr(background, "static_files", lambda *_: fails())
     return replace(
         service,
         pages=torn_templates(folder),
-        beside=Beside(deaf, service.releases.shown, service.last_good),
+        background=BackgroundFiles(deaf, service.last_good),
+        feeds=Feeds(deaf.regime_changes),
         sample=Sample(deaf),
-        standing=Standing(lambda _: fails(), service.last_good),
     )
 
 
@@ -97,18 +99,20 @@ def site(state: Path) -> dict[str, bytes | None]:
 def run(state: Path, work: Callable[[Service, SteppedClock], Any]) -> None:
     async def whole() -> None:
         clock = SteppedClock()
-        async with opened(state, clock, standing=True) as service:
+        async with opened(state, clock, background=True) as service:
             await work(service, clock)
 
     asyncio.run(whole())
 
 
-def test_the_release_comes_and_what_cannot_be_made_stays_as_it_was(tmp_path: Path) -> None:
+def test_the_release_comes_and_what_cannot_be_made_stays_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def work(service: Service, clock: SteppedClock) -> None:
         await tick(service, clock.now())
         before = site(tmp_path)
         service.last_good.doubt()  # as after a restart: only what is published is known
-        await tick(broken(service, tmp_path / "templates"), clock.step(MINUTE))
+        await tick(broken(service, tmp_path / "templates", monkeypatch), clock.step(MINUTE))
         after = site(tmp_path)
         assert None not in before.values()
         assert {path for path in after if after[path] != before[path]} == {OTHER_PAGE}
@@ -118,9 +122,11 @@ def test_the_release_comes_and_what_cannot_be_made_stays_as_it_was(tmp_path: Pat
     run(tmp_path, work)
 
 
-def test_without_an_earlier_release_what_cannot_be_made_is_left_out(tmp_path: Path) -> None:
+def test_without_an_earlier_release_what_cannot_be_made_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def work(service: Service, clock: SteppedClock) -> None:
-        await tick(broken(service, tmp_path / "templates"), clock.now())
+        await tick(broken(service, tmp_path / "templates", monkeypatch), clock.now())
 
     run(tmp_path, work)
 
@@ -129,20 +135,13 @@ def test_without_an_earlier_release_what_cannot_be_made_is_left_out(tmp_path: Pa
 
 
 def test_pictures_that_cannot_be_drawn_stay_as_published() -> None:
-    ctx, rounds, at = context(), (), NOON
-    shown: dict[str, bytes] = {}
     deaf: Any = Deaf(None)  # type: ignore[arg-type]
+    paths = [row.path for row in PICTURES.values()]
+    last_good = LastGood(shown=lambda asked: {path: b"as published" for path in asked if path in paths})
 
-    def beside(last_good: LastGood) -> Beside:
-        return Beside(deaf, lambda paths: {path: shown[path] for path in paths if path in shown}, last_good)
+    found = BackgroundFiles(deaf, last_good).files(TickFiles(context(), {}, {}), NOON)  # no bodies: nothing to draw
 
-    drawn = beside(LastGood()).now(ctx, bodies(), rounds, at)
-    shown |= drawn.files
-    last_good = LastGood()
-    again = beside(last_good).now(ctx, {}, rounds, at)  # without bodies there is nothing to draw
-
-    assert {path for path in drawn.files if path.endswith(".png")} == set(again.files)
-    assert (again.files, again.shares) == (drawn.files, drawn.shares)
+    assert {path: found.files.get(path) for path in paths} == dict.fromkeys(paths, b"as published")
     assert last_good.failures[Kind.PICTURE] == 1
 
 

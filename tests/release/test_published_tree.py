@@ -39,7 +39,7 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     async def work() -> None:
         clock = SteppedClock()
-        async with opened(folder, clock, hours=5, standing=True, days=3) as service:
+        async with opened(folder, clock, hours=5, background=True, days=3) as service:
             await tick(service, clock.now())
             await tick(service, clock.step(timedelta(minutes=1)))
 

@@ -32,7 +32,7 @@ from generator.runtime.service import Service, build
 from generator.settings import GeneratorSettings
 from tests.support.leases import FakeLease
 from tests.support.ports import free_port
-from tests.support.services import DAYS, NOON, NoStanding, SteppedClock, opened
+from tests.support.services import DAYS, NOON, SteppedClock, opened, without_background
 
 MINUTE = timedelta(minutes=1)
 
@@ -275,8 +275,7 @@ class OnDuty:
         self.leadership = Leadership(lease)
         made = GeneratorSettings(state_dir=state, **settings)
         self.service = build(made, self.clock, fence=self.leadership.fence)
-        self.service.standing.close()
-        self.service.standing = NoStanding()
+        without_background(self.service)
         told = self.told.append
         self.duty = Duty(self.service, self.leadership, lambda report, _: told(report), days=DAYS, retry_s=0.05)
         self._task: asyncio.Task[None] | None = None
@@ -450,8 +449,7 @@ class LateVenues:
 
 async def late(state: Path, clock: SteppedClock) -> tuple[Service, LateVenues]:
     service = build(GeneratorSettings(state_dir=state), clock)
-    service.standing.close()
-    service.standing = NoStanding()
+    without_background(service)
     source = LateVenues(service.source, failures=1)
     service.source = source
     await open_market(service, clock.now(), lambda *_: None, days=DAYS)

@@ -26,12 +26,13 @@ from generator.runtime.schedule import Clockwork
 from generator.runtime.service import Service, build
 from generator.runtime.tick import tick, to_ms
 from generator.settings import GeneratorSettings
-from generator.site.beside import Beside
+from generator.site import background
+from generator.site.background import BackgroundFiles, StaticFiles
 from generator.wings.bucket.mirror import Mirrored
 from generator.wings.bucket.site import BucketSite
 from tests.support.buckets import FaultyBucket, memory
 from tests.support.leases import FakeLease
-from tests.support.services import DAYS, NOON, NoStanding, SteppedClock, opened
+from tests.support.services import DAYS, NOON, SteppedClock, opened, without_background
 
 MINUTE = timedelta(minutes=1)
 
@@ -49,9 +50,8 @@ def nothing(*_: object) -> None:
 
 def made(state: Path, clock: SteppedClock, fence: Callable[[], int] = lambda: 0, **settings: Any) -> Service:
     """Build a generator as `emi schedule` does, but without OpenAPI."""
-    service = build(GeneratorSettings(state_dir=state, **settings), clock, fence=fence, at_once=False)
-    service.standing.close()
-    service.standing = NoStanding()
+    service = build(GeneratorSettings(state_dir=state, **settings), clock, fence=fence)
+    without_background(service)
     return service
 
 
@@ -88,21 +88,24 @@ def test_a_standby_makes_whole_ticks_and_writes_nothing_anywhere(tmp_path: Path)
     run(work)
 
 
-def test_what_a_standby_prepared_gives_way_to_what_the_last_leader_wrote(tmp_path: Path) -> None:
+def test_what_a_standby_prepared_gives_way_to_what_the_last_leader_wrote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "static_files", lambda *_: StaticFiles({}, {}))  # its YAML takes a second
     hourly = tmp_path / "site" / "current" / "track-record" / "hourly.csv"
 
     async def work() -> None:
         clock = SteppedClock(NOON.replace(minute=56))
         async with opened(tmp_path, clock, hours=3) as leader:
-            leader.beside.close()
-            leader.beside = Beside(leader.memory, leader.releases.shown, at_once=False)
+            leader.background = BackgroundFiles(leader.memory)
             await tick(leader, clock.now())
             standby = made(tmp_path, clock)
+            standby.background = BackgroundFiles(standby.memory)
             await warm_up(standby, clock.now(), nothing, DAYS)
             await keep_warm(standby, clock.now())
             for _ in range(6):  # over the full hour: forecasts come due, a round ends
                 await tick(leader, clock.step(MINUTE))
-                leader.beside._pool.submit(int).result()
+                leader.background._pool.submit(int).result()
             rounds, record = site(tmp_path, "arena/rounds.json")["rounds"], hourly.read_bytes()
             brain = leader.memory.brain_state()
         standby.memory.claim()

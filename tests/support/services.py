@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
-from generator.compose.context import Site, TickContext
 from generator.release.disk import Disk
 from generator.release.release import Releases
 from generator.release.vault import Vault
 from generator.runtime.opening import open_market
 from generator.runtime.service import Service, build
 from generator.settings import GeneratorSettings
-from generator.site.beside import Beside, Bodies, Sidelong
-from generator.site.standing import Standing
+from generator.site.background import BackgroundFiles, BackgroundRelease, TickFiles
+from generator.site.resources import Assets
 
 DAYS = 1  # of history: as little as gives a reading, for the brain takes a second for three
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -40,23 +38,22 @@ class SteppedClock:
         return self.at
 
 
-class NoStanding(Standing):
-    """Leave OpenAPI and the other standing files out: its YAML takes most of a second."""
+class NoBackground(BackgroundFiles):
+    """Make none of these files: drawing and OpenAPI's YAML take a second."""
 
-    assets: Mapping[str, bytes] = {}
+    def files(self, tick: TickFiles, at: datetime) -> BackgroundRelease:
+        return BackgroundRelease({})
 
-    def files(self, site: Site, bodies: Mapping[str, Any], at: datetime) -> dict[str, bytes]:
-        return {}
-
-
-class NoBeside(Beside):
-    """Leave feeds, pictures and downloads out: drawing takes half a second."""
-
-    def now(self, context: TickContext, bodies: Bodies, rounds: Sequence[Mapping[str, Any]], at: datetime) -> Sidelong:
-        return Sidelong({})
-
-    def done(self, shown: Sidelong, context: TickContext, bodies: Bodies, at: datetime) -> None:
+    def published(self, release: BackgroundRelease, tick: TickFiles, at: datetime) -> None:
         pass
+
+
+def without_background(service: Service) -> Service:
+    """Leave out OpenAPI, discovery files, pictures, downloads and assets."""
+    service.background.close()
+    service.background = NoBackground(service.memory)
+    service.assets = Assets({}, service.assets.version)
+    return service
 
 
 @contextlib.asynccontextmanager
@@ -67,16 +64,13 @@ async def opened(
     hours: int = 0,
     at: datetime | None = None,
     *,
-    standing: bool = False,
+    background: bool = False,
     days: int = DAYS,
 ) -> AsyncIterator[Service]:
     """Open a generator on `state`."""
     service = build(settings or GeneratorSettings(state_dir=state), clock, at)
-    if not standing:
-        service.standing.close()
-        service.standing = NoStanding()
-        service.beside.close()
-        service.beside = NoBeside(service.memory)
+    if not background:
+        without_background(service)
     try:
         await open_market(service, clock.now(), lambda *_: None, hours, days=days)
         yield service

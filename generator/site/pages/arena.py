@@ -16,7 +16,7 @@ from generator.site.charts.now import live_round
 from generator.site.charts.plot import Chart
 from generator.site.charts.record import interval, rates
 from generator.site.charts.spark import shares
-from generator.site.pages.format import UNKNOWN, count, ms_of, percent, price, signed, when
+from generator.site.format import UNKNOWN, count, ms_of, percent, price, signed, when
 from generator.site.pages.words import BIAS_MARKS
 
 HISTORY_SHOWN: Final = 48

@@ -19,8 +19,8 @@ from generator.site.charts.now import fundings, swings
 from generator.site.charts.plot import Chart
 from generator.site.charts.record import GUESS_PERCENT, interval
 from generator.site.charts.spark import scale, sparkline
+from generator.site.format import NOT_YET, UNKNOWN, duration, percent, price, signed, tied, usd, when, word
 from generator.site.pages.arena import brain_words, crowd_bar, crowd_words, question
-from generator.site.pages.format import NOT_YET, UNKNOWN, duration, percent, price, signed, tied, usd, when, word
 from generator.site.pages.record import verdict
 from generator.site.pages.words import BIAS_MARKS, STATE_MEANINGS, regime_headline
 
