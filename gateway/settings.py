@@ -7,37 +7,24 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import unquote, urlsplit
 
-from algosdk.encoding import checksum, encode_address, is_valid_address
+from algosdk.encoding import is_valid_address
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from yarl import URL
 
-from gateway.vault.bucket_url import BUCKETS, overlap, plain_bucket_url
+from gateway.wire.algorand import DEMO_ARENA, address_of, sha512_256
+from gateway.wire.bucket_url import SCHEMES, BucketUrl
+from gateway.wire.loopback import is_loopback
 from gateway.wire.networks import NETWORKS, Network
 
 # An address made from a hash: nobody holds its key, so nothing paid to it on a toy chain belongs to anyone.
-DEMO_PAYEE: Final = encode_address(checksum(b"emi demo payee v1: nobody holds this key"))
-# Where ballots are addressed when no address is set: the hash of a fixed text, the same as the generator's.
-DEMO_ARENA: Final = encode_address(checksum(b"emi-arena-v1"))
+DEMO_PAYEE: Final = address_of(sha512_256(b"emi demo payee v1: nobody holds this key"))
+BUCKETS: Final = tuple(f"{scheme}://" for scheme in SCHEMES)
 POSTGRES: Final = "postgresql+psycopg://"
-LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-def is_loopback(host: str) -> bool:
-    """Return whether a host name or address can only be reached from this machine.
-
-    Args:
-        host: a name or an address, brackets of IPv6 already removed.
-
-    Returns:
-        True for localhost and loopback addresses, False for everything else.
-    """
-    if host in LOOPBACK_NAMES:
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+def _overlap(one: str, other: str) -> bool:
+    return BucketUrl.parse(one).overlaps(BucketUrl.parse(other))
 
 
 def _beginning(value: str, allowed: tuple[str, ...]) -> str:
@@ -131,12 +118,12 @@ class GatewaySettings(BaseSettings):
     def _vault_url(cls, value: str | None) -> str | None:
         if value is None or value.startswith("file:///"):
             return value
-        return plain_bucket_url(_beginning(value, ("file:///", *BUCKETS)))
+        return str(BucketUrl.parse(_beginning(value, ("file:///", *BUCKETS))))
 
     @field_validator("site_url")
     @classmethod
     def _site_url(cls, value: str | None) -> str | None:
-        return None if value is None else plain_bucket_url(_beginning(value, BUCKETS))
+        return None if value is None else str(BucketUrl.parse(_beginning(value, BUCKETS)))
 
     @field_validator("ledger_url")
     @classmethod
@@ -167,7 +154,7 @@ class GatewaySettings(BaseSettings):
         if vault == site or vault in site.parents or site in vault.parents:
             message = f"the vault {vault} and the site {site} must lie apart: the site is public, the vault is not"
             raise ValueError(message)
-        if self.site_url and self.vault_bucket and overlap(self.site_url, self.vault_bucket):
+        if self.site_url and self.vault_bucket and _overlap(self.site_url, self.vault_bucket):
             message = f"the vault {self.vault_bucket} and the site {self.site_url} must lie apart: the site is public"
             raise ValueError(message)
         return self

@@ -12,13 +12,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from generator.runtime.app import build
 from generator.runtime.opening import open_market
 from generator.runtime.publication import HUMAN_REPORT
-from generator.runtime.service import build
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
 from generator.site import sample
-from tests.support.services import SteppedClock, without_background
+from tests.support.clock import ManualClock
+from tests.support.services import without_background
 
 START: Final = datetime(2026, 11, 17, 12, 0, tzinfo=UTC)
 HOURS: Final = 4 * 24
@@ -27,16 +28,16 @@ TARGET: Final = Path(sample.__file__).parent / sample.BUNDLED
 
 async def made(state: Path) -> dict[str, object]:
     """Return the last report of the days."""
-    clock = SteppedClock(START)
-    service = build(GeneratorSettings(state_dir=state), clock, None)
-    without_background(service)
-    await open_market(service, clock.now(), lambda *_: None, 0)
+    clock = ManualClock(START)
+    app = build(GeneratorSettings(state_dir=state), clock, None)
+    without_background(app)
+    await open_market(app, clock.now(), lambda *_: None, 0)
     for _ in range(HOURS):
-        await tick(service, clock.now())
-        await tick(service, clock.step(timedelta(minutes=59)))
+        await tick(app, clock.now())
+        await tick(app, clock.step(timedelta(minutes=59)))
         clock.step(timedelta(minutes=1))
-    await tick(service, clock.now())
-    await service.aclose()
+    await tick(app, clock.now())
+    await app.aclose()
     manifest = json.loads((state / "vault" / "manifest.json").read_text())
     row = next(row for row in manifest["products"] if row["id"] == HUMAN_REPORT)
     body: dict[str, object] = json.loads((state / "vault" / row["body"]["path"]).read_text())

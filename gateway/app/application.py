@@ -32,9 +32,10 @@ from gateway.errors import GatewayError, PreviewRefused
 from gateway.ledger.store import Ledger
 from gateway.payments.paid import PaidEndpoint
 from gateway.payments.purchase import Step, no_step
-from gateway.settings import GatewaySettings, is_loopback
+from gateway.settings import GatewaySettings
 from gateway.upstream.http_client import HttpClient
 from gateway.upstream.remote import Http
+from gateway.wire.loopback import is_loopback
 
 PAID_PATH: Final = "/api/x402-{name}.php"
 KEEP_ALIVE_S: Final = 15

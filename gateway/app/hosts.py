@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from urllib.parse import urlsplit
 
-from gateway.settings import GatewaySettings, is_loopback
+from gateway.settings import GatewaySettings
+from gateway.wire.loopback import is_loopback
 
 Headers = Iterable[tuple[bytes, bytes]]
 

@@ -12,39 +12,12 @@ from types import MappingProxyType
 from typing import Final
 
 from gateway.app.problem import SECURITY_HEADERS, SITE_CORS_HEADERS
+from gateway.wire.media_types import content_type
 
 Headers = list[tuple[bytes, bytes]]
 Stamp = tuple[int, int, int]  # inode, mtime in ns, bytes: a file that has kept all three is the same
 
 VARIANTS: Final[Mapping[str, str]] = {".br": "br", ".gz": "gzip"}
-CONTENT_TYPES: Final[Mapping[str, str]] = {
-    ".php": "application/json",
-    ".json": "application/json",
-    ".html": "text/html; charset=utf-8",
-    ".txt": "text/plain; charset=utf-8",
-    ".md": "text/markdown; charset=utf-8",
-    ".xml": "application/xml",
-    ".yaml": "application/yaml",
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".csv": "text/csv; charset=utf-8",
-    ".jsonl": "application/jsonl",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".ico": "image/x-icon",
-    ".woff2": "font/woff2",
-    ".webmanifest": "application/manifest+json",
-    ".gz": "application/gzip",
-}
-# These have no file name ending that tells their type; RFC 9727 fixes that of the catalogue.
-NAMED_TYPES: Final[Mapping[str, str]] = {
-    "/.well-known/api-catalog": 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
-    "/.well-known/x402": "application/json",
-    "/log/checkpoint": "text/plain; charset=utf-8",
-    "/track-record/SHA256SUMS": "text/plain; charset=utf-8",
-    "/feed.json": "application/feed+json",
-    "/feed.xml": "application/atom+xml",
-}
 PAGE_POLICY: Final = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
     "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -196,8 +169,8 @@ def _variant(path: Path, before: Answer | None) -> Variant:
 
 
 def _answer(name: str, coding: str, variant: Variant, modified_s: int, lasting: Mapping[str, str]) -> Answer:
-    content_type = _content_type(name)
-    policy = {"content-security-policy": PAGE_POLICY} if content_type.startswith("text/html") else {}
+    media_type = content_type(name)
+    policy = {"content-security-policy": PAGE_POLICY} if media_type.startswith("text/html") else {}
     link = _link(name)
     encoding = {} if coding == "identity" else {"content-encoding": coding}
     headers = {
@@ -210,7 +183,7 @@ def _answer(name: str, coding: str, variant: Variant, modified_s: int, lasting: 
         "last-modified": formatdate(modified_s, usegmt=True),
         "vary": "Accept-Encoding",
     }
-    body = {"content-type": content_type, "content-length": str(len(variant.content)), **encoding}
+    body = {"content-type": media_type, "content-length": str(len(variant.content)), **encoding}
     return Answer(variant, _raw({**headers, **body}), _raw(headers))
 
 
@@ -224,7 +197,3 @@ def _link(name: str) -> str | None:
 
 def _raw(headers: Mapping[str, str]) -> Headers:
     return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
-
-
-def _content_type(name: str) -> str:
-    return NAMED_TYPES.get(name) or CONTENT_TYPES.get(Path(name).suffix, "application/octet-stream")

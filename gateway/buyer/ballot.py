@@ -7,7 +7,6 @@ both together.
 
 from __future__ import annotations
 
-import base64
 import binascii
 import json
 import re
@@ -16,19 +15,25 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, NoReturn
 
-import msgpack
-from algosdk import encoding
-from nacl.exceptions import CryptoError
-from nacl.signing import VerifyKey
-
 from gateway.errors import GatewayError
+from gateway.wire.algorand import (
+    DECODE_ERRORS,
+    MAX_LIFE_ROUNDS,
+    SIGNATURE_BYTES,
+    TRANSACTION_PREFIX,
+    address_of,
+    key_of,
+    pack,
+    signature_holds,
+    txid_of,
+    unpack,
+)
 from gateway.wire.networks import Network
 
 MAX_BYTES: Final = 1_024
 MIN_FEE: Final = 1_000
 MAX_FEE: Final = 10_000
 """Micro-ALGO; a ballot that pays more than ten times the least fee is a mistake of whoever signed it."""
-MAX_LIFE_ROUNDS: Final = 1_000
 NOTE_PREFIX: Final = b"emi-arena/v1:j"
 MAX_NOTE_BYTES: Final = 256
 CHOICES: Final = frozenset({"BULLISH", "BEARISH", "NEUTRAL"})
@@ -80,11 +85,11 @@ def read_ballot(text: str, network: Network, arena: str, now: datetime) -> Signe
     transaction: dict[str, Any] = envelope["txn"]
     _check_payment(transaction, network, arena)
     round_id, choice = _note(transaction["note"])
-    message = b"TX" + _pack(transaction)
-    _check_signature(transaction["snd"], message, envelope["sig"])
+    message = TRANSACTION_PREFIX + pack(transaction)
+    if not signature_holds(transaction["snd"], message, envelope["sig"]):
+        _refuse("The signature is not the sender's; ballots of rekeyed and shared accounts are not counted.")
     _check_open(round_id, now)
-    txid = base64.b32encode(encoding.checksum(message)).decode().rstrip("=")
-    return SignedBallot(txid, encoding.encode_address(transaction["snd"]), round_id, choice, raw)
+    return SignedBallot(txid_of(message), address_of(transaction["snd"]), round_id, choice, raw)
 
 
 def _refuse(text: str) -> NoReturn:
@@ -99,9 +104,9 @@ def _decoded(text: str) -> tuple[bytes, dict[str, Any]]:
     if len(raw) > MAX_BYTES:
         _refuse(f"X-Ballot: a ballot has less than {MAX_BYTES} bytes.")
     try:
-        envelope = msgpack.unpackb(raw)
-        canonical = isinstance(envelope, dict) and _pack(envelope) == raw
-    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError, msgpack.UnpackException):
+        envelope = unpack(raw)
+        canonical = isinstance(envelope, dict) and pack(envelope) == raw
+    except DECODE_ERRORS:
         canonical = False
     if not canonical or not _is_signed(envelope):
         _refuse("The ballot is not one plainly signed transaction.")
@@ -110,12 +115,8 @@ def _decoded(text: str) -> tuple[bytes, dict[str, Any]]:
 
 def _is_signed(envelope: Mapping[Any, Any]) -> bool:
     signature, transaction = envelope.get("sig"), envelope.get("txn")
-    signed = set(envelope) == {"sig", "txn"} and isinstance(signature, bytes) and len(signature) == 64
+    signed = set(envelope) == {"sig", "txn"} and isinstance(signature, bytes) and len(signature) == SIGNATURE_BYTES
     return signed and isinstance(transaction, dict)
-
-
-def _pack(value: Mapping[str, Any]) -> bytes:
-    return base64.b64decode(encoding.msgpack_encode(dict(value)))
 
 
 def _check_payment(transaction: Mapping[str, Any], network: Network, arena: str) -> None:
@@ -125,7 +126,7 @@ def _check_payment(transaction: Mapping[str, Any], network: Network, arena: str)
         _refuse("The ballot is not one plainly signed transaction.")
     if transaction["gh"] != network.genesis_hash_bytes:
         _refuse("The ballot is for another network.")
-    if transaction["rcv"] != encoding.decode_address(arena):
+    if transaction["rcv"] != key_of(arena):
         _refuse("The ballot is not addressed to this Arena.")
     if not MIN_FEE <= transaction["fee"] <= MAX_FEE:
         _refuse(f"A ballot on chain pays a fee of {MIN_FEE} to {MAX_FEE} micro-ALGO.")
@@ -152,13 +153,6 @@ def _note(note: bytes) -> tuple[str, str]:
     if len(pairs) != 2 or not isinstance(round_id, str) or not isinstance(choice, str) or choice not in CHOICES:
         _refuse("The note is not a ballot's.")
     return round_id, choice
-
-
-def _check_signature(key: bytes, message: bytes, signature: bytes) -> None:
-    try:
-        VerifyKey(key).verify(message, signature)
-    except (CryptoError, ValueError):
-        _refuse("The signature is not the sender's; ballots of rekeyed and shared accounts are not counted.")
 
 
 def _check_open(round_id: str, now: datetime) -> None:

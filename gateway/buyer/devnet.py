@@ -11,8 +11,9 @@ from starlette.responses import JSONResponse, Response
 from gateway.app.hosts import is_foreign, own_names
 from gateway.app.problem import problem
 from gateway.buyer.products import DEFAULT, PRODUCTS
-from gateway.settings import GatewaySettings, is_loopback
+from gateway.settings import GatewaySettings
 from gateway.upstream.remote import RemoteError, call
+from gateway.wire.loopback import is_loopback
 from gateway.wire.networks import DEVNET
 
 if TYPE_CHECKING:

@@ -26,7 +26,8 @@ from gateway.devnet.errors import LedgerRefusal, Malformed
 from gateway.devnet.keys import Key
 from gateway.devnet.ledger import Ledger
 from gateway.devnet.network import MAX_GROUP
-from gateway.devnet.transactions import Item, address_of, check_signature, parse_item, signed
+from gateway.devnet.transactions import Item, check_signature, parse_item, signed
+from gateway.wire.algorand import address_of
 
 SCHEME: Final = "exact"
 MAX_FEE: Final = 16_000

@@ -9,7 +9,8 @@ from typing import Final, Protocol
 
 from gateway.devnet.errors import LedgerRefusal
 from gateway.devnet.network import MAX_GROUP, MAX_VALIDITY_ROUNDS, MIN_FEE, keyless_address
-from gateway.devnet.transactions import Item, address_of, check_signature, group_id
+from gateway.devnet.transactions import Item, check_signature, group_id
+from gateway.wire.algorand import address_of
 from gateway.wire.networks import Network
 
 MIN_BALANCE: Final = 100_000

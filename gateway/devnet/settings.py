@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gateway.devnet.errors import DevnetError
 from gateway.devnet.network import IDENTITIES
-from gateway.settings import is_loopback
+from gateway.wire.loopback import is_loopback
 from gateway.wire.networks import Network
 
 

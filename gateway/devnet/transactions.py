@@ -9,11 +9,22 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import msgpack
-from algosdk import encoding
-from nacl.exceptions import BadSignatureError
-from nacl.signing import SigningKey, VerifyKey
+from nacl.signing import SigningKey
 
 from gateway.devnet.errors import LedgerRefusal, Malformed
+from gateway.wire.algorand import (
+    DECODE_ERRORS,
+    KEY_BYTES,
+    MAX_NOTE_BYTES,
+    TRANSACTION_PREFIX,
+    UINT64,
+    address_of,
+    group_id_of,
+    pack,
+    sha512_256,
+    signature_holds,
+    txid_of,
+)
 
 HEADER_INTS: Final = frozenset({"fee", "fv", "lv"})
 HEADER_BYTES: Final = frozenset({"snd", "gh", "grp", "lx", "note", "rekey"})
@@ -22,8 +33,6 @@ FIELDS: Final[dict[str, tuple[frozenset[str], frozenset[str]]]] = {
     "axfer": (HEADER_INTS | {"xaid", "aamt"}, HEADER_BYTES | {"arcv", "aclose", "asnd"}),
 }
 ADDRESS_FIELDS: Final = frozenset({"snd", "rcv", "close", "arcv", "aclose", "asnd", "rekey", "gh", "grp", "lx"})
-MAX_NOTE: Final = 1_024
-MAX_UINT64: Final = 2**64 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +64,7 @@ class Item:
     @property
     def wire(self) -> bytes:
         """The bytes that a node takes: the envelope with its transaction."""
-        return base64.b64decode(encoding.msgpack_encode({**self.envelope, "txn": dict(self.fields)}))
-
-
-def address_of(public_key: bytes) -> str:
-    """Return the address of 32 bytes."""
-    address: str = encoding.encode_address(public_key)
-    return address
+        return pack({**self.envelope, "txn": dict(self.fields)})
 
 
 def parse_item(raw: bytes) -> Item:
@@ -85,8 +88,8 @@ def parse_group(raw: bytes) -> list[Item]:
     try:
         decoded = list(msgpack.Unpacker(io.BytesIO(raw), raw=False, strict_map_key=True))
         items = [_to_item(value) for value in decoded]
-        canonical = b"".join(_canonical(value) for value in decoded)
-    except (ValueError, TypeError, AttributeError, RecursionError, OverflowError, msgpack.UnpackException) as problem:
+        canonical = b"".join(pack(value) for value in decoded)
+    except DECODE_ERRORS as problem:
         raise Malformed(f"msgpack decode error: {problem}") from problem
     if canonical != raw:
         raise Malformed("msgpack decode error: not in canonical form")
@@ -94,19 +97,14 @@ def parse_group(raw: bytes) -> list[Item]:
 
 
 def group_id(items: Sequence[Item]) -> bytes:
-    """Return the id that binds these transactions in this order (SHA-512/256 over `TG` and their hashes)."""
-    hashes = []
-    for item in items:
-        bare = {key: value for key, value in item.fields.items() if key != "grp"}
-        hashes.append(encoding.checksum(b"TX" + _canonical(bare)))
-    digest: bytes = encoding.checksum(b"TG" + _canonical({"txlist": hashes}))
-    return digest
+    """Return the id that binds these transactions in this order."""
+    return group_id_of([item.fields for item in items])
 
 
 def sign_bytes(packed: bytes, secret: str) -> bytes:
     """Return the ed25519 signature over a transaction's canonical bytes."""
     # The SDK keeps seed and public key together; nacl signs with the seed alone.
-    return SigningKey(base64.b64decode(secret)[:32]).sign(b"TX" + packed).signature
+    return SigningKey(base64.b64decode(secret)[:32]).sign(TRANSACTION_PREFIX + packed).signature
 
 
 def signed(item: Item, secret: str) -> Item:
@@ -134,10 +132,8 @@ def check_signature(item: Item) -> None:
 def _check_ed25519(public_key: object, packed: bytes, signature: object, txid: str) -> None:
     if not isinstance(public_key, bytes) or not isinstance(signature, bytes):
         raise LedgerRefusal(f"transaction {txid}: signature validation failed")
-    try:
-        VerifyKey(public_key).verify(b"TX" + packed, signature)
-    except (BadSignatureError, ValueError, TypeError) as problem:
-        raise LedgerRefusal(f"transaction {txid}: signature validation failed") from problem
+    if not signature_holds(public_key, TRANSACTION_PREFIX + packed, signature):
+        raise LedgerRefusal(f"transaction {txid}: signature validation failed")
 
 
 def _check_multisig(item: Item, multisig: object) -> None:
@@ -149,7 +145,7 @@ def _check_multisig(item: Item, multisig: object) -> None:
         preimage = b"MultisigAddr" + bytes([version, threshold]) + b"".join(keys)
     except (KeyError, TypeError, ValueError) as problem:
         raise LedgerRefusal(f"transaction {item.txid}: multisig is malformed") from problem
-    if encoding.checksum(preimage) != item.fields["snd"] or version != 1 or not 0 < threshold <= len(keys):
+    if sha512_256(preimage) != item.fields["snd"] or version != 1 or not 0 < threshold <= len(keys):
         raise LedgerRefusal(f"transaction {item.txid}: multisig does not belong to the sender")
     for key, signature in signatures:
         _check_ed25519(key, item.packed, signature, item.txid)
@@ -165,9 +161,8 @@ def _to_item(value: object) -> Item:
         raise Malformed("msgpack decode error: no txn")
     _check_fields(fields)
     envelope = {} if fields is value else {key: part for key, part in value.items() if key != "txn"}
-    packed = _canonical(fields)
-    txid = base64.b32encode(encoding.checksum(b"TX" + packed)).decode().rstrip("=")
-    return Item(fields, envelope, packed, txid)
+    packed = pack(fields)
+    return Item(fields, envelope, packed, txid_of(TRANSACTION_PREFIX + packed))
 
 
 def _check_fields(fields: dict[str, Any]) -> None:
@@ -177,16 +172,14 @@ def _check_fields(fields: dict[str, Any]) -> None:
     ints, texts = FIELDS[kind]
     for name, value in fields.items():
         if name in ints:
-            good = type(value) is int and 0 <= value <= MAX_UINT64
+            good = type(value) is int and 0 <= value < UINT64
         elif name in texts:
-            good = isinstance(value, bytes) and (len(value) == 32 if name in ADDRESS_FIELDS else len(value) <= MAX_NOTE)
+            good = isinstance(value, bytes) and (
+                len(value) == KEY_BYTES if name in ADDRESS_FIELDS else len(value) <= MAX_NOTE_BYTES
+            )
         else:
             good = name == "type" or (name == "gen" and isinstance(value, str))
         if not good:
             raise Malformed(f"msgpack decode error: field {name} is unknown or has a wrong value")
     if "snd" not in fields:
         raise Malformed("transaction has no sender")
-
-
-def _canonical(value: dict[str, Any]) -> bytes:
-    return base64.b64decode(encoding.msgpack_encode(value))

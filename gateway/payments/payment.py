@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-import base64
 import binascii
 import functools
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 import msgpack
-from algosdk.encoding import checksum, decode_address
-from nacl.exceptions import BadSignatureError
-from nacl.signing import VerifyKey
 
 from gateway.errors import PaymentInvalid
 from gateway.payments.envelope import Envelope, read_envelope
+from gateway.wire.algorand import (
+    DECODE_ERRORS,
+    KEY_BYTES,
+    MAX_LIFE_ROUNDS,
+    MAX_NOTE_BYTES,
+    SIGNATURE_BYTES,
+    TRANSACTION_PREFIX,
+    UINT64,
+    address_of,
+    key_of,
+    signature_holds,
+    txid_of,
+)
 from gateway.wire.networks import Network
 
-KEY_BYTES: Final = 32
-SIGNATURE_BYTES: Final = 64
-MAX_NOTE_BYTES: Final = 1_024
-MAX_LIFE_ROUNDS: Final = 1_000
 # Millions of millions of years ahead: no chain gets there, and no database's integer holds what lies beyond.
 MAX_ROUND: Final = 1 << 62
-UINT64: Final = 1 << 64
-CHECKSUM_BYTES: Final = 4
 SCALARS: Final = frozenset({int, str, bytes, bool})
 SIGNATURE_KINDS: Final = ("sig", "msig", "lsig")
 SIGNED_KEYS: Final = frozenset({"txn", "sgnr", *SIGNATURE_KINDS})
@@ -85,9 +88,9 @@ def read_payment(header: str, network: Network, payee: str) -> Payment:
     encoded = _pack(txn)
     _check_signature(signed, txn, encoded)
     return Payment(
-        txid=_txid(encoded),
+        txid=txid_of(TRANSACTION_PREFIX + encoded),
         group_digest=hashlib.sha256("\n".join(envelope.group).encode()).hexdigest(),
-        payer=_address(txn["snd"]),
+        payer=address_of(txn["snd"]),
         amount_atomic=txn["aamt"],
         first_valid=txn.get("fv", 0),
         last_valid=txn["lv"],
@@ -109,7 +112,7 @@ def _bytes(item: str) -> bytes:
 def _unpack(raw: bytes) -> dict[Any, Any]:
     try:
         value = msgpack.unpackb(raw, raw=False, strict_map_key=False)
-    except (ValueError, TypeError, OverflowError, RecursionError, msgpack.UnpackException):
+    except DECODE_ERRORS:
         _refuse("transaction_not_msgpack", "an item of payload.paymentGroup is not msgpack")
     if not isinstance(value, dict):
         _refuse("transaction_not_msgpack", "an item of payload.paymentGroup is not a transaction")
@@ -178,9 +181,7 @@ def _check_signature(signed: dict[Any, Any], txn: dict[str, Any], encoded: bytes
         _refuse("signature_invalid", "the signature is not 64 bytes")
     if not isinstance(signer, bytes) or len(signer) != KEY_BYTES:
         _refuse("signature_invalid", "the signer is not 32 bytes")
-    try:
-        VerifyKey(signer).verify(b"TX" + encoded, signature)
-    except (BadSignatureError, ValueError):
+    if not signature_holds(signer, TRANSACTION_PREFIX + encoded, signature):
         _refuse("signature_invalid", "the signature was not made by the sender over these bytes")
 
 
@@ -207,22 +208,4 @@ def _pack(canonical: dict[str, Any]) -> bytes:
     return packed
 
 
-def _txid(encoded: bytes) -> str:
-    return base64.b32encode(_digest(b"TX" + encoded)).decode().rstrip("=")
-
-
-def _address(key: bytes) -> str:
-    return base64.b32encode(key + _digest(key)[-CHECKSUM_BYTES:]).decode().rstrip("=")
-
-
-def _digest_function() -> Callable[[bytes], bytes]:
-    try:
-        hashlib.new("sha512_256")
-    except ValueError:
-        # This OpenSSL lacks it; the SDK brings its own.
-        return lambda data: bytes(checksum(data))
-    return lambda data: hashlib.new("sha512_256", data).digest()
-
-
-_digest: Final = _digest_function()
-_receiver: Final = functools.lru_cache(maxsize=4)(decode_address)
+_receiver: Final = functools.lru_cache(maxsize=4)(key_of)

@@ -7,37 +7,19 @@ and nothing that a store answers is put into a text as it is: it may repeat a si
 from __future__ import annotations
 
 import asyncio
-import os
-import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, Protocol
-from urllib.parse import urlsplit
 
 from gateway.errors import VaultUnreadable
-from gateway.settings import is_loopback
+from gateway.wire.object_store import REQUEST_S, RETRIES, open_store, plain_error, store_errors
 
 MANIFEST: Final = "manifest.json"
 MAX_MANIFEST_BYTES: Final = 8 * 1024 * 1024
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 FOLDER_POLL_S: Final = 0.0  # a stat: at every look
 BUCKET_POLL_S: Final = 5.0  # a conditional GET, paid for by the request
-REQUEST_S: Final = 4.0
-CONNECT_S: Final = 2.0
-RETRIES: Final = 2
-RETRY_FOR_S: Final = 6.0
-TOLD: Final = {
-    "timed out": "timed out",
-    "error sending request": "error sending request",
-    "error decoding response body": "the answer broke off",
-    "builder error": "plain HTTP is allowed to this machine only",
-    "Account must be specified": "AZURE_STORAGE_ACCOUNT_NAME is not set",
-    # Asked when the environment has no keys; elsewhere than in a cloud nobody answers there.
-    "169\\.254\\.|metadata\\.google|[Cc]redential": "no usable credentials: set them in the environment",
-}
-ENDPOINTS: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +58,7 @@ def vault_files(folder: Path, url: str | None, request_s: float = REQUEST_S, ret
 
     Args:
         folder: of this machine.
-        url: as `plain_bucket_url` returns it.
+        url: of a bucket.
         request_s: seconds that one try at an object store may take.
         retries: further tries of a request that failed.
 
@@ -156,7 +138,7 @@ class BucketFiles:
 
     async def _get(self, path: str, max_bytes: int, options: Any) -> tuple[bytes, str | None]:
         import obstore  # noqa: PLC0415  only who has an object store pays for it
-        from obstore.exceptions import BaseError, NotModifiedError  # noqa: PLC0415
+        from obstore.exceptions import NotModifiedError  # noqa: PLC0415
 
         try:
             answer = await obstore.get_async(self._store, path, options=options)
@@ -166,42 +148,14 @@ class BucketFiles:
             return bytes(await answer.bytes_async()), answer.meta["e_tag"]
         except NotModifiedError:
             raise
-        except (BaseError, OSError, ValueError) as error:
-            message = f"{self._name}/{path} cannot be read: {_plain(error)}"
+        except store_errors() as error:
+            message = f"{self._name}/{path} cannot be read: {plain_error(error)}"
             raise VaultUnreadable(message) from None
 
 
 def _open(url: str, request_s: float, retries: int) -> Any:
-    from obstore.exceptions import BaseError  # noqa: PLC0415
-    from obstore.store import from_url  # noqa: PLC0415
-
-    client = {
-        "timeout": timedelta(seconds=request_s),
-        "connect_timeout": timedelta(seconds=min(CONNECT_S, request_s)),
-        "allow_http": endpoint_is_loopback(os.environ),
-    }
-    backoff = {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=1), "base": 2}
-    retry = {"max_retries": retries, "retry_timeout": timedelta(seconds=RETRY_FOR_S), "backoff": backoff}
     try:
-        return from_url(url, client_options=client, retry_config=retry)  # type: ignore[call-overload]
-    except (BaseError, OSError, ValueError) as error:
-        message = f"{url} cannot be opened: {_plain(error)}"
+        return open_store(url, request_s, retries)
+    except store_errors() as error:
+        message = f"{url} cannot be opened: {plain_error(error)}"
         raise VaultUnreadable(message) from None
-
-
-def endpoint_is_loopback(environment: Mapping[str, str]) -> bool:
-    """Return whether S3 is asked for on this very machine, the only place where unencrypted HTTP is allowed."""
-    url = next((environment[name] for name in ENDPOINTS if environment.get(name)), "")
-    return is_loopback(urlsplit(url).hostname or "")
-
-
-def _plain(error: BaseException) -> str:
-    """Say what went wrong in a few words of ours."""
-    text = str(error).split("\n\nDebug source", 1)[0]
-    code = re.search(r"<Code>([A-Za-z]{1,60})</Code>", text)
-    status = re.search(r"non-2xx status code: (\d{3})|status (?:code )?(\d{3})", text)
-    words = [type(error).__name__]
-    words += [f"status {status[1] or status[2]}"] if status else []
-    words += [code[1]] if code else []
-    words += [told for found, told in TOLD.items() if re.search(found, text)]
-    return ", ".join(words)

@@ -18,7 +18,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Final
 
-from generator.arena.algorand import TRANSACTION_PREFIX, address_of, key_of, pack, signature_holds, txid_of, unpack
+from gateway.wire.algorand import TRANSACTION_PREFIX, address_of, key_of, pack, signature_holds, txid_of, unpack
 from generator.arena.values import BallotVerdict, Round
 from generator.catalog.words import Prediction, RoundPhase
 

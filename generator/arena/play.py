@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 
-from generator.arena.algorand import key_of
+from gateway.wire.algorand import key_of
 from generator.arena.ballots import BallotFile
 from generator.arena.crowd import simulated_tally
 from generator.arena.hourly import HORIZON_MINUTES, hour_in_reach, judge, predict, void

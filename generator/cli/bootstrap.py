@@ -34,10 +34,10 @@ def _in_store(settings: GeneratorSettings, url: str) -> bool:
 
     from generator.catalog.links import STATUS_JSON
     from generator.catalog.words import SourceMode
+    from generator.runtime.app import site_of
     from generator.runtime.bootstrap import lay_down
     from generator.runtime.lease.leadership import Leadership
     from generator.runtime.lease.opening import open_lease
-    from generator.runtime.service import site_of
     from generator.wings.bucket.places import site_store
 
     leadership = Leadership(open_lease(settings))

@@ -84,7 +84,7 @@ def _devnet_origin(told: str | None, origin: str, settings: GatewaySettings) -> 
     from urllib.parse import urlsplit
 
     from gateway.devnet.running import running_devnet
-    from gateway.settings import is_loopback
+    from gateway.wire.loopback import is_loopback
     from generator.errors import GeneratorError
 
     facilitator = settings.facilitator_url

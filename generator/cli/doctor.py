@@ -21,7 +21,7 @@ def doctor(
     """
     from urllib.parse import urlsplit
 
-    from gateway.settings import is_loopback
+    from gateway.wire.loopback import is_loopback
     from generator.cli._doctor import examine
     from generator.cli._settings import gateway_settings, generator_settings
 

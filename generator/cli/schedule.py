@@ -86,25 +86,25 @@ async def _run(
     from generator.cli._progress import progress_bar
     from generator.cli._report import line
     from generator.clock import SystemClock
+    from generator.runtime.app import build
     from generator.runtime.duty import Duty
     from generator.runtime.lease.leadership import Leadership
     from generator.runtime.lease.opening import open_lease
     from generator.runtime.metrics import Metrics
     from generator.runtime.publication import Report
-    from generator.runtime.service import build
 
     def told(report: Report, seconds: float) -> None:
         print(line(report, seconds), flush=True)
 
     leadership = Leadership(open_lease(settings))
     metrics = Metrics()
-    service = build(settings, SystemClock(), at, loop=loop, fence=leadership.fence)
-    service.head_start = head_start
+    app = build(settings, SystemClock(), at, loop=loop, fence=leadership.fence)
+    app.head_start = head_start
     try:
         end = metrics.serve(metrics_port) if metrics_port else lambda: None
         try:
-            await Duty(service, leadership, told, metrics=metrics, progress=progress_bar).run()
+            await Duty(app, leadership, told, metrics=metrics, progress=progress_bar).run()
         finally:
             end()
     finally:
-        await service.aclose()
+        await app.aclose()

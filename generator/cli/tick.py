@@ -52,26 +52,26 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) ->
     from generator.cli._progress import progress_bar
     from generator.cli._report import line
     from generator.clock import SystemClock
+    from generator.runtime.app import build
     from generator.runtime.bootstrap import ensure_in_store
     from generator.runtime.lease.leadership import Leadership
     from generator.runtime.lease.opening import open_lease
     from generator.runtime.opening import open_market
-    from generator.runtime.service import build
     from generator.runtime.tick import tick as make
 
     clock = SystemClock()
     leadership = Leadership(open_lease(settings))
-    service = build(settings, clock, at - timedelta(hours=hours) if at else None, fence=leadership.fence)
-    leadership.floor = service.memory.epoch()
+    app = build(settings, clock, at - timedelta(hours=hours) if at else None, fence=leadership.fence)
+    leadership.floor = app.record.memory.epoch()
     try:
         with leadership.held(wait_s=settings.lease_ttl_seconds + 2 if settings.lease_url else 0.5):
-            service.memory.claim()
-            service.logbook.check()
+            app.record.memory.claim()
+            app.record.logbook.check()
             now = clock.now()
-            ensure_in_store(service, now)
+            ensure_in_store(app, now)
             with progress_bar() as progress:
-                await open_market(service, now, progress, hours or None)
+                await open_market(app, now, progress, hours or None)
             began = time.perf_counter()
-            print(line(await make(service, now), time.perf_counter() - began))
+            print(line(await make(app, now), time.perf_counter() - began))
     finally:
-        await service.aclose()
+        await app.aclose()

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 import structlog
 
-from generator.arena.algorand import TRANSACTION_PREFIX, key_of, pack, txid_of
+from gateway.wire.algorand import TRANSACTION_PREFIX, key_of, pack, txid_of
 from generator.arena.ballots import NOTE_PREFIX, BallotFile, Refusal
 
 OVERLAP_ROUNDS: Final = 100  # about five minutes, read again at each poll

@@ -24,8 +24,8 @@ from generator.release.last_good import Kind, LastGood
 from generator.release.release import POINTER, Releases
 from generator.release.values import FIRST_GENERATION, SiteStore
 from generator.release.variants import Variants
+from generator.runtime.app import App, site_of
 from generator.runtime.publication import pages, rounds_file
-from generator.runtime.service import Service, site_of
 from generator.runtime.tick import VALID_S, to_ms
 from generator.settings import GeneratorSettings
 from generator.site.background import static_files
@@ -85,7 +85,7 @@ def ensure(settings: GeneratorSettings, at: datetime) -> bool:
         raise
 
 
-def ensure_in_store(service: Service, at: datetime) -> bool:
+def ensure_in_store(app: App, at: datetime) -> bool:
     """Lay the bootstrap release into an object store that has no pointer; see `lay_down`. Asked of who leads.
 
     A store that is away is told and waited for: the first tick's release needs none before it.
@@ -94,11 +94,11 @@ def ensure_in_store(service: Service, at: datetime) -> bool:
         PublishError: the bucket, the credentials or the pointer will not do.
         LeadershipLost: the lease is another's.
     """
-    if service.settings.site_url is None:
+    if app.settings.site_url is None:
         return False
-    service.releases.open()
+    app.publisher.releases.open()
     try:
-        return lay_down(service.releases, service.site, service.mode, at)
+        return lay_down(app.publisher.releases, app.publisher.site, app.market.mode, at)
     except PublishError as error:
         log.warning("no bootstrap release", reason=str(error))
         return False

@@ -17,13 +17,13 @@ from apscheduler.triggers.cron import CronTrigger
 from generator.catalog.words import SourceMode
 from generator.errors import GeneratorError, LeadershipLost
 from generator.market.source import Progress
+from generator.runtime.app import App
 from generator.runtime.bootstrap import ensure_in_store
 from generator.runtime.headstart import DAYS_OF_HISTORY
 from generator.runtime.lease.leadership import Leadership
 from generator.runtime.metrics import Metrics
 from generator.runtime.opening import adopt, fill_later, keep_warm, open_market, warm_up
 from generator.runtime.schedule import MISFIRE_GRACE_S, Clockwork, Told, ignore
-from generator.runtime.service import Service
 from generator.runtime.tick import to_ms
 
 WARM_AT_SECOND: Final = 25  # when the leader is not asking the venues
@@ -42,7 +42,7 @@ class Duty(Clockwork):
     """Make ticks while the lease is held, until told to stop.
 
     Args:
-        service: the rooms, made with the fence of `leadership`, nothing opened yet.
+        app: the rooms, made with the fence of `leadership`, nothing opened yet.
         leadership: not started yet; it is closed when `run` ends.
         told: called with the report and the seconds of every published tick.
         metrics: counted in.
@@ -53,7 +53,7 @@ class Duty(Clockwork):
 
     def __init__(
         self,
-        service: Service,
+        app: App,
         leadership: Leadership,
         told: Told = ignore,
         *,
@@ -62,8 +62,8 @@ class Duty(Clockwork):
         days: int = DAYS_OF_HISTORY,
         retry_s: float = FIRST_RETRY_S,
     ) -> None:
-        super().__init__(service, told, metrics)
-        self._service = service
+        super().__init__(app, told, metrics)
+        self._app = app
         self._leadership = leadership
         self._progress = progress
         self._days = days
@@ -91,7 +91,7 @@ class Duty(Clockwork):
         """
         self.listen()
         loop = asyncio.get_running_loop()
-        self._leadership.floor = self._service.memory.epoch()
+        self._leadership.floor = self._app.record.memory.epoch()
         self._leadership.healthy = self._healthy
 
         def turned() -> None:
@@ -139,11 +139,11 @@ class Duty(Clockwork):
         return True
 
     def _resign(self) -> None:
-        self._unfit_until_s = self._service.clock.monotonic() + REST_S
+        self._unfit_until_s = self._app.clock.monotonic() + REST_S
 
     def _healthy(self) -> bool:
         """Tell the lease's thread whether this process can do a leader's work."""
-        return not self.is_stuck() and self._service.clock.monotonic() >= self._unfit_until_s
+        return not self.is_stuck() and self._app.clock.monotonic() >= self._unfit_until_s
 
     async def _follow(self) -> None:
         """Do what the lease says now."""
@@ -164,7 +164,7 @@ class Duty(Clockwork):
 
     async def _take_over(self, epoch: int) -> None:
         """Go on from where the last leader's record ends, and publish at once."""
-        began_s = self._service.clock.monotonic()
+        began_s = self._app.clock.monotonic()
         await _cancelled(self._warming)
         async with self.one:
             try:
@@ -186,21 +186,21 @@ class Duty(Clockwork):
                 self._resign()
                 return
             self._leading = epoch
-        if self._stood_by or self._service.settings.lease_url:  # alone on a machine, it goes without saying
-            log.info("leading", epoch=epoch, opened_in_s=round(self._service.clock.monotonic() - began_s, 2))
+        if self._stood_by or self._app.settings.lease_url:  # alone on a machine, it goes without saying
+            log.info("leading", epoch=epoch, opened_in_s=round(self._app.clock.monotonic() - began_s, 2))
         self._ask_again_for_history()
         self.forget_last()
         await self.fire()
         self._stood_by = True  # from here on trouble is waited out
 
     async def _open(self) -> None:
-        service, now = self._service, self._service.clock.now()
-        service.memory.claim()
-        service.logbook.check()  # at once: a first start takes seconds, a live one minutes
-        ensure_in_store(service, now)
+        app, now = self._app, self._app.clock.now()
+        app.record.memory.claim()
+        app.record.logbook.check()  # at once: a first start takes seconds, a live one minutes
+        ensure_in_store(app, now)
         with self._progress() as progress:
-            await open_market(service, now, progress, days=self._days)
-        service.logbook.begin(to_ms(now))
+            await open_market(app, now, progress, days=self._days)
+        app.record.logbook.begin(to_ms(now))
 
     async def _refresh(self) -> None:
         if self._stood_by and not self.may_tick():
@@ -212,22 +212,22 @@ class Duty(Clockwork):
 
     async def _keep_warm(self) -> None:
         """Have history and brain ready. What fails is tried again in a minute: a standby that cannot read is no harm."""
-        now = self._service.clock.now()
+        now = self._app.clock.now()
         try:
-            cold = not len(self._service.history)
+            cold = not len(self._app.market.history)
             if cold:
-                await warm_up(self._service, now, quiet, self._days)
+                await warm_up(self._app, now, quiet, self._days)
                 self._ask_again_for_history()
-            await keep_warm(self._service, now)
+            await keep_warm(self._app, now)
             if cold:
-                log.info("warm", bars=len(self._service.history))
+                log.info("warm", bars=len(self._app.market.history))
         except Exception as error:  # nothing that happens to a standby may end it
             expected = isinstance(error, GeneratorError | OSError)
             log.warning("not warm", reason=str(error), exc_info=None if expected else error)
 
     def _ask_again_for_history(self) -> None:
         """A live start without venues has no history: go on asking, beside the ticks."""
-        lacking = self._service.mode == SourceMode.LIVE and not len(self._service.history)
+        lacking = self._app.market.mode == SourceMode.LIVE and not len(self._app.market.history)
         if lacking and (self._filling is None or self._filling.done()):
             self._filling = self.spawn(self._fill_history())
 
@@ -237,13 +237,13 @@ class Duty(Clockwork):
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, LONGEST_RETRY_S)
             try:
-                now_ms = to_ms(self._service.clock.now())
-                history, engine = await fill_later(self._service, now_ms, self._days, quiet)
+                now_ms = to_ms(self._app.clock.now())
+                history, engine = await fill_later(self._app, now_ms, self._days, quiet)
             except Exception as error:  # noqa: BLE001  the next try may do better
                 log.warning("still no history", reason=str(error), again_in_s=pause_s)
                 continue
             async with self.one:
-                adopt(self._service, history, engine)
+                adopt(self._app, history, engine)
             log.info("the history came", bars=len(history))
             return
 
@@ -255,7 +255,7 @@ class Duty(Clockwork):
         metrics.lease_taken.set_function(lambda: float(counts.taken))
         metrics.lease_lost.set_function(lambda: float(counts.lost))
         metrics.lease_unreached.set_function(lambda: float(counts.unreached))
-        metrics.copy_failures.set_function(lambda: float(self._service.releases.copy_failures))
+        metrics.copy_failures.set_function(lambda: float(self._app.publisher.releases.copy_failures))
 
 
 async def _cancelled(task: asyncio.Task[Any] | None) -> None:

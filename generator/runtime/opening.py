@@ -25,10 +25,10 @@ from generator.market.source import Progress
 from generator.market.values import BAR_MS, BarFrame, Observation
 from generator.record.logbook import CHECKPOINT
 from generator.record.memory.fencing import GENERATION_KEY
+from generator.runtime.app import ORIGIN_KEY, App
 from generator.runtime.headstart import DAYS_OF_HISTORY, REHEARSED_HOURS
 from generator.runtime.publication import rehearse
 from generator.runtime.rewind import ROWS_AT_ONCE, brain_of
-from generator.runtime.service import ORIGIN_KEY, Service
 from generator.runtime.tick import DAY_MS, breathe, describe, observe, play, read, to_ms
 
 HOURLY_MADE_AT_MINUTE: Final = 55
@@ -37,7 +37,7 @@ log = structlog.get_logger("emi.opening")
 
 
 async def open_market(
-    service: Service,
+    app: App,
     at: datetime,
     progress: Progress,
     rehearse_hours: int | None = None,
@@ -50,7 +50,7 @@ async def open_market(
     What is played here is marked `warm_up`: it was made by a stepped clock, not lived through.
 
     Args:
-        service: the rooms.
+        app: the rooms.
         at: aware UTC wall time of the first tick.
         progress: told about long work.
         rehearse_hours: hours to play first; None means those 48 on an empty memory, else 0.
@@ -60,78 +60,78 @@ async def open_market(
         GeneratorError: the source has nothing, the memory holds another market's record, or where releases go cannot
             be written.
     """
-    service.days = days
-    service.releases.open()
-    service.vault.open()
-    _go_on(service)
-    fresh = service.memory.is_empty()
-    _same_market(service, note=True)
+    app.market.days = days
+    app.publisher.releases.open()
+    app.publisher.vault.open()
+    _go_on(app)
+    fresh = app.record.memory.is_empty()
+    _same_market(app, note=True)
     hours = rehearse_hours
     if hours is None:
-        hours = await _hours_before(service, at, days) if fresh else 0
+        hours = await _hours_before(app, at, days) if fresh else 0
     start = at - timedelta(hours=hours)
     if hours:
-        service.history = History(ASSETS)  # what a standby knows is later than where the rehearsal begins
-    await _fill(service, start, days, progress)
-    await _restore(service, start, progress)
+        app.market.history = History(ASSETS)  # what a standby knows is later than where the rehearsal begins
+    await _fill(app, start, days, progress)
+    await _restore(app, start, progress)
     if hours:
-        await _rehearse(service, start, at, progress)
+        await _rehearse(app, start, at, progress)
 
 
-async def _hours_before(service: Service, at: datetime, days: int) -> int:
+async def _hours_before(app: App, at: datetime, days: int) -> int:
     """Return how many hours a first start plays: none of a live market, of a recording those that can have forecasts."""
-    if service.mode == SourceMode.SIMULATED:
+    if app.market.mode == SourceMode.SIMULATED:
         return REHEARSED_HOURS
-    if service.mode == SourceMode.LIVE:
+    if app.market.mode == SourceMode.LIVE:
         return 0
-    bars = await service.source.backfill(to_ms(at), days, lambda *_: None)  # the first call says when the replay is
+    bars = await app.market.source.backfill(to_ms(at), days, lambda *_: None)  # the first call says when the replay is
     span_ms = BAR_MS * max(0, len(bars) - MIN_BARS) if bars.interval_ms == BAR_MS else 0
     return min(REHEARSED_HOURS, span_ms // HOUR_MS)
 
 
-def _go_on(service: Service) -> None:
+def _go_on(app: App) -> None:
     """Go on from the release that readers see: the log's head, and all that was made by whoever led before."""
-    head = service.releases.shown((CHECKPOINT,)).get(CHECKPOINT)
-    service.logbook.resume(head)
+    head = app.publisher.releases.shown((CHECKPOINT,)).get(CHECKPOINT)
+    app.record.logbook.resume(head)
     if head is None:
-        service.polls.put_again()
-    service.background.reset()
-    service.last_good.doubt()
+        app.record.polls.put_again()
+    app.publisher.background.reset()
+    app.publisher.last_good.doubt()
 
 
-async def warm_up(service: Service, at: datetime, progress: Progress, days: int = DAYS_OF_HISTORY) -> None:
+async def warm_up(app: App, at: datetime, progress: Progress, days: int = DAYS_OF_HISTORY) -> None:
     """Read what a leader needs, as a standby: history, and the brain as of the leader's last tick. Nothing is written.
 
     Raises:
         GeneratorError: the source has nothing, or the memory holds another market's record.
     """
-    service.days = days
-    _same_market(service, note=False)
-    await _fill(service, at, days, progress)
-    await _restore(service, at, progress)
+    app.market.days = days
+    _same_market(app, note=False)
+    await _fill(app, at, days, progress)
+    await _restore(app, at, progress)
 
 
-async def keep_warm(service: Service, at: datetime) -> None:
+async def keep_warm(app: App, at: datetime) -> None:
     """Make a whole tick as a standby does every minute: all but recording and publishing it.
 
     The newest bars come with it, and with the first one all that makes a process's first tick slow: templates compiled,
     OpenAPI read from what is published, connections opened. What fails now is tried again in a minute.
     """
-    observation = await observe(service, at)
-    await _make_dry(service, observation, read(service, observation), at)
+    observation = await observe(app, at)
+    await _make_dry(app, observation, read(app, observation), at)
 
 
-async def _make_dry(service: Service, observation: Observation, reading: BrainReading | None, at: datetime) -> None:
+async def _make_dry(app: App, observation: Observation, reading: BrainReading | None, at: datetime) -> None:
     """Make what a tick would publish, and publish none of it."""
     await breathe()
-    number = int(service.memory.meta(GENERATION_KEY) or 0)
-    context = describe(service, observation, reading, service.memory.view(to_ms(at)), at, number)
+    number = int(app.record.memory.meta(GENERATION_KEY) or 0)
+    context = describe(app, observation, reading, app.record.memory.view(to_ms(at)), at, number)
     composed = compose(context)
     await breathe()
-    rehearse(service, context, composed, at)
+    rehearse(app, context, composed, at)
 
 
-async def fill_later(service: Service, now_ms: int, days: int, progress: Progress) -> tuple[History, Engine | None]:
+async def fill_later(app: App, now_ms: int, days: int, progress: Progress) -> tuple[History, Engine | None]:
     """Ask again for the history that a live start did not get, and let a new brain read it.
 
     It is made beside the one that is at work; `adopt` puts it in its place between two ticks.
@@ -142,82 +142,82 @@ async def fill_later(service: Service, now_ms: int, days: int, progress: Progres
     Raises:
         SourceError: no venue answered again.
     """
-    bars = await service.source.backfill(now_ms, days, progress)
+    bars = await app.market.source.backfill(now_ms, days, progress)
     history = History(ASSETS)
     history.append(bars)
-    if _has_read(service.engine, len(bars)):
+    if _has_read(app.market.engine, len(bars)):
         return history, None
-    return history, await brain_of(service, bars)
+    return history, await brain_of(app, bars)
 
 
-def adopt(service: Service, history: History, engine: Engine | None) -> None:
+def adopt(app: App, history: History, engine: Engine | None) -> None:
     """Put a history and its brain in the place of those at work, with the bars that came meanwhile."""
-    history.append(service.history.frame())
-    service.history = history
-    if engine is not None and not _has_read(service.engine, len(history)):
+    history.append(app.market.history.frame())
+    app.market.history = history
+    if engine is not None and not _has_read(app.market.engine, len(history)):
         engine.advance(history.frame().after(engine.t_ms if engine.t_ms is not None else -1))
-        service.engine = engine
+        app.market.engine = engine
 
 
-async def _fill(service: Service, start: datetime, days: int, progress: Progress) -> None:
+async def _fill(app: App, start: datetime, days: int, progress: Progress) -> None:
     """Get the bars to begin with, unless a standby has them; a live market out of reach gives none now."""
-    if len(service.history):
+    if len(app.market.history):
         return
     try:
-        bars = await service.source.backfill(to_ms(start), days, progress)
+        bars = await app.market.source.backfill(to_ms(start), days, progress)
     except SourceError as error:
-        if service.mode != SourceMode.LIVE:
+        if app.market.mode != SourceMode.LIVE:
             raise
         log.warning("no history yet: readings are unknown until venues answer", reason=str(error))
         return
-    service.history.append(bars)
+    app.market.history.append(bars)
     if bars.interval_ms == HOUR_MS:
-        service.arena = replace(service.arena, round_minutes=60)
+        app.record.arena = replace(app.record.arena, round_minutes=60)
 
 
-def _same_market(service: Service, *, note: bool) -> None:
+def _same_market(app: App, *, note: bool) -> None:
     """Refuse a memory that another market wrote: its record would be mixed up with this one's."""
-    origin = service.mode.value
-    if service.mode == SourceMode.SIMULATED:
-        origin += f" seed {service.settings.seed}"
-    if service.mode == SourceMode.RECORDED:
-        origin += " " + ", ".join(sorted(folder.resolve().name for folder in service.settings.data_dir))
-    kept = service.memory.meta(ORIGIN_KEY)
+    origin = app.market.mode.value
+    if app.market.mode == SourceMode.SIMULATED:
+        origin += f" seed {app.settings.seed}"
+    if app.market.mode == SourceMode.RECORDED:
+        origin += " " + ", ".join(sorted(folder.resolve().name for folder in app.settings.data_dir))
+    kept = app.record.memory.meta(ORIGIN_KEY)
     if kept is None:
         if note:
-            service.memory.set_meta(ORIGIN_KEY, origin)
+            app.record.memory.set_meta(ORIGIN_KEY, origin)
     elif kept != origin:
         raise GeneratorError(
-            f"state folder {service.settings.state_dir} holds the record of source {kept}, not {origin}; "
+            f"state folder {app.settings.state_dir} holds the record of source {kept}, not {origin}; "
             "name another with EMI_STATE_DIR, or remove it for a full reset"
         )
 
 
-async def _restore(service: Service, at: datetime, progress: Progress) -> None:
+async def _restore(app: App, at: datetime, progress: Progress) -> None:
     """Restore the brain from memory and feed it what it has not seen."""
-    bars = service.history.frame()
+    bars = app.market.history.frame()
     if bars.interval_ms != BAR_MS:
         return
-    kept = _kept_engine(service) or await _read_ahead(service, at)
-    if kept is not None and kept.t_ms is not None and _fits(service, kept, kept.t_ms, bars, to_ms(at)):
-        service.engine = kept
+    kept = _kept_engine(app) or await _read_ahead(app, at)
+    if kept is not None and kept.t_ms is not None and _fits(app, kept, kept.t_ms, bars, to_ms(at)):
+        app.market.engine = kept
         bars = bars.after(kept.t_ms)
     else:
-        service.engine = Engine(service.weights, ASSETS)
+        app.market.engine = Engine(app.market.weights, ASSETS)
     total = len(bars)
     for begin in range(0, total, ROWS_AT_ONCE):
-        service.engine.advance(bars.rows(begin, begin + ROWS_AT_ONCE))
+        app.market.engine.advance(bars.rows(begin, begin + ROWS_AT_ONCE))
         progress(min(begin + ROWS_AT_ONCE, total), total, "the brain reads history")
         await asyncio.sleep(0)  # a stop is heard here
 
 
-def _fits(service: Service, kept: Engine, kept_ms: int, bars: BarFrame, now_ms: int) -> bool:
+def _fits(app: App, kept: Engine, kept_ms: int, bars: BarFrame, now_ms: int) -> bool:
     """Return whether a kept brain goes on from here.
 
     Not one from the future: it knows too much. But a leader's last bar may be newer than what a standby has. And not
     one that began without history, once there is some.
     """
-    if service.mode == SourceMode.RECORDED:  # its time is not the wall's
+    if app.market.mode == SourceMode.RECORDED:  # its time is not the wall's
         return len(bars) > 0 and int(bars.t[0]) <= kept_ms <= int(bars.t[-1])
     if kept_ms + BAR_MS > now_ms:
         return False
@@ -231,41 +231,41 @@ def _has_read(engine: Engine, bars: int) -> bool:
     return 2 * engine.counters.bars >= bars
 
 
-def _kept_engine(service: Service) -> Engine | None:
+def _kept_engine(app: App) -> Engine | None:
     """Return the brain as the memory has it, None if it has none or one of other weights."""
-    return _loaded(service, service.memory.brain_state())
+    return _loaded(app, app.record.memory.brain_state())
 
 
-async def _read_ahead(service: Service, at: datetime) -> Engine | None:
+async def _read_ahead(app: App, at: datetime) -> Engine | None:
     """Return the brain that another process let read the history since this one started, None if there is none."""
-    if service.head_start is None:
+    if app.head_start is None:
         return None
-    state = asyncio.create_task(service.head_start.state())
+    state = asyncio.create_task(app.head_start.state())
     try:
         # That takes seconds, in which this process has nothing else to do: the first tick will be the faster for it.
-        await _make_dry(service, await observe(service, at), None, at)
+        await _make_dry(app, await observe(app, at), None, at)
     except Exception as error:  # noqa: BLE001  the tick itself will tell
         log.debug("not warm", reason=str(error))
-    return _loaded(service, await state)
+    return _loaded(app, await state)
 
 
-def _loaded(service: Service, state: bytes | None) -> Engine | None:
+def _loaded(app: App, state: bytes | None) -> Engine | None:
     if state is None:
         return None
     try:
-        return Engine.load(service.weights, ASSETS, state)
+        return Engine.load(app.market.weights, ASSETS, state)
     except ValueError as error:
         log.warning("the brain's kept state is not used; it reads history again", reason=str(error))
         return None
 
 
-async def _rehearse(service: Service, start: datetime, end: datetime, progress: Progress) -> None:
+async def _rehearse(app: App, start: datetime, end: datetime, progress: Progress) -> None:
     """Play from `start` to `end` at the minutes where something can happen."""
-    moments = rehearsal(start, end, service.arena.round_minutes)
-    with service.memory.batch():
+    moments = rehearsal(start, end, app.record.arena.round_minutes)
+    with app.record.memory.batch():
         for done, moment in enumerate(moments, 1):
-            observation = await observe(service, moment)
-            play(service, observation, read(service, observation), moment, warm_up=True)
+            observation = await observe(app, moment)
+            play(app, observation, read(app, observation), moment, warm_up=True)
             progress(done, len(moments), "steps of the rehearsal before the start (its rounds are marked warm_up)")
             await asyncio.sleep(0)
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from generator.catalog.discovery import FEEDS
 from generator.catalog.formats import iso, share
 from generator.catalog.links import ROUNDS_JSON, ROUNDS_PUBLISHED, SAMPLE_JSON, STATUS_JSON
-from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.all import Composed
 from generator.compose.context import TickContext
 from generator.contract.base import Body
@@ -19,7 +19,7 @@ from generator.contract.paid_human_report import X402HumanReportPaidResponse
 from generator.record.logbook import CHECKPOINT
 from generator.release.last_good import Kind, LastGood
 from generator.release.vault import Offer
-from generator.runtime.service import Service
+from generator.runtime.app import App
 from generator.site.background import BackgroundRelease, Bodies, TickFiles
 from generator.site.charts.report import illustrated, report_charts
 from generator.site.pages.render import Pages, PageView
@@ -59,35 +59,34 @@ class Prepared:
     background: BackgroundRelease
 
 
-def publish(service: Service, context: TickContext, composed: Composed, at: datetime) -> Report:
+def publish(app: App, context: TickContext, composed: Composed, at: datetime) -> Report:
     """Publish one tick.
 
     Raises:
         PublishError: the vault or the site could not be written; what readers see is the last release.
     """
-    prepared = prepare(service, context, composed, at)
+    prepared = prepare(app, context, composed, at)
     tick, background, generation = prepared.tick, prepared.background, context.freshness.generation
-    log = service.logbook.files()
-    sample = service.last_good.make(
-        Kind.DOWNLOAD, (SAMPLE_JSON,), lambda: {SAMPLE_JSON: service.sample.file(tick.paid[HUMAN_REPORT], at)}
+    log = app.record.logbook.files()
+    sample = app.publisher.last_good.make(
+        Kind.DOWNLOAD, (SAMPLE_JSON,), lambda: {SAMPLE_JSON: app.publisher.sample.file(tick.paid[HUMAN_REPORT], at)}
     )
-    files = service.variants.add({**prepared.files, **sample, **log}, lasting={*prepared.lasting, SAMPLE_JSON})
-    once = {**service.logbook.tiles(), **service.polls.files(), **background.once}
-    service.checker.check(generation, files, once)
-    service.checker.check_paid(generation, tick.paid)
-    service.vault.publish(_offer(service, context, composed, tick.paid))
-    written = service.releases.publish(generation, files, at.timestamp(), once)
-    service.logbook.done(log.get(CHECKPOINT, b""))
-    service.polls.done()
-    service.memory.tick_done(
+    files = app.publisher.variants.add({**prepared.files, **sample, **log}, lasting={*prepared.lasting, SAMPLE_JSON})
+    once = {**app.record.logbook.tiles(), **app.record.polls.files(), **background.once}
+    app.publisher.checker.check(generation, files, once)
+    app.publisher.checker.check_paid(generation, tick.paid)
+    app.publisher.vault.publish(_offer(app, context, composed, tick.paid))
+    written = app.publisher.releases.publish(generation, files, at.timestamp(), once)
+    app.record.logbook.done(log.get(CHECKPOINT, b""))
+    app.record.polls.done()
+    app.record.memory.tick_done(
         context.freshness.tick_id, generation, context.freshness.generated_ms, ok=True, reason=None
     )
-    service.background.published(background, tick, at)
-    service.pruning.after(service.logbook.published, context.freshness.generated_ms)
+    app.publisher.background.published(background, tick, at)
     return _report(context, tick.free[STATUS_JSON]["status"], len(files), written)
 
 
-def rehearse(service: Service, context: TickContext, composed: Composed, at: datetime) -> None:
+def rehearse(app: App, context: TickContext, composed: Composed, at: datetime) -> None:
     """Make and check what `publish` would, but what only a leader makes, and publish none of it.
 
     Nothing is written, so a standby may do it. What is kept of it (compiled templates, packed files, open connections)
@@ -96,39 +95,41 @@ def rehearse(service: Service, context: TickContext, composed: Composed, at: dat
     Raises:
         PublishError: a file would not do.
     """
-    prepared = prepare(service, context, composed, at)
-    service.checker.check(context.freshness.generation, service.variants.add(prepared.files, lasting=prepared.lasting))
+    prepared = prepare(app, context, composed, at)
+    app.publisher.checker.check(
+        context.freshness.generation, app.publisher.variants.add(prepared.files, lasting=prepared.lasting)
+    )
 
 
-def prepare(service: Service, context: TickContext, composed: Composed, at: datetime) -> Prepared:
+def prepare(app: App, context: TickContext, composed: Composed, at: datetime) -> Prepared:
     """Make every file that a standby could make too; nothing is written."""
-    last_good = service.last_good
+    last_good = app.publisher.last_good
     charts = report_charts(context, lambda name, draw: last_good.attempt(Kind.PICTURE, draw, name))
     report = composed.paid[HUMAN_REPORT]
     assert isinstance(report, X402HumanReportPaidResponse)
     paid = {**composed.paid, HUMAN_REPORT: illustrated(report, charts)}
     tick = TickFiles(context, _plain(composed.free), _plain(paid))
-    background = service.background.files(tick, at)
-    played = service.memory.resolved_rounds(ROUNDS_PUBLISHED)
-    due = service.memory.settled_predictions(PREDICTIONS_SHOWN)
+    background = app.publisher.background.files(tick, at)
+    played = app.record.memory.resolved_rounds(ROUNDS_PUBLISHED)
+    due = app.record.memory.settled_predictions(PREDICTIONS_SHOWN)
     regime = context.reading.regime.label if context.reading else None
     feeds = last_good.make(
         Kind.FEED,
         [feed.path for feed in FEEDS],
-        lambda: service.feeds.files(context.site, context.observation.mode, played, regime, at),
+        lambda: app.publisher.feeds.files(context.site, context.observation.mode, played, regime, at),
     )
-    rounds = last_good.make(Kind.DOWNLOAD, (ROUNDS_JSON,), lambda: rounds_file(service.site.project, played))
+    rounds = last_good.make(Kind.DOWNLOAD, (ROUNDS_JSON,), lambda: rounds_file(app.publisher.site.project, played))
     view = PageView(context, tick.free, background.schemas, played, due, background.shares, background.months)
     bodies = {path: encode(body) for path, body in tick.free.items()}
     files = {
-        **service.assets.files,
+        **app.publisher.assets.files,
         **background.files,
-        **pages(service.pages, view, last_good),
+        **pages(app.publisher.pages, view, last_good),
         **bodies,
         **rounds,
         **feeds,
     }
-    return Prepared(tick, files, background.lasting | service.assets.files.keys() | {ROUNDS_JSON}, background)
+    return Prepared(tick, files, background.lasting | app.publisher.assets.files.keys() | {ROUNDS_JSON}, background)
 
 
 def _plain(bodies: Mapping[str, Body]) -> dict[str, dict[str, Any]]:
@@ -149,7 +150,7 @@ def rounds_file(project: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, by
     return {ROUNDS_JSON: encode(body)}
 
 
-def _offer(service: Service, context: TickContext, composed: Composed, paid: Bodies) -> Offer:
+def _offer(app: App, context: TickContext, composed: Composed, paid: Bodies) -> Offer:
     freshness = context.freshness
     head: dict[str, Any] = {
         "tick_id": freshness.tick_id,
@@ -158,7 +159,7 @@ def _offer(service: Service, context: TickContext, composed: Composed, paid: Bod
         "source_mode": context.observation.mode.value,
         "project": context.site.project,
         "disclaimer": DISCLAIMER,
-        "assets_version": service.assets.version,
+        "assets_version": app.publisher.assets.version,
     }
     as_of = iso(context.observation.market_ms)
     sold = {product: encode(body) for product, body in paid.items()}

@@ -12,7 +12,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.market.history import History
 from generator.market.values import BarFrame, Observation
-from generator.runtime.service import Service
+from generator.runtime.app import App
 
 ROWS_AT_ONCE: Final = 288
 
@@ -25,7 +25,7 @@ def is_ahead(history: History, observation: Observation) -> bool:
     return last_ms is not None and last_ms + observation.bar_interval_ms > observation.market_ms
 
 
-async def start_over(service: Service, observation: Observation, now_ms: int) -> None:
+async def start_over(app: App, observation: Observation, now_ms: int) -> None:
     """Replace history and brain by those of market time now; both change at once, or, on a failure, neither.
 
     A live market is not asked again: what is held of it is cut off, for its history takes minutes to fetch.
@@ -33,21 +33,21 @@ async def start_over(service: Service, observation: Observation, now_ms: int) ->
     Raises:
         SourceError: the source has nothing.
     """
-    held = service.history.frame()
-    if service.mode == SourceMode.LIVE:
+    held = app.market.history.frame()
+    if app.market.mode == SourceMode.LIVE:
         bars = held.closed_by(observation.market_ms)
     else:
-        bars = await service.source.backfill(now_ms, service.days, lambda *_: None)
+        bars = await app.market.source.backfill(now_ms, app.market.days, lambda *_: None)
     history = History(ASSETS)
     history.append(bars)
-    engine = await brain_of(service, history.frame())
-    service.history, service.engine = history, engine
+    engine = await brain_of(app, history.frame())
+    app.market.history, app.market.engine = history, engine
     log.warning("the clock was set back: history and brain begin again", bars_before=len(held), bars=len(history))
 
 
-async def brain_of(service: Service, bars: BarFrame) -> Engine:
+async def brain_of(app: App, bars: BarFrame) -> Engine:
     """Return a new brain that has read these bars; other tasks go on meanwhile."""
-    engine = Engine(service.weights, ASSETS)
+    engine = Engine(app.market.weights, ASSETS)
     for begin in range(0, len(bars), ROWS_AT_ONCE):
         engine.advance(bars.rows(begin, begin + ROWS_AT_ONCE))
         await asyncio.sleep(0)

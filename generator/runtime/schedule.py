@@ -15,9 +15,9 @@ from apscheduler.triggers.cron import CronTrigger
 
 from generator.clock import JumpWatch
 from generator.errors import GeneratorError, LeadershipLost
+from generator.runtime.app import App
 from generator.runtime.metrics import Metrics
 from generator.runtime.publication import Report
-from generator.runtime.service import Service
 from generator.runtime.tick import tick, to_ms
 
 TICK_DEADLINE_S: Final = 50.0
@@ -40,20 +40,20 @@ class Clockwork:
     """Make ticks until told to stop; who runs it decides when the first is made.
 
     Args:
-        service: the rooms, with the market opened.
+        app: the rooms, with the market opened.
         told: called with the report and the seconds of every published tick.
         metrics: counted in.
         deadline_s: of a whole tick.
     """
 
     def __init__(
-        self, service: Service, told: Told = ignore, metrics: Metrics | None = None, deadline_s: float = TICK_DEADLINE_S
+        self, app: App, told: Told = ignore, metrics: Metrics | None = None, deadline_s: float = TICK_DEADLINE_S
     ) -> None:
-        self._service = service
+        self._app = app
         self._told = told
         self._deadline_s = deadline_s
         self._stop = asyncio.Event()
-        self._jumps = JumpWatch(service.clock)
+        self._jumps = JumpWatch(app.clock)
         self._tasks: set[asyncio.Task[None]] = set()
         self._began_s: float | None = None  # monotonic, of the running tick
         self._unrecorded: deque[tuple[datetime, str]] = deque(maxlen=KEPT_FAILURES)
@@ -61,8 +61,8 @@ class Clockwork:
         self.one = asyncio.Lock()  # held by whoever makes a tick, or changes what a tick works with
         self.metrics = metrics or Metrics()
         self.metrics.running.set_function(self.running_s)
-        self.metrics.ballots_refused.counts = lambda: service.box.refused
-        self.metrics.publish_failures.counts = lambda: service.last_good.failures
+        self.metrics.ballots_refused.counts = lambda: app.record.box.refused
+        self.metrics.publish_failures.counts = lambda: app.publisher.last_good.failures
         self.scheduler = AsyncIOScheduler(timezone=UTC)
         self.job = self.scheduler.add_job(
             self._on_time,
@@ -111,7 +111,7 @@ class Clockwork:
     def running_s(self) -> float:
         """Return how long the running tick has been at work, 0.0 without one; asked from other threads too."""
         began_s = self._began_s
-        return 0.0 if began_s is None else self._service.clock.monotonic() - began_s
+        return 0.0 if began_s is None else self._app.clock.monotonic() - began_s
 
     def is_stuck(self) -> bool:
         """Return whether a tick blocks its thread far past its deadline; asked from the lease's thread."""
@@ -122,8 +122,8 @@ class Clockwork:
         async with self.one:
             if self._stop.is_set() or not self.may_tick():
                 return
-            at = self._service.clock.now()
-            self._began_s = self._service.clock.monotonic()
+            at = self._app.clock.now()
+            self._began_s = self._app.clock.monotonic()
             self._count_missed(self._began_s)
             try:
                 await self._make(at, self._began_s)
@@ -147,21 +147,21 @@ class Clockwork:
         self._note_failures()  # before the tick, so that it tells them
         try:
             async with asyncio.timeout(self._deadline_s) as deadline:
-                report = await tick(self._service, at)
+                report = await tick(self._app, at)
         except LeadershipLost as error:
             self.lost(error)
         except Exception as error:  # noqa: BLE001  one bad tick must not end the clockwork
             late = deadline.expired()
             self._failed(at, f"the tick did not end within {self._deadline_s:g} s" if late else _reason(error), error)
         else:
-            self._published(report, at, self._service.clock.monotonic() - began_s)
+            self._published(report, at, self._app.clock.monotonic() - began_s)
 
     def _published(self, report: Report, at: datetime, seconds: float) -> None:
         self.metrics.ticks_by_outcome["published"].inc()
         self.metrics.seconds.observe(seconds)
         self.metrics.published_at.set(at.timestamp())
         self.metrics.generation.set(int(report.generation))
-        self.metrics.history_bars.set(len(self._service.history))
+        self.metrics.history_bars.set(len(self._app.market.history))
         self._told(report, seconds)
 
     def _failed(self, at: datetime, reason: str, error: Exception) -> None:
@@ -185,7 +185,7 @@ class Clockwork:
             at, reason = self._unrecorded[0]
             try:
                 name = at.strftime("%Y%m%dT%H%M%SZ")
-                self._service.memory.tick_done(name, None, to_ms(at), ok=False, reason=reason)
+                self._app.record.memory.tick_done(name, None, to_ms(at), ok=False, reason=reason)
             except LeadershipLost as lost:
                 self._unrecorded.clear()
                 return lost

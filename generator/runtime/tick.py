@@ -20,9 +20,9 @@ from generator.compose.all import compose
 from generator.compose.context import DayBefore, Freshness, TickContext, Ticks
 from generator.errors import SourceError
 from generator.market.values import BAR_MS, Observation
+from generator.runtime.app import MOVED_KEY, OFFSET_KEY, App
 from generator.runtime.publication import Report, publish
 from generator.runtime.rewind import is_ahead, start_over
-from generator.runtime.service import MOVED_KEY, OFFSET_KEY, Service
 
 VALID_S: Final = 180
 SOURCES_DEADLINE_S: Final = 22.0  # a source gives its venues 20 s, and then says what came; this ends one that hangs
@@ -32,11 +32,11 @@ DAY_MS: Final = 86_400_000
 MINUTE_MS: Final = 60_000
 
 
-async def tick(service: Service, at: datetime, sources_s: float = SOURCES_DEADLINE_S) -> Report:
+async def tick(app: App, at: datetime, sources_s: float = SOURCES_DEADLINE_S) -> Report:
     """Make one release.
 
     Args:
-        service: the rooms.
+        app: the rooms.
         at: aware UTC wall time of the tick.
         sources_s: seconds within which the market source has to come back.
 
@@ -45,19 +45,19 @@ async def tick(service: Service, at: datetime, sources_s: float = SOURCES_DEADLI
     """
     try:
         observation, ballots = await asyncio.gather(
-            observe(service, at, sources_s), service.box.collect(_lock_ms(service, at))
+            observe(app, at, sources_s), app.record.box.collect(_lock_ms(app, at))
         )
-        reading = read(service, observation)
+        reading = read(app, observation)
         await breathe()
-        arena = play(service, observation, reading, at, ballots)
+        arena = play(app, observation, reading, at, ballots)
     except BaseException:
-        service.box.put_back()
+        app.record.box.put_back()
         raise
     await breathe()
-    context = describe(service, observation, reading, arena, at)
+    context = describe(app, observation, reading, arena, at)
     composed = compose(context)
     await breathe()
-    return publish(service, context, composed, at)
+    return publish(app, context, composed, at)
 
 
 async def breathe() -> None:
@@ -69,44 +69,44 @@ async def breathe() -> None:
     await asyncio.sleep(0)
 
 
-async def _ask(service: Service, at: datetime, within_s: float) -> Observation:
+async def _ask(app: App, at: datetime, within_s: float) -> Observation:
     """Ask the market for what is newer than the history."""
-    since_ms = service.history.last_t_ms
+    since_ms = app.market.history.last_t_ms
     try:
         async with asyncio.timeout(within_s) as deadline:
-            return await service.source.observe(to_ms(at), BEFORE_ALL_MS if since_ms is None else since_ms)
+            return await app.market.source.observe(to_ms(at), BEFORE_ALL_MS if since_ms is None else since_ms)
     except TimeoutError as error:
         if deadline.expired():
             raise SourceError(f"the market source did not come back within {within_s:g} s") from error
         raise
 
 
-async def observe(service: Service, at: datetime, within_s: float = SOURCES_DEADLINE_S) -> Observation:
+async def observe(app: App, at: datetime, within_s: float = SOURCES_DEADLINE_S) -> Observation:
     """Ask the market and keep the new bars; where the clock was set back, history and brain begin again."""
-    observation = await _ask(service, at, within_s)
-    if is_ahead(service.history, observation):
-        await start_over(service, observation, to_ms(at))
-        observation = await _ask(service, at, within_s)
-    service.history.append(observation.new_bars)
+    observation = await _ask(app, at, within_s)
+    if is_ahead(app.market.history, observation):
+        await start_over(app, observation, to_ms(at))
+        observation = await _ask(app, at, within_s)
+    app.market.history.append(observation.new_bars)
     return observation
 
 
-def read(service: Service, observation: Observation) -> BrainReading | None:
+def read(app: App, observation: Observation) -> BrainReading | None:
     """Let the brain read the new bars; it reads nothing but 5-minute bars, and nothing past a recording's end."""
     if observation.bar_interval_ms != BAR_MS or observation.ended:
         return None
-    return service.engine.update(observation.new_bars, observation.day_changes(service.engine.assets))
+    return app.market.engine.update(observation.new_bars, observation.day_changes(app.market.engine.assets))
 
 
-def _lock_ms(service: Service, at: datetime) -> int | None:
+def _lock_ms(app: App, at: datetime) -> int | None:
     """Return the moment at which votes close if this tick is the one that closes them."""
     now_ms = to_ms(at)
-    since_start_ms = now_ms % (service.arena.round_minutes * MINUTE_MS)
+    since_start_ms = now_ms % (app.record.arena.round_minutes * MINUTE_MS)
     return now_ms - since_start_ms if since_start_ms < MINUTE_MS else None
 
 
 def play(
-    service: Service,
+    app: App,
     observation: Observation,
     reading: BrainReading | None,
     at: datetime,
@@ -115,9 +115,9 @@ def play(
     warm_up: bool = False,
 ) -> ArenaView:
     """Count ballots, move the rounds, resolve what is due; all in one transaction, with the brain's state."""
-    moved = _moved(service, observation)
+    moved = _moved(app, observation)
     if not warm_up:
-        service.logbook.begin(to_ms(at))
+        app.record.logbook.begin(to_ms(at))
     prices = {
         asset: PricePoint(seen.price, len(seen.venues))
         for asset, seen in observation.assets.items()
@@ -128,26 +128,26 @@ def play(
         prices=prices,
         venues_needed=observation.venues_needed,
         price_basis=observation.price_basis,
-        forecast=service.engine.forecast if reading is not None else _silent,
-        config=service.arena,
+        forecast=app.market.engine.forecast if reading is not None else _silent,
+        config=app.record.arena,
         ballots=ballots,
-        salt=service.salt,
+        salt=app.record.salt,
         regime=_regime_row(reading),
-        brain_state=service.engine.dump() if reading is not None else None,
+        brain_state=app.market.engine.dump() if reading is not None else None,
         warm_up=warm_up,
         interrupted="the replay was moved to another market time" if moved else None,
         next_close_ms=None if warm_up else _next_close_ms(observation),
         follows_clock=observation.mode != SourceMode.LIVE,
-        published_ms=None if warm_up else service.memory.last_published_ms(),
+        published_ms=None if warm_up else app.record.memory.last_published_ms(),
     )
-    view = service.memory.play(inputs)
-    _keep_offset(service, observation, to_ms(at) if moved else None)
-    service.box.put_away(view.verdicts, view.refused)  # only now: what is counted is on disk
+    view = app.record.memory.play(inputs)
+    _keep_offset(app, observation, to_ms(at) if moved else None)
+    app.record.box.put_away(view.verdicts, view.refused)  # only now: what is counted is on disk
     return view
 
 
 def describe(  # noqa: PLR0917
-    service: Service,
+    app: App,
     observation: Observation,
     reading: BrainReading | None,
     arena: ArenaView,
@@ -157,18 +157,18 @@ def describe(  # noqa: PLR0917
     """Put together what the composers need; a generation's number is reserved for it unless `number` is given."""
     now_ms = to_ms(at)
     hourly = observation.bar_interval_ms == HOUR_MS and not observation.ended
-    ticks = service.memory.ticks(now_ms)
+    ticks = app.record.memory.ticks(now_ms)
     return TickContext(
-        site=service.site,
-        freshness=_freshness(service, observation, at, number),
+        site=app.publisher.site,
+        freshness=_freshness(app, observation, at, number),
         observation=observation,
         reading=reading,
-        arena=replace(arena, checkpoint_digest=service.logbook.digest()),
-        day_before=_day_before(service, now_ms),
+        arena=replace(arena, checkpoint_digest=app.record.logbook.digest()),
+        day_before=_day_before(app, now_ms),
         ticks=Ticks(ticks.published_24h, ticks.failed_24h, ticks.last_tick_id, ticks.missed_24h),
-        closes={asset: service.history.closes(asset, SPARK_POINTS) for asset in ASSETS},
-        trends=trends(service.history.frame()) if reading is None else {},
-        futures=futures(service.history.frame()) if hourly else {},
+        closes={asset: app.market.history.closes(asset, SPARK_POINTS) for asset in ASSETS},
+        trends=trends(app.market.history.frame()) if reading is None else {},
+        futures=futures(app.market.history.frame()) if hourly else {},
     )
 
 
@@ -177,11 +177,11 @@ def to_ms(at: datetime) -> int:
     return round(at.timestamp() * 1000)
 
 
-def _moved(service: Service, observation: Observation) -> bool:
+def _moved(app: App, observation: Observation) -> bool:
     """Return whether a recording is now replayed from elsewhere: what is under way would mix two markets."""
     if observation.mode != SourceMode.RECORDED:
         return False
-    kept = service.memory.meta(OFFSET_KEY)
+    kept = app.record.memory.meta(OFFSET_KEY)
     return kept is not None and kept != str(observation.offset_ms)
 
 
@@ -191,21 +191,21 @@ def _next_close_ms(observation: Observation) -> int:
     return (observation.market_ms // step_ms + 1) * step_ms + observation.offset_ms
 
 
-def _keep_offset(service: Service, observation: Observation, moved_ms: int | None) -> None:
+def _keep_offset(app: App, observation: Observation, moved_ms: int | None) -> None:
     """Remember a recording's offset, last: a crash before this only voids the same rounds again."""
     if observation.mode != SourceMode.RECORDED:
         return
     if moved_ms is not None:
-        service.memory.set_meta(MOVED_KEY, str(moved_ms))
-    if service.memory.meta(OFFSET_KEY) != str(observation.offset_ms):
-        service.memory.set_meta(OFFSET_KEY, str(observation.offset_ms))
+        app.record.memory.set_meta(MOVED_KEY, str(moved_ms))
+    if app.record.memory.meta(OFFSET_KEY) != str(observation.offset_ms):
+        app.record.memory.set_meta(OFFSET_KEY, str(observation.offset_ms))
 
 
-def _day_before(service: Service, now_ms: int) -> DayBefore:
+def _day_before(app: App, now_ms: int) -> DayBefore:
     """Return what was said a day ago, unless a replay was moved since: that was another market."""
-    if int(service.memory.meta(MOVED_KEY) or 0) > now_ms - DAY_MS:
+    if int(app.record.memory.meta(MOVED_KEY) or 0) > now_ms - DAY_MS:
         return DayBefore()
-    label, confidence, risk_score = service.memory.day_before(now_ms)
+    label, confidence, risk_score = app.record.memory.day_before(now_ms)
     return DayBefore(None if label is None else RegimeLabel(label), confidence, risk_score)
 
 
@@ -214,10 +214,12 @@ def _silent(_asset: str, _minutes: int) -> Forecast | None:
     return None
 
 
-def _freshness(service: Service, observation: Observation, at: datetime, number: int | None) -> Freshness:
+def _freshness(app: App, observation: Observation, at: datetime, number: int | None) -> Freshness:
     now_ms = to_ms(at)
     if number is None:
-        number = service.memory.reserve_generation(max(service.releases.generation(), service.vault.generation()))
+        number = app.record.memory.reserve_generation(
+            max(app.publisher.releases.generation(), app.publisher.vault.generation())
+        )
     return Freshness(
         tick_id=at.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ"),
         generation=f"{number:012d}",

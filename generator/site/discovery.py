@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from gateway.wire.networks import NETWORKS
 from generator.catalog.discovery import FEEDS, PAGES, QUERY_NOTES
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import BUYER, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML, STATUS_JSON
-from generator.catalog.networks import NETWORKS
 from generator.catalog.products import PRODUCTS, X402_VERSION
-from generator.catalog.sentences import DISCLAIMER, PURPOSE_NOTICE
+from generator.catalog.text.answers import DISCLAIMER, PURPOSE_NOTICE
 from generator.compose.context import Site
 from generator.site.pages.docs import next_resource
 from generator.site.pages.render import environment
@@ -78,8 +78,8 @@ def x402_resources(site: Site) -> dict[str, Any]:
             "price": product.price_display,
             "amount": str(product.price_atomic),
             "asset": str(site.asset_id),
-            "network": network.long_form,
-            "networks": [network.long_form, network.caip2],
+            "network": network.full,
+            "networks": [network.full, network.caip2],
             "mimeType": "application/json",
             "cache_seconds": product.cache_seconds,
             "stability": product.stability,
@@ -105,7 +105,7 @@ def _facts(site: Site) -> Mapping[str, Any]:
         "next_resource": next_resource,
         "paths": [*(page.path for page in PAGES), BUYER, *(endpoint.path for endpoint in ENDPOINTS)],
         "x402_version": X402_VERSION,
-        "network_id": NETWORKS[site.network].long_form,
+        "network_id": NETWORKS[site.network].full,
     }
 
 

@@ -7,7 +7,8 @@ import pytest
 from algosdk.encoding import is_valid_address
 from pydantic import ValidationError
 
-from gateway.settings import DEMO_PAYEE, GatewaySettings, is_loopback
+from gateway.settings import DEMO_PAYEE, GatewaySettings
+from gateway.wire.loopback import is_loopback
 from gateway.wire.networks import DEVNET, MAINNET, TESTNET
 
 

@@ -10,18 +10,17 @@ from typing import Any
 
 import pytest
 
-from generator.arena.address import default_address
-from generator.arena.algorand import TRANSACTION_PREFIX, key_of, pack, unpack
+from gateway.wire.algorand import DEMO_ARENA, TRANSACTION_PREFIX, key_of, pack, unpack
+from gateway.wire.networks import NETWORKS
 from generator.arena.ballots import BallotFile, Poll, Refusal, judge
 from generator.arena.values import Round
-from generator.catalog.networks import NETWORKS
 from generator.catalog.words import Prediction, RoundPhase
 from tests.arena.test_sealing import an_open_round
-from tests.support.worlds import GENESIS, HOUR, MINUTE, NOON, Vote, voter
+from tests.support.arena_inputs import GENESIS, HOUR, MINUTE, NOON, Vote, voter
 
 OPEN = an_open_round()
 VOTE = Vote(OPEN.round_id)
-POLL = Poll(default_address(), GENESIS, {OPEN.round_id: OPEN}, NOON + HOUR)
+POLL = Poll(DEMO_ARENA, GENESIS, {OPEN.round_id: OPEN}, NOON + HOUR)
 
 
 def known_to_nobody(_txids: frozenset[str]) -> frozenset[str]:
@@ -216,7 +215,7 @@ def test_the_order_of_the_files_does_not_matter() -> None:
 def test_the_arena_address_is_the_hash_of_a_text_and_a_valid_address() -> None:
     import hashlib
 
-    assert key_of(default_address()) == hashlib.new("sha512_256", b"emi-arena-v1").digest()
+    assert key_of(DEMO_ARENA) == hashlib.new("sha512_256", b"emi-arena-v1").digest()
 
 
 def test_an_open_round_is_what_these_tests_stand_on() -> None:

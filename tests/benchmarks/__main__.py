@@ -55,36 +55,36 @@ def _children(parent: int) -> dict[str, float]:
 async def _ticks(folder: Path) -> list[tuple[str, str, str]]:
     from generator.clock import SystemClock
     from generator.compose.all import compose
+    from generator.runtime.app import build
     from generator.runtime.opening import open_market
     from generator.runtime.publication import publish
-    from generator.runtime.service import build
     from generator.runtime.tick import describe, observe, play, read
     from generator.settings import GeneratorSettings
 
-    service = build(GeneratorSettings(state_dir=folder), SystemClock())
+    app = build(GeneratorSettings(state_dir=folder), SystemClock())
     start = datetime.now(UTC).replace(second=0, microsecond=0)
     began = time.perf_counter()
-    await open_market(service, start, lambda *_: None)
+    await open_market(app, start, lambda *_: None)
     opening = time.perf_counter() - began
     steps: dict[str, list[float]] = {}
     for number in range(TICKS):
         at = start + timedelta(minutes=number)
         marks = [time.perf_counter()]
-        observation = await observe(service, at)
+        observation = await observe(app, at)
         marks.append(time.perf_counter())
-        reading = read(service, observation)
+        reading = read(app, observation)
         marks.append(time.perf_counter())
-        arena = play(service, observation, reading, at)
+        arena = play(app, observation, reading, at)
         marks.append(time.perf_counter())
-        context = describe(service, observation, reading, arena, at)
+        context = describe(app, observation, reading, arena, at)
         composed = compose(context)
         marks.append(time.perf_counter())
-        publish(service, context, composed, at)
+        publish(app, context, composed, at)
         marks.append(time.perf_counter())
         for name, begin, end in zip(("observe", "read", "play", "compose", "publish"), marks, marks[1:], strict=False):
             steps.setdefault(name, []).append(end - begin)
         steps.setdefault("total", []).append(marks[-1] - marks[1])
-    await service.aclose()
+    await app.aclose()
     rows = [("opening an empty state: 30 days of history, 48 hours of play", f"{opening:.1f} s", "")]
     rows += [
         (f"tick: {name}, median of {TICKS}", f"{1000 * _median(steps[name]):.1f} ms", "")

@@ -22,17 +22,18 @@ from typing import Any
 
 from nacl.signing import VerifyKey
 
-from generator.arena.algorand import TRANSACTION_PREFIX, address_of, pack, unpack
+from gateway.wire.algorand import TRANSACTION_PREFIX, address_of, pack, unpack
 from generator.arena.ballots import BallotFile, Poll, judge
 from generator.inbox.chain import ballot_of
 from generator.inbox.folder import Inbox
 from generator.record.audit.recount import PART, content, path_of, recount
 from generator.record.memory.store import Memory
 from generator.runtime.tick import tick
-from tests.inbox.flood import flood
-from tests.support.services import SteppedClock, opened
-from tests.support.states import url_in
-from tests.support.worlds import CONFIG, GENESIS, HOUR, MINUTE, NOON, inputs_at
+from tests.inbox.many_ballots import flood
+from tests.support.arena_inputs import CONFIG, GENESIS, HOUR, MINUTE, NOON, inputs_at
+from tests.support.clock import ManualClock
+from tests.support.databases import url_in
+from tests.support.services import opened
 
 ROUND = "BTC-20261120-130000"
 RUNS = 3
@@ -157,27 +158,27 @@ def in_memory(folder: Path, files: list[BallotFile]) -> Spent:
 
 async def whole_tick(folder: Path, files: list[BallotFile], floor: Spent) -> None:
     """Time ticks of a whole generator: without ballots, with all of them in the inbox, and at the lock."""
-    clock = SteppedClock()
-    async with opened(folder / "state", clock, days=3) as service:
-        await tick(service, clock.now())
-        usual = await _tick(service, clock, timedelta(minutes=1))
-        lay_down(service.settings.inbox_path, files)
-        flooded = await _tick(service, clock, timedelta(minutes=1))
-        left = len(list(service.settings.inbox_path.glob("*.ballot")))
-        lock = await _tick(service, clock, timedelta(minutes=58))
-        view = service.memory.view(round(clock.now().timestamp() * 1000))
+    clock = ManualClock()
+    async with opened(folder / "state", clock, days=3) as app:
+        await tick(app, clock.now())
+        usual = await _tick(app, clock, timedelta(minutes=1))
+        lay_down(app.settings.inbox_path, files)
+        flooded = await _tick(app, clock, timedelta(minutes=1))
+        left = len(list(app.settings.inbox_path.glob("*.ballot")))
+        lock = await _tick(app, clock, timedelta(minutes=58))
+        view = app.record.memory.view(round(clock.now().timestamp() * 1000))
         assert (left, view.live_tally.total - view.live_simulated_tally.total) == (0, len(files))
-        put = service.settings.site_path / "once" / path_of(ROUND).lstrip("/")
+        put = app.settings.site_path / "once" / path_of(ROUND).lstrip("/")
         assert put.exists()
     show("a whole tick without ballots", usual, floor)
     show("a whole tick that takes them all from the folder", flooded, floor, "< 5 s")
     show("the tick that locks the round and publishes them", lock, floor)
 
 
-async def _tick(service: Any, clock: SteppedClock, step: timedelta) -> Spent:
+async def _tick(app: Any, clock: ManualClock, step: timedelta) -> Spent:
     at = clock.step(step)
     began, cpu = time.perf_counter(), time.process_time()
-    await tick(service, at)
+    await tick(app, at)
     return Spent(time.perf_counter() - began, time.process_time() - cpu)
 
 

@@ -19,13 +19,14 @@ from typing import Final
 
 from generator.catalog.words import SourceMode
 from generator.record.memory.store import Memory
-from generator.runtime.service import Service
+from generator.runtime.app import App
 from generator.runtime.tick import tick
 from generator.site.background import BackgroundFiles
 from generator.site.downloads import downloads
+from tests.support.clock import ManualClock
+from tests.support.databases import url_in
 from tests.support.publish_records import record
-from tests.support.services import NoBackground, SteppedClock, opened
-from tests.support.states import url_in
+from tests.support.services import NoBackground, opened
 
 MINUTES: Final = 121  # two hours ended, eight quarters
 NOON: Final = datetime(2026, 11, 20, 12, 50, tzinfo=UTC)
@@ -44,12 +45,12 @@ def main() -> None:
 
 
 async def _ticks(folder: Path) -> list[tuple[str, str, str]]:
-    clocks = SteppedClock(NOON), SteppedClock(NOON)
+    clocks = ManualClock(NOON), ManualClock(NOON)
     async with (
         opened(folder / "with", clocks[0], days=3) as whole,
         opened(folder / "without", clocks[1], days=3) as bare,
     ):
-        whole.background = BackgroundFiles(whole.memory)
+        whole.publisher.background = BackgroundFiles(whole.record.memory)
         walls: tuple[list[float], list[float]] = ([], [])
         cpus: tuple[list[float], list[float]] = ([], [])
         for minute in range(MINUTES):
@@ -66,13 +67,13 @@ async def _ticks(folder: Path) -> list[tuple[str, str, str]]:
     ]
 
 
-async def _one(service: Service, clock: SteppedClock) -> tuple[float, float]:
+async def _one(app: App, clock: ManualClock) -> tuple[float, float]:
     at = clock.step(timedelta(minutes=1))
     wall, cpu = time.perf_counter(), time.thread_time()
-    await tick(service, at)
+    await tick(app, at)
     took = time.perf_counter() - wall, time.thread_time() - cpu
-    if not isinstance(service.background, NoBackground):
-        service.background._pool.submit(int).result()
+    if not isinstance(app.publisher.background, NoBackground):
+        app.publisher.background._pool.submit(int).result()
     return took
 
 

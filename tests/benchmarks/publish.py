@@ -69,8 +69,8 @@ def main() -> None:
 async def _ticks(state: Path) -> tuple[list[dict[str, bytes]], list[Offer], frozenset[str]]:
     """Run real ticks and keep what each one had in hand to publish: the files without variants, and the offers."""
     from generator.clock import SystemClock
+    from generator.runtime.app import build
     from generator.runtime.opening import open_market
-    from generator.runtime.service import build
     from generator.runtime.tick import tick
     from generator.settings import GeneratorSettings
 
@@ -89,16 +89,16 @@ async def _ticks(state: Path) -> tuple[list[dict[str, bytes]], list[Offer], froz
             offers.append(offer)
             super().publish(offer)
 
-    service = build(GeneratorSettings(state_dir=state), SystemClock())
-    service.variants, service.vault = Kept(), Sold(state / "vault")
-    service.memory.claim()
-    service.releases.open()
-    service.vault.open()
+    app = build(GeneratorSettings(state_dir=state), SystemClock())
+    app.publisher.variants, app.publisher.vault = Kept(), Sold(state / "vault")
+    app.record.memory.claim()
+    app.publisher.releases.open()
+    app.publisher.vault.open()
     start = datetime.now(UTC).replace(second=0, microsecond=0)
-    await open_market(service, start, lambda *_: None)
+    await open_market(app, start, lambda *_: None)
     for minute in range(TICKS):
-        await tick(service, start + timedelta(minutes=minute))
-    await service.aclose()
+        await tick(app, start + timedelta(minutes=minute))
+    await app.aclose()
     return files, offers, frozenset(lasts)
 
 

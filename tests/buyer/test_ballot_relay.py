@@ -21,11 +21,11 @@ from starlette.testclient import TestClient
 from gateway.app.limits import Clients
 from gateway.buyer.ballot import BallotRefused, read_ballot
 from gateway.buyer.ballot_relay import MAX_AT_ONCE, PER_MINUTE, BallotRelay
-from gateway.settings import DEMO_ARENA, DEMO_PAYEE, GatewaySettings
+from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.upstream.chain import Presence
 from gateway.upstream.remote import Answer
+from gateway.wire.algorand import DEMO_ARENA
 from gateway.wire.networks import DEVNET, TESTNET
-from generator.arena.address import default_address
 from generator.arena.ballots import BallotFile, Poll, judge, note_of
 from generator.catalog.words import Prediction
 from tests.arena.test_ballots import OPEN
@@ -59,7 +59,7 @@ def taken(text: str, now: datetime = NOW) -> bool:
 def counted(text: str, now: datetime = NOW) -> bool:
     """Return whether the generator counts it, confirmed on chain at that time."""
     now_ms = int(now.timestamp() * 1000)
-    poll = Poll(default_address(), DEVNET.genesis_hash, {OPEN.round_id: OPEN}, now_ms)
+    poll = Poll(DEMO_ARENA, DEVNET.genesis_hash, {OPEN.round_id: OPEN}, now_ms)
     verdicts, _ = judge([BallotFile("x", text.encode(), now_ms, confirmed=True)], poll, lambda _: frozenset())
     return verdicts[0].reason is None
 
@@ -98,10 +98,6 @@ REFUSED: dict[str, str] = {
     "a list": base64.b64encode(b"\x90").decode(),
     "too much": base64.b64encode(b"x" * 2_000).decode(),
 }
-
-
-def test_the_arena_address_of_both_programs_is_the_same() -> None:
-    assert default_address() == DEMO_ARENA
 
 
 def test_another_address_is_read_from_the_arena_s_settings_beside_which_others_may_stand(

@@ -14,15 +14,14 @@ from algosdk.atomic_transaction_composer import AccountTransactionSigner
 from algosdk.transaction import PaymentTxn, SuggestedParams
 from structlog.testing import capture_logs
 
-from generator.arena.address import default_address
-from generator.arena.algorand import address_of
+from gateway.wire.algorand import DEMO_ARENA, address_of
 from generator.arena.ballots import NOTE_PREFIX, BallotFile, Poll, Refusal, judge, note_of
 from generator.catalog.words import Prediction, RoundPhase
 from generator.inbox import chain
 from generator.inbox.chain import ChainBallots, IndexerError, Patience, ballot_of
 from tests.arena.test_ballots import OPEN, POLL
-from tests.support.gateway_house import in_loop
-from tests.support.worlds import GENESIS, voter
+from tests.support.arena_inputs import GENESIS, voter
+from tests.support.gateway_app import in_loop
 
 ROUND = OPEN.round_id
 HASTY = Patience(poll_s=0.05, lock_s=0.05, step_s=0.01)  # for an indexer that never comes to it
@@ -41,7 +40,7 @@ def row(by: int = 0, choice: Prediction = Prediction.BULLISH, at_round: int = 5_
     params = SuggestedParams(
         fee=1_000, first=at_round - 5, last=at_round + 900, gh=GENESIS, gen="emi-devnet-v1", flat_fee=True
     )
-    payment = PaymentTxn(address_from_private_key(key), params, default_address(), 0, note=note_of(ROUND, choice))
+    payment = PaymentTxn(address_from_private_key(key), params, DEMO_ARENA, 0, note=note_of(ROUND, choice))
     told: dict[str, Any] = {
         "id": payment.get_txid(),
         "tx-type": "pay",
@@ -52,7 +51,7 @@ def row(by: int = 0, choice: Prediction = Prediction.BULLISH, at_round: int = 5_
         "genesis-hash": GENESIS,
         "genesis-id": "emi-devnet-v1",
         "note": base64.b64encode(payment.note).decode(),
-        "payment-transaction": {"receiver": default_address(), "amount": 0, "close-amount": 0},
+        "payment-transaction": {"receiver": DEMO_ARENA, "amount": 0, "close-amount": 0},
         "signature": {"sig": signature(payment, key)},
         "confirmed-round": at_round,
         "round-time": BLOCK_S,
@@ -92,7 +91,7 @@ def verdicts(files: tuple[BallotFile, ...], poll: Poll = POLL) -> dict[str, str 
 @in_loop
 async def test_every_page_is_read_and_every_ballot_holds_with_the_same_verifier() -> None:
     rows = [row(by) for by in range(5)]
-    ballots = ChainBallots(FakeIndexer(rows), default_address())
+    ballots = ChainBallots(FakeIndexer(rows), DEMO_ARENA)
 
     files = await ballots.poll()
 
@@ -105,7 +104,7 @@ async def test_an_indexer_that_starts_with_us_is_no_alarm_and_one_that_stays_awa
     async def nobody(_path: str, _query: Mapping[str, str]) -> Any:
         raise IndexerError("the indexer did not answer")
 
-    ballots = ChainBallots(nobody, default_address())
+    ballots = ChainBallots(nobody, DEMO_ARENA)
     told = []
     with capture_logs() as logged:
         for _ in range(3):
@@ -119,7 +118,7 @@ async def test_an_indexer_that_starts_with_us_is_no_alarm_and_one_that_stays_awa
 @in_loop
 async def test_a_ballot_is_returned_once_however_often_it_is_read() -> None:
     indexer = FakeIndexer([row(0)])
-    ballots = ChainBallots(indexer, default_address())
+    ballots = ChainBallots(indexer, DEMO_ARENA)
     await ballots.poll()
     indexer.rows.append(row(1))
 
@@ -129,7 +128,7 @@ async def test_a_ballot_is_returned_once_however_often_it_is_read() -> None:
 
 @in_loop
 async def test_ballots_that_were_not_stored_can_be_had_again() -> None:
-    ballots = ChainBallots(FakeIndexer([row(0, at_round=5_000)]), default_address())
+    ballots = ChainBallots(FakeIndexer([row(0, at_round=5_000)]), DEMO_ARENA)
     files = await ballots.poll()
     ballots.give_again()
 
@@ -143,7 +142,7 @@ async def test_ballots_that_were_not_stored_can_be_had_again() -> None:
 async def test_a_page_that_was_skipped_is_found_by_the_next_poll() -> None:
     rows = [row(by, at_round=5_990) for by in range(4)]
     indexer = FakeIndexer(rows[:1] + rows[3:])
-    ballots = ChainBallots(indexer, default_address())
+    ballots = ChainBallots(indexer, DEMO_ARENA)
     await ballots.poll()
     indexer.rows = rows
 
@@ -159,7 +158,7 @@ async def test_pages_that_repeat_end_and_lose_nothing_that_was_shown() -> None:
 
     indexer = Repeating([row(by) for by in range(5)])
 
-    files = await ChainBallots(indexer, default_address()).poll()
+    files = await ChainBallots(indexer, DEMO_ARENA).poll()
 
     assert len(files) == 2
     assert len(indexer.asked) <= 4
@@ -168,7 +167,7 @@ async def test_pages_that_repeat_end_and_lose_nothing_that_was_shown() -> None:
 @in_loop
 async def test_more_than_forty_pages_are_read_over_several_polls() -> None:
     rows = [row(0, id=f"{number}") for number in range(chain.MOST_PAGES * 2 + 5)]
-    ballots = ChainBallots(FakeIndexer(rows), default_address())
+    ballots = ChainBallots(FakeIndexer(rows), DEMO_ARENA)
 
     first, second = await ballots.poll(), await ballots.poll()
 
@@ -188,7 +187,7 @@ async def test_what_was_read_before_an_outage_counts_and_the_next_poll_goes_on_t
             return await super().__call__(path, query)
 
     indexer = Ailing([row(by) for by in range(7)])
-    ballots = ChainBallots(indexer, default_address())
+    ballots = ChainBallots(indexer, DEMO_ARENA)
     first = await ballots.poll()
     indexer.pages_left = 100
     second = await ballots.poll()
@@ -206,7 +205,7 @@ async def test_a_page_that_can_no_longer_be_had_is_forgotten() -> None:
             return await super().__call__(path, query)
 
     indexer = Forgetful([row(by) for by in range(4)])
-    ballots = ChainBallots(indexer, default_address())
+    ballots = ChainBallots(indexer, DEMO_ARENA)
     assert len(await ballots.poll()) == 2
     assert await ballots.poll() == ()
     indexer.rows.append(row(9))
@@ -217,7 +216,7 @@ async def test_a_page_that_can_no_longer_be_had_is_forgotten() -> None:
 @in_loop
 async def test_after_a_flood_the_rounds_that_are_read_again_move_on() -> None:
     indexer = FakeIndexer([row(0, id=f"{number}", at_round=5_000) for number in range(chain.MOST_PAGES * 2 + 5)])
-    ballots = ChainBallots(indexer, default_address())
+    ballots = ChainBallots(indexer, DEMO_ARENA)
     for _ in range(3):
         await ballots.poll()
     indexer.asked.clear()
@@ -236,7 +235,7 @@ async def test_at_a_lock_an_indexer_without_blocks_is_read_all_the_same() -> Non
                 raise IndexerError("the indexer answered 404")
             return await super().__call__(path, query)
 
-    assert len(await ChainBallots(Blockless([row(0)]), default_address(), QUICK).poll(lock_ms=OPEN.start_ms)) == 1
+    assert len(await ChainBallots(Blockless([row(0)]), DEMO_ARENA, QUICK).poll(lock_ms=OPEN.start_ms)) == 1
 
 
 @in_loop
@@ -263,7 +262,7 @@ async def test_an_answer_that_is_none_gives_no_ballots_and_the_next_poll_works(a
             return await indexer(path, query) if self.well else answer
 
     sick = Sick()
-    ballots = ChainBallots(sick, default_address())
+    ballots = ChainBallots(sick, DEMO_ARENA)
     assert await ballots.poll() == ()
     sick.well = True
 
@@ -278,8 +277,8 @@ async def test_an_indexer_that_dies_or_hangs_holds_nothing_up() -> None:
     async def hanging(_path: str, _query: Mapping[str, str]) -> Any:
         await asyncio.sleep(3600)
 
-    assert await ChainBallots(dead, default_address(), HASTY).poll() == ()
-    assert await ChainBallots(hanging, default_address(), HASTY).poll() == ()
+    assert await ChainBallots(dead, DEMO_ARENA, HASTY).poll() == ()
+    assert await ChainBallots(hanging, DEMO_ARENA, HASTY).poll() == ()
 
 
 @in_loop
@@ -287,7 +286,7 @@ async def test_at_a_lock_the_indexer_is_waited_for_until_it_is_past_it() -> None
     indexer = FakeIndexer([row(0)])
     indexer.time_s = OPEN.start_ms // 1000 - 10
 
-    files = await ChainBallots(indexer, default_address(), QUICK).poll(lock_ms=OPEN.start_ms)
+    files = await ChainBallots(indexer, DEMO_ARENA, QUICK).poll(lock_ms=OPEN.start_ms)
 
     assert len(files) == 1
     assert indexer.time_s * 1000 >= OPEN.start_ms
@@ -302,7 +301,7 @@ async def test_an_indexer_that_stays_behind_is_waited_for_only_so_long() -> None
 
     indexer = Behind([row(0)])
     waits_shortly = replace(QUICK, lock_s=0.05)
-    assert len(await ChainBallots(indexer, default_address(), waits_shortly).poll(lock_ms=OPEN.start_ms)) == 1
+    assert len(await ChainBallots(indexer, DEMO_ARENA, waits_shortly).poll(lock_ms=OPEN.start_ms)) == 1
     assert sum(path.startswith("/v2/blocks/") for path, _ in indexer.asked) <= 6
 
 
@@ -312,9 +311,9 @@ async def test_an_indexer_that_stays_behind_is_waited_for_only_so_long() -> None
 @pytest.mark.parametrize(
     "changes",
     [
-        {"sender": default_address()},
+        {"sender": DEMO_ARENA},
         {"note": base64.b64encode(note_of(ROUND, Prediction.BEARISH)).decode()},
-        {"payment-transaction": {"receiver": default_address(), "amount": 5}},
+        {"payment-transaction": {"receiver": DEMO_ARENA, "amount": 5}},
         {"last-valid": 1},
         {"id": "A" * 52},
         {"signature": {"sig": base64.b64encode(bytes(64)).decode()}},
@@ -356,9 +355,7 @@ def test_garbage_is_a_verdict_never_an_exception(changes: dict[str, Any]) -> Non
 def test_a_transaction_that_did_not_name_its_genesis_id_is_put_back_too() -> None:
     key = voter(3)
     params = SuggestedParams(fee=1_000, first=1, last=900, gh=GENESIS, flat_fee=True)
-    payment = PaymentTxn(
-        address_from_private_key(key), params, default_address(), 0, note=note_of(ROUND, Prediction.NEUTRAL)
-    )
+    payment = PaymentTxn(address_from_private_key(key), params, DEMO_ARENA, 0, note=note_of(ROUND, Prediction.NEUTRAL))
     told = row(3) | {
         "id": payment.get_txid(),
         "first-valid": 1,

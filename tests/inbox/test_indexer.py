@@ -10,11 +10,11 @@ from contextlib import asynccontextmanager
 import pytest
 from aiohttp import web
 
-from generator.arena.address import default_address
+from gateway.wire.algorand import DEMO_ARENA
 from generator.arena.ballots import NOTE_PREFIX
 from generator.inbox.chain import ChainBallots, IndexerError
 from generator.inbox.indexer import LARGEST, Indexer
-from tests.support.gateway_house import in_loop
+from tests.support.gateway_app import in_loop
 
 
 @asynccontextmanager
@@ -56,7 +56,7 @@ async def test_it_asks_below_the_path_of_its_url_with_its_token_and_a_whole_note
     asked: list[web.Request] = []
     async with serving(web.json_response({"current-round": 9, "transactions": []}), asked) as url:
         indexer = Indexer(url + "/", "s3cret")
-        await ChainBallots(indexer.ask, default_address()).poll()
+        await ChainBallots(indexer.ask, DEMO_ARENA).poll()
         await indexer.aclose()
 
     assert {request.path for request in asked} == {"/idx/v2/transactions"}

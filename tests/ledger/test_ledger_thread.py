@@ -13,7 +13,7 @@ from gateway.errors import IdentityTaken
 from gateway.ledger.store import Intent, Ledger
 from gateway.ledger.thread import LONG_LOG_PAGES, LedgerThread
 from tests.ledger.test_ledger import INTENT
-from tests.support.gateway_house import in_loop
+from tests.support.gateway_app import in_loop
 
 
 def intents(count: int) -> list[str]:

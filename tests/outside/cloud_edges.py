@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from gateway.wire.media_types import ENCODINGS, content_type
 from generator.catalog.discovery import ONCE_CACHE_CONTROL, PINNED_CACHE_CONTROL
-from generator.wings.bucket.types import ENCODINGS, attributes, content_type
+from generator.wings.bucket.types import attributes
 from tests.outside.processes import PEERS, REPOSITORY
 from tests.support.ports import free_port
 

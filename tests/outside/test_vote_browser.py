@@ -19,16 +19,16 @@ from algosdk.account import address_from_private_key
 from algosdk.atomic_transaction_composer import AccountTransactionSigner
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from generator.arena.address import default_address
+from gateway.wire.algorand import DEMO_ARENA
 from generator.arena.ballots import BallotFile, Poll, judge
 from generator.arena.life import schedule_round
 from generator.arena.schedule import Slot
 from generator.catalog.words import Prediction, RoundPhase
 from generator.record.audit.recount import path_of
 from tests.outside.site_pages import CHROMIUM, a_browser
+from tests.support.arena_inputs import GENESIS, HOUR, voter
+from tests.support.process_clock import ProcessClock
 from tests.support.processes import Running, emi_up, get
-from tests.support.shifted import ShiftedClock
-from tests.support.worlds import GENESIS, HOUR, voter
 
 pytestmark = [
     pytest.mark.outside,
@@ -85,7 +85,7 @@ class Market:
     """A service whose clock stands well inside an hour."""
 
     up: Running
-    clock: ShiftedClock
+    clock: ProcessClock
 
     @property
     def origin(self) -> str:
@@ -99,7 +99,7 @@ class Market:
 @pytest.fixture(scope="module")
 def market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Market]:
     folder = tmp_path_factory.mktemp("vote")
-    clock = ShiftedClock(folder)
+    clock = ProcessClock(folder)
     clock.go_to(20 * 60)
     with emi_up(folder, EMI_STATE_DIR=str(folder / "state"), **clock.environment) as up:
         up.wait_answer("/track-record/", within_s=200)
@@ -208,7 +208,7 @@ def verdict(name: str, data: bytes) -> tuple[str | None, Any]:
     taking = schedule_round(Slot(start, start + HOUR), (round_id.partition("-")[0],), opens_ms=0, warm_up=False)
     rounds = {round_id: replace(taking, round_id=round_id, phase=RoundPhase.OPEN)}
     verdicts, ballots = judge(
-        [BallotFile(name, data, 1)], Poll(default_address(), GENESIS, rounds, start - 1), lambda _: frozenset()
+        [BallotFile(name, data, 1)], Poll(DEMO_ARENA, GENESIS, rounds, start - 1), lambda _: frozenset()
     )
     return verdicts[0].reason, ballots[0] if ballots else None
 

@@ -18,9 +18,9 @@ from generator.catalog.words import SourceMode
 from generator.errors import LeadershipLost
 from generator.record.memory.store import Memory
 from generator.release.last_good import Kind, LastGood
+from generator.runtime.app import App
 from generator.runtime.bootstrap import bootstrap_files
 from generator.runtime.metrics import Metrics
-from generator.runtime.service import Service
 from generator.runtime.tick import tick
 from generator.site import background
 from generator.site.background import BackgroundFiles, TickFiles
@@ -31,8 +31,9 @@ from generator.site.pictures import PICTURES
 from generator.site.resources import Resources
 from generator.site.sample import Sample
 from tests.support.builders import full_context
+from tests.support.clock import NOON, ManualClock
 from tests.support.publish_fixture import SITE, context
-from tests.support.services import NOON, SteppedClock, opened
+from tests.support.services import opened
 
 # One file of each kind, and a page that does not fail.
 OF_KIND = {
@@ -77,17 +78,18 @@ def torn_templates(folder: Path, name: str = "pages/index.html") -> Pages:
     return Pages(Resources(folder, there.site))
 
 
-def broken(service: Service, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Service:
-    """Return the service with a fault in every kind of file that is no answer."""
-    deaf: Any = Deaf(service.memory)
+def broken(app: App, folder: Path, monkeypatch: pytest.MonkeyPatch) -> App:
+    """Return the app with a fault in every kind of file that is no answer."""
+    deaf: Any = Deaf(app.record.memory)
     monkeypatch.setattr(background, "static_files", lambda *_: fails())
-    return replace(
-        service,
+    publisher = replace(
+        app.publisher,
         pages=torn_templates(folder),
-        background=BackgroundFiles(deaf, service.last_good),
+        background=BackgroundFiles(deaf, app.publisher.last_good),
         feeds=Feeds(deaf.regime_changes),
         sample=Sample(deaf),
     )
+    return replace(app, publisher=publisher)
 
 
 def site(state: Path) -> dict[str, bytes | None]:
@@ -96,11 +98,11 @@ def site(state: Path) -> dict[str, bytes | None]:
     return {path: (current / path).read_bytes() if (current / path).exists() else None for path in paths}
 
 
-def run(state: Path, work: Callable[[Service, SteppedClock], Any]) -> None:
+def run(state: Path, work: Callable[[App, ManualClock], Any]) -> None:
     async def whole() -> None:
-        clock = SteppedClock()
-        async with opened(state, clock, background=True) as service:
-            await work(service, clock)
+        clock = ManualClock()
+        async with opened(state, clock, background=True) as app:
+            await work(app, clock)
 
     asyncio.run(whole())
 
@@ -108,16 +110,16 @@ def run(state: Path, work: Callable[[Service, SteppedClock], Any]) -> None:
 def test_the_release_comes_and_what_cannot_be_made_stays_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def work(service: Service, clock: SteppedClock) -> None:
-        await tick(service, clock.now())
+    async def work(app: App, clock: ManualClock) -> None:
+        await tick(app, clock.now())
         before = site(tmp_path)
-        service.last_good.doubt()  # as after a restart: only what is published is known
-        await tick(broken(service, tmp_path / "templates", monkeypatch), clock.step(MINUTE))
+        app.publisher.last_good.doubt()  # as after a restart: only what is published is known
+        await tick(broken(app, tmp_path / "templates", monkeypatch), clock.step(MINUTE))
         after = site(tmp_path)
         assert None not in before.values()
         assert {path for path in after if after[path] != before[path]} == {OTHER_PAGE}
         assert b"000000000002" in (tmp_path / "site/current/api/market-regime.php").read_bytes()
-        assert all(service.last_good.failures[kind] for kind in OF_KIND)
+        assert all(app.publisher.last_good.failures[kind] for kind in OF_KIND)
 
     run(tmp_path, work)
 
@@ -125,8 +127,8 @@ def test_the_release_comes_and_what_cannot_be_made_stays_as_it_was(
 def test_without_an_earlier_release_what_cannot_be_made_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def work(service: Service, clock: SteppedClock) -> None:
-        await tick(broken(service, tmp_path / "templates", monkeypatch), clock.now())
+    async def work(app: App, clock: ManualClock) -> None:
+        await tick(broken(app, tmp_path / "templates", monkeypatch), clock.now())
 
     run(tmp_path, work)
 

@@ -22,22 +22,23 @@ from generator.errors import GeneratorError, LeadershipLost, SourceError
 from generator.market.values import AssetObservation, BarFrame, Observation
 from generator.record.memory.store import Memory
 from generator.runtime import tick as pipeline
+from generator.runtime.app import App, build
 from generator.runtime.duty import Duty
 from generator.runtime.lease.leadership import Leadership
 from generator.runtime.metrics import Metrics
 from generator.runtime.opening import adopt, fill_later, open_market
 from generator.runtime.publication import Report
 from generator.runtime.schedule import Clockwork
-from generator.runtime.service import Service, build
 from generator.settings import GeneratorSettings
+from tests.support.clock import NOON, ManualClock
 from tests.support.leases import FakeLease
 from tests.support.ports import free_port
-from tests.support.services import DAYS, NOON, SteppedClock, opened, without_background
+from tests.support.services import DAYS, opened, without_background
 
 MINUTE = timedelta(minutes=1)
 
 
-class TwoClocks(SteppedClock):
+class TwoClocks(ManualClock):
     """A wall clock that can be set, over a monotonic one that cannot."""
 
     def __init__(self, at: datetime = NOON) -> None:
@@ -90,13 +91,13 @@ def test_a_tick_past_its_deadline_is_ended_recorded_and_not_published(tmp_path: 
     told: list[Report] = []
 
     async def work() -> None:
-        async with opened(tmp_path, SteppedClock()) as service:
-            service.source = Slowed(service.source, **fault)  # type: ignore[assignment]
-            clockwork = Clockwork(service, lambda report, _: told.append(report), deadline_s=0.3)
+        async with opened(tmp_path, ManualClock()) as app:
+            app.market.source = Slowed(app.market.source, **fault)  # type: ignore[assignment]
+            clockwork = Clockwork(app, lambda report, _: told.append(report), deadline_s=0.3)
             await clockwork.fire()
             assert ticks(clockwork.metrics, "failed") == 1
-            assert service.memory.ticks(pipeline.to_ms(NOON)).failed_24h == 1
-            assert service.releases.generation() == 0
+            assert app.record.memory.ticks(pipeline.to_ms(NOON)).failed_24h == 1
+            assert app.publisher.releases.generation() == 0
 
     run(work)
 
@@ -105,10 +106,10 @@ def test_a_tick_past_its_deadline_is_ended_recorded_and_not_published(tmp_path: 
 
 def test_a_source_that_hangs_ends_before_the_tick_does(tmp_path: Path) -> None:
     async def work() -> None:
-        async with opened(tmp_path, SteppedClock()) as service:
-            service.source = Slowed(service.source, sleep_s=30)  # type: ignore[assignment]
+        async with opened(tmp_path, ManualClock()) as app:
+            app.market.source = Slowed(app.market.source, sleep_s=30)  # type: ignore[assignment]
             with pytest.raises(SourceError, match="did not come back within"):
-                await pipeline.tick(service, NOON, sources_s=0.05)
+                await pipeline.tick(app, NOON, sources_s=0.05)
 
     run(work)
 
@@ -118,8 +119,8 @@ def test_a_tick_that_blocks_its_thread_for_too_long_is_seen_from_other_threads(t
 
     async def work() -> None:
         clock = TwoClocks()
-        async with opened(tmp_path, clock) as service:
-            clockwork = Clockwork(service)
+        async with opened(tmp_path, clock) as app:
+            clockwork = Clockwork(app)
 
             class Hung(Slowed):
                 async def observe(self, now_ms: int, since_ms: int) -> Observation:
@@ -128,7 +129,7 @@ def test_a_tick_that_blocks_its_thread_for_too_long_is_seen_from_other_threads(t
                     seen.append((clockwork.is_stuck(), count(clockwork.metrics, "emi_tick_running_seconds")))
                     return await super().observe(now_ms, since_ms)
 
-            service.source = Hung(service.source)  # type: ignore[assignment]
+            app.market.source = Hung(app.market.source)  # type: ignore[assignment]
             await clockwork.fire()
             seen.append((clockwork.is_stuck(), count(clockwork.metrics, "emi_tick_running_seconds")))
 
@@ -167,8 +168,8 @@ def test_a_slewed_clock_and_a_slow_process_are_no_jump() -> None:
 class Idle(Clockwork):
     """A clockwork whose ticks are only noted."""
 
-    def __init__(self, clock: SteppedClock) -> None:
-        super().__init__(cast("Service", SimpleNamespace(clock=clock)))
+    def __init__(self, clock: ManualClock) -> None:
+        super().__init__(cast("App", SimpleNamespace(clock=clock)))
         self.made: list[str] = []
 
     async def _make(self, at: datetime, began_s: float) -> None:
@@ -226,7 +227,7 @@ def test_a_jump_back_does_not_silence_the_clockwork() -> None:
 
 def test_the_job_keeps_full_minutes_one_at_a_time_and_forgives_half_a_minute() -> None:
     async def work() -> None:
-        job = Idle(SteppedClock()).job
+        job = Idle(ManualClock()).job
         assert (job.max_instances, job.coalesce, job.misfire_grace_time) == (1, True, 30)
         at = datetime(2026, 11, 20, 12, 0, 0, 1, tzinfo=UTC)
         assert job.trigger.get_next_fire_time(None, at) == NOON + MINUTE
@@ -236,7 +237,7 @@ def test_the_job_keeps_full_minutes_one_at_a_time_and_forgives_half_a_minute() -
 
 def test_a_full_minute_during_a_tick_makes_no_second_one() -> None:
     async def work() -> None:
-        clockwork = Idle(SteppedClock())
+        clockwork = Idle(ManualClock())
         async with clockwork.one:
             await clockwork._on_time()
         assert not clockwork.made
@@ -250,9 +251,9 @@ def test_a_stop_waits_for_the_running_tick(tmp_path: Path) -> None:
     told: list[str] = []
 
     async def work() -> None:
-        async with opened(tmp_path, SteppedClock()) as service:
-            service.source = Slowed(service.source, sleep_s=0.3)  # type: ignore[assignment]
-            clockwork = Clockwork(service, lambda report, _: told.append(report.tick_id))
+        async with opened(tmp_path, ManualClock()) as app:
+            app.market.source = Slowed(app.market.source, sleep_s=0.3)  # type: ignore[assignment]
+            clockwork = Clockwork(app, lambda report, _: told.append(report.tick_id))
             clockwork.start()
             running = asyncio.create_task(clockwork.fire())
             await asyncio.sleep(0.05)
@@ -269,15 +270,15 @@ class OnDuty:
     """A generator with a lease that the test hands out, running in this loop."""
 
     def __init__(self, state: Path, lease: FakeLease, **settings: Any) -> None:
-        self.clock = SteppedClock()
+        self.clock = ManualClock()
         self.lease = lease
         self.told: list[Report] = []
         self.leadership = Leadership(lease)
         made = GeneratorSettings(state_dir=state, **settings)
-        self.service = build(made, self.clock, fence=self.leadership.fence)
-        without_background(self.service)
+        self.app = build(made, self.clock, fence=self.leadership.fence)
+        without_background(self.app)
         told = self.told.append
-        self.duty = Duty(self.service, self.leadership, lambda report, _: told(report), days=DAYS, retry_s=0.05)
+        self.duty = Duty(self.app, self.leadership, lambda report, _: told(report), days=DAYS, retry_s=0.05)
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -289,7 +290,7 @@ class OnDuty:
         if self._task is not None:
             with suppress(GeneratorError):
                 await self._task
-        await self.service.aclose()
+        await self.app.aclose()
 
     async def until(self, done: Callable[[], bool]) -> None:
         while not done():
@@ -304,8 +305,8 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("record") / "state"
 
     async def work() -> None:
-        async with opened(folder, SteppedClock(NOON - MINUTE)) as service:
-            await pipeline.tick(service, NOON - MINUTE)
+        async with opened(folder, ManualClock(NOON - MINUTE)) as app:
+            await pipeline.tick(app, NOON - MINUTE)
 
     run(work)
     return folder
@@ -323,15 +324,15 @@ def test_a_standby_writes_nothing_and_goes_on_with_the_next_number_when_the_leas
         lease = FakeLease()
         lease.free = False
         async with OnDuty(state, lease) as two:
-            await two.until(lambda: len(two.service.history) > 0)
+            await two.until(lambda: len(two.app.market.history) > 0)
             two.clock.step(MINUTE)
             await two.duty.fire()
             assert not two.told
-            assert two.service.memory.epoch() == 0
+            assert two.app.record.memory.epoch() == 0
             lease.free = True
             await two.until(lambda: bool(two.told))
             assert two.told[0].generation == "000000000002"
-            assert two.service.memory.epoch() == 1
+            assert two.app.record.memory.epoch() == 1
         assert lease.calls[-2:] == ["release", "close"]
 
     run(work)
@@ -350,7 +351,7 @@ def test_a_lost_leader_stands_by_and_leads_again_without_a_restart(state: Path) 
             lease.on_renew = lost_once
             await one.until(lambda: len(one.told) == 2)
             assert count(one.duty.metrics, "emi_lease_lost") >= 1
-            assert one.service.memory.epoch() == 7
+            assert one.app.record.memory.epoch() == 7
         assert [report.generation for report in one.told] == ["000000000002", "000000000003"]
 
     run(work)
@@ -362,11 +363,11 @@ def test_a_tick_under_a_lost_lease_publishes_and_records_nothing(state: Path) ->
         async with OnDuty(state, lease) as one:
             await one.until(lambda: len(one.told) == 1)
             other = build(GeneratorSettings(state_dir=state), one.clock, fence=lambda: 99)
-            other.memory.claim()
+            other.record.memory.claim()
             one.clock.step(MINUTE)
             await one.duty.fire()
             assert len(one.told) == 1
-            assert other.memory.ticks(pipeline.to_ms(one.clock.now())).failed_24h == 0
+            assert other.record.memory.ticks(pipeline.to_ms(one.clock.now())).failed_24h == 0
             await one.until(lambda: one.leadership.floor == 99)  # the next lease will be above the one that wrote here
             await other.aclose()
 
@@ -377,10 +378,10 @@ def test_a_leader_that_cannot_open_its_market_ends_with_the_reason(state: Path) 
     async def work() -> None:
         lease = FakeLease()
         one = OnDuty(state, lease)
-        one.service.memory.claim = _refuse  # type: ignore[method-assign]
+        one.app.record.memory.claim = _refuse  # type: ignore[method-assign]
         with pytest.raises(GeneratorError, match="disk full"):
             await one.duty.run()
-        await one.service.aclose()
+        await one.app.aclose()
         assert lease.calls[-2:] == ["release", "close"]
 
     run(work)
@@ -391,7 +392,7 @@ def test_a_standby_that_cannot_lead_leaves_the_lease_to_others_and_stays(state: 
         lease = FakeLease()
         lease.free = False
         async with OnDuty(state, lease, log_key_file=state / "of-another-machine.key") as two:
-            await two.until(lambda: len(two.service.history) > 0)
+            await two.until(lambda: len(two.app.market.history) > 0)
             lease.free = True
             await two.until(lambda: lease.epoch == 1 and lease.free)
             two.clock.step(MINUTE)
@@ -411,9 +412,9 @@ def test_a_stop_is_heard_while_the_market_is_being_opened(tmp_path: Path) -> Non
         lease = FakeLease()
         one = OnDuty(tmp_path, lease)  # an empty memory: 48 hours are to be played
         async with one:
-            await one.until(lambda: len(one.service.history) > 0)
+            await one.until(lambda: len(one.app.market.history) > 0)
         assert not one.told
-        memory = Memory.open(one.service.settings.memory)
+        memory = Memory.open(one.app.settings.memory)
         assert memory.is_empty()
         memory.close()
 
@@ -447,31 +448,31 @@ class LateVenues:
         await self.source.aclose()
 
 
-async def late(state: Path, clock: SteppedClock) -> tuple[Service, LateVenues]:
-    service = build(GeneratorSettings(state_dir=state), clock)
-    without_background(service)
-    source = LateVenues(service.source, failures=1)
-    service.source = source
-    await open_market(service, clock.now(), lambda *_: None, days=DAYS)
-    return service, source
+async def late(state: Path, clock: ManualClock) -> tuple[App, LateVenues]:
+    app = build(GeneratorSettings(state_dir=state), clock)
+    without_background(app)
+    source = LateVenues(app.market.source, failures=1)
+    app.market.source = source
+    await open_market(app, clock.now(), lambda *_: None, days=DAYS)
+    return app, source
 
 
 def test_a_history_that_comes_late_is_read_as_if_it_had_been_there(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
-        service, _ = await late(tmp_path / "late", clock)
-        await pipeline.tick(service, clock.now())
-        found = await fill_later(service, pipeline.to_ms(clock.now()), DAYS, lambda *_: None)
-        await pipeline.tick(service, clock.step(timedelta(minutes=6)))  # meanwhile
-        adopt(service, *found)
-        await pipeline.tick(service, clock.step(timedelta(minutes=5)))
-        async with opened(tmp_path / "whole", SteppedClock()) as whole:
-            await whole.source.observe(0, 0)
+        clock = ManualClock()
+        app, _ = await late(tmp_path / "late", clock)
+        await pipeline.tick(app, clock.now())
+        found = await fill_later(app, pipeline.to_ms(clock.now()), DAYS, lambda *_: None)
+        await pipeline.tick(app, clock.step(timedelta(minutes=6)))  # meanwhile
+        adopt(app, *found)
+        await pipeline.tick(app, clock.step(timedelta(minutes=5)))
+        async with opened(tmp_path / "whole", ManualClock()) as whole:
+            await whole.market.source.observe(0, 0)
             expected = await pipeline.observe(whole, clock.now())
-            reading = whole.engine.update(expected.new_bars)
-        assert service.engine.reading() == reading is not None
-        assert service.engine.dump() == service.memory.brain_state()
-        await service.aclose()
+            reading = whole.market.engine.update(expected.new_bars)
+        assert app.market.engine.reading() == reading is not None
+        assert app.market.engine.dump() == app.record.memory.brain_state()
+        await app.aclose()
 
     run(work)
 
@@ -479,11 +480,11 @@ def test_a_history_that_comes_late_is_read_as_if_it_had_been_there(tmp_path: Pat
 def test_a_live_start_without_venues_asks_again_by_itself(tmp_path: Path) -> None:
     async def work() -> None:
         one = OnDuty(tmp_path, FakeLease())
-        one.service.source = LateVenues(one.service.source, failures=3)
+        one.app.market.source = LateVenues(one.app.market.source, failures=3)
         async with one:
             await one.until(lambda: bool(one.told))
             assert one.told[0].regime == "unknown"
-            await one.until(lambda: len(one.service.history) == DAYS * 288)
+            await one.until(lambda: len(one.app.market.history) == DAYS * 288)
             one.clock.step(MINUTE)
             await one.duty.fire()
             assert one.told[-1].regime != "unknown"
@@ -493,17 +494,17 @@ def test_a_live_start_without_venues_asks_again_by_itself(tmp_path: Path) -> Non
 
 def test_a_brain_that_began_without_history_is_not_kept_once_there_is_some(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
-        service, source = await late(tmp_path, clock)
+        clock = ManualClock()
+        app, source = await late(tmp_path, clock)
         source.failures = 0
-        await pipeline.tick(service, clock.now())  # an hour of bars, kept in memory
-        thin = service.engine.counters.bars
-        await service.aclose()
+        await pipeline.tick(app, clock.now())  # an hour of bars, kept in memory
+        thin = app.market.engine.counters.bars
+        await app.aclose()
         again, source = await late(tmp_path, clock)
-        again.history.append(await source.source.backfill(pipeline.to_ms(NOON), DAYS, lambda *_: None))
+        again.market.history.append(await source.source.backfill(pipeline.to_ms(NOON), DAYS, lambda *_: None))
         await open_market(again, clock.now(), lambda *_: None, days=DAYS)
         assert 0 < thin < 20
-        assert again.engine.counters.bars == DAYS * 288
+        assert again.market.engine.counters.bars == DAYS * 288
         await again.aclose()
 
     run(work)
@@ -511,14 +512,14 @@ def test_a_brain_that_began_without_history_is_not_kept_once_there_is_some(tmp_p
 
 def test_a_restart_without_venues_keeps_the_brain_that_memory_has(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
-        service, source = await late(tmp_path, clock)
+        clock = ManualClock()
+        app, source = await late(tmp_path, clock)
         source.failures = 0
-        adopt(service, *await fill_later(service, pipeline.to_ms(NOON), DAYS, lambda *_: None))
-        await pipeline.tick(service, clock.now())
-        await service.aclose()
+        adopt(app, *await fill_later(app, pipeline.to_ms(NOON), DAYS, lambda *_: None))
+        await pipeline.tick(app, clock.now())
+        await app.aclose()
         again, _ = await late(tmp_path, clock)
-        assert again.engine.counters.bars == DAYS * 288
+        assert again.market.engine.counters.bars == DAYS * 288
         await again.aclose()
 
     run(work)
@@ -531,7 +532,7 @@ def test_the_fence_of_a_lost_lease_is_no_failed_tick_of_the_record(state: Path) 
     async def work() -> None:
         async with OnDuty(state, FakeLease(None)) as one:
             await one.until(lambda: len(one.told) == 1)
-            one.service.memory._fence = lost
+            one.app.record.memory._fence = lost
             await one.duty.fire()
             assert len(one.told) == 1
 
@@ -556,9 +557,9 @@ def test_metrics_are_served_on_loopback_and_a_taken_port_is_told() -> None:
 
 def test_refused_ballots_are_counted_in_the_clockwork_s_metrics(tmp_path: Path) -> None:
     async def work() -> None:
-        async with opened(tmp_path, SteppedClock()) as service:
-            clockwork = Clockwork(service)
-            inbox = service.settings.inbox_path
+        async with opened(tmp_path, ManualClock()) as app:
+            clockwork = Clockwork(app)
+            inbox = app.settings.inbox_path
             inbox.mkdir(parents=True, exist_ok=True)
             (inbox / "garbage").write_bytes(b"?")
             await clockwork.fire()

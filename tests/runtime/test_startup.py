@@ -18,12 +18,12 @@ from generator.catalog.assets import ASSETS
 from generator.errors import GeneratorError, LeadershipLost, MemoryUnreadable, SourceError
 from generator.record.logbook import KeyFileError, make_key
 from generator.release.release import Releases
+from generator.runtime.app import App, build
 from generator.runtime.duty import Duty
 from generator.runtime.headstart import HeadStart, read
 from generator.runtime.lease.leadership import Leadership
 from generator.runtime.opening import keep_warm, open_market, warm_up
 from generator.runtime.schedule import Clockwork
-from generator.runtime.service import Service, build
 from generator.runtime.tick import tick, to_ms
 from generator.settings import GeneratorSettings
 from generator.site import background
@@ -31,8 +31,9 @@ from generator.site.background import BackgroundFiles, StaticFiles
 from generator.wings.bucket.mirror import Mirrored
 from generator.wings.bucket.site import BucketSite
 from tests.support.buckets import FaultyBucket, memory
+from tests.support.clock import NOON, ManualClock
 from tests.support.leases import FakeLease
-from tests.support.services import DAYS, NOON, SteppedClock, opened, without_background
+from tests.support.services import DAYS, opened, without_background
 
 MINUTE = timedelta(minutes=1)
 
@@ -48,11 +49,11 @@ def nothing(*_: object) -> None:
     pass
 
 
-def made(state: Path, clock: SteppedClock, fence: Callable[[], int] = lambda: 0, **settings: Any) -> Service:
+def made(state: Path, clock: ManualClock, fence: Callable[[], int] = lambda: 0, **settings: Any) -> App:
     """Build a generator as `emi schedule` does, but without OpenAPI."""
-    service = build(GeneratorSettings(state_dir=state, **settings), clock, fence=fence)
-    without_background(service)
-    return service
+    app = build(GeneratorSettings(state_dir=state, **settings), clock, fence=fence)
+    without_background(app)
+    return app
 
 
 def tree(folder: Path) -> dict[str, str]:
@@ -71,7 +72,7 @@ def refused() -> int:
 
 def test_a_standby_makes_whole_ticks_and_writes_nothing_anywhere(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock) as leader:
             await tick(leader, clock.now())
             before = tree(tmp_path)
@@ -80,9 +81,9 @@ def test_a_standby_makes_whole_ticks_and_writes_nothing_anywhere(tmp_path: Path)
             for _ in range(2):
                 await keep_warm(standby, clock.step(3 * MINUTE))
             assert tree(tmp_path) == before
-            assert leader.memory.meta("generation") == "1"
-            assert standby.engine.t_ms is not None
-            assert to_ms(clock.now()) - standby.engine.t_ms < 600_000  # it reads on
+            assert leader.record.memory.meta("generation") == "1"
+            assert standby.market.engine.t_ms is not None
+            assert to_ms(clock.now()) - standby.market.engine.t_ms < 600_000  # it reads on
             await standby.aclose()
 
     run(work)
@@ -95,23 +96,23 @@ def test_what_a_standby_prepared_gives_way_to_what_the_last_leader_wrote(
     hourly = tmp_path / "site" / "current" / "track-record" / "hourly.csv"
 
     async def work() -> None:
-        clock = SteppedClock(NOON.replace(minute=56))
+        clock = ManualClock(NOON.replace(minute=56))
         async with opened(tmp_path, clock, hours=3) as leader:
-            leader.background = BackgroundFiles(leader.memory)
+            leader.publisher.background = BackgroundFiles(leader.record.memory)
             await tick(leader, clock.now())
             standby = made(tmp_path, clock)
-            standby.background = BackgroundFiles(standby.memory)
+            standby.publisher.background = BackgroundFiles(standby.record.memory)
             await warm_up(standby, clock.now(), nothing, DAYS)
             await keep_warm(standby, clock.now())
             for _ in range(6):  # over the full hour: forecasts come due, a round ends
                 await tick(leader, clock.step(MINUTE))
-                leader.background._pool.submit(int).result()
+                leader.publisher.background._pool.submit(int).result()
             rounds, record = site(tmp_path, "arena/rounds.json")["rounds"], hourly.read_bytes()
-            brain = leader.memory.brain_state()
-        standby.memory.claim()
+            brain = leader.record.memory.brain_state()
+        standby.record.memory.claim()
         await open_market(standby, clock.step(MINUTE), nothing, days=DAYS)
-        assert standby.memory.brain_state() == brain
-        assert standby.engine.dump() == brain
+        assert standby.record.memory.brain_state() == brain
+        assert standby.market.engine.dump() == brain
         report = await tick(standby, clock.now())
         assert report.generation == "000000000008"
         assert site(tmp_path, "arena/rounds.json")["rounds"] == rounds
@@ -126,7 +127,7 @@ class Warm(Duty):
     """A standby whose preparing fails."""
 
     async def _keep_warm(self) -> None:
-        self._service.pages.render = _broken  # type: ignore[method-assign, assignment]
+        self._app.publisher.pages.render = _broken  # type: ignore[method-assign, assignment]
         await super()._keep_warm()
 
 
@@ -136,22 +137,22 @@ def _broken(*_: object) -> dict[str, bytes]:
 
 def test_a_standby_that_cannot_prepare_stands_by_all_the_same(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock) as leader:
             await tick(leader, clock.now())
         lease = FakeLease()
         lease.free = False
         leadership = Leadership(lease)
-        service = made(tmp_path, clock, leadership.fence)
-        duty = Warm(service, leadership, days=DAYS)
+        app = made(tmp_path, clock, leadership.fence)
+        duty = Warm(app, leadership, days=DAYS)
         running = asyncio.create_task(duty.run())
-        while not len(service.history) and not running.done():  # noqa: ASYNC110  no event tells it
+        while not len(app.market.history) and not running.done():  # noqa: ASYNC110  no event tells it
             await asyncio.sleep(0.01)
         await asyncio.sleep(0)
         assert not running.done()
         duty.stop()
         await running
-        await service.aclose()
+        await app.aclose()
 
     run(work)
 
@@ -189,13 +190,13 @@ class Given(HeadStart):
 
 def test_a_brain_with_a_head_start_reads_only_what_is_left(tmp_path: Path) -> None:
     async def brain(state: bytes | None, name: str) -> bytes:
-        service = made(tmp_path / name, SteppedClock())
-        service.head_start = Given(state)
+        app = made(tmp_path / name, ManualClock())
+        app.head_start = Given(state)
         seen: list[int] = []
-        await open_market(service, NOON, lambda _, total, what: seen.append(total * ("brain" in what)), 0, DAYS)
+        await open_market(app, NOON, lambda _, total, what: seen.append(total * ("brain" in what)), 0, DAYS)
         assert max(seen) == (288 * DAYS if name == "alone" else 1 if name == "ahead" else 0)
-        await service.aclose()
-        return service.engine.dump()
+        await app.aclose()
+        return app.market.engine.dump()
 
     begun = read(GeneratorSettings().seed, to_ms(NOON - timedelta(minutes=5)), DAYS)
 
@@ -210,11 +211,11 @@ def test_a_brain_with_a_head_start_reads_only_what_is_left(tmp_path: Path) -> No
 
 def test_a_head_start_of_other_weights_is_not_used(tmp_path: Path) -> None:
     async def work() -> None:
-        service = made(tmp_path, SteppedClock())
-        service.head_start = Given(b"not a brain")
-        await open_market(service, NOON, nothing, 0, DAYS)
-        assert service.engine.counters.bars == 288 * DAYS
-        await service.aclose()
+        app = made(tmp_path, ManualClock())
+        app.head_start = Given(b"not a brain")
+        await open_market(app, NOON, nothing, 0, DAYS)
+        assert app.market.engine.counters.bars == 288 * DAYS
+        await app.aclose()
 
     run(work)
 
@@ -222,9 +223,9 @@ def test_a_head_start_of_other_weights_is_not_used(tmp_path: Path) -> None:
 class FullDisk:
     """A memory's `tick_done` on a disk that is full, until `heal`."""
 
-    def __init__(self, service: Service) -> None:
-        self._really, self.full = service.memory.tick_done, True
-        service.memory.tick_done = self  # type: ignore[method-assign]
+    def __init__(self, app: App) -> None:
+        self._really, self.full = app.record.memory.tick_done, True
+        app.record.memory.tick_done = self  # type: ignore[method-assign]
 
     def __call__(self, *told: Any, **more: Any) -> None:
         if self.full:
@@ -247,17 +248,17 @@ class Dead:
 
 def test_ticks_that_fail_on_a_disk_the_memory_shares_are_told_as_failed_with_their_reason(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
-        async with opened(tmp_path, clock) as service:
-            clockwork = Clockwork(service)
+        clock = ManualClock()
+        async with opened(tmp_path, clock) as app:
+            clockwork = Clockwork(app)
             await clockwork.fire()
-            source, disk = service.source, FullDisk(service)
-            service.source = Dead(source)  # type: ignore[assignment]
+            source, disk = app.market.source, FullDisk(app)
+            app.market.source = Dead(source)  # type: ignore[assignment]
             for _ in range(3):
                 clock.step(MINUTE)
                 await clockwork.fire()
-            assert service.memory.ticks(to_ms(clock.now())).failed_24h == 0
-            service.source, disk.full = source, False
+            assert app.record.memory.ticks(to_ms(clock.now())).failed_24h == 0
+            app.market.source, disk.full = source, False
             clock.step(MINUTE)
             await clockwork.fire()
             told = site(tmp_path, "status.json")["ticks"]
@@ -272,17 +273,17 @@ def test_ticks_that_fail_on_a_disk_the_memory_shares_are_told_as_failed_with_the
 def test_a_wrong_key_of_the_log_is_refused_before_any_history_is_read(tmp_path: Path, key: str) -> None:
     async def work() -> None:
         if key == "of another log":
-            async with opened(tmp_path / "state", SteppedClock()) as before:
+            async with opened(tmp_path / "state", ManualClock()) as before:
                 await tick(before, NOON)
             make_key(tmp_path / "log.key", "another.example/log")
         if key == "of nobody":
             (tmp_path / "log.key").write_text("no key\n")
         leadership = Leadership(FakeLease())
-        service = made(tmp_path / "state", SteppedClock(), leadership.fence, log_key_file=tmp_path / "log.key")
+        app = made(tmp_path / "state", ManualClock(), leadership.fence, log_key_file=tmp_path / "log.key")
         with pytest.raises(KeyFileError):
-            await Duty(service, leadership, days=DAYS).run()
-        assert not len(service.history)
-        await service.aclose()
+            await Duty(app, leadership, days=DAYS).run()
+        assert not len(app.market.history)
+        await app.aclose()
 
     run(work)
 
@@ -294,14 +295,12 @@ class InStore:
         self.told: list[str] = []
         self.lease = FakeLease()
         self.leadership = Leadership(self.lease)
-        self.service = made(state, SteppedClock(), self.leadership.fence)
+        self.app = made(state, ManualClock(), self.leadership.fence)
         settings = {"site_url": "s3://bucket/site"}
-        self.service.settings = self.service.settings.model_copy(update=settings)
+        self.app.settings = self.app.settings.model_copy(update=settings)
         public = BucketSite(bucket, state.name, self.leadership.fence)
-        self.service.releases = Mirrored(public, Releases(state / "site", fence=self.leadership.fence))
-        self.duty = Duty(
-            self.service, self.leadership, lambda report, _: self.told.append(report.generation), days=DAYS
-        )
+        self.app.publisher.releases = Mirrored(public, Releases(state / "site", fence=self.leadership.fence))
+        self.duty = Duty(self.app, self.leadership, lambda report, _: self.told.append(report.generation), days=DAYS)
 
     async def until(self, done: Callable[[], bool]) -> None:
         running = asyncio.create_task(self.duty.run())
@@ -309,7 +308,7 @@ class InStore:
             await asyncio.sleep(0.01)
         self.duty.stop()
         await running
-        await self.service.aclose()
+        await self.app.aclose()
 
 
 def pointed(bucket: FaultyBucket) -> dict[str, Any]:
@@ -337,11 +336,11 @@ def test_a_standby_lays_nothing_down_and_a_store_that_is_away_is_waited_for(tmp_
     bucket = FaultyBucket(memory())
 
     async def work() -> None:
-        async with opened(tmp_path / "two", SteppedClock(NOON - MINUTE)) as before:
+        async with opened(tmp_path / "two", ManualClock(NOON - MINUTE)) as before:
             await tick(before, NOON - MINUTE)
         two = InStore(tmp_path / "two", bucket)
         two.lease.free = False
-        await two.until(lambda: len(two.service.history) > 0)
+        await two.until(lambda: len(two.app.market.history) > 0)
         assert not bucket.writes
         two = InStore(tmp_path / "two", bucket)
         bucket.reads_fail = True
@@ -362,6 +361,6 @@ def test_a_leader_that_is_refused_ends_with_one_line(tmp_path: Path) -> None:
         bucket.inner.create("current.json", b"[]", {})
         with pytest.raises(GeneratorError, match=r"current\.json is no pointer of ours"):
             await one.duty.run()
-        await one.service.aclose()
+        await one.app.aclose()
 
     run(work)

@@ -17,13 +17,14 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.errors import PublishError, SourceError
 from generator.market.values import AssetObservation, BarFrame, Observation
+from generator.runtime.app import build
 from generator.runtime.opening import open_market
 from generator.runtime.schedule import Clockwork
-from generator.runtime.service import build
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
+from tests.support.clock import NOON, ManualClock
 from tests.support.disks import FailingDisk
-from tests.support.services import NOON, SteppedClock, opened, with_disk
+from tests.support.services import opened, with_disk
 
 MINUTE = timedelta(minutes=1)
 
@@ -41,10 +42,10 @@ def body(state: Path, path: str) -> Any:
 
 def test_every_file_of_a_release_is_of_one_tick(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
-        async with opened(tmp_path, clock) as service:
-            await tick(service, clock.now())
-            await tick(service, clock.step(MINUTE))
+        clock = ManualClock()
+        async with opened(tmp_path, clock) as app:
+            await tick(app, clock.now())
+            await tick(app, clock.step(MINUTE))
 
     run(work)
 
@@ -56,8 +57,8 @@ def test_every_file_of_a_release_is_of_one_tick(tmp_path: Path) -> None:
 
 def test_the_vault_and_the_site_carry_the_same_generation(tmp_path: Path) -> None:
     async def work() -> None:
-        async with opened(tmp_path, SteppedClock()) as service:
-            await tick(service, NOON)
+        async with opened(tmp_path, ManualClock()) as app:
+            await tick(app, NOON)
 
     run(work)
 
@@ -69,14 +70,14 @@ def test_the_vault_and_the_site_carry_the_same_generation(tmp_path: Path) -> Non
 @pytest.mark.parametrize("step", ["write", "sync", "replace", "point"])
 def test_a_full_disk_leaves_the_last_release_and_the_next_tick_recovers(tmp_path: Path, step: str) -> None:
     async def work() -> None:
-        clock = SteppedClock()
-        async with opened(tmp_path, clock) as service:
-            await tick(service, clock.now())
+        clock = ManualClock()
+        async with opened(tmp_path, clock) as app:
+            await tick(app, clock.now())
             before = body(tmp_path, "/status.json")
             with pytest.raises(PublishError, match="No space left"):
-                await tick(with_disk(service, FailingDisk(step)), clock.step(MINUTE))
+                await tick(with_disk(app, FailingDisk(step)), clock.step(MINUTE))
             assert body(tmp_path, "/status.json") == before
-            await tick(service, clock.step(MINUTE))
+            await tick(app, clock.step(MINUTE))
             assert body(tmp_path, "/status.json")["tick_id"] == "20261120T120200Z"
 
     run(work)
@@ -84,10 +85,10 @@ def test_a_full_disk_leaves_the_last_release_and_the_next_tick_recovers(tmp_path
 
 def test_a_generation_is_never_used_twice_when_only_the_vault_was_written(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
-        async with opened(tmp_path, clock) as service:
-            await tick(service, clock.now())
-            broken = with_disk(service, FailingDisk("point"))
+        clock = ManualClock()
+        async with opened(tmp_path, clock) as app:
+            await tick(app, clock.now())
+            broken = with_disk(app, FailingDisk("point"))
             with pytest.raises(PublishError):
                 await tick(broken, clock.step(MINUTE))
         async with opened(tmp_path, clock) as again:
@@ -99,12 +100,12 @@ def test_a_generation_is_never_used_twice_when_only_the_vault_was_written(tmp_pa
 
 def test_a_clock_set_back_an_hour_goes_on_with_higher_generations_and_loses_nothing(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
-        async with opened(tmp_path, clock, hours=6) as service:
-            first = await tick(service, clock.now())
+        clock = ManualClock()
+        async with opened(tmp_path, clock, hours=6) as app:
+            first = await tick(app, clock.now())
             lessons = body(tmp_path, "/api/teacher-lessons.php")["teacher_brain"]["metrics"]["lessons_total"]
-            second = await tick(service, clock.step(-timedelta(hours=1)))
-            third = await tick(service, clock.step(timedelta(hours=1, minutes=1)))
+            second = await tick(app, clock.step(-timedelta(hours=1)))
+            third = await tick(app, clock.step(timedelta(hours=1, minutes=1)))
         assert first.generation < second.generation < third.generation
         after = body(tmp_path, "/api/teacher-lessons.php")["teacher_brain"]["metrics"]["lessons_total"]
         assert after >= lessons > 0
@@ -114,10 +115,10 @@ def test_a_clock_set_back_an_hour_goes_on_with_higher_generations_and_loses_noth
 
 def test_a_clock_that_jumps_a_day_ahead_voids_what_it_missed_and_never_forecasts_after_the_fact(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
-        async with opened(tmp_path, clock, hours=3) as service:
-            await tick(service, clock.now())
-            await tick(service, clock.step(timedelta(days=1, minutes=7)))
+        clock = ManualClock()
+        async with opened(tmp_path, clock, hours=3) as app:
+            await tick(app, clock.now())
+            await tick(app, clock.step(timedelta(days=1, minutes=7)))
 
     run(work)
 
@@ -129,12 +130,12 @@ def test_a_clock_that_jumps_a_day_ahead_voids_what_it_missed_and_never_forecasts
 
 def test_a_restart_goes_on_where_it_stopped(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
-        async with opened(tmp_path, clock, hours=4) as service:
-            await tick(service, clock.now())
+        clock = ManualClock()
+        async with opened(tmp_path, clock, hours=4) as app:
+            await tick(app, clock.now())
         before = body(tmp_path, "/arena/get_shared_intelligence.php")
-        async with opened(tmp_path, clock) as service:
-            await tick(service, clock.step(MINUTE))
+        async with opened(tmp_path, clock) as app:
+            await tick(app, clock.step(MINUTE))
         after = body(tmp_path, "/arena/get_shared_intelligence.php")
         assert before["round"]["round_id"] == after["round"]["round_id"]
         assert before["teacher_brain"]["lessons_total"] == after["teacher_brain"]["lessons_total"] > 0
@@ -144,16 +145,16 @@ def test_a_restart_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 def test_a_restart_reads_what_the_same_run_without_a_restart_reads(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
-        async with opened(tmp_path / "one", clock) as service:
-            await tick(service, clock.now())
-            await tick(service, clock.step(timedelta(minutes=30)))
-        clock = SteppedClock()
-        async with opened(tmp_path / "two", clock) as service:
-            await tick(service, clock.now())
+        clock = ManualClock()
+        async with opened(tmp_path / "one", clock) as app:
+            await tick(app, clock.now())
+            await tick(app, clock.step(timedelta(minutes=30)))
+        clock = ManualClock()
+        async with opened(tmp_path / "two", clock) as app:
+            await tick(app, clock.now())
         clock.step(timedelta(minutes=30))
-        async with opened(tmp_path / "two", clock) as service:
-            await tick(service, clock.now())
+        async with opened(tmp_path / "two", clock) as app:
+            await tick(app, clock.now())
 
     run(work)
 
@@ -179,10 +180,10 @@ def test_a_source_that_breaks_fails_the_tick_not_the_clockwork(tmp_path: Path) -
     told: list[str] = []
 
     async def work() -> None:
-        clock = SteppedClock()
-        async with opened(tmp_path, clock) as service:
-            service.source = Broken(service.source)  # type: ignore[assignment]
-            clockwork = Clockwork(service, lambda report, _seconds: told.append(report.tick_id))
+        clock = ManualClock()
+        async with opened(tmp_path, clock) as app:
+            app.market.source = Broken(app.market.source)  # type: ignore[assignment]
+            clockwork = Clockwork(app, lambda report, _seconds: told.append(report.tick_id))
             for _ in range(3):
                 await clockwork.fire()
                 clock.step(MINUTE)
@@ -198,8 +199,8 @@ def test_after_a_stop_no_further_tick_begins(tmp_path: Path) -> None:
     told: list[str] = []
 
     async def work() -> None:
-        async with opened(tmp_path, SteppedClock()) as service:
-            clockwork = Clockwork(service, lambda report, _seconds: told.append(report.tick_id))
+        async with opened(tmp_path, ManualClock()) as app:
+            clockwork = Clockwork(app, lambda report, _seconds: told.append(report.tick_id))
             clockwork.stop()
             await clockwork.fire()
 
@@ -228,14 +229,14 @@ def test_a_replay_moved_elsewhere_voids_what_was_under_way_and_says_why(tmp_path
     )
 
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         first = datetime(2026, 1, 9, 12, tzinfo=UTC)
-        async with opened(tmp_path, clock, settings, at=first) as service:
+        async with opened(tmp_path, clock, settings, at=first) as app:
             for _ in range(2):
-                await tick(service, clock.now())
+                await tick(app, clock.now())
                 clock.step(timedelta(hours=1))
-        async with opened(tmp_path, clock, settings, at=first - timedelta(days=2)) as service:
-            report = await tick(service, clock.now())
+        async with opened(tmp_path, clock, settings, at=first - timedelta(days=2)) as app:
+            report = await tick(app, clock.now())
         assert report.regime != "unknown"
 
     run(work)
@@ -256,10 +257,10 @@ def test_a_recording_that_was_never_played_begins_with_the_two_days_before(
     )
 
     async def work() -> None:
-        service = build(settings, SteppedClock(), begins)
-        await open_market(service, NOON, lambda *_: None, days=3)
-        await tick(service, NOON)
-        await service.aclose()
+        app = build(settings, ManualClock(), begins)
+        await open_market(app, NOON, lambda *_: None, days=3)
+        await tick(app, NOON)
+        await app.aclose()
 
     run(work)
 
@@ -279,10 +280,10 @@ def test_hours_in_which_a_recording_has_too_few_bars_for_a_forecast_are_not_play
     )
 
     async def work() -> None:
-        service = build(settings, SteppedClock(), datetime(2026, 1, 2, 0, tzinfo=UTC))
-        await open_market(service, NOON, lambda *_: None)
-        await tick(service, NOON)
-        await service.aclose()
+        app = build(settings, ManualClock(), datetime(2026, 1, 2, 0, tzinfo=UTC))
+        await open_market(app, NOON, lambda *_: None)
+        await tick(app, NOON)
+        await app.aclose()
 
     run(work)
 
@@ -297,10 +298,10 @@ def test_on_hourly_data_the_brain_says_nothing_and_nothing_is_scored_or_learned(
     )
 
     async def work() -> None:
-        clock = SteppedClock()
-        async with opened(tmp_path, clock, settings, at=datetime(2026, 1, 9, 12, tzinfo=UTC), days=8) as service:
+        clock = ManualClock()
+        async with opened(tmp_path, clock, settings, at=datetime(2026, 1, 9, 12, tzinfo=UTC), days=8) as app:
             for _ in range(4 * 12 + 1):
-                await tick(service, clock.now())
+                await tick(app, clock.now())
                 clock.step(5 * MINUTE)
 
     run(work)
@@ -321,16 +322,16 @@ def test_on_hourly_data_the_brain_says_nothing_and_nothing_is_scored_or_learned(
 
 def test_a_brain_state_of_other_weights_is_not_used_and_nothing_is_lost(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
-        async with opened(tmp_path, clock, hours=2) as service:
-            await tick(service, clock.now())
+        clock = ManualClock()
+        async with opened(tmp_path, clock, hours=2) as app:
+            await tick(app, clock.now())
             inputs = PlayInputs(
-                now_ms=0, prices={}, venues_needed=1, price_basis="", forecast=lambda *_: None, config=service.arena,
-                ballots=(), salt=service.salt, brain_state=b"of another version",
+                now_ms=0, prices={}, venues_needed=1, price_basis="", forecast=lambda *_: None, config=app.record.arena,
+                ballots=(), salt=app.record.salt, brain_state=b"of another version",
             )  # fmt: skip
-            service.memory.play(inputs)
-        async with opened(tmp_path, clock) as service:
-            report = await tick(service, clock.step(MINUTE))
+            app.record.memory.play(inputs)
+        async with opened(tmp_path, clock) as app:
+            report = await tick(app, clock.step(MINUTE))
         assert report.regime != "unknown"
 
     run(work)
@@ -351,12 +352,12 @@ def test_a_market_that_never_moves_is_published_with_every_page(
     )
 
     async def work() -> None:
-        clock = SteppedClock()
-        async with opened(tmp_path, clock, settings, at=datetime(2026, 1, 3, 12, tzinfo=UTC)) as service:
+        clock = ManualClock()
+        async with opened(tmp_path, clock, settings, at=datetime(2026, 1, 3, 12, tzinfo=UTC)) as app:
             for _ in range(4):
-                await tick(service, clock.now())
+                await tick(app, clock.now())
                 clock.step(timedelta(hours=1))
-            assert not any(service.last_good.failures.values())
+            assert not any(app.publisher.last_good.failures.values())
 
     run(work)
 
@@ -371,11 +372,11 @@ def test_a_recording_that_ended_is_stale_and_unknown(tmp_path: Path) -> None:
     )
 
     async def work() -> None:
-        clock = SteppedClock()
-        async with opened(tmp_path, clock, settings, at=datetime(2026, 1, 4, 23, 30, tzinfo=UTC)) as service:
-            await tick(service, clock.now())
+        clock = ManualClock()
+        async with opened(tmp_path, clock, settings, at=datetime(2026, 1, 4, 23, 30, tzinfo=UTC)) as app:
+            await tick(app, clock.now())
             assert body(settings.state_dir, "/status.json")["sources"][0]["status"] == "ok"
-            await tick(service, clock.step(timedelta(hours=2)))
+            await tick(app, clock.step(timedelta(hours=2)))
 
     run(work)
 
@@ -398,12 +399,12 @@ def test_a_live_market_out_of_reach_at_the_start_is_published_as_unavailable(tmp
             """Nothing is open."""
 
     async def work() -> None:
-        clock = SteppedClock()
-        service = build(GeneratorSettings(state_dir=tmp_path), clock)
-        service.source = OutOfReach()
-        await open_market(service, clock.now(), lambda *_: None)
-        await tick(service, clock.now())
-        await service.aclose()
+        clock = ManualClock()
+        app = build(GeneratorSettings(state_dir=tmp_path), clock)
+        app.market.source = OutOfReach()
+        await open_market(app, clock.now(), lambda *_: None)
+        await tick(app, clock.now())
+        await app.aclose()
 
     run(work)
 

@@ -18,24 +18,25 @@ import pytest
 from generator.compose.all import compose
 from generator.errors import PublishError
 from generator.release.last_good import Kind, LastGood
-from generator.runtime.service import Service
+from generator.runtime.app import App
 from generator.runtime.tick import tick
 from generator.site import background
 from generator.site.background import BackgroundFiles, Renewed, StaticFiles, TickFiles
 from tests.support.builders import full_context
+from tests.support.clock import ManualClock
 from tests.support.disks import FailingDisk
-from tests.support.services import SteppedClock, opened, with_disk
+from tests.support.services import opened, with_disk
 
 BEFORE_MIDNIGHT = datetime(2026, 11, 30, 23, 57, tzinfo=UTC)
 
 
 @asynccontextmanager
-async def generator(folder: Path, at: datetime = BEFORE_MIDNIGHT) -> AsyncIterator[tuple[Service, SteppedClock]]:
+async def generator(folder: Path, at: datetime = BEFORE_MIDNIGHT) -> AsyncIterator[tuple[App, ManualClock]]:
     """Open a generator with everything but OpenAPI, whose YAML takes a second."""
-    clock = SteppedClock(at)
-    async with opened(folder, clock, hours=3) as service:
-        service.background = BackgroundFiles(service.memory)
-        yield service, clock
+    clock = ManualClock(at)
+    async with opened(folder, clock, hours=3) as app:
+        app.publisher.background = BackgroundFiles(app.record.memory)
+        yield app, clock
 
 
 @pytest.fixture(autouse=True)
@@ -43,11 +44,11 @@ def no_openapi(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "static_files", lambda *_: StaticFiles({}, {}))
 
 
-async def minutes(service: Service, clock: SteppedClock, number: int) -> None:
+async def minutes(app: App, clock: ManualClock, number: int) -> None:
     """Tick each minute, and let what is made in the background end before the next."""
     for _ in range(number):
-        await tick(service, clock.step(timedelta(minutes=1)))
-        service.background._pool.submit(int).result()
+        await tick(app, clock.step(timedelta(minutes=1)))
+        app.publisher.background._pool.submit(int).result()
 
 
 def site(folder: Path, path: str) -> bytes:
@@ -59,13 +60,13 @@ def test_the_first_release_is_whole_and_a_month_that_ends_is_written_once(tmp_pa
     closed: list[bool] = []
 
     async def work() -> None:
-        async with generator(tmp_path) as (service, clock):
+        async with generator(tmp_path) as (app, clock):
             for _ in range(4):  # 23:58, 23:59, 00:00, 00:01
-                await minutes(service, clock, 1)
+                await minutes(app, clock, 1)
                 file = tmp_path / "site" / "current" / "track-record" / "hourly.csv"
                 seen.append((file.read_bytes(), int(file.stat().st_mtime)))
                 closed.append(list((tmp_path / "site" / "once").glob("files/track-record/*/*")) != [])
-            await minutes(service, clock, 1)
+            await minutes(app, clock, 1)
 
     asyncio.run(work())
 
@@ -92,16 +93,16 @@ def test_the_first_release_is_whole_and_a_month_that_ends_is_written_once(tmp_pa
 @pytest.mark.parametrize("done", [False, True], ids=["the pointer did not move", "it moved unanswered"])
 def test_a_release_that_fails_has_its_month_again_in_the_next(tmp_path: Path, done: bool) -> None:
     async def work() -> None:
-        async with generator(tmp_path) as (service, clock):
-            await minutes(service, clock, 4)
+        async with generator(tmp_path) as (app, clock):
+            await minutes(app, clock, 3)
             disk = FailingDisk("point", done=done)
-            failing = with_disk(service, disk)
+            failing = with_disk(app, disk)
             with pytest.raises(PublishError):
                 await tick(failing, clock.step(timedelta(minutes=1)))
-            assert not service.memory.exports().notes()
+            assert not app.record.memory.exports().notes()
             disk.heal()
             await minutes(failing, clock, 2)
-            assert list(service.memory.exports().notes()) == ["2026-11"]
+            assert list(app.record.memory.exports().notes()) == ["2026-11"]
 
     asyncio.run(work())
 
@@ -182,6 +183,7 @@ def test_examples_are_those_of_the_first_tick_of_a_day(monkeypatch: pytest.Monke
     for at in (noon, noon + timedelta(minutes=1), noon + timedelta(days=1)):
         told = TickFiles(context, {**free, "/at": {"at": at}}, paid)
         files.published(files.files(told, at), told, at)
+    files._pool.submit(int).result()
     files.close()
 
     assert [examples["/at"]["at"] for examples in made] == [noon, noon + timedelta(days=1)]

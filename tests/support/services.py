@@ -1,41 +1,24 @@
-"""A whole generator on a stepped clock and a small history, for tests of the tick."""
+"""A whole generator on a manual clock and a small history, for tests of the tick."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 from generator.release.disk import Disk
 from generator.release.release import Releases
 from generator.release.vault import Vault
+from generator.runtime.app import App, build
 from generator.runtime.opening import open_market
-from generator.runtime.service import Service, build
 from generator.settings import GeneratorSettings
 from generator.site.background import BackgroundFiles, BackgroundRelease, TickFiles
 from generator.site.resources import Assets
+from tests.support.clock import ManualClock
 
 DAYS = 1  # of history: as little as gives a reading, for the brain takes a second for three
-NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-
-
-class SteppedClock:
-    """A clock that tests move."""
-
-    def __init__(self, at: datetime = NOON) -> None:
-        self.at = at
-
-    def now(self) -> datetime:
-        return self.at
-
-    def monotonic(self) -> float:
-        return self.at.timestamp()
-
-    def step(self, delta: timedelta) -> datetime:
-        self.at += delta
-        return self.at
 
 
 class NoBackground(BackgroundFiles):
@@ -48,40 +31,40 @@ class NoBackground(BackgroundFiles):
         pass
 
 
-def without_background(service: Service) -> Service:
+def without_background(app: App) -> App:
     """Leave out OpenAPI, discovery files, pictures, downloads and assets."""
-    service.background.close()
-    service.background = NoBackground(service.memory)
-    service.assets = Assets({}, service.assets.version)
-    return service
+    app.publisher.background.close()
+    app.publisher.background = NoBackground(app.record.memory)
+    app.publisher.assets = Assets({}, app.publisher.assets.version)
+    return app
 
 
 @contextlib.asynccontextmanager
 async def opened(
     state: Path,
-    clock: SteppedClock,
+    clock: ManualClock,
     settings: GeneratorSettings | None = None,
     hours: int = 0,
     at: datetime | None = None,
     *,
     background: bool = False,
     days: int = DAYS,
-) -> AsyncIterator[Service]:
+) -> AsyncIterator[App]:
     """Open a generator on `state`."""
-    service = build(settings or GeneratorSettings(state_dir=state), clock, at)
+    app = build(settings or GeneratorSettings(state_dir=state), clock, at)
     if not background:
-        without_background(service)
+        without_background(app)
     try:
-        await open_market(service, clock.now(), lambda *_: None, hours, days=days)
-        yield service
+        await open_market(app, clock.now(), lambda *_: None, hours, days=days)
+        yield app
     finally:
-        await service.aclose()
+        await app.aclose()
 
 
-def with_disk(service: Service, disk: Disk) -> Service:
-    """Return the service with releases and vault on another disk."""
-    releases = Releases(service.settings.site_path, disk)
+def with_disk(app: App, disk: Disk) -> App:
+    """Return the app with releases and vault on another disk."""
+    releases = Releases(app.settings.site_path, disk)
     releases.open()
-    vault = Vault(service.settings.vault_path, disk)
+    vault = Vault(app.settings.vault_path, disk)
     vault.open()
-    return replace(service, releases=releases, vault=vault)
+    return replace(app, publisher=replace(app.publisher, releases=releases, vault=vault))

@@ -17,12 +17,11 @@ from structlog.testing import capture_logs
 from gateway.app.state import GatewayState
 from gateway.errors import VaultUnreadable
 from gateway.settings import GatewaySettings
-from gateway.vault.bucket import BUCKET_POLL_S, BucketFiles, endpoint_is_loopback, vault_files
-from gateway.vault.bucket_url import overlap, plain_bucket_url
+from gateway.vault.bucket import BUCKET_POLL_S, BucketFiles, vault_files
 from gateway.vault.folder import Vault
-from tests.support.gateway_fakes import FakeClock
-from tests.support.gateway_house import in_loop
-from tests.support.vault_builder import GENERATION, body_of, write_manifest, write_vault
+from tests.support.clock import ManualClock
+from tests.support.gateway_app import in_loop
+from tests.support.small_vault import GENERATION, body_of, write_manifest, write_vault
 
 NEWER = "000000000008"
 URL = "s3://market/vault"
@@ -78,7 +77,7 @@ class Store:
 class Home:
     store: Store
     vault: Vault
-    clock: FakeClock
+    clock: ManualClock
 
     async def look(self) -> bool:
         """Look again, once it is time to."""
@@ -103,7 +102,7 @@ async def home(folder: Path, monkeypatch: pytest.MonkeyPatch, request_s: float =
     port = runner.addresses[0][1]
     for name, value in _environment(f"http://127.0.0.1:{port}").items():
         monkeypatch.setenv(name, value)
-    clock = FakeClock()
+    clock = ManualClock()
     try:
         yield Home(store, Vault(vault_files(folder, URL, request_s, retries=0), clock, 900), clock)
     finally:
@@ -205,7 +204,7 @@ def test_an_older_manifest_does_not_replace_a_newer_one_but_a_vault_begun_anew_d
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     older = write_vault(tmp_path)
-    younger = FakeClock()
+    younger = ManualClock()
     younger.step(120)
     write_vault(tmp_path, generation=NEWER, at=younger.now())
 
@@ -248,41 +247,3 @@ def test_a_gateway_starts_while_its_store_is_down_and_sells_once_it_is_there(
             assert await state.vault.refresh()
 
     story()
-
-
-@pytest.mark.parametrize(
-    ("environment", "loopback"),
-    [
-        ({}, False),
-        ({"AWS_ENDPOINT_URL": "http://127.0.0.1:9000"}, True),
-        ({"AWS_ENDPOINT_URL": "http://127.0.0.1.example.com"}, False),
-        ({"AWS_ENDPOINT_URL_S3": "https://s3.example.com", "AWS_ENDPOINT_URL": "http://127.0.0.1:9000"}, False),
-    ],
-)
-def test_plain_http_is_for_loopback_only(environment: dict[str, str], loopback: bool) -> None:
-    assert endpoint_is_loopback(environment) is loopback
-
-
-@pytest.mark.parametrize("url", ["s3://", "s3:///x", "s3://k:hunter2@b/x", "s3://b/x?y", "s3://b/../x", "file:///x"])
-def test_a_url_that_will_not_do_is_refused_without_repeating_it(url: str) -> None:
-    with pytest.raises(ValueError, match=r"must be one of|credentials") as caught:
-        plain_bucket_url(url)
-
-    assert "hunter2" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [
-        ("s3://b/site", "s3://b/site-2", False),
-        ("s3://b/site", "s3://b//site/", True),
-        ("s3://b", "s3://b/vault", True),
-        ("s3://b/site", "gs://b/site", False),
-        ("s3://b", "s3://bb", False),
-    ],
-)
-def test_one_prefix_at_under_or_above_another_is_seen_both_ways(one: str, other: str, expected: bool) -> None:
-    first, second = plain_bucket_url(one), plain_bucket_url(other)
-
-    assert overlap(first, second) is expected
-    assert overlap(second, first) is expected

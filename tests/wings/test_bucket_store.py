@@ -13,12 +13,10 @@ from generator.wings.bucket.store import (
     ObjectBucket,
     Stored,
     StoreFault,
-    endpoint_is_loopback,
     open_bucket,
     swap,
 )
 from generator.wings.bucket.types import attributes
-from generator.wings.bucket.url import BucketUrl
 from tests.support.buckets import NOT_ANSWERED, NOT_STORED, FaultyBucket, memory
 
 PLAIN: dict[str, str] = {}
@@ -115,62 +113,6 @@ def test_missing_keys_are_said_to_be_missing(monkeypatch: pytest.MonkeyPatch) ->
 def _aws(endpoint: str, **more: str) -> dict[str, str]:
     keys = {"AWS_ACCESS_KEY_ID": "AKIDTEST", "AWS_SECRET_ACCESS_KEY": "hunter2-secret", "AWS_REGION": "us-east-1"}
     return keys | {"AWS_ENDPOINT_URL": endpoint} | more
-
-
-@pytest.mark.parametrize(
-    ("environment", "loopback"),
-    [
-        ({}, False),
-        ({"AWS_ENDPOINT_URL": "http://127.0.0.1:9000"}, True),
-        ({"AWS_ENDPOINT": "http://[::1]:9000"}, True),
-        ({"AWS_ENDPOINT_URL": "http://localhost:9000"}, True),
-        ({"AWS_ENDPOINT_URL": "http://localhost.example.com"}, False),
-        ({"AWS_ENDPOINT_URL_S3": "https://s3.example.com", "AWS_ENDPOINT_URL": "http://127.0.0.1:9000"}, False),
-    ],
-)
-def test_loopback_is_told_from_the_endpoint(environment: dict[str, str], loopback: bool) -> None:
-    assert endpoint_is_loopback(environment) is loopback
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://bucket/x",
-        "file:///tmp/x",
-        "s3://",
-        "s3:///prefix",
-        "s3://key:hunter2@bucket/x",
-        "s3://bucket/x?token=hunter2",
-        "s3://bucket/../other",
-        "s3://bucket/a b",
-        "memory://x",
-    ],
-)
-def test_a_url_that_will_not_do_is_refused_without_repeating_it(url: str) -> None:
-    with pytest.raises(ValueError, match=r"must be one of|credentials") as caught:
-        BucketUrl.parse(url)
-
-    assert "hunter2" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "overlap"),
-    [
-        ("s3://b/site", "s3://b/vault", False),
-        ("s3://b/site", "s3://b/site-2", False),
-        ("s3://b/site", "s3://b/site/", True),
-        ("s3://b/site", "s3://b/site/vault", True),
-        ("s3://b", "s3://b/vault", True),
-        ("s3://b/site", "s3://c/site", False),
-        ("s3://b/site", "gs://b/site", False),
-        ("s3://b//site", "s3://b/site", True),
-    ],
-)
-def test_one_prefix_at_under_or_above_another_is_seen_both_ways(one: str, other: str, overlap: bool) -> None:
-    first, second = BucketUrl.parse(one), BucketUrl.parse(other)
-
-    assert first.overlaps(second) is overlap
-    assert second.overlaps(first) is overlap
 
 
 @pytest.mark.parametrize(

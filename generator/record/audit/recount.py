@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from generator.arena.algorand import address_of, unpack
+from gateway.wire.algorand import address_of, unpack
 from generator.arena.ballots import BallotFile, Poll, judge
 from generator.arena.life import schedule_round
 from generator.arena.schedule import Slot

@@ -12,7 +12,7 @@ from ruamel.yaml.nodes import ScalarNode
 from ruamel.yaml.representer import SafeRepresenter
 from ruamel.yaml.resolver import implicit_resolvers
 
-from generator.catalog.networks import NETWORKS
+from gateway.wire.networks import NETWORKS
 from generator.contract.encode import encode
 from generator.site.openapi.paths import components, paths
 from generator.site.openapi.schemas import component_schemas

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gateway.wire.networks import Network
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.discovery import QUERY_NOTES, STATUSES
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINTS, Endpoint
 from generator.catalog.links import REASONING_ASSET, STATUS_JSON, reasoning_path
 from generator.catalog.money import USDC_DECIMALS, usdc_amount
-from generator.catalog.networks import Network
 from generator.catalog.products import PRODUCTS, X402_VERSION, Product
 from generator.site.openapi.schemas import REF
 
@@ -163,7 +163,7 @@ def _payment_info(product: Product, network: Network) -> dict[str, Any]:
     terms = {
         "version": X402_VERSION,
         "scheme": "exact",
-        "networks": [network.long_form, network.caip2],
+        "networks": [network.full, network.caip2],
         "asset": str(network.asset_id),
         "amount": str(product.price_atomic),
         "decimals": USDC_DECIMALS,

@@ -6,33 +6,15 @@ into an error's text: a store may repeat them in what it answers.
 
 from __future__ import annotations
 
-import ipaddress
-import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
-from urllib.parse import urlsplit
 
-from generator.wings.bucket.url import BucketUrl
+from gateway.wire.bucket_url import BucketUrl
+from gateway.wire.object_store import REQUEST_S, open_store, plain_error, store_errors
 
-REQUEST_S: Final = 4.0
-CONNECT_S: Final = 2.0
-RETRIES: Final = 2
-RETRY_FOR_S: Final = 6.0  # obstore's own default would be three minutes
-PAGE: Final = 1_000
 MAX_POINTER_BYTES: Final = 8 * 1024 * 1024
-TOLD: Final = {
-    "timed out": "timed out",
-    "error sending request": "error sending request",
-    "error decoding response body": "the answer broke off",
-    "builder error": "plain HTTP is allowed to this machine only",
-    "Account must be specified": "AZURE_STORAGE_ACCOUNT_NAME is not set",
-    # Asked when the environment has no keys; elsewhere than in a cloud nobody answers there.
-    "169\\.254\\.|metadata\\.google|[Cc]redential": "no usable credentials: set them in the environment",
-}
-ENDPOINTS: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 NO_BUCKET: Final = re.compile("NoSuchBucket|ContainerNotFound|bucket does not exist")  # S3, Azure, GCS
 REFUSALS: Final = frozenset({"PermissionDeniedError", "UnauthenticatedError"})
 Version = Mapping[str, str]  # e_tag and, where the store has one, version
@@ -61,15 +43,6 @@ class Stored:
 
     data: bytes
     version: Version
-
-
-@dataclass(frozen=True, slots=True)
-class Dated:
-    """One object of a listing; `modified_ms` is the store's own time, UTC."""
-
-    path: str
-    size: int
-    modified_ms: int
 
 
 class Bucket(Protocol):
@@ -142,31 +115,12 @@ def open_bucket(url: str, request_s: float = REQUEST_S) -> ObjectBucket:
         ValueError: the URL is not of the form.
         StoreFault: the environment lacks what the store needs.
     """
-    from obstore.store import from_url  # noqa: PLC0415  only who has an object store pays for the import
-
     where = BucketUrl.parse(url)
-    client = {
-        "timeout": timedelta(seconds=request_s),
-        "connect_timeout": timedelta(seconds=min(CONNECT_S, request_s)),
-        "allow_http": endpoint_is_loopback(os.environ),
-    }
-    backoff = {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=1), "base": 2}
-    retry = {"max_retries": RETRIES, "retry_timeout": timedelta(seconds=RETRY_FOR_S), "backoff": backoff}
     try:
-        store = from_url(str(where), client_options=client, retry_config=retry)  # type: ignore[call-overload]
-    except _errors() as error:
-        raise StoreFault(f"{where}: {_plain(error)}") from None
+        store = open_store(url, request_s)
+    except store_errors() as error:
+        raise StoreFault(f"{where}: {plain_error(error)}") from None
     return ObjectBucket(store, str(where))
-
-
-def endpoint_is_loopback(environment: Mapping[str, str]) -> bool:
-    """Return whether S3 is asked for on this very machine, the only place where unencrypted HTTP is allowed."""
-    url = next((environment[name] for name in ENDPOINTS if environment.get(name)), "")
-    host = urlsplit(url).hostname or ""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 class ObjectBucket:
@@ -192,7 +146,7 @@ class ObjectBucket:
             if NO_BUCKET.search(str(error)):
                 raise self._fault("get", path, error) from None
             return None
-        except _errors() as error:
+        except store_errors() as error:
             raise self._fault("get", path, error) from None
 
     def create(self, path: str, data: bytes, attributes: Mapping[str, str]) -> Version:
@@ -214,7 +168,7 @@ class ObjectBucket:
             if mode != "create" and not NO_BUCKET.search(str(error)):
                 raise Conflict(f"{self._name}/{path}: not there any more") from None
             raise self._fault("put", path, error) from None
-        except _errors() as error:
+        except store_errors() as error:
             raise self._fault("put", path, error) from None
         return _version(result)
 
@@ -224,7 +178,7 @@ class ObjectBucket:
 
         try:
             found = obstore.list_with_delimiter(self._store, prefix)["common_prefixes"]
-        except _errors() as error:
+        except store_errors() as error:
             raise self._fault("list", prefix, error) from None
         return [path.rstrip("/").rsplit("/", 1)[-1] for path in found]
 
@@ -234,35 +188,8 @@ class ObjectBucket:
 
         try:
             return {row["path"]: row["size"] for row in obstore.list(self._store, prefix).collect()}
-        except _errors() as error:
+        except store_errors() as error:
             raise self._fault("list", prefix, error) from None
-
-    def pages(self, after: str = "") -> Iterator[list[Dated]]:
-        """Yield the objects of the whole prefix that come after a path, a thousand at a time, in the store's order.
-
-        Raises:
-            StoreFault: not answered.
-        """
-        import obstore  # noqa: PLC0415
-
-        try:
-            for rows in obstore.list(self._store, offset=after or None, chunk_size=PAGE):
-                yield [Dated(row["path"], row["size"], _ms(row["last_modified"])) for row in rows]
-        except _errors() as error:
-            raise self._fault("list", "", error) from None
-
-    def dated(self, limit: int) -> list[Dated]:
-        """Return objects of the whole prefix, the oldest first; of more than `limit` any of them.
-
-        Raises:
-            StoreFault: not answered.
-        """
-        found: list[Dated] = []
-        for page in self.pages():
-            found += page
-            if len(found) >= limit:
-                break
-        return sorted(found[:limit], key=lambda one: (one.modified_ms, one.path))
 
     def delete(self, paths: Sequence[str]) -> None:
         """Delete objects; see `Bucket`."""
@@ -272,12 +199,12 @@ class ObjectBucket:
             obstore.delete(self._store, list(paths))
         except FileNotFoundError:
             return  # somebody was there first
-        except _errors() as error:
+        except store_errors() as error:
             raise self._fault("delete", f"{len(paths)} objects", error) from None
 
     def _fault(self, verb: str, path: str, error: BaseException) -> StoreFault:
         refused = type(error).__name__ in REFUSALS or NO_BUCKET.search(str(error)) is not None
-        return StoreFault(f"{verb} {self._name}/{path}: {_plain(error)}", refused=refused)
+        return StoreFault(f"{verb} {self._name}/{path}: {plain_error(error)}", refused=refused)
 
 
 def swap(bucket: Bucket, path: str, data: bytes, known: Stored | None, attributes: Mapping[str, str]) -> Stored:
@@ -304,27 +231,5 @@ def swap(bucket: Bucket, path: str, data: bytes, known: Stored | None, attribute
         return found
 
 
-def _errors() -> tuple[type[Exception], ...]:
-    from obstore.exceptions import BaseError  # noqa: PLC0415
-
-    return (BaseError, OSError, ValueError)
-
-
 def _version(row: Mapping[str, Any]) -> Version:
     return {name: row[name] for name in ("e_tag", "version") if row.get(name)}
-
-
-def _ms(moment: datetime) -> int:
-    return round(moment.timestamp() * 1000)
-
-
-def _plain(error: BaseException) -> str:
-    """Say what went wrong in a few words; the whole text could hold what a store repeats of a signed request."""
-    text = str(error).split("\n\nDebug source", 1)[0]
-    code = re.search(r"<Code>([A-Za-z]{1,60})</Code>", text)
-    status = re.search(r"non-2xx status code: (\d{3})|status (?:code )?(\d{3})", text)
-    words = [type(error).__name__]
-    words += [f"status {status[1] or status[2]}"] if status else []
-    words += [code[1]] if code else []
-    words += [told for found, told in TOLD.items() if re.search(found, text)]
-    return ", ".join(words)

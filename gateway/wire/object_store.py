@@ -1,0 +1,81 @@
+"""How an object store is opened, and what its failures are called.
+
+Credentials and endpoints come from the environment that obstore reads (AWS_…, GOOGLE_…, AZURE_…). No text of a store's
+answer is repeated as it is: it may hold a signed request.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from gateway.wire.bucket_url import BucketUrl
+from gateway.wire.loopback import is_loopback
+
+REQUEST_S: Final = 4.0
+CONNECT_S: Final = 2.0
+RETRIES: Final = 2
+RETRY_FOR_S: Final = 6.0  # obstore's own default would be three minutes
+_ENDPOINTS: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
+_CAUSES: Final = {
+    "timed out": "timed out",
+    "error sending request": "error sending request",
+    "error decoding response body": "the answer broke off",
+    "builder error": "plain HTTP is allowed to this machine only",
+    "Account must be specified": "AZURE_STORAGE_ACCOUNT_NAME is not set",
+    # Asked when the environment has no keys; elsewhere than in a cloud nobody answers there.
+    "169\\.254\\.|metadata\\.google|[Cc]redential": "no usable credentials: set them in the environment",
+}
+
+
+def open_store(url: str, request_s: float = REQUEST_S, retries: int = RETRIES) -> Any:
+    """Make an obstore store of a URL; nothing is requested of it yet.
+
+    Args:
+        url: as `BucketUrl` writes it.
+        request_s: seconds that one try may take.
+        retries: further tries of a request that failed.
+
+    Raises:
+        ValueError: not a bucket's URL.
+        store_errors: the environment lacks what the store needs.
+    """
+    from obstore.store import from_url  # noqa: PLC0415  only who has an object store pays for it
+
+    client = {
+        "timeout": timedelta(seconds=request_s),
+        "connect_timeout": timedelta(seconds=min(CONNECT_S, request_s)),
+        "allow_http": endpoint_is_loopback(os.environ),
+    }
+    backoff = {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=1), "base": 2}
+    retry = {"max_retries": retries, "retry_timeout": timedelta(seconds=RETRY_FOR_S), "backoff": backoff}
+    return from_url(str(BucketUrl.parse(url)), client_options=client, retry_config=retry)  # type: ignore[call-overload]
+
+
+def store_errors() -> tuple[type[Exception], ...]:
+    """Return what obstore raises when a store refuses, fails or does not answer."""
+    from obstore.exceptions import BaseError  # noqa: PLC0415
+
+    return (BaseError, OSError, ValueError)
+
+
+def endpoint_is_loopback(environment: Mapping[str, str]) -> bool:
+    """Return whether the S3 endpoint is this very machine, the only place where unencrypted HTTP is allowed."""
+    url = next((environment[name] for name in _ENDPOINTS if environment.get(name)), "")
+    return is_loopback(urlsplit(url).hostname or "")
+
+
+def plain_error(error: BaseException) -> str:
+    """Return what went wrong in a few words of ours."""
+    text = str(error).split("\n\nDebug source", 1)[0]
+    code = re.search(r"<Code>([A-Za-z]{1,60})</Code>", text)
+    status = re.search(r"non-2xx status code: (\d{3})|status (?:code )?(\d{3})", text)
+    words = [type(error).__name__]
+    words += [f"status {status[1] or status[2]}"] if status else []
+    words += [code[1]] if code else []
+    words += [cause for pattern, cause in _CAUSES.items() if re.search(pattern, text)]
+    return ", ".join(words)

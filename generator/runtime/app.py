@@ -1,0 +1,280 @@
+"""The generator's composition root: every room of one process, built here and nowhere else."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from gateway.wire.algorand import DEMO_ARENA
+from gateway.wire.networks import NETWORKS
+from generator.arena.play import ArenaConfig
+from generator.brain.engine import Engine
+from generator.brain.weights import Weights
+from generator.catalog.assets import ASSETS
+from generator.catalog.words import SourceMode
+from generator.clock import Clock
+from generator.compose.context import Site
+from generator.fence import Fence, one_writer
+from generator.inbox.box import BallotBox, ChainWay, FolderWay, WayIn
+from generator.inbox.chain import ChainBallots
+from generator.inbox.folder import Inbox
+from generator.market.history import History
+from generator.market.source import Source
+from generator.record.logbook import Logbook, name_of
+from generator.record.memory.store import Memory
+from generator.record.polls import Polls
+from generator.release.check import Checker
+from generator.release.last_good import LastGood
+from generator.release.values import SiteStore, VaultStore
+from generator.release.variants import Variants
+from generator.runtime.headstart import DAYS_OF_HISTORY
+from generator.settings import GeneratorSettings
+from generator.site.background import BackgroundFiles
+from generator.site.feeds import Feeds
+from generator.site.pages.render import Pages
+from generator.site.resources import Assets
+from generator.site.sample import Sample
+from generator.wings.bucket.places import site_store, vault_store
+
+if TYPE_CHECKING:
+    from generator.inbox.indexer import Indexer
+    from generator.runtime.headstart import HeadStart
+
+OFFSET_KEY = "replay_offset_ms"
+ORIGIN_KEY = "source"
+MOVED_KEY = "replay_moved_ms"
+
+
+@dataclass
+class Market:
+    """What is known of the market. `history` and `engine` are replaced between two ticks, never within one.
+
+    Args:
+        source: where observations come from.
+        weights: of the brain.
+        engine: the brain, with what it read of `history`.
+        history: of bars.
+        days: of history to begin with.
+    """
+
+    source: Source
+    weights: Weights
+    engine: Engine
+    history: History
+    days: int = DAYS_OF_HISTORY
+
+    @property
+    def mode(self) -> SourceMode:
+        """Where the market data comes from."""
+        return self.source.mode
+
+    async def aclose(self) -> None:
+        """Close connections."""
+        await self.source.aclose()
+
+
+@dataclass
+class Record:
+    """What is kept, and what is played for it.
+
+    Args:
+        arena: rules of the rounds; an hourly recording changes them when it is opened.
+        memory: the database.
+        logbook: the transparency log.
+        polls: published ballots.
+        box: where ballots come from.
+        indexer: of the chain, where ballots are read from it.
+        salt: makes the secret of a sealed forecast.
+    """
+
+    arena: ArenaConfig
+    memory: Memory
+    logbook: Logbook
+    polls: Polls
+    box: BallotBox
+    indexer: Indexer | None
+    salt: Callable[[], str]
+
+    async def aclose(self) -> None:
+        """Close connections and the database."""
+        if self.indexer is not None:
+            await self.indexer.aclose()
+        self.memory.close()
+
+
+@dataclass
+class Publisher:
+    """What makes and writes releases.
+
+    Args:
+        site: names and addresses that stand in bodies.
+        releases: the published site.
+        vault: what is for sale.
+        assets: scripts and style sheets.
+        sample: the report given away.
+        pages: HTML and Markdown.
+        feeds: of regimes and rounds.
+        background: OpenAPI, pictures and downloads.
+        variants: compressed forms.
+        checker: of every file before it is published.
+        last_good: bytes of the files that could be made last.
+    """
+
+    site: Site
+    releases: SiteStore
+    vault: VaultStore
+    assets: Assets
+    sample: Sample
+    pages: Pages
+    feeds: Feeds
+    background: BackgroundFiles
+    variants: Variants
+    checker: Checker
+    last_good: LastGood
+
+    def close(self) -> None:
+        """End background work."""
+        self.background.close()
+
+
+@dataclass
+class App:
+    """What a tick works with."""
+
+    settings: GeneratorSettings
+    clock: Clock
+    market: Market
+    record: Record
+    publisher: Publisher
+    head_start: HeadStart | None = None
+
+    async def aclose(self) -> None:
+        """Release connections and files."""
+        await self.market.aclose()
+        self.publisher.close()
+        await self.record.aclose()
+
+
+def site_of(settings: GeneratorSettings) -> Site:
+    """Return what stands in bodies and pages."""
+    network = NETWORKS[settings.network or "devnet"]
+    address = settings.arena.address or DEMO_ARENA
+    return Site(settings.project, settings.origin, settings.contact, network.name, network.asset_id, address)
+
+
+def build(
+    settings: GeneratorSettings,
+    clock: Clock,
+    at: datetime | None = None,
+    *,
+    loop: bool = False,
+    fence: Fence = one_writer,
+) -> App:
+    """Build every room. Nothing is written but the tables of a new memory: that is for who leads.
+
+    Args:
+        settings: as checked by the command line.
+        clock: the process's clock.
+        at: market time to start a recording at; None goes on where the memory left off.
+        loop: begin a recording again at its end.
+        fence: asked before anything is published or recorded.
+
+    Raises:
+        GeneratorError: a room cannot be opened; nothing was changed.
+    """
+    memory = Memory.open(settings.memory, fence)
+    try:
+        network = NETWORKS[settings.network or "devnet"]
+        weights = Weights.load(None)
+        indexer = _indexer(settings)
+        releases = site_store(settings.site_path, settings.site_url, fence)
+        checker = Checker()
+        last_good = LastGood(checker, releases.shown)
+        return App(
+            settings=settings,
+            clock=clock,
+            market=Market(_source(settings, memory, at, loop=loop), weights, Engine(weights, ASSETS), History(ASSETS)),
+            record=Record(
+                arena=_arena(settings, network.genesis_hash),
+                memory=memory,
+                logbook=_logbook(settings, memory),
+                polls=Polls(memory),
+                box=_box(settings, indexer),
+                indexer=indexer,
+                salt=lambda: secrets.token_hex(16),
+            ),
+            publisher=Publisher(
+                site=site_of(settings),
+                releases=releases,
+                vault=vault_store(settings.vault_path, settings.vault_bucket, fence),
+                assets=Assets.load(),
+                sample=Sample(memory),
+                pages=Pages(),
+                feeds=Feeds(memory.regime_changes),
+                background=BackgroundFiles(memory, last_good),
+                variants=Variants(),
+                checker=checker,
+                last_good=last_good,
+            ),
+        )
+    except BaseException:
+        memory.close()
+        raise
+
+
+def _indexer(settings: GeneratorSettings) -> Indexer | None:
+    if settings.indexer_url is None:
+        return None
+    from generator.inbox.indexer import Indexer  # noqa: PLC0415  aiohttp, for who reads ballots on chain
+
+    token = settings.indexer_token
+    return Indexer(settings.indexer_url, None if token is None else token.get_secret_value())
+
+
+def _box(settings: GeneratorSettings, indexer: Indexer | None) -> BallotBox:
+    ways: list[WayIn] = [FolderWay(Inbox(settings.inbox_path))]
+    if indexer is not None:
+        ways.append(ChainWay(ChainBallots(indexer.ask, settings.arena.address or DEMO_ARENA)))
+    return BallotBox(ways)
+
+
+def _logbook(settings: GeneratorSettings, memory: Memory) -> Logbook:
+    return Logbook(
+        memory,
+        settings.log_key_path,
+        name_of(settings.origin),
+        str(settings.source or SourceMode.SIMULATED),
+        made_if_missing=settings.log_key_file is None,
+    )
+
+
+def _source(settings: GeneratorSettings, memory: Memory, at: datetime | None, *, loop: bool) -> Source:
+    """Make the one source asked for; the others' libraries are not even imported."""
+    mode = settings.source or SourceMode.SIMULATED
+    if mode == SourceMode.LIVE:
+        from generator.market.live.source import LiveSource  # noqa: PLC0415  ccxt costs a second and 100 MB
+
+        return LiveSource(settings.venues or None)
+    if mode == SourceMode.RECORDED:
+        from generator.market.recorded.source import RecordedSource  # noqa: PLC0415
+
+        kept = memory.meta(OFFSET_KEY)
+        offset = int(kept) if kept is not None and at is None else None
+        return RecordedSource(list(settings.data_dir), at, loop=loop, offset_ms=offset)
+    from generator.market.simulated.source import SimulatedSource  # noqa: PLC0415
+
+    return SimulatedSource(settings.seed)
+
+
+def _arena(settings: GeneratorSettings, genesis_hash: str) -> ArenaConfig:
+    return ArenaConfig(
+        round_minutes=settings.arena.round_minutes,
+        assets=settings.arena.assets,
+        address=settings.arena.address or DEMO_ARENA,
+        genesis_hash=genesis_hash,
+        seed=settings.seed,
+        simulated_crowd=(settings.source or SourceMode.SIMULATED) == SourceMode.SIMULATED,
+    )

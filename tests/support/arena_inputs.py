@@ -1,0 +1,121 @@
+"""A small deterministic world for the Arena's tests: prices, forecasts, ballots, and a driver of ticks."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+
+from algosdk.account import generate_account
+
+from gateway.wire.algorand import DEMO_ARENA
+from gateway.wire.networks import NETWORKS
+from generator.arena.ballots import BallotFile
+from generator.arena.play import ArenaConfig, PlayInputs, PricePoint
+from generator.arena.signing import sign_ballot
+from generator.brain.values import Forecast, Probabilities
+from generator.catalog.assets import ASSETS
+from generator.catalog.words import Prediction
+
+MINUTE = 60_000
+HOUR = 60 * MINUTE
+GENESIS = NETWORKS["devnet"].genesis_hash
+CONFIG = ArenaConfig(60, ("BTC",), DEMO_ARENA, GENESIS, seed=7, simulated_crowd=False)
+
+
+def ms(text: str) -> int:
+    """Read `2026-11-20T12:00` as UTC ms."""
+    return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
+
+
+NOON = ms("2026-11-20T12:00")
+
+
+def price_at(asset: str, now_ms: int) -> float:
+    """Return a price that moves on its own, the same for the same minute."""
+    phase = now_ms / HOUR + 3 * ASSETS.index(asset)
+    return 100 * (1 + ASSETS.index(asset)) * (1 + 0.01 * math.sin(phase) + 0.004 * math.sin(7.3 * phase))
+
+
+def prices_at(now_ms: int, venues: int = 3) -> dict[str, PricePoint]:
+    """Return every asset's price."""
+    return {asset: PricePoint(price_at(asset, now_ms), venues) for asset in ASSETS}
+
+
+def forecast_at(now_ms: int) -> Callable[[str, int], Forecast | None]:
+    """Return a forecaster whose words depend on the minute alone."""
+
+    def forecast(asset: str, minutes: int) -> Forecast:
+        lean = 0.05 * math.sin(now_ms / (17 * MINUTE) + ASSETS.index(asset))
+        chances = Probabilities(0.3 - lean, 0.37, 0.33 + lean)
+        word = Prediction.BULLISH if lean > 0.02 else Prediction.BEARISH if lean < -0.02 else Prediction.NEUTRAL
+        return Forecast(asset, minutes, chances, Probabilities(0.31, 0.36, 0.33), word, 20.123456)
+
+    return forecast
+
+
+def no_forecast(_asset: str, _minutes: int) -> Forecast | None:
+    """Stand for a brain that has nothing to say."""
+    return None
+
+
+def salt_at(now_ms: int) -> Callable[[], str]:
+    """Return a salt that depends on the time alone, so that two runs can be compared."""
+    return lambda: hashlib.sha256(str(now_ms).encode()).hexdigest()
+
+
+def inputs_at(
+    now_ms: int, *, config: ArenaConfig = CONFIG, ballots: Sequence[BallotFile] = (), venues: int = 3, needed: int = 2
+) -> PlayInputs:
+    """Make one tick's inputs."""
+    labels = ("range", "risk_on", "risk_off")
+    label = labels[now_ms // (5 * HOUR) % 3]
+    return PlayInputs(
+        now_ms=now_ms,
+        prices=prices_at(now_ms, venues),
+        venues_needed=needed,
+        price_basis="venue_mid",
+        forecast=forecast_at(now_ms),
+        config=config,
+        ballots=tuple(ballots),
+        salt=salt_at(now_ms),
+        regime=(label, "NEUTRAL", 61.5, 40.0),
+        brain_state=str(now_ms).encode(),
+    )
+
+
+def ticks(start_ms: int, minutes: int, step: int = 1) -> Iterable[int]:
+    """Return the full minutes of a span, both ends included."""
+    return range(start_ms, start_ms + minutes * MINUTE + 1, step * MINUTE)
+
+
+@cache
+def voter(number: int) -> str:
+    """Return the private key of one voter of the tests."""
+    key: str = generate_account()[0]
+    assert number >= 0
+    return key
+
+
+@dataclass(frozen=True)
+class Vote:
+    """One ballot to be signed."""
+
+    round_id: str
+    choice: Prediction = Prediction.BULLISH
+    by: int = 0
+    at_ms: int = NOON
+    address: str = DEMO_ARENA
+    genesis: str = GENESIS
+
+    def file(self) -> BallotFile:
+        """Sign it as a file."""
+        txid, data = sign_ballot(voter(self.by), self.round_id, self.choice, self.address, self.genesis)
+        return BallotFile(f"{txid}.ballot", data, self.at_ms)
+
+    def but(self, **changes: object) -> Vote:
+        """Change some fields."""
+        return replace(self, **changes)  # type: ignore[arg-type]

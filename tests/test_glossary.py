@@ -1,0 +1,202 @@
+"""Retired words of docs/glossary.md occur nowhere else.
+
+While rooms are being renamed LEFT says which words a room still holds; `python -m tests.test_glossary [FOLDER]`
+lists the lines.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+GLOSSARY = ROOT / "docs" / "glossary.md"
+SEARCHED = ("generator", "gateway", "tests", "docs", "templates", "site", "README.md", "CONTRIBUTING.md")
+TEXT = {".py", ".md", ".html", ".js", ".css", ".txt", ".yaml", ".toml", ".conf", ".json", ".service", ".xml", ""}
+EXEMPT = (GLOSSARY, ROOT / "tests" / "test_glossary.py")
+ALEMBIC_VERSIONS = "migrations/versions"
+# A line for each room: the retired words that it still holds. Delete what you renamed; add none.
+LEFT = """
+docs/arena.md: anew, beside, go on, goes on, is no X, made up, nobody, put once, stands, stepped clock, tells
+docs/benchmarks.md: beside, told, warm
+docs/brain.md: beside, first look, goes on, nobody, stands, told
+docs/buying.md: anew, stands, tells, told
+docs/decisions: beside, first look, nobody, rule N, stands, tells, told
+docs/feeds.md: anew, beside, put once
+docs/object-store.md: anew, goes on, put once, told
+docs/operating.md: anew, aside, beside, go on, goes on, nothing may, put once, told
+docs/pages.md: beside, stands, tells, told
+docs/payments-proof.md: first look, go on, goes on, nobody, rule N, rules N, second look, stands, toy
+docs/payments.md: anew, beside, goes on, nobody, second look, stands, tells
+docs/publishing.md: anew, beside, headstart, made up, nobody, put once, stands
+docs/record.md: beside, go on, goes on, nobody, put once, stands, stepped clock, tells, told
+docs/serving-cloud.md: anew, nobody, stands
+docs/serving.md: beside, nobody, stands
+docs/several-machines.md: goes on, nobody, stands, tells, told, warm
+docs/venues.md: goes on, nobody, tells, told
+gateway/app: beside, go on, is no X, put once, second look, silent, stands, told
+gateway/buyer: beside, go on, is no X, stands, tells, told, toy
+gateway/clock.py: goes on
+gateway/devnet: beside, is no X, nobody, stands, tells, told, toy
+gateway/errors.py: stands
+gateway/ledger: beside, copy log, first look, go on, is no X, nobody, second look, stands, tidy, told
+gateway/payments: Flight, go on, goes on, is no X, nobody, rule N, second look, stands, told
+gateway/settings.py: nobody, told, toy
+gateway/upstream: beside, nobody, silent, stands
+gateway/vault: goes on, nobody, stands
+gateway/wire: nobody
+generator/arena: Standing, is no X, lived, made up, nobody, stands, stepped clock, told
+generator/brain: contract section, go on, is no X, nobody, stands, tells, the study's words, told
+generator/cli: Duty, beside, go on, head start, headstart, is no X, nobody, put once, stands, stepped clock, tells, told, toy
+generator/clock.py: go on
+generator/errors.py: nobody, stands
+generator/fence.py: beside, told
+generator/inbox: first look, goes on, is no X, made up, told
+generator/lab: tells
+generator/market: beside, is no X, nobody, stands, tells, told
+generator/record: Standing, beside, go on, is no X, lived, nobody, put once, stands, stepped clock, told, warm
+generator/release: beside, go on, goes on, is no X, nobody, put once, stands, told
+generator/runtime: Clockwork, Duty, Sidelong, Standing, aside, beside, go on, goes on, head start, headstart, history came, is no X, lived, make dry, nobody, stands, stepped clock, tells, told, warm
+generator/settings.py: is no X, nobody, stands
+generator/site: Sidelong, Standing, beside, contract section, go on, is no X, lived, made up, nobody, put once, stands, tells, told, warm
+generator/wings: beside, given up, go on, is no X, nobody, put once, tells, told
+site/assets: beside, goes on, is no X, made up, nobody, stands, tells, told
+site/edge: beside, go on, is no X, nobody, put once, stands, tells, told
+templates/buyer: go on, made up
+templates/pages: beside, is no X, made up, nobody, stands, tells, told
+tests/app: beside, is no X, put once, rule N, told
+tests/arena: beside, is no X, lived, nobody, stands, the issue, told
+tests/benchmarks: beside, first look, house, made up, nobody, second look, tells, the issue, told
+tests/brain: stands, tells, the issue, told
+tests/buyer: beside, is no X, made up, nobody, stands, tells, told
+tests/cli: is no X, nobody, told
+tests/compose: Standing
+tests/conftest.py: is no X
+tests/devnet: nobody, tells, told, toy
+tests/faults: go on, goes on, is no X, nobody, rule N, rules N, second look, silent, stands, told, toy
+tests/inbox: beside, goes on, is no X, nobody, second look, tells, told
+tests/journeys: beside, goes on, is no X, nobody, stands, tells, told
+tests/ledger: anew, aside, copy log, is no X, nobody, rule N, silent, tidy, told
+tests/make_sample.py: beside
+tests/market: beside, given up, go on, goes on, history came, is no X, nobody, tells, told
+tests/outside: anew, beside, front, given up, goes on, is no X, made up, nobody, put once, rule N, rules N, stands, tells, told, warm, world
+tests/payments: is no X, nobody, rule N, rules N, second look, silent, stands, tells, told
+tests/peers: told
+tests/record: anew, beside, goes on, is no X, lived, made up, nobody, put once, stands, stepped clock, tells, told, warm
+tests/release: Clockwork, Standing, beside, goes on, is no X, nobody, put once, tells, told
+tests/runtime: Clockwork, Duty, beside, goes on, head start, headstart, is no X, nobody, nothing may, tells, told, warm
+tests/site: Standing, anew, beside, goes on, is no X, made up, nobody, put once, stands, tells, told, warm
+tests/support: Sidelong, Standing, beside, nobody, put once, silent, told, toy, world
+tests/test_house.py: world
+tests/torture.py: told
+tests/upstream: is no X, nobody, rule N
+tests/vault: anew, goes on, is no X, stands, told
+tests/wings: anew, beside, given up, go on, goes on, is no X, nobody, put once, tells, told
+tests/wire: nobody
+"""
+
+
+@dataclass(frozen=True)
+class Retired:
+    """One term: what matches it, and where it counts."""
+
+    term: str
+    pattern: re.Pattern[str]
+    folders: tuple[str, ...]
+    exempts: bool
+
+    def applies(self, path: str) -> bool:
+        """Return whether the row covers a file."""
+        inside = any(f"{path}/".startswith(f"{folder}/") for folder in self.folders)
+        return not self.folders or inside != self.exempts
+
+
+def pattern_of(term: str, still_right: list[str]) -> re.Pattern[str]:
+    def body(text: str) -> str:
+        escaped = re.escape(text).replace(r"\ ", r"[\s_-]{1,40}")
+        return re.sub(r"\bX\b", "[a-z]+", re.sub(r"\bN\b", "[0-9]+", escaped))
+
+    if term[0].isupper():
+        return re.compile(rf"(?<![A-Za-z]){body(term)}(?![a-z])")
+    forms = f"(?<![A-Za-z]){body(term)}(?![a-z])|{body(term.capitalize())}(?![a-z])|{body(term.upper())}(?![A-Z])"
+    kept = "|".join(f"(?i:{body(text)})" for text in still_right)
+    return re.compile(f"(?:{kept})|({forms})" if kept else f"({forms})")
+
+
+@cache
+def retired() -> tuple[Retired, ...]:
+    """Read the second table."""
+    lines = GLOSSARY.read_text().partition("## Retired")[2].splitlines()
+    rows = [line.strip().strip("|").split("|") for line in lines if line.startswith("| `")]
+    found = []
+    for terms, _, where, right in rows:
+        kept = re.findall("`([^`]+)`", right)
+        folders = tuple(re.findall("`([^`]+)`", where))
+        exempts = where.strip().startswith("not ")
+        found += [Retired(term, pattern_of(term, kept), folders, exempts) for term in re.findall("`([^`]+)`", terms)]
+    return tuple(found)
+
+
+def files() -> Iterator[Path]:
+    for name in SEARCHED:
+        place = ROOT / name
+        for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
+            skipped = path in EXEMPT or "__pycache__" in path.parts or ALEMBIC_VERSIONS in path.as_posix()
+            if path.is_file() and path.suffix in TEXT and not skipped:
+                yield path
+
+
+def room_of(path: str) -> str:
+    """Return the folder of a file, two levels deep, or the file itself."""
+    parts = path.split("/")
+    return "/".join(parts[:2])
+
+
+@cache
+def occurrences() -> tuple[tuple[str, int, str], ...]:
+    """Return path, line number and term of every occurrence."""
+    found = []
+    for path in files():
+        name = path.relative_to(ROOT).as_posix()
+        text = path.read_text(errors="ignore")
+        for row in retired():
+            if row.applies(name):
+                for match in row.pattern.finditer(text):
+                    if not match.lastindex and row.pattern.groups:
+                        continue  # a phrase that stays right
+                    found.append((name, text.count("\n", 0, match.start()) + 1, row.term))
+    return tuple(found)
+
+
+def test_retired_words_occur_only_where_a_room_still_waits() -> None:
+    waiting = {room: terms.split(", ") for room, _, terms in (line.partition(": ") for line in LEFT.splitlines())}
+
+    assert [row for row in occurrences() if row[2] not in waiting.get(room_of(row[0]), ())] == []
+
+
+@pytest.mark.parametrize("text", ["was_told", "Told", "TOLD_BY", "he told\n  us", "isTold"])
+def test_a_lower_case_term_is_found_in_every_form(text: str) -> None:
+    assert pattern_of("told", []).search(text)
+
+
+def test_a_phrase_that_stays_right_is_no_occurrence() -> None:
+    match = pattern_of("lived", ["long-lived"]).search("a long-lived key")
+
+    assert match is not None
+    assert match.group(1) is None
+
+
+def main() -> None:
+    for name, line, term in occurrences():
+        if any(name.startswith(prefix) for prefix in sys.argv[1:] or [""]):
+            print(f"{name}:{line}: {term}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+"""The leaf that both programs import: it loads libraries only, and none of the heavy ones."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+MODULES = "algorand", "bucket_url", "loopback", "media_types", "networks", "object_store"
+HEAVY = "numpy", "ccxt", "starlette", "obstore", "generator", "pydantic"
+
+
+def test_the_leaf_loads_no_heavy_library_and_nothing_else_of_ours() -> None:
+    program = (
+        "import sys\n"
+        + "".join(f"import gateway.wire.{module}\n" for module in MODULES)
+        + "print(*(name for name in sys.modules))"
+    )
+
+    loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
+
+    assert {name.partition(".")[0] for name in loaded}.isdisjoint(HEAVY)
+    assert {name for name in loaded if name.startswith("gateway.")} == {
+        "gateway.wire",
+        *(f"gateway.wire.{module}" for module in MODULES),
+    }
