@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from generator.runtime.app import build
-from generator.runtime.opening import open_market
 from generator.runtime.publication import HUMAN_REPORT
+from generator.runtime.startup import open_market
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
 from generator.site import sample

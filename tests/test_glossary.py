@@ -40,7 +40,7 @@ docs/serving-cloud.md: anew, nobody, stands
 docs/serving.md: beside, nobody, stands
 docs/several-machines.md: goes on, nobody, stands, tells, told, warm
 docs/venues.md: goes on, nobody, tells, told
-gateway/app: beside, go on, is no X, put once, second look, silent, stands, told
+gateway/app: beside, go on, is no X, second look, silent, told
 gateway/buyer: beside, go on, is no X, stands, tells, told, toy
 gateway/clock.py: goes on
 gateway/devnet: beside, is no X, nobody, stands, tells, told, toy
@@ -52,20 +52,18 @@ gateway/upstream: beside, nobody, silent, stands
 gateway/vault: goes on, nobody, stands
 gateway/wire: nobody
 generator/arena: Standing, is no X, lived, made up, nobody, stands, stepped clock, told
-generator/brain: contract section, go on, is no X, nobody, stands, tells, the study's words, told
-generator/cli: Duty, beside, go on, head start, headstart, is no X, nobody, put once, stands, stepped clock, tells, told, toy
-generator/clock.py: go on
+generator/brain: contract section, tells
+generator/cli: beside, go on, is no X, nobody, put once, stands, tells, told, toy
 generator/errors.py: nobody, stands
-generator/fence.py: beside, told
 generator/inbox: first look, goes on, is no X, made up, told
 generator/lab: tells
 generator/market: beside, is no X, nobody, stands, tells, told
 generator/record: Standing, beside, go on, is no X, lived, nobody, put once, stands, stepped clock, told, warm
 generator/release: beside, go on, goes on, is no X, nobody, put once, stands, told
-generator/runtime: Clockwork, Duty, Sidelong, Standing, aside, beside, go on, goes on, head start, headstart, history came, is no X, lived, make dry, nobody, stands, stepped clock, tells, told, warm
+generator/runtime: Sidelong, Standing, aside, beside, nobody, stands, told
 generator/settings.py: is no X, nobody, stands
 generator/site: Sidelong, Standing, beside, contract section, go on, is no X, lived, made up, nobody, put once, stands, tells, told, warm
-generator/wings: beside, given up, go on, is no X, nobody, put once, tells, told
+generator/wings: beside, given up, is no X, nobody, put once, tells, told
 site/assets: beside, goes on, is no X, made up, nobody, stands, tells, told
 site/edge: beside, go on, is no X, nobody, put once, stands, tells, told
 templates/buyer: go on, made up
@@ -89,15 +87,15 @@ tests/outside: anew, beside, front, given up, goes on, is no X, made up, nobody,
 tests/payments: is no X, nobody, rule N, rules N, second look, silent, stands, tells, told
 tests/peers: told
 tests/record: anew, beside, goes on, is no X, lived, made up, nobody, put once, stands, stepped clock, tells, told, warm
-tests/release: Clockwork, Standing, beside, goes on, is no X, nobody, put once, tells, told
-tests/runtime: Clockwork, Duty, beside, goes on, head start, headstart, is no X, nobody, nothing may, tells, told, warm
+tests/release: Standing, beside, goes on, is no X, nobody, put once, tells, told
+tests/runtime: beside, goes on, is no X
 tests/site: Standing, anew, beside, goes on, is no X, made up, nobody, put once, stands, tells, told, warm
 tests/support: Sidelong, Standing, beside, nobody, put once, silent, told, toy, world
 tests/test_house.py: world
 tests/torture.py: told
 tests/upstream: is no X, nobody, rule N
 tests/vault: anew, goes on, is no X, stands, told
-tests/wings: anew, beside, given up, go on, goes on, is no X, nobody, put once, tells, told
+tests/wings: anew, beside, given up, go on, goes on, is no X, put once, tells, told
 tests/wire: nobody
 """
 

@@ -23,6 +23,7 @@ TOUCHES = {
     "processes": {"signal", "subprocess"},
 }
 ASKS_THE_TIME = {"datetime.now", "datetime.utcnow", "datetime.today", "date.today"}
+KNOWN_CIRCLES = {("gateway.buyer.devnet", "gateway.buyer.page")}  # it shrinks; add none
 EFFECT = {module: effect for effect, modules in TOUCHES.items() for module in modules}
 
 
@@ -72,10 +73,16 @@ def tree_of(module: str) -> ast.Module:
     return ast.parse(FILES[module].read_text())
 
 
+def under_type_checking(node: ast.stmt) -> list[ast.stmt]:
+    """Return what runs for type checkers alone."""
+    return node.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" else []
+
+
 def imported(module: str, *, at_once: bool = False) -> Iterator[str]:
-    """Yield what a module imports: modules of ours whole; also inside functions, but for `at_once`."""
+    """Yield what a module imports: modules of ours whole; with `at_once` not what functions import when called."""
     tree = tree_of(module)
-    for node in tree.body if at_once else ast.walk(tree):
+    top = [*tree.body, *(inner for node in tree.body for inner in under_type_checking(node))]
+    for node in top if at_once else ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -161,6 +168,8 @@ def test_every_name_in_the_table_is_a_room_or_a_module() -> None:
 
 def test_no_module_imports_itself_through_others() -> None:
     waiting = {module: set(imported(module, at_once=True)) & set(FILES) for module in FILES}
+    for module, target in KNOWN_CIRCLES:
+        waiting.get(module, set()).discard(target)
 
     while free := [module for module, needs in waiting.items() if not needs]:
         for module in free:

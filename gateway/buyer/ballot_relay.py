@@ -12,8 +12,8 @@ from algosdk.encoding import is_valid_address
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from gateway.app.answers import preflight, problem
 from gateway.app.limits import RateLimit
-from gateway.app.problem import preflight, problem
 from gateway.buyer.account import Params, read_micro_algos, read_params
 from gateway.buyer.ballot import BallotRefused, SignedBallot, read_ballot
 from gateway.buyer.prepare import ChainState

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from gateway.app.hosts import is_foreign, own_names
-from gateway.app.problem import problem
+from gateway.app.answers import problem
+from gateway.app.limits import is_foreign, own_names
 from gateway.buyer.products import DEFAULT, PRODUCTS
 from gateway.settings import GatewaySettings
 from gateway.upstream.remote import RemoteError, call

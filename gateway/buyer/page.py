@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from gateway.app.problem import preflight
+from gateway.app.answers import preflight
 from gateway.buyer.ballot_relay import BALLOT_PATH, BallotRelay
 from gateway.buyer.ballot_relay import Node as BallotNode
 from gateway.buyer.bundle import BUNDLE_PATH, WalletBundle

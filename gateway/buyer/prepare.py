@@ -20,8 +20,8 @@ from algosdk.encoding import is_valid_address
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from gateway.app.answers import preflight, problem
 from gateway.app.limits import Clients, RateLimit
-from gateway.app.problem import preflight, problem
 from gateway.buyer.account import Account, Node, NodeUnusable, Params, look_up
 from gateway.buyer.products import PRODUCTS
 from gateway.clock import Clock

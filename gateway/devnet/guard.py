@@ -6,7 +6,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway.app.hosts import is_foreign, misses_host
+from gateway.app.limits import is_foreign, misses_host
 
 
 class Guard:

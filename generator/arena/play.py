@@ -17,7 +17,7 @@ from generator.arena.settlement import PricePoint
 from generator.arena.stories import event_of, regime_event
 from generator.arena.teacher import PredictionChange, RoundChange
 from generator.arena.values import Event, Lesson, PredictionMade, Round, Tally
-from generator.brain.values import Forecast
+from generator.brain.forecast import Forecast
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Prediction, RoundPhase
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
+from generator.catalog.counts import ASSETS_IN_WORDS, ENDPOINTS_IN_WORDS, PRODUCTS_IN_WORDS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import (
     ARENA,
@@ -83,7 +84,8 @@ PAGES: Final[tuple[SitePage, ...]] = (
         "pages/index.html",
         "Now",
         "The crypto market now, in words",
-        "The regime of the crypto market now, seven assets, futures pressure and a prediction game, for learning only.",
+        f"The regime of the crypto market now, {ASSETS_IN_WORDS} assets, futures pressure and a prediction game, for learning "
+        "only.",
     ),
     SitePage(
         ARENA,
@@ -118,7 +120,7 @@ PAGES: Final[tuple[SitePage, ...]] = (
         "pages/pricing.html",
         "Pricing",
         "What is free and what costs a few cents",
-        f"Nine answers are free without a key. Four deeper ones cost {_CHEAPEST} to {_DEAREST} USDC each, paid with the "
+        f"{ENDPOINTS_IN_WORDS.capitalize()} answers are free without a key. {PRODUCTS_IN_WORDS.capitalize()} deeper ones cost {_CHEAPEST} to {_DEAREST} USDC each, paid with the "
         "request.",
     ),
     SitePage(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from generator.catalog.counts import ASSETS_IN_WORDS
 from generator.catalog.links import ROUNDS_JSON, TRACK_RECORD
 
 CSV: Final = "text/csv"
@@ -110,7 +111,7 @@ class Series:
 
 
 SERIES: Final = (
-    Series("hourly", "Hourly forecasts of seven assets and what came true", HOURLY_FIELDS),
+    Series("hourly", f"Hourly forecasts of {ASSETS_IN_WORDS} assets and what came true", HOURLY_FIELDS),
     Series("rounds", "Finished Arena rounds with forecast, votes and outcome", ROUND_FIELDS),
 )
 FORMATS: Final = (("csv", CSV, "CSV"), ("jsonl", JSON_LINES, "JSON Lines"))

@@ -1,4 +1,4 @@
-"""The nine free endpoints: path, identity, version, limits and the richer resource each points to."""
+"""The free endpoints: path, identity, version, limits and the richer resource each points to."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ def gateway(
     port: Annotated[int | None, typer.Option(help="Port to listen on.")] = None,
     preview: Annotated[bool, typer.Option("--preview", help="Serve the published site too; loopback only.")] = False,
 ) -> None:
-    """Serve the four paid endpoints and the buyer page.
+    """Serve the paid endpoints and the buyer page.
 
     Example: EMI_NETWORK=testnet EMI_PAY_TO=ADDRESS EMI_FACILITATOR_URL=https://facilitator.example emi gateway
     """

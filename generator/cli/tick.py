@@ -22,7 +22,7 @@ def tick(
 ) -> None:
     """Make one release and stop.
 
-    With --hours N the rounds of the N market hours before it are played first by a stepped clock. Where nothing was
+    With --hours N the rounds of the N market hours before it are played first, as a backtest. Where nothing was
     ever played, that is 48 hours of a simulated market, and of a recording as many of them as it has 5-minute bars.
 
     Example: emi tick --source recorded --data candles --at 2022-10-20T12:00:00Z --hours 24
@@ -37,7 +37,7 @@ def tick(
 
     from generator.cli._logs import set_up_logs
     from generator.clock import SystemClock
-    from generator.runtime.bootstrap import ensure  # takes a second, so what cannot be is told first
+    from generator.runtime.bootstrap import ensure  # takes a second, so errors of the settings come first
 
     set_up_logs(settings.log_format)
     if settings.site_url is None:
@@ -54,9 +54,8 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) ->
     from generator.clock import SystemClock
     from generator.runtime.app import build
     from generator.runtime.bootstrap import ensure_in_store
-    from generator.runtime.lease.leadership import Leadership
-    from generator.runtime.lease.opening import open_lease
-    from generator.runtime.opening import open_market
+    from generator.runtime.leadership import Leadership, open_lease
+    from generator.runtime.startup import open_market
     from generator.runtime.tick import tick as make
 
     clock = SystemClock()

@@ -34,7 +34,7 @@ class Composed:
     """Every body of one tick.
 
     Args:
-        free: request path -> body: the nine endpoints, reasoning of each asset, `/status.json`.
+        free: request path -> body: the free endpoints, reasoning of each asset, `/status.json`.
         paid: product id -> the finished 200 body.
         challenges: product id -> the 402 body but for error, x402Version, resource, accepts, extensions and
             `quote.sha256`.

@@ -17,10 +17,10 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.clock import Clock
 from generator.compose.context import Site
-from generator.fence import Fence, one_writer
 from generator.inbox.box import BallotBox, ChainWay, FolderWay, WayIn
 from generator.inbox.chain import ChainBallots
 from generator.inbox.folder import Inbox
+from generator.lease import Fence, one_writer
 from generator.market.history import History
 from generator.market.source import Source
 from generator.record.logbook import Logbook, name_of
@@ -30,7 +30,7 @@ from generator.release.check import Checker
 from generator.release.last_good import LastGood
 from generator.release.values import SiteStore, VaultStore
 from generator.release.variants import Variants
-from generator.runtime.headstart import DAYS_OF_HISTORY
+from generator.runtime.market import DAYS_OF_HISTORY, Market
 from generator.settings import GeneratorSettings
 from generator.site.background import BackgroundFiles
 from generator.site.feeds import Feeds
@@ -41,39 +41,10 @@ from generator.wings.bucket.places import site_store, vault_store
 
 if TYPE_CHECKING:
     from generator.inbox.indexer import Indexer
-    from generator.runtime.headstart import HeadStart
 
 OFFSET_KEY = "replay_offset_ms"
 ORIGIN_KEY = "source"
 MOVED_KEY = "replay_moved_ms"
-
-
-@dataclass
-class Market:
-    """What is known of the market. `history` and `engine` are replaced between two ticks, never within one.
-
-    Args:
-        source: where observations come from.
-        weights: of the brain.
-        engine: the brain, with what it read of `history`.
-        history: of bars.
-        days: of history to begin with.
-    """
-
-    source: Source
-    weights: Weights
-    engine: Engine
-    history: History
-    days: int = DAYS_OF_HISTORY
-
-    @property
-    def mode(self) -> SourceMode:
-        """Where the market data comes from."""
-        return self.source.mode
-
-    async def aclose(self) -> None:
-        """Close connections."""
-        await self.source.aclose()
 
 
 @dataclass
@@ -149,7 +120,6 @@ class App:
     market: Market
     record: Record
     publisher: Publisher
-    head_start: HeadStart | None = None
 
     async def aclose(self) -> None:
         """Release connections and files."""
@@ -159,7 +129,7 @@ class App:
 
 
 def site_of(settings: GeneratorSettings) -> Site:
-    """Return what stands in bodies and pages."""
+    """Return what bodies and pages name."""
     network = NETWORKS[settings.network or "devnet"]
     address = settings.arena.address or DEMO_ARENA
     return Site(settings.project, settings.origin, settings.contact, network.name, network.asset_id, address)
@@ -172,15 +142,17 @@ def build(
     *,
     loop: bool = False,
     fence: Fence = one_writer,
+    days: int = DAYS_OF_HISTORY,
 ) -> App:
-    """Build every room. Nothing is written but the tables of a new memory: that is for who leads.
+    """Build every room. Nothing is written but the tables of a new memory: only a leader writes.
 
     Args:
         settings: as checked by the command line.
         clock: the process's clock.
-        at: market time to start a recording at; None goes on where the memory left off.
-        loop: begin a recording again at its end.
-        fence: asked before anything is published or recorded.
+        at: market time to start a recording at; None resumes where the memory left off.
+        loop: restart a recording at its end.
+        fence: checked before anything is published or recorded.
+        days: of history to begin with.
 
     Raises:
         GeneratorError: a room cannot be opened; nothing was changed.
@@ -196,7 +168,9 @@ def build(
         return App(
             settings=settings,
             clock=clock,
-            market=Market(_source(settings, memory, at, loop=loop), weights, Engine(weights, ASSETS), History(ASSETS)),
+            market=Market(
+                _source(settings, memory, at, loop=loop), weights, Engine(weights, ASSETS), History(ASSETS), days
+            ),
             record=Record(
                 arena=_arena(settings, network.genesis_hash),
                 memory=memory,
@@ -252,7 +226,7 @@ def _logbook(settings: GeneratorSettings, memory: Memory) -> Logbook:
 
 
 def _source(settings: GeneratorSettings, memory: Memory, at: datetime | None, *, loop: bool) -> Source:
-    """Make the one source asked for; the others' libraries are not even imported."""
+    """Make the source of these settings; the libraries of the others are not even imported."""
     mode = settings.source or SourceMode.SIMULATED
     if mode == SourceMode.LIVE:
         from generator.market.live.source import LiveSource  # noqa: PLC0415  ccxt costs a second and 100 MB

@@ -25,8 +25,9 @@ from generator.release.release import POINTER, Releases
 from generator.release.values import FIRST_GENERATION, SiteStore
 from generator.release.variants import Variants
 from generator.runtime.app import App, site_of
+from generator.runtime.market import to_ms
 from generator.runtime.publication import pages, rounds_file
-from generator.runtime.tick import VALID_S, to_ms
+from generator.runtime.tick import VALID_S
 from generator.settings import GeneratorSettings
 from generator.site.background import static_files
 from generator.site.downloads import no_downloads

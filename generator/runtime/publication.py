@@ -86,23 +86,8 @@ def publish(app: App, context: TickContext, composed: Composed, at: datetime) ->
     return _report(context, tick.free[STATUS_JSON]["status"], len(files), written)
 
 
-def rehearse(app: App, context: TickContext, composed: Composed, at: datetime) -> None:
-    """Make and check what `publish` would, but what only a leader makes, and publish none of it.
-
-    Nothing is written, so a standby may do it. What is kept of it (compiled templates, packed files, open connections)
-    is kept by its content, so a later release cannot differ for it.
-
-    Raises:
-        PublishError: a file would not do.
-    """
-    prepared = prepare(app, context, composed, at)
-    app.publisher.checker.check(
-        context.freshness.generation, app.publisher.variants.add(prepared.files, lasting=prepared.lasting)
-    )
-
-
 def prepare(app: App, context: TickContext, composed: Composed, at: datetime) -> Prepared:
-    """Make every file that a standby could make too; nothing is written."""
+    """Make every file but those of the record's log; nothing is written."""
     last_good = app.publisher.last_good
     charts = report_charts(context, lambda name, draw: last_good.attempt(Kind.PICTURE, draw, name))
     report = composed.paid[HUMAN_REPORT]

@@ -12,22 +12,20 @@ from generator.arena.ballots import BallotFile
 from generator.arena.play import PlayInputs, RegimeRow
 from generator.arena.settlement import PricePoint
 from generator.arena.values import ArenaView
+from generator.brain.forecast import Forecast
 from generator.brain.hourly import HOUR_MS, futures, trends
-from generator.brain.values import BrainReading, Forecast
+from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import MODE_OF_REGIME, RegimeLabel, SourceMode
 from generator.compose.all import compose
 from generator.compose.context import DayBefore, Freshness, TickContext, Ticks
-from generator.errors import SourceError
-from generator.market.values import BAR_MS, Observation
+from generator.market.values import Observation
 from generator.runtime.app import MOVED_KEY, OFFSET_KEY, App
+from generator.runtime.market import SOURCES_DEADLINE_S, to_ms
 from generator.runtime.publication import Report, publish
-from generator.runtime.rewind import is_ahead, start_over
 
 VALID_S: Final = 180
-SOURCES_DEADLINE_S: Final = 22.0  # a source gives its venues 20 s, and then says what came; this ends one that hangs
 SPARK_POINTS: Final = 288
-BEFORE_ALL_MS: Final = -1
 DAY_MS: Final = 86_400_000
 MINUTE_MS: Final = 60_000
 
@@ -45,9 +43,9 @@ async def tick(app: App, at: datetime, sources_s: float = SOURCES_DEADLINE_S) ->
     """
     try:
         observation, ballots = await asyncio.gather(
-            observe(app, at, sources_s), app.record.box.collect(_lock_ms(app, at))
+            app.market.observe(at, sources_s), app.record.box.collect(_lock_ms(app, at))
         )
-        reading = read(app, observation)
+        reading = app.market.read(observation)
         await breathe()
         arena = play(app, observation, reading, at, ballots)
     except BaseException:
@@ -67,35 +65,6 @@ async def breathe() -> None:
     """
     await asyncio.sleep(0)
     await asyncio.sleep(0)
-
-
-async def _ask(app: App, at: datetime, within_s: float) -> Observation:
-    """Ask the market for what is newer than the history."""
-    since_ms = app.market.history.last_t_ms
-    try:
-        async with asyncio.timeout(within_s) as deadline:
-            return await app.market.source.observe(to_ms(at), BEFORE_ALL_MS if since_ms is None else since_ms)
-    except TimeoutError as error:
-        if deadline.expired():
-            raise SourceError(f"the market source did not come back within {within_s:g} s") from error
-        raise
-
-
-async def observe(app: App, at: datetime, within_s: float = SOURCES_DEADLINE_S) -> Observation:
-    """Ask the market and keep the new bars; where the clock was set back, history and brain begin again."""
-    observation = await _ask(app, at, within_s)
-    if is_ahead(app.market.history, observation):
-        await start_over(app, observation, to_ms(at))
-        observation = await _ask(app, at, within_s)
-    app.market.history.append(observation.new_bars)
-    return observation
-
-
-def read(app: App, observation: Observation) -> BrainReading | None:
-    """Let the brain read the new bars; it reads nothing but 5-minute bars, and nothing past a recording's end."""
-    if observation.bar_interval_ms != BAR_MS or observation.ended:
-        return None
-    return app.market.engine.update(observation.new_bars, observation.day_changes(app.market.engine.assets))
 
 
 def _lock_ms(app: App, at: datetime) -> int | None:
@@ -170,11 +139,6 @@ def describe(  # noqa: PLR0917
         trends=trends(app.market.history.frame()) if reading is None else {},
         futures=futures(app.market.history.frame()) if hourly else {},
     )
-
-
-def to_ms(at: datetime) -> int:
-    """Return integer UTC milliseconds."""
-    return round(at.timestamp() * 1000)
 
 
 def _moved(app: App, observation: Observation) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, Final
 import resvg_py
 
 from generator.arena.values import Rate, TrackRecord
+from generator.catalog.counts import ENDPOINTS_IN_WORDS
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES, SharePicture
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import ARENA
@@ -296,5 +297,5 @@ def _general(ctx: TickContext, mark: str) -> Drawing:
         mark=mark,
         kicker="A weather service for the crypto market",
         headline="The market in words, and what each forecast was worth",
-        text="Nine free answers, renewed each minute, without a key. Every miss is kept.",
+        text=f"{ENDPOINTS_IN_WORDS.capitalize()} free answers, renewed each minute, without a key. Every miss is kept.",
     )

@@ -21,6 +21,11 @@ class Resources:
     templates: Path
     site: Path
 
+    @property
+    def changelog(self) -> str:
+        """The text of CHANGELOG.md, which lies next to both folders."""
+        return (self.templates.parent / "CHANGELOG.md").read_text(encoding="utf-8")
+
     @classmethod
     def locate(cls, package: Path | None = None) -> Resources:
         """Find the folders.

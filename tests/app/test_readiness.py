@@ -10,7 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from gateway.wire.networks import DEVNET
-from tests.app.test_connection import Line, get
+from tests.app.test_server import Client, get
 from tests.support.fake_upstream import FakeUpstream
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
 from tests.support.small_vault import START, write_vault
@@ -72,7 +72,7 @@ async def test_a_facilitator_that_died_is_told_after_a_minute_and_stops_quotes_a
             home.clock.step(step_s)
             home.state.ledger.written.ok()
             await home.state.facilitator.refresh()
-            at_once = (await Line(home).send(get()))[9:12].decode()
+            at_once = (await Client(home).send(get()))[9:12].decode()
             seen.append((await reasons(home), gauge(home, "emi_ready"), (await home.get()).status_code, at_once))
 
     assert seen[0] == ([], 1, 402, "402")
@@ -130,7 +130,7 @@ async def test_a_lost_ledger_stops_quotes_at_once_and_takes_nothing_from_who_has
 
         told: tuple[Any, ...] = (await reasons(home), gauge(home, "emi_ready"), gauge(home, "emi_quoting"))
         quote, new, again = await home.get(), await home.send(home.buyer.pay()), await home.send(payment)
-        at_once = await Line(home).send(get())
+        at_once = await Client(home).send(get())
 
     assert told == ([GONE], 0, 0)
     assert [answer.status_code for answer in (bought, quote, new, again)] == [200, 503, 503, 200]

@@ -56,9 +56,9 @@ async def _ticks(folder: Path) -> list[tuple[str, str, str]]:
     from generator.clock import SystemClock
     from generator.compose.all import compose
     from generator.runtime.app import build
-    from generator.runtime.opening import open_market
     from generator.runtime.publication import publish
-    from generator.runtime.tick import describe, observe, play, read
+    from generator.runtime.startup import open_market
+    from generator.runtime.tick import describe, play
     from generator.settings import GeneratorSettings
 
     app = build(GeneratorSettings(state_dir=folder), SystemClock())
@@ -70,9 +70,9 @@ async def _ticks(folder: Path) -> list[tuple[str, str, str]]:
     for number in range(TICKS):
         at = start + timedelta(minutes=number)
         marks = [time.perf_counter()]
-        observation = await observe(app, at)
+        observation = await app.market.observe(at)
         marks.append(time.perf_counter())
-        reading = read(app, observation)
+        reading = app.market.read(observation)
         marks.append(time.perf_counter())
         arena = play(app, observation, reading, at)
         marks.append(time.perf_counter())

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from generator.brain.engine import Engine
+from generator.brain.reading import AssetReading, BrainReading
 from generator.brain.smoothing import DAY_BARS
-from generator.brain.values import AssetReading, BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
 from generator.catalog.text import readings

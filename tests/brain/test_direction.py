@@ -9,7 +9,7 @@ import pytest
 
 from generator.brain.direction import INPUTS, Direction, outcomes_of
 from generator.brain.engine import Engine
-from generator.brain.values import Forecast
+from generator.brain.forecast import Forecast
 from generator.brain.weights import Weights
 from generator.catalog.words import Bias, Prediction
 from generator.lab.simulator import DAY, simulate

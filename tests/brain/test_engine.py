@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from generator.brain.engine import Engine
-from generator.brain.values import BrainReading
+from generator.brain.reading import BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.words import Bias, DerivativesState, LiquidityContext, RegimeLabel, Trend
 from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame

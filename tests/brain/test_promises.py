@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from generator.brain.engine import Engine
-from generator.brain.filter import Filter
-from generator.brain.values import BrainReading
+from generator.brain.json_lines import JsonLinesReader
+from generator.brain.reading import BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.text import readings
 from generator.catalog.words import READ_BIAS
@@ -45,7 +45,7 @@ def test_the_look_ahead_audit_has_no_mismatch_at_any_prefix() -> None:
 
 def test_emi_read_on_a_long_stream_equals_the_batch_result() -> None:
     frame = market(1600, seed=5)
-    reader, batch = Filter(WEIGHTS), Engine(WEIGHTS, ASSETS)
+    reader, batch = JsonLinesReader(WEIGHTS), Engine(WEIGHTS, ASSETS)
 
     for row, line in enumerate(lines(frame)):
         answer = reader.answer(json.loads(line))

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from generator.brain.engine import Engine
-from generator.brain.evidence import FAMILIES
+from generator.brain.evidence import FAMILIES, Side
+from generator.brain.reading import BrainReading
 from generator.brain.structure import HOUR_MS
-from generator.brain.values import BrainReading, Side
 from generator.brain.weights import PACKAGED, Weights
 from generator.catalog.assets import ASSETS
 from generator.catalog.text.labels import BREADTH

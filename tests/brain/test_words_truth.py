@@ -55,7 +55,7 @@ def listened(seed: int) -> Told:
         since, before = (since + 1, regime) if regime is before else (0, regime)
         if row >= WARM * DAY and since >= SETTLED and row % EVERY == 0:
             words = [one.state.value for one in derivatives.readings()]
-            rows.append((REGIMES.index(regime), [one.value for one in liquidity.contexts()], words))
+            rows.append((REGIMES.index(regime), [one.value for one in liquidity.reading().context], words))
     regimes, books, futures = (np.array(column) for column in zip(*rows, strict=True))
     return Told(regimes, books, futures)
 

@@ -9,10 +9,11 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from gateway.app.server import listen
 from gateway.devnet.app import Hooks, build_devnet
 from gateway.devnet.errors import DevnetError
 from gateway.devnet.keys import load_or_make, new_key
-from gateway.devnet.server import _listen, serve
+from gateway.devnet.server import serve
 from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.transactions import Item, parse_item, signed
 from gateway.settings import DEMO_PAYEE
@@ -299,7 +300,7 @@ def test_other_hosts_ports_and_networks_are_one_clear_line(tmp_path: Path) -> No
 
 
 def test_a_port_in_use_is_one_clear_line_and_touches_no_state(tmp_path: Path) -> None:
-    taken = _listen("127.0.0.1", 0)
+    taken = listen("127.0.0.1", 0)
     taken.listen()
     try:
         with pytest.raises(DevnetError, match="is in use; choose another"):

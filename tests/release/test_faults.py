@@ -14,7 +14,7 @@ import pytest
 from generator.release.release import Releases
 from generator.release.vault import Vault
 from generator.runtime.app import App
-from generator.runtime.schedule import Clockwork
+from generator.runtime.scheduler import Scheduler
 from generator.site.resources import Assets
 from tests.support.clock import ManualClock
 from tests.support.disks import FailingDisk
@@ -28,7 +28,7 @@ class GeneratorHarness:
 
     def __init__(self, app: App, clock: ManualClock, runner: asyncio.Runner) -> None:
         self.app, self.clock, self.runner = app, clock, runner
-        self.clockwork = Clockwork(app)
+        self.scheduler = Scheduler(app)
         self.folder = Path()
         self.failed_before = 0.0
 
@@ -47,11 +47,11 @@ class GeneratorHarness:
     def tick(self, step: timedelta = MINUTE) -> None:
         """Make the tick of the next minute."""
         self.clock.step(step)
-        self.runner.run(self.clockwork.fire())
+        self.runner.run(self.scheduler.fire())
 
     def failed(self) -> float:
         """Return the failed ticks as the metrics tell them."""
-        return self.clockwork.metrics.registry.get_sample_value("emi_ticks_total", {"outcome": "failed"}) or 0.0
+        return self.scheduler.metrics.registry.get_sample_value("emi_ticks_total", {"outcome": "failed"}) or 0.0
 
     def failures(self) -> float:
         """Return the ticks that failed in this test."""

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,28 +17,16 @@ from generator.record.audit.audit import Audit
 from generator.record.log.reader import LogReader
 from generator.record.logbook import head_of
 from generator.runtime.app import build
-from generator.runtime.opening import open_market
+from generator.runtime.startup import open_market
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
 from tests.runtime.test_tick import write_candles
 from tests.support.clock import NOON, ManualClock
-from tests.support.services import opened
+from tests.support.services import MINUTE, body, opened, run
 
-MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 REASON = "clock was set back"
-
-
-def run(work: Callable[[], Awaitable[None]]) -> None:
-    async def inner() -> None:
-        await work()
-
-    asyncio.run(inner())
-
-
-def body(state: Path, path: str) -> Any:
-    return json.loads((state / "site" / "current" / path.lstrip("/")).read_text())
 
 
 def rows(state: Path) -> dict[str, Any]:
@@ -54,10 +39,10 @@ def market_time(found: Any) -> str:
 
 async def a_day_ahead(app: Any, clock: ManualClock) -> None:
     """Play three hours of tomorrow: a round is sealed, won or lost, another runs, a third takes votes."""
-    clock.step(DAY)
-    for _ in range(3 * 12 + 1):
+    start = clock.at + DAY
+    for minute in (0, 5, 55, 60, 65, 115, 120, 125, 175, 180):
+        clock.at = start + minute * MINUTE
         await tick(app, clock.now())
-        clock.step(5 * MINUTE)
 
 
 def settings_of(mode: SourceMode, tmp_path: Path) -> GeneratorSettings:
@@ -182,9 +167,9 @@ def test_a_live_market_is_cut_off_at_the_clock_and_not_fetched_again(tmp_path: P
 
     async def work() -> None:
         clock = ManualClock()
-        app = build(GeneratorSettings(state_dir=tmp_path), clock)
+        app = build(GeneratorSettings(state_dir=tmp_path), clock, days=1)
         app.market.source = source = Live(app.market.source)
-        await open_market(app, clock.now(), lambda *_: None, days=1)
+        await open_market(app, clock.now(), lambda *_: None)
         for at in (NOON, NOON + HOUR, NOON + MINUTE):
             await tick(app, at)
         assert source.asked == 1

@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from generator.arena.play import PlayInputs
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
-from generator.errors import PublishError, SourceError
-from generator.market.values import AssetObservation, BarFrame, Observation
+from generator.errors import PublishError
 from generator.runtime.app import build
-from generator.runtime.opening import open_market
-from generator.runtime.schedule import Clockwork
+from generator.runtime.startup import open_market
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
 from tests.support.clock import NOON, ManualClock
 from tests.support.disks import FailingDisk
-from tests.support.services import opened, with_disk
-
-MINUTE = timedelta(minutes=1)
-
-
-def run(work: Callable[[], Awaitable[None]]) -> None:
-    async def inner() -> None:
-        await work()
-
-    asyncio.run(inner())
-
-
-def body(state: Path, path: str) -> Any:
-    return json.loads((state / "site" / "current" / path.lstrip("/")).read_text())
+from tests.support.services import MINUTE, body, opened, run, with_disk
 
 
 def test_every_file_of_a_release_is_of_one_tick(tmp_path: Path) -> None:
@@ -128,87 +109,6 @@ def test_a_clock_that_jumps_a_day_ahead_voids_what_it_missed_and_never_forecasts
     assert all(row["phase"] == "void" and row["void_reason"] for row in late)
 
 
-def test_a_restart_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    async def work() -> None:
-        clock = ManualClock()
-        async with opened(tmp_path, clock, hours=4) as app:
-            await tick(app, clock.now())
-        before = body(tmp_path, "/arena/get_shared_intelligence.php")
-        async with opened(tmp_path, clock) as app:
-            await tick(app, clock.step(MINUTE))
-        after = body(tmp_path, "/arena/get_shared_intelligence.php")
-        assert before["round"]["round_id"] == after["round"]["round_id"]
-        assert before["teacher_brain"]["lessons_total"] == after["teacher_brain"]["lessons_total"] > 0
-
-    run(work)
-
-
-def test_a_restart_reads_what_the_same_run_without_a_restart_reads(tmp_path: Path) -> None:
-    async def work() -> None:
-        clock = ManualClock()
-        async with opened(tmp_path / "one", clock) as app:
-            await tick(app, clock.now())
-            await tick(app, clock.step(timedelta(minutes=30)))
-        clock = ManualClock()
-        async with opened(tmp_path / "two", clock) as app:
-            await tick(app, clock.now())
-        clock.step(timedelta(minutes=30))
-        async with opened(tmp_path / "two", clock) as app:
-            await tick(app, clock.now())
-
-    run(work)
-
-    one, two = (body(tmp_path / name, "/api/market-regime.php")["regime"] for name in ("one", "two"))
-    assert one == two
-
-
-def test_a_source_that_breaks_fails_the_tick_not_the_clockwork(tmp_path: Path) -> None:
-    class Broken:
-        def __init__(self, source: Any) -> None:
-            self.source, self.mode, self.calls = source, source.mode, 0
-
-        async def observe(self, now_ms: int, since_ms: int) -> Observation:
-            self.calls += 1
-            if self.calls == 2:
-                raise RuntimeError("the venue sent nonsense")
-            found: Observation = await self.source.observe(now_ms, since_ms)
-            return found
-
-        async def aclose(self) -> None:
-            await self.source.aclose()
-
-    told: list[str] = []
-
-    async def work() -> None:
-        clock = ManualClock()
-        async with opened(tmp_path, clock) as app:
-            app.market.source = Broken(app.market.source)  # type: ignore[assignment]
-            clockwork = Clockwork(app, lambda report, _seconds: told.append(report.tick_id))
-            for _ in range(3):
-                await clockwork.fire()
-                clock.step(MINUTE)
-
-    run(work)
-
-    assert told == ["20261120T120000Z", "20261120T120200Z"]
-    ticks = body(tmp_path, "/status.json")["ticks"]
-    assert ticks["failed_24h"] == 1
-
-
-def test_after_a_stop_no_further_tick_begins(tmp_path: Path) -> None:
-    told: list[str] = []
-
-    async def work() -> None:
-        async with opened(tmp_path, ManualClock()) as app:
-            clockwork = Clockwork(app, lambda report, _seconds: told.append(report.tick_id))
-            clockwork.stop()
-            await clockwork.fire()
-
-    run(work)
-
-    assert not told
-
-
 def write_candles(folder: Path, days: int, asset: str = "BTC", *, flat: bool = False, step_ms: int = 300_000) -> None:
     """Write a random walk of candles from 2026-01-01 on, or a price that never moves."""
     steps = np.random.default_rng(5).normal(0, 0.001, days * 86_400_000 // step_ms)
@@ -257,8 +157,8 @@ def test_a_recording_that_was_never_played_begins_with_the_two_days_before(
     )
 
     async def work() -> None:
-        app = build(settings, ManualClock(), begins)
-        await open_market(app, NOON, lambda *_: None, days=3)
+        app = build(settings, ManualClock(), begins, days=3)
+        await open_market(app, NOON, lambda *_: None)
         await tick(app, NOON)
         await app.aclose()
 
@@ -280,7 +180,7 @@ def test_hours_in_which_a_recording_has_too_few_bars_for_a_forecast_are_not_play
     )
 
     async def work() -> None:
-        app = build(settings, ManualClock(), datetime(2026, 1, 2, 0, tzinfo=UTC))
+        app = build(settings, ManualClock(), datetime(2026, 1, 2, 0, tzinfo=UTC), days=3)
         await open_market(app, NOON, lambda *_: None)
         await tick(app, NOON)
         await app.aclose()
@@ -318,23 +218,6 @@ def test_on_hourly_data_the_brain_says_nothing_and_nothing_is_scored_or_learned(
     assert (shared["combined_intelligence"]["brain"], shared["combined_intelligence"]["agreement"]) == (None, None)
     reasons = {row["void_reason"] for row in body(state, "/arena/rounds.json")["rounds"]}
     assert reasons == {"no forecast: the brain had none before the start"}
-
-
-def test_a_brain_state_of_other_weights_is_not_used_and_nothing_is_lost(tmp_path: Path) -> None:
-    async def work() -> None:
-        clock = ManualClock()
-        async with opened(tmp_path, clock, hours=2) as app:
-            await tick(app, clock.now())
-            inputs = PlayInputs(
-                now_ms=0, prices={}, venues_needed=1, price_basis="", forecast=lambda *_: None, config=app.record.arena,
-                ballots=(), salt=app.record.salt, brain_state=b"of another version",
-            )  # fmt: skip
-            app.record.memory.play(inputs)
-        async with opened(tmp_path, clock) as app:
-            report = await tick(app, clock.step(MINUTE))
-        assert report.regime != "unknown"
-
-    run(work)
 
 
 @pytest.mark.parametrize(
@@ -382,31 +265,3 @@ def test_a_recording_that_ended_is_stale_and_unknown(tmp_path: Path) -> None:
 
     assert body(settings.state_dir, "/status.json")["sources"][0]["status"] == "stale"
     assert body(settings.state_dir, "/api/market-regime.php")["regime"]["label"] == "unknown"
-
-
-def test_a_live_market_out_of_reach_at_the_start_is_published_as_unavailable(tmp_path: Path) -> None:
-    class OutOfReach:
-        mode = SourceMode.LIVE
-
-        async def backfill(self, now_ms: int, days: int, progress: Any) -> BarFrame:
-            raise SourceError("no venue sent any history")
-
-        async def observe(self, now_ms: int, since_ms: int) -> Observation:
-            nothing = {asset: AssetObservation(asset, limitations=("no venue answered",)) for asset in ASSETS}
-            return Observation(SourceMode.LIVE, now_ms, nothing, (), BarFrame.empty(ASSETS))
-
-        async def aclose(self) -> None:
-            """Nothing is open."""
-
-    async def work() -> None:
-        clock = ManualClock()
-        app = build(GeneratorSettings(state_dir=tmp_path), clock)
-        app.market.source = OutOfReach()
-        await open_market(app, clock.now(), lambda *_: None)
-        await tick(app, clock.now())
-        await app.aclose()
-
-    run(work)
-
-    assert body(tmp_path, "/status.json")["status"] == "unavailable"
-    assert body(tmp_path, "/api/main-brain.php")["coins"]["BTC"]["price"] is None

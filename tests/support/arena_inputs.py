@@ -16,7 +16,7 @@ from gateway.wire.networks import NETWORKS
 from generator.arena.ballots import BallotFile
 from generator.arena.play import ArenaConfig, PlayInputs, PricePoint
 from generator.arena.signing import sign_ballot
-from generator.brain.values import Forecast, Probabilities
+from generator.brain.forecast import Forecast, Probabilities
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Prediction
 

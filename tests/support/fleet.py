@@ -206,7 +206,7 @@ def at_work(*work: Callable[[], None], stop: Sequence[threading.Event]) -> Itera
             thread.join(60)
 
 
-def shared(environment: dict[str, str], bucket: str, database: str, lease: str, key: Path) -> dict[str, str]:
+def shared(environment: dict[str, str], bucket: str, database: str, key: Path) -> dict[str, str]:
     """Return the settings that every generator has in common."""
     return {
         **environment,
@@ -215,7 +215,7 @@ def shared(environment: dict[str, str], bucket: str, database: str, lease: str, 
         "EMI_SITE_URL": f"s3://{bucket}/site",
         "EMI_VAULT_URL": f"s3://{bucket}/vault",
         "EMI_MEMORY_URL": database,
-        "EMI_LEASE_URL": lease,
+        "EMI_LEASE_URL": database,
         "EMI_LOG_KEY_FILE": str(key),
     }
 

@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+from generator.lease import Fence, one_writer
 from generator.release.disk import Disk
 from generator.release.release import Releases
 from generator.release.vault import Vault
 from generator.runtime.app import App, build
-from generator.runtime.opening import open_market
+from generator.runtime.market import no_progress
+from generator.runtime.startup import open_market
 from generator.settings import GeneratorSettings
 from generator.site.background import BackgroundFiles, BackgroundRelease, TickFiles
 from generator.site.resources import Assets
 from tests.support.clock import ManualClock
 
 DAYS = 1  # of history: as little as gives a reading, for the brain takes a second for three
+MINUTE = timedelta(minutes=1)
+
+
+def run(work: Callable[[], Awaitable[None]]) -> None:
+    """Run a test's coroutine, and end one that hangs."""
+
+    async def inner() -> None:
+        await asyncio.wait_for(work(), 100)
+
+    asyncio.run(inner())
+
+
+def body(state: Path, path: str) -> Any:
+    """Return a JSON body of the release that readers see."""
+    return json.loads((state / "site" / "current" / path.lstrip("/")).read_bytes())
 
 
 class NoBackground(BackgroundFiles):
@@ -49,13 +69,14 @@ async def opened(
     *,
     background: bool = False,
     days: int = DAYS,
+    fence: Fence = one_writer,
 ) -> AsyncIterator[App]:
     """Open a generator on `state`."""
-    app = build(settings or GeneratorSettings(state_dir=state), clock, at)
+    app = build(settings or GeneratorSettings(state_dir=state), clock, at, fence=fence, days=days)
     if not background:
         without_background(app)
     try:
-        await open_market(app, clock.now(), lambda *_: None, hours, days=days)
+        await open_market(app, clock.now(), no_progress, hours)
         yield app
     finally:
         await app.aclose()

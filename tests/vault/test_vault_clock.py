@@ -9,7 +9,7 @@ import pytest
 
 from gateway.vault.bucket import Folder
 from gateway.vault.folder import Vault
-from tests.app.test_connection import Line, get
+from tests.app.test_server import Client, get
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
 from tests.support.small_vault import GENERATION, START, stamp, write_manifest, write_vault
@@ -42,7 +42,7 @@ async def refusals(home: GatewayHarness) -> set[str]:
 async def test_a_vault_from_the_future_is_not_sold(tmp_path: Path) -> None:
     async with gateway_app(tmp_path, vault=from_the_future) as home:
         told = await refusals(home)
-        at_once = await Line(home).send(get())
+        at_once = await Client(home).send(get())
 
     assert told == {FUTURE}
     assert b"402" not in at_once
@@ -83,7 +83,7 @@ async def test_a_dead_generator_stops_sales_after_the_maximum_age_whatever_the_w
         await home.state.facilitator.refresh()
 
         answer = await home.get()
-        at_once = await Line(home).send(get())
+        at_once = await Client(home).send(get())
 
     assert answer.status_code == 503
     assert b"402" not in at_once

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 
-from generator.catalog.assets import ASSETS
 from generator.market.simulated.params import (
     BAR_MINUTES,
     BARS_A_DAY,
@@ -26,11 +26,10 @@ from generator.market.simulated.params import (
     VOLUME_USD_DAY,
 )
 from generator.market.simulated.paths import Path, make_path
-from generator.market.simulated.random import Stream, autoregress, generator, ornstein_uhlenbeck
+from generator.market.simulated.random import Draws, Stream, autoregress, ornstein_uhlenbeck
 from generator.market.simulated.schedule import regime_mix
 from generator.market.values import BAR_FIELDS, FloatArray
 
-_COUNT = len(ASSETS)
 _LEAD_BARS = BARS_A_DAY  # history that slow reactions need before the block
 _CALM_SIGMA_BAR = 0.016 / np.sqrt(BARS_A_DAY)
 
@@ -72,7 +71,7 @@ def _prices(path: Path) -> dict[str, FloatArray]:
 
 def _wave(seed: int, stream: Stream, block: int, half_life_bars: float, shared: float) -> FloatArray:
     """Return unit-variance noise per asset, `shared` of its variance common to all."""
-    drawn = ornstein_uhlenbeck(seed, stream, block, _COUNT + 1, half_life_bars)
+    drawn = ornstein_uhlenbeck(seed, stream, block, half_life_bars)
     mixed: FloatArray = np.sqrt(shared) * drawn[:, :1] + np.sqrt(1.0 - shared) * drawn[:, 1:]
     return mixed
 
@@ -116,7 +115,7 @@ def _followed(target: FloatArray, half_life_bars: float) -> FloatArray:
 
 def _liquidations(seed: int, block: int, move: FloatArray, interest: FloatArray) -> dict[str, FloatArray]:
     """Return USD liquidated: a trickle always, a burst on the losing side when a bar moves far."""
-    noise = np.exp(0.5 * generator(seed, Stream.LIQUIDATIONS, block).standard_normal((2, BLOCK_BARS, _COUNT)))
+    noise = np.exp(0.5 * Draws(seed, Stream.LIQUIDATIONS, block).each(Generator.standard_normal, (2, BLOCK_BARS)))
     threshold = 1.5 * _CALM_SIGMA_BAR * BETA
     fell, rose = np.maximum(-move - threshold, 0.0), np.maximum(move - threshold, 0.0)
     return {

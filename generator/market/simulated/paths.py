@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 
 from generator.catalog.assets import ASSETS
 from generator.market.simulated.params import (
@@ -32,7 +33,7 @@ from generator.market.simulated.params import (
     MINUTES_A_DAY,
     SIGMA_DAY,
 )
-from generator.market.simulated.random import Stream, generator, ornstein_uhlenbeck, tail_scale
+from generator.market.simulated.random import Draws, Stream, generator, ornstein_uhlenbeck, tail_scale
 from generator.market.simulated.schedule import schedule
 from generator.market.values import FloatArray
 
@@ -60,8 +61,8 @@ class Path:
 
 def volatility(seed: int, block: int, mix: FloatArray) -> FloatArray:
     """Return daily volatility at each bar: the regime's times a two-scale log-OU factor of mean square 1."""
-    slow = ornstein_uhlenbeck(seed, Stream.VOLATILITY_SLOW, block, _COUNT + 1, _SLOW_HALF_LIFE)
-    fast = ornstein_uhlenbeck(seed, Stream.VOLATILITY_FAST, block, _COUNT + 1, _FAST_HALF_LIFE)
+    slow = ornstein_uhlenbeck(seed, Stream.VOLATILITY_SLOW, block, _SLOW_HALF_LIFE)
+    fast = ornstein_uhlenbeck(seed, Stream.VOLATILITY_FAST, block, _FAST_HALF_LIFE)
     wave = _SLOW_SD[0] * slow[:, :1] + _SLOW_SD[1] * slow[:, 1:] + _FAST_SD[0] * fast[:, :1] + _FAST_SD[1] * fast[:, 1:]
     mean_square = sum(sd * sd for sd in (*_SLOW_SD, *_FAST_SD))
     regime = np.exp(mix @ np.log(SIGMA_DAY))[:, None]
@@ -80,7 +81,7 @@ def level(seed: int, block: int) -> FloatArray:
 
 def _displacement(seed: int, block: int) -> FloatArray:
     days = schedule(seed, block).minutes_by_regime() / MINUTES_A_DAY
-    draw = generator(seed, Stream.LEVEL, block).standard_normal(_COUNT + 1)
+    draw = Draws(seed, Stream.LEVEL, block).each(Generator.standard_normal, shared=1)
     variance = float(days @ SIGMA_DAY**2)
     shared = float(days @ (SIGMA_DAY**2 * CORRELATION)) / variance
     noise = np.sqrt(shared) * draw[0] + np.sqrt(1.0 - shared) * draw[1:]
@@ -102,25 +103,25 @@ def _jumps(seed: int, block: int, sigma_day: FloatArray) -> FloatArray:
 
 def _noise(seed: int, block: int, sigma_day: FloatArray, mix: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the moves of each minute without drift and jumps, and their standard deviations given the tails."""
-    rng = generator(seed, Stream.NOISE, block)
+    draws = Draws(seed, Stream.NOISE, block)
     shared = (mix @ CORRELATION)[:, None]
     diffusive = sigma_day * np.sqrt((1.0 - JUMP_SHARE_COMMON - JUMP_SHARE_OWN) / MINUTES_A_DAY)
-    common = diffusive * np.sqrt(shared) * tail_scale(rng, (BLOCK_BARS, 1))
-    own = diffusive * np.sqrt(1.0 - shared) * tail_scale(rng, (BLOCK_BARS, _COUNT))
+    common = diffusive * np.sqrt(shared) * tail_scale(draws.common, (BLOCK_BARS, 1))
+    own = diffusive * np.sqrt(1.0 - shared) * draws.each(tail_scale, (BLOCK_BARS,))
     spread = np.sqrt(common * common + own * own)
-    unit = rng.standard_normal((BLOCK_BARS, BAR_MINUTES, _COUNT + 1))
+    unit = draws.each(Generator.standard_normal, (BLOCK_BARS, BAR_MINUTES), shared=1)
     moves = common[:, None, :] * unit[:, :, :1] + own[:, None, :] * unit[:, :, 1:]
     return moves.reshape(BLOCK_MINUTES, _COUNT), np.repeat(spread, BAR_MINUTES, axis=0)
 
 
 def _extremes(seed: int, block: int, minute: FloatArray, spread: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return bar highs and lows: the exact law of a Brownian bridge's extremes within each minute."""
-    rng = generator(seed, Stream.EXTREMES, block)
+    draws = Draws(seed, Stream.EXTREMES, block)
     first, last = minute[:-1], minute[1:]
     move_square = (last - first) ** 2
     reach = 2.0 * spread * spread
-    up = np.sqrt(move_square + reach * rng.standard_exponential(first.shape))
-    down = np.sqrt(move_square + reach * rng.standard_exponential(first.shape))
+    up = np.sqrt(move_square + reach * draws.each(Generator.standard_exponential, (BLOCK_MINUTES,)))
+    down = np.sqrt(move_square + reach * draws.each(Generator.standard_exponential, (BLOCK_MINUTES,)))
     high = (0.5 * (first + last + up)).reshape(BLOCK_BARS, BAR_MINUTES, _COUNT).max(axis=1)
     low = (0.5 * (first + last - down)).reshape(BLOCK_BARS, BAR_MINUTES, _COUNT).min(axis=1)
     return high, low

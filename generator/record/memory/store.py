@@ -15,7 +15,7 @@ from generator.arena.play import PlayInputs, play
 from generator.arena.teacher import Standing
 from generator.arena.values import ArenaView, BallotVerdict, Leaderboard, PredictionMade, Round, Tally
 from generator.catalog.words import RoundPhase
-from generator.fence import Fence, one_writer
+from generator.lease import Fence, one_writer
 from generator.record.audit.recount import Sheet
 from generator.record.log.tiles import Tile, tiles_between
 from generator.record.memory import counted, fencing, history, log, record, voters

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from markupsafe import Markup
 
-from generator.brain.values import RegimeReading
+from generator.brain.reading import RegimeReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import change, fixed, share
 from generator.catalog.text.labels import REGIME

@@ -22,7 +22,7 @@ _PROBLEMS = sorted({400, *_FREE_ERRORS, *_PAID_ERRORS})
 
 
 def paths(network: Network, examples: Examples) -> dict[str, Any]:
-    """Return the path items: nine free, four paid, one static path per asset, the status file."""
+    """Return the path items: free, paid, one static path per asset, the status file."""
     items = {row.path: {"get": _free(row, examples)} for row in ENDPOINTS}
     items |= {row.path: {"get": _paid(row, network, examples)} for row in PRODUCTS}
     items[REASONING_ASSET] = {"get": _reasoning_file(examples)}

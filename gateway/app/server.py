@@ -1,7 +1,11 @@
-"""One client's connection: limits on how slowly and how much it may send, and challenges answered at once.
+"""The HTTP server, and the only module that knows which one: uvicorn, over httptools.
 
-It extends uvicorn's protocol over httptools. A request that carries no payment for a product gets the finished bytes
-of its challenge as soon as its head is read; every other request goes the usual way through the application.
+Every connection has limits on how slowly and how much its client may send. A request that carries no payment for a
+product gets the finished bytes of its challenge as soon as its head is read; every other request goes the usual way
+through the application.
+
+`Connection` extends a protocol class of uvicorn that is not public. `tests/app/test_server.py` names what it needs of
+it, and pyproject.toml keeps uvicorn below the next minor version; docs/decisions/server.md says why.
 """
 
 from __future__ import annotations
@@ -9,10 +13,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import resource
+import socket
 from collections import Counter
 from types import SimpleNamespace
 from typing import Any, ClassVar, Final
 
+import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from gateway.app.answers import Encoded
@@ -25,6 +32,8 @@ MAX_HEAD_BYTES: Final = 128 * 1024
 MAX_REQUEST_BYTES: Final = 1024 * 1024
 # Requests that wait behind one that is worked on: no client sends so many, and each costs more than its bytes.
 MAX_PIPELINED: Final = 32
+KEEP_ALIVE_S: Final = 15
+BACKLOG: Final = 2_048
 MAX_OPEN: Final = 4_096
 MAX_OPEN_PER_ADDRESS: Final = 64
 REQUEST_TIMEOUT_S: Final = 10.0
@@ -41,29 +50,6 @@ QUIET.setLevel(logging.ERROR)
 NOT_PLAIN: Final = frozenset({b"payment-signature", b"content-length", b"transfer-encoding", b"expect", b"upgrade"})
 
 
-class Ready:
-    """A finished answer as bytes of the wire, made again when the server's own headers (Date) change.
-
-    Args:
-        answer: the answer.
-    """
-
-    __slots__ = ("_answer", "_bytes", "_server_headers")
-
-    def __init__(self, answer: Encoded) -> None:
-        self._answer = answer
-        self._server_headers: object = None
-        self._bytes = b""
-
-    def wire(self, server_headers: list[tuple[bytes, bytes]]) -> bytes:
-        """Return status line, headers and body."""
-        if server_headers is not self._server_headers:
-            lines = [name + b": " + value + b"\r\n" for name, value in (*server_headers, *self._answer.headers)]
-            self._bytes = b"".join([STATUS_LINE[self._answer.status], *lines, b"\r\n", self._answer.body])
-            self._server_headers = server_headers
-        return self._bytes
-
-
 class Connections:
     """Every open connection of a gateway, and the loop that closes those that take too long.
 
@@ -73,8 +59,8 @@ class Connections:
 
     def __init__(self, state: GatewayState) -> None:
         self._state = state
-        self._quotes: object = None
-        self._ready: dict[bytes, Ready] = {}
+        self._made_of: tuple[object, object] = (None, None)
+        self._challenges: dict[bytes, bytes] = {}
         self.malformed = state.metrics.malformed
         self.open: set[Connection] = set()
         self._of: Counter[str] = Counter()
@@ -82,13 +68,18 @@ class Connections:
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self.most = MAX_OPEN if files < 0 else min(MAX_OPEN, files // 2)
 
-    def ready(self, url: bytes) -> Ready | None:
-        """Return the finished challenge for a request target without query, if it may be quoted now."""
+    def challenge(self, url: bytes, server_headers: list[tuple[bytes, bytes]]) -> bytes | None:
+        """Return the finished challenge for a request target without query, if it may be quoted now.
+
+        Args:
+            url: the request target.
+            server_headers: the server's own (Date), another list when they change.
+        """
         quotes = self._state.quotes()
-        if quotes is not self._quotes:
-            self._quotes = quotes
-            self._ready = {path.encode(): Ready(challenge.answer) for path, challenge in quotes.items()}
-        return self._ready.get(url)
+        if quotes is not self._made_of[0] or server_headers is not self._made_of[1]:
+            self._made_of = (quotes, server_headers)
+            self._challenges = {path.encode(): _wire(one.answer, server_headers) for path, one in quotes.items()}
+        return self._challenges.get(url)
 
     def admit(self, connection: Connection) -> bool:
         """Count a connection in; return whether there is room, in all and for its address."""
@@ -122,7 +113,7 @@ class Connections:
 
 
 class Connection(HttpToolsProtocol):
-    """One connection; `protocol_of` binds it to a gateway."""
+    """One connection; `http_server` binds it to a gateway."""
 
     others: ClassVar[Connections]
     group: str | None = None
@@ -225,10 +216,10 @@ class Connection(HttpToolsProtocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def _answered(self) -> bool:
-        ready = self.others.ready(self.url)
-        if ready is None or self._is_busy() or self.flow.write_paused or not self._is_plain():
+        challenge = self.others.challenge(self.url, self.server_state.default_headers)
+        if challenge is None or self._is_busy() or self.flow.write_paused or not self._is_plain():
             return False
-        self.transport.write(ready.wire(self.server_state.default_headers))
+        self.transport.write(challenge)
         self.server_state.total_requests += 1
         self.cycle = FINISHED
         self._deadline = self.loop.time() + IDLE_TIMEOUT_S
@@ -253,6 +244,53 @@ FINISHED: Final[Any] = SimpleNamespace(
 )
 
 
-def protocol_of(connections: Connections) -> type[asyncio.Protocol]:
-    """Return the protocol class that serves one gateway."""
-    return type("GatewayConnection", (Connection,), {"others": connections})
+def _wire(answer: Encoded, server_headers: list[tuple[bytes, bytes]]) -> bytes:
+    """Return status line, headers and body."""
+    lines = [name + b": " + value + b"\r\n" for name, value in (*server_headers, *answer.headers)]
+    return b"".join([STATUS_LINE[answer.status], *lines, b"\r\n", answer.body])
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take a port.
+
+    Raises:
+        OSError: it is in use, or must not be taken.
+    """
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host.strip("[]"), port))
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def http_server(app: ASGIApp, grace_s: int, state: GatewayState | None = None) -> uvicorn.Server:
+    """Make the server of an application; its `run` takes the sockets and returns after SIGINT or SIGTERM.
+
+    Args:
+        app: the application, whose lifespan is run.
+        grace_s: seconds that requests may take to finish once it was asked to stop.
+        state: of a gateway, whose challenges are answered at once and whose clients are limited.
+    """
+    protocol: type[asyncio.Protocol] | None = None
+    if state is not None:
+        connections = Connections(state)
+        state.background.append(connections.sweep_forever)
+        protocol = type("GatewayConnection", (Connection,), {"others": connections})
+    config = uvicorn.Config(
+        app,
+        http=protocol or "auto",
+        ws="none",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_graceful_shutdown=grace_s,
+        backlog=BACKLOG,
+        log_config=None,
+        log_level="warning",
+        lifespan="on",
+    )
+    return uvicorn.Server(config)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from starlette.types import Receive, Scope, Send
-from uvicorn.config import Config
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from gateway.app.connection import (
+from gateway.app.server import (
     MAX_HEAD_BYTES,
     MAX_OPEN_PER_ADDRESS,
     MAX_PIPELINED,
@@ -21,8 +22,7 @@ from gateway.app.connection import (
     REQUEST_TIMEOUT_S,
     STALL_TIMEOUT_S,
     Connection,
-    Connections,
-    protocol_of,
+    http_server,
 )
 from tests.support.gateway_app import REGIME, GatewayHarness, gateway_app, in_loop
 
@@ -54,7 +54,7 @@ class Wire(asyncio.Transport):
         pass
 
 
-class Line:
+class Client:
     """One connection to a gateway, and the requests that its application was asked."""
 
     def __init__(self, home: GatewayHarness) -> None:
@@ -67,11 +67,10 @@ class Line:
             await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"3")]})
             await send({"type": "http.response.body", "body": b"app"})
 
-        config = Config(cast("Any", app), lifespan="off", ws="none", log_config=None)
+        config = http_server(app, 1, home.state).config
         self.server = ServerState()
         self.server.default_headers = [(b"date", b"Fri, 20 Nov 2026 12:00:00 GMT")]
-        kind = cast("type[Connection]", protocol_of(Connections(home.state)))
-        self.connection = kind(config, self.server, {})
+        self.connection = cast("type[Connection]", config.http)(config, self.server, {})
         self.wire = Wire()
         self.others: list[Connection] = []
         self.connection.connection_made(self.wire)
@@ -86,20 +85,20 @@ class Line:
     async def send(self, *parts: bytes) -> bytes:
         for part in parts:
             self.connection.data_received(part)
-            await turns()
+            await settle()
         return self.wire.written
 
 
-async def turns() -> None:
+async def settle() -> None:
     """Let the loop do all that is ready, and what comes of it: nothing here waits for time, disk or network."""
     for _ in range(50):
         await asyncio.sleep(0)
 
 
 @asynccontextmanager
-async def line(folder: Path, **settings: Any) -> AsyncIterator[Line]:
+async def client_of(folder: Path, **settings: Any) -> AsyncIterator[Client]:
     async with gateway_app(folder, **settings) as home:
-        made = Line(home)
+        made = Client(home)
         yield made
         for connection in (made.connection, *made.others):
             connection.connection_lost(None)
@@ -109,33 +108,53 @@ def get(*lines: str, method: str = "GET", path: str = REGIME) -> bytes:
     return "\r\n".join([f"{method} {path} HTTP/1.1", "Host: gateway", *lines, "", ""]).encode()
 
 
+def attributes_of(thing: object) -> set[str]:
+    return {name for name in dir(thing) if not name.startswith("__")}
+
+
 @in_loop
-async def test_a_challenge_is_answered_before_the_application(tmp_path: Path) -> None:
-    async with line(tmp_path) as made:
+async def test_uvicorn_still_has_what_the_connection_extends(tmp_path: Path) -> None:
+    async with client_of(tmp_path) as made:
+        made.connection.data_received(get("PAYMENT-SIGNATURE: abc"))
+        parser, cycle = made.connection.parser, made.connection.cycle
+        await settle()
+        config = made.connection.config
+    plain = HttpToolsProtocol(config, ServerState(), {})
+    plain.connection_made(Wire())
+    plain.on_message_begin()
+
+    needs: list[tuple[object, str]] = [
+        (plain, "client config cycle flow headers expect_100_continue logger loop parser pipeline server_state"),
+        (plain, "timeout_keep_alive_task transport url connection_lost data_received eof_received on_header"),
+        (plain, "on_headers_complete on_message_begin on_message_complete pause_writing send_400_response"),
+        (plain.flow, "write_paused"),
+        (plain.server_state, "default_headers total_requests"),
+        (parser, "get_http_version get_method should_keep_alive"),
+        (cycle, "disconnected keep_alive message_event response_complete"),
+    ]
+    gone = [name for thing, names in needs for name in names.split() if name not in attributes_of(thing)]
+
+    assert not gone, f"uvicorn {version('uvicorn')} lacks {gone}: see docs/decisions/server.md"
+
+
+@in_loop
+async def test_a_challenge_is_sent_without_the_application_and_is_its_answer(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home:
+        through_application = await home.get()
+        made = Client(home)
         written = await made.send(get())
 
     head, _, body = written.partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 402 Payment Required\r\ndate: Fri, 20 Nov 2026")
-    assert b"payment-required: " in head
-    assert b"content-length: %d" % len(body) in head
-    assert made.asked == []
-
-
-@in_loop
-async def test_the_answer_at_once_is_the_applications_answer(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        through_application = await home.get()
-        written = await Line(home).send(get())
-
-    head, _, body = written.partition(b"\r\n\r\n")
-    sent = {tuple(row.split(": ", 1)) for row in head.decode().split("\r\n")[1:]}
+    status, *lines = head.decode().split("\r\n")
+    sent = {tuple(row.split(": ", 1)) for row in lines}
+    assert (status, made.asked) == ("HTTP/1.1 402 Payment Required", [])
     assert body == through_application.content
     assert sent - {("date", "Fri, 20 Nov 2026 12:00:00 GMT")} == set(through_application.headers.items())
 
 
 @in_loop
 async def test_pipelined_requests_are_answered_each_and_in_order(tmp_path: Path) -> None:
-    async with line(tmp_path) as made:
+    async with client_of(tmp_path) as made:
         written = await made.send(get() + get(), get("PAYMENT-SIGNATURE: x") + get(path="/healthz") + get())
 
     # While the application works on one, those behind it are left to it as well.
@@ -160,7 +179,7 @@ async def test_pipelined_requests_are_answered_each_and_in_order(tmp_path: Path)
 )
 @in_loop
 async def test_anything_else_is_passed_on(request_: bytes, tmp_path: Path) -> None:
-    async with line(tmp_path) as made:
+    async with client_of(tmp_path) as made:
         await made.send(request_)
 
     assert len(made.asked) == 1
@@ -170,7 +189,7 @@ async def test_anything_else_is_passed_on(request_: bytes, tmp_path: Path) -> No
 async def test_without_an_honest_quote_the_application_is_asked(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.clock.step(3_600)
-        made = Line(home)
+        made = Client(home)
         await made.send(get())
 
     assert made.asked == ["GET"]
@@ -188,7 +207,7 @@ async def test_without_an_honest_quote_the_application_is_asked(tmp_path: Path) 
 )
 @in_loop
 async def test_a_client_that_sends_too_slowly_is_cut(slowly: list[bytes], tmp_path: Path) -> None:
-    async with line(tmp_path) as made:
+    async with client_of(tmp_path) as made:
         await made.send(*slowly)
         now = made.connection.loop.time()
         made.connection.close_if_late(now + REQUEST_TIMEOUT_S - 5)
@@ -201,11 +220,11 @@ async def test_a_client_that_sends_too_slowly_is_cut(slowly: list[bytes], tmp_pa
 
 @in_loop
 async def test_an_answer_that_takes_long_is_not_cut(tmp_path: Path) -> None:
-    async with line(tmp_path) as made:
+    async with client_of(tmp_path) as made:
         made.connection.data_received(get("PAYMENT-SIGNATURE: abc"))
 
         made.connection.close_if_late(made.connection.loop.time() + 3_600)
-        await turns()
+        await settle()
 
         assert not made.wire.closed
     assert made.wire.written.endswith(b"app")
@@ -213,7 +232,7 @@ async def test_an_answer_that_takes_long_is_not_cut(tmp_path: Path) -> None:
 
 @in_loop
 async def test_a_head_without_end_is_431_and_cut(tmp_path: Path) -> None:
-    async with line(tmp_path) as made:
+    async with client_of(tmp_path) as made:
         written = await made.send(get()[:-2], *([b"X: " + b"a" * 8_000 + b"\r\n"] * (MAX_HEAD_BYTES // 8_000 + 1)))
 
     assert written.startswith(b"HTTP/1.1 431 ")
@@ -223,7 +242,7 @@ async def test_a_head_without_end_is_431_and_cut(tmp_path: Path) -> None:
 
 @in_loop
 async def test_what_is_no_http_is_400_and_cut(tmp_path: Path) -> None:
-    async with line(tmp_path) as made:
+    async with client_of(tmp_path) as made:
         written = await made.send(b"\x16\x03\x01\x02\x00 this is no HTTP\r\n\r\n")
 
     assert written.startswith(b"HTTP/1.1 400 ")
@@ -235,7 +254,7 @@ CHUNKED = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 @in_loop
 async def test_what_comes_after_a_chunked_body_is_no_header(tmp_path: Path) -> None:
-    async with line(tmp_path) as made:
+    async with client_of(tmp_path) as made:
         await made.send(CHUNKED + b"0\r\nPAYMENT-SIGNATURE: x\r\n\r\n")
 
     assert made.heads == [[(b"transfer-encoding", b"chunked")]]
@@ -244,7 +263,7 @@ async def test_what_comes_after_a_chunked_body_is_no_header(tmp_path: Path) -> N
 @pytest.mark.parametrize("part", [b"X: " + b"a" * 30_000 + b"\r\n", b"Y: b\r\n" * 5_000])
 @in_loop
 async def test_a_request_without_end_is_cut_after_its_answer(part: bytes, tmp_path: Path) -> None:
-    async with line(tmp_path) as made:
+    async with client_of(tmp_path) as made:
         await made.send(CHUNKED + b"0\r\n", *([part] * (MAX_REQUEST_BYTES // len(part))))
         early = made.wire.closed
 
@@ -257,10 +276,10 @@ async def test_a_request_without_end_is_cut_after_its_answer(part: bytes, tmp_pa
 
 @in_loop
 async def test_more_pipelined_requests_than_any_client_sends_are_cut(tmp_path: Path) -> None:
-    async with line(tmp_path) as made:
+    async with client_of(tmp_path) as made:
         made.connection.data_received(get(path="/healthz") * 6_000)
         waiting = len(made.connection.pipeline)
-        await turns()
+        await settle()
 
     assert waiting == MAX_PIPELINED
     assert made.wire.closed
@@ -269,11 +288,11 @@ async def test_more_pipelined_requests_than_any_client_sends_are_cut(tmp_path: P
 
 @in_loop
 async def test_a_client_that_only_listens_any_more_gets_its_answer(tmp_path: Path) -> None:
-    async with line(tmp_path) as made:
+    async with client_of(tmp_path) as made:
         made.connection.data_received(get("PAYMENT-SIGNATURE: abc") + get("PAYMENT-SIGNATURE: abc"))
 
         stays = made.connection.eof_received()
-        await turns()
+        await settle()
 
     assert stays
     assert made.wire.written.count(b"\r\n\r\napp") == 2
@@ -283,7 +302,7 @@ async def test_a_client_that_only_listens_any_more_gets_its_answer(tmp_path: Pat
 
 @in_loop
 async def test_a_client_that_left_before_it_asked_is_let_go(tmp_path: Path) -> None:
-    async with line(tmp_path) as made:
+    async with client_of(tmp_path) as made:
         await made.send(get(), b"GET / HT")
 
         assert not made.connection.eof_received()
@@ -292,7 +311,7 @@ async def test_a_client_that_left_before_it_asked_is_let_go(tmp_path: Path) -> N
 @pytest.mark.parametrize("reads", [True, False])
 @in_loop
 async def test_a_client_that_never_reads_is_cut_and_a_slow_one_is_not(reads: bool, tmp_path: Path) -> None:
-    async with line(tmp_path) as made:
+    async with client_of(tmp_path) as made:
         now = made.connection.loop.time()
         made.connection.pause_writing()
         made.connection.close_if_late(now)
@@ -308,7 +327,7 @@ async def test_a_client_that_never_reads_is_cut_and_a_slow_one_is_not(reads: boo
 
 @in_loop
 async def test_a_connection_whose_end_its_client_does_not_read_is_cut(tmp_path: Path) -> None:
-    async with line(tmp_path) as made:
+    async with client_of(tmp_path) as made:
         made.wire.close()
         now = made.connection.loop.time()
         made.connection.close_if_late(now)
@@ -320,7 +339,7 @@ async def test_a_connection_whose_end_its_client_does_not_read_is_cut(tmp_path: 
 
 @in_loop
 async def test_a_challenge_waits_while_the_client_does_not_read(tmp_path: Path) -> None:
-    async with line(tmp_path) as made:
+    async with client_of(tmp_path) as made:
         made.connection.pause_writing()
 
         written = await made.send(get())
@@ -330,12 +349,12 @@ async def test_a_challenge_waits_while_the_client_does_not_read(tmp_path: Path) 
 
 @in_loop
 async def test_half_a_request_behind_one_that_is_worked_on_does_not_cut_its_answer(tmp_path: Path) -> None:
-    async with line(tmp_path) as made:
+    async with client_of(tmp_path) as made:
         made.connection.data_received(get("PAYMENT-SIGNATURE: abc") + b"GET / HT")
         late = made.connection.loop.time() + REQUEST_TIMEOUT_S + 5
         made.connection.close_if_late(late)
         early = made.wire.closed
-        await turns()
+        await settle()
 
         made.connection.close_if_late(late)
 
@@ -345,7 +364,7 @@ async def test_half_a_request_behind_one_that_is_worked_on_does_not_cut_its_answ
 
 @in_loop
 async def test_more_connections_than_the_process_has_files_for_are_told_so(tmp_path: Path) -> None:
-    async with line(tmp_path) as made:
+    async with client_of(tmp_path) as made:
         made.connection.others.most = 1
 
         second = made.another("203.0.113.9")
@@ -370,7 +389,7 @@ async def test_more_connections_than_the_process_has_files_for_are_told_so(tmp_p
 async def test_one_address_takes_its_share_of_the_connections_and_a_trusted_proxy_more(
     peers: list[str], trusted: str, taken: int, tmp_path: Path
 ) -> None:
-    async with line(tmp_path, trusted_proxies=trusted) as made:
+    async with client_of(tmp_path, trusted_proxies=trusted) as made:
         wires = [made.another(peers[number % len(peers)]) for number in range(80)]
         buyer = made.another("198.51.100.1")
 
@@ -381,7 +400,7 @@ async def test_one_address_takes_its_share_of_the_connections_and_a_trusted_prox
 
 @in_loop
 async def test_an_address_that_closed_its_connections_is_let_in_again(tmp_path: Path) -> None:
-    async with line(tmp_path) as made:
+    async with client_of(tmp_path) as made:
         for _ in range(MAX_OPEN_PER_ADDRESS + 5):
             made.another("203.0.113.7")
         for connection in made.others:
@@ -397,7 +416,7 @@ async def test_an_address_that_closed_its_connections_is_let_in_again(tmp_path: 
 @in_loop
 async def test_a_request_without_its_one_host_gets_no_challenge(hosts: list[str], tmp_path: Path) -> None:
     request = "\r\n".join([f"GET {REGIME} HTTP/1.1", *hosts, "", ""]).encode()
-    async with line(tmp_path) as made:
+    async with client_of(tmp_path) as made:
         written = await made.send(request)
 
     assert b"402" not in written
@@ -408,8 +427,8 @@ async def test_a_request_without_its_one_host_gets_no_challenge(hosts: list[str]
 async def test_what_is_no_http_is_counted_and_not_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with gateway_app(tmp_path) as home:
         for _ in range(3):
-            await Line(home).send(b"\x16\x03\x01 no HTTP\r\n\r\n")
-        await Line(home).send(get("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", path="/healthz"))
+            await Client(home).send(b"\x16\x03\x01 no HTTP\r\n\r\n")
+        await Client(home).send(get("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", path="/healthz"))
         counted = home.state.metrics.registry.get_sample_value("emi_requests_malformed_total")
 
     assert counted == 3

@@ -1,14 +1,13 @@
-"""Hold a lease from a thread of its own, so that a long tick does not cost it.
+"""Hold the lease from a thread of its own, so that a long tick does not cost it.
 
-The thread asks for the lease while another has it, and renews it three times in its time once it is ours. What the
-tick asks is `fence`: a look at a clock, no request. It says no from the moment on when another may have taken over,
-whether or not the thread got to run, so a process that was stopped and goes on writes nothing.
+The thread acquires the lease when it is free, and renews it three times within its time. A tick checks `fence`: a
+comparison with a clock, no request. It refuses from the moment on when another may have taken over, whether or not the
+thread got to run, so a process that was suspended and continues writes nothing.
 """
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,20 +15,37 @@ from typing import Final
 
 import structlog
 
+from generator.clock import elapsed_s
 from generator.errors import GeneratorError, LeadershipLost, LeaseUnreachable
-from generator.runtime.lease.values import Grant, Lease, elapsed_s
+from generator.lease import Grant, Lease
+from generator.lock import FileLease
+from generator.settings import GeneratorSettings
 
 SHARE_TRUSTED: Final = 0.9  # of the time of a lease; the rest is for clocks that run unequally
 RENEWALS: Final = 3  # in the time of a lease
-ASK_EVERY_S: Final = 0.4
+RETRY_S: Final = 0.4
 FIRST_ANSWER_S: Final = 20.0
 COMPLAIN_EVERY_S: Final = 60.0
+POLL_S: Final = 0.05
 
 log = structlog.get_logger("emi.lease")
 
 
+def open_lease(settings: GeneratorSettings) -> Lease:
+    """Make the lease of these settings: a lock file, or a row in PostgreSQL; it is not acquired yet.
+
+    Raises:
+        LeaseUnreachable: LEASE_URL cannot be used on this machine.
+    """
+    if settings.lease_url is None:
+        return FileLease(settings.state_dir)
+    from generator.wings.postgres_lease import PostgresLease  # noqa: PLC0415  one machine needs no driver
+
+    return PostgresLease(settings.lease_url, settings.lease_ttl_seconds)
+
+
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LeaseState:
     """What is known of the lease: our epoch while we lead, else who does."""
 
     epoch: int | None
@@ -37,7 +53,7 @@ class Standing:
 
 
 @dataclass
-class Counts:
+class LeaseCounts:
     """What the metrics show."""
 
     taken: int = 0
@@ -46,16 +62,16 @@ class Counts:
 
 
 class Leadership:
-    """Ask for a lease, keep it, and tell when it comes and goes.
+    """Acquire a lease, keep it, and notify of every change.
 
     Args:
         lease: whose methods are called from the thread alone.
-        elapsed: seconds that go on while the process is stopped.
+        elapsed: seconds that count on while the process is suspended.
 
     Attributes:
         floor: the highest epoch found written anywhere; the next one is higher.
-        healthy: asked in the thread; while False the lease is given back and not asked for.
-        changed: called in the thread after every change of `standing`.
+        healthy: called in the thread; while False the lease is released and not acquired.
+        on_change: called in the thread after every change of `state()`.
     """
 
     def __init__(self, lease: Lease, elapsed: Callable[[], float] = elapsed_s) -> None:
@@ -63,21 +79,21 @@ class Leadership:
         self._elapsed = elapsed
         self.floor = 0
         self.healthy: Callable[[], bool] = lambda: True
-        self.changed: Callable[[], None] = lambda: None
+        self.on_change: Callable[[], None] = lambda: None
         self._grant: Grant | None = None
         self._until_s = 0.0
-        self._asked = False
+        self._answered = False
         self._complained_s: float | None = None
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-        self.counts = Counts()
+        self.counts = LeaseCounts()
 
-    def standing(self) -> Standing | None:
+    def state(self) -> LeaseState | None:
         """Return who leads, None before the first answer."""
         grant = self._grant
         if grant is not None:
-            return Standing(grant.epoch, "this process")
-        return Standing(None, self._lease.holder()) if self._asked else None
+            return LeaseState(grant.epoch, "this process")
+        return LeaseState(None, self._lease.holder()) if self._answered else None
 
     def fence(self) -> int:
         """Return the epoch held.
@@ -93,30 +109,30 @@ class Leadership:
         return grant.epoch
 
     def start(self) -> None:
-        """Begin to ask, in a thread."""
+        """Start the thread."""
         self._thread = threading.Thread(target=self._run, name="lease", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """Give the lease back and end the thread; a lease that cannot be reached runs out by itself."""
+        """Release the lease and end the thread; a lease that cannot be reached expires."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
-        self.give_back()
+        self.release()
         self._lease.close()
 
     def step(self) -> float:
-        """Ask or renew once; return the seconds until it is due again."""
+        """Acquire or renew once; return the seconds until the next step."""
         try:
             if self._grant is None:
-                self._ask()
+                self._acquire()
             else:
                 self._keep(self._grant)
         except LeaseUnreachable as error:
             self._unreached(str(error))
         return self._pause_s()
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         """Stop leading at once, and let the next one in."""
         if self._grant is None:
             return
@@ -124,30 +140,30 @@ class Leadership:
         try:
             self._lease.release()
         except GeneratorError as error:
-            log.warning("the lease could not be given back; it runs out by itself", reason=str(error))
-        self.changed()
+            log.warning("the lease could not be released; it expires by itself", reason=str(error))
+        self.on_change()
 
     @contextmanager
     def held(self, wait_s: float) -> Iterator[int]:
         """Hold the lease for the length of the block.
 
         Raises:
-            GeneratorError: another has it for `wait_s` seconds, or nobody answered whether one has it.
+            GeneratorError: another holds it for `wait_s` seconds, or it could not be reached.
         """
         self.start()
         try:
             began = self._elapsed()
-            # A first answer may take its time: a disk that is busy, a machine that is.
+            # A first answer may take its time on a busy disk or machine.
             while self._grant is None:
-                answered = self._asked or self.counts.unreached
+                answered = self._answered or self.counts.unreached
                 if self._elapsed() - began >= (wait_s if answered else max(wait_s, FIRST_ANSWER_S)):
                     break
-                time.sleep(0.05)
+                self._stop.wait(POLL_S)
             if self._grant is None:
                 raise GeneratorError(
                     f"{self._lease.holder()} leads here; stop it first"
-                    if self._asked
-                    else "the lease could not be asked for"
+                    if self._answered
+                    else "the lease could not be reached"
                 )
             yield self._grant.epoch
         finally:
@@ -161,30 +177,30 @@ class Leadership:
     def _pause_s(self) -> float:
         grant = self._grant
         if grant is None:
-            return ASK_EVERY_S
+            return RETRY_S
         return 1.0 if grant.ttl_s is None else grant.ttl_s / RENEWALS
 
-    def _ask(self) -> None:
+    def _acquire(self) -> None:
         if not self.healthy():
             return
         began = self._elapsed()
-        first = not self._asked
+        first = not self._answered
         grant = self._lease.acquire(self.floor)
         if grant is None:
-            self._asked = True
+            self._answered = True
             if first:
-                self.changed()
+                self.on_change()
             return
         self._until_s = began + SHARE_TRUSTED * (grant.ttl_s or 0.0)
-        self._grant = grant  # from here on the fence says yes
-        self._asked = True
+        self._grant = grant  # from here on the fence lets writes pass
+        self._answered = True
         self.counts.taken += 1
-        self.changed()
+        self.on_change()
 
     def _keep(self, grant: Grant) -> None:
         if not self.healthy():
-            log.warning("unable to lead: the lease is given back", epoch=grant.epoch)
-            self.give_back()
+            log.warning("unable to lead: the lease is released", epoch=grant.epoch)
+            self.release()
             return
         began = self._elapsed()
         try:
@@ -193,7 +209,7 @@ class Leadership:
             self._grant = None
             self.counts.lost += 1
             log.warning("the lease was lost; standing by", epoch=grant.epoch, reason=str(error))
-            self.changed()
+            self.on_change()
             return
         self._until_s = began + SHARE_TRUSTED * (grant.ttl_s or 0.0)
         self._complained_s = None
@@ -204,4 +220,4 @@ class Leadership:
         now = self._elapsed()
         if self._complained_s is None or now - self._complained_s >= COMPLAIN_EVERY_S:
             self._complained_s = now
-            log.warning("the lease could not be asked for", reason=reason)
+            log.warning("the lease could not be reached", reason=reason)

@@ -1,4 +1,4 @@
-"""The brain as a filter of JSON values, bar by bar (contract section 9). Speaks the study's words."""
+"""The brain over a stream of JSON lines, bar by bar: the values of `emi read`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any, Final
 import numpy as np
 
 from generator.brain.engine import Engine
+from generator.brain.forecast import Forecast
+from generator.brain.reading import AssetReading, BrainReading
 from generator.brain.regime import REGIMES
-from generator.brain.values import AssetReading, BrainReading, Forecast
 from generator.brain.weights import Weights
 from generator.catalog.words import READ_BIAS, READ_DERIVATIVES, READ_LIQUIDITY
 from generator.market.values import BAR_FIELDS, BarFrame
@@ -23,7 +24,7 @@ class BarError(ValueError):
     """A line that is not a bar; the text says what is wrong."""
 
 
-class Filter:
+class JsonLinesReader:
     """One engine over a stream of JSON bars; the first bar fixes the assets."""
 
     def __init__(self, weights: Weights) -> None:
@@ -46,7 +47,7 @@ class Filter:
         reading = engine.update(_frame(engine.assets, t_ms, assets))
         if reading is None:
             raise BarError(f"t {t_ms} is not the opening of a 5-minute bar")
-        return _spoken(t_ms, reading, engine.forecasts(ARENA_MINUTES))
+        return _answer(t_ms, reading, engine.forecasts(ARENA_MINUTES))
 
 
 def _checked(bar: Any) -> tuple[int, dict[str, dict[str, Any]]]:
@@ -75,7 +76,7 @@ def _number(values: dict[str, Any], name: str) -> float:
     """Return a number, NaN where null or absent.
 
     Raises:
-        BarError: something else than a number.
+        BarError: not a number.
     """
     value = values.get(name)
     if value is None:
@@ -88,8 +89,8 @@ def _number(values: dict[str, Any], name: str) -> float:
         return math.inf
 
 
-def _spoken(t_ms: int, reading: BrainReading, arena: tuple[Forecast | None, ...]) -> dict[str, Any]:
-    """Return the answer in the words of the contract."""
+def _answer(t_ms: int, reading: BrainReading, arena: tuple[Forecast | None, ...]) -> dict[str, Any]:
+    """Return the answer to one bar."""
     outlook = reading.outlook
     return {
         "t": t_ms,
