@@ -36,13 +36,12 @@ docs/payments-proof.md: first look, go on, goes on, nobody, rule N, rules N, sec
 docs/payments.md: anew, beside, goes on, nobody, second look, stands, tells
 docs/publishing.md: anew, beside, headstart, made up, nobody, put once, stands
 docs/record.md: beside, go on, goes on, nobody, put once, stands, stepped clock, tells, told
-docs/serving-cloud.md: anew, nobody, stands
+docs/serving-cloud.md: stands
 docs/serving.md: beside, nobody, stands
-docs/several-machines.md: goes on, nobody, stands, tells, told, warm
 docs/venues.md: goes on, nobody, tells, told
 gateway/app: beside, go on, is no X, second look, silent, told
 gateway/buyer: beside, go on, is no X, stands, tells, told, toy
-gateway/clock.py: goes on
+gateway/clock.py: goes on, nobody
 gateway/devnet: beside, is no X, nobody, stands, tells, told, toy
 gateway/errors.py: stands
 gateway/ledger: beside, copy log, first look, go on, is no X, nobody, second look, stands, tidy, told
@@ -53,7 +52,7 @@ gateway/vault: goes on, nobody, stands
 gateway/wire: nobody
 generator/arena: Standing, is no X, lived, made up, nobody, stands, stepped clock, told
 generator/brain: contract section, tells
-generator/cli: beside, go on, is no X, nobody, put once, stands, tells, told, toy
+generator/cli: beside, is no X, nobody, put once, stands, tells, told, toy
 generator/errors.py: nobody, stands
 generator/inbox: first look, goes on, is no X, made up, told
 generator/lab: tells
@@ -65,7 +64,7 @@ generator/settings.py: is no X, nobody, stands
 generator/site: Sidelong, Standing, beside, contract section, go on, is no X, lived, made up, nobody, put once, stands, tells, told, warm
 generator/wings: beside, given up, is no X, nobody, put once, tells, told
 site/assets: beside, goes on, is no X, made up, nobody, stands, tells, told
-site/edge: beside, go on, is no X, nobody, put once, stands, tells, told
+site/edge: beside, go on, is no X, nobody, stands, told
 templates/buyer: go on, made up
 templates/pages: beside, is no X, made up, nobody, stands, tells, told
 tests/app: beside, is no X, put once, rule N, told
@@ -83,7 +82,7 @@ tests/journeys: beside, goes on, is no X, nobody, stands, tells, told
 tests/ledger: anew, aside, copy log, is no X, nobody, rule N, silent, tidy, told
 tests/make_sample.py: beside
 tests/market: beside, given up, go on, goes on, history came, is no X, nobody, tells, told
-tests/outside: anew, beside, front, given up, goes on, is no X, made up, nobody, put once, rule N, rules N, stands, tells, told, warm, world
+tests/outside: anew, beside, front, given up, goes on, is no X, made up, nobody, put once, rule N, rules N, stands, tells, told
 tests/payments: is no X, nobody, rule N, rules N, second look, silent, stands, tells, told
 tests/peers: told
 tests/record: anew, beside, goes on, is no X, lived, made up, nobody, put once, stands, stepped clock, tells, told, warm

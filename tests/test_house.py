@@ -23,7 +23,7 @@ TOUCHES = {
     "processes": {"signal", "subprocess"},
 }
 ASKS_THE_TIME = {"datetime.now", "datetime.utcnow", "datetime.today", "date.today"}
-KNOWN_CIRCLES = {("gateway.buyer.devnet", "gateway.buyer.page")}  # it shrinks; add none
+KNOWN_CIRCLES = {("gateway.buyer.signer", "gateway.buyer.page")}  # it shrinks; add none
 EFFECT = {module: effect for effect, modules in TOUCHES.items() for module in modules}
 
 

@@ -30,8 +30,7 @@ from gateway.ledger.store import Ledger
 from gateway.payments.paid import PaidEndpoint
 from gateway.payments.purchase import Step, no_step
 from gateway.settings import GatewaySettings
-from gateway.upstream.http_client import HttpClient
-from gateway.upstream.remote import Http
+from gateway.upstream.http_client import Http, HttpClient
 from gateway.wire.loopback import is_loopback
 
 PAID_PATH: Final = "/api/x402-{name}.php"

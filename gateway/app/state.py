@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from gateway.app.answers import FALLBACK_DISCLAIMER, problem
 from gateway.app.limits import Clients, RateLimit
 from gateway.app.metrics import Metrics
-from gateway.clock import Clock
+from gateway.clock import NOT_READY_S, STOP_QUOTING_S, Clock, LastGood
 from gateway.ledger.store import Ledger
 from gateway.ledger.thread import LedgerThread
 from gateway.payments.challenge import Challenge, encode_challenges
@@ -24,8 +24,7 @@ from gateway.payments.reconcile import Reconciler, run_forever
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain
 from gateway.upstream.facilitator import Facilitator
-from gateway.upstream.health import NOT_READY_S, STOP_QUOTING_S, LastGood
-from gateway.upstream.remote import Http
+from gateway.upstream.http_client import Http
 from gateway.vault.bucket import vault_files
 from gateway.vault.folder import POLL_S, Vault
 
@@ -188,7 +187,7 @@ class GatewayState:
         self.readiness.look()
 
     def quotes(self) -> Mapping[str, Challenge]:
-        """Return the challenges that may be sent right now, by path; none when no honest quote can be made."""
+        """Return the challenges that may be sent right now, by path; none while quotes are unavailable."""
         now_s = self.clock.monotonic()
         if now_s >= self._quotes_until_s:
             self._quotes = NO_QUOTES if self.no_quote_reason() else self.challenges
@@ -196,7 +195,7 @@ class GatewayState:
         return self._quotes
 
     def no_quote_reason(self) -> str | None:
-        """Say why no honest quote can be made right now, None when it can."""
+        """Return why quotes are unavailable, None when they are not."""
         fault = self.vault.fault() or self.blocked
         if fault is not None:
             return fault

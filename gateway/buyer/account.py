@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn, Protocol
+from typing import Any, Final, NoReturn
 
 from algosdk.encoding import is_valid_address
 
 from gateway.errors import GatewayError
-from gateway.upstream.remote import Answer
+from gateway.upstream.chain import Chain
+from gateway.upstream.http_client import Answer
 from gateway.wire.networks import Network
 
 TIMEOUT_S: Final = 3.0
@@ -24,14 +25,6 @@ MAX_FEE: Final = 10_000
 
 class NodeUnusable(GatewayError):
     """The node does not answer, or says what cannot be."""
-
-
-class Node(Protocol):
-    """What is asked of the chain's client."""
-
-    async def algod(self, path: str, timeout_s: float) -> Answer | None:
-        """Return one answer, None when none could be read in time."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +64,11 @@ class Params:
     min_fee: int
 
 
-async def look_up(node: Node, address: str, network: Network) -> tuple[Account, Params]:
+async def look_up(chain: Chain, address: str, network: Network) -> tuple[Account, Params]:
     """Ask the node about an account and the chain, all three questions at once.
 
     Args:
-        node: the chain's client.
+        chain: its client.
         address: a valid address.
         network: ours; a node of another is not believed.
 
@@ -83,9 +76,9 @@ async def look_up(node: Node, address: str, network: Network) -> tuple[Account, 
         NodeUnusable: any of the three answers is missing or makes no sense; the text is fit to be shown.
     """
     account, holding, params = await asyncio.gather(
-        node.algod(f"/v2/accounts/{address}?exclude=all", TIMEOUT_S),
-        node.algod(f"/v2/accounts/{address}/assets/{network.asset_id}", TIMEOUT_S),
-        node.algod("/v2/transactions/params", TIMEOUT_S),
+        chain.algod(f"/v2/accounts/{address}?exclude=all", TIMEOUT_S),
+        chain.algod(f"/v2/accounts/{address}/assets/{network.asset_id}", TIMEOUT_S),
+        chain.algod("/v2/transactions/params", TIMEOUT_S),
     )
     return _account(account, holding, address, network.asset_id), _params(params, network)
 

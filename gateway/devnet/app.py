@@ -23,12 +23,11 @@ from x402.schemas import PaymentPayload, PaymentRequirements
 from gateway.devnet.algod import algod_routes
 from gateway.devnet.facilitator import Facilitator
 from gateway.devnet.faucet import wallet_routes
-from gateway.devnet.guard import Guard
 from gateway.devnet.indexer import indexer_routes
-from gateway.devnet.keys import load_or_make
 from gateway.devnet.ledger import Ledger
-from gateway.devnet.mounting import mounted
+from gateway.devnet.routing import Guard, mounted
 from gateway.devnet.settings import DevnetSettings
+from gateway.devnet.wallet import load_or_make
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
 

@@ -11,12 +11,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
 from gateway.devnet.errors import LedgerRefusal, WalletError
-from gateway.devnet.keys import Key
 from gateway.devnet.ledger import Ledger
-from gateway.devnet.mounting import mounted
-from gateway.devnet.network import MIN_FEE
+from gateway.devnet.routing import mounted
+from gateway.devnet.rules import MIN_FEE
 from gateway.devnet.transactions import Item, parse_item, signed
-from gateway.devnet.wallet import choose_offer, read_challenge, sign_payment
+from gateway.devnet.wallet import Key, choose_option, read_challenge, sign_payment
 from gateway.wire.networks import Network
 
 GIFT_MICRO_ALGOS: Final = 10_000_000
@@ -49,11 +48,11 @@ def wallet_routes(ledger: Ledger, page_key: Key | None) -> Mount:
         identity = ledger.identity
         try:
             challenge = read_challenge(request.headers.get("payment-required", ""))
-            offer = choose_offer(challenge, identity, PAGE_LIMIT)
+            option = choose_option(challenge, identity, PAGE_LIMIT)
         except WalletError as refusal:
             return _problem(str(refusal))
         ledger.fund(page_key.address, GIFT_MICRO_ALGOS, GIFT_ASSET)
-        payment = sign_payment(challenge, offer, page_key, identity, ledger.rounds.current())
+        payment = sign_payment(challenge, option, page_key, identity, ledger.rounds.current())
         told = {"payment_signature": payment.header, "txid": payment.txid, "payer": payment.payer}
         return JSONResponse({**told, "network": payment.network, "last_valid": payment.last_valid})
 

@@ -15,9 +15,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
 from gateway.devnet.algod import shown_account
-from gateway.devnet.ledger import Committed, Ledger, Search
-from gateway.devnet.mounting import mounted
-from gateway.devnet.rounds import started_at
+from gateway.devnet.ledger import Committed, Ledger, Search, started_at
+from gateway.devnet.routing import mounted
 from gateway.devnet.transactions import FIELDS
 
 DEFAULT_LIMIT: Final = 1_000

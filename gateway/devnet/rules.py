@@ -8,13 +8,27 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from gateway.devnet.errors import LedgerRefusal
-from gateway.devnet.network import MAX_GROUP, MAX_VALIDITY_ROUNDS, MIN_FEE, keyless_address
 from gateway.devnet.transactions import Item, check_signature, group_id
-from gateway.wire.algorand import address_of
+from gateway.wire.algorand import address_of, sha512_256
 from gateway.wire.networks import Network
 
+MIN_FEE: Final = 1_000
+"""Micro-ALGO a transaction, pooled over a group."""
+MAX_VALIDITY_ROUNDS: Final = 1_000
+MAX_GROUP: Final = 16
 MIN_BALANCE: Final = 100_000
 """Micro-ALGO that an account keeps, and again for each asset that it holds."""
+
+
+def keyless_address(purpose: str) -> str:
+    """Return an address that nobody holds a key of, the same on every machine.
+
+    Args:
+        purpose: what it is for, e.g. `fee sink`; a different purpose gives a different address.
+    """
+    return address_of(sha512_256(f"emi-devnet-v1 {purpose}".encode()))
+
+
 FEE_SINK: Final = keyless_address("fee sink")
 
 

@@ -9,8 +9,7 @@ from typing import Final
 from gateway.app.server import http_server, listen
 from gateway.devnet.app import build_devnet
 from gateway.devnet.errors import DevnetError
-from gateway.devnet.running import announced
-from gateway.devnet.settings import DevnetSettings
+from gateway.devnet.settings import DevnetSettings, announced
 
 GRACE_S: Final = 3
 

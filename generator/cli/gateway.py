@@ -17,7 +17,7 @@ def gateway(
     Example: EMI_NETWORK=testnet EMI_PAY_TO=ADDRESS EMI_FACILITATOR_URL=https://facilitator.example emi gateway
     """
     from gateway.app.application import serve
-    from generator.cli._logs import set_up_logs
+    from generator.cli._console import set_up_logs
     from generator.cli._settings import gateway_settings
 
     settings = gateway_settings(host=host, port=port)

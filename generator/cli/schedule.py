@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from generator.cli._times import parse_time
-
 if TYPE_CHECKING:
     from generator.settings import GeneratorSettings
 
@@ -29,7 +27,7 @@ def schedule(
 
     Example: EMI_STATE_DIR=/var/lib/emi emi schedule --source live
     """
-    from generator.cli._settings import generator_settings, refuse_replay_flags
+    from generator.cli._settings import generator_settings, parse_time, refuse_replay_flags
 
     settings = generator_settings(source=source, data_dir=tuple(data) if data else None)
     refuse_replay_flags(settings, at, loop=loop)
@@ -37,7 +35,7 @@ def schedule(
 
     import asyncio
 
-    from generator.cli._logs import set_up_logs
+    from generator.cli._console import set_up_logs
     from generator.clock import SystemClock
     from generator.runtime.bootstrap import ensure
 
@@ -48,8 +46,7 @@ def schedule(
 
 
 async def _run(settings: GeneratorSettings, at: datetime | None, metrics_port: int | None, *, loop: bool) -> None:
-    from generator.cli._progress import progress_bar
-    from generator.cli._report import line
+    from generator.cli._console import progress_bar, report_line
     from generator.clock import SystemClock
     from generator.runtime.app import build
     from generator.runtime.leader import Leader
@@ -58,7 +55,7 @@ async def _run(settings: GeneratorSettings, at: datetime | None, metrics_port: i
     from generator.runtime.publication import Report
 
     def on_report(report: Report, seconds: float) -> None:
-        print(line(report, seconds), flush=True)
+        print(report_line(report, seconds), flush=True)
 
     leadership = Leadership(open_lease(settings))
     metrics = Metrics()

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from generator.cli._times import parse_time
-
 if TYPE_CHECKING:
     from generator.settings import GeneratorSettings
 
@@ -27,7 +25,7 @@ def tick(
 
     Example: emi tick --source recorded --data candles --at 2022-10-20T12:00:00Z --hours 24
     """
-    from generator.cli._settings import generator_settings, refuse_replay_flags
+    from generator.cli._settings import generator_settings, parse_time, refuse_replay_flags
 
     settings = generator_settings(source=source, data_dir=tuple(data) if data else None)
     refuse_replay_flags(settings, at)
@@ -35,7 +33,7 @@ def tick(
 
     import asyncio
 
-    from generator.cli._logs import set_up_logs
+    from generator.cli._console import set_up_logs
     from generator.clock import SystemClock
     from generator.runtime.bootstrap import ensure  # takes a second, so errors of the settings come first
 
@@ -49,8 +47,7 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) ->
     import time
     from datetime import timedelta
 
-    from generator.cli._progress import progress_bar
-    from generator.cli._report import line
+    from generator.cli._console import progress_bar, report_line
     from generator.clock import SystemClock
     from generator.runtime.app import build
     from generator.runtime.bootstrap import ensure_in_store
@@ -71,6 +68,6 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) ->
             with progress_bar() as progress:
                 await open_market(app, now, progress, hours or None)
             began = time.perf_counter()
-            print(line(await make(app, now), time.perf_counter() - began))
+            print(report_line(await make(app, now), time.perf_counter() - began))
     finally:
         await app.aclose()

@@ -16,7 +16,7 @@ from generator.compose.context import TickContext
 from generator.contract.base import Body
 from generator.contract.encode import encode
 from generator.contract.paid_human_report import X402HumanReportPaidResponse
-from generator.record.logbook import CHECKPOINT
+from generator.record.logbook import RecordFiles
 from generator.release.last_good import Kind, LastGood
 from generator.release.vault import Offer
 from generator.runtime.app import App
@@ -59,7 +59,7 @@ class Prepared:
     background: BackgroundRelease
 
 
-def publish(app: App, context: TickContext, composed: Composed, at: datetime) -> Report:
+def publish(app: App, context: TickContext, composed: Composed, record: RecordFiles, at: datetime) -> Report:
     """Publish one tick.
 
     Raises:
@@ -67,21 +67,18 @@ def publish(app: App, context: TickContext, composed: Composed, at: datetime) ->
     """
     prepared = prepare(app, context, composed, at)
     tick, background, generation = prepared.tick, prepared.background, context.freshness.generation
-    log = app.record.logbook.files()
     sample = app.publisher.last_good.make(
         Kind.DOWNLOAD, (SAMPLE_JSON,), lambda: {SAMPLE_JSON: app.publisher.sample.file(tick.paid[HUMAN_REPORT], at)}
     )
-    files = app.publisher.variants.add({**prepared.files, **sample, **log}, lasting={*prepared.lasting, SAMPLE_JSON})
-    once = {**app.record.logbook.tiles(), **app.record.polls.files(), **background.once}
+    files = app.publisher.variants.add(
+        {**prepared.files, **sample, **record.in_release}, lasting={*prepared.lasting, SAMPLE_JSON}
+    )
+    once = {**record.immutable, **background.once}
     app.publisher.checker.check(generation, files, once)
     app.publisher.checker.check_paid(generation, tick.paid)
     app.publisher.vault.publish(_offer(app, context, composed, tick.paid))
     written = app.publisher.releases.publish(generation, files, at.timestamp(), once)
-    app.record.logbook.done(log.get(CHECKPOINT, b""))
-    app.record.polls.done()
-    app.record.memory.tick_done(
-        context.freshness.tick_id, generation, context.freshness.generated_ms, ok=True, reason=None
-    )
+    app.record.logbook.done(record, context.freshness.tick_id, generation, context.freshness.generated_ms)
     app.publisher.background.published(background, tick, at)
     return _report(context, tick.free[STATUS_JSON]["status"], len(files), written)
 

@@ -92,8 +92,6 @@ def _resume(app: App) -> None:
     """Resume from the release that readers see: the log's head, and all files made by whoever led before."""
     head = app.publisher.releases.shown((CHECKPOINT,)).get(CHECKPOINT)
     app.record.logbook.resume(head)
-    if head is None:
-        app.record.polls.put_again()
     app.publisher.background.reset()
     app.publisher.last_good.doubt()
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from structlog.testing import capture_logs
 
+from gateway.clock import STARTING_S
 from gateway.upstream.chain import Chain
 from gateway.upstream.facilitator import Facilitator
-from gateway.upstream.health import STARTING_S
 from gateway.vault.bucket import Folder
 from gateway.vault.folder import Vault
 from tests.support.clock import ManualClock

@@ -19,11 +19,10 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from gateway.app.limits import Clients
-from gateway.buyer.ballot import BallotRefused, read_ballot
-from gateway.buyer.ballot_relay import MAX_AT_ONCE, PER_MINUTE, BallotRelay
+from gateway.buyer.ballots import MAX_AT_ONCE, PER_MINUTE, BallotRefused, BallotRelay, read_ballot
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.upstream.chain import Presence
-from gateway.upstream.remote import Answer
+from gateway.upstream.http_client import Answer
 from gateway.wire.algorand import DEMO_ARENA
 from gateway.wire.networks import DEVNET, TESTNET
 from generator.arena.ballots import BallotFile, Poll, judge, note_of
@@ -175,11 +174,15 @@ class Clock:
         return self.seconds
 
 
-def page(node: FakeNode, client: str = "testclient") -> TestClient:
-    state = SimpleNamespace(
+def relay_over(node: FakeNode) -> BallotRelay:
+    state: Any = SimpleNamespace(
         settings=GatewaySettings(), clock=Clock(), clients=Clients(()), chain=node, project="P", disclaimer="D"
     )
-    relay = BallotRelay(state)
+    return BallotRelay(state)
+
+
+def page(node: FakeNode, client: str = "testclient") -> TestClient:
+    relay = relay_over(node)
     return TestClient(Starlette(routes=[Route("/b", relay.show, methods=["GET", "OPTIONS"])]), client=(client, 1))
 
 
@@ -277,10 +280,7 @@ def test_too_many_from_one_address_are_told_to_wait() -> None:
 
 def test_too_many_at_once_are_turned_away() -> None:
     node = FakeNode()
-    state = SimpleNamespace(
-        settings=GatewaySettings(), clock=Clock(), clients=Clients(()), chain=node, project="P", disclaimer="D"
-    )
-    relay = BallotRelay(state)
+    relay = relay_over(node)
     relay._running = MAX_AT_ONCE
     client = TestClient(Starlette(routes=[Route("/b", relay.show)]))
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from gateway.buyer import bundle as buyer_bundle
-from gateway.buyer.bundle import POLICY
+from gateway.buyer import page as buyer_bundle
+from gateway.buyer.page import POLICY
 from generator.cli import buyer_wallets
 from generator.cli.buyer_wallets import make
 from generator.errors import GeneratorError

@@ -18,14 +18,13 @@ from starlette.routing import Route
 from typer.testing import CliRunner
 from x402.extensions.payment_identifier import declare_payment_identifier_extension
 
-from gateway.devnet.keys import load_or_make
+from gateway.devnet.wallet import load_or_make
 from gateway.ledger.store import Ledger
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET, MAINNET
 from generator.catalog.products import PRODUCTS
 from generator.cli import application
-from generator.cli._buying import BuyError, Order, purchase
-from generator.cli._purchases import Purchase, Purchases
+from generator.cli._buying import BuyError, Order, Purchase, Purchases, purchase
 from generator.errors import GeneratorError
 from tests.support.local_servers import Shop, devnet_at, serving, shop
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from algosdk import encoding, transaction
@@ -16,15 +16,15 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from gateway.app.limits import Clients
-from gateway.buyer.page import SIGN_PATH, buyer_routes, devnet_wallet
+from gateway.buyer.page import buyer_routes
 from gateway.buyer.products import FLOWS, Flow
+from gateway.buyer.signer import SIGN_PATH, devnet_wallet
 from gateway.clock import SystemClock
 from gateway.devnet.transactions import check_signature, parse_item
 from gateway.payments.challenge import Challenge
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.upstream.chain import Presence
-from gateway.upstream.http_client import HttpClient
-from gateway.upstream.remote import Answer
+from gateway.upstream.http_client import Answer, HttpClient
 from gateway.vault.bucket import Folder
 from gateway.vault.folder import Vault
 from gateway.wire.networks import DEVNET, MAINNET
@@ -95,7 +95,9 @@ def state_of(folder: Path, *, vault: bool = True, **settings: Any) -> State:
 
 
 def page_of(state: State) -> TestClient:
-    return TestClient(Starlette(routes=buyer_routes(state)), base_url="http://localhost", follow_redirects=False)
+    return TestClient(
+        Starlette(routes=buyer_routes(cast("Any", state))), base_url="http://localhost", follow_redirects=False
+    )
 
 
 @pytest.fixture

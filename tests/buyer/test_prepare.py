@@ -9,7 +9,7 @@ import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from algosdk import encoding
@@ -22,8 +22,8 @@ from starlette.testclient import TestClient
 from gateway.app.application import build_app
 from gateway.app.limits import Clients
 from gateway.buyer.prepare import MAX_AT_ONCE, PER_MINUTE, Prepare
-from gateway.devnet.keys import new_key
 from gateway.devnet.transactions import group_id, parse_item, signed
+from gateway.devnet.wallet import new_key
 from gateway.payments.payment import read_payment
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.wire.networks import DEVNET, MAINNET
@@ -308,15 +308,15 @@ class State:
 
 
 def client_of(state: State, address: str = "203.0.113.9") -> TestClient:
-    app = Starlette(routes=[Route("/prepare", Prepare(state).show, methods=["GET", "OPTIONS"])])
+    app = Starlette(routes=[Route("/prepare", Prepare(cast("Any", state)).show, methods=["GET", "OPTIONS"])])
     return TestClient(app, client=(address, 40_000))
 
 
-def test_without_an_honest_quote_nothing_is_prepared() -> None:
+def test_without_a_quote_nothing_is_prepared() -> None:
     answer = client_of(State(GatewaySettings(), None)).get(f"/prepare?product=human&address={BUYER.address}")
 
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
-    assert "No honest quote" in answer.json()["detail"]
+    assert "Quotes are temporarily unavailable" in answer.json()["detail"]
 
 
 def test_one_address_prepares_thirty_a_minute_and_is_told_when_it_may_again() -> None:

@@ -8,7 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from gateway.app.server import Connections
-from gateway.upstream.health import STOP_QUOTING_S
+from gateway.clock import STOP_QUOTING_S
 from tests.support.fake_upstream import FakeUpstream
 from tests.support.gateway_app import REGIME, GatewayHarness, gateway_app, in_loop
 

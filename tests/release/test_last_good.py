@@ -75,7 +75,7 @@ def torn_templates(folder: Path, name: str = "pages/index.html") -> Pages:
     there = Resources.locate()
     shutil.copytree(there.templates, folder)
     (folder / name).write_text("{{ 1 // 0 }}")
-    (folder.parent / "CHANGELOG.md").write_text(there.changelog())
+    (folder.parent / "CHANGELOG.md").write_text(there.changelog)
     return Pages(Resources(folder, there.site))
 
 

@@ -21,7 +21,7 @@ from generator.catalog.downloads import DOWNLOADS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
 from generator.catalog.words import RoundPhase
-from generator.contract.registry import MODELS
+from generator.compose.all import MODELS
 from generator.record.memory.store import Memory
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings

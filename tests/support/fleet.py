@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gateway.devnet.keys import Key, new_key
-from gateway.devnet.wallet import SignedPayment, choose_offer, read_challenge, sign_payment
+from gateway.devnet.wallet import Key, SignedPayment, choose_option, new_key, read_challenge, sign_payment
 from gateway.wire.networks import TESTNET
 from tests.outside.processes import REPOSITORY, get_json
 from tests.support.processes import clean_environment
@@ -176,7 +175,7 @@ class Buyer:
         status, headers = _status(origin + PRODUCT)
         assert status == 402, status
         challenge = read_challenge(headers["PAYMENT-REQUIRED"])
-        offer = choose_offer(challenge, TESTNET, 10_000)
+        offer = choose_option(challenge, TESTNET, 10_000)
         last = get_json(f"{self.chain}/algod/v2/status")["last-round"]
         return sign_payment(challenge, offer, self.key, TESTNET, int(last))
 

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from gateway.upstream.http_client import HttpClient
-from gateway.upstream.remote import Answer, RemoteError, call
+from gateway.upstream.http_client import Answer, HttpClient, RemoteError, call
 from tests.support.gateway_app import in_loop
 
 

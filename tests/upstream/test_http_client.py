@@ -21,8 +21,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from gateway.upstream.http_client import HttpClient
-from gateway.upstream.remote import MAX_ANSWER_BYTES, Answer, Http, RemoteError, call
+from gateway.upstream.http_client import MAX_ANSWER_BYTES, Answer, Http, HttpClient, RemoteError, call
 from tests.support.gateway_app import PATIENCE_S, in_loop
 from tests.support.resolvers import NAME, Names, black_hole, loopback_addresses
 

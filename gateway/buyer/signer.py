@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
@@ -10,14 +10,12 @@ from starlette.responses import JSONResponse, Response
 
 from gateway.app.answers import problem
 from gateway.app.limits import is_foreign, own_names
+from gateway.app.state import GatewayState
 from gateway.buyer.products import DEFAULT, PRODUCTS
 from gateway.settings import GatewaySettings
-from gateway.upstream.remote import RemoteError, call
+from gateway.upstream.http_client import RemoteError, call
 from gateway.wire.loopback import is_loopback
 from gateway.wire.networks import DEVNET
-
-if TYPE_CHECKING:
-    from gateway.buyer.page import BuyerState
 
 SIGN_PATH: Final = "/x402-buyer/devnet-sign"
 SIGN_TIMEOUT_S: Final = 5.0
@@ -41,7 +39,7 @@ class Signer:
         wallet_url: from `devnet_wallet`.
     """
 
-    def __init__(self, state: BuyerState, wallet_url: str) -> None:
+    def __init__(self, state: GatewayState, wallet_url: str) -> None:
         self._state = state
         self._wallet_url = wallet_url
         self._names = own_names(state.settings)

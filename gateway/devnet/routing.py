@@ -1,9 +1,12 @@
-"""Who may ask the devnet: programs of this machine, and no page of another site."""
+"""How the devnet's routes are mounted, and who may ask: programs of this machine, and no page of another site."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
+from starlette.routing import BaseRoute, Mount, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.app.limits import is_foreign, misses_host
@@ -39,3 +42,8 @@ def _refusal(scope: Scope) -> tuple[int, str] | None:
     if headers.get("origin") not in {None, f"http://{host}"} or headers.get("sec-fetch-site") == "cross-site":
         return 403, "the devnet takes nothing from pages of other sites"
     return None
+
+
+def mounted(path: str, routes: Sequence[BaseRoute]) -> Mount:
+    """Return the routes below a path, without Starlette's redirect between a path with and without its last slash."""
+    return Mount(path, app=Router(routes, redirect_slashes=False))
