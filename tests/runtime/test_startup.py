@@ -234,12 +234,8 @@ def test_a_live_market_out_of_reach_at_the_start_is_published_as_unavailable(tmp
             """Nothing is open."""
 
     async def work() -> None:
-        clock = ManualClock()
-        app = build(GeneratorSettings(state_dir=tmp_path), clock)
-        app.market.source = OutOfReach()
-        await open_market(app, clock.now(), nothing)
-        await tick(app, clock.now())
-        await app.aclose()
+        async with opened(tmp_path, ManualClock(), wrap=lambda _: OutOfReach()) as app:
+            await tick(app, NOON)
 
     run(work)
 
