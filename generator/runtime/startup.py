@@ -91,8 +91,7 @@ def _resume(app: App) -> None:
     """Resume from the release that readers see: the log's head, and all files made by whoever led before."""
     head = app.publisher.releases.shown((CHECKPOINT,)).get(CHECKPOINT)
     app.record.logbook.resume(head)
-    app.publisher.standing.doubt()
-    app.publisher.beside.doubt()
+    app.publisher.background.reset()
     app.publisher.last_good.doubt()
 
 
