@@ -25,7 +25,6 @@ ALEMBIC_VERSIONS = "migrations/versions"
 LEFT = """
 docs/arena.md: anew, beside, go on, goes on, is no X, made up, nobody, put once, stands, stepped clock, tells
 docs/benchmarks.md: beside, told, warm
-docs/buying.md: anew, stands, tells, told
 docs/decisions: beside, first look, nobody, rule N, stands, tells, told
 docs/feeds.md: anew, beside, put once
 docs/object-store.md: anew, goes on, put once, told
@@ -36,18 +35,8 @@ docs/payments.md: anew, beside, goes on, nobody, second look, stands, tells
 docs/publishing.md: anew, beside, headstart, made up, nobody, put once, stands
 docs/record.md: beside, go on, goes on, nobody, put once, stands, stepped clock, tells, told
 docs/serving-cloud.md: stands
-docs/serving.md: beside, nobody, stands
-gateway/app: beside, go on, is no X, second look, silent, told
-gateway/buyer: beside, go on, is no X, stands, tells, told, toy
-gateway/clock.py: goes on, nobody
-gateway/devnet: beside, is no X, nobody, stands, tells, told, toy
-gateway/errors.py: stands
 gateway/ledger: beside, copy log, first look, go on, is no X, nobody, second look, stands, tidy, told
 gateway/payments: Flight, go on, goes on, is no X, nobody, rule N, second look, stands, told
-gateway/settings.py: nobody, told, toy
-gateway/upstream: beside, nobody, silent, stands
-gateway/vault: goes on, nobody, stands
-gateway/wire: nobody
 generator/arena: Standing, is no X, lived, made up, nobody, stands, stepped clock, told
 generator/cli: beside, is no X, nobody, put once, stands, tells, told, toy
 generator/errors.py: nobody, stands
@@ -60,16 +49,13 @@ generator/site: Sidelong, Standing, beside, contract section, go on, is no X, li
 generator/wings: beside, given up, is no X, nobody, put once, tells, told
 site/assets: beside, goes on, is no X, made up, nobody, stands, tells, told
 site/edge: beside, go on, is no X, nobody, stands, told
-templates/buyer: go on, made up
 templates/pages: beside, is no X, made up, nobody, stands, tells, told
-tests/app: beside, is no X, put once, rule N, told
 tests/arena: beside, is no X, lived, nobody, stands, the issue, told
 tests/benchmarks: beside, first look, house, made up, nobody, second look, tells, the issue, told
-tests/buyer: beside, is no X, made up, nobody, stands, tells, told
+tests/buyer: made up
 tests/cli: is no X, nobody, told
 tests/compose: Standing
 tests/conftest.py: is no X
-tests/devnet: nobody, tells, told, toy
 tests/faults: go on, goes on, is no X, nobody, rule N, rules N, second look, silent, stands, told, toy
 tests/inbox: beside, goes on, is no X, nobody, second look, tells, told
 tests/journeys: beside, goes on, is no X, nobody, stands, tells, told
@@ -85,10 +71,7 @@ tests/site: Standing, anew, beside, goes on, is no X, made up, nobody, put once,
 tests/support: Sidelong, Standing, beside, nobody, put once, silent, told, toy, world
 tests/test_house.py: world
 tests/torture.py: told
-tests/upstream: is no X, nobody, rule N
-tests/vault: anew, goes on, is no X, stands, told
 tests/wings: anew, beside, given up, go on, goes on, is no X, put once, tells, told
-tests/wire: nobody
 """
 
 

@@ -105,7 +105,7 @@ def extend_watch(watched_round: int | None, finding: Finding) -> int | None:
     """Carry the unbroken chain of 404s one lookup further.
 
     Args:
-        watched_round: where it stands, None when it was broken or never began.
+        watched_round: its end so far, None when it was broken or never began.
         finding: the lookup.
 
     Returns:
@@ -361,8 +361,8 @@ def _read_indexed(content: dict[str, Any]) -> Presence:
 def _follows(status: dict[str, Any]) -> bool:
     """Read algod's own word on whether it sees the newest blocks; silence counts as yes."""
     standstill = status.get("time-since-last-round")
-    stands = type(standstill) is int and standstill > MAX_STANDSTILL_NS
-    return not stands and not _positive(status.get("catchup-time"))
+    stalled = type(standstill) is int and standstill > MAX_STANDSTILL_NS
+    return not stalled and not _positive(status.get("catchup-time"))
 
 
 def _positive(value: Any) -> bool:

@@ -29,12 +29,12 @@ from generator.runtime.market import to_ms
 from generator.runtime.publication import pages, rounds_file
 from generator.runtime.tick import VALID_S
 from generator.settings import GeneratorSettings
+from generator.site.background import static_files
 from generator.site.downloads import no_downloads
 from generator.site.feeds import Feeds
 from generator.site.pages.render import Pages, PageView
 from generator.site.resources import static_assets
 from generator.site.sample import bundled
-from generator.site.standing import make
 
 REASON: Final = "not started yet"
 
@@ -113,15 +113,15 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
     context = _context(site, mode, at)
     last_good = LastGood()
     free = {path: body.as_json() for path, body in compose_free(context).items()}
-    standing = last_good.attempt(Kind.DISCOVERY, lambda: make(site, {}, at), OPENAPI_JSON)
-    view = PageView(context, free, standing.schemas if standing else {})
+    static = last_good.attempt(Kind.DISCOVERY, lambda: static_files(site, {}, at), OPENAPI_JSON)
+    view = PageView(context, free, static.schemas if static else {})
     downloads = {
-        SUMS: lambda: no_downloads(site, mode, at).files,
+        SUMS: lambda: no_downloads(mode).files,
         ROUNDS_JSON: lambda: rounds_file(site.project, []),
         SAMPLE_JSON: lambda: {SAMPLE_JSON: encode(bundled())},
     }
-    files = dict(static_assets()) | (standing.files if standing else {}) | pages(renderer or Pages(), view, last_good)
-    files |= last_good.attempt(Kind.FEED, lambda: Feeds().files(site, mode, (), (), at), "feeds") or {}
+    files = {**static_assets(), **(static.files if static else {}), **pages(renderer or Pages(), view, last_good)}
+    files |= last_good.attempt(Kind.FEED, lambda: Feeds(lambda _: ()).files(site, mode, (), None, at), "feeds") or {}
     for name, download in downloads.items():
         files |= last_good.attempt(Kind.DOWNLOAD, download, name) or {}
     return files | {path: encode(body) for path, body in free.items()}

@@ -29,7 +29,7 @@ from generator.wings.bucket.site import BucketSite
 from tests.support.buckets import FaultyBucket, memory
 from tests.support.clock import NOON, ManualClock
 from tests.support.leases import FakeLease
-from tests.support.services import DAYS, MINUTE, NoStanding, opened, run
+from tests.support.services import DAYS, MINUTE, opened, run, without_background
 
 
 class Candidate:
@@ -49,8 +49,7 @@ class Candidate:
         self.leadership = Leadership(lease)
         made = GeneratorSettings(state_dir=state, **settings)
         self.app = build(made, self.clock, fence=self.leadership.fence, days=DAYS)
-        self.app.publisher.standing.close()
-        self.app.publisher.standing = NoStanding()
+        without_background(self.app)
         if bucket is not None:
             self.app.settings = made.model_copy(update={"site_url": "s3://bucket/site"})
             public = BucketSite(bucket, state.name, self.leadership.fence)
