@@ -52,7 +52,7 @@ tests/faults: go on, goes on, is no X, nobody, rule N, rules N, second look, sil
 tests/inbox: beside, goes on, is no X, nobody, second look, tells, told
 tests/journeys: beside, goes on, is no X, nobody, stands, tells, told
 tests/ledger: anew, aside, copy log, is no X, nobody, rule N, silent, tidy, told
-tests/outside: anew, beside, front, given up, goes on, is no X, made up, nobody, put once, rule N, rules N, stands, tells, told
+tests/outside: anew, beside, goes on, is no X, made up, nobody, rule N, rules N, stands, tells, told
 tests/payments: is no X, nobody, rule N, rules N, second look, silent, stands, tells, told
 tests/peers: told
 tests/record: anew, beside, goes on, is no X, lived, made up, nobody, put once, stepped clock, tells, told, warm
