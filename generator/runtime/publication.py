@@ -14,7 +14,7 @@ from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.all import Composed
 from generator.compose.context import TickContext
 from generator.contract.encode import encode
-from generator.record.logbook import RecordFiles
+from generator.record.published import RecordFiles
 from generator.release.last_good import Kind, LastGood
 from generator.release.vault import Offer
 from generator.runtime.app import App
@@ -73,7 +73,7 @@ def publish(app: App, context: TickContext, composed: Composed, record: RecordFi
     paid = {product: encode(body) for product, body in made.paid.items()}
     app.publisher.vault.publish(_offer(app, context, composed, paid))
     written = app.publisher.releases.publish(generation, files, at.timestamp(), once)
-    app.record.logbook.done(record, context.freshness.tick_id, generation, context.freshness.generated_ms)
+    app.record.published.done(record, context.freshness.tick_id, generation, context.freshness.generated_ms)
     app.publisher.beside.done(aside, context, made.free, at)
     return _report(context, made.free["/status.json"]["status"], len(files), written)
 

@@ -15,7 +15,7 @@ from generator.market.source import Progress, Source
 from generator.market.values import BarFrame, Observation
 from generator.record.audit.audit import Audit
 from generator.record.log.reader import LogReader
-from generator.record.logbook import head_of
+from generator.record.published import head_of
 from generator.runtime.app import build
 from generator.runtime.startup import open_market
 from generator.runtime.tick import tick
