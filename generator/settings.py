@@ -14,7 +14,7 @@ from gateway.wire.algorand import key_of
 from gateway.wire.bucket_url import SCHEMES, BucketUrl, is_bucket
 from generator.catalog.assets import ASSETS
 from generator.catalog.contact import contact_of
-from generator.catalog.sentences import DEFAULT_PROJECT
+from generator.catalog.text.answers import DEFAULT_PROJECT
 from generator.catalog.venues import VENUES
 from generator.catalog.words import SourceMode
 
@@ -64,9 +64,13 @@ class ArenaSettings(BaseModel):
     @field_validator("inbox_url")
     @classmethod
     def _inbox_form(cls, value: str | None) -> str | None:
-        if value is None or value.startswith("file:///") or "://" not in value:
-            return value
-        return bucket_or("a folder, file:///a/folder", value)
+        if value is not None and not value.startswith("file:///") and "://" in value:
+            msg = (
+                "must be a folder or file:///a/folder; an inbox in an object store is no longer read: let several "
+                "machines share a folder, or leave this unset and take ballots on chain only"
+            )
+            raise ValueError(msg)
+        return value
 
     @field_validator("address")
     @classmethod
@@ -208,17 +212,11 @@ class GeneratorSettings(BaseSettings):
 
     @property
     def inbox_path(self) -> Path:
-        """Folder of the ballots, where they are not in an object store."""
+        """Folder of the ballots."""
         url = self.arena.inbox_url
-        if not url or self.inbox_bucket:
+        if not url:
             return self.state_dir / "inbox"
         return Path(unquote(urlsplit(url).path) if url.startswith("file://") else url)
-
-    @property
-    def inbox_bucket(self) -> str | None:
-        """Object store of the ballots; None where it is a folder."""
-        url = self.arena.inbox_url
-        return url if url and is_bucket(url) else None
 
     @property
     def is_loopback(self) -> bool:
@@ -247,20 +245,12 @@ class GeneratorSettings(BaseSettings):
 
     def _inbox_complaint(self) -> str | None:
         """What is read as a ballot is removed afterwards: nothing else may lie there."""
-        if self.inbox_bucket is None:
-            inbox, state = self.inbox_path.resolve(), self.state_dir.resolve()
-            others = (("SITE_DIR", self.site_path), ("VAULT_URL", self.vault_path))
-            apart = [(name, path.resolve()) for name, path in others]
-            if inbox == state or inbox in state.parents:
-                return f"ARENA__INBOX_URL {inbox} must not hold STATE_DIR {state}: its files are taken away as ballots"
-            for name, path in apart:
-                if inbox == path or inbox in path.parents or path in inbox.parents:
-                    return f"ARENA__INBOX_URL {inbox} and {name} {path} must lie apart"
-            return None
-        stores = (("SITE_URL", self.site_url), ("VAULT_URL", self.vault_bucket), ("LEASE_URL", self.lease_url))
-        for name, url in stores:
-            if url and is_bucket(url) and BucketUrl.parse(url).overlaps(BucketUrl.parse(self.inbox_bucket)):
-                return f"ARENA__INBOX_URL {self.inbox_bucket} and {name} {url} must lie apart: ballots are removed"
+        inbox, state = self.inbox_path.resolve(), self.state_dir.resolve()
+        if inbox == state or inbox in state.parents:
+            return f"ARENA__INBOX_URL {inbox} must not hold STATE_DIR {state}: its files are removed as ballots"
+        for name, path in (("SITE_DIR", self.site_path.resolve()), ("VAULT_URL", self.vault_path.resolve())):
+            if inbox == path or inbox in path.parents or path in inbox.parents:
+                return f"ARENA__INBOX_URL {inbox} and {name} {path} must lie apart"
         return None
 
 

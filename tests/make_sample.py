@@ -18,7 +18,8 @@ from generator.runtime.publication import HUMAN_REPORT
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
 from generator.site import sample
-from tests.support.services import NoBeside, NoStanding, SteppedClock
+from tests.support.clock import ManualClock
+from tests.support.services import NoBeside, NoStanding
 
 START: Final = datetime(2026, 11, 17, 12, 0, tzinfo=UTC)
 HOURS: Final = 4 * 24
@@ -27,7 +28,7 @@ TARGET: Final = Path(sample.__file__).parent / sample.BUNDLED
 
 async def made(state: Path) -> dict[str, object]:
     """Return the last report of the days."""
-    clock = SteppedClock(START)
+    clock = ManualClock(START)
     app = build(GeneratorSettings(state_dir=state), clock, None)
     app.publisher.standing.close()
     app.publisher.beside.close()

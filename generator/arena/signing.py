@@ -19,11 +19,8 @@ def sign_ballot(
     genesis_hash: str,
     *,
     lease: bytes | None = None,
-    on_chain: SuggestedParams | None = None,
 ) -> tuple[str, bytes]:
-    """Sign one ballot.
-
-    Without `on_chain` the fee is zero and the validity ends in ledger round 1, so nobody can ever submit it.
+    """Sign one ballot that no one can ever submit: its fee is zero and its validity ends in ledger round 1.
 
     Args:
         private_key: base64 of seed and public key, as the SDK writes it.
@@ -32,12 +29,11 @@ def sign_ballot(
         address: the arena's.
         genesis_hash: standard base64.
         lease: 32 random bytes make a second ballot of the same vote another one; it counts when it comes last.
-        on_chain: fee and rounds of a ballot that is to be submitted, from a node of that network.
 
     Returns:
         The transaction id and the file's content: base64 of the msgpack.
     """
-    params = on_chain or SuggestedParams(fee=0, first=1, last=1, gh=genesis_hash, flat_fee=True)
+    params = SuggestedParams(fee=0, first=1, last=1, gh=genesis_hash, flat_fee=True)
     sender = address_from_private_key(private_key)
     payment = PaymentTxn(sender, params, address, 0, note=note_of(round_id, choice), lease=lease)
     signed = AccountTransactionSigner(private_key).sign_transactions([payment], [0])[0]

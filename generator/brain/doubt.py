@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from generator.brain import sentences
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
 from generator.brain.values import Forecast, Probabilities
 from generator.brain.volatility import IDLE_BARS, STILL_BARS
+from generator.catalog.text import readings
 from generator.catalog.words import Prediction
 
 if TYPE_CHECKING:
@@ -67,15 +67,15 @@ def _doubt(_bars: float, age: float, capped: float, odd: float, still: float, id
     found = []
     if age:
         fresh = age <= HOUR_BARS
-        found.append((min(_MISSED * age, _GONE), sentences.LAST_MISSING if fresh else sentences.STALE))
+        found.append((min(_MISSED * age, _GONE), readings.LAST_MISSING if fresh else readings.STALE))
     if capped:
-        found.append((_CAPPED * capped / DAY_BARS, sentences.CAPPED))
+        found.append((_CAPPED * capped / DAY_BARS, readings.CAPPED))
     if still >= STILL_BARS:
-        found.append((_FROZEN, sentences.FROZEN))
+        found.append((_FROZEN, readings.FROZEN))
     if idle >= IDLE_BARS:
-        found.append((_IDLE, sentences.NO_TRADES))
+        found.append((_IDLE, readings.NO_TRADES))
     if odd:
-        found.append((_WILD, sentences.WILD_FUNDING))
+        found.append((_WILD, readings.WILD_FUNDING))
     sound = 1.0
     for share, _ in found:
         sound *= 1.0 - share
@@ -104,7 +104,7 @@ def doubted(forecast: Forecast, share: float) -> Forecast:
 def named(every: tuple[Doubt, ...], assets: tuple[str, ...]) -> list[str]:
     """Say for the market which assets have which fault; a price that is not there at all is told elsewhere."""
     out = []
-    for reason in dict.fromkeys(reason for one in every for reason in one.reasons if reason != sentences.STALE):
+    for reason in dict.fromkeys(reason for one in every for reason in one.reasons if reason != readings.STALE):
         whose = [name for name, one in zip(assets, every, strict=True) if reason in one.reasons]
         out.append(reason if len(whose) == len(assets) else f"{_who(whose, len(assets))}: {reason}")
     return out
@@ -112,4 +112,4 @@ def named(every: tuple[Doubt, ...], assets: tuple[str, ...]) -> list[str]:
 
 def _who(whose: list[str], many: int) -> str:
     """Name a few assets, count more."""
-    return sentences.listed(whose) if len(whose) <= _NAMED else f"{len(whose)} of {many} assets"
+    return readings.listed(whose) if len(whose) <= _NAMED else f"{len(whose)} of {many} assets"

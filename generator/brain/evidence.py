@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from generator.brain import sentences
 from generator.brain.features import AT
 from generator.brain.values import Evidence, Side
+from generator.catalog.text import labels, readings
 from generator.catalog.words import (
     Bias,
     DerivativesState,
@@ -83,12 +83,12 @@ def gather(words: Words) -> Findings:
     """Return the six families of evidence for one asset."""
     leans = (_TREND[words.trend], words.push, None, words.breadth, words.book, _VOTE[words.vote])
     texts = (
-        sentences.TREND[words.trend],
-        "The push of the last hours is not known yet." if words.push is None else sentences.MOMENTUM[words.push],
-        sentences.VOLATILITY[words.volatility],
-        "How many coins rose is not known yet." if words.breadth is None else sentences.BREADTH[words.breadth],
-        sentences.LIQUIDITY[words.liquidity] + (f" {sentences.BOOK[words.book]}" if words.book else ""),
-        sentences.DERIVATIVES[words.derivatives],
+        labels.TREND[words.trend].reading,
+        labels.MOMENTUM[words.push],
+        labels.VOLATILITY[words.volatility].reading,
+        labels.BREADTH[words.breadth],
+        labels.LIQUIDITY[words.liquidity].reading + (f" {labels.BOOK[words.book]}" if words.book else ""),
+        labels.DERIVATIVES[words.derivatives].reading,
     )
     shown = _SIGN[words.bias or Bias.FLAT]
     sides = [_side(lean, shown) for lean in leans]
@@ -96,8 +96,8 @@ def gather(words: Words) -> Findings:
         sides[FAMILIES.index("volatility")] = Side.NEUTRAL  # it tells how far, never which way
     evidence = tuple(Evidence(*one) for one in zip(FAMILIES, sides, texts, strict=True))
     up, down = (tuple(f for f, lean in zip(FAMILIES, leans, strict=True) if lean == sign) for sign in (1, -1))
-    said = [sentences.EARLY if words.bias is None else sentences.LEAN[words.bias], sentences.pointing(up, down)]
-    said += sentences.standing_out(words.volatility, words.liquidity, words.derivatives)
+    said = [labels.LEAN[words.bias].reading, readings.pointing(up, down)]
+    said += readings.standing_out(words.volatility, words.liquidity, words.derivatives)
     return Findings(evidence, agreement_of(evidence), coverage_of(evidence), " ".join(said))
 
 

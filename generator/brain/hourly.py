@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 
 from generator.brain.derivatives import Derivatives
-from generator.brain.sentences import DERIVATIVES
 from generator.brain.values import FuturesReading
+from generator.catalog.text.labels import DERIVATIVES
 from generator.catalog.words import Trend
 from generator.market.values import BAR_MS, BarFrame, FloatArray
 
@@ -43,7 +43,7 @@ def futures(frame: BarFrame) -> dict[str, FuturesReading]:
         for _ in range(HOUR_MS // BAR_MS):
             measure.update(recent.fields["funding"][row], recent.fields["open_interest"][row])
     return {
-        asset: FuturesReading(found.state, found.vote, found.confidence, DERIVATIVES[found.state])
+        asset: FuturesReading(found.state, found.vote, found.confidence, DERIVATIVES[found.state].reading)
         for asset, found in zip(frame.assets, measure.readings(), strict=True)
     }
 

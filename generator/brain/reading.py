@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
-from generator.brain import sentences
 from generator.brain.derivatives import Pressure
 from generator.brain.doubt import Doubt, doubted_chance, named, overall
 from generator.brain.evidence import Words, book_leans, breadth_lean, gather, momentum
@@ -24,6 +23,7 @@ from generator.brain.values import (
     RegimeReading,
     VolatilityOutlook,
 )
+from generator.catalog.text import labels, readings
 from generator.catalog.words import (
     Bias,
     DerivativesState,
@@ -111,7 +111,7 @@ def read(engine: Engine, day: FloatArray | None = None) -> BrainReading:
         coverage=_mean([one.coverage for one in assets.values()]) or 0.0,
         assets=assets,
         learning=LearningReading(resolved, "learning" if resolved else "idle"),
-        summary=sentences.market_summary(_market_facts(regime, found)),
+        summary=readings.market_summary(_market_facts(regime, found)),
         limitations=_market_limits(engine, found),
     )
 
@@ -204,7 +204,7 @@ def _asset(name: str, column: int, found: Columns) -> AssetReading:
         agreement=evidence.agreement,
         coverage=evidence.coverage,
         evidence=evidence.evidence,
-        summary=sentences.asset_summary(
+        summary=readings.asset_summary(
             name, structure, _changed("It is", found.change[column], found.hour), evidence.said
         ),
         limitations=_limits(column, found, words, forecast),
@@ -214,7 +214,7 @@ def _asset(name: str, column: int, found: Columns) -> AssetReading:
 
 def _changed(who: str, change: float, hour: int) -> str | None:
     """Put a log change into words, None where it is not known."""
-    return None if math.isnan(change) else sentences.moved(who, math.expm1(change), hour)
+    return None if math.isnan(change) else readings.moved(who, math.expm1(change), hour)
 
 
 def _regime(engine: Engine, t_ms: int, found: Columns) -> RegimeReading:
@@ -237,19 +237,19 @@ def _regime(engine: Engine, t_ms: int, found: Columns) -> RegimeReading:
     )
 
 
-def _market_facts(regime: RegimeReading, found: Columns) -> sentences.MarketFacts:
+def _market_facts(regime: RegimeReading, found: Columns) -> readings.MarketFacts:
     """Return what the market's summary is made of."""
     changes = [math.expm1(change) for change in found.change if not math.isnan(change)]
     mean = _mean(changes)
     rose, _, known = found.counts
-    return sentences.MarketFacts(
+    return readings.MarketFacts(
         label=regime.label,
         likelier=regime.likelier,
         minutes=regime.dwell_minutes,
         confidence=regime.confidence,
         volatility=regime.volatility,
-        change=None if mean is None else sentences.moved("On average the coins are", mean, found.hour),
-        risers=sentences.risers(rose, known) if known else None,
+        change=None if mean is None else readings.moved("On average the coins are", mean, found.hour),
+        risers=readings.risers(rose, known) if known else None,
         book=found.book_of_most,
         futures=found.futures_of_most,
     )
@@ -264,13 +264,13 @@ def _drivers(found: Columns, volatility: VolatilityWord) -> tuple[str, ...]:
     """Return what makes the market risky now, in words; empty where nothing does."""
     drivers = []
     if volatility in (VolatilityWord.ELEVATED, VolatilityWord.EXTREME):
-        drivers.append(sentences.VOLATILITY[volatility])
+        drivers.append(labels.VOLATILITY[volatility].reading)
     if breadth_lean(*found.counts) == -1:
-        drivers.append(sentences.BREADTH[-1])
+        drivers.append(labels.BREADTH[-1])
     if found.book_of_most is LiquidityContext.THIN:
-        drivers.append(sentences.MOST_BOOKS[LiquidityContext.THIN])
+        drivers.append(labels.LIQUIDITY[LiquidityContext.THIN].most)
     if found.futures_of_most in _CROWDS:
-        drivers.append(sentences.DERIVATIVES[found.futures_of_most])
+        drivers.append(labels.DERIVATIVES[found.futures_of_most].reading)
     return tuple(drivers)
 
 
@@ -302,13 +302,13 @@ def _limits(column: int, found: Columns, words: Words, forecast: Forecast | None
     """Name what is missing for one asset."""
     missing = []
     if not found.bars[column]:
-        missing.append(sentences.NO_BARS)
+        missing.append(readings.NO_BARS)
     elif forecast is None and found.fresh[column] and found.seen[column] < DAY_BARS // 2:
-        missing.append(sentences.SHORT)
+        missing.append(readings.SHORT)
     if words.liquidity is LiquidityContext.UNKNOWN:
-        missing.append(sentences.NO_BOOK)
+        missing.append(readings.NO_BOOK)
     if words.derivatives is DerivativesState.UNAVAILABLE:
-        missing.append(sentences.NO_FUTURES)
+        missing.append(readings.NO_FUTURES)
     return (*missing, *found.doubt[column].reasons)
 
 
@@ -316,12 +316,12 @@ def _market_limits(engine: Engine, found: Columns) -> tuple[str, ...]:
     """Name what is missing for the market."""
     fresh, missing = np.count_nonzero(engine.volatility.fresh()), []
     if fresh < len(engine.assets):
-        missing.append(sentences.SOME_MISSING if fresh else sentences.NOTHING_FRESH)
+        missing.append(readings.SOME_MISSING if fresh else readings.NOTHING_FRESH)
     missing += named(found.doubt, engine.assets)
     if found.bars[-1] < _REGIME_BARS:
-        missing.append(sentences.SHORT_REGIME)
+        missing.append(readings.SHORT_REGIME)
     if engine.counters.gaps > engine.counters.bars // 20:
-        missing.append(sentences.GAPS)
+        missing.append(readings.GAPS)
     return tuple(missing)
 
 

@@ -1,6 +1,6 @@
-"""A small gated recurrent network (Cho et al. 2014): a forward filter that was learned instead of assumed.
+"""A small gated recurrent unit, GRU (Cho et al. 2014): a forward filter that was learned instead of assumed.
 
-It carries what it remembers of each column from half hour to half hour, so it can only know the past.
+Its hidden state passes from half hour to half hour, so it can only know the past.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from generator.brain.smoothing import clipped
 from generator.market.values import FloatArray
 
-REACH: Final = 3.0  # standard deviations; a market unlike any that taught the network must not carry it away
+INPUT_LIMIT: Final = 3.0  # standard deviations; inputs beyond it, unlike any in training, are clipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,103 +21,106 @@ class Recurrent:
     """The network's weights for `units` units and `width` inputs.
 
     Args:
-        centre, spread: of each input in training, (width,).
-        inputs: (3 * units, width): keep gate, reset gate, proposal.
-        carry: (3 * units, units).
+        mean, std: of each input in training, (width,).
+        input_weights: (3 * units, width): update gate, reset gate, candidate state.
+        recurrent_weights: (3 * units, units), in the same order.
         bias: (3 * units,).
-        outputs: (classes, units); direct: (classes, width); rest: (classes,).
+        output_weights: (classes, units); skip_weights: from inputs to scores, (classes, width).
+        output_bias: (classes,).
     """
 
-    centre: FloatArray
-    spread: FloatArray
-    inputs: FloatArray
-    carry: FloatArray
+    mean: FloatArray
+    std: FloatArray
+    input_weights: FloatArray
+    recurrent_weights: FloatArray
     bias: FloatArray
-    outputs: FloatArray
-    direct: FloatArray
-    rest: FloatArray
+    output_weights: FloatArray
+    skip_weights: FloatArray
+    output_bias: FloatArray
 
     @property
     def units(self) -> int:
-        """How many values it remembers of each column."""
-        return int(self.carry.shape[1])
+        """Size of the hidden state of each column."""
+        return int(self.recurrent_weights.shape[1])
 
     def scaled(self, features: FloatArray) -> FloatArray:
-        """Return the features (width, columns) as the network wants them."""
-        out: FloatArray = clipped((features - self.centre[:, None]) / self.spread[:, None], -REACH, REACH)
+        """Return the features (width, columns) standardised and clipped."""
+        out: FloatArray = clipped((features - self.mean[:, None]) / self.std[:, None], -INPUT_LIMIT, INPUT_LIMIT)
         return out
 
     def step(self, hidden: FloatArray, scaled: FloatArray) -> FloatArray:
-        """Return what is remembered after this input; both (units, columns)."""
+        """Return the hidden state after this input; both (units, columns)."""
         units = self.units
-        given, carried = self.inputs @ scaled + self.bias[:, None], self.carry @ hidden
-        gates = 1.0 / (1.0 + np.exp(-(given[: 2 * units] + carried[: 2 * units])))
-        keep = gates[:units]
-        proposal = np.tanh(given[2 * units :] + gates[units:] * carried[2 * units :])
-        out: FloatArray = keep * hidden + (1.0 - keep) * proposal
+        from_input, from_state = self.input_weights @ scaled + self.bias[:, None], self.recurrent_weights @ hidden
+        gates = 1.0 / (1.0 + np.exp(-(from_input[: 2 * units] + from_state[: 2 * units])))
+        update, reset = gates[:units], gates[units:]
+        candidate = np.tanh(from_input[2 * units :] + reset * from_state[2 * units :])
+        out: FloatArray = update * hidden + (1.0 - update) * candidate
         return out
 
     def scores(self, hidden: FloatArray, scaled: FloatArray) -> FloatArray:
         """Return the scores of the classes, (classes, columns)."""
-        out: FloatArray = self.outputs @ hidden + self.direct @ scaled + self.rest[:, None]
+        out: FloatArray = self.output_weights @ hidden + self.skip_weights @ scaled + self.output_bias[:, None]
         return out
 
 
 class Pair:
-    """Two networks of one size side by side: the second reads the last column, the first all others.
+    """Two networks of one size in one pass: the second reads the last column, the first all others.
 
-    What is done number by number is done for all columns at once, which takes little more than half the time.
+    Elementwise steps run over all columns at once, which takes little more than half the time.
     """
 
     def __init__(self, first: Recurrent, last: Recurrent, columns: int) -> None:
         """Lay both out over `columns` columns."""
-        self._parts = {
-            name: (getattr(first, name), getattr(last, name)) for name in ("inputs", "carry", "outputs", "direct")
+        self._weights = {
+            name: (getattr(first, name), getattr(last, name))
+            for name in ("input_weights", "recurrent_weights", "output_weights", "skip_weights")
         }
-        self._centre, self._spread, self._bias, self._rest = (
+        self._mean, self._std, self._bias, self._output_bias = (
             np.concatenate((np.repeat(one[:, None], columns - 1, axis=1), other[:, None]), axis=1)
             for one, other in zip(_flat(first), _flat(last), strict=True)
         )
 
     def scaled(self, features: FloatArray) -> FloatArray:
-        """Return the features (width, columns) as the networks want them."""
-        out: FloatArray = features - self._centre
-        out /= self._spread
-        return np.minimum(np.maximum(out, -REACH, out=out), REACH, out=out)
+        """Return the features (width, columns) standardised and clipped."""
+        out: FloatArray = features - self._mean
+        out /= self._std
+        return np.minimum(np.maximum(out, -INPUT_LIMIT, out=out), INPUT_LIMIT, out=out)
 
     def step(self, hidden: FloatArray, scaled: FloatArray) -> FloatArray:
-        """Return what is remembered after this input; both (units, columns)."""
+        """Return the hidden state after this input; both (units, columns)."""
         units = len(hidden)
-        given, carried = self._each("inputs", scaled) + self._bias, self._each("carry", hidden)
-        gates = given[: 2 * units] + carried[: 2 * units]
+        from_input = self._each("input_weights", scaled) + self._bias
+        from_state = self._each("recurrent_weights", hidden)
+        gates = from_input[: 2 * units] + from_state[: 2 * units]
         np.exp(np.negative(gates, out=gates), out=gates)
         gates += 1.0
         np.divide(1.0, gates, out=gates)
-        keep, proposal = gates[:units], gates[units:]
-        proposal *= carried[2 * units :]
-        proposal += given[2 * units :]
-        np.tanh(proposal, out=proposal)
-        out: FloatArray = keep * hidden
-        np.subtract(1.0, keep, out=keep)
-        keep *= proposal
-        out += keep
+        update, candidate = gates[:units], gates[units:]  # the reset gate becomes the candidate in place
+        candidate *= from_state[2 * units :]
+        candidate += from_input[2 * units :]
+        np.tanh(candidate, out=candidate)
+        out: FloatArray = update * hidden
+        np.subtract(1.0, update, out=update)
+        update *= candidate
+        out += update
         return out
 
     def scores(self, hidden: FloatArray, scaled: FloatArray) -> FloatArray:
         """Return the scores of the classes, (classes, columns)."""
-        out = self._each("outputs", hidden)
-        out += self._each("direct", scaled)
-        out += self._rest
+        out = self._each("output_weights", hidden)
+        out += self._each("skip_weights", scaled)
+        out += self._output_bias
         return out
 
-    def _each(self, part: str, values: FloatArray) -> FloatArray:
-        """Return a part of each network applied to its columns."""
-        first, last = self._parts[part]
+    def _each(self, name: str, values: FloatArray) -> FloatArray:
+        """Return one matrix of each network applied to its columns."""
+        first, last = self._weights[name]
         out: FloatArray = first.dot(values)
         out[:, -1] = last.dot(values[:, -1])
         return out
 
 
 def _flat(network: Recurrent) -> tuple[FloatArray, ...]:
-    """Return what is one number for each input, gate or class."""
-    return network.centre, network.spread, network.bias, network.rest
+    """Return the vectors of a network."""
+    return network.mean, network.std, network.bias, network.output_bias

@@ -1,4 +1,4 @@
-"""The brain's weights: a versioned JSON with a digest, made by `emi brain train`."""
+"""The brain's weights: a versioned JSON with a digest, made by `python -m generator.lab train`."""
 
 from __future__ import annotations
 
@@ -21,6 +21,11 @@ from generator.market.values import FloatArray
 FORMAT: Final = "emi-brain-weights"
 VERSION: Final = 3
 PACKAGED: Final = Path(__file__).with_name("weights.json")
+NETWORK_KEYS: Final = {
+    "mean": "centre", "std": "spread", "input_weights": "inputs", "recurrent_weights": "carry", "bias": "bias",
+    "output_weights": "outputs", "skip_weights": "direct", "output_bias": "rest",
+}  # fmt: skip
+"""Field of `Recurrent` -> its key in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +105,13 @@ def _network(parts: dict[str, Any], units: int) -> Recurrent:
     """Return a network of `units` units."""
     width = len(REGIME_INPUTS)
     shapes = {
-        "centre": (width,), "spread": (width,), "inputs": (3 * units, width), "carry": (3 * units, units),
-        "bias": (3 * units,), "outputs": (4, units), "direct": (4, width), "rest": (4,),
+        "mean": (width,), "std": (width,), "input_weights": (3 * units, width),
+        "recurrent_weights": (3 * units, units), "bias": (3 * units,),
+        "output_weights": (4, units), "skip_weights": (4, width), "output_bias": (4,),
     }  # fmt: skip
-    if set(parts) != set(shapes):
-        raise ValueError(f"a network has the parts {', '.join(shapes)}")
-    return Recurrent(**{name: _array(parts[name], shape) for name, shape in shapes.items()})
+    if set(parts) != set(NETWORK_KEYS.values()):
+        raise ValueError(f"a network has the parts {', '.join(NETWORK_KEYS.values())}")
+    return Recurrent(**{name: _array(parts[NETWORK_KEYS[name]], shape) for name, shape in shapes.items()})
 
 
 def _array(rows: Any, shape: tuple[int, ...]) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What people and crawlers can open beside the endpoints: pages, discovery files, statuses, the query."""
+"""What people and crawlers can open apart from the endpoints: pages, discovery files, statuses, the query."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from generator.catalog.products import PRODUCTS
 
 CATALOG_VERSION: Final = "1.3.0"
 _CHEAPEST, _DEAREST = (usdc_amount(pick(row.price_atomic for row in PRODUCTS)) for pick in (min, max))
-# What lies below these never changes once it was written: it is put once, outside of every release, and served with
+# What lies below these is immutable: written once, outside of every release, and served with
 # ONCE_CACHE_CONTROL. Everything else is in the release.
 ONCE_PREFIXES: Final = ("/log/tile/", "/files/")
 ONCE_CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
@@ -43,7 +43,7 @@ PINNED_CACHE_CONTROL: Final = "public, max-age=600, immutable"
 LASTING_JSON: Final = frozenset(
     {ROUNDS_JSON, OPENAPI_JSON, FEED_JSON, DATA_PACKAGE, SAMPLE_JSON, *(series.schema for series in SERIES)}
 )
-# Every file of a release that is JSON; one that is not here is not published. What is put once is checked elsewhere.
+# Every file of a release that is JSON; one that is not here is not published. Immutable files are checked elsewhere.
 JSON_FILES: Final = frozenset(
     {*(row.path for row in ENDPOINTS), *map(reasoning_path, ASSETS), STATUS_JSON, *LASTING_JSON}
 )

@@ -75,7 +75,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         version="v1.3",
         schema_version="1.3.0",
         purpose="The brain's public state: its overall direction, each asset's bias and the aggregate track record.",
-        when_to_use="After the regime, to see each asset's bias beside what such readings were worth so far.",
+        when_to_use="After the regime, to see each asset's bias next to what such readings were worth so far.",
         when_not_to_use="Not for internal evidence layers or trade records: there are none here.",
         provides=("overall direction and confidence", "a snapshot per asset", "aggregate public performance"),
         does_not_provide=("internal evidence layers", "trade records", "weights or scores"),
@@ -109,7 +109,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         when_not_to_use="Not as guidance for entering, sizing or leaving a position.",
         provides=("state and vote per asset", "funding", "open interest", "liquidations where venues publish them"),
         does_not_provide=("execution guidance", "per-account positions", "liquidation price levels"),
-        truth_statement="Crowding tells who pays to hold a position now. It does not tell which way the price goes.",
+        truth_statement="Crowding shows who pays to hold a position now. It does not tell which way the price goes.",
         next_resource="x402-atlas",
     ),
     Endpoint(

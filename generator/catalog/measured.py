@@ -1,6 +1,6 @@
 """What the regime's confidence was worth where the truth is known: simulated markets that no training has seen.
 
-Made by `emi brain evaluate`; a test holds it to the table of docs/brain.md and to the packaged weights.
+Made by `python -m generator.lab evaluate`; a test holds it to the table of docs/brain.md and to the packaged weights.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ SEEDS: Final = "70001-70012"
 MARKETS: Final = 12
 """Simulated markets of each kind."""
 DAYS: Final = 30
-"""Days of each market that were scored, after 30 days of warm-up; a bar of 5 minutes at a time."""
+"""Days of each market that were scored, after 30 days that were not; a bar of 5 minutes at a time."""
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,7 @@ MODE_OF_REGIME: Final[dict[RegimeLabel, MarketMode]] = {
     RegimeLabel.UNKNOWN: MarketMode.UNKNOWN,
 }
 
-# `emi read` speaks the study's words; the public bodies speak these.
+# The words of `emi read`, by those of the public bodies.
 READ_BIAS: Final[dict[Bias, str]] = {Bias.UP: "UP", Bias.DOWN: "DOWN", Bias.FLAT: "NEUTRAL"}
 READ_LIQUIDITY: Final[dict[LiquidityContext, str | None]] = {
     LiquidityContext.DEEP: "deep",

@@ -21,7 +21,6 @@ def application() -> typer.Typer:
     """Build the command line; command modules import what they need when they run."""
     from generator.cli import (
         bootstrap,
-        brain,
         buy,
         buyer_wallets,
         devnet,
@@ -52,7 +51,6 @@ def application() -> typer.Typer:
         doctor.doctor,
     ):
         app.command()(command)
-    app.add_typer(brain.brain_app, name="brain")
     app.add_typer(payments.payments_app, name="payments")
     app.add_typer(log.log_app, name="log")
     app.add_typer(buyer_wallets.wallets_app, name="buyer-wallets")

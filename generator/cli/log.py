@@ -10,7 +10,7 @@ log_app = typer.Typer(
     name="log", help="The transparency log's key: make it, show it, replace it.", no_args_is_help=True
 )
 
-NEXT = """Keep a copy of the key file apart from this machine: without it nobody can go on with this log.
+NEXT = """Keep a copy of the key file apart from this machine: without it this log cannot be continued.
 Publish the public key where your readers know you; `emi verify --key` takes it."""
 
 
@@ -62,44 +62,23 @@ def rotate(
     path, _ = _where()
     signer = drop_old_keys(path) if finish else add_key(path)
     print(
-        f"{'signs alone' if finish else 'signs beside the old'} from the next start: {signer.verifier.text}\n\n{NEXT}"
+        f"{'signs alone' if finish else 'signs along with the old one'} from the next start: {signer.verifier.text}\n\n{NEXT}"
     )
-
-
-@log_app.command()
-def restart() -> None:
-    """Give the published log up and begin to publish the memory's, after an older copy of the memory was put back.
-
-    Stop the generator first. The old tiles are put aside, not removed. Whoever verified the old log will be told that
-    it is another one now, as they should be. In an object store remove what lies below once/log/ as well.
-
-    Example: emi log restart
-    """
-    from generator.cli._settings import generator_settings
-    from generator.lock import StateLock
-    from generator.record.logbook import give_up
-
-    settings = generator_settings()
-    with StateLock(settings.state_dir, "generator"):
-        aside = give_up(settings.log_key_path, settings.site_path)
-    print("the published log is given up; the next start publishes this memory's from its first entry on")
-    if aside is not None:
-        print(f"its tiles are kept in {aside}")
 
 
 @log_app.command()
 def anchor(
     key_file: Path | None = typer.Option(None, help="Account that pays the fee; default STATE_DIR/keys/anchor.key."),
 ) -> None:
-    """Write the published log's head into a note on chain, for a fee. Nothing does this by itself.
+    """Write the published checkpoint into a note on chain, for a fee. Nothing does this by itself.
 
     Whoever finds it there knows that this part of the log existed by that block: `emi verify --anchor TXID`. Run it by
     a timer as often as you want to prove, and publish the account's address where your readers know you.
 
     Example: emi log anchor
     """
-    from generator.cli._anchor import send
-    from generator.cli._ballot import chain_of, load_key
+    from generator.cli._anchor import node_of, send
+    from generator.cli._ballot import load_key
     from generator.cli._settings import generator_settings
     from generator.record.logbook import CHECKPOINT, KeyFileError, head_of
 
@@ -109,8 +88,8 @@ def anchor(
     except OSError as error:
         raise KeyFileError(f"no log is published in {settings.site_path}: {error.strerror}") from None
     key = load_key(key_file or settings.state_dir / "keys" / "anchor.key")
-    chain = chain_of(settings)
-    txid, fee, block = send(chain, key, head)
+    node = node_of(settings)
+    txid, fee, block = send(node, key, head)
     state = f"confirmed in block {block}" if block is not None else "sent, not confirmed yet"
-    print(f"{head.size} entries of {head.origin} anchored on {chain.network}: {state}; fee {fee} micro-ALGO")
+    print(f"{head.size} entries of {head.origin} anchored on {node.network}: {state}; fee {fee} micro-ALGO")
     print(f"transaction {txid}: emi verify --anchor {txid}")

@@ -9,8 +9,7 @@ from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import STATUS_JSON, reasoning_path
 from generator.catalog.products import PRODUCTS
-from generator.compose.bazaar import bazaar
-from generator.compose.challenge import challenge
+from generator.compose.challenge import bazaar, challenge
 from generator.compose.context import TickContext
 from generator.compose.derivatives import derivatives
 from generator.compose.human_consensus import human_consensus

@@ -1,4 +1,4 @@
-"""The part of the 402 body that the generator knows: text, quote and a preview that gives nothing away."""
+"""What the generator knows of the 402 answer: text, quote, a preview that gives nothing away, and the bazaar entry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from generator.catalog.formats import iso
 from generator.catalog.links import BUYER_PAGES, DOCS, LLMS_TXT, OPENAPI_JSON
 from generator.catalog.money import us_cents
 from generator.catalog.products import QUOTE_GRACE_S, Product
-from generator.catalog.sentences import DISCLAIMER, ECOSYSTEM, PAYMENT_NEEDED, WHAT_THIS_IS_NOT
+from generator.catalog.text.answers import DISCLAIMER, ECOSYSTEM, PAYMENT_NEEDED, WHAT_THIS_IS_NOT
 from generator.compose.context import TickContext
 from generator.compose.inputs import verified
 from generator.compose.paid import as_of
@@ -18,6 +18,31 @@ from generator.contract.paid import PaidResponse
 from generator.contract.payment_required import Challenge, QuoteDraft, QuotePreview
 
 _SHARED_PARTS: Final = ("limitations", "updated")
+_SHOWN: Final = ("endpoint", "type", "payment_status", "price_atomic", "snapshotId", "as_of", "status")
+
+# Validates `info`; the shape that the protocol's own declaration helper gives for GET without a query.
+BAZAAR_SCHEMA: Final[dict[str, Any]] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "properties": {
+        "input": {
+            "type": "object",
+            "properties": {
+                "type": {"type": "string", "const": "http"},
+                "method": {"type": "string", "enum": ["GET", "HEAD"]},
+                "queryParams": {"type": "object", "properties": {}},
+            },
+            "required": ["type", "method"],
+            "additionalProperties": False,
+        },
+        "output": {
+            "type": "object",
+            "properties": {"type": {"type": "string"}, "example": {"type": "object"}},
+            "required": ["type"],
+        },
+    },
+    "required": ["input"],
+}
 
 
 def challenge(ctx: TickContext, product: Product, body: PaidResponse) -> dict[str, Any]:
@@ -67,7 +92,7 @@ def sections(body: PaidResponse) -> tuple[str, ...]:
 
 
 def preview(ctx: TickContext, body: PaidResponse) -> QuotePreview:
-    """Tell what can be told of a body without giving it away."""
+    """Describe a body without giving it away."""
     parts = sections(body)
     return QuotePreview(
         status=body.status,
@@ -78,3 +103,16 @@ def preview(ctx: TickContext, body: PaidResponse) -> QuotePreview:
         sections=(*parts, *_SHARED_PARTS),
         redacted=parts,
     )
+
+
+def bazaar(body: PaidResponse) -> dict[str, Any]:
+    """Declare one product. The example shows the envelope and the names of the parts, not what is sold."""
+    data = body.as_json()
+    example = {**{key: data[key] for key in _SHOWN}, "sections": list(sections(body))}
+    return {
+        "info": {
+            "input": {"type": "http", "method": "GET", "queryParams": {}},
+            "output": {"type": "json", "example": example},
+        },
+        "schema": BAZAAR_SCHEMA,
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import change, percent, share
-from generator.catalog.sentences import NO_DAY_BEFORE
+from generator.catalog.text.answers import NO_DAY_BEFORE
 from generator.compose.context import TickContext
 from generator.compose.inputs import missing_reason, observed
 from generator.compose.regime import regime

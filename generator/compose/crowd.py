@@ -1,4 +1,4 @@
-"""What is said of the crowd beside its plain count: by record, bursts, patterns, the leaderboard."""
+"""The crowd in more than its plain count: by record, bursts, patterns, the leaderboard."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Final
 from generator.arena.tally import most_said
 from generator.arena.values import RecordCrowd
 from generator.catalog.formats import iso, share
-from generator.catalog.sentences import BY_RECORD_NOTE, LEADERBOARD_NOTE, NO_RECORDS
+from generator.catalog.text.answers import BY_RECORD_NOTE, LEADERBOARD_NOTE, NO_RECORDS
 from generator.catalog.words import Consensus
 from generator.compose.context import TickContext
 from generator.compose.scores import rate
 from generator.contract.rounds import CrowdByRecord, VoteBurst
 from generator.contract.teacher_lessons import Leaderboard, LeaderboardPlace, TeacherPattern
 
-NOBODY: Final = RecordCrowd(0, 0.0, 0.0, 0.0)
+NO_ONE: Final = RecordCrowd(0, 0.0, 0.0, 0.0)
 
 
 def crowd_by_record(ctx: TickContext) -> CrowdByRecord | None:
     """Compose the live round's crowd by record, as of its lock."""
     if ctx.arena.live is None:
         return None
-    crowd = ctx.arena.crowd.by_record if ctx.arena.crowd else NOBODY
+    crowd = ctx.arena.crowd.by_record if ctx.arena.crowd else NO_ONE
     shares = {
         Consensus.BULLISH: share(crowd.bullish) or 0.0,
         Consensus.BEARISH: share(crowd.bearish) or 0.0,

@@ -10,7 +10,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import change, fixed, iso, share, significant
 from generator.catalog.links import DOCS, METHODOLOGY
-from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.words import DerivativesState, DerivativesVote, OverallState, OverallVote
 from generator.compose.context import TickContext
 from generator.compose.envelope import (

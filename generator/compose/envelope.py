@@ -10,7 +10,7 @@ from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_O
 from generator.catalog.formats import iso, iso_or_none
 from generator.catalog.links import BUYER_PAGES, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.products import PRODUCT_BY_ID
-from generator.catalog.sentences import DISCLAIMER, USAGE_CHARACTERISTICS
+from generator.catalog.text.answers import DISCLAIMER, USAGE_CHARACTERISTICS
 from generator.catalog.words import SourceMode
 from generator.compose.context import TickContext
 from generator.compose.inputs import market_limitations, market_status, verified
@@ -57,7 +57,7 @@ def freshness(ctx: TickContext) -> contract.Freshness:
 
 
 def replay(ctx: TickContext) -> contract.Replay | None:
-    """Say where a recorded market stands; None for the others."""
+    """Return the position in a recorded market; None for the others."""
     if ctx.observation.mode is not SourceMode.RECORDED:
         return None
     offset_ms = ctx.observation.offset_ms if ctx.freshness.offset_ms is None else ctx.freshness.offset_ms

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.sentences import CROWD_NOTE, DEVELOPER_NOTE
+from generator.catalog.text.answers import CROWD_NOTE, DEVELOPER_NOTE
 from generator.compose.context import TickContext
 from generator.compose.crowd import crowd_by_record, vote_bursts
 from generator.compose.envelope import notice

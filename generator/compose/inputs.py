@@ -7,7 +7,7 @@ from typing import Final
 
 from generator.brain.values import AssetReading, FuturesReading
 from generator.catalog.assets import ASSETS
-from generator.catalog.sentences import (
+from generator.catalog.text.answers import (
     BARS_MISSING,
     NEEDS_5_MINUTE_BARS,
     RECORDED_NOTICE,
@@ -117,7 +117,7 @@ def market_limitations(ctx: TickContext, *more: str) -> tuple[str, ...]:
 
 
 def held(ctx: TickContext, asset: str) -> dict[str, bool]:
-    """Tell which kinds of data beside the price an asset has."""
+    """Return which kinds of data an asset has apart from its price."""
     seen = observed(ctx, asset)
     return {
         "order book": seen.book is not None,
@@ -158,6 +158,6 @@ def asset_limitations(ctx: TickContext, asset: str, *more: str) -> tuple[str, ..
         gaps.append("no price of 24 hours ago")
     if read is not None and read.forecast is None and not read.limitations:
         gaps.append(BARS_MISSING)
-    told = " ".join(seen.limitations)
-    gaps += [f"no {kind} from any source" for kind, has in held(ctx, asset).items() if not has and kind not in told]
+    stated = " ".join(seen.limitations)
+    gaps += [f"no {kind} from any source" for kind, has in held(ctx, asset).items() if not has and kind not in stated]
     return unique([*seen.limitations, *gaps, *said, *more])

@@ -7,7 +7,7 @@ from typing import Final
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import basis_points, change, percent, price, significant
-from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.words import LiquidityContext, MarketStructure
 from generator.compose.coins import bias_of, confidence_percent, forecast_of
 from generator.compose.context import TickContext

@@ -8,7 +8,7 @@ from generator.brain.values import Evidence, Side
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import change, iso, price, share
 from generator.catalog.products import PRODUCT_BY_ID
-from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.words import MODE_OF_REGIME, RegimeLabel, VolatilityWord
 from generator.compose.coins import expected_move, trend_of
 from generator.compose.context import TickContext

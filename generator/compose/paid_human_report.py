@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import astuple
 from typing import Final
 
-from generator.catalog import plain
+from generator.arena.values import TrackRecord
+from generator.brain.values import Side
 from generator.catalog.assets import ASSET_NAMES, ASSETS
-from generator.catalog.glossary import GLOSSARY
+from generator.catalog.formats import change, price
 from generator.catalog.products import PRODUCT_BY_ID
-from generator.catalog.words import RegimeLabel, SourceMode
-from generator.compose import report_parts as parts
+from generator.catalog.text.answers import REPORT_LIMITS, REPORT_REPLAYED, REPORT_SIMULATED, REPORT_TITLE
+from generator.catalog.text.glossary import GLOSSARY
+from generator.catalog.text.labels import DERIVATIVES, FAMILY, LEAN, LIQUIDITY, REGIME, TREND, VOLATILITY
+from generator.catalog.words import LiquidityContext, RegimeLabel, SourceMode
 from generator.compose.changes import moves
+from generator.compose.coins import bias_of, confidence_percent, expected_move, forecast_of, trend_of
 from generator.compose.context import TickContext
-from generator.compose.paid import as_of, paid_head
+from generator.compose.inputs import futures_of, observed, reading_of
+from generator.compose.paid import as_of, evidence_of, paid_head
 from generator.compose.regime import regime
+from generator.compose.rounds import live_tally, sealed, shown_round
 from generator.compose.scenarios import scenarios
-from generator.compose.scores import score_limits
+from generator.compose.scores import looks_better, score_limits
+from generator.contract.paid_atlas import UsedEvidence
 from generator.contract.paid_human_report import (
     GlossaryRow,
     HumanReport,
     Receipt,
+    ReportAsset,
     ReportScenario,
+    ReportSection,
+    ReportTrackRecord,
     X402HumanReportPaidResponse,
 )
 
 PRODUCT: Final = "x402-atlas-human-report"
+_PREDICTED = {"BULLISH": "up", "BEARISH": "down", "NEUTRAL": "no clear move"}
 
 
 def paid_human_report(ctx: TickContext) -> X402HumanReportPaidResponse:
@@ -37,22 +50,22 @@ def paid_human_report(ctx: TickContext) -> X402HumanReportPaidResponse:
 def report(ctx: TickContext) -> HumanReport:
     """Compose the report's parts."""
     return HumanReport(
-        title=plain.REPORT_TITLE,
+        title=REPORT_TITLE,
         verdict=verdict(ctx),
         as_of=as_of(ctx),
         what_changed=changed(ctx),
-        assets=tuple(parts.report_asset(ctx, asset) for asset in ASSETS),
-        derivatives=parts.futures(ctx),
-        liquidity=parts.liquidity(ctx),
+        assets=tuple(report_asset(ctx, asset) for asset in ASSETS),
+        derivatives=futures(ctx),
+        liquidity=liquidity(ctx),
         scenarios=tuple(
             ReportScenario(
                 name=row.name, text=f"{row.description} For it: {'; '.join(row.supported_by)}.", wrong_if=row.wrong_if
             )
             for row in scenarios(ctx)
         ),
-        arena=parts.arena(ctx),
-        track_record=parts.track_record(ctx, ctx.arena.hourly_record),
-        evidence=parts.evidence(ctx),
+        arena=arena(ctx),
+        track_record=track_record(ctx, ctx.arena.hourly_record),
+        evidence=evidence(ctx),
         charts=(),  # drawn where the report is published, from the same tick
         glossary=tuple(GlossaryRow(word=word, meaning=meaning) for word, meaning in GLOSSARY.items()),
         limits=limits(ctx),
@@ -71,15 +84,15 @@ def verdict(ctx: TickContext) -> str:
     sure = (
         ""
         if now.confidence is None
-        else (f" We call this {plain.REGIME_NAME[now.label]}, and we are {now.confidence:g} % sure of the name.")
+        else (f" We call this {REGIME[now.label].report_name}, and we are {now.confidence:g} % sure of the name.")
     )
-    return f"{plain.REGIME[now.label]} {plain.VOLATILITY[now.volatility]}{sure} It tells what is, not what comes next."
+    return f"{REGIME[now.label].report} {VOLATILITY[now.volatility].report}{sure} It describes what is, not what comes next."
 
 
 def changed(ctx: TickContext) -> tuple[str, ...]:
     """Say what changed over the last 24 hours."""
     now, before = regime(ctx).label, ctx.day_before.regime
-    name, was = plain.REGIME_NAME[now], plain.REGIME_NAME[before or RegimeLabel.UNKNOWN]
+    name, was = REGIME[now].report_name, REGIME[before or RegimeLabel.UNKNOWN].report_name
     if now is RegimeLabel.UNKNOWN or before is None:
         said = ["How the mood of the market changed in a day is not known."]
     elif now is before:
@@ -98,6 +111,158 @@ def changed(ctx: TickContext) -> tuple[str, ...]:
 
 def limits(ctx: TickContext) -> tuple[str, ...]:
     """Say what the report cannot tell."""
-    notice = {SourceMode.SIMULATED: (plain.MADE_UP,), SourceMode.RECORDED: (plain.REPLAYED,)}
+    notice = {SourceMode.SIMULATED: (REPORT_SIMULATED,), SourceMode.RECORDED: (REPORT_REPLAYED,)}
     missing = ("Some facts are missing: the lists above say which.",) if ctx.reading is None else ()
-    return (*notice.get(ctx.observation.mode, ()), *plain.LIMITS, *missing)
+    return (*notice.get(ctx.observation.mode, ()), *REPORT_LIMITS, *missing)
+
+
+def report_asset(ctx: TickContext, asset: str) -> ReportAsset:
+    """Say what is read of one coin."""
+    seen = observed(ctx, asset)
+    return ReportAsset(
+        asset=asset,
+        name=ASSET_NAMES[asset],
+        price=price(seen.price),
+        change_24h=change(seen.change_24h_percent),
+        text=" ".join((_price_text(ctx, asset), TREND[trend_of(ctx, asset)].report, *_outlook_text(ctx, asset))),
+    )
+
+
+def _price_text(ctx: TickContext, asset: str) -> str:
+    seen, name = observed(ctx, asset), ASSET_NAMES[asset]
+    cost, moved = price(seen.price), change(seen.change_24h_percent)
+    if cost is None:
+        return f"The price of {name} is not known."
+    if moved is None:
+        return f"{name} costs {_amount(cost)} dollars."
+    word = "It rose" if moved > 0 else "It fell" if moved < 0 else "It did not move:"
+    return f"{name} costs {_amount(cost)} dollars. {word} {abs(moved):g} % in a day."
+
+
+def _amount(value: float) -> str:
+    """Return a price as people write it: `70,345`, `2,549.66`, `0.3187`."""
+    decimals = 0 if value >= 10_000 else 2 if value >= 10 else 4 if value >= 0.1 else 6
+    return f"{value:,.{decimals}f}"
+
+
+def _outlook_text(ctx: TickContext, asset: str) -> list[str]:
+    read, forecast = reading_of(ctx, asset), forecast_of(ctx, asset)
+    move = expected_move(read.outlook) if read else None
+    said = [f"In the next hour a move of about {move.hour_1_percent:g} % would be no surprise."] if move else []
+    said.append(LEAN[bias_of(ctx, asset)].report)
+    if forecast:
+        said.append(f"It gives this a chance of {confidence_percent(forecast):g} %.")
+        if max(astuple(forecast.probabilities)) > forecast.confidence:
+            said.append("A move to one side is a bit more likely, but hardly more than on most days.")
+    return said
+
+
+def futures(ctx: TickContext) -> ReportSection:
+    """Say which side of the futures market is crowded."""
+    points = []
+    for asset in ASSETS:
+        state, seen = futures_of(ctx, asset).state, observed(ctx, asset)
+        fee = f" The fee is {_fee(seen.funding.rate_8h)} for eight hours." if seen.funding else ""
+        points.append(f"{ASSET_NAMES[asset]}: {DERIVATIVES[state].report}.{fee}")
+    return ReportSection(
+        text="Futures are deals on a later price. When most deals are on one side, that side pays a fee. "
+        "A fee above zero is paid by those who bet on a rise, one below zero by those who bet on a fall. "
+        "The fee shows who is crowded. It does not tell who is right.",
+        points=tuple(points),
+    )
+
+
+def _fee(rate: float) -> str:
+    """Return a funding rate (fraction per 8 hours) as a percentage with four decimals, never as minus nothing."""
+    shown = f"{100 * rate:.4f} %"
+    return "less than 0.0001 %" if rate and float(shown[:-2]) == 0.0 else shown
+
+
+def liquidity(ctx: TickContext) -> ReportSection:
+    """Say how much can change hands."""
+    points = []
+    for asset in ASSETS:
+        read, book = reading_of(ctx, asset), observed(ctx, asset).book
+        word = read.liquidity if read else LiquidityContext.UNKNOWN
+        amount = f" About {_round_usd(book.depth_1pct_usd)} wait close to the price." if book else ""
+        points.append(f"{ASSET_NAMES[asset]}: {LIQUIDITY[word].report}.{amount}")
+    return ReportSection(
+        text="Where few wait to trade, a small trade can move the price. This can change from one minute to the next.",
+        points=tuple(points),
+    )
+
+
+def _round_usd(value: float) -> str:
+    if value >= 1e6:
+        return f"{value / 1e6:.3g} million dollars"
+    return f"{value:.3g} dollars" if value < 1e3 else f"{value / 1e3:.3g} thousand dollars"
+
+
+def arena(ctx: TickContext) -> ReportSection:
+    """Say where the guessing game is; a sealed forecast stays sealed."""
+    current, tally = shown_round(ctx), live_tally(ctx)
+    name = ASSET_NAMES.get(current.asset, current.asset)
+    hidden = sealed(ctx, current) or current.prediction is None
+    guess = (
+        "The brain's guess is not shown yet." if hidden else f"The brain said: {_PREDICTED[str(current.prediction)]}."
+    )
+    votes = f"{tally.bullish} said up, {tally.bearish} said down and {tally.neutral} said no clear move."
+    points = [guess, f"{tally.total} votes were cast. {votes}" if tally.total else "No one has voted."]
+    if ctx.arena.live_simulated_tally.total and ctx.arena.live:
+        points.append("A simulated crowd voted too, so that you can see how it works.")
+    return ReportSection(
+        text=f"In the Arena people and the brain guess where {name} goes next. There is nothing to win or lose.",
+        points=tuple(points),
+    )
+
+
+def track_record(ctx: TickContext, record: TrackRecord) -> ReportTrackRecord:
+    """Say how past forecasts turned out, losses first."""
+    n = record.hit.n
+    right = round(n * (record.hit.percent or 0) / 100)
+    wrong = tuple(
+        f"{row.round_id}: said {_PREDICTED[row.brain_prediction]}, it was {_PREDICTED[row.actual_outcome]}."
+        f"{' Played before the start, not counted.' if row.warm_up else ''}"
+        for row in ctx.arena.lessons
+        if not row.brain_correct
+    )
+    return ReportTrackRecord(
+        text=_record_text(record, n, right),
+        n=n,
+        right=right,
+        losses=n - right,
+        warm_up=record.warm_up,
+        latest_arena_losses=wrong[:5],
+    )
+
+
+def _record_text(record: TrackRecord, n: int, right: int) -> str:
+    apart = (
+        f" Before the service was started, {record.warm_up} more were played to try it out. They are not counted here."
+        if record.warm_up
+        else ""
+    )
+    if not n:
+        return f"No guess has come to its end yet. So there is no record.{apart}"
+    better = "That is a little better than blind guesses. It may still be luck, for coins move together."
+    shown = better if looks_better(record) else "That shows no skill so far: luck could do the same."
+    return f"The brain was wrong {n - right} times and right {right} times out of {n}. {shown}{apart}"
+
+
+def evidence(ctx: TickContext) -> UsedEvidence:
+    """Say which evidence the report rests on, in plain words."""
+    return UsedEvidence(
+        used=_plain_lines(ctx, Side.FOR, Side.AGAINST, Side.NEUTRAL),
+        missing=_plain_lines(ctx, Side.MISSING),
+        disagreeing=_plain_lines(ctx, Side.AGAINST),
+    )
+
+
+def _plain_lines(ctx: TickContext, *sides: Side) -> tuple[str, ...]:
+    found = evidence_of(ctx, *sides)
+    return tuple(f"{FAMILY[family].report}: {_listed(names)}" for family, names in found.items())
+
+
+def _listed(names: Sequence[str]) -> str:
+    once = list(dict.fromkeys(names))
+    return "all coins" if len(once) == len(ASSETS) else ", ".join(once)

@@ -6,7 +6,7 @@ from generator.brain.values import Side
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import basis_points
-from generator.catalog.sentences import DEVELOPER_NOTE, NO_FORECAST, NOTHING_CLAIMED
+from generator.catalog.text.answers import DEVELOPER_NOTE, NO_FORECAST, NOTHING_CLAIMED
 from generator.catalog.words import Prediction
 from generator.compose.coins import (
     agreement,

@@ -1,14 +1,17 @@
-"""The regime object and the words that follow from it (contract section 1a)."""
+"""The regime object and the words that follow from it."""
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
+from typing import Final
 
+from generator.brain.values import RegimeReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import change, iso, percent, share
 from generator.catalog.links import METHODOLOGY
-from generator.catalog.sentences import REGIME_RELIABILITY
-from generator.catalog.words import MODE_OF_REGIME, MarketMode, MarketState, RegimeLabel, Trend, VolatilityWord
+from generator.catalog.text.answers import REGIME_RELIABILITY
+from generator.catalog.words import MODE_OF_REGIME, MarketState, RegimeLabel, Trend, VolatilityWord
 from generator.compose.context import TickContext
 from generator.compose.inputs import missing_reason, observed
 from generator.contract.regime import MarketContext, Regime, Reliability
@@ -17,10 +20,23 @@ from generator.market.values import BAR_MS
 _CAUTION = {RegimeLabel.RISK_OFF, RegimeLabel.HIGH_VOLATILITY, RegimeLabel.TRANSITION}
 _CALM = {VolatilityWord.CALM, VolatilityWord.NORMAL}
 _OPPORTUNITY_PERCENT = 60
+_UNREAD: Final = RegimeReading(
+    label=RegimeLabel.UNKNOWN,
+    posterior={},
+    confidence=0.0,
+    since_ms=0,
+    dwell_minutes=0,
+    previous=None,
+    trend=Trend.UNKNOWN,
+    volatility=VolatilityWord.UNKNOWN,
+    breadth=None,
+    risk_score=None,
+    drivers=(),
+)
 
 
 def market_state(label: RegimeLabel, volatility: VolatilityWord, confidence_percent: float | None) -> MarketState:
-    """Apply the rule of contract section 1a."""
+    """Return the state by the first rule that applies (docs/brain.md)."""
     if label is RegimeLabel.UNKNOWN:
         return MarketState.UNKNOWN
     if label in _CAUTION or volatility is VolatilityWord.EXTREME:
@@ -33,10 +49,7 @@ def market_state(label: RegimeLabel, volatility: VolatilityWord, confidence_perc
 
 def regime(ctx: TickContext) -> Regime:
     """Build the regime object; everything but trend and breadth is unknown without a reading."""
-    reliability = Reliability(kind=REGIME_RELIABILITY, report=ctx.site.base_url + METHODOLOGY)
-    if ctx.reading is None:
-        return _unknown(ctx, reliability)
-    now = ctx.reading.regime
+    now = ctx.reading.regime if ctx.reading else replace(_UNREAD, trend=market_trend(ctx))
     known = now.label is not RegimeLabel.UNKNOWN
     confidence = share(now.confidence) if known else None
     return Regime(
@@ -51,26 +64,8 @@ def regime(ctx: TickContext) -> Regime:
         since=iso(now.since_ms) if known else None,
         dwell_minutes=now.dwell_minutes if known else None,
         previous_mode=None if now.previous is None else MODE_OF_REGIME[now.previous],
-        as_of=iso(ctx.reading.t_ms + BAR_MS),
-        reliability=reliability,
-    )
-
-
-def _unknown(ctx: TickContext, reliability: Reliability) -> Regime:
-    return Regime(
-        label=RegimeLabel.UNKNOWN,
-        mode=MarketMode.UNKNOWN,
-        state=MarketState.UNKNOWN,
-        trend=market_trend(ctx),
-        volatility=VolatilityWord.UNKNOWN,
-        breadth_percent=breadth(ctx),
-        confidence=None,
-        risk_score=None,
-        since=None,
-        dwell_minutes=None,
-        previous_mode=None,
-        as_of=None,
-        reliability=reliability,
+        as_of=iso(ctx.reading.t_ms + BAR_MS) if ctx.reading else None,
+        reliability=Reliability(kind=REGIME_RELIABILITY, report=ctx.site.base_url + METHODOLOGY),
     )
 
 

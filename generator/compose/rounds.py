@@ -9,7 +9,7 @@ from generator.arena.tally import consensus_of, disagreement_score
 from generator.arena.values import Lesson, Round, Tally
 from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.formats import basis_points, iso, percent
-from generator.catalog.sentences import NO_OPEN_ROUND, NO_ROUND, NO_VOTES, SIMULATED_VOTES, SPARSE_VOTES
+from generator.catalog.text.answers import NO_OPEN_ROUND, NO_ROUND, NO_VOTES, SIMULATED_VOTES, SPARSE_VOTES
 from generator.catalog.words import RoundPhase
 from generator.compose.context import TickContext
 from generator.contract.rounds import HumanConsensus, OpenRound, RoundInfo
@@ -21,7 +21,7 @@ _SPARSE: Final = 10
 
 
 def shown_round(ctx: TickContext) -> Round:
-    """Return the live round; else the one that takes votes; else this hour's slot, which nobody played."""
+    """Return the live round; else the one that takes votes; else this hour's slot, which no one played."""
     return ctx.arena.live or ctx.arena.open or _unplayed(ctx.freshness.generated_ms)
 
 

@@ -18,7 +18,7 @@ def scenarios(ctx: TickContext) -> tuple[Scenario, ...]:
     """Compose three scenarios; none without a regime."""
     if ctx.reading is None or ctx.reading.regime.label is RegimeLabel.UNKNOWN:
         return ()
-    return (_goes_on(ctx), _rises(ctx), _falls(ctx))
+    return (_continues(ctx), _rises(ctx), _falls(ctx))
 
 
 def four_hour_move(ctx: TickContext) -> float | None:
@@ -41,11 +41,11 @@ def _span(minutes: int) -> str:
     return " and ".join(parts) or "less than a minute"
 
 
-def _goes_on(ctx: TickContext) -> Scenario:
+def _continues(ctx: TickContext) -> Scenario:
     label = ctx.reading.regime.label.replace("_", " ") if ctx.reading else ""
     minutes = ctx.reading.regime.dwell_minutes if ctx.reading else 0
     return Scenario(
-        name="It goes on",
+        name="It continues",
         description=f"The market stays in {label}.",
         supported_by=(f"it has been in {label} for {_span(minutes)}",),
         wrong_if=_sized(

@@ -6,7 +6,7 @@ from typing import Final
 
 from generator.arena.values import Bin, Rate, TrackRecord
 from generator.catalog.formats import percent, score
-from generator.catalog.sentences import NO_ROUND_COUNTS, NO_ROUND_ENDED, NO_SCORES
+from generator.catalog.text.answers import NO_ROUND_COUNTS, NO_ROUND_ENDED, NO_SCORES
 from generator.contract import scores as contract
 
 BASELINE: Final = "base_rate"
@@ -94,21 +94,21 @@ def looks_better(record: TrackRecord) -> bool:
 
 def statement(record: TrackRecord) -> str:
     """Say in one plain sentence what a record shows."""
-    made_up = (
-        f" {record.warm_up} more were made by a stepped clock before the start and are counted apart."
+    apart = (
+        f" {record.warm_up} more were made by backtest before the start and are counted apart."
         if record.warm_up
         else ""
     )
     if not record.resolved:
-        return f"No forecast has resolved yet, so no score is shown.{made_up}"
+        return f"No forecast has resolved yet, so no score is shown.{apart}"
     if record.resolved < ENOUGH:
-        return f"Only {record.resolved} forecasts have resolved: no skill is shown, it is too few to tell.{made_up}"
+        return f"Only {record.resolved} forecasts have resolved: no skill is shown, it is too few to tell.{apart}"
     skill = percent(record.skill_percent.get(BASELINE))
     if looks_better(record):
         return (
             f"Over {record.resolved} forecasts the Brier score is {skill:g} % better than the base rate's, and more came "
             f"true than of a blind guess. Coins move together, so this may still be chance, and it promises nothing of the "
-            f"next forecast.{made_up}"
+            f"next forecast.{apart}"
         )
     against = "" if skill is None else f" (Brier skill against the base rate {skill:g} %)"
-    return f"No skill is shown: over {record.resolved} forecasts the result could be chance{against}.{made_up}"
+    return f"No skill is shown: over {record.resolved} forecasts the result could be chance{against}.{apart}"

@@ -6,7 +6,7 @@ from generator.arena.tally import consensus_of
 from generator.arena.values import Round
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import basis_points, iso, iso_or_none, percent, price
-from generator.catalog.sentences import NO_START_PRICE, TEACHER_ROLE
+from generator.catalog.text.answers import NO_START_PRICE, TEACHER_ROLE
 from generator.catalog.words import Consensus, Prediction
 from generator.compose.context import TickContext
 from generator.compose.envelope import notice

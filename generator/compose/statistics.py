@@ -9,7 +9,7 @@ from generator.catalog.discovery import CATALOG_VERSION
 from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS
 from generator.catalog.formats import percent
 from generator.catalog.products import ATLAS_SCHEMA_VERSION, PRODUCTS
-from generator.catalog.sentences import DEVELOPER_NOTE
+from generator.catalog.text.answers import DEVELOPER_NOTE
 from generator.catalog.words import RoundPhase, TeacherStatus
 from generator.compose.context import TickContext
 from generator.compose.envelope import notice

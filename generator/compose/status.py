@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from generator.catalog.formats import iso
-from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.context import TickContext
 from generator.compose.envelope import replay, source_rows
 from generator.compose.inputs import market_status

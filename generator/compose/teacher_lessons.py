@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.sentences import DEVELOPER_NOTE, NO_LESSONS, PRIVACY_NOTE, TEACHER_ROLE
+from generator.catalog.text.answers import DEVELOPER_NOTE, NO_LESSONS, PRIVACY_NOTE, TEACHER_ROLE
 from generator.catalog.words import PatternType, TeacherStatus
 from generator.compose.context import TickContext
 from generator.compose.crowd import leaderboard, patterns

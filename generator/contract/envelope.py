@@ -1,4 +1,4 @@
-"""What stands in every free answer."""
+"""Fields of every free answer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Freshness(Body):
 
 
 class Replay(Body):
-    """Where a recorded market stands; only while one is replayed."""
+    """Position in a recorded market; only while one is replayed."""
 
     offset_seconds: int = Field(description="Wall time minus market time, seconds.")
     market_time: str = Field(description="Market time of this tick, ISO 8601 UTC.")
@@ -115,7 +115,7 @@ class FreeResponse(Body):
     next_resource: NextResource = Field(description="The suggested next, richer resource.")
     freshness: Freshness = Field(description="When it was made, from what, and until when it may be used.")
     replay: Replay | None = Field(
-        default=None, exclude_if=absent, description="Only while a recorded market is replayed: where it stands."
+        default=None, exclude_if=absent, description="Only while a recorded market is replayed: its position."
     )
 
 

@@ -33,7 +33,7 @@ class PaidResponse(Body):
     disclaimer: str = Field(description=envelope.EDUCATIONAL)
     updated: str = Field(description=envelope.UPDATED)
     replay: envelope.Replay | None = Field(
-        default=None, exclude_if=absent, description="Only while a recorded market is replayed: where it stands."
+        default=None, exclude_if=absent, description="Only while a recorded market is replayed: its position."
     )
 
 

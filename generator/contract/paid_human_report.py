@@ -41,7 +41,7 @@ class ReportTrackRecord(Body):
     n: int = Field(description="Forecasts whose outcome is known.")
     right: int = Field(description="How many were right.")
     losses: int = Field(description="How many were wrong.")
-    warm_up: int = Field(description="How many more were made by a stepped clock before the start; not in n.")
+    warm_up: int = Field(description="How many more were made by backtest before the start; not in n.")
     latest_arena_losses: tuple[str, ...] = Field(
         description="The newest Arena rounds that the brain got wrong; a record of its own, not part of n."
     )

@@ -28,7 +28,7 @@ class AssetDirection(Body):
     bias: Bias | None = Field(description="UP, DOWN or FLAT; null without a forecast.")
     prediction: Prediction | None = Field(description="The same as a forecast word; NEUTRAL without a forecast.")
     brain_silent: bool = Field(
-        description="True where no forecast is made: the NEUTRAL beside it claims nothing and is never scored."
+        description="True where no forecast is made: the NEUTRAL next to it claims nothing and is never scored."
     )
     confidence: float | None = Field(description="Chance of the shown class, percent 0..100.")
     horizon_minutes: int | None = Field(description="How far ahead the forecast looks, minutes.")

@@ -20,7 +20,7 @@ class PaymentResource(Body):
 
 
 class PaymentExtra(Body):
-    """What the exact scheme on Algorand needs beside the price."""
+    """What the exact scheme on Algorand needs apart from the price."""
 
     decimals: int = Field(description="Decimals of the asset.")
     name: str = Field(description="Name of the asset.")
@@ -37,11 +37,11 @@ class PaymentOption(Body):
     amount: str = Field(description="Atomic units as a decimal string.")
     payTo: str = Field(description="Address of the payee.")  # noqa: N815 -- a name of the protocol
     maxTimeoutSeconds: int = Field(description="Seconds the payer has.")  # noqa: N815 -- a name of the protocol
-    extra: PaymentExtra = Field(description="What the scheme needs beside the price.")
+    extra: PaymentExtra = Field(description="What the scheme needs apart from the price.")
 
 
 class QuotePreview(Body):
-    """What can be told of the quoted body without giving it away."""
+    """A description of the quoted body that does not give it away."""
 
     status: Status = Field(description=envelope.STATUS)
     source_mode: SourceMode = Field(description=envelope.MODE)
@@ -58,7 +58,7 @@ class QuoteDraft(Body):
     snapshotId: str = Field(description="Snapshot that is quoted.")  # noqa: N815 -- a name of the contract
     as_of: str = Field(description="Market time of the snapshot, ISO 8601 UTC.")
     valid_until: str = Field(description="It can be paid at least until this wall time, ISO 8601 UTC.")
-    preview: QuotePreview = Field(description="What can be told of the body without giving it away.")
+    preview: QuotePreview = Field(description="A description of the body that does not give it away.")
     price_in_words: str = Field(description="The price in words.")
 
 

@@ -18,7 +18,7 @@ class Reasoning(Body):
     )
     confidence: float | None = Field(description="Chance of the shown class, percent 0..100; null without a forecast.")
     brain_silent: bool = Field(
-        description="True where no forecast is made: the NEUTRAL beside it claims nothing and is never scored."
+        description="True where no forecast is made: the NEUTRAL next to it claims nothing and is never scored."
     )
     summary: str = Field(description="The reading in words.")
     reason_points: tuple[str, ...] = Field(description="The evidence in words.")

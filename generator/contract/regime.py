@@ -36,7 +36,7 @@ class Regime(Body):
 
 
 class MarketContext(Body):
-    """The regime in short, beside the brain's state."""
+    """The regime in short, next to the brain's state."""
 
     regime: RegimeLabel = Field(description="Regime label.")
     mode: MarketMode = Field(description="The regime in one word.")

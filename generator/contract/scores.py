@@ -1,4 +1,4 @@
-"""Track records: every score beside its count."""
+"""Track records: every score with its count."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class TrackRecord(Body):
     resolved: int = Field(description="Forecasts whose outcome is known.")
     void: int = Field(description="Forecasts that could not be resolved and are not scored.")
     warm_up: int = Field(
-        description="How many more a stepped clock made before the start; counted apart, not in resolved."
+        description="How many more were made by backtest before the start; counted apart, not in resolved."
     )
     n: int = Field(description="Cases behind the hit rate.")
     hit_rate_percent: float | None = Field(description="How often the shown word came true, percent.")

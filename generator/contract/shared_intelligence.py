@@ -18,7 +18,7 @@ class BrainSnapshot(Body):
         description="The revealed forecast; null while sealed or without one; NEUTRAL where the brain is silent."
     )
     brain_silent: bool = Field(
-        description="True while the brain makes no forecasts: the NEUTRAL beside it claims nothing and is never scored."
+        description="True while the brain makes no forecasts: the NEUTRAL next to it claims nothing and is never scored."
     )
     confidence: float | None = Field(description="Chance of the shown class, percent 0..100; null while sealed.")
     probabilities: Probabilities | None = Field(description="The three chances; null while sealed.")

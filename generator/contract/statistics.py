@@ -31,7 +31,7 @@ class ArenaStatistics(Body):
     """Counts and scores of the Arena."""
 
     rounds: dict[str, int] = Field(description="Phase to number of rounds.")
-    rounds_warm_up: int = Field(description="How many of them were played by a stepped clock before the start.")
+    rounds_warm_up: int = Field(description="How many of them were played by backtest before the start.")
     ballots_counted: int = Field(description="Ballots counted.")
     ballots_rejected: int = Field(description="Ballots refused.")
     void_rate_percent: float | None = Field(description="Share of void among ended rounds, percent.")

@@ -33,5 +33,5 @@ class StatusResponse(Body):
     ticks: TicksBlock = Field(description="Ticks of the last 24 hours.")
     disclaimer: str = Field(description=envelope.EDUCATIONAL)
     replay: envelope.Replay | None = Field(
-        default=None, exclude_if=absent, description="Only while a recorded market is replayed: where it stands."
+        default=None, exclude_if=absent, description="Only while a recorded market is replayed: its position."
     )

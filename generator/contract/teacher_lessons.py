@@ -14,7 +14,7 @@ class TeacherMetrics(Body):
     """Counts and rates over all resolved rounds."""
 
     lessons_total: int = Field(description="Lessons so far.")
-    warm_up: int = Field(description="How many of them were made by a stepped clock before the start.")
+    warm_up: int = Field(description="How many of them were made by backtest before the start.")
     brain: Rate = Field(description="How often the brain was right.")
     crowd: Rate = Field(description="How often the crowd was right, over rounds with votes.")
     agreement: Rate = Field(description="How often brain and crowd said the same, over rounds with votes.")
@@ -75,7 +75,7 @@ class TeacherLesson(Body):
     pattern_type: PatternType = Field(description="Who was right.")
     summary: str = Field(description="The lesson in words.")
     created_at: str = Field(description="When the round was resolved, ISO 8601 UTC.")
-    warm_up: bool = Field(description="True when made by a stepped clock before the start.")
+    warm_up: bool = Field(description="True when made by backtest before the start.")
 
 
 class TeacherLessonsResponse(NoticeResponse):

@@ -12,7 +12,7 @@ import structlog
 from generator.arena.ballots import BallotFile, Refusal
 from generator.arena.values import BallotVerdict
 from generator.inbox.chain import ChainBallots
-from generator.inbox.folder import BallotSource
+from generator.inbox.folder import Inbox
 
 NOTHING: Final[Mapping[str, int]] = MappingProxyType({})
 
@@ -82,14 +82,14 @@ class BallotBox:
 
 
 class FolderWay:
-    """Ballots that were never submitted: the inbox folder or an object store's prefix."""
+    """Ballots that were never submitted: the inbox folder."""
 
-    def __init__(self, inbox: BallotSource) -> None:
+    def __init__(self, inbox: Inbox) -> None:
         self._inbox = inbox
 
     async def read(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
         """Return what lies there."""
-        return await asyncio.to_thread(self._inbox.read, last=lock_ms is not None)
+        return await asyncio.to_thread(self._inbox.read)
 
     def clear(self, files: Sequence[BallotFile], verdicts: Sequence[BallotVerdict]) -> None:
         """Remove what was dealt with."""

@@ -1,4 +1,4 @@
-"""The inbox: a folder of ballots, one file each. Readers of other ways in keep the same two verbs.
+"""The inbox: a folder of ballots, one file each.
 
 Files are removed only after the memory committed what became of them. A crash in between makes the next tick read
 them again, and a transaction id counts once, so nothing is counted twice.
@@ -11,33 +11,15 @@ import random
 import stat
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from generator.arena.ballots import MAX_FILE_BYTES, BallotFile, Refusal
 from generator.arena.values import BallotVerdict
-from generator.inbox.turns import in_turn
 
 READ_AT_ONCE: Final = 20_000
 REJECTED_KEPT: Final = 1_000  # files, of MAX_FILE_BYTES each: 4 MB at most
 REJECTED: Final = "rejected"
-
-
-class BallotSource(Protocol):
-    """A way in for ballots."""
-
-    def read(self, *, last: bool = False) -> tuple[BallotFile, ...]:
-        """Return what has arrived and was not yet cleared.
-
-        Args:
-            last: the tick locks a round; what is not read now is too late for it.
-        """
-        ...
-
-    def clear(self, files: Sequence[BallotFile], verdicts: Iterable[BallotVerdict] = ()) -> None:
-        """Forget files that the memory has dealt with."""
-        ...
 
 
 class Inbox:
@@ -45,17 +27,25 @@ class Inbox:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._lots = random.SystemRandom()
+        self._random = random.SystemRandom()
 
-    def read(self, *, last: bool = False) -> tuple[BallotFile, ...]:
-        """Return the files, oldest first; of more than 20,000 who comes first is drawn, the oldest among them."""
+    def read(self, at_once: int = READ_AT_ONCE) -> tuple[BallotFile, ...]:
+        """Return the files, oldest first.
+
+        Args:
+            at_once: of more files than these half are the oldest and half are drawn at random, so that a flood delays
+                no ballot for good by its name or age.
+        """
         try:
             with os.scandir(self.folder) as entries:
                 found = [row for entry in entries if (row := _row(entry)) is not None]
         except OSError:
             return ()
-        chosen = islice(in_turn(found, lambda _: "", lambda row: (row[1], row[0]), self._lots), READ_AT_ONCE)
-        files = [file for row in chosen if (file := self._one(*row)) is not None]
+        found.sort(key=lambda row: (row[1], row[0]))
+        if len(found) > at_once:
+            half = at_once // 2
+            found = found[:half] + self._random.sample(found[half:], at_once - half)
+        files = [file for row in found if (file := self._one(*row)) is not None]
         return tuple(sorted(files, key=lambda file: (file.arrived_ms, file.name)))
 
     def _one(self, name: str, arrived_ms: int, status: os.stat_result) -> BallotFile | None:

@@ -1,1 +1,1 @@
-"""Offline training and evaluation on simulated markets; never imported by the service."""
+"""Offline training and evaluation on simulated markets; used from a checkout, not in the wheel."""

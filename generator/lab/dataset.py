@@ -13,11 +13,11 @@ from generator.brain.direction import direction_inputs, outcomes_of
 from generator.brain.features import REGIME_INPUTS, Features
 from generator.brain.regime import STEP_BARS
 from generator.brain.volatility import Volatility
-from generator.lab.recurrent_fit import Numbers
+from generator.lab.network import Numbers
 from generator.lab.simulator import Market, simulate
 
 SKIP_DAYS = 8
-_TOGETHER = 32  # markets streamed side by side
+_BATCH = 32  # markets streamed at once
 _LAST = 12  # bars at the end whose outcome is not known
 
 
@@ -47,16 +47,16 @@ Progress = Callable[[int, int], None]
 def build(jobs: Sequence[tuple[str, int]], progress: Progress | None = None, days: int = 60) -> Dataset:
     """Simulate (family, seed) markets and stream them."""
     parts = []
-    for start in range(0, len(jobs), _TOGETHER):
-        parts.append(_stream([simulate(family, seed, days) for family, seed in jobs[start : start + _TOGETHER]]))
+    for start in range(0, len(jobs), _BATCH):
+        parts.append(_stream([simulate(family, seed, days) for family, seed in jobs[start : start + _BATCH]]))
         if progress:
-            progress(min(start + _TOGETHER, len(jobs)), len(jobs))
+            progress(min(start + _BATCH, len(jobs)), len(jobs))
     names = [field.name for field in fields(Dataset)]
     return Dataset(**{name: np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in names})
 
 
 def _stream(markets: Sequence[Market]) -> Dataset:
-    """Stream markets side by side and keep every half hour."""
+    """Stream markets at once and keep every half hour."""
     cleaned = clean_fields(
         {k: np.stack([m.frame.fields[k] for m in markets], axis=1) for k in ("open", "high", "low", "close", "volume")}
     )

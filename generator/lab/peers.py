@@ -1,7 +1,7 @@
-"""Peers to be measured beside the brain: thresholds on EWMAs, and three libraries where they are installed.
+"""Peers to compare the brain with: thresholds on EWMAs, and three libraries where they are installed.
 
-Each is fitted on the warm-up of the same market, on hourly values of the market's mean return. What it finds has no
-names, so the truth of the warm-up names it in the way that scores best there: help that the brain does not get. After
+Each is fitted on the warm-up of the same market, on hourly values of the market's mean return. Its states have no
+names, so the truth of the warm-up names them in the way that scores best there: help that the brain does not get. After
 the warm-up each answers causally: the HMM and the Markov regression by a forward filter with their fitted parameters
 (their own whole-series answers are smoothed, that is, they look ahead), the jump model by its online prediction.
 """
@@ -25,6 +25,8 @@ from generator.market.values import BarFrame, FloatArray
 
 HOUR: Final = 12
 Labels = npt.NDArray[np.int64]
+Answer = tuple[Labels, FloatArray | None]
+"""Label and, where the model gives one, its confidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +48,24 @@ class Hourly:
     truth: Labels
     warm: int
 
-    def columns(self) -> FloatArray:
-        """Return the four measures as columns."""
-        return np.column_stack((self.returns, self.level, self.volatility, self.trend))
+    def score(self, label: Labels) -> float:
+        """Return the balanced accuracy of labels on the warm-up."""
+        part = slice(24, self.warm)
+        return balanced(label[part], self.truth[part])
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """One way to name regimes, and what it needs."""
+    """One model of regimes, and the library it needs."""
 
     name: str
     library: str | None
-    answer: Callable[[Hourly], tuple[Labels, FloatArray | None]]
+    answer: Callable[[Hourly], Answer]
+
+    @property
+    def installed(self) -> bool:
+        """Whether its library is here."""
+        return self.library is None or importlib.util.find_spec(self.library) is not None
 
 
 def hourly(frame: BarFrame, truth: Labels, warm_bars: int) -> Hourly:
@@ -84,7 +92,7 @@ def _ewma(values: FloatArray, half_life: float) -> FloatArray:
     return out
 
 
-def _thresholds(seen: Hourly) -> tuple[Labels, FloatArray | None]:
+def _thresholds(seen: Hourly) -> Answer:
     """Name regimes by limits on the EWMAs, chosen on the warm-up with its truth."""
 
     def named(high: float, trend: float, fast: float) -> Labels:
@@ -93,52 +101,33 @@ def _thresholds(seen: Hourly) -> tuple[Labels, FloatArray | None]:
         return np.where((moving == 0) & (seen.volatility > fast), 3, quiet)
 
     grid = itertools.product(np.linspace(-0.3, 0.6, 7), np.linspace(0.4, 2.4, 9), (0.2, 0.4, 0.6, 9.0))
-    part = slice(24, seen.warm)
-    best = max(grid, key=lambda limits: balanced(named(*limits)[part], seen.truth[part]))
-    return named(*best), None
+    return named(*max(grid, key=lambda limits: seen.score(named(*limits)))), None
 
 
-def _named(state: Labels, chance: FloatArray | None, seen: Hourly) -> tuple[Labels, FloatArray | None]:
+def _named(state: Labels, chance: FloatArray | None, seen: Hourly) -> Answer:
     """Give the states the names that score best on the warm-up."""
-    part = slice(24, seen.warm)
-    names = max(
-        itertools.permutations(range(4)), key=lambda order: balanced(np.array(order)[state][part], seen.truth[part])
-    )
-    sure = None if chance is None else chance[np.arange(len(state)), state]
-    return np.array(names)[state], sure
+    names = max(itertools.permutations(range(4)), key=lambda order: seen.score(np.array(order)[state]))
+    return np.array(names)[state], None if chance is None else chance[np.arange(len(state)), state]
 
 
-def _hmm(seen: Hourly) -> tuple[Labels, FloatArray | None]:
-    """Fit hmmlearn's Gaussian HMM, then filter forward."""
+def _hmm(seen: Hourly) -> Answer:
+    """Fit hmmlearn's Gaussian HMM, then apply Hamilton's forward filter."""
     from hmmlearn.hmm import GaussianHMM
+    from scipy.stats import multivariate_normal
 
     x = np.column_stack((seen.returns, seen.level))
     tries = [GaussianHMM(4, covariance_type="full", n_iter=100, random_state=s).fit(x[: seen.warm]) for s in range(3)]
     best = max(tries, key=lambda model: model.score(x[: seen.warm]))
-    density = np.stack([_normal(x, best.means_[k], best.covars_[k]) for k in range(4)], axis=1)
-    chance = _forward(density, best.transmat_, best.startprob_)
+    states = zip(best.means_, best.covars_, strict=True)
+    density = np.stack([multivariate_normal(mean, covariance).logpdf(x) for mean, covariance in states], axis=1)
+    chance, now = np.empty_like(density), best.startprob_
+    for i, row in enumerate(density):
+        now = (now if i == 0 else now @ best.transmat_) * np.exp(row - row.max())
+        chance[i] = now = np.maximum(now / max(now.sum(), 1e-300), 1e-12)
     return _named(chance.argmax(axis=1), chance, seen)
 
 
-def _normal(x: FloatArray, mean: FloatArray, covariance: FloatArray) -> FloatArray:
-    """Return the log density of a normal distribution, without its constant."""
-    away = x - mean
-    _, size = np.linalg.slogdet(covariance)
-    out: FloatArray = -0.5 * (np.einsum("ni,ij,nj->n", away, np.linalg.inv(covariance), away) + size)
-    return out
-
-
-def _forward(density: FloatArray, moves: FloatArray, start: FloatArray) -> FloatArray:
-    """Return Hamilton's forward filter."""
-    out, now = np.empty_like(density), start
-    for i, row in enumerate(density):
-        now = (now if i == 0 else now @ moves) * np.exp(row - row.max())
-        now = np.maximum(now / max(now.sum(), 1e-300), 1e-12)
-        out[i] = now
-    return out
-
-
-def _markov(seen: Hourly) -> tuple[Labels, FloatArray | None]:
+def _markov(seen: Hourly) -> Answer:
     """Fit statsmodels' Markov switching of mean and variance of the returns, then filter with its parameters."""
     from statsmodels.tsa.regime_switching.markov_regression import MarkovRegression
 
@@ -150,18 +139,17 @@ def _markov(seen: Hourly) -> tuple[Labels, FloatArray | None]:
     return _named(chance.argmax(axis=1), chance, seen)
 
 
-def _jump(seen: Hourly) -> tuple[Labels, FloatArray | None]:
-    """Fit the statistical jump model, then predict online."""
+def _jump(seen: Hourly) -> Answer:
+    """Fit the statistical jump model with the penalty that is best on the warm-up, then predict online."""
     from jumpmodels.jump import JumpModel
 
-    x = seen.columns()
+    x = np.column_stack((seen.returns, seen.level, seen.volatility, seen.trend))
     x = (x - x[: seen.warm].mean(axis=0)) / x[: seen.warm].std(axis=0)
-    part = slice(24, seen.warm)
     tries = []
-    for penalty in (3.0, 10.0, 30.0):  # the best on the warm-up, by its truth
+    for penalty in (3.0, 10.0, 30.0):
         model = JumpModel(n_components=4, jump_penalty=penalty, random_state=0).fit(x[: seen.warm])
         tries.append(_named(np.asarray(model.predict_online(x)).astype(np.int64), None, seen))
-    return max(tries, key=lambda answer: balanced(answer[0][part], seen.truth[part]))
+    return max(tries, key=lambda answer: seen.score(answer[0]))
 
 
 PEERS: Final = (
@@ -172,25 +160,13 @@ PEERS: Final = (
 )
 
 
-def installed() -> tuple[list[Peer], list[Peer]]:
-    """Return the peers that can be run here and those that cannot."""
-    here = [peer.library is None or importlib.util.find_spec(peer.library) is not None for peer in PEERS]
-    return [p for p, ok in zip(PEERS, here, strict=True) if ok], [
-        p for p, ok in zip(PEERS, here, strict=True) if not ok
-    ]
-
-
-def answers(peer: Peer, seen: Hourly, bars: int) -> tuple[Labels, FloatArray | None]:
-    """Return a peer's label and confidence at every bar: each hour's answer holds until the next.
-
-    Args:
-        bars: of the market.
-    """
+def answers(peer: Peer, seen: Hourly, bars: int) -> Answer:
+    """Return a peer's label and confidence at every one of `bars` bars: each hour's answer holds until the next."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         if peer.library:
             importlib.import_module(peer.library)  # before the filter, because some set their own
             logging.getLogger(peer.library).setLevel(logging.ERROR)
-        warnings.simplefilter("ignore")  # the libraries speak up about fits that did not converge
-        shown, sure = peer.answer(seen)
-    hour = np.clip((np.arange(bars) + 1) // HOUR - 1, 0, len(shown) - 1)
-    return shown[hour].astype(np.int64), None if sure is None else sure[hour]
+        warnings.simplefilter("ignore")  # of fits that did not converge
+        label, confidence = peer.answer(seen)
+    hour = np.clip((np.arange(bars) + 1) // HOUR - 1, 0, len(label) - 1)
+    return label[hour].astype(np.int64), None if confidence is None else confidence[hour]

@@ -1,4 +1,4 @@
-"""Scores of regimes, forecasts and outlooks against what was true or came true."""
+"""Scores of regimes, forecasts and outlooks against the truth and the outcomes."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class RegimeRun:
-    """What one reader of one market said at every scored bar, and the truth.
+    """The labels that one model gave a market at every scored bar, and the truth.
 
     Args:
         shown: 0..3, 4 for transition; truth: 0..3; moving: inside a transition window.
-        sure: confidence in the shown label, 0..1; None where the reader gives none.
+        confidence: in the shown label, 0..1; None where the model gives none.
     """
 
     shown: Labels
     truth: Labels
     moving: Flags
-    sure: FloatArray | None
+    confidence: FloatArray | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ def score_regimes(runs: Sequence[RegimeRun]) -> RegimeScore:
     wrong = sum(int((run.shown[at] != run.truth[at]).sum()) for run, at in zip(runs, changes, strict=True))
     delays = np.concatenate([_delays(run) for run in runs])
     error, chance = None, None
-    if all(run.sure is not None for run in runs):
-        sure = np.concatenate([run.sure[~run.moving] for run in runs if run.sure is not None])
+    if all(run.confidence is not None for run in runs):
+        sure = np.concatenate([run.confidence[~run.moving] for run in runs if run.confidence is not None])
         error, chance = calibration_error(sure, shown == truth), by_chance(sure, _stays(runs))
     return RegimeScore(
         accuracy=balanced(shown, truth),
@@ -88,7 +88,7 @@ def _stays(runs: Sequence[RegimeRun]) -> Labels:
 def _delays(run: RegimeRun) -> FloatArray:
     """Return the hours from each change of the true regime to the first bar that shows it."""
     starts = np.flatnonzero(np.diff(run.truth) != 0) + 1
-    ends = np.append(starts[1:], len(run.truth))
+    ends = np.append(starts, len(run.truth))[1:]
     found = []
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         hits = np.flatnonzero(run.shown[start:end] == run.truth[start])

@@ -15,26 +15,25 @@ from generator.brain.direction import HORIZON_MINUTES, INPUTS
 from generator.brain.features import REGIME_INPUTS
 from generator.brain.recurrent import Recurrent
 from generator.brain.regime import REGIMES
-from generator.brain.weights import FORMAT, VERSION, digest_of
+from generator.brain.weights import FORMAT, NETWORK_KEYS, VERSION, digest_of
 from generator.catalog.words import RegimeLabel
-from generator.lab.calibrate import calibrate, stretch
 from generator.lab.dataset import SKIP_DAYS, Dataset, build
-from generator.lab.families import DRIFTLESS
-from generator.lab.fit import fit_direction
-from generator.lab.recurrent_fit import Lessons, Numbers, Recipe, fit_recurrent
+from generator.lab.fit import after_warm_up, calibrate, fit_direction
+from generator.lab.network import Hyperparameters, Numbers, TrainingSet, fit_recurrent
+from generator.lab.simulator import DRIFTLESS
 
 Progress = Callable[[int, int, str], None]
 SEEDS: Final = {
     "base": range(1000, 1200), "hard": range(1000, 1200), "wild": range(1000, 1400), "broad": range(1000, 1400),
     "null": range(1000, 1200), "still": range(1000, 1200),
 }  # fmt: skip
-CALIBRATED_ON: Final = (("base", "hard", "wild", "broad"), range(1600, 1632))  # taught neither network
+CALIBRATED_ON: Final = (("base", "hard", "wild", "broad"), range(1600, 1632))  # not in the training of either network
 _CALIBRATION_DAYS: Final = 30  # of warm-up before a market's chances count
-RECIPE: Final = Recipe()
+HYPERPARAMETERS: Final = Hyperparameters()
 FILTER: Final = {"lead": 0.32, "claim": 0.4, "undecided": 0.3, "ramp_bars": 576.0}
 # A driftless market has no regime with a drift to name. There the label describes the path: high_volatility where it
 # is much livelier than its month, else risk_on or risk_off where the realised trend is large, range where it is calm
-# and flat. What is none of these teaches nothing. Such lessons count for a quarter.
+# and flat. The remaining half hours have no weight, these a quarter.
 STILL_WEIGHT: Final = 0.25
 _LIVELY, _CALM, _TREND = 1.0, 0.0, 0.8
 _AT: Final = {name: place for place, name in enumerate(REGIME_INPUTS)}
@@ -42,7 +41,7 @@ _ON, _OFF, _RANGE, _HIGH = (
     REGIMES.index(label)
     for label in (RegimeLabel.RISK_ON, RegimeLabel.RISK_OFF, RegimeLabel.RANGE, RegimeLabel.HIGH_VOLATILITY)
 )
-_UNTAUGHT: Final = (7,)  # book imbalance: the simulator has no honest lesson on it
+_UNUSED: Final = (7,)  # book imbalance, which the simulator does not have
 _HALF_HOURS_A_DAY: Final = 48
 
 
@@ -52,9 +51,10 @@ def train(out: Path, progress: Progress | None = None) -> dict[str, Any]:
     data = build(jobs, _part(progress, "simulated markets"))
     still = np.array([family in DRIFTLESS for family, _ in jobs])
     first = SKIP_DAYS * _HALF_HOURS_A_DAY
-    market = fit_recurrent(lessons(data.market, data, still, first), RECIPE, _part(progress, "network of the market"))
-    asset = fit_recurrent(lessons(data.asset, data, still, first), RECIPE, _part(progress, "network of an asset"))
-    market, asset = _rounded(market), _rounded(asset)
+    market, asset = (
+        _rounded(fit_recurrent(training_set(inputs, data, still, first), HYPERPARAMETERS, _part(progress, what)))
+        for inputs, what in ((data.market, "network of the market"), (data.asset, "network of an asset"))
+    )
     posterior = posteriors(market, data.market)
     calibration = _calibrations(market, asset, progress)
     body: dict[str, Any] = {
@@ -79,9 +79,9 @@ def _calibrations(market: Recurrent, asset: Recurrent, progress: Progress | None
     first = _CALIBRATION_DAYS * _HALF_HOURS_A_DAY
     found = {}
     for name, network in (("market", market), ("asset", asset)):
-        spoken = [posteriors(network, getattr(part, name)) for part in parts]
-        rows = [stretch(said, p.truth, p.scored, first) for said, p in zip(spoken, parts, strict=True)]
-        fitted = calibrate(rows, _part(progress, f"calibration, {name}"))
+        posterior = [posteriors(network, getattr(part, name)) for part in parts]
+        scored = [after_warm_up(one, p.truth, p.scored, first) for one, p in zip(posterior, parts, strict=True)]
+        fitted = calibrate(scored, _part(progress, f"calibration, {name}"))
         found[name] = {"level": _short(fitted.level), "slope": _short(fitted.slope)}
     return found
 
@@ -93,15 +93,15 @@ def save(body: dict[str, Any], out: Path) -> dict[str, Any]:
     return body
 
 
-def lessons(inputs: Numbers, data: Dataset, still: npt.NDArray[np.bool_], first: int) -> Lessons:
-    """Return what to learn: the true regime, or on `still` markets what the path did."""
+def training_set(inputs: Numbers, data: Dataset, still: npt.NDArray[np.bool_], first: int) -> TrainingSet:
+    """Label every half hour: the true regime, or on `still` markets what the path did."""
     lively = inputs[:, _AT["volatility_scaled"]]
     trend = 0.5 * (inputs[:, _AT["trend_8h"]] + inputs[:, _AT["trend_20h"]])
     moved = np.where(trend > _TREND, _ON, np.where(trend < -_TREND, _OFF, _RANGE))
     described = np.where(lively > _LIVELY, _HIGH, moved)
-    tells = (described != _RANGE) | (lively < _CALM)
+    clear = (described != _RANGE) | (lively < _CALM)
     label = np.where(still, described, data.truth)
-    return Lessons(inputs, label, np.where(still, STILL_WEIGHT * tells, 1.0 * data.scored), first)
+    return TrainingSet(inputs, label, np.where(still, STILL_WEIGHT * clear, 1.0 * data.scored), first)
 
 
 def posteriors(network: Recurrent, inputs: Numbers) -> Numbers:
@@ -129,7 +129,7 @@ def _recipe() -> dict[str, Any]:
         "days": 60,
         "skipped_days": SKIP_DAYS,
         "horizon_minutes": list(HORIZON_MINUTES),
-        "network": asdict(RECIPE),
+        "network": asdict(HYPERPARAMETERS),
         "calibration": {
             "families": list(CALIBRATED_ON[0]),
             "seeds": f"{CALIBRATED_ON[1].start}-{CALIBRATED_ON[1].stop - 1}",
@@ -142,34 +142,34 @@ def _recipe() -> dict[str, Any]:
 
 
 def _figures(data: Dataset, posterior: Numbers, used: npt.NDArray[np.bool_], first: int) -> dict[str, Any]:
-    """Return how well the network names the half hours that taught it."""
+    """Return how well the network names the half hours of its training."""
     counted = data.scored[first:, used]
     named, truth = posterior[first:, :, used].argmax(axis=1)[counted], data.truth[first:, used][counted]
     balanced = float(np.mean([(named[truth == regime] == regime).mean() for regime in range(len(REGIMES))]))
     return {"rows_thousand": round(len(truth) / 1000), "training_balanced_accuracy": round(balanced, 3)}
 
 
-def _direction(data: Dataset, posterior: Numbers, taught: npt.NDArray[np.bool_], first: int) -> list[list[float]]:
+def _direction(data: Dataset, posterior: Numbers, used_markets: npt.NDArray[np.bool_], first: int) -> list[list[float]]:
     """Fit both frozen logits on every third half hour of the markets with regimes."""
     used = np.ones(INPUTS, dtype=bool)
-    used[list(_UNTAUGHT)] = False
-    inputs = data.direction[first::3][..., taught].astype(np.float64)
-    inputs[:, 6] = (posterior[:, _ON] - posterior[:, _OFF])[first::3][..., taught]
+    used[list(_UNUSED)] = False
+    inputs = data.direction[first::3][..., used_markets].astype(np.float64)
+    inputs[:, 6] = (posterior[:, _ON] - posterior[:, _OFF])[first::3][..., used_markets]
     rows = inputs.transpose(0, 2, 1).reshape(-1, INPUTS)
-    outcome = data.outcome[first::3][..., taught]
+    outcome = data.outcome[first::3][..., used_markets]
     fitted = [fit_direction(rows, outcome[:, h].ravel(), used) for h in range(len(HORIZON_MINUTES))]
     return [[_short(value) for value in row] for row in fitted]
 
 
 def _rounded(network: Recurrent) -> Recurrent:
-    """Return the network as the file will hold it."""
+    """Return the network in single precision."""
     short = np.vectorize(_short, otypes=[np.float64])
     return Recurrent(**{field.name: short(getattr(network, field.name)) for field in fields(Recurrent)})
 
 
 def _plain(network: Recurrent) -> dict[str, Any]:
-    """Return the network as lists."""
-    return {field.name: getattr(network, field.name).tolist() for field in fields(Recurrent)}
+    """Return the network as the file holds it."""
+    return {key: getattr(network, name).tolist() for name, key in NETWORK_KEYS.items()}
 
 
 def _short(value: float) -> float:

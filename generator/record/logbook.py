@@ -189,7 +189,7 @@ class Logbook:
         Tiles are put once: what readers have is never overwritten, and the free answers do not stop for it.
         """
         size, root = self._memory.log_head()
-        if not self._last or self._was_given_up():
+        if not self._last:
             return
         head = Checkpoint(self._signers[0].verifier.name, size, root)
         try:
@@ -197,22 +197,10 @@ class Logbook:
         except ValueError as error:
             self._withheld = True
             log.error(  # noqa: TRY400  a line for the operator, not a traceback
-                "the published log is not the beginning of this memory's; it stands as it is and nothing is added to it",
+                "published log is not a prefix of the local log; it is left as it is and nothing is added to it",
                 reason=str(error),
-                mend="put the newer memory back, or give the published log up with `emi log restart`",
+                mend="restore the newer memory; without one, move the published log away: docs/operating.md",
             )
-
-    def _was_given_up(self) -> bool:
-        note = given_up_file(self._key_file)
-        digest = hashlib.sha256(self._last).hexdigest()
-        try:
-            given_up = note.read_text(encoding="utf-8").split()
-        except OSError:
-            return False
-        if digest not in given_up:
-            return False
-        self._published, self._last = 0, b""
-        return True
 
     def checkpoint(self) -> bytes:
         """Return the signed head; empty before `begin`."""
@@ -282,42 +270,6 @@ def head_of(note: bytes) -> Checkpoint:
         NoteError: it is not a checkpoint.
     """
     return Checkpoint.parse(note.decode(errors="replace").partition("\n\n")[0] + "\n")
-
-
-def given_up_file(key_file: Path) -> Path:
-    """Return where the heads of logs that were given up are noted, beside the key."""
-    return key_file.with_name("given-up-logs")
-
-
-def give_up(key_file: Path, site: Path) -> Path | None:
-    """Give the published log up: its tiles are put aside, never removed, and the next start begins to publish again.
-
-    Args:
-        key_file: of the log.
-        site: the published site's folder.
-
-    Returns:
-        Where the tiles are now, None when there were none here.
-
-    Raises:
-        KeyFileError: it cannot be written, or no log is published.
-    """
-    try:
-        note = (site / "current" / CHECKPOINT.lstrip("/")).read_bytes()
-        digest = hashlib.sha256(note).hexdigest()
-        given_up = given_up_file(key_file)
-        known = given_up.read_text(encoding="utf-8") if given_up.exists() else ""
-        beside = given_up.with_name(f".{given_up.name}.new")
-        _write(beside, f"{known}{digest}\n", os.O_TRUNC)
-        beside.replace(given_up)
-        tiles = site / "once" / "log"
-        if not tiles.exists():
-            return None
-        aside = site / "once" / f"log-given-up-{digest[:12]}"
-        tiles.rename(aside)
-    except OSError as error:
-        raise KeyFileError(f"the published log cannot be given up: {error.strerror or error}") from error
-    return aside
 
 
 def read_verifiers(text: str) -> tuple[Verifier, ...]:

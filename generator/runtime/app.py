@@ -19,15 +19,13 @@ from generator.clock import Clock
 from generator.compose.context import Site
 from generator.fence import Fence, one_writer
 from generator.inbox.box import BallotBox, ChainWay, FolderWay, WayIn
-from generator.inbox.bucket import BucketInbox
 from generator.inbox.chain import ChainBallots
-from generator.inbox.folder import BallotSource, Inbox
+from generator.inbox.folder import Inbox
 from generator.market.history import History
 from generator.market.source import Source
 from generator.record.logbook import Logbook, name_of
 from generator.record.memory.store import Memory
 from generator.record.polls import Polls
-from generator.record.pruning import Pruning
 from generator.release.check import Checker
 from generator.release.last_good import LastGood
 from generator.release.values import SiteStore, VaultStore
@@ -38,7 +36,7 @@ from generator.site.beside import Beside
 from generator.site.pages.render import Pages
 from generator.site.sample import Sample
 from generator.site.standing import Standing
-from generator.wings.bucket.places import inbox_shelf, partials, site_store, vault_store
+from generator.wings.bucket.places import site_store, vault_store
 
 if TYPE_CHECKING:
     from generator.inbox.indexer import Indexer
@@ -86,7 +84,6 @@ class Record:
         memory: the database.
         logbook: the transparency log.
         polls: published ballots.
-        pruning: of the log's partial tiles.
         box: where ballots come from.
         indexer: of the chain, where ballots are read from it.
         salt: makes the secret of a sealed forecast.
@@ -96,7 +93,6 @@ class Record:
     memory: Memory
     logbook: Logbook
     polls: Polls
-    pruning: Pruning
     box: BallotBox
     indexer: Indexer | None
     salt: Callable[[], str]
@@ -207,7 +203,6 @@ def build(
                 memory=memory,
                 logbook=_logbook(settings, memory),
                 polls=Polls(memory),
-                pruning=Pruning(memory, partials(settings.site_path, settings.site_url)),
                 box=_box(settings, indexer),
                 indexer=indexer,
                 salt=lambda: secrets.token_hex(16),
@@ -240,16 +235,10 @@ def _indexer(settings: GeneratorSettings) -> Indexer | None:
 
 
 def _box(settings: GeneratorSettings, indexer: Indexer | None) -> BallotBox:
-    ways: list[WayIn] = [FolderWay(_inbox(settings))]
+    ways: list[WayIn] = [FolderWay(Inbox(settings.inbox_path))]
     if indexer is not None:
         ways.append(ChainWay(ChainBallots(indexer.ask, settings.arena.address or DEMO_ARENA)))
     return BallotBox(ways)
-
-
-def _inbox(settings: GeneratorSettings) -> BallotSource:
-    """Return the free way in: a folder, or an object store's prefix."""
-    url = settings.inbox_bucket
-    return Inbox(settings.inbox_path) if url is None else BucketInbox(inbox_shelf(url))
 
 
 def _logbook(settings: GeneratorSettings, memory: Memory) -> Logbook:

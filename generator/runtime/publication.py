@@ -10,7 +10,7 @@ from typing import Any, Final
 from generator.catalog.discovery import DISCOVERY_FILES
 from generator.catalog.formats import iso, share
 from generator.catalog.links import ROUNDS_JSON, ROUNDS_PUBLISHED, SAMPLE_JSON
-from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.all import Composed
 from generator.compose.context import TickContext
 from generator.contract.encode import encode
@@ -78,7 +78,6 @@ def publish(app: App, context: TickContext, composed: Composed, at: datetime) ->
         context.freshness.tick_id, generation, context.freshness.generated_ms, ok=True, reason=None
     )
     app.publisher.beside.done(aside, context, made.free, at)
-    app.record.pruning.after(app.record.logbook.published, context.freshness.generated_ms)
     return _report(context, made.free["/status.json"]["status"], len(files), written)
 
 

@@ -13,7 +13,7 @@ from generator.catalog.downloads import DATA_PACKAGE
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import BUYER, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML, STATUS_JSON
 from generator.catalog.products import PRODUCTS, X402_VERSION
-from generator.catalog.sentences import DISCLAIMER, PURPOSE_NOTICE
+from generator.catalog.text.answers import DISCLAIMER, PURPOSE_NOTICE
 from generator.compose.context import Site
 from generator.site.pages.docs import next_resource
 from generator.site.pages.render import environment

@@ -24,7 +24,7 @@ from generator.catalog.downloads import (
 )
 from generator.catalog.formats import iso
 from generator.catalog.links import TRACK_RECORD
-from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.words import SourceMode
 from generator.compose.context import Site
 from generator.contract.encode import encode

@@ -13,14 +13,14 @@ from markupsafe import Markup
 
 from generator.catalog.formats import iso, percent, share
 from generator.catalog.links import ARENA, FEED_ATOM, FEED_JSON, METHODOLOGY
-from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.text.answers import DISCLAIMER
+from generator.catalog.text.labels import MODE_BANNERS, regime_headline
 from generator.catalog.words import SourceMode
 from generator.compose.context import Site
 from generator.contract.encode import encode
 from generator.record.memory.history import RegimeChange
 from generator.site.pages.format import count, moment, ms_of, signed, word
 from generator.site.pages.render import environment
-from generator.site.pages.words import MODE_BANNERS, REGIME_HEADLINES
 from generator.site.resources import Resources
 
 ENTRIES: Final = 50
@@ -185,7 +185,7 @@ def _of_change(site: Site, mode: SourceMode, after: RegimeChange, before: Regime
         url=f"{site.base_url}/",
         tags=_tags(mode, "regime", after.mode, warm_up=after.warm_up),
         paragraphs=(
-            f"{REGIME_HEADLINES.get(after.label, now)}.{told} {CONFIDENCE_NOTE}",
+            f"{regime_headline(after.label, None)}.{told} {CONFIDENCE_NOTE}",
             *_last(mode, warm_up=after.warm_up),
         ),
         told={

@@ -12,10 +12,10 @@ from generator.arena.values import Rate, TrackRecord
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES, SharePicture
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import ARENA
+from generator.catalog.text.labels import regime_headline
 from generator.catalog.words import Prediction, SourceMode
 from generator.compose.context import TickContext
 from generator.site.pages.format import count, moment
-from generator.site.pages.words import regime_headline
 from generator.site.picture_draw import Card, Drawing, draw
 
 EVERY_S: Final = 900

@@ -10,13 +10,13 @@ const NAMES = {
   confidence: "Confidence, %", risk_score: "Risk score, of 100", crowded: "Crowded sides", same_regime: "Coins in the market's regime",
   depth_1pct_usd: "Depth within 1 %, USD", depth_assets: "Coins with a known depth", funding_assets: "Coins with known funding",
   open_interest_assets: "Coins with known open interest", assets_compared: "Coins compared", mean_rate_8h_percent: "Mean rate for 8 hours, %",
-  minutes_15_percent: "15 minutes, %", hour_1_percent: "1 hour, %", hours_4_percent: "4 hours, %", dwell_minutes: "Stands for, minutes",
+  minutes_15_percent: "15 minutes, %", hour_1_percent: "1 hour, %", hours_4_percent: "4 hours, %", dwell_minutes: "For, minutes",
   low_percent: "Lower end, %", high_percent: "Upper end, %", hit_rate_low_percent: "Hit rate, lower end, %", hit_rate_high_percent: "Hit rate, upper end, %",
   edge_percent: "Above its base rate, % points", band_bps: "Neutral within, bps", wrong_if: "Wrong if", spread_bps: "Spread, bps",
   hit: "Came true", hit_percent: "Came true, %", hit_low_percent: "Lower end, %", hit_high_percent: "Upper end, %", "hit percent": "Came true, %",
   "hit low_percent": "Lower end, %", "hit high_percent": "Upper end, %", snapshotId: "Snapshot", price_atomic: "Price, atomic units", said: "Said",
 };
-const NONE = /^(notes?|reason|replay|product_id)$/; // where nothing told means that there is nothing to tell
+const NONE = /^(notes?|reason|replay|product_id)$/; // null means that there is nothing to say
 
 export const simple = (value) => value === null || typeof value !== "object";
 
@@ -33,8 +33,8 @@ export function words(key) {
 
 export function when(text) {
   const at = new Date(text);
-  const told = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZone: "UTC" };
-  return Number.isNaN(at.getTime()) ? String(text) : `${at.toLocaleString("en-GB", told)} UTC`;
+  const parts = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZone: "UTC" };
+  return Number.isNaN(at.getTime()) ? String(text) : `${at.toLocaleString("en-GB", parts)} UTC`;
 }
 
 export function plain(value, key = "") {
@@ -50,7 +50,7 @@ export const head = (level, text, aside) => ({ kind: "head", level: Math.min(lev
 export const para = (text, className) => ({ kind: "para", text: plain(text), className });
 export const list = (items) => ({ kind: "list", items: items.map((one) => plain(one)) });
 export const facts = (rows) => ({ kind: "facts", rows: rows.map(([name, value, key]) => [name, plain(value, key)]) });
-const told = (entries) => facts(entries.map(([key, one]) => [words(key), one, key]));
+const labelled = (entries) => facts(entries.map(([key, one]) => [words(key), one, key]));
 const symbols = (items) => items.every((one) => typeof one === "string" && !one.includes(" "));
 // Sentences stand on lines of their own.
 const joined = (items) => items.map((one) => plain(one)).join(symbols(items) ? ", " : "\n");
@@ -150,7 +150,7 @@ function rowsOf(nested, level) {
     if (kinds.size === 1) made.push(head(level, [...kinds][0]), facts(texted.map(([name, row]) => [plain(name), row[0][1]])));
     else for (const [name, row] of texted) made.push(head(level, plain(name)), facts(row));
   }
-  if (Object.keys(once).length) made.push(told(Object.entries(once)));
+  if (Object.keys(once).length) made.push(labelled(Object.entries(once)));
   return made;
 }
 
@@ -166,7 +166,7 @@ export function parts(value, level) {
   const plainly = entries.filter(([, one]) => simple(one));
   const deep = entries.filter(([, one]) => !simple(one));
   if (deep.length > 2 && !plainly.length && deep.every(([key, one]) => key === one.asset)) return rowsOf(deep.map(([, one]) => one), level);
-  const made = plainly.length ? [told(plainly)] : [];
+  const made = plainly.length ? [labelled(plainly)] : [];
   for (const [key, one] of deep) made.push(head(level, words(key)), ...parts(one, level + 1));
   return made;
 }

@@ -20,11 +20,11 @@ from starlette.testclient import TestClient
 from gateway.app.application import build_app
 from gateway.settings import GatewaySettings
 from gateway.wire.networks import DEVNET
-from tests.support.gateway_fakes import World
-from tests.support.gateway_house import PATIENCE_S, REGIME, house, in_loop
+from tests.support.fake_upstream import FakeUpstream
+from tests.support.gateway_app import PATIENCE_S, REGIME, gateway_app, in_loop
 from tests.support.gateway_wallet import Buyer
 from tests.support.ports import free_port
-from tests.support.vault_builder import write_vault
+from tests.support.small_vault import write_vault
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVE = "from gateway.app import serve; from gateway.settings import GatewaySettings; serve(GatewaySettings())"
@@ -66,10 +66,12 @@ def served(folder: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
 
 
 @contextlib.asynccontextmanager
-async def opened(folder: Path, world: World) -> AsyncIterator[tuple[subprocess.Popen[str], httpx2.AsyncClient]]:
+async def opened(
+    folder: Path, upstream: FakeUpstream
+) -> AsyncIterator[tuple[subprocess.Popen[str], httpx2.AsyncClient]]:
     """Run a gateway process over a faked outside, from its first quote on."""
     port = free_port()
-    process = start(folder, port, EMI_FACILITATOR_URL=f"{world.url}/f", EMI_ALGOD_URL=f"{world.url}/a")
+    process = start(folder, port, EMI_FACILITATOR_URL=f"{upstream.url}/f", EMI_ALGOD_URL=f"{upstream.url}/a")
     async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as client:
         quoted = False
         while not quoted and process.poll() is None:
@@ -84,22 +86,22 @@ async def opened(folder: Path, world: World) -> AsyncIterator[tuple[subprocess.P
 @pytest.mark.parametrize("mode", ["settle_then_hang", "hang"])
 @in_loop
 async def test_rule_18_kill_9_while_settling_pays_once_and_delivers_on_the_next_try(mode: str, tmp_path: Path) -> None:
-    world, payment = World(DEVNET.full), Buyer().pay()
+    upstream, payment = FakeUpstream(DEVNET.full), Buyer().pay()
     write_vault(tmp_path / "vault", at=datetime.now(UTC).replace(microsecond=0))
-    world.settle = mode
+    upstream.settle = mode
     header = {"PAYMENT-SIGNATURE": payment.header}
-    async with world.running():
-        async with opened(tmp_path, world) as (process, client):
+    async with upstream.running():
+        async with opened(tmp_path, upstream) as (process, client):
             lost = asyncio.create_task(client.get(REGIME, headers=header))
-            await world.settling.wait()
+            await upstream.settling.wait()
             process.kill()
             await asyncio.wait({lost})
-        world.settle = "ok"
-        async with opened(tmp_path, world) as (_, client):
+        upstream.settle = "ok"
+        async with opened(tmp_path, upstream) as (_, client):
             answer = await client.get(REGIME, headers=header)
 
     assert isinstance(lost.exception(), httpx2.TransportError)
-    assert (answer.status_code, world.transfers[payment.txid]) == (200, 1)
+    assert (answer.status_code, upstream.transfers[payment.txid]) == (200, 1)
 
 
 def raw_request(url: str, request: bytes) -> bytes:
@@ -183,7 +185,7 @@ def test_the_gateway_alone_stays_small_and_loads_nothing_of_the_generator(tmp_pa
 
 @in_loop
 async def test_health_is_never_stored_and_unknown_paths_are_problems(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         health, nothing, method = (
             await home.get("/healthz"),
             await home.get("/nothing"),
@@ -198,7 +200,7 @@ async def test_health_is_never_stored_and_unknown_paths_are_problems(tmp_path: P
 
 @in_loop
 async def test_an_accident_is_500_with_a_fixed_text(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         home.state.purchases._vault = None  # type: ignore[assignment]
 
         answer = await home.send(home.buyer.pay())

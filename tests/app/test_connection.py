@@ -24,7 +24,7 @@ from gateway.app.connection import (
     Connections,
     protocol_of,
 )
-from tests.support.gateway_house import REGIME, House, house, in_loop
+from tests.support.gateway_app import REGIME, GatewayHarness, gateway_app, in_loop
 
 
 class Wire(asyncio.Transport):
@@ -57,7 +57,7 @@ class Wire(asyncio.Transport):
 class Line:
     """One connection to a gateway, and the requests that its application was asked."""
 
-    def __init__(self, home: House) -> None:
+    def __init__(self, home: GatewayHarness) -> None:
         self.asked: list[str] = []
         self.heads: list[list[tuple[bytes, bytes]]] = []
 
@@ -69,7 +69,7 @@ class Line:
 
         config = Config(cast("Any", app), lifespan="off", ws="none", log_config=None)
         self.server = ServerState()
-        self.server.default_headers = [(b"date", b"Fri, 20 Nov 2026 09:53:00 GMT")]
+        self.server.default_headers = [(b"date", b"Fri, 20 Nov 2026 12:00:00 GMT")]
         kind = cast("type[Connection]", protocol_of(Connections(home.state)))
         self.connection = kind(config, self.server, {})
         self.wire = Wire()
@@ -98,7 +98,7 @@ async def turns() -> None:
 
 @asynccontextmanager
 async def line(folder: Path, **settings: Any) -> AsyncIterator[Line]:
-    async with house(folder, **settings) as home:
+    async with gateway_app(folder, **settings) as home:
         made = Line(home)
         yield made
         for connection in (made.connection, *made.others):
@@ -123,14 +123,14 @@ async def test_a_challenge_is_answered_before_the_application(tmp_path: Path) ->
 
 @in_loop
 async def test_the_answer_at_once_is_the_applications_answer(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         through_application = await home.get()
         written = await Line(home).send(get())
 
     head, _, body = written.partition(b"\r\n\r\n")
     sent = {tuple(row.split(": ", 1)) for row in head.decode().split("\r\n")[1:]}
     assert body == through_application.content
-    assert sent - {("date", "Fri, 20 Nov 2026 09:53:00 GMT")} == set(through_application.headers.items())
+    assert sent - {("date", "Fri, 20 Nov 2026 12:00:00 GMT")} == set(through_application.headers.items())
 
 
 @in_loop
@@ -168,7 +168,7 @@ async def test_anything_else_is_passed_on(request_: bytes, tmp_path: Path) -> No
 
 @in_loop
 async def test_without_an_honest_quote_the_application_is_asked(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         home.clock.step(3_600)
         made = Line(home)
         await made.send(get())
@@ -406,7 +406,7 @@ async def test_a_request_without_its_one_host_gets_no_challenge(hosts: list[str]
 
 @in_loop
 async def test_what_is_no_http_is_counted_and_not_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         for _ in range(3):
             await Line(home).send(b"\x16\x03\x01 no HTTP\r\n\r\n")
         await Line(home).send(get("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", path="/healthz"))

@@ -16,14 +16,14 @@ from x402.schemas import PaymentRequired
 
 from gateway.app.answers import receipt_header
 from gateway.wire.networks import DEVNET
-from tests.support.gateway_house import house, in_loop
-from tests.support.vault_builder import PATHS
+from tests.support.gateway_app import gateway_app, in_loop
+from tests.support.small_vault import PATHS
 
 
 @pytest.mark.parametrize("path", PATHS.values())
 @in_loop
 async def test_the_packages_own_validators_accept_both_declarations(path: str, tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         answer = await home.get(path)
 
     required = decode_payment_required_header(answer.headers["PAYMENT-REQUIRED"])
@@ -38,7 +38,7 @@ async def test_the_packages_own_validators_accept_both_declarations(path: str, t
 
 @in_loop
 async def test_rule_20_an_identifier_that_the_package_appends_is_kept_with_the_payment(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         declared = (await home.get()).json()["extensions"]
         append_payment_identifier_to_extensions(declared, "order_0123456789abcdef")
         payment = home.buyer.pay().changed(lambda value: value.update(extensions=declared))
@@ -49,7 +49,7 @@ async def test_rule_20_an_identifier_that_the_package_appends_is_kept_with_the_p
     assert answer.status_code == 200
     assert record is not None
     assert record.identifier == "order_0123456789abcdef"
-    sent = home.world.asked("/settle")[0]["paymentPayload"]["extensions"]
+    sent = home.upstream.asked("/settle")[0]["paymentPayload"]["extensions"]
     assert validate_payment_identifier(sent["payment-identifier"]).valid
 
 
@@ -58,7 +58,7 @@ async def test_rule_20_an_identifier_that_the_package_appends_is_kept_with_the_p
 async def test_rule_20_an_identifier_is_taken_exactly_when_the_package_takes_it(
     identifier: str, tmp_path: Path
 ) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         answer = await home.send(home.buyer.pay().identified(identifier))
 
     assert answer.status_code == (200 if is_valid_payment_id(identifier) else 402)

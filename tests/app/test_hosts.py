@@ -13,7 +13,7 @@ from gateway.app.application import build_app
 from gateway.devnet.app import build_devnet
 from gateway.devnet.settings import DevnetSettings
 from gateway.settings import GatewaySettings
-from tests.support.gateway_house import REGIME, house, in_loop
+from tests.support.gateway_app import REGIME, gateway_app, in_loop
 
 OURS = ["localhost", "127.0.0.1:8402", "127.9.9.9", "[::1]:8402", "LOCALHOST:1"]
 FOREIGN = ["evil.example", "evil.example:8402", "localhost.evil.example", "10.0.0.1", "[2001:db8::1]", "", "[", "x y"]
@@ -43,7 +43,7 @@ async def devnet(folder: Path) -> AsyncIterator[httpx2.AsyncClient]:
 @pytest.mark.parametrize("path", [f"{REGIME}/", "/healthz/", "/x402-buyer/prepare/"])
 @in_loop
 async def test_a_slash_too_many_is_404_and_no_redirect(path: str, tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         answer = await home.get(path, host="evil.example")
 
     assert answer.status_code == 404
@@ -66,7 +66,7 @@ async def test_nor_does_the_devnet_redirect(path: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", [REGIME, "/healthz", "/nothing"])
 @in_loop
 async def test_an_http_1_1_request_names_one_host(hosts: list[tuple[str, str]], path: str, tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         request = home.client.build_request("GET", path)
         request.headers = httpx2.Headers(hosts)
         answer = await home.client.send(request)

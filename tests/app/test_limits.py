@@ -9,14 +9,14 @@ from structlog.testing import capture_logs
 
 from gateway.app.limits import Clients, Guard, RateLimit
 from gateway.payments.purchase import MAX_WAITING
-from tests.support.gateway_fakes import FakeClock
-from tests.support.gateway_house import REGIME, house, in_loop
-from tests.support.vault_builder import write_vault
+from tests.support.clock import ManualClock
+from tests.support.gateway_app import REGIME, gateway_app, in_loop
+from tests.support.small_vault import write_vault
 
 
 @in_loop
 async def test_rule_7_headers_over_16_kib_are_431(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         answers = [await home.get(payment_signature="A" * size) for size in (15_000, 17_000, 60_000)]
 
     assert [answer.status_code for answer in answers] == [402, 431, 431]
@@ -26,7 +26,7 @@ async def test_rule_7_headers_over_16_kib_are_431(tmp_path: Path) -> None:
 
 @in_loop
 async def test_a_body_is_refused(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         get, post = [await home.client.request(method, REGIME, content=b"{}") for method in ("GET", "POST")]
 
     assert (get.status_code, post.status_code) == (413, 405)
@@ -34,12 +34,12 @@ async def test_a_body_is_refused(tmp_path: Path) -> None:
 
 @in_loop
 async def test_a_payment_in_a_request_with_a_body_is_413_and_stays_good(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
         headers = {"PAYMENT-SIGNATURE": payment.header}
 
         refused = await home.client.request("GET", REGIME, content=b"{}", headers=headers)
-        asked = len(home.world.asked("/verify"))
+        asked = len(home.upstream.asked("/verify"))
         bought = await home.send(payment)
 
     assert (refused.status_code, refused.headers["content-type"]) == (413, "application/problem+json")
@@ -50,7 +50,7 @@ async def test_a_payment_in_a_request_with_a_body_is_413_and_stays_good(tmp_path
 
 @in_loop
 async def test_payment_attempts_are_limited_and_challenges_are_not(tmp_path: Path) -> None:
-    async with house(tmp_path, rate_limit_per_minute=2) as home:
+    async with gateway_app(tmp_path, rate_limit_per_minute=2) as home:
         attempts = [await home.get(payment_signature="garbage") for _ in range(3)]
         challenge = await home.get()
         home.clock.step(30)
@@ -64,7 +64,7 @@ async def test_payment_attempts_are_limited_and_challenges_are_not(tmp_path: Pat
 
 @in_loop
 async def test_repeats_of_a_known_payment_are_not_counted(tmp_path: Path) -> None:
-    async with house(tmp_path, rate_limit_per_minute=1) as home:
+    async with gateway_app(tmp_path, rate_limit_per_minute=1) as home:
         payment = home.buyer.pay()
 
         answers = [await home.send(payment) for _ in range(5)]
@@ -76,7 +76,7 @@ async def test_repeats_of_a_known_payment_are_not_counted(tmp_path: Path) -> Non
 
 @in_loop
 async def test_loopback_is_not_counted(tmp_path: Path) -> None:
-    async with house(tmp_path, rate_limit_per_minute=1, client=("127.0.0.1", 5)) as home:
+    async with gateway_app(tmp_path, rate_limit_per_minute=1, client=("127.0.0.1", 5)) as home:
         answers = [await home.get(payment_signature="garbage") for _ in range(4)]
 
     assert {answer.status_code for answer in answers} == {402}
@@ -85,7 +85,7 @@ async def test_loopback_is_not_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize("header", ["x-forwarded-for", "forwarded", "x-real-ip"])
 @in_loop
 async def test_all_behind_an_untrusted_proxy_on_loopback_count_as_one_address(header: str, tmp_path: Path) -> None:
-    async with house(tmp_path, rate_limit_per_minute=2, client=("127.0.0.1", 5)) as home:
+    async with gateway_app(tmp_path, rate_limit_per_minute=2, client=("127.0.0.1", 5)) as home:
         with capture_logs() as logs:
             answers = [await home.get(**{"payment_signature": "x", header: f"203.0.113.{n}"}) for n in range(4)]
         local = await home.get(payment_signature="x")
@@ -98,7 +98,7 @@ async def test_all_behind_an_untrusted_proxy_on_loopback_count_as_one_address(he
 @in_loop
 async def test_a_trusted_proxy_on_loopback_is_counted_by_its_clients(tmp_path: Path) -> None:
     loopback = {"client": ("127.0.0.1", 5), "trusted_proxies": ("127.0.0.1",)}
-    async with house(tmp_path, rate_limit_per_minute=1, **loopback) as home:  # type: ignore[arg-type]
+    async with gateway_app(tmp_path, rate_limit_per_minute=1, **loopback) as home:  # type: ignore[arg-type]
         answers = [await home.get(payment_signature="x", x_forwarded_for=f"203.0.113.{n}") for n in (1, 2, 2)]
 
     assert [answer.status_code for answer in answers] == [402, 402, 429]
@@ -121,7 +121,7 @@ def test_only_trusted_proxies_are_believed(peer: str, forwarded: str, trusted: l
 
 
 def test_one_ipv6_subscriber_is_one_address() -> None:
-    limit = RateLimit(1, FakeClock())
+    limit = RateLimit(1, ManualClock())
 
     assert limit.take("2001:db8::1") is None
     assert limit.take("2001:db8::ffff") is not None
@@ -130,7 +130,7 @@ def test_one_ipv6_subscriber_is_one_address() -> None:
 
 
 def test_many_addresses_do_not_grow_the_table() -> None:
-    limit = RateLimit(1, FakeClock())
+    limit = RateLimit(1, ManualClock())
 
     for number in range(10_050):
         limit.take(f"10.{number // 65_536}.{number // 256 % 256}.{number % 256}")
@@ -140,10 +140,10 @@ def test_many_addresses_do_not_grow_the_table() -> None:
 
 @in_loop
 async def test_more_payments_than_can_wait_are_503_with_retry_after_and_cost_nothing(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        home.state.purchases._turns = asyncio.Semaphore(1)
+    async with gateway_app(tmp_path) as home:
+        home.state.purchases._slots = asyncio.Semaphore(1)
         home.state.purchases._waiting = MAX_WAITING - 1
-        home.world.settle_delay_s = 0.2
+        home.upstream.settle_delay_s = 0.2
         payments = [home.buyer.pay() for _ in range(3)]
 
         answers = await asyncio.gather(*(home.send(payment) for payment in payments))
@@ -153,16 +153,16 @@ async def test_more_payments_than_can_wait_are_503_with_retry_after_and_cost_not
     assert "PAYMENT-REQUIRED" not in answers[2].headers
     assert int(answers[2].headers["Retry-After"]) > 0
     assert later.status_code == 200
-    assert [home.world.transfers[payment.txid] for payment in payments] == [1, 1, 1]
+    assert [home.upstream.transfers[payment.txid] for payment in payments] == [1, 1, 1]
 
 
 @in_loop
 async def test_a_replay_needs_no_turn(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
         await home.send(payment)
         await home.restart()
-        home.state.purchases._turns = asyncio.Semaphore(0)
+        home.state.purchases._slots = asyncio.Semaphore(0)
         home.state.purchases._waiting = MAX_WAITING
 
         answers = [await home.send(payment), await home.send(home.buyer.pay())]
@@ -172,9 +172,9 @@ async def test_a_replay_needs_no_turn(tmp_path: Path) -> None:
 
 @in_loop
 async def test_a_facilitator_that_hangs_on_supported_delays_no_new_vault(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         home.clock.step(61)
-        home.world.supported_delay_s = 60
+        home.upstream.supported_delay_s = 60
         write_vault(tmp_path / "vault", generation="000000000008", at=home.clock.now())
 
         shown = ""

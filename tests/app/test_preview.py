@@ -19,7 +19,7 @@ from gateway.errors import PreviewRefused
 from gateway.settings import GatewaySettings
 from generator.catalog.discovery import ONCE_CACHE_CONTROL, ONCE_PREFIXES, PINNED_CACHE_CONTROL
 from generator.release.release import Releases
-from tests.support.gateway_house import REGIME, in_loop
+from tests.support.gateway_app import REGIME, in_loop
 
 FREE = "/api/market-regime.php"
 

@@ -11,16 +11,16 @@ from structlog.testing import capture_logs
 
 from gateway.wire.networks import DEVNET
 from tests.app.test_connection import Line, get
-from tests.support.gateway_fakes import World
-from tests.support.gateway_house import House, house, in_loop
-from tests.support.vault_builder import START, write_vault
+from tests.support.fake_upstream import FakeUpstream
+from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
+from tests.support.small_vault import START, write_vault
 
 SILENT = "the facilitator has given no good answer to /supported for over 60 s"
 NO_WRITE = "the payments ledger has taken no write for over 60 s"
 GONE = "the payments ledger's file was removed or replaced"
 
 
-async def reasons(home: House) -> list[str]:
+async def reasons(home: GatewayHarness) -> list[str]:
     """Return why /readyz says no, after checking the form of its answer."""
     answer = await home.get("/readyz")
     assert answer.headers["cache-control"] == "no-store"
@@ -33,18 +33,18 @@ async def reasons(home: House) -> list[str]:
     return told
 
 
-def gauge(home: House, name: str) -> float | None:
+def gauge(home: GatewayHarness, name: str) -> float | None:
     home.state._measure()
     return home.state.metrics.registry.get_sample_value(name)
 
 
-def lose_ledger(home: House) -> None:
+def lose_ledger(home: GatewayHarness) -> None:
     home.state.ledger.fault = lambda: GONE  # type: ignore[method-assign]
 
 
 @in_loop
 async def test_a_gateway_that_can_sell_is_ready(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         told, ready = await reasons(home), gauge(home, "emi_ready")
 
     assert (told, ready) == ([], 1)
@@ -52,7 +52,7 @@ async def test_a_gateway_that_can_sell_is_ready(tmp_path: Path) -> None:
 
 @in_loop
 async def test_a_gateway_whose_facilitator_answers_is_ready_each_second(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         seen = []
         for _ in range(150):
             home.clock.step(1.01)
@@ -65,8 +65,8 @@ async def test_a_gateway_whose_facilitator_answers_is_ready_each_second(tmp_path
 
 @in_loop
 async def test_a_facilitator_that_died_is_told_after_a_minute_and_stops_quotes_after_five(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        home.world.supported = 500
+    async with gateway_app(tmp_path) as home:
+        home.upstream.supported = 500
         seen: list[tuple[Any, ...]] = []
         for step_s in (60, 1, 239, 1):
             home.clock.step(step_s)
@@ -83,7 +83,7 @@ async def test_a_facilitator_that_died_is_told_after_a_minute_and_stops_quotes_a
 
 @in_loop
 async def test_it_is_ready_again_once_the_facilitator_answers(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         home.clock.step(301)
         home.state.ledger.written.ok()
         before = await reasons(home)
@@ -96,15 +96,15 @@ async def test_it_is_ready_again_once_the_facilitator_answers(tmp_path: Path) ->
 
 @in_loop
 async def test_a_facilitator_that_never_answered_is_told_at_once(tmp_path: Path) -> None:
-    world = World(DEVNET.full)
-    world.supported = 500
-    async with house(tmp_path, world=world) as home:
+    upstream = FakeUpstream(DEVNET.full)
+    upstream.supported = 500
+    async with gateway_app(tmp_path, upstream=upstream) as home:
         assert await reasons(home) == ["the facilitator has not offered this network yet"]
 
 
 @in_loop
 async def test_a_ledger_that_takes_no_write_is_told_after_a_minute(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         home.clock.step(61)
         home.state.facilitator.supported.ok()
         late: tuple[Any, ...] = (
@@ -122,7 +122,7 @@ async def test_a_ledger_that_takes_no_write_is_told_after_a_minute(tmp_path: Pat
 
 @in_loop
 async def test_a_lost_ledger_stops_quotes_at_once_and_takes_nothing_from_who_has_paid(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
         bought = await home.send(payment)
         lose_ledger(home)
@@ -136,7 +136,7 @@ async def test_a_lost_ledger_stops_quotes_at_once_and_takes_nothing_from_who_has
     assert [answer.status_code for answer in (bought, quote, new, again)] == [200, 503, 503, 200]
     assert again.content == bought.content
     assert b" 402 " not in at_once
-    assert sum(home.world.transfers.values()) == 1
+    assert sum(home.upstream.transfers.values()) == 1
 
 
 @pytest.mark.parametrize(
@@ -160,13 +160,13 @@ async def test_a_lost_ledger_stops_quotes_at_once_and_takes_nothing_from_who_has
 async def test_what_forbids_a_quote_is_told_at_once(
     vault: Any, settings: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
-    async with house(tmp_path, vault=vault, **settings) as home:
+    async with gateway_app(tmp_path, vault=vault, **settings) as home:
         assert said in await reasons(home)
 
 
 @in_loop
 async def test_liveness_asks_nothing_of_the_outside(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         home.clock.step(3_600)
         lose_ledger(home)
 
@@ -175,7 +175,7 @@ async def test_liveness_asks_nothing_of_the_outside(tmp_path: Path) -> None:
 
 @in_loop
 async def test_a_change_is_logged_once_and_a_start_is_none(tmp_path: Path) -> None:
-    async with house(tmp_path, vault=None) as home:
+    async with gateway_app(tmp_path, vault=None) as home:
         with capture_logs() as logs:
             home.state._measure()
             write_vault(tmp_path / "vault")

@@ -13,8 +13,8 @@ from gateway.upstream.facilitator import Facilitator
 from gateway.upstream.health import STARTING_S
 from gateway.vault.bucket import Folder
 from gateway.vault.folder import Vault
-from tests.support.gateway_fakes import FakeClock
-from tests.support.gateway_house import house, in_loop
+from tests.support.clock import ManualClock
+from tests.support.gateway_app import gateway_app, in_loop
 from tests.support.ports import free_port
 
 
@@ -25,7 +25,7 @@ def levels(logs: Sequence[Mapping[str, Any]], event: str) -> list[str]:
 @in_loop
 async def test_an_outside_that_is_not_there_yet_is_an_alarm_only_after_seconds(tmp_path: Path) -> None:
     with capture_logs() as logs:
-        async with house(tmp_path) as home:
+        async with gateway_app(tmp_path) as home:
             nowhere = f"http://127.0.0.1:{free_port()}"
             settings = home.state.settings.model_copy(update={"facilitator_url": nowhere, "algod_url": nowhere})
             outside = (settings, home.state.http, home.clock, home.state.metrics)
@@ -42,7 +42,7 @@ async def test_an_outside_that_is_not_there_yet_is_an_alarm_only_after_seconds(t
 
 @in_loop
 async def test_a_vault_that_is_not_there_yet_is_no_warning_and_one_that_is_broken_is(tmp_path: Path) -> None:
-    vault = Vault(Folder(tmp_path), FakeClock(), 900)
+    vault = Vault(Folder(tmp_path), ManualClock(), 900)
     with capture_logs() as logs:
         await vault.refresh()
         (tmp_path / "manifest.json").write_text("{")

@@ -18,9 +18,9 @@ from generator.catalog.words import Prediction
 from generator.inbox.folder import Inbox
 from generator.market.consensus import VenueQuote, agree
 from generator.record.memory.store import Memory
-from tests.inbox.flood import ballot, flood
-from tests.support.states import url_in
-from tests.support.worlds import HOUR, MINUTE, NOON, inputs_at, price_at
+from tests.inbox.many_ballots import ballot, flood
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at, price_at
+from tests.support.databases import url_in
 
 OPEN = "BTC-20261120-130000"
 

@@ -16,7 +16,7 @@ from generator.arena.ballots import BallotFile, Poll, Refusal, judge
 from generator.arena.values import Round
 from generator.catalog.words import Prediction, RoundPhase
 from tests.arena.test_sealing import an_open_round
-from tests.support.worlds import GENESIS, HOUR, MINUTE, NOON, Vote, voter
+from tests.support.arena_inputs import GENESIS, HOUR, MINUTE, NOON, Vote, voter
 
 OPEN = an_open_round()
 VOTE = Vote(OPEN.round_id)

@@ -10,7 +10,7 @@ from generator.arena.settlement import PricePoint
 from generator.arena.values import PredictionMade
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Prediction
-from tests.support.worlds import HOUR, MINUTE, NOON, forecast_at, inputs_at
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, forecast_at, inputs_at
 
 
 def made_at(now_ms: int, start_ms: int = NOON) -> PredictionMade:

@@ -11,7 +11,7 @@ from generator.arena.teacher import LessonSums
 from generator.arena.values import Lesson, Round, Tally
 from generator.catalog.words import Consensus, PatternType, Prediction, RoundPhase
 from tests.arena.test_sealing import an_open_round
-from tests.support.worlds import NOON
+from tests.support.arena_inputs import NOON
 
 NOBODY, BULLS, BEARS, TIED = Tally(), Tally(3, 1, 0), Tally(1, 3, 0), Tally(2, 2, 0)
 

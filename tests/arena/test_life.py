@@ -12,7 +12,7 @@ from generator.arena.settlement import PricePoint, change_bps, outcome_of
 from generator.arena.values import Round
 from generator.catalog.words import Prediction, RoundPhase
 from tests.arena.test_sealing import an_open_round
-from tests.support.worlds import CONFIG, HOUR, MINUTE, NOON, forecast_at, inputs_at, no_forecast
+from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, forecast_at, inputs_at, no_forecast
 
 START = NOON + HOUR
 END = START + HOUR

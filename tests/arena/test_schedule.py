@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.arena.schedule import DAY_MS, MINUTE_MS, Schedule, asset_of, check_round_minutes, revise, round_id_of
-from tests.support.worlds import HOUR, NOON, ms
+from tests.support.arena_inputs import HOUR, NOON, ms
 
 LENGTHS = [15, 16, 18, 20, 24, 30, 32, 36, 40, 45, 48, 60, 72, 80, 90]
 MIDNIGHT = ms("2026-11-21T00:00")

@@ -13,7 +13,7 @@ from generator.arena.schedule import Schedule
 from generator.arena.sealing import canonical_json, digest_of, forecast_of
 from generator.arena.values import Round
 from generator.catalog.words import Prediction
-from tests.support.worlds import NOON, forecast_at
+from tests.support.arena_inputs import NOON, forecast_at
 
 
 def an_open_round(salt: str = "00ff") -> Round:

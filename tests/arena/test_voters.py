@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from generator.arena.voters import CountedVote, Voter, bursts, by_record, influence, leaderboard
 from generator.catalog.words import Prediction
-from tests.support.worlds import HOUR, MINUTE, NOON
+from tests.support.arena_inputs import HOUR, MINUTE, NOON
 
 UP, DOWN, FLAT = Prediction.BULLISH, Prediction.BEARISH, Prediction.NEUTRAL
 

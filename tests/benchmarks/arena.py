@@ -29,10 +29,11 @@ from generator.inbox.folder import Inbox
 from generator.record.audit.recount import PART, content, path_of, recount
 from generator.record.memory.store import Memory
 from generator.runtime.tick import tick
-from tests.inbox.flood import flood
-from tests.support.services import SteppedClock, opened
-from tests.support.states import url_in
-from tests.support.worlds import CONFIG, GENESIS, HOUR, MINUTE, NOON, inputs_at
+from tests.inbox.many_ballots import flood
+from tests.support.arena_inputs import CONFIG, GENESIS, HOUR, MINUTE, NOON, inputs_at
+from tests.support.clock import ManualClock
+from tests.support.databases import url_in
+from tests.support.services import opened
 
 ROUND = "BTC-20261120-130000"
 RUNS = 3
@@ -157,7 +158,7 @@ def in_memory(folder: Path, files: list[BallotFile]) -> Spent:
 
 async def whole_tick(folder: Path, files: list[BallotFile], floor: Spent) -> None:
     """Time ticks of a whole generator: without ballots, with all of them in the inbox, and at the lock."""
-    clock = SteppedClock()
+    clock = ManualClock()
     async with opened(folder / "state", clock, days=3) as app:
         await tick(app, clock.now())
         usual = await _tick(app, clock, timedelta(minutes=1))
@@ -174,7 +175,7 @@ async def whole_tick(folder: Path, files: list[BallotFile], floor: Spent) -> Non
     show("the tick that locks the round and publishes them", lock, floor)
 
 
-async def _tick(app: Any, clock: SteppedClock, step: timedelta) -> Spent:
+async def _tick(app: Any, clock: ManualClock, step: timedelta) -> Spent:
     at = clock.step(step)
     began, cpu = time.perf_counter(), time.process_time()
     await tick(app, at)

@@ -23,10 +23,11 @@ from generator.runtime.app import App
 from generator.runtime.tick import tick
 from generator.site.beside import Beside
 from generator.site.downloads import downloads
+from tests.support.clock import ManualClock
+from tests.support.databases import url_in
 from tests.support.publish_fixture import SITE
 from tests.support.publish_records import record
-from tests.support.services import NoBeside, SteppedClock, opened
-from tests.support.states import url_in
+from tests.support.services import NoBeside, opened
 
 MINUTES: Final = 121  # two hours ended, eight quarters
 NOON: Final = datetime(2026, 11, 20, 12, 50, tzinfo=UTC)
@@ -45,7 +46,7 @@ def main() -> None:
 
 
 async def _ticks(folder: Path) -> list[tuple[str, str, str]]:
-    clocks = SteppedClock(NOON), SteppedClock(NOON)
+    clocks = ManualClock(NOON), ManualClock(NOON)
     async with (
         opened(folder / "with", clocks[0], days=3) as whole,
         opened(folder / "without", clocks[1], days=3) as bare,
@@ -67,7 +68,7 @@ async def _ticks(folder: Path) -> list[tuple[str, str, str]]:
     ]
 
 
-async def _one(app: App, clock: SteppedClock) -> tuple[float, float]:
+async def _one(app: App, clock: ManualClock) -> tuple[float, float]:
     at = clock.step(timedelta(minutes=1))
     wall, cpu = time.perf_counter(), time.thread_time()
     await tick(app, at)

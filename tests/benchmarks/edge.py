@@ -24,7 +24,7 @@ from typing import Final
 
 from tests.journeys.edges import Edge, bare_nginx, missing, nginx
 from tests.journeys.wire import Origin
-from tests.support import little_site
+from tests.support import sample_site
 from tests.support.ports import free_port
 
 BAR: Final = 0.6
@@ -71,7 +71,7 @@ def _servers() -> Iterator[Mapping[str, Edge]]:
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="emi-")))
         site = folder / "site"
-        little_site.publish(site)
+        sample_site.publish(site)
         release = (site / "current").resolve()
         (release / PATH.lstrip("/")).write_bytes(BODY)
         servers = {RECIPE: stack.enter_context(nginx(folder / "recipe", site))}

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.wire.networks import TESTNET
-from tests.support.gateway_fakes import FEE_PAYER
+from tests.support.fake_upstream import FEE_PAYER
 
 ROUND: Final = 5_000
 SUPPORTED: Final = {

@@ -22,13 +22,13 @@ from pathlib import Path
 from sqlalchemy import create_engine
 
 from generator.arena.play import ArenaConfig
-from generator.record.audit.chronicle import entry
+from generator.record.audit.entries import entry
 from generator.record.log.note import Checkpoint
 from generator.record.log.reader import LogReader
 from generator.record.memory import log
+from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, inputs_at
+from tests.support.databases import url_in
 from tests.support.log_records import Record
-from tests.support.states import url_in
-from tests.support.worlds import CONFIG, HOUR, MINUTE, NOON, inputs_at
 
 CHUNK = 20_000
 

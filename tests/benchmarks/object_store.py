@@ -26,7 +26,8 @@ from generator.settings import GeneratorSettings
 from generator.wings.bucket.store import ObjectBucket, open_bucket
 from generator.wings.bucket.upload import AT_ONCE
 from tests.outside.object_stores import MISSING, Store, object_store
-from tests.support.services import SteppedClock, opened
+from tests.support.clock import ManualClock
+from tests.support.services import opened
 
 OBJECTS: Final = 160
 BYTES: Final = 4_000
@@ -50,7 +51,7 @@ def main() -> None:
 async def _ticks(store: Store, state: Path) -> None:
     """Count the requests of each tick of a whole generator, and time it."""
     settings = GeneratorSettings(state_dir=state, site_url="s3://market/site", vault_url="s3://market/vault")
-    clock = SteppedClock()
+    clock = ManualClock()
     async with opened(state, clock, settings, standing=True, days=3) as app:
         for number in range(TICKS):
             before, began = Counter(store.requests), time.perf_counter()

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from generator.brain import sentences
 from generator.brain.engine import Engine
 from generator.brain.smoothing import DAY_BARS
 from generator.brain.values import AssetReading, BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
+from generator.catalog.text import readings
 from generator.catalog.words import RegimeLabel
 from generator.market.simulated.market import SimulatedMarket
 from generator.market.values import BAR_MS, BarFrame
@@ -80,17 +80,17 @@ def _crash(frame: BarFrame, rows: slice) -> None:
 
 
 CASES = {
-    "prices that are NaN": Case(_prices(np.nan), 2, sentences.LAST_MISSING),
-    "prices of zero": Case(_prices(0.0), 2, sentences.LAST_MISSING),
-    "negative prices": Case(_times(-1.0), 2, sentences.LAST_MISSING),
-    "no prices for two hours": Case(_prices(np.nan), 24, sentences.STALE, keeps=False),
+    "prices that are NaN": Case(_prices(np.nan), 2, readings.LAST_MISSING),
+    "prices of zero": Case(_prices(0.0), 2, readings.LAST_MISSING),
+    "negative prices": Case(_times(-1.0), 2, readings.LAST_MISSING),
+    "no prices for two hours": Case(_prices(np.nan), 24, readings.STALE, keeps=False),
     "an asset that vanishes for a day": Case(
-        _prices(np.nan, 1), DAY_BARS, sentences.STALE, only=1, told=30, keeps=False
+        _prices(np.nan, 1), DAY_BARS, readings.STALE, only=1, told=30, keeps=False
     ),
-    "a flash crash of 60 % in one bar": Case(_crash, 1, sentences.CAPPED, heals=DAY_BARS + 1),
-    "constant prices": Case(_frozen, 40, sentences.FROZEN),
-    "volumes of zero": Case(_filled("volume", 0.0), 30, sentences.NO_TRADES),
-    "funding of 5 %": Case(_filled("funding", 0.05), 1, sentences.WILD_FUNDING),
+    "a flash crash of 60 % in one bar": Case(_crash, 1, readings.CAPPED, heals=DAY_BARS + 1),
+    "constant prices": Case(_frozen, 40, readings.FROZEN),
+    "volumes of zero": Case(_filled("volume", 0.0), 30, readings.NO_TRADES),
+    "funding of 5 %": Case(_filled("funding", 0.05), 1, readings.WILD_FUNDING),
 }
 
 
@@ -170,11 +170,11 @@ def test_a_stream_that_starts_with_ten_bars_is_less_sure_than_one_with_a_past(sh
 
     assert now.regime.confidence < min(0.3, before.regime.confidence)
     assert chance(now) == 0.0
-    assert sentences.SHORT_REGIME in now.limitations
+    assert readings.SHORT_REGIME in now.limitations
     for asset in ASSETS:
         assert sure(now.assets[asset]) < sure(before.assets[asset])
         assert chance(now.assets[asset]) == 0.0
-        assert sentences.SHORT in now.assets[asset].limitations
+        assert readings.SHORT in now.assets[asset].limitations
         assert later.assets[asset].limitations == ()
     assert later.limitations == ()
     assert later.regime.confidence > now.regime.confidence
@@ -217,7 +217,7 @@ def test_a_fault_of_one_asset_is_named_with_its_name_for_the_market(shown: tuple
 
     reading = read(Engine.load(WEIGHTS, ASSETS, state), frame.rows(WARM, WARM + 20))
 
-    assert reading.limitations == (f"BTC and SOL: {sentences.NO_TRADES}",)
+    assert reading.limitations == (f"BTC and SOL: {readings.NO_TRADES}",)
 
 
 def test_data_without_a_fault_is_published_as_the_models_say_it(shown: tuple[BarFrame, bytes]) -> None:

@@ -13,7 +13,7 @@ from generator.brain.values import Forecast
 from generator.brain.weights import Weights
 from generator.catalog.words import Bias, Prediction
 from generator.lab.simulator import DAY, simulate
-from generator.lab.streams import listen, outcomes
+from generator.lab.trace import outcomes, trace
 from tests.support.markets import ASSETS, market
 
 QUARTER = 900_000
@@ -22,10 +22,10 @@ QUARTER = 900_000
 def test_on_a_driftless_market_the_mixture_is_never_worse_than_the_base_rate_by_more_than_a_trifle() -> None:
     frame = simulate("null", 60002, days=21).frame
 
-    said = listen(frame, 6 * DAY, Weights.load())
+    seen = trace(frame, 6 * DAY, Weights.load())
 
     for horizon in range(2):
-        assert outcomes(frame, said, horizon).skill() > -0.1
+        assert outcomes(frame, seen, horizon).skill() > -0.1
 
 
 def test_an_edge_that_exists_is_found() -> None:

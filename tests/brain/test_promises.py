@@ -9,11 +9,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from generator.brain import sentences
 from generator.brain.engine import Engine
 from generator.brain.filter import Filter
 from generator.brain.values import BrainReading
 from generator.brain.weights import Weights
+from generator.catalog.text import readings
 from generator.catalog.words import READ_BIAS
 from generator.market.values import BAR_MS, BarFrame
 from tests.brain.test_read import lines
@@ -103,12 +103,12 @@ def _crash(frame: BarFrame) -> BarFrame:
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
-        (_frozen, sentences.FROZEN),
-        (_vanished, sentences.STALE),
-        (_negative, sentences.STALE),
-        (_idle, sentences.NO_TRADES),
-        (_crash, sentences.CAPPED),
-        (lambda frame: with_field(frame, "funding", 0.05), sentences.WILD_FUNDING),
+        (_frozen, readings.FROZEN),
+        (_vanished, readings.STALE),
+        (_negative, readings.STALE),
+        (_idle, readings.NO_TRADES),
+        (_crash, readings.CAPPED),
+        (lambda frame: with_field(frame, "funding", 0.05), readings.WILD_FUNDING),
     ],
     ids=["constant prices", "no prices", "negative prices", "no volume", "a crash of 60 %", "funding of 5 %"],
 )

@@ -18,17 +18,17 @@ HALF_HOUR = STEP_BARS * BAR_MS
 
 
 def network(memory: float = 0.0) -> Recurrent:
-    """Return a network that hands its four inputs through, with units that keep what they saw."""
+    """Return a network that passes its four inputs through, with units that remember them."""
     rng = np.random.default_rng(4)
     return Recurrent(
-        centre=np.zeros(4),
-        spread=np.ones(4),
-        inputs=rng.normal(size=(12, 4)),
-        carry=rng.normal(size=(12, 4)),
+        mean=np.zeros(4),
+        std=np.ones(4),
+        input_weights=rng.normal(size=(12, 4)),
+        recurrent_weights=rng.normal(size=(12, 4)),
         bias=np.zeros(12),
-        outputs=memory * np.eye(4),
-        direct=np.eye(4),
-        rest=np.zeros(4),
+        output_weights=memory * np.eye(4),
+        skip_weights=np.eye(4),
+        output_bias=np.zeros(4),
     )
 
 

@@ -10,20 +10,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from textstat import textstat
 
-from generator.brain import sentences
 from generator.brain.engine import Engine
 from generator.brain.evidence import FAMILIES
 from generator.brain.structure import HOUR_MS
 from generator.brain.values import BrainReading, Side
 from generator.brain.weights import PACKAGED, Weights
 from generator.catalog.assets import ASSETS
+from generator.catalog.text.labels import BREADTH
 from generator.catalog.words import Bias
 from generator.lab.simulator import simulate
 from generator.market.simulated.market import SimulatedMarket
 from generator.market.values import BAR_MS
-from tests.compose.readability import grade as strict_grade
 from tests.support.markets import floats, market, texts
 
 FORBIDDEN = re.compile(
@@ -45,22 +43,6 @@ def readings() -> list[BrainReading]:
     return [reading for reading in found if reading is not None]
 
 
-def syllables(word: str) -> int:
-    """Count vowel groups: offline, and never fewer than a hyphenation would give."""
-    groups = len(re.findall(r"[aeiouy]+", re.sub(r"e$|es$|ed$", "", word.lower())))
-    return max(1, groups)
-
-
-def grade(text: str) -> float:
-    """Return the Flesch-Kincaid grade with textstat's counts of words and sentences.
-
-    Its own syllables need a dictionary that it downloads, and tests use no network.
-    """
-    words = re.findall(r"[A-Za-z'-]+", text)
-    per_sentence = float(textstat.lexicon_count(text)) / float(textstat.sentence_count(text))
-    return 0.39 * per_sentence + 11.8 * sum(map(syllables, words)) / len(words) - 15.59
-
-
 def significant(value: float) -> str:
     """Return the significant digits of a number, without sign, point and exponent."""
     return f"{abs(value):.12e}".split("e")[0].replace(".", "").rstrip("0")
@@ -75,30 +57,6 @@ def numbers(value: Any) -> Iterator[float]:
             yield from numbers(part)
     elif isinstance(value, int | float):
         yield float(value)
-
-
-def test_every_sentence_is_at_most_grade_nine(readings: list[BrainReading], shown: list[BrainReading]) -> None:
-    said = {text for reading in readings + shown for text in texts(reading)}
-
-    assert len(said) > 30
-    assert {text: grade(text) for text in said if grade(text) > 9.0} == {}
-    assert {text: strict_grade(text) for text in said if strict_grade(text) > 9.0} == {}
-
-
-def test_the_grade_notices_hard_prose() -> None:
-    hard = "Institutional participants simultaneously reallocated considerable derivative exposure internationally."
-
-    assert grade(hard) > 20.0
-    assert grade("The cat sat on the mat.") < 2.0
-
-
-def test_every_table_of_sentences_is_at_most_grade_nine() -> None:
-    tables = (value for name, value in vars(sentences).items() if name.isupper() and isinstance(value, dict))
-    lines = [line for table in tables for line in table.values() if line.endswith(".")]
-    lines += [value for name, value in vars(sentences).items() if name.isupper() and isinstance(value, str)]
-
-    assert len(lines) > 25
-    assert {line: grade(line) for line in lines if grade(line) > 9.0} == {}
 
 
 def test_no_sentence_speaks_of_the_machinery(readings: list[BrainReading]) -> None:
@@ -209,7 +167,7 @@ def test_coins_that_stood_still_are_not_said_to_have_fallen() -> None:
 
     assert reading is not None
     said = {found.text for asset in reading.assets.values() for found in asset.evidence if found.family == "breadth"}
-    assert said == {sentences.BREADTH[0]}
+    assert said == {BREADTH[0]}
 
 
 def test_a_flat_call_says_that_there_is_no_edge(readings: list[BrainReading]) -> None:

@@ -27,7 +27,7 @@ from generator.cli import application
 from generator.cli._buying import BuyError, Order, purchase
 from generator.cli._purchases import Purchase, Purchases
 from generator.errors import GeneratorError
-from tests.support.live_gateway import Shop, devnet_at, serving, shop
+from tests.support.local_servers import Shop, devnet_at, serving, shop
 
 PRICE = 10_000
 

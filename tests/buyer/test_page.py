@@ -30,14 +30,14 @@ from gateway.vault.folder import Vault
 from gateway.wire.networks import DEVNET, MAINNET
 from generator.catalog.links import BUYER, BUYER_AGENT, BUYER_PAGES
 from generator.catalog.products import PRODUCTS, Product
-from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.text.answers import DISCLAIMER
 from generator.contract.paid import PaidResponse
 from generator.contract.paid_atlas import IntelligenceLayer, X402AtlasPaidResponse
 from generator.contract.paid_human_report import HumanReport
 from generator.contract.paid_main_brain import X402MainBrainPaidResponse
 from generator.contract.paid_market_regime import X402PaidResponse
-from tests.support.little_vault import write_vault
-from tests.support.live_gateway import devnet_at
+from tests.support.local_servers import devnet_at
+from tests.support.sample_vault import write_vault
 
 ROOT = Path(__file__).resolve().parents[2]
 

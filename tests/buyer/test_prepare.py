@@ -27,8 +27,8 @@ from gateway.devnet.transactions import group_id, parse_item, signed
 from gateway.payments.parse import read_payment
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.wire.networks import DEVNET, MAINNET
-from tests.support.little_vault import write_vault
-from tests.support.live_gateway import devnet_at, open_port, serving
+from tests.support.local_servers import devnet_at, open_port, serving
+from tests.support.sample_vault import write_vault
 
 BUYER = new_key()
 PRICE = 100_000

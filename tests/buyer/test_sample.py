@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.text.answers import DISCLAIMER
 from generator.contract.paid_human_report import HumanReport
 from generator.site.sample import SAMPLE_KEY, Sample, bundled
 

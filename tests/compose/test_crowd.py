@@ -1,4 +1,4 @@
-"""What is said of the crowd beside its plain count."""
+"""The crowd in more than its plain count."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from generator.compose.teacher_lessons import teacher_lessons
 from tests.support import builders
 
 
-def test_the_crowd_by_record_stands_beside_the_count() -> None:
+def test_the_crowd_by_record_is_next_to_the_count() -> None:
     body = human_consensus(builders.full_context())
 
     assert body.by_record is not None
@@ -23,9 +23,9 @@ def test_the_crowd_by_record_stands_beside_the_count() -> None:
 
 def test_a_round_whose_voters_have_no_record_says_so() -> None:
     context = builders.full_context()
-    nobody = LockedCrowd(RecordCrowd(0, 0.0, 0.0, 0.0), ())
+    no_one = LockedCrowd(RecordCrowd(0, 0.0, 0.0, 0.0), ())
 
-    body = human_consensus(replace(context, arena=replace(context.arena, crowd=nobody)))
+    body = human_consensus(replace(context, arena=replace(context.arena, crowd=no_one)))
 
     assert body.by_record is not None
     assert body.by_record.consensus is Consensus.NONE

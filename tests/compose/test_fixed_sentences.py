@@ -9,7 +9,7 @@ import pytest
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS
-from generator.catalog.sentences import USAGE_CHARACTERISTICS
+from generator.catalog.text.answers import USAGE_CHARACTERISTICS
 from tests.support.bodies import composed, free, paid, published
 from tests.support.builders import CONTEXTS
 
@@ -21,7 +21,7 @@ PAID_TYPES = {
     "x402-atlas": "paid_educational_atlas",
     "x402-atlas-human-report": "paid_educational_human_report",
 }
-RULE_4: dict[str, tuple[str, ...]] = {
+LIMITS: dict[str, tuple[str, ...]] = {
     "main-brain": ("internal evidence layers", "trade records"),
     "liquidity-lite": ("full order-book reconstruction",),
     "derivatives": ("execution guidance",),
@@ -58,9 +58,9 @@ def test_every_free_body_carries_the_envelope(name: str, endpoint: str) -> None:
     assert body.get("mode", body["freshness"]["source_mode"]) == body["freshness"]["source_mode"]
 
 
-@pytest.mark.parametrize("endpoint", RULE_4)
+@pytest.mark.parametrize("endpoint", LIMITS)
 def test_the_boundary_states_the_limit_of_the_service(endpoint: str) -> None:
-    assert set(RULE_4[endpoint]) <= set(free("full", endpoint)["capability_boundary"]["does_not_provide"])
+    assert set(LIMITS[endpoint]) <= set(free("full", endpoint)["capability_boundary"]["does_not_provide"])
 
 
 @pytest.mark.parametrize("endpoint", ["market-regime", "main-brain"])

@@ -1,4 +1,4 @@
-"""Unknown is null with its reason, sealed stays sealed, and no score stands without its count."""
+"""Unknown is null with its reason, sealed stays sealed, and no score is shown without its count."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ def test_the_overall_word_is_of_most_assets(words: list[str], shown: str | None)
 
 
 @pytest.mark.parametrize("name", CONTEXTS)
-def test_no_score_stands_without_its_count(name: str) -> None:
+def test_no_score_is_shown_without_its_count(name: str) -> None:
     for key, body in published(name).items():
         for path, value in [((), body), *leaves(body)]:
             if isinstance(value, dict) and SCORES & set(value):
@@ -278,7 +278,7 @@ def test_a_record_without_skill_says_so(resolved: int, skill: float | None, low:
     assert "no score is shown" in text or "no skill is shown" in text
 
 
-def test_a_record_better_than_guessing_is_told_without_a_promise() -> None:
+def test_a_record_better_than_guessing_is_stated_without_a_promise() -> None:
     good = record("hourly")
     good = replace(good, skill_percent={"base_rate": 2.5}, hit=replace(good.hit, low_percent=38.0))
 
@@ -287,7 +287,7 @@ def test_a_record_better_than_guessing_is_told_without_a_promise() -> None:
     assert "2.5 % better" in text
     assert "may still be chance" in text
     assert "promises nothing" in text
-    assert "214 more were made by a stepped clock before the start and are counted apart" in text
+    assert "214 more were made by backtest before the start and are counted apart" in text
 
 
 def test_a_reading_of_an_old_bar_degrades_the_answers_and_is_named() -> None:
@@ -312,14 +312,16 @@ def test_a_reading_of_an_old_bar_degrades_the_answers_and_is_named() -> None:
         ({RoundPhase.LIVE: 1}, "no Arena round has ended yet"),
     ],
 )
-def test_null_rates_of_the_arena_agree_with_the_rounds_counted_beside(rounds: dict[RoundPhase, int], said: str) -> None:
+def test_null_rates_of_the_arena_agree_with_the_rounds_counted_with_them(
+    rounds: dict[RoundPhase, int], said: str
+) -> None:
     ctx = full_context()
     none = track_record("arena", Standing().arena)
 
     body = compose(replace(ctx, arena=replace(ctx.arena, arena_record=none, rounds=rounds))).free["/api/statistics.php"]
 
-    told = [text for text in body.as_json()["limitations"] if "its rates are null" in text]
-    assert [text.startswith(said) for text in told] == [True]
+    stated = [text for text in body.as_json()["limitations"] if "its rates are null" in text]
+    assert [text.startswith(said) for text in stated] == [True]
 
 
 def test_the_timer_agrees_with_the_seconds_left_however_many_they_are() -> None:

@@ -1,4 +1,4 @@
-"""Nothing internal leaves: every published key path is one of the contract's, and no weight stands anywhere."""
+"""Nothing internal leaves: every published key path is one of the contract's, and no weight occurs anywhere."""
 
 from __future__ import annotations
 

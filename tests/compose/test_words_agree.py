@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from generator.brain.sentences import MarketFacts, market_summary
+from generator.catalog.text.labels import regime_headline
+from generator.catalog.text.readings import MarketFacts, market_summary
 from generator.catalog.words import RegimeLabel, VolatilityWord
 from generator.compose.context import TickContext
 from generator.compose.liquidity_lite import notes
+from generator.compose.paid_human_report import futures, report_asset, track_record
 from generator.compose.regime import regime_sentence
-from generator.compose.report_parts import futures, report_asset, track_record
 from generator.compose.scenarios import scenarios
-from generator.site.pages.words import regime_headline
 from tests.support.builders import full_context
 
 OVERTAKEN = {
@@ -105,9 +105,9 @@ def test_a_report_writes_fees_with_four_decimals(rate: float, written: str) -> N
 
 @pytest.mark.parametrize(("minutes", "written"), [(475, "7 hours and 55 minutes"), (60, "1 hour"), (1, "1 minute")])
 def test_a_scenario_writes_time_as_people_do(minutes: int, written: str) -> None:
-    told = " ".join(line for one in scenarios(context(dwell_minutes=minutes)) for line in one.supported_by)
+    lines = " ".join(line for one in scenarios(context(dwell_minutes=minutes)) for line in one.supported_by)
 
-    assert f"for {written}" in told
+    assert f"for {written}" in lines
 
 
 def test_a_miss_that_was_played_before_the_start_is_marked() -> None:
@@ -116,6 +116,6 @@ def test_a_miss_that_was_played_before_the_start_is_marked() -> None:
         replace(lesson, brain_correct=0, warm_up=early)
         for lesson, early in zip(ctx.arena.lessons, (True, False), strict=False)
     )
-    told = track_record(replace(ctx, arena=replace(ctx.arena, lessons=(early, late))), ctx.arena.hourly_record)
+    lines = track_record(replace(ctx, arena=replace(ctx.arena, lessons=(early, late))), ctx.arena.hourly_record)
 
-    assert ["not counted" in line for line in told.latest_arena_losses] == [True, False]
+    assert ["not counted" in line for line in lines.latest_arena_losses] == [True, False]

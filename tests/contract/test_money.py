@@ -28,7 +28,7 @@ def test_an_amount_is_written_exactly(atomic: int, usdc: str, cents: str) -> Non
     assert (usdc_amount(atomic), us_cents(atomic)) == (usdc, cents)
 
 
-def test_a_price_that_is_no_whole_cent_is_told_alike_everywhere() -> None:
+def test_a_price_of_part_of_a_cent_reads_alike_everywhere() -> None:
     product = replace(PRODUCTS[0], price_atomic=15_000)
 
     assert product.price_display == "0.015 USDC"

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from generator.catalog.products import PRODUCTS
+from generator.catalog.endpoints import ENDPOINTS, Endpoint
+from generator.catalog.products import PRODUCTS, Product
 from generator.compose.all import Composed, compose
 from generator.site.openapi.schemas import component_schemas
-from tests.contract.service_table import FIELDS, FREE_PRODUCT_IDS, MAY_BE_ABSENT, NEXT, PAID, PATHS, REQUIRED, TYPES
+from tests.contract.service_table import FIELDS, MAY_BE_ABSENT, REQUIRED
 from tests.support.builders import CONTEXTS
 
 SCHEMAS = component_schemas()
@@ -93,45 +94,20 @@ def test_the_published_schema_requires_what_the_service_requires(model: str) -> 
 
 
 @pytest.mark.parametrize("name", CONTEXTS)
-@pytest.mark.parametrize("path", PATHS)
-def test_a_free_body_has_every_field_with_its_type(name: str, path: str) -> None:
-    body = composed(name).free[path].as_json()
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda row: row.id)
+def test_a_free_body_has_every_field_with_its_type(name: str, endpoint: Endpoint) -> None:
+    body = composed(name).free[endpoint.path].as_json()
 
-    assert misfits(PATHS[path], body) == []
+    assert misfits(endpoint.model, body) == []
 
 
 @pytest.mark.parametrize("name", CONTEXTS)
-@pytest.mark.parametrize("path", PAID)
-def test_a_paid_body_has_every_field_with_its_type(name: str, path: str) -> None:
-    product = next(row for row in PRODUCTS if row.path == path)
-
+@pytest.mark.parametrize("product", PRODUCTS, ids=lambda row: row.id)
+def test_a_paid_body_has_every_field_with_its_type(name: str, product: Product) -> None:
     body = composed(name).paid[product.id].as_json()
 
-    assert misfits(PAID[path][0], body) == []
+    assert misfits(product.model, body) == []
     assert body["payment_status"] == "settled"
-
-
-@pytest.mark.parametrize("path", PAID)
-def test_a_product_has_the_price_cache_and_stability_of_the_service(path: str) -> None:
-    product = next(row for row in PRODUCTS if row.path == path)
-
-    got = (product.model, product.product_id, product.price_atomic, product.cache_seconds, product.stability)
-
-    assert got == PAID[path][:5]
-    assert product.price_display == f"{PAID[path][5]} USDC"
-
-
-@pytest.mark.parametrize("path", FREE_PRODUCT_IDS)
-def test_a_free_product_carries_its_id(path: str) -> None:
-    assert composed("full").free[path].as_json()["product_id"] == FREE_PRODUCT_IDS[path]
-
-
-@pytest.mark.parametrize("path", PATHS)
-def test_a_free_body_names_its_richer_resource_and_its_type(path: str) -> None:
-    body = composed("full").free[path].as_json()
-
-    assert body["next_resource"]["endpoint"] == NEXT[body["endpoint"]]
-    assert body.get("type") == TYPES.get(body["endpoint"])
 
 
 def test_the_table_notices_a_wrong_type() -> None:

@@ -22,12 +22,12 @@ from generator.arena.ballots import NOTE_PREFIX, BallotFile, Poll, judge, note_o
 from generator.catalog.words import Prediction
 from generator.inbox.chain import Ask, ChainBallots, IndexerError
 from tests.arena.test_ballots import OPEN
-from tests.support.toy_devnet import START_ROUND, Toy, pay, toy
+from tests.support.devnet_app import START_ROUND, DevnetApp, devnet_app, pass_rounds, pay
 
 ARENA = DEMO_ARENA
 
 
-def cast(devnet: Toy, key: Key, choice: Prediction = Prediction.BULLISH, **changes: Any) -> str:
+def cast(devnet: DevnetApp, key: Key, choice: Prediction = Prediction.BULLISH, **changes: Any) -> str:
     """Send one ballot through the node and return its transaction id."""
     first = devnet.ledger.rounds.current()
     item = pay(key, 0, ARENA, first, **{"note": note_of(OPEN.round_id, choice), **changes})
@@ -36,14 +36,14 @@ def cast(devnet: Toy, key: Key, choice: Prediction = Prediction.BULLISH, **chang
     return str(answer.json()["txId"])
 
 
-def voters(devnet: Toy, count: int) -> list[Key]:
+def voters(devnet: DevnetApp, count: int) -> list[Key]:
     keys = [new_key() for _ in range(count)]
     for key in keys:
         devnet.fund(key.address)
     return keys
 
 
-def search(devnet: Toy, **query: str) -> dict[str, Any]:
+def search(devnet: DevnetApp, **query: str) -> dict[str, Any]:
     answer = devnet.client.get(
         "/indexer/v2/transactions", params={name.replace("_", "-"): query[name] for name in query}
     )
@@ -56,7 +56,7 @@ def ids(answer: Mapping[str, Any]) -> list[str]:
     return [row["id"] for row in answer["transactions"]]
 
 
-def asking(devnet: Toy) -> Ask:
+def asking(devnet: DevnetApp) -> Ask:
     async def ask(path: str, query: Mapping[str, str]) -> Any:
         answer = devnet.client.get(f"/indexer{path}", params=dict(query))
         if answer.status_code != 200:
@@ -67,14 +67,14 @@ def asking(devnet: Toy) -> Ask:
 
 
 def verdicts(files: tuple[BallotFile, ...]) -> list[str | None]:
-    start_ms = 2**60  # after every block of the toy chain
+    start_ms = 2**60  # after every block of the devnet_app chain
     live = {OPEN.round_id: replace(OPEN, start_ms=start_ms)}
     poll = Poll(ARENA, DEVNET.genesis_hash, live, start_ms - 1)
     return [verdict.reason for verdict in judge(files, poll, lambda _: frozenset())[0]]
 
 
 def test_a_ballot_costs_its_fee_and_is_told_with_its_signature_and_the_time_of_its_block(tmp_path: Path) -> None:
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         (key,) = voters(devnet, 1)
         had = devnet.ledger.micro_algos(key.address)
         txid = cast(devnet, key)
@@ -89,12 +89,12 @@ def test_a_ballot_costs_its_fee_and_is_told_with_its_signature_and_the_time_of_i
 
 
 def test_an_address_s_transactions_come_newest_first_in_pages_the_last_of_which_has_a_token_too(tmp_path: Path) -> None:
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         txids = []
         for key in voters(devnet, 5):
             txids.append(cast(devnet, key))
             if len(txids) == 3:
-                devnet.clock.pass_rounds(1)
+                pass_rounds(devnet.clock, 1)
         pages, query = [], {"address": ARENA, "limit": "2"}
         while True:
             pages.append(search(devnet, **query))
@@ -107,7 +107,7 @@ def test_an_address_s_transactions_come_newest_first_in_pages_the_last_of_which_
 
 
 def test_everyone_s_transactions_come_oldest_first(tmp_path: Path) -> None:
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         txids = [cast(devnet, key) for key in voters(devnet, 3)]
         first = search(devnet, limit="2")
 
@@ -116,10 +116,10 @@ def test_everyone_s_transactions_come_oldest_first(tmp_path: Path) -> None:
 
 
 def test_role_type_note_and_rounds_are_filtered(tmp_path: Path) -> None:
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         (key,) = voters(devnet, 1)
         ballot = cast(devnet, key)
-        devnet.clock.pass_rounds(2)
+        pass_rounds(devnet.clock, 2)
         other = cast(devnet, key, note=b"hello")
         prefix = base64.b64encode(NOTE_PREFIX).decode()
 
@@ -146,7 +146,7 @@ def test_role_type_note_and_rounds_are_filtered(tmp_path: Path) -> None:
     ],
 )
 def test_a_query_that_an_indexer_does_not_take_is_400(tmp_path: Path, query: dict[str, str]) -> None:
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         answer = devnet.client.get("/indexer/v2/transactions", params=query)
 
         assert answer.status_code == 400
@@ -154,7 +154,7 @@ def test_a_query_that_an_indexer_does_not_take_is_400(tmp_path: Path, query: dic
 
 
 def test_a_block_tells_its_time_and_one_to_come_is_not_there(tmp_path: Path) -> None:
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         (key,) = voters(devnet, 1)
         txid = cast(devnet, key)
         header = devnet.client.get(f"/indexer/v2/blocks/{START_ROUND}?header-only=true").json()
@@ -167,7 +167,7 @@ def test_a_block_tells_its_time_and_one_to_come_is_not_there(tmp_path: Path) -> 
 
 
 def test_a_genesis_id_is_told_only_where_it_was_signed(tmp_path: Path) -> None:
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         with_id, without = voters(devnet, 2)
         cast(devnet, with_id)
         cast(devnet, without, gen=None)
@@ -178,7 +178,7 @@ def test_a_genesis_id_is_told_only_where_it_was_signed(tmp_path: Path) -> None:
 
 
 def test_every_ballot_on_the_devnet_holds_with_the_generator_s_verifier(tmp_path: Path) -> None:
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         for number, key in enumerate(voters(devnet, 4)):
             cast(devnet, key, tuple(Prediction)[number % 3], **({"gen": None} if number == 3 else {}))
         files = asyncio.run(ChainBallots(asking(devnet), ARENA).poll())
@@ -188,11 +188,11 @@ def test_every_ballot_on_the_devnet_holds_with_the_generator_s_verifier(tmp_path
 
 
 def test_a_ledger_of_before_the_search_finds_its_old_transactions(tmp_path: Path) -> None:
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         (key,) = voters(devnet, 1)
         txid = cast(devnet, key)
         devnet.ledger._database.execute("DELETE FROM participants")
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         assert ids(search(devnet, address=ARENA)) == [txid]
 
 

@@ -17,7 +17,7 @@ from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.transactions import Item, parse_item, signed
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET, TESTNET
-from tests.support.toy_devnet import PRICE, START_ROUND, Toy, pay, toy
+from tests.support.devnet_app import PRICE, START_ROUND, DevnetApp, devnet_app, pass_rounds, pay
 
 
 def payload_of(header: str) -> dict[str, Any]:
@@ -35,12 +35,12 @@ def item_at(payload: dict[str, Any], place: int) -> Item:
     return parse_item(base64.b64decode(payload["payload"]["paymentGroup"][place]))
 
 
-def usdc(devnet: Toy, address: str) -> int | None:
+def usdc(devnet: DevnetApp, address: str) -> int | None:
     return devnet.ledger.holding(address)
 
 
 def test_supported_names_the_full_network_form_and_the_fee_payer(tmp_path: Path) -> None:
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         told = devnet.client.get("/facilitator/supported").json()
 
         kind = {"x402Version": 2, "scheme": "exact", "network": DEVNET.full, "extra": {"feePayer": devnet.fee_payer}}
@@ -48,7 +48,7 @@ def test_supported_names_the_full_network_form_and_the_fee_payer(tmp_path: Path)
 
 
 def test_verify_accepts_a_good_payment_and_moves_nothing(tmp_path: Path) -> None:
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         devnet.fund()
 
         told = devnet.ask("verify", payload_of(devnet.payment().header))
@@ -58,7 +58,7 @@ def test_verify_accepts_a_good_payment_and_moves_nothing(tmp_path: Path) -> None
 
 
 def test_settle_moves_the_price_once_and_the_facilitator_pays_the_fee(tmp_path: Path) -> None:
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         funded = devnet.fund()
         payment = devnet.payment()
         payload = payload_of(payment.header)
@@ -97,7 +97,7 @@ def test_settle_moves_the_price_once_and_the_facilitator_pays_the_fee(tmp_path: 
 def test_a_payment_for_other_terms_is_refused_with_its_reason(
     tmp_path: Path, terms: dict[str, Any], reason: str
 ) -> None:
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         devnet.fund()
         payload = payload_of(devnet.payment().header)
 
@@ -110,7 +110,7 @@ def test_a_payment_for_other_terms_is_refused_with_its_reason(
 
 
 def test_a_tampered_group_is_refused(tmp_path: Path) -> None:
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         devnet.fund()
         payload = payload_of(devnet.payment().header)
         fee, payment = item_at(payload, 0), item_at(payload, 1)
@@ -143,18 +143,18 @@ def test_a_tampered_group_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_an_unreadable_group_is_refused_with_its_reason(tmp_path: Path, inner: dict[str, Any], reason: str) -> None:
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         payload = {"x402Version": 2, "payload": inner, "accepted": devnet.offer()}
 
         assert devnet.ask("verify", payload)["invalidReason"] == reason
 
 
 def test_an_unfunded_or_expired_payment_fails_its_simulation(tmp_path: Path) -> None:
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         poor = devnet.ask("settle", payload_of(devnet.payment().header))
         devnet.fund()
         late = payload_of(devnet.payment().header)
-        devnet.clock.pass_rounds(1_001)
+        pass_rounds(devnet.clock, 1_001)
         expired = devnet.ask("settle", late)
 
         for answer, words in ((poor, "missing from"), (expired, "txn dead")):
@@ -165,13 +165,13 @@ def test_an_unfunded_or_expired_payment_fails_its_simulation(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{}", b"nope", b'{"x402Version":2}', b"[" * 100_000])
 def test_a_request_that_is_not_one_is_400(tmp_path: Path, body: bytes) -> None:
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         for what in ("verify", "settle"):
             assert devnet.client.post(f"/facilitator/{what}", content=body).status_code == 400
 
 
 def test_the_node_shows_a_commit_for_a_thousand_rounds_and_the_indexer_for_ever(tmp_path: Path) -> None:
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         devnet.fund()
         payment = devnet.payment()
         node, indexer = f"/algod/v2/transactions/pending/{payment.txid}", f"/indexer/v2/transactions/{payment.txid}"
@@ -183,7 +183,7 @@ def test_the_node_shows_a_commit_for_a_thousand_rounds_and_the_indexer_for_ever(
         assert shown["confirmed-round"] == START_ROUND
         assert shown["txn"]["txn"]["aamt"] == PRICE
         assert shown["txn"]["txn"]["arcv"] == DEMO_PAYEE
-        devnet.clock.pass_rounds(1_001)
+        pass_rounds(devnet.clock, 1_001)
 
         assert devnet.client.get(node).status_code == 404
         kept = devnet.client.get(indexer).json()["transaction"]
@@ -192,7 +192,7 @@ def test_the_node_shows_a_commit_for_a_thousand_rounds_and_the_indexer_for_ever(
 
 
 def test_the_node_takes_a_raw_group_and_tells_why_it_does_not(tmp_path: Path) -> None:
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         devnet.fund()
         item = pay(devnet.buyer, 1_000_000, DEMO_PAYEE, START_ROUND)
 
@@ -206,9 +206,9 @@ def test_the_node_takes_a_raw_group_and_tells_why_it_does_not(tmp_path: Path) ->
 
 
 def test_the_node_tells_its_genesis_round_and_accounts(tmp_path: Path) -> None:
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         devnet.fund()
-        devnet.clock.pass_rounds(2)
+        pass_rounds(devnet.clock, 2)
 
         params = devnet.client.get("/algod/v2/transactions/params").json()
         account = devnet.client.get(f"/algod/v2/accounts/{devnet.buyer.address}").json()
@@ -225,7 +225,7 @@ def test_the_node_tells_its_genesis_round_and_accounts(tmp_path: Path) -> None:
 
 
 def test_the_page_wallet_signs_a_challenge_that_settles(tmp_path: Path) -> None:
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         challenge = base64.b64encode(json.dumps({"x402Version": 2, "accepts": [devnet.offer()]}).encode()).decode()
 
         told = devnet.client.post("/wallet/sign", headers={"PAYMENT-REQUIRED": challenge}).json()
@@ -238,7 +238,7 @@ def test_the_page_wallet_signs_a_challenge_that_settles(tmp_path: Path) -> None:
     "changes", [{"network": TESTNET.full}, {"asset": "5"}, {"amount": "1000001"}, {"amount": "1e3"}, {"payTo": "X"}]
 )
 def test_the_page_wallet_signs_nothing_else(tmp_path: Path, changes: dict[str, Any]) -> None:
-    with toy(tmp_path) as devnet:
+    with devnet_app(tmp_path) as devnet:
         challenge = base64.b64encode(
             json.dumps({"x402Version": 2, "accepts": [devnet.offer(**changes)]}).encode()
         ).decode()
@@ -266,7 +266,7 @@ def test_a_fault_hook_can_stand_before_or_after_the_work(tmp_path: Path) -> None
     async def after(request: Request, answer: Response) -> Response:
         return JSONResponse({}) if request.url.path == "/facilitator/settle" else answer
 
-    with toy(tmp_path, Hooks(before, after)) as devnet:
+    with devnet_app(tmp_path, Hooks(before, after)) as devnet:
         devnet.fund()
         payload = payload_of(devnet.payment().header)
 

@@ -15,7 +15,7 @@ from gateway.devnet.keys import new_key
 from gateway.devnet.rules import FEE_SINK
 from gateway.devnet.transactions import parse_group, parse_item, signed
 from gateway.wire.networks import DEVNET, TESTNET
-from tests.support.toy_devnet import SteppedClock, group, ledger_at, pay, send_asset, sign
+from tests.support.devnet_app import clock_at_start, group, ledger_at, pass_rounds, pay, send_asset, sign
 
 ALGO = 1_000_000
 
@@ -27,7 +27,7 @@ def params(first: int, fee: int = 1_000, **changes: Any) -> transaction.Suggeste
 
 def test_a_signed_payment_moves_its_amount_and_its_fee(tmp_path: Path) -> None:
     ann, bob = new_key(), new_key()
-    with ledger_at(tmp_path, SteppedClock()) as ledger:
+    with ledger_at(tmp_path, clock_at_start()) as ledger:
         ledger.fund(ann.address, 10 * ALGO, 0)
 
         ledger.submit([pay(ann, 2 * ALGO, bob.address, ledger.rounds.current())])
@@ -39,7 +39,7 @@ def test_a_signed_payment_moves_its_amount_and_its_fee(tmp_path: Path) -> None:
 
 def test_a_group_that_was_committed_is_refused_the_second_time(tmp_path: Path) -> None:
     ann, bob = new_key(), new_key()
-    with ledger_at(tmp_path, SteppedClock()) as ledger:
+    with ledger_at(tmp_path, clock_at_start()) as ledger:
         ledger.fund(ann.address, 10 * ALGO, 0)
         items = [pay(ann, ALGO, bob.address, ledger.rounds.current())]
         ledger.submit(items)
@@ -64,7 +64,7 @@ def test_a_transaction_with_one_wrong_thing_is_refused_and_nothing_moves(
     tmp_path: Path, changes: dict[str, Any], words: str
 ) -> None:
     ann, bob = new_key(), new_key()
-    with ledger_at(tmp_path, SteppedClock()) as ledger:
+    with ledger_at(tmp_path, clock_at_start()) as ledger:
         ledger.fund(ann.address, 10 * ALGO, 0)
 
         with pytest.raises(LedgerRefusal, match=words):
@@ -76,7 +76,7 @@ def test_a_transaction_with_one_wrong_thing_is_refused_and_nothing_moves(
 
 def test_a_signature_of_another_key_or_a_changed_bit_is_refused(tmp_path: Path) -> None:
     ann, bob = new_key(), new_key()
-    with ledger_at(tmp_path, SteppedClock()) as ledger:
+    with ledger_at(tmp_path, clock_at_start()) as ledger:
         ledger.fund(ann.address, 10 * ALGO, 0)
         good = pay(ann, ALGO, bob.address, ledger.rounds.current())
         flipped = bytes([good.envelope["sig"][0] ^ 1]) + good.envelope["sig"][1:]
@@ -90,7 +90,7 @@ def test_a_signature_of_another_key_or_a_changed_bit_is_refused(tmp_path: Path) 
 
 def test_a_changed_amount_breaks_the_signature(tmp_path: Path) -> None:
     ann, bob = new_key(), new_key()
-    with ledger_at(tmp_path, SteppedClock()) as ledger:
+    with ledger_at(tmp_path, clock_at_start()) as ledger:
         ledger.fund(ann.address, 10 * ALGO, 0)
         good = pay(ann, ALGO, bob.address, ledger.rounds.current())
         dearer = parse_item(replace(good, fields={**good.fields, "amt": 2 * ALGO}).wire)
@@ -100,7 +100,7 @@ def test_a_changed_amount_breaks_the_signature(tmp_path: Path) -> None:
 
 
 def test_a_transaction_is_valid_from_its_first_to_its_last_round_and_no_longer(tmp_path: Path) -> None:
-    ann, bob, clock = new_key(), new_key(), SteppedClock()
+    ann, bob, clock = new_key(), new_key(), clock_at_start()
     with ledger_at(tmp_path, clock) as ledger:
         ledger.fund(ann.address, 10 * ALGO, 0)
         early = pay(ann, 1, bob.address, ledger.rounds.current() + 1, last=ledger.rounds.current() + 3, note=b"early")
@@ -108,9 +108,9 @@ def test_a_transaction_is_valid_from_its_first_to_its_last_round_and_no_longer(t
         with pytest.raises(LedgerRefusal, match="txn dead"):
             ledger.submit([early])
         ledger.fund(bob.address, ALGO, 0)
-        clock.pass_rounds(3)
+        pass_rounds(clock, 3)
         ledger.submit([early])
-        clock.pass_rounds(1)
+        pass_rounds(clock, 1)
 
         with pytest.raises(LedgerRefusal, match="txn dead"):
             ledger.submit([late])
@@ -118,7 +118,7 @@ def test_a_transaction_is_valid_from_its_first_to_its_last_round_and_no_longer(t
 
 def test_a_validity_window_of_more_than_a_thousand_rounds_is_refused(tmp_path: Path) -> None:
     ann = new_key()
-    with ledger_at(tmp_path, SteppedClock()) as ledger:
+    with ledger_at(tmp_path, clock_at_start()) as ledger:
         ledger.fund(ann.address, 10 * ALGO, 0)
         now = ledger.rounds.current()
 
@@ -128,7 +128,7 @@ def test_a_validity_window_of_more_than_a_thousand_rounds_is_refused(tmp_path: P
 
 def test_too_little_algo_or_too_little_left_is_refused(tmp_path: Path) -> None:
     ann, bob = new_key(), new_key()
-    with ledger_at(tmp_path, SteppedClock()) as ledger:
+    with ledger_at(tmp_path, clock_at_start()) as ledger:
         ledger.fund(ann.address, ALGO, 0)
         now = ledger.rounds.current()
 
@@ -140,7 +140,7 @@ def test_too_little_algo_or_too_little_left_is_refused(tmp_path: Path) -> None:
 
 def test_an_asset_moves_only_between_accounts_that_opted_in(tmp_path: Path) -> None:
     ann, bob = new_key(), new_key()
-    with ledger_at(tmp_path, SteppedClock()) as ledger:
+    with ledger_at(tmp_path, clock_at_start()) as ledger:
         ledger.fund(ann.address, 10 * ALGO, 500)
         now = ledger.rounds.current()
         ledger.submit([pay(ann, ALGO, bob.address, now)])
@@ -161,7 +161,7 @@ def test_an_asset_moves_only_between_accounts_that_opted_in(tmp_path: Path) -> N
 
 def test_one_fee_can_pay_for_the_whole_group_and_a_group_is_all_or_nothing(tmp_path: Path) -> None:
     ann, bob = new_key(), new_key()
-    with ledger_at(tmp_path, SteppedClock()) as ledger:
+    with ledger_at(tmp_path, clock_at_start()) as ledger:
         ledger.fund(ann.address, 10 * ALGO, 500)
         ledger.fund(bob.address, 10 * ALGO, 0)
         now = ledger.rounds.current()
@@ -184,7 +184,7 @@ def test_one_fee_can_pay_for_the_whole_group_and_a_group_is_all_or_nothing(tmp_p
 
 def test_half_a_group_and_a_reordered_group_are_refused(tmp_path: Path) -> None:
     ann = new_key()
-    with ledger_at(tmp_path, SteppedClock()) as ledger:
+    with ledger_at(tmp_path, clock_at_start()) as ledger:
         ledger.fund(ann.address, 10 * ALGO, 0)
         now = ledger.rounds.current()
         items = group(*((transaction.PaymentTxn(ann.address, params(now), ann.address, n), ann) for n in (1, 2)))
@@ -197,7 +197,7 @@ def test_half_a_group_and_a_reordered_group_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_lease_is_taken_until_its_last_round(tmp_path: Path) -> None:
-    ann, clock = new_key(), SteppedClock()
+    ann, clock = new_key(), clock_at_start()
     with ledger_at(tmp_path, clock) as ledger:
         ledger.fund(ann.address, 10 * ALGO, 0)
         now, lease = ledger.rounds.current(), bytes(31) + b"\x01"
@@ -205,7 +205,7 @@ def test_a_lease_is_taken_until_its_last_round(tmp_path: Path) -> None:
 
         with pytest.raises(LedgerRefusal, match="overlapping lease"):
             ledger.submit([pay(ann, 2, ann.address, now, lease=lease)])
-        clock.pass_rounds(6)
+        pass_rounds(clock, 6)
 
         ledger.submit([pay(ann, 2, ann.address, now, lease=lease)])
 
@@ -214,7 +214,7 @@ def test_a_lease_is_taken_until_its_last_round(tmp_path: Path) -> None:
 def test_a_multisig_needs_its_threshold_of_true_signatures(tmp_path: Path) -> None:
     keys = [new_key() for _ in range(3)]
     shared = transaction.Multisig(1, 2, [key.address for key in keys])
-    with ledger_at(tmp_path, SteppedClock()) as ledger:
+    with ledger_at(tmp_path, clock_at_start()) as ledger:
         ledger.fund(shared.address(), 10 * ALGO, 0)
         part = transaction.PaymentTxn(shared.address(), params(ledger.rounds.current()), keys[0].address, ALGO)
         whole = transaction.MultisigTransaction(part, shared)
@@ -229,12 +229,12 @@ def test_a_multisig_needs_its_threshold_of_true_signatures(tmp_path: Path) -> No
 
 
 def test_a_restart_keeps_balances_commits_and_rounds(tmp_path: Path) -> None:
-    ann, bob, clock = new_key(), new_key(), SteppedClock()
+    ann, bob, clock = new_key(), new_key(), clock_at_start()
     with ledger_at(tmp_path, clock) as ledger:
         ledger.fund(ann.address, 10 * ALGO, 0)
         items = [pay(ann, ALGO, bob.address, ledger.rounds.current())]
         committed_in = ledger.submit(items)
-    clock.unix -= 3_600
+    clock.step(-3_600)
 
     with ledger_at(tmp_path, clock) as again:
         assert again.micro_algos(bob.address) == ALGO
@@ -247,7 +247,7 @@ def test_a_restart_keeps_balances_commits_and_rounds(tmp_path: Path) -> None:
 
 
 def test_two_processes_on_one_file_commit_a_group_once(tmp_path: Path) -> None:
-    ann, bob, clock = new_key(), new_key(), SteppedClock()
+    ann, bob, clock = new_key(), new_key(), clock_at_start()
     with ledger_at(tmp_path, clock) as one, ledger_at(tmp_path, clock) as other:
         one.fund(ann.address, 10 * ALGO, 0)
         items = [pay(ann, ALGO, bob.address, one.rounds.current())]
@@ -258,24 +258,24 @@ def test_two_processes_on_one_file_commit_a_group_once(tmp_path: Path) -> None:
 
 
 def test_a_state_of_another_network_or_a_corrupt_file_is_one_clear_line(tmp_path: Path) -> None:
-    with ledger_at(tmp_path, SteppedClock()):
+    with ledger_at(tmp_path, clock_at_start()):
         pass
-    with pytest.raises(DevnetError, match="genesis_hash"), ledger_at(tmp_path, SteppedClock(), TESTNET):
+    with pytest.raises(DevnetError, match="genesis_hash"), ledger_at(tmp_path, clock_at_start(), TESTNET):
         pass
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "devnet.sqlite3").write_bytes(b"not a database, but long enough to be looked at" * 40)
 
-    with pytest.raises(DevnetError, match="remove it to start again"), ledger_at(tmp_path / "bad", SteppedClock()):
+    with pytest.raises(DevnetError, match="remove it to start again"), ledger_at(tmp_path / "bad", clock_at_start()):
         pass
 
 
 def test_rounds_follow_the_clock_and_never_go_back(tmp_path: Path) -> None:
-    clock = SteppedClock()
+    clock = clock_at_start()
     with ledger_at(tmp_path, clock) as ledger:
         first = ledger.rounds.current()
-        clock.unix += 2.8 * 5
+        clock.step(2.8 * 5)
         assert ledger.rounds.current() == first + 5
-        clock.unix -= 1_000
+        clock.step(-1_000)
 
         assert ledger.rounds.current() == first + 5
 

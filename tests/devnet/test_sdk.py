@@ -14,7 +14,7 @@ from algosdk.v2client.indexer import IndexerClient
 from gateway.devnet.keys import Key, new_key
 from gateway.devnet.ledger import Ledger
 from gateway.wire.networks import DEVNET
-from tests.support.live_gateway import devnet_at
+from tests.support.local_servers import devnet_at
 
 pytestmark = pytest.mark.filterwarnings("ignore:Use :DeprecationWarning")
 

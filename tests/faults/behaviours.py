@@ -9,7 +9,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.faults.front import Asked, Behaviour, honest
+from tests.faults.proxy import Asked, Behaviour, honest
 
 HANG_S = 30.0
 

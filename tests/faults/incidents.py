@@ -20,9 +20,9 @@ from gateway.payments.adoption import adopt
 from generator.cli._doctor import examine
 from tests.cli.test_doctor import answering
 from tests.faults.behaviours import SERVER_ERROR, after, reset
-from tests.faults.stage import PRODUCT, Stage, stage
+from tests.faults.harness import PRODUCT, FaultHarness, harness
 from tests.ledger.test_ledger_silent import Silence
-from tests.support.gateway_house import until
+from tests.support.gateway_app import until
 from tests.support.gateway_wallet import decode_header, encode_header
 
 DAY_S, HOUR_S = 86_400, 3_600
@@ -35,7 +35,7 @@ DEAD = dict.fromkeys(("supported", "verify", "settle"), reset)
 class Scene:
     """A gateway, a payment that was settled before the incident, and one that was signed before it."""
 
-    on: Stage
+    on: FaultHarness
     paid: SignedPayment
     new: SignedPayment
 
@@ -90,7 +90,7 @@ class Report:
         return seen == (self.incident.paid, self.incident.new, (0,) * 5)
 
 
-async def a_minute(on: Stage) -> None:
+async def a_minute(on: FaultHarness) -> None:
     """Let a bit more than a minute pass, with everything that the gateway does by itself meanwhile."""
     for look in range(LOOKS + 1):
         on.clock.step(LOOK_S if look else 0)
@@ -101,7 +101,7 @@ async def a_minute(on: Stage) -> None:
     on.state._measure()
 
 
-async def alarms(on: Stage) -> list[str]:
+async def alarms(on: FaultHarness) -> list[str]:
     """Return what the doctor says of the gateway, which reads /readyz and the metrics."""
     ready = await on.client.get("/readyz")
     metrics = generate_latest(on.state.metrics.registry).decode()
@@ -113,7 +113,7 @@ async def alarms(on: Stage) -> list[str]:
 
 async def play(incident: Incident, folder: Path) -> Report:
     """Play one incident and count."""
-    async with stage(folder) as on:
+    async with harness(folder) as on:
         scene = Scene(on, await on.sign(), await on.sign())
         answers: dict[str, list[httpx2.Response]] = {"paid": [await on.present(scene.paid)], "new": []}
         report = Report(incident)
@@ -153,16 +153,16 @@ def _shown(seen: Sequence[httpx2.Response]) -> str:
 
 @asynccontextmanager
 async def facilitator_dead(scene: Scene) -> AsyncIterator[None]:
-    scene.on.front.fault(DEAD)
+    scene.on.proxy.fault(DEAD)
     yield
-    scene.on.front.fault({})
+    scene.on.proxy.fault({})
 
 
 @asynccontextmanager
 async def verify_dead(scene: Scene) -> AsyncIterator[None]:
-    scene.on.front.fault({"verify": SERVER_ERROR})
+    scene.on.proxy.fault({"verify": SERVER_ERROR})
     yield
-    scene.on.front.fault({})
+    scene.on.proxy.fault({})
 
 
 @asynccontextmanager
@@ -232,12 +232,12 @@ async def set_back_with_an_unknown_payment(scene: Scene) -> AsyncIterator[None]:
     on = scene.on
     on.clock.set_wall(6 * HOUR_S)
     await on.publish()
-    on.front.fault({"settle": after(SERVER_ERROR), "algod": SERVER_ERROR, "indexer": SERVER_ERROR})
+    on.proxy.fault({"settle": after(SERVER_ERROR), "algod": SERVER_ERROR, "indexer": SERVER_ERROR})
     await on.present(scene.new)
     on.clock.set_wall(-6 * HOUR_S)
     await on.publish()
     yield
-    on.front.fault({})
+    on.proxy.fault({})
     await a_minute(on)
     record = on.state.ledger.ledger.find(scene.new.txid)
     assert record is not None

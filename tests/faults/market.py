@@ -28,10 +28,10 @@ from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
 from generator.catalog.products import PRODUCTS
 from tests.faults.runner import ARMED
-from tests.support.little_vault import write_vault
-from tests.support.live_gateway import serving
+from tests.support.local_servers import serving
 from tests.support.ports import free_port
 from tests.support.processes import clean_environment, get
+from tests.support.sample_vault import write_vault
 
 REPOSITORY = Path(__file__).parents[2]
 PRODUCT = PRODUCTS[0]

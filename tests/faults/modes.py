@@ -29,7 +29,7 @@ from tests.faults.behaviours import (
     too_late,
     wants_agent,
 )
-from tests.faults.front import Asked, Behaviour, honest
+from tests.faults.proxy import Asked, Behaviour, honest
 
 EMPTY = told({})
 SIMULATION = told({"success": False, "errorReason": "transaction_simulation_failed", "transaction": "", "network": ""})

@@ -13,9 +13,9 @@ import httpx2
 from aiohttp import web
 
 from gateway.devnet.wallet import SignedPayment
-from tests.faults.front import Asked
+from tests.faults.harness import MONEY, FaultHarness, harness
 from tests.faults.modes import Mode
-from tests.faults.stage import MONEY, Stage, stage
+from tests.faults.proxy import Asked
 from tests.support.gateway_wallet import decode_header
 
 DUPLICATES = 3
@@ -62,7 +62,7 @@ class Row:
 class Play:
     """One mode from its first presentation to the count."""
 
-    def __init__(self, on: Stage, mode: Mode) -> None:
+    def __init__(self, on: FaultHarness, mode: Mode) -> None:
         self._on = on
         self._row = Row(mode)
         self._seen: list[str] = []
@@ -74,17 +74,17 @@ class Play:
         mode, on = self._row.mode, self._on
         payment = await on.sign()
         payments = [payment]
-        on.front.fault({**mode.faults, **({"settle": self._drained} if mode.drained else {})})
+        on.proxy.fault({**mode.faults, **({"settle": self._drained} if mode.drained else {})})
         await self._duplicates(payment)
         for _ in range(mode.under - 1):
             await self._present(payment)
         if mode.late:
-            await on.front.broadcast()
+            await on.proxy.broadcast()
             await self._present(payment)
         if mode.expires:
             await on.pass_last_round_of(payment)
             await self._present(payment)
-        on.front.fault({})
+        on.proxy.fault({})
         on.be_patient()
         if mode.drained:
             on.ledger.fund(on.buyer.address, 0, MONEY)
@@ -98,7 +98,7 @@ class Play:
                 await self._present(payments[-1])
         # The last thing that a facilitator can do with what it was handed, and the last word of the buyer.
         if mode.hoards:
-            await on.front.broadcast()
+            await on.proxy.broadcast()
         for one in payments:
             await self._present(one, show=False)
         self._count(payments)
@@ -117,9 +117,9 @@ class Play:
 
     async def _present(self, payment: SignedPayment, *, show: bool = True) -> int:
         self._on.clock.step(RETRY_S)
-        asked = self._on.front.settles[payment.txid]
+        asked = self._on.proxy.settles[payment.txid]
         answer = await self._on.present(payment)
-        if self._on.front.settles[payment.txid] > asked + 1:
+        if self._on.proxy.settles[payment.txid] > asked + 1:
             self._row.wrong.append("one presentation settled twice")
         return self._take(payment, answer, show=show)
 
@@ -148,7 +148,7 @@ class Play:
         row = self._row
         row.transfers = self._on.transfers()
         row.answers = " ".join(self._seen)
-        row.settles = sum(self._on.front.settles.values())
+        row.settles = sum(self._on.proxy.settles.values())
         for payment in payments:
             statuses = [answer.status_code for answer in self._answers[payment.txid]]
             landed, delivered = self._on.landed(payment), 200 in statuses
@@ -167,7 +167,7 @@ async def play_all(modes: Sequence[Mode], folder: Path) -> list[Row]:
             # One after the other: making a ledger is work, and it must not eat into another's time limits.
             async with opening:
                 on = await stack.enter_async_context(
-                    stage(folder / str(number), dead_address=mode.dead_address, **mode.settings)
+                    harness(folder / str(number), dead_address=mode.dead_address, **mode.settings)
                 )
             return await Play(on, mode).run()
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from gateway.devnet.wallet import SignedPayment
 from tests.faults.behaviours import GARBAGE, SERVER_ERROR, after, half, reset, told
-from tests.faults.front import Behaviour, honest
+from tests.faults.harness import FaultHarness, harness
 from tests.faults.modes import CHAIN_ERROR, EMPTY, LATE_REASON, NAMED, PENDING, SIMULATION
-from tests.faults.stage import Stage, stage
-from tests.support.vault_builder import PATHS
+from tests.faults.proxy import Behaviour, honest
+from tests.support.small_vault import PATHS
 
 PRODUCTS = (PATHS["x402-market-regime"], PATHS["x402-main-brain"])
 UNREADABLE = (SERVER_ERROR, EMPTY, GARBAGE, PENDING, LATE_REASON, NAMED, reset, half)
@@ -42,7 +42,7 @@ ACTIONS = st.one_of(
 class Story:
     """What happened to the payments of one example."""
 
-    on: Stage
+    on: FaultHarness
     payments: list[SignedPayment]
     faults: dict[str, Behaviour] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
@@ -77,17 +77,17 @@ class Story:
     async def _fault(self, settle: int, chain: int) -> None:
         kept = {name: behaviour for name, behaviour in self.faults.items() if name == "verify"}
         self.faults = {**kept, "settle": SETTLES[settle], **CHAINS[chain]}
-        self.on.front.fault(self.faults)
+        self.on.proxy.fault(self.faults)
 
     async def _verify(self, number: int, _unused: int) -> None:
         self.faults["verify"] = VERIFIES[number]
-        self.on.front.fault(self.faults)
+        self.on.proxy.fault(self.faults)
 
     async def _time(self, seconds: int, _unused: int) -> None:
         await self.on.pass_time(seconds)
 
     async def _broadcast(self, _first: int, _second: int) -> None:
-        await self.on.front.broadcast()
+        await self.on.proxy.broadcast()
 
     async def _restart(self, _first: int, _second: int) -> None:
         await self.on.restart()
@@ -103,15 +103,15 @@ class Story:
         if answer.status_code == 200:
             assert self.on.landed(payment), "delivered unpaid"
             assert self.bought.setdefault(payment.txid, path) == path, "one payment bought two products"
-        elif answer.status_code == 402 and self.on.front.settles[payment.txid]:
+        elif answer.status_code == 402 and self.on.proxy.settles[payment.txid]:
             record = self.on.state.ledger.ledger.find(payment.txid)
             if record is not None and record.path == path:
                 self.refused.add(payment.txid)
 
     async def end(self) -> None:
         """Let everything work again, broadcast what was handed over, and let the buyer ask once more."""
-        self.on.front.fault({})
-        await self.on.front.broadcast()
+        self.on.proxy.fault({})
+        await self.on.proxy.broadcast()
         await self.on.pass_time(200)
         for payment in self.payments:
             landed = self.on.landed(payment)
@@ -125,7 +125,7 @@ class Story:
 
 
 async def play(actions: list[tuple[str, int, int]], folder: Path) -> None:
-    async with stage(folder) as on:
+    async with harness(folder) as on:
         story = Story(on, [await on.sign() for _ in range(PAYMENTS)])
         for action in actions:
             await story.act(action)
@@ -136,4 +136,4 @@ async def play(actions: list[tuple[str, int, int]], folder: Path) -> None:
 @given(st.lists(ACTIONS, min_size=3, max_size=20))
 def test_in_any_order_nothing_is_paid_twice_delivered_unpaid_or_lost(actions: list[tuple[str, int, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(asyncio.wait_for(play(actions, Path(folder) / "stage"), 100))
+        asyncio.run(asyncio.wait_for(play(actions, Path(folder) / "harness"), 100))

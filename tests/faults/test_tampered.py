@@ -21,7 +21,7 @@ from gateway.payments.parse import read_payment
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
 from tests.faults.behaviours import told
-from tests.faults.stage import PRODUCT, Stage, stage
+from tests.faults.harness import PRODUCT, FaultHarness, harness
 from tests.support.gateway_wallet import Buyer, Signed, decode_header, encode_header
 
 BUYER = Buyer()
@@ -74,8 +74,8 @@ def loop() -> Iterator[asyncio.Runner]:
 
 
 @pytest.fixture(scope="module")
-def on(loop: asyncio.Runner, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    opened = stage(tmp_path_factory.mktemp("tampered") / "stage")
+def on(loop: asyncio.Runner, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultHarness]:
+    opened = harness(tmp_path_factory.mktemp("tampered") / "harness")
     yield loop.run(opened.__aenter__())
     loop.run(opened.__aexit__(None, None, None))
 
@@ -88,19 +88,19 @@ def refusal_of(header: str) -> str | None:
     return None
 
 
-async def send(on: Stage, header: str) -> Any:
+async def send(on: FaultHarness, header: str) -> Any:
     return await on.client.get(PRODUCT, headers={"PAYMENT-SIGNATURE": header})
 
 
 @settings(max_examples=150)
 @given(st.data())
 def test_rules_7_and_8_any_place_tampered_with_is_402_with_its_reason_and_no_call(
-    loop: asyncio.Runner, on: Stage, data: st.DataObject
+    loop: asyncio.Runner, on: FaultHarness, data: st.DataObject
 ) -> None:
     value = decode_header(loop.run(on.sign()).header)
     path = data.draw(st.sampled_from(list(places(value))))
     header = encode_header(tampered(value, path, data.draw(JSON), remove=data.draw(st.booleans())))
-    code, calls = refusal_of(header), on.front.calls.copy()
+    code, calls = refusal_of(header), on.proxy.calls.copy()
 
     answer = loop.run(send(on, header))
 
@@ -109,7 +109,7 @@ def test_rules_7_and_8_any_place_tampered_with_is_402_with_its_reason_and_no_cal
         assert answer.status_code == 402
         assert code in answer.json()["error"]
         assert decode_header(answer.headers["PAYMENT-REQUIRED"])["x402Version"] == 2
-        assert (on.front.calls["verify"], on.front.calls["settle"]) == (calls["verify"], calls["settle"])
+        assert (on.proxy.calls["verify"], on.proxy.calls["settle"]) == (calls["verify"], calls["settle"])
 
 
 @settings(max_examples=400)
@@ -152,7 +152,7 @@ def test_rule_8_a_rekeyed_payer_signs_with_the_key_that_it_names() -> None:
 @pytest.mark.parametrize("place", ["extensions", "resource", "payload", "accepted"])
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
 def test_rule_7_nesting_of_any_depth_anywhere_is_no_accident(
-    loop: asyncio.Runner, on: Stage, place: str, opening: str
+    loop: asyncio.Runner, on: FaultHarness, place: str, opening: str
 ) -> None:
     payment = loop.run(on.sign())
     closing = "]" if opening == "[" else "}"
@@ -170,7 +170,7 @@ def test_rule_7_nesting_of_any_depth_anywhere_is_no_accident(
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
 @pytest.mark.parametrize("place", ["extensions", "resource", "payload", "accepted"])
 def test_rule_7_a_number_that_json_does_not_have_is_402_wherever_it_stands(
-    loop: asyncio.Runner, on: Stage, place: str, number: str
+    loop: asyncio.Runner, on: FaultHarness, place: str, number: str
 ) -> None:
     value = decode_header(loop.run(on.sign()).header)
     value.setdefault(place, {"url": "x"})["number"] = "HERE"
@@ -186,35 +186,37 @@ def test_rule_7_a_number_that_json_does_not_have_is_402_wherever_it_stands(
     "resource", [{}, {"url": 5}, {"url": None}, {"url": "x", "description": 1}, {"url": "x", "mimeType": []}]
 )
 def test_rule_7_a_resource_of_wrong_types_is_402_and_reaches_no_facilitator(
-    loop: asyncio.Runner, on: Stage, resource: Any
+    loop: asyncio.Runner, on: FaultHarness, resource: Any
 ) -> None:
     value = decode_header(loop.run(on.sign()).header)
-    calls = on.front.calls["verify"]
+    calls = on.proxy.calls["verify"]
 
     answer = loop.run(send(on, encode_header({**value, "resource": resource})))
 
     assert answer.status_code == 402
-    assert on.front.calls["verify"] == calls
+    assert on.proxy.calls["verify"] == calls
 
 
 @pytest.mark.parametrize("place", ["extensions", "resource"])
-def test_rule_7_half_a_character_is_402_and_reaches_no_facilitator(loop: asyncio.Runner, on: Stage, place: str) -> None:
+def test_rule_7_half_a_character_is_402_and_reaches_no_facilitator(
+    loop: asyncio.Runner, on: FaultHarness, place: str
+) -> None:
     value = decode_header(loop.run(on.sign()).header)
     value.setdefault(place, {})["text"] = "\ud800"
-    calls = on.front.calls["verify"]
+    calls = on.proxy.calls["verify"]
 
     answer = loop.run(send(on, encode_header(value)))
 
     assert answer.status_code == 402
-    assert on.front.calls["verify"] == calls
+    assert on.proxy.calls["verify"] == calls
 
 
 def test_rule_12_what_the_facilitator_finds_malformed_closes_verify_to_nobody_else(
-    loop: asyncio.Runner, on: Stage
+    loop: asyncio.Runner, on: FaultHarness
 ) -> None:
-    on.front.fault({"verify": told({"error": "invalid_request"}, 400)})
+    on.proxy.fault({"verify": told({"error": "invalid_request"}, 400)})
     refused = [loop.run(on.present(loop.run(on.sign()))).status_code for _ in range(6)]
-    on.front.fault({})
+    on.proxy.fault({})
 
     answer = loop.run(on.present(loop.run(on.sign())))
 
@@ -222,7 +224,7 @@ def test_rule_12_what_the_facilitator_finds_malformed_closes_verify_to_nobody_el
     assert answer.status_code == 200
 
 
-def test_rule_7_the_header_twice_is_402(loop: asyncio.Runner, on: Stage) -> None:
+def test_rule_7_the_header_twice_is_402(loop: asyncio.Runner, on: FaultHarness) -> None:
     header = loop.run(on.sign()).header
 
     answer = loop.run(on.client.get(PRODUCT, headers=[("PAYMENT-SIGNATURE", header), ("PAYMENT-SIGNATURE", header)]))

@@ -14,9 +14,9 @@ from generator.inbox.box import BallotBox, FolderWay
 from generator.inbox.folder import Inbox
 from generator.record.memory.store import Memory
 from generator.runtime.metrics import Metrics
-from tests.support.gateway_house import in_loop
-from tests.support.states import url_in
-from tests.support.worlds import HOUR, NOON, Vote, inputs_at
+from tests.support.arena_inputs import HOUR, NOON, Vote, inputs_at
+from tests.support.databases import url_in
+from tests.support.gateway_app import in_loop
 
 NEXT = "BTC-20261120-130000"
 

@@ -20,8 +20,8 @@ from generator.catalog.words import Prediction, RoundPhase
 from generator.inbox import chain
 from generator.inbox.chain import ChainBallots, IndexerError, Patience, ballot_of
 from tests.arena.test_ballots import OPEN, POLL
-from tests.support.gateway_house import in_loop
-from tests.support.worlds import GENESIS, voter
+from tests.support.arena_inputs import GENESIS, voter
+from tests.support.gateway_app import in_loop
 
 ROUND = OPEN.round_id
 HASTY = Patience(poll_s=0.05, lock_s=0.05, step_s=0.01)  # for an indexer that never comes to it

@@ -14,7 +14,7 @@ from gateway.wire.algorand import DEMO_ARENA
 from generator.arena.ballots import NOTE_PREFIX
 from generator.inbox.chain import ChainBallots, IndexerError
 from generator.inbox.indexer import LARGEST, Indexer
-from tests.support.gateway_house import in_loop
+from tests.support.gateway_app import in_loop
 
 
 @asynccontextmanager

@@ -19,13 +19,13 @@ from gateway.app.application import _config, build_app
 from gateway.settings import GatewaySettings
 from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import ONCE_PREFIXES
-from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.text.answers import DISCLAIMER
 from tests.journeys.checker import CANNOT, markdown, run
 from tests.journeys.checks import CHECKS
 from tests.journeys.edges import RECIPES
-from tests.support.little_site import ONCE, publish
-from tests.support.little_vault import write_vault
-from tests.support.live_gateway import devnet_at, open_port
+from tests.support.local_servers import devnet_at, open_port
+from tests.support.sample_site import ONCE, publish
+from tests.support.sample_vault import write_vault
 
 Headers = list[tuple[bytes, bytes]]
 REPOSITORY = Path(__file__).resolve().parents[2]

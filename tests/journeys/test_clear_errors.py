@@ -11,8 +11,9 @@ import pytest
 
 from generator.catalog.words import SourceMode
 from generator.settings import GeneratorSettings
+from tests.support.clock import ManualClock
 from tests.support.processes import emi
-from tests.support.services import SteppedClock, opened
+from tests.support.services import opened
 
 
 def one_line(text: str) -> str:
@@ -25,7 +26,7 @@ def begin(settings: GeneratorSettings) -> None:
     """Let a generator begin its record, and go."""
 
     async def work() -> None:
-        async with opened(settings.state_dir, SteppedClock(), settings):
+        async with opened(settings.state_dir, ManualClock(), settings):
             pass
 
     asyncio.run(work())

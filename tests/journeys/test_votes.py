@@ -10,14 +10,18 @@ import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 import typer
 from algosdk.account import address_from_private_key
-from algosdk.transaction import SuggestedParams
+from algosdk.atomic_transaction_composer import AccountTransactionSigner
+from algosdk.encoding import msgpack_encode
+from algosdk.transaction import PaymentTxn, SuggestedParams
 from typer.testing import CliRunner
 
 from gateway.wire.algorand import DEMO_ARENA
+from generator.arena.ballots import note_of
 from generator.arena.signing import sign_ballot
 from generator.catalog.words import Prediction
 from generator.cli._ballot import drop
@@ -28,39 +32,35 @@ from generator.inbox.folder import Inbox
 from generator.record.audit.recount import path_of
 from generator.runtime.tick import tick
 from tests.devnet.test_ballots import asking
+from tests.support.arena_inputs import GENESIS, voter
+from tests.support.clock import NOON, ManualClock
+from tests.support.devnet_app import DevnetApp, devnet_app
+from tests.support.process_clock import ProcessClock
 from tests.support.processes import Running, emi, emi_up, get
-from tests.support.services import NOON, SteppedClock, opened
-from tests.support.shifted import ShiftedClock
-from tests.support.toy_devnet import SteppedClock as ChainClock
-from tests.support.toy_devnet import Toy, toy
-from tests.support.worlds import GENESIS, voter
+from tests.support.services import opened
 
 ROUND = "BTC-20261120-130000"
 CONSENSUS = "/api/human-consensus.php"
 
 
-class SameClock(ChainClock):
-    """The chain's clock, in step with the generator's."""
-
-    def __init__(self, clock: SteppedClock) -> None:
-        super().__init__()
-        self._clock = clock
-
-    def __call__(self) -> float:
-        return self._clock.at.timestamp()
-
-
-def by_inbox(inbox: Path, by: int, choice: Prediction, clock: SteppedClock) -> None:
+def by_inbox(inbox: Path, by: int, choice: Prediction, clock: ManualClock) -> None:
     path = drop(inbox, *sign_ballot(voter(by), ROUND, choice, DEMO_ARENA, GENESIS))
-    os.utime(path, (clock.at.timestamp(), clock.at.timestamp()))
+    os.utime(path, (clock.unix(), clock.unix()))
 
 
-def on_chain(devnet: Toy, by: int, choice: Prediction) -> None:
+def chain_ballot(key: str, round_id: str, choice: Prediction, last_round: int) -> bytes:
+    """Sign a ballot that a node accepts, as a wallet does."""
+    params = SuggestedParams(1_000, last_round, last_round + 100, GENESIS, flat_fee=True)
+    note = note_of(round_id, choice)
+    payment = PaymentTxn(address_from_private_key(key), params, DEMO_ARENA, 0, note=note)
+    return base64.b64decode(msgpack_encode(AccountTransactionSigner(key).sign_transactions([payment], [0])[0]))
+
+
+def on_chain(devnet: DevnetApp, by: int, choice: Prediction) -> None:
     devnet.fund(address_from_private_key(voter(by)))
-    told = devnet.client.get("/algod/v2/transactions/params").json()
-    params = SuggestedParams(1_000, told["last-round"], told["last-round"] + 100, GENESIS, flat_fee=True)
-    _, data = sign_ballot(voter(by), ROUND, choice, DEMO_ARENA, GENESIS, on_chain=params)
-    answer = devnet.client.post("/algod/v2/transactions", content=base64.b64decode(data))
+    last_round = devnet.client.get("/algod/v2/transactions/params").json()["last-round"]
+    data = chain_ballot(voter(by), ROUND, choice, last_round)
+    answer = devnet.client.post("/algod/v2/transactions", content=data)
     assert answer.status_code == 200, answer.text
 
 
@@ -88,8 +88,8 @@ def test_votes_by_inbox_and_on_chain_are_locked_published_and_counted_again_once
 
 async def _votes(folder: Path, site: Path) -> Any:
     """Cast, lock and settle; return what was published while the round was live."""
-    clock = SteppedClock(NOON + timedelta(seconds=5))
-    with toy(folder, clock=SameClock(clock)) as devnet:
+    clock = ManualClock(NOON + timedelta(seconds=5))
+    with devnet_app(folder, clock=clock) as devnet:
         async with opened(folder / "state", clock) as app:
             inbox = app.settings.inbox_path
             chain = ChainBallots(asking(devnet), DEMO_ARENA)
@@ -123,25 +123,32 @@ def _wait(process: Running, path: str, until: float, wanted: Any) -> Any:
     raise AssertionError(f"{path} did not come to it:\n{process.text()}")
 
 
+def _vote_on_chain(up: Running, key: str, round_id: str) -> None:
+    host, port = up.origin.rsplit(":", 1)
+    devnet = f"{host}:{int(port) + 1}"
+    get(f"{devnet}/wallet/fund?address={address_from_private_key(key)}")
+    last_round = json.loads(get(f"{devnet}/algod/v2/transactions/params")[2])["last-round"]
+    data = chain_ballot(key, round_id, Prediction.BEARISH, last_round)
+    request = Request(f"{devnet}/algod/v2/transactions", data, {"Content-Type": "application/x-binary"})
+    with urlopen(request, timeout=10) as answer:
+        assert answer.status == 200
+
+
 @pytest.mark.outside
 @pytest.mark.timeout(700)
 def test_on_a_real_emi_up_one_vote_by_inbox_and_one_on_chain_are_counted(tmp_path: Path) -> None:
-    clock = ShiftedClock(tmp_path)
+    clock = ProcessClock(tmp_path)
     clock.go_to(20 * 60)
     shift = clock.environment
     with emi_up(tmp_path, EMI_STATE_DIR="state", **shift) as up:
         up.wait_text("is up:", 200)
         _wait(up, CONSENSUS, time.monotonic() + 60, lambda body: body["open_round"])
-        for words in (
-            ["BULLISH"],
-            ["NEUTRAL", "--key-file", "other.key"],
-            ["BEARISH", "--submit", "--key-file", "other.key"],
-        ):
-            if "--submit" in words:
-                time.sleep(4)  # a block's time is when it began: let the last vote be the last in time too
+        for words in (["BULLISH"], ["NEUTRAL", "--key-file", "other.key"]):
             done = emi("vote", *words, cwd=tmp_path, timeout_s=60, EMI_STATE_DIR="state", **shift)
             assert done.returncode == 0, done.stderr
         target = json.loads(get(up.origin + CONSENSUS)[2])["open_round"]["round_id"]
+        time.sleep(4)  # a block's time is when it began: let the last vote be the last in time too
+        _vote_on_chain(up, (tmp_path / "other.key").read_text().strip(), target)
         clock.go_to(59 * 60 + 50)
         live = _wait(
             up, CONSENSUS, time.monotonic() + 240, lambda body: (body["round"] or {}).get("round_id") == target

@@ -1,23 +1,17 @@
-"""The evaluation: scores by hand, seeds that stay apart, peers that cannot look ahead, a page that is filled in."""
+"""The evaluation: scores by hand, separate seeds, peers that cannot look ahead, and the whole command."""
 
 from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
-from generator.brain.weights import Weights
-from generator.cli import application
-from generator.cli.brain import _span
-from generator.lab.evaluate import BRAIN, Evaluation, RealScore, evaluate
-from generator.lab.families import FAMILIES
-from generator.lab.peers import PEERS, answers, hourly
-from generator.lab.plots import timeline_plot
-from generator.lab.report import BEGIN, END, plots, tables, write
+from generator.lab.__main__ import app, span_of
+from generator.lab.evaluate import BRAIN, check
+from generator.lab.peers import PEERS, Peer, answers, hourly
 from generator.lab.scores import (
     Outcomes,
     RegimeRun,
@@ -28,8 +22,27 @@ from generator.lab.scores import (
     join,
     score_regimes,
 )
-from generator.lab.simulator import DAY, simulate
-from generator.lab.streams import Said, listen, listen_together, outcomes
+from generator.lab.simulator import DAY, FAMILIES, simulate
+from tests.lab.evaluated import candles, evaluated
+
+MEASURES = (
+    "balanced accuracy, mean of four families",
+    "... over the best peer",
+    "stressed against calm",
+    "median detection delay",
+    "false switches a day",
+    "mean dwell",
+    "confidence ECE, worst family",
+    "driftless: share of time with a claimed bias",
+    "Arena skill, driftless, worse horizon",
+    "Arena ECE, worst family and horizon",
+    "small-5m: every label's share",
+    "small-5m: dwell",
+    "small-5m: 4 h volatility, high over range",
+    "small-5m: outlook R2 over EWMA, worse of 1 h and 4 h",
+    "small-5m: Arena skill, worse horizon",
+    "small-5m: Arena ECE, worse horizon",
+)
 
 
 def run(shown: list[int], truth: list[int]) -> RegimeRun:
@@ -67,7 +80,7 @@ def test_a_regime_that_is_never_named_is_an_endless_delay() -> None:
     assert score.delay_hours > 1e6
 
 
-def test_what_chance_gives_falls_with_the_cases_and_rises_where_they_come_true_as_one() -> None:
+def test_an_error_by_chance_falls_with_the_cases_and_rises_where_they_are_correlated() -> None:
     sure = np.full(4000, 0.4)
 
     alone, few = by_chance(sure, np.arange(4000)), by_chance(sure[:400], np.arange(400))
@@ -80,7 +93,7 @@ def test_what_chance_gives_falls_with_the_cases_and_rises_where_they_come_true_a
     assert alone.mean < alone.high < 4 * alone.mean
 
 
-def test_a_forecaster_that_is_calibrated_scores_within_what_chance_gives() -> None:
+def test_a_calibrated_forecaster_scores_within_the_error_by_chance() -> None:
     good, bad = forecasts(4000, 0.5, 0.5), forecasts(4000, 0.6, 0.5)
 
     assert good.error() < good.error_by_chance(1)[0].high
@@ -102,7 +115,7 @@ def test_joined_outcomes_keep_their_moments_apart() -> None:
     assert both.moment.tolist() == [*range(10), *range(10, 15)]
 
 
-def test_the_volatility_ratio_looks_at_the_next_hours_and_not_at_the_past() -> None:
+def test_the_volatility_ratio_is_of_the_next_hours_and_not_of_the_past() -> None:
     moves = np.concatenate([np.full((60, 1), 0.01), np.full((61, 1), 0.03)])
 
     ratio = forward_ratio(moves, np.array([5, 59]), np.array([2, 3]))
@@ -111,108 +124,62 @@ def test_the_volatility_ratio_looks_at_the_next_hours_and_not_at_the_past() -> N
 
 
 @pytest.mark.parametrize("peer", [peer for peer in PEERS if peer.library is None], ids=lambda peer: peer.name)
-def test_what_a_peer_said_does_not_change_with_the_future(peer: object) -> None:
-    market = simulate("base", 60030, 6)
+def test_an_answer_of_a_peer_does_not_depend_on_the_future(peer: Peer) -> None:
+    market = simulate("base", 60030, 4)
     other = {name: values.copy() for name, values in market.frame.fields.items()}
     for name in ("open", "high", "low", "close"):
-        other[name][5 * DAY :] *= 1.1
-    seen = hourly(market.frame, market.regime, 4 * DAY)
-    changed = hourly(dataclasses.replace(market.frame, fields=other), market.regime, 4 * DAY)
+        other[name][3 * DAY :] *= 1.1
+    seen = hourly(market.frame, market.regime, 2 * DAY)
+    changed = hourly(dataclasses.replace(market.frame, fields=other), market.regime, 2 * DAY)
 
-    before, after = (answers(peer, one, 6 * DAY)[0] for one in (seen, changed))  # type: ignore[arg-type]
+    before, after = (answers(peer, one, 4 * DAY)[0] for one in (seen, changed))
 
-    assert np.array_equal(before[: 5 * DAY], after[: 5 * DAY])
+    assert np.array_equal(before[: 3 * DAY], after[: 3 * DAY])
 
 
 @pytest.mark.parametrize("seeds", [range(1000, 1002), range(900, 1001), range(1999, 2006), range(500, 3000)])
 def test_training_seeds_are_refused_for_evaluation(seeds: range) -> None:
     with pytest.raises(ValueError, match="for training"):
-        evaluate(seeds, [], [], Weights.load(), lambda *_: None)
+        check(seeds)
 
 
 @pytest.mark.parametrize("text", ["", "7-", "9-3", "a-b", "1,2"])
-def test_seeds_that_are_no_span_are_refused(text: str) -> None:
+def test_seeds_that_are_not_a_span_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="FIRST-LAST"):
-        _span(text)
-
-
-def test_the_command_line_offers_both() -> None:
-    help_text = CliRunner().invoke(application(), ["brain", "--help"]).output
-
-    assert "train" in help_text
-    assert "evaluate" in help_text
+        span_of(text)
 
 
 @pytest.fixture(scope="module")
-def found() -> Evaluation:
-    """Evaluate three short days of one market as if it were all of them."""
-    market = simulate("base", 60031, 4)
-    said = listen(market.frame, 3 * DAY, Weights.load())
-    part = RegimeRun(said.label, market.regime[said.at], market.moving[said.at], said.sure)
-    pair = (outcomes(market.frame, said, 0), outcomes(market.frame, said, 1))
-    real = RealScore("candles", 100, 7, (0.2, 0.2, 0.3, 0.3, 0.0), 6.0, 1.6, pair, [(0.5, 0.3)] * 3)
-    return Evaluation(
-        seeds=range(60031, 60032),
-        digest="0" * 64,
-        runs={name: {family: [part] for family in FAMILIES} for name in (BRAIN, "peer")},
-        outcomes=dict.fromkeys(FAMILIES, pair),
-        real=[real],
-        example=(market, said),
-    )
+def run_command(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    return evaluated(tmp_path_factory.mktemp("evaluated"))
 
 
-def test_tables_name_the_bars_the_peers_and_what_was_not_run(found: Evaluation) -> None:
-    text = tables(found, ["absent peer"])
+def test_the_tables_hold_every_measure_model_and_family(run_command: Result) -> None:
+    tables = run_command.stdout
 
-    assert "| balanced accuracy, mean of four families |" in text
-    assert "| alt | peer |" in text
-    assert "Not run, because the library is not installed: absent peer." in text
-    assert "candles, 7 assets" in text
-
-
-def test_plots_are_well_formed(found: Evaluation) -> None:
-    drawn = plots(found)
-
-    assert set(drawn) == {"reliability.svg", "accuracy.svg", "timeline.svg"}
-    for svg in drawn.values():
-        assert ET.fromstring(svg).tag.endswith("svg")
+    assert run_command.exit_code == 0, run_command.output
+    assert [measure for measure in MEASURES if f"| {measure} | " not in tables] == []
+    for model in (BRAIN, *(peer.name for peer in PEERS if peer.installed)):
+        for family in FAMILIES:
+            assert tables.count(f"| {family} | {model} | ") == 1
+    assert "| small-5m, 2 assets | " in tables
 
 
-def test_a_timeline_has_one_piece_for_every_stay() -> None:
-    svg = timeline_plot("t", {"shown": np.array([0, 0, 1, 1, 1, 2])}, 3)
-
-    assert svg.count('height="44"') == 3
-
-
-def test_a_page_is_filled_between_its_marks_and_nowhere_else(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", encoding="utf-8")
-
-    write(page, "new\n", {"a.svg": "<svg/>"})
-
-    text = page.read_text(encoding="utf-8")
-    assert text.startswith("before\n")
-    assert text.endswith("after\n")
-    assert "new" in text
-    assert "old" not in text
-    assert (tmp_path / "brain" / "a.svg").exists()
+def test_progress_and_peers_that_are_not_installed_are_reported(run_command: Result) -> None:
+    for family in FAMILIES:
+        assert f"{family}: 1 of 1" in run_command.stderr
+    for peer in PEERS:
+        if not peer.installed:
+            assert f"Not run, because the library is not installed: {peer.name}." in run_command.stdout
+            assert f"skipped: {peer.name}" in run_command.stderr
 
 
-def test_a_page_without_marks_is_refused(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("nothing", encoding="utf-8")
+def test_training_seeds_and_unfit_candles_are_refused_before_any_work(tmp_path: Path) -> None:
+    hours = candles(tmp_path / "hourly", 1, minutes=60)
+    wrong = (["--seeds", "70001", "--seeds", "1600-1611"], ["--candles", str(tmp_path)], ["--candles", str(hours)])
 
-    with pytest.raises(ValueError, match="no place"):
-        write(page, "new", {})
+    results = [CliRunner().invoke(app, ["evaluate", "--no-peers", *options]) for options in wrong]
 
-
-def test_markets_side_by_side_say_what_the_engine_says_of_each_alone() -> None:
-    frames = [simulate("wild", seed, 5).frame for seed in (60040, 60041)]
-
-    together = listen_together(frames, 4 * DAY, Weights.load())
-
-    for frame, both in zip(frames, together, strict=True):
-        alone = listen(frame, 4 * DAY, Weights.load())
-        for field in dataclasses.fields(Said):
-            one, other = getattr(alone, field.name), getattr(both, field.name)
-            assert one == pytest.approx(other, abs=1e-9), field.name
+    assert [result.exit_code for result in results] == [2, 2, 2]
+    for result, reason in zip(results, ("for training", "no market data", "expected 5"), strict=True):
+        assert reason in " ".join(result.output.replace("│", " ").split())

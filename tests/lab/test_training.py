@@ -14,22 +14,19 @@ from generator.brain.direction import INPUTS
 from generator.brain.features import REGIME_INPUTS
 from generator.brain.regime import STEP_BARS
 from generator.brain.weights import PACKAGED, digest_of
-from generator.lab.calibrate import calibrate, loss, stretch
 from generator.lab.dataset import Dataset, build
-from generator.lab.families import FAMILIES, TRAINING_FAMILIES, parameters
-from generator.lab.fit import fit_direction
-from generator.lab.recorded import read_candles
-from generator.lab.recurrent_fit import (
-    Lessons,
-    Recipe,
-    _first_guess,
+from generator.lab.fit import after_warm_up, calibrate, fit_direction, loss
+from generator.lab.network import (
+    Hyperparameters,
+    TrainingSet,
     _forward,
     _gradient,
     _network,
     fit_recurrent,
+    initial_weights,
 )
-from generator.lab.simulator import DAY, simulate
-from generator.lab.train import CALIBRATED_ON, SEEDS, _plain, _rounded, lessons, posteriors, save
+from generator.lab.simulator import DAY, FAMILIES, TRAINING_FAMILIES, parameters, simulate
+from generator.lab.train import CALIBRATED_ON, SEEDS, _plain, _rounded, posteriors, save, training_set
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -81,12 +78,14 @@ def test_a_dataset_row_is_the_same_whether_its_market_is_alone_or_not() -> None:
 
 def test_the_gradient_of_the_network_is_the_slope_of_its_loss() -> None:
     rng = np.random.default_rng(1)
-    parts = {name: value + rng.normal(0.0, 0.3, value.shape) for name, value in _first_guess(5, 4, rng).items()}
+    parts = {name: value + rng.normal(0.0, 0.3, value.shape) for name, value in initial_weights(5, 4, rng).items()}
     x, label, weight = rng.normal(size=(7, 3, 5)), rng.integers(0, 4, (7, 3)), rng.random((7, 3))
 
     def loss() -> float:
         hidden, _ = _forward(parts, x)
-        scores = hidden[1:].astype(np.float64) @ parts["outputs"] + x @ parts["direct"] + parts["rest"]
+        scores = (
+            hidden[1:].astype(np.float64) @ parts["output_weights"] + x @ parts["skip_weights"] + parts["output_bias"]
+        )
         logs = scores - np.log(np.exp(scores).sum(axis=2, keepdims=True))
         return -float((np.take_along_axis(logs, label[..., None], 2)[..., 0] * weight).sum() / weight.sum())
 
@@ -103,16 +102,16 @@ def test_the_gradient_of_the_network_is_the_slope_of_its_loss() -> None:
         assert gradient[name][place] == pytest.approx(slope, rel=1e-3, abs=1e-5), name
 
 
-def test_the_network_learns_what_only_the_past_tells() -> None:
+def test_the_network_learns_what_depends_on_the_past_alone() -> None:
     rng = np.random.default_rng(2)
-    inputs = rng.normal(size=(80, 2, 60))
+    inputs = rng.normal(size=(60, 2, 40))
     shock = np.where(np.abs(inputs[:, 0]) > 1.5, np.sign(inputs[:, 0]), 0.0)
     label = np.zeros(shock.shape, dtype=np.int64)  # the sign of the last rare shock
     for step in range(1, len(label)):
         label[step] = np.where(shock[step] != 0, shock[step] > 0, label[step - 1])
-    recipe = Recipe(units=8, updates=400, batch=32, window=40, burn_in=0, rate=0.02)
+    hyper = Hyperparameters(units=8, updates=150, batch=16, window=30, burn_in=0, rate=0.05)
 
-    network = fit_recurrent(Lessons(inputs, label, np.ones(label.shape), 0), recipe)
+    network = fit_recurrent(TrainingSet(inputs, label, np.ones(label.shape), 0), hyper)
 
     named = posteriors(network, inputs).argmax(axis=1)
     quiet = shock == 0.0
@@ -121,14 +120,18 @@ def test_the_network_learns_what_only_the_past_tells() -> None:
 
 def test_the_brain_steps_as_the_training_did() -> None:
     rng = np.random.default_rng(3)
-    parts = _first_guess(6, 5, rng)
-    parts["direct"][:] = rng.normal(size=parts["direct"].shape)
+    parts = initial_weights(6, 5, rng)
+    parts["skip_weights"][:] = rng.normal(size=parts["skip_weights"].shape)
     x = rng.normal(0.0, 0.8, (30, 6, 2))
     network = _network(parts, np.zeros(6), np.ones(6))
 
     hidden, _ = _forward(parts, np.clip(x, -3, 3).transpose(0, 2, 1).astype(np.float32))
 
-    scores = hidden[1:] @ parts["outputs"] + np.clip(x, -3, 3).transpose(0, 2, 1) @ parts["direct"] + parts["rest"]
+    scores = (
+        hidden[1:] @ parts["output_weights"]
+        + np.clip(x, -3, 3).transpose(0, 2, 1) @ parts["skip_weights"]
+        + parts["output_bias"]
+    )
     chance = np.exp(scores - scores.max(axis=2, keepdims=True))
     chance /= chance.sum(axis=2, keepdims=True)
     assert posteriors(network, x).transpose(0, 2, 1) == pytest.approx(chance, abs=1e-4)
@@ -142,8 +145,8 @@ def test_a_market_without_drift_teaches_what_the_path_did() -> None:
     truth = np.full((1, 5), 3)
     data = Dataset(inputs, inputs, truth, np.ones((1, 5), dtype=bool), inputs, truth)
 
-    driftless = lessons(inputs, data, np.ones(5, dtype=bool), 0)
-    drifting = lessons(inputs, data, np.zeros(5, dtype=bool), 0)
+    driftless = training_set(inputs, data, np.ones(5, dtype=bool), 0)
+    drifting = training_set(inputs, data, np.zeros(5, dtype=bool), 0)
 
     assert driftless.label[0, :4].tolist() == [0, 1, 2, 3]
     assert driftless.weight[0].tolist() == [0.25, 0.25, 0.25, 0.25, 0.0]
@@ -165,22 +168,17 @@ def test_the_direction_fit_finds_a_lean_and_leaves_the_unused_alone() -> None:
     assert np.abs(weights[1:6]).max() < 0.1
 
 
-def test_a_folder_without_candles_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"no .*candles"):
-        read_candles(tmp_path)
-
-
 def test_a_small_training_gives_the_same_digest_twice(tmp_path: Path) -> None:
     jobs = [("base", 1000), ("still", 1000)]
-    data = build(jobs, days=11)
-    recipe = Recipe(units=4, updates=12, batch=8, window=60, burn_in=12)
-    stretches = [stretch(np.full((96, 4, 2), 0.25), data.truth[-96:], data.scored[-96:], 0)]
+    data = build(jobs, days=9)
+    hyper = Hyperparameters(units=4, updates=12, batch=8, window=40, burn_in=12)
+    parts = [after_warm_up(np.full((96, 4, 2), 0.25), data.truth[-96:], data.scored[-96:], 0)]
 
     def trained(seed: int) -> str:
         fitted = fit_recurrent(
-            lessons(data.market, data, np.array([False, True]), 8 * 48), dataclasses.replace(recipe, seed=seed)
+            training_set(data.market, data, np.array([False, True]), 8 * 48), dataclasses.replace(hyper, seed=seed)
         )
-        body = {"market": _plain(_rounded(fitted)), "calibration": dataclasses.asdict(calibrate(stretches))}
+        body = {"market": _plain(_rounded(fitted)), "calibration": dataclasses.asdict(calibrate(parts))}
         saved = save(body, tmp_path / "weights.json")
         assert digest_of(json.loads((tmp_path / "weights.json").read_bytes())) == saved["digest"]
         return str(saved["digest"])
@@ -189,28 +187,32 @@ def test_a_small_training_gives_the_same_digest_twice(tmp_path: Path) -> None:
     assert trained(0) != trained(1)
 
 
-def test_calibration_finds_a_network_that_doubts_too_much_and_leaves_an_honest_one_alone() -> None:
+def test_calibration_corrects_an_underconfident_network_and_leaves_a_good_one() -> None:
     rng = np.random.default_rng(8)
-    scores = rng.normal(0.0, 1.5, (400, 4, 12))
+    scores = rng.normal(0.0, 1.5, (400, 4, 6))
     chance = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-    truth = (chance.cumsum(axis=1) < rng.random((400, 1, 12))).sum(axis=1)
+    truth = (chance.cumsum(axis=1) < rng.random((400, 1, 6))).sum(axis=1)
     timid = np.exp(0.5 * scores) / np.exp(0.5 * scores).sum(axis=1, keepdims=True)
     counted = np.ones(truth.shape, dtype=bool)
 
-    found = calibrate([stretch(timid, truth, counted, 48)])
-    honest = calibrate([stretch(chance, truth, counted, 48)])
+    found = calibrate([after_warm_up(timid, truth, counted, 48)])
+    honest = calibrate([after_warm_up(chance, truth, counted, 48)])
 
-    assert loss([stretch(timid, truth, counted, 48)], found) < loss([stretch(timid, truth, counted, 48)], PLAIN) - 0.05
     assert (
-        loss([stretch(chance, truth, counted, 48)], honest) > loss([stretch(chance, truth, counted, 48)], PLAIN) - 0.01
+        loss([after_warm_up(timid, truth, counted, 48)], found)
+        < loss([after_warm_up(timid, truth, counted, 48)], PLAIN) - 0.05
+    )
+    assert (
+        loss([after_warm_up(chance, truth, counted, 48)], honest)
+        > loss([after_warm_up(chance, truth, counted, 48)], PLAIN) - 0.01
     )
 
 
-def test_the_markets_that_calibrate_taught_no_network_and_are_named_in_the_recipe() -> None:
+def test_calibration_markets_are_not_training_markets_and_are_named_in_the_recipe() -> None:
     families, seeds = CALIBRATED_ON
     recipe = json.loads(PACKAGED.read_bytes())["recipe"]["calibration"]
 
-    assert all(set(seeds).isdisjoint(taught) for taught in SEEDS.values())
+    assert all(set(seeds).isdisjoint(used) for used in SEEDS.values())
     assert all(1000 <= seed <= 1999 for seed in seeds)
     assert "alt" not in families
     assert recipe["seeds"] == f"{seeds.start}-{seeds.stop - 1}"

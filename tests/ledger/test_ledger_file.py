@@ -16,7 +16,7 @@ from gateway.ledger.engine import CORRUPT, GONE
 from gateway.ledger.store import Ledger
 from gateway.ledger.thread import LedgerThread
 from tests.ledger.test_ledger import INTENT, ledger_with
-from tests.support.gateway_house import house, in_loop, until
+from tests.support.gateway_app import gateway_app, in_loop, until
 
 NAME = "payments.sqlite3"
 
@@ -44,7 +44,7 @@ def move_folder(folder: Path) -> None:
 async def test_a_ledger_file_that_is_not_ours_any_more_takes_no_money(
     happens: Callable[[Path], None], tmp_path: Path
 ) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         before = home.buyer.pay()
         await home.send(before)
         happens(tmp_path)
@@ -54,14 +54,14 @@ async def test_a_ledger_file_that_is_not_ours_any_more_takes_no_money(
         replay = await home.send(before)
 
     assert [answer.status_code for answer in answers] == [503, 503]
-    assert len(home.world.asked("/settle")) == 1
+    assert len(home.upstream.asked("/settle")) == 1
     assert [line["log_level"] for line in logs if line["event"] == GONE] == ["error"]
     assert replay.status_code == 200
 
 
 @in_loop
 async def test_a_removed_ledger_is_noticed_when_nobody_buys(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         assert home.state.ledger.fault() is None
         remove(tmp_path)
 
@@ -72,10 +72,10 @@ async def test_a_removed_ledger_is_noticed_when_nobody_buys(tmp_path: Path) -> N
 
 @in_loop
 async def test_a_payment_on_its_way_is_delivered_when_the_ledger_is_removed(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        home.world.settle_delay_s = 0.1
+    async with gateway_app(tmp_path) as home:
+        home.upstream.settle_delay_s = 0.1
         buying = asyncio.create_task(home.send(home.buyer.pay()))
-        await home.world.settling.wait()
+        await home.upstream.settling.wait()
 
         remove(tmp_path)
 

@@ -21,8 +21,8 @@ from gateway.ledger.record import Watch
 from gateway.ledger.store import PROBE_BYTES, Ledger
 from gateway.ledger.thread import MAX_WAITING, PROBE_S, WAIT_S, LedgerThread
 from tests.ledger.test_ledger import INTENT
-from tests.support.gateway_fakes import FakeClock
-from tests.support.gateway_house import House, house, in_loop, until
+from tests.support.clock import ManualClock
+from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop, until
 
 
 class Silence:
@@ -42,7 +42,7 @@ class Silence:
 
 
 @asynccontextmanager
-async def silent(home: House, beginning: str = "") -> AsyncIterator[Silence]:
+async def silent(home: GatewayHarness, beginning: str = "") -> AsyncIterator[Silence]:
     home.state.ledger.limit(0.05)
     silence = Silence(home.state.ledger.ledger, beginning)
     try:
@@ -58,37 +58,37 @@ def failures(registry: CollectorRegistry, kind: str) -> float | None:
 
 @in_loop
 async def test_a_payment_is_503_and_nothing_is_settled_while_the_ledger_is_silent(tmp_path: Path) -> None:
-    async with house(tmp_path) as home, silent(home):
+    async with gateway_app(tmp_path) as home, silent(home):
         answers = await asyncio.gather(*(home.send(home.buyer.pay()) for _ in range(5)))
 
     assert [answer.status_code for answer in answers] == [503] * 5
     assert [answer.headers["retry-after"] for answer in answers] != [""] * 5
-    assert home.world.asked("/settle") == []
+    assert home.upstream.asked("/settle") == []
 
 
 @in_loop
 async def test_an_intent_that_is_written_late_is_never_settled_by_who_was_told_503(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
         async with silent(home, "INSERT INTO payments"):
             refused = await home.send(payment)
         await until(lambda: not home.state.ledger._writes._stalled)
         late = await home.state.ledger.run(home.state.ledger.ledger.find, payment.txid)
-        settles = len(home.world.asked("/settle"))
+        settles = len(home.upstream.asked("/settle"))
 
         again = await home.send(payment)
 
     assert (refused.status_code, late.state if late else None, settles) == (503, "intent", 0)
-    assert (again.status_code, home.world.transfers[payment.txid]) == (200, 1)
+    assert (again.status_code, home.upstream.transfers[payment.txid]) == (200, 1)
 
 
 @in_loop
 async def test_a_payment_that_settled_is_delivered_when_the_ledger_falls_silent_meanwhile(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        home.world.settle_delay_s = 0.1
+    async with gateway_app(tmp_path) as home:
+        home.upstream.settle_delay_s = 0.1
         payment = home.buyer.pay()
         buying = asyncio.create_task(home.send(payment))
-        await home.world.settling.wait()
+        await home.upstream.settling.wait()
 
         async with silent(home):
             answer = await buying
@@ -97,7 +97,7 @@ async def test_a_payment_that_settled_is_delivered_when_the_ledger_falls_silent_
 
     assert [one.status_code for one in (answer, repeated, again)] == [200, 200, 200]
     assert answer.content == repeated.content == again.content
-    assert home.world.transfers[payment.txid] == 1
+    assert home.upstream.transfers[payment.txid] == 1
 
 
 @in_loop
@@ -167,7 +167,7 @@ async def test_only_so_many_calls_wait(tmp_path: Path) -> None:
 
 @in_loop
 async def test_a_probe_proves_every_ten_seconds_that_an_intent_would_fit(tmp_path: Path) -> None:
-    clock = FakeClock()
+    clock = ManualClock()
     ledger = Ledger(tmp_path / "payments.sqlite3")
     thread = LedgerThread(ledger, clock)
     stored: list[bytes] = []
@@ -185,7 +185,7 @@ async def test_a_probe_proves_every_ten_seconds_that_an_intent_would_fit(tmp_pat
 
 @in_loop
 async def test_a_ledger_that_takes_no_row_shows_though_smaller_writes_succeed(tmp_path: Path) -> None:
-    clock, metrics = FakeClock(), Metrics()
+    clock, metrics = ManualClock(), Metrics()
     ledger = Ledger(tmp_path / "payments.sqlite3")
     thread = LedgerThread(ledger, clock, metrics)
     await thread.write(ledger.write_intent, INTENT)

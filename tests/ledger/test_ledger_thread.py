@@ -14,7 +14,7 @@ from gateway.ledger.record import Record
 from gateway.ledger.store import Ledger
 from gateway.ledger.thread import LONG_WAL_PAGES, LedgerThread
 from tests.ledger.test_ledger import INTENT
-from tests.support.gateway_house import in_loop
+from tests.support.gateway_app import in_loop
 
 
 def intents(count: int) -> list[str]:

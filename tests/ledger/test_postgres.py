@@ -21,9 +21,9 @@ from gateway.ledger.view import LedgerView
 from tests.faults.market import Market, gateway, market
 from tests.faults.test_kill import at_once
 from tests.ledger.test_ledger import INTENT
-from tests.support.gateway_house import REGIME, house, in_loop, second_gateway, until
+from tests.support.gateway_app import REGIME, gateway_app, in_loop, second_gateway, until
 from tests.support.servers import Postgres, make_database, postgres
-from tests.support.vault_builder import START
+from tests.support.small_vault import START
 
 pytestmark = pytest.mark.outside
 
@@ -238,8 +238,8 @@ def test_a_newer_database_is_refused_in_one_line_without_its_password(url: str) 
 
 @in_loop
 async def rule_17(url: str, folder: Path) -> None:
-    async with house(folder, ledger_url=url) as home, second_gateway(home) as other:
-        home.world.settle_delay_s = 0.3
+    async with gateway_app(folder, ledger_url=url) as home, second_gateway(home) as other:
+        home.upstream.settle_delay_s = 0.3
         payments = [home.buyer.pay() for _ in range(8)]
 
         answers = await asyncio.gather(
@@ -248,8 +248,8 @@ async def rule_17(url: str, folder: Path) -> None:
         )
 
     assert [answer.status_code for answer in answers] == [200] * 16
-    assert [home.world.transfers[payment.txid] for payment in payments] == [1] * 8
-    assert len(home.world.asked("/settle")) == 8
+    assert [home.upstream.transfers[payment.txid] for payment in payments] == [1] * 8
+    assert len(home.upstream.asked("/settle")) == 8
 
 
 def test_rule_17_two_gateways_on_one_database_settle_each_payment_once(url: str, tmp_path: Path) -> None:

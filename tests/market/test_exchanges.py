@@ -19,7 +19,7 @@ from generator.market.live.source import LiveSource
 from generator.market.source import Source
 from generator.market.values import BAR_MS, Observation
 from tests.support.exchange_server import Ask, Venues, serving
-from tests.support.synthetic_bodies import BAR, PRICES, World, bar
+from tests.support.synthetic_bodies import BAR, PRICES, SyntheticMarket, bar
 
 NOW = 1_763_640_000_000  # on a bar boundary
 MINUTE = 60_000
@@ -34,20 +34,20 @@ def watch(
     *ticks: tuple[int, int],
     setup: Setup | None = None,
     before: Before | None = None,
-    world: World | None = None,
+    market: SyntheticMarket | None = None,
     **options: Any,
 ) -> list[Observation]:
-    """Observe at each (now, since) with one source; the world's clock follows, `before` is told each tick's number."""
+    """Observe at each (now, since) with one source; the market's clock follows, `before` is told each tick's number."""
 
     async def run() -> list[Observation]:
-        async with serving(world or World(NOW)) as venues:
+        async with serving(market or SyntheticMarket(NOW)) as venues:
             if setup is not None:
                 setup(venues)
             source = LiveSource(exchange_factory=venues.factory, **options)
             seen = []
             try:
                 for number, (now_ms, since_ms) in enumerate(ticks):
-                    venues.world.now_ms = now_ms
+                    venues.market.now_ms = now_ms
                     if before is not None:
                         before(venues, number)
                     seen.append(await source.observe(now_ms, since_ms))
@@ -143,7 +143,7 @@ def test_venues_without_futures_leave_nulls_with_reasons() -> None:
 
 
 def test_dollar_value_of_the_stablecoin_is_taken_from_venues_that_quote_it() -> None:
-    (seen,) = watch((NOW, SINCE), world=World(NOW, usd_per_usdt=0.95))
+    (seen,) = watch((NOW, SINCE), market=SyntheticMarket(NOW, usd_per_usdt=0.95))
 
     assert seen.assets["BTC"].price == pytest.approx(60_000)
     assert len(seen.assets["BTC"].venues) == 5
@@ -151,7 +151,7 @@ def test_dollar_value_of_the_stablecoin_is_taken_from_venues_that_quote_it() -> 
 
 
 def test_without_such_a_venue_the_stablecoin_is_taken_as_a_dollar_and_it_says_so() -> None:
-    (seen,) = watch((NOW, SINCE), world=World(NOW, usd_per_usdt=0.95), venues=("okx", "bybit"))
+    (seen,) = watch((NOW, SINCE), market=SyntheticMarket(NOW, usd_per_usdt=0.95), venues=("okx", "bybit"))
 
     assert seen.assets["BTC"].price == pytest.approx(60_000 / 0.95)
     assert seen.limitations == ("no venue quoted USDT in USD: 1 USDT is taken as 1 USD",)
@@ -196,7 +196,7 @@ def test_requests_of_a_quiet_minute_stay_within_the_table_of_the_docs() -> None:
 
 def test_bar_carries_what_was_known_while_it_was_open_and_nothing_later() -> None:
     def before(venues: Venues, number: int) -> None:
-        venues.world.prices["BTC"] = 60_000.0 if number < 2 else 90_000.0
+        venues.market.prices["BTC"] = 60_000.0 if number < 2 else 90_000.0
 
     ticks = [(NOW + 10_000, NOW - BAR), (NOW + 4 * MINUTE, NOW - BAR), (NOW + BAR, NOW - BAR)]
     *_, closed = watch(*ticks, before=before)
@@ -217,9 +217,9 @@ def test_bar_that_nobody_watched_has_no_book() -> None:
 
 
 def test_stand_in_gives_a_missing_bar_without_its_volume() -> None:
-    world = World(NOW, missing_bars={"binance": {NOW - BAR}})
+    market = SyntheticMarket(NOW, missing_bars={"binance": {NOW - BAR}})
 
-    (seen,) = watch((NOW, SINCE), world=world)
+    (seen,) = watch((NOW, SINCE), market=market)
 
     assert list(seen.new_bars.t) == [NOW - 2 * BAR, NOW - BAR]
     assert not np.isnan(seen.new_bars.fields["close"]).any()
@@ -265,7 +265,7 @@ def test_book_that_ends_before_one_percent_is_a_lower_bound_and_says_so() -> Non
     def short(ask: Ask) -> Any:
         if ask.venue != "binance" or not ask.path.endswith("/depth"):
             return None
-        bids, asks = World(NOW).book("binance", ask.query["symbol"][0][:-4], "USDT", 5)
+        bids, asks = SyntheticMarket(NOW).book("binance", ask.query["symbol"][0][:-4], "USDT", 5)
         return {"lastUpdateId": 1, "bids": bids, "asks": asks}
 
     def setup(venues: Venues) -> None:

@@ -18,7 +18,7 @@ DAY = 288 * BAR
 def test_a_bar_that_is_open_at_the_venue_is_not_taken_by_a_clock_that_is_ahead(venue: str, date: str | None) -> None:
     def behind(venues: Venues, _: int) -> None:
         venues.date = date
-        venues.world.now_ms -= BAR + MINUTE
+        venues.market.now_ms -= BAR + MINUTE
 
     ours = NOW + BAR + 2 * MINUTE
     early, later = watch((ours, NOW - 2 * BAR), (ours + BAR, NOW - BAR), before=behind, venues=(venue,))
@@ -29,7 +29,7 @@ def test_a_bar_that_is_open_at_the_venue_is_not_taken_by_a_clock_that_is_ahead(v
 
 def test_a_bar_that_has_closed_is_taken_by_the_venues_date_before_the_next_one_trades() -> None:
     def quiet(venues: Venues, _: int) -> None:
-        venues.world.missing_bars["binance"] = {NOW}
+        venues.market.missing_bars["binance"] = {NOW}
 
     (seen,) = watch((NOW + 1000, NOW - 2 * BAR), before=quiet, venues=("binance",))
 

@@ -11,7 +11,7 @@ from generator.catalog.words import SourceStatus
 from generator.market.values import Observation, SourceHealth
 from tests.market.test_exchanges import MINUTE, NOW, SINCE, watch
 from tests.support.exchange_server import Ask, Venues
-from tests.support.synthetic_bodies import BAR, World, binance
+from tests.support.synthetic_bodies import BAR, SyntheticMarket, binance
 
 REST = ("binance", "bybit", "coinbase", "kraken")  # without okx
 
@@ -167,7 +167,7 @@ def test_venue_that_asks_to_slow_down_in_the_middle_is_not_asked_for_the_rest() 
 
 
 def test_venue_five_percent_off_is_left_out_of_price_and_book_with_a_reason() -> None:
-    (seen,) = watch((NOW, SINCE), world=World(NOW, scale={"okx": 1.05}))
+    (seen,) = watch((NOW, SINCE), market=SyntheticMarket(NOW, scale={"okx": 1.05}))
 
     read = seen.assets["BTC"]
     assert read.price == pytest.approx(60_000)
@@ -178,9 +178,9 @@ def test_venue_five_percent_off_is_left_out_of_price_and_book_with_a_reason() ->
 
 
 def test_lagging_venue_is_stale_and_left_out() -> None:
-    world = World(NOW, lag_ms={"okx": 10 * MINUTE}, scale={"okx": 1.005})
+    market = SyntheticMarket(NOW, lag_ms={"okx": 10 * MINUTE}, scale={"okx": 1.005})
 
-    (seen,) = watch((NOW, SINCE), world=world)
+    (seen,) = watch((NOW, SINCE), market=market)
 
     late = row(seen, "okx", "spot")
     assert (late.status, late.as_of_ms, late.reason) == (SourceStatus.STALE, NOW - 10 * MINUTE, "600 s old")
@@ -189,7 +189,7 @@ def test_lagging_venue_is_stale_and_left_out() -> None:
 
 
 def test_price_is_as_old_as_the_oldest_quote_in_it() -> None:
-    (seen,) = watch((NOW, NOW), world=World(NOW, lag_ms={"okx": 30_000, "bybit": -5_000}))
+    (seen,) = watch((NOW, NOW), market=SyntheticMarket(NOW, lag_ms={"okx": 30_000, "bybit": -5_000}))
 
     assert "okx" in seen.assets["BTC"].venues
     assert seen.assets["BTC"].price_as_of_ms == NOW - 30_000
@@ -197,7 +197,7 @@ def test_price_is_as_old_as_the_oldest_quote_in_it() -> None:
 
 def test_quote_that_arrives_after_the_tick_began_is_not_from_the_future() -> None:
     (seen,) = watch(
-        (NOW, NOW), world=World(NOW, lag_ms={"okx": -5_000, "coinbase": -5_000}), venues=("okx", "coinbase")
+        (NOW, NOW), market=SyntheticMarket(NOW, lag_ms={"okx": -5_000, "coinbase": -5_000}), venues=("okx", "coinbase")
     )
 
     assert seen.assets["BTC"].price_as_of_ms == NOW
@@ -205,7 +205,7 @@ def test_quote_that_arrives_after_the_tick_began_is_not_from_the_future() -> Non
 
 
 def test_two_venues_that_disagree_give_no_price_and_no_book() -> None:
-    (seen,) = watch((NOW, SINCE), world=World(NOW, scale={"okx": 1.02}), venues=("kraken", "okx"))
+    (seen,) = watch((NOW, SINCE), market=SyntheticMarket(NOW, scale={"okx": 1.02}), venues=("kraken", "okx"))
 
     read = seen.assets["BTC"]
     assert (read.price, read.price_as_of_ms, read.venues, read.book) == (None, None, (), None)
@@ -253,7 +253,7 @@ def test_market_that_the_venue_dropped_does_not_cost_the_other_assets() -> None:
             return None
         if "symbols" in ask.query:
             return {"code": -1121, "msg": "Invalid symbol."}
-        body = World(NOW)
+        body = SyntheticMarket(NOW)
         body.prices.pop("HBAR")
         return binance(ask.path, {}, body)
 
@@ -268,7 +268,7 @@ def test_market_that_the_venue_dropped_does_not_cost_the_other_assets() -> None:
 
 def test_stand_in_that_failed_once_is_not_held_against_the_source_for_ever() -> None:
     def before(venues: Venues, number: int) -> None:
-        venues.world.missing_bars = {"binance": {NOW - BAR}}
+        venues.market.missing_bars = {"binance": {NOW - BAR}}
         venues.override = (
             (lambda ask: {} if ask.venue == "okx" and "candles" in ask.path else None) if number == 0 else None
         )

@@ -14,7 +14,7 @@ from generator.market.live.source import LiveSource
 from generator.market.values import BarFrame, Observation
 from tests.market.test_exchanges import NOW, Setup
 from tests.support.exchange_server import Ask, Venues, serving
-from tests.support.synthetic_bodies import BAR, World, bar
+from tests.support.synthetic_bodies import BAR, SyntheticMarket, bar
 
 DAY_BARS = 288
 Told = list[tuple[int, int, str]]
@@ -26,7 +26,7 @@ def backfill(
     """Backfill, then observe the tick at the same time."""
 
     async def run() -> tuple[BarFrame, Told, Observation]:
-        async with serving(World(now_ms)) as venues:
+        async with serving(SyntheticMarket(now_ms)) as venues:
             if setup is not None:
                 setup(venues)
             told: Told = []
@@ -117,14 +117,14 @@ def test_asset_that_no_venue_has_is_nan_and_the_others_are_there() -> None:
 
 def test_stand_in_of_later_ticks_has_no_volume_because_history_came_from_another() -> None:
     def setup(venues: Venues) -> None:
-        venues.world.missing_bars = {"binance": {NOW}}
+        venues.market.missing_bars = {"binance": {NOW}}
 
     async def run() -> Observation:
-        async with serving(World(NOW)) as venues:
+        async with serving(SyntheticMarket(NOW)) as venues:
             setup(venues)
             source = LiveSource(exchange_factory=venues.factory, venues=("binance", "okx"))
             await source.backfill(NOW, 1, lambda *_: None)
-            venues.world.now_ms = NOW + BAR
+            venues.market.now_ms = NOW + BAR
             seen = await source.observe(NOW + BAR, NOW - BAR)
             await source.aclose()
             return seen

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from generator.catalog.sentences import NEEDS_5_MINUTE_BARS
+from generator.catalog.text.answers import NEEDS_5_MINUTE_BARS
 from generator.catalog.words import SourceMode, SourceStatus
 from generator.market.recorded.source import DAY_MS, HISTORY_MS, RecordedSource
 from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame, Observation

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from generator.catalog.assets import ASSETS
-from generator.catalog.sentences import NEEDS_5_MINUTE_BARS
+from generator.catalog.text.answers import NEEDS_5_MINUTE_BARS
 from generator.catalog.words import SourceStatus
 from generator.errors import SourceError
 from generator.market.recorded.source import RecordedSource

@@ -20,8 +20,8 @@ from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.wire.networks import MAINNET
 from generator.contract.encode import encode
 from generator.site.sample import bundled
-from tests.support.little_vault import write_vault
-from tests.support.live_gateway import Shop, devnet_at, open_port, serving
+from tests.support.local_servers import Shop, devnet_at, open_port, serving
+from tests.support.sample_vault import write_vault
 
 ASSETS = Path(__file__).resolve().parents[2] / "site" / "assets"
 RELEASE = "000000000001"

@@ -25,7 +25,7 @@ from tests.outside.processes import (
     official_facilitator,
     peer,
 )
-from tests.support.little_vault import write_vault
+from tests.support.sample_vault import write_vault
 
 HAVE = {"python": bool(OFFICIAL_PYTHON), "js": bool(OFFICIAL_JS)}
 MISSING = {

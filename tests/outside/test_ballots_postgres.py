@@ -13,9 +13,9 @@ from generator.catalog.words import Prediction
 from generator.record.audit.recount import PART, content
 from generator.record.memory.counted import KEPT_MS
 from generator.record.memory.store import Memory
-from tests.inbox.flood import ballot, flood
+from tests.inbox.many_ballots import ballot, flood
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at
 from tests.support.servers import postgres
-from tests.support.worlds import HOUR, MINUTE, NOON, inputs_at
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(300)]
 ROUND = "BTC-20261120-130000"

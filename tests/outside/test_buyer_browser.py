@@ -21,7 +21,7 @@ from tests.buyer.test_page import page_of, state_of
 from tests.outside.buyer_shop import ARC0001, ARC0027, LUTE_PAGE, MAINNET, Wallet, a_shop, provider
 from tests.outside.site_pages import CHROMIUM, MODULES, a_browser
 from tests.support.gateway_wallet import decode_header
-from tests.support.live_gateway import Shop
+from tests.support.local_servers import Shop
 
 pytestmark = [
     pytest.mark.outside,

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from generator.site.sample import bundled
 from tests.outside.buyer_shop import a_shop
 from tests.outside.site_pages import CHROMIUM, MODULES, a_browser
-from tests.support.live_gateway import Shop
+from tests.support.local_servers import Shop
 
 pytestmark = [
     pytest.mark.outside,

@@ -16,7 +16,7 @@ from generator.catalog.products import PRODUCTS
 from tests.outside.buyer_shop import a_shop
 from tests.outside.site_pages import CHROMIUM, a_browser
 from tests.support.bodies import paid
-from tests.support.live_gateway import Shop
+from tests.support.local_servers import Shop
 
 pytestmark = [
     pytest.mark.outside,

@@ -18,7 +18,7 @@ from gateway.wire.networks import DEVNET, MAINNET
 from tests.outside.buyer_shop import ARC0001, DEMO_PAYEE, Wallet, a_shop, provider
 from tests.outside.site_pages import CHROMIUM, a_browser
 from tests.outside.test_buyer_browser import REPORT, Sent, opened, pay, until, with_wallet
-from tests.support.live_gateway import Shop
+from tests.support.local_servers import Shop
 
 pytestmark = [
     pytest.mark.outside,

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Route, expect
 from generator.cli.buyer_wallets import FOLDER, make
 from tests.outside.buyer_shop import a_shop
 from tests.outside.site_pages import CHROMIUM, a_browser
-from tests.support.live_gateway import Shop
+from tests.support.local_servers import Shop
 
 MISSING = (
     "missing: chromium (apt install chromium)"

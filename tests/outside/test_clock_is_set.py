@@ -15,7 +15,7 @@ from tests.outside.processes import REPOSITORY
 from tests.support.processes import Running, running
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(400)]
-SHIM = REPOSITORY / "tests" / "lease" / "shifted_clock.c"
+SHIM = REPOSITORY / "tests" / "lease" / "process_clock.c"
 
 
 def status(folder: Path) -> Any:
@@ -41,7 +41,7 @@ def test_a_clock_set_by_an_hour_neither_silences_the_generator_nor_repeats_a_num
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("needs a C compiler (Debian: apt-get install gcc)")
-    library = tmp_path / "shifted_clock.so"
+    library = tmp_path / "process_clock.so"
     subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(SHIM), "-ldl"], check=True)
     shift(tmp_path, 0)
     settings = {"LD_PRELOAD": str(library), "SHIFT_FILE": str(tmp_path / "shift"), "EMI_STATE_DIR": "state"}

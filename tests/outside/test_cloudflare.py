@@ -19,7 +19,7 @@ from gateway.app.problem import CORS_HEADERS, PROBLEMS, SECURITY_HEADERS, SITE_C
 from gateway.app.site_files import PAGE_POLICY
 from generator.catalog.assets import ASSETS
 from generator.catalog.products import PRODUCTS
-from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.text.answers import DISCLAIMER
 from tests.journeys.checker import run
 from tests.journeys.checks import ONCE_CACHE, PINNED_CACHE, RELEASE_CACHE
 from tests.outside.cloud_edges import (

@@ -18,7 +18,7 @@ from gateway.app.problem import PROBLEMS, SECURITY_HEADERS, SITE_CORS_HEADERS
 from gateway.app.site_files import PAGE_POLICY
 from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import ONCE_CACHE_CONTROL, ONCE_PREFIXES, PAGES, PINNED_CACHE_CONTROL
-from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.text.answers import DISCLAIMER
 from tests.journeys.checks import RELEASE_CACHE
 from tests.outside.cloud_edges import CLOUDFRONT, NJS_MISSING, NODE_MISSING, load_release, names
 from tests.outside.cloudfront import answered, asking, load, run

@@ -11,10 +11,10 @@ import pytest
 from generator.catalog.words import SourceMode
 from generator.record.memory.store import Memory
 from generator.site.downloads import Downloads, downloads
+from tests.support.databases import url_in
 from tests.support.publish_fixture import SITE
 from tests.support.publish_records import record
 from tests.support.servers import postgres
-from tests.support.states import url_in
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(120)]
 AT = datetime(2026, 12, 2, 12, tzinfo=UTC)

@@ -11,10 +11,8 @@ from pathlib import Path
 import pytest
 
 from generator.record.logbook import read_keys
-from generator.record.pruning import Pruning
-from generator.release.partials import FolderPartials
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, ticks
 from tests.support.log_records import Record
-from tests.support.worlds import HOUR, MINUTE, NOON, ticks
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(600)]
 
@@ -70,22 +68,6 @@ def test_every_entry_is_proved_and_the_earlier_head_is_its_beginning(program: Pa
 
     assert size > 600
     assert (done.stdout, done.stderr) == (f"{size} entries proved\n", "")
-
-
-def test_a_log_whose_partial_tiles_were_taken_away_is_proved_as_before(
-    program: Path, record: Record, tmp_path: Path
-) -> None:
-    log = copied(record, tmp_path / "once")
-    size, _ = record.memory.log_head()
-    before = {path for path in log.rglob("*") if path.is_file()}
-    pruning = Pruning(record.memory, FolderPartials(tmp_path), grace_ms=0)
-    for minute in range(5):
-        pruning.after(size, NOON + minute * MINUTE)
-    gone = before - {path for path in log.rglob("*") if path.is_file()}
-
-    assert gone
-    assert all(path.parent.name in {"000.p", "001.p"} for path in gone)
-    assert read(program, record, log).stdout == f"{size} entries proved\n"
 
 
 @pytest.mark.parametrize("name", ["tile/entries/001", "tile/0/000", "tile/0/001", "checkpoint"])

@@ -26,9 +26,10 @@ from generator.wings.bucket.site import BucketSite
 from generator.wings.bucket.store import Conflict, ObjectBucket, Stored, StoreFault, open_bucket, swap
 from tests.outside.object_stores import MISSING, Store, Trouble, object_store, read_json
 from tests.outside.processes import REPOSITORY, devnet, emi
+from tests.support.clock import ManualClock
 from tests.support.ports import free_port
 from tests.support.processes import get
-from tests.support.services import SteppedClock, opened
+from tests.support.services import opened
 
 pytestmark = [pytest.mark.outside, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
 
@@ -222,7 +223,7 @@ def test_ten_ticks_without_the_store_and_then_the_generator_goes_on_by_itself(
     settings = GeneratorSettings(
         state_dir=tmp_path, site_url="s3://market/down/site", vault_url="s3://market/down/vault"
     )
-    clock = SteppedClock()
+    clock = ManualClock()
 
     async def story() -> None:
         async with opened(tmp_path, clock, settings) as app:

@@ -14,7 +14,7 @@ pytest.importorskip("playwright", reason="missing: playwright (pip install playw
 from playwright.sync_api import Browser, Page
 
 from generator.catalog.discovery import PAGES
-from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.text.answers import DISCLAIMER
 from tests.outside.site_pages import CHROMIUM, a_browser, a_market
 
 pytestmark = [

@@ -26,9 +26,9 @@ from generator.arena.schedule import Slot
 from generator.catalog.words import Prediction, RoundPhase
 from generator.record.audit.recount import path_of
 from tests.outside.site_pages import CHROMIUM, a_browser
+from tests.support.arena_inputs import GENESIS, HOUR, voter
+from tests.support.process_clock import ProcessClock
 from tests.support.processes import Running, emi_up, get
-from tests.support.shifted import ShiftedClock
-from tests.support.worlds import GENESIS, HOUR, voter
 
 pytestmark = [
     pytest.mark.outside,
@@ -85,7 +85,7 @@ class Market:
     """A service whose clock stands well inside an hour."""
 
     up: Running
-    clock: ShiftedClock
+    clock: ProcessClock
 
     @property
     def origin(self) -> str:
@@ -99,7 +99,7 @@ class Market:
 @pytest.fixture(scope="module")
 def market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Market]:
     folder = tmp_path_factory.mktemp("vote")
-    clock = ShiftedClock(folder)
+    clock = ProcessClock(folder)
     clock.go_to(20 * 60)
     with emi_up(folder, EMI_STATE_DIR=str(folder / "state"), **clock.environment) as up:
         up.wait_answer("/track-record/", within_s=200)

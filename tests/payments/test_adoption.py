@@ -17,10 +17,10 @@ from gateway.payments.adoption import adopt
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.wire.networks import DEVNET
 from tests.ledger.test_ledger import INTENT
-from tests.support.gateway_fakes import FakeClock
-from tests.support.gateway_house import BRAIN, REGIME, House, house, in_loop
+from tests.support.clock import ManualClock
+from tests.support.gateway_app import BRAIN, REGIME, GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
-from tests.support.vault_builder import GENERATION, START, body_of, write_vault
+from tests.support.small_vault import GENERATION, START, body_of, write_vault
 
 PRODUCT = "x402-market-regime"
 TXID = "T" * 52
@@ -86,7 +86,7 @@ def changed(indexed: Mapping[str, Any], **transfer: Any) -> dict[str, Any]:
 async def test_a_payment_on_the_chain_is_taken_in_as_settled(nodes: Nodes, tmp_path: Path) -> None:
     settings = settings_in(tmp_path)
 
-    payer = await adopt(settings, nodes, TXID, PRODUCT, FakeClock())
+    payer = await adopt(settings, nodes, TXID, PRODUCT, ManualClock())
 
     record = Ledger(settings.ledger_where).find(TXID)
     assert payer == "P" * 58
@@ -114,7 +114,7 @@ async def test_what_is_no_payment_for_the_product_is_not_taken_in(
     settings = settings_in(tmp_path)
 
     with pytest.raises(NotAdopted, match=reason):
-        await adopt(settings, nodes, TXID, product, FakeClock())
+        await adopt(settings, nodes, TXID, product, ManualClock())
 
     assert Ledger(settings.ledger_where).find(TXID) is None
 
@@ -122,7 +122,7 @@ async def test_what_is_no_payment_for_the_product_is_not_taken_in(
 @in_loop
 async def test_nothing_is_asked_with_what_is_no_transaction_id(tmp_path: Path) -> None:
     with pytest.raises(NotAdopted, match="no transaction id"):
-        await adopt(settings_in(tmp_path), Nodes(indexed=INDEXED), "../" + TXID, PRODUCT, FakeClock())
+        await adopt(settings_in(tmp_path), Nodes(indexed=INDEXED), "../" + TXID, PRODUCT, ManualClock())
 
 
 @in_loop
@@ -136,16 +136,16 @@ async def test_a_ledger_that_does_not_take_it_is_one_clear_line(tmp_path: Path) 
     ledger.close()
 
     with pytest.raises(NotAdopted, match="does not take it: no room"):
-        await adopt(settings, Nodes(indexed=INDEXED), TXID, PRODUCT, FakeClock())
+        await adopt(settings, Nodes(indexed=INDEXED), TXID, PRODUCT, ManualClock())
 
 
 @in_loop
 async def test_a_payment_that_the_ledger_knows_is_left_as_it_is(tmp_path: Path) -> None:
     settings = settings_in(tmp_path)
-    await adopt(settings, Nodes(indexed=INDEXED), TXID, PRODUCT, FakeClock())
+    await adopt(settings, Nodes(indexed=INDEXED), TXID, PRODUCT, ManualClock())
 
     with pytest.raises(NotAdopted, match="ledger knows TTT"):
-        await adopt(settings, Nodes(indexed=INDEXED), TXID, PRODUCT, FakeClock())
+        await adopt(settings, Nodes(indexed=INDEXED), TXID, PRODUCT, ManualClock())
 
 
 ADOPTED = replace(
@@ -163,9 +163,9 @@ ADOPTED = replace(
 )
 
 
-def adopted(home: House, payment: Signed) -> None:
+def adopted(home: GatewayHarness, payment: Signed) -> None:
     """Settle a payment on the chain and adopt it, as after the loss of the ledger that knew it."""
-    home.world.land(payment.txid)
+    home.upstream.land(payment.txid)
     home.state.ledger.ledger.adopt(
         replace(ADOPTED, txid=payment.txid, payer=payment.payer, last_valid=5_500, keep_round=5_500 + KEEP_ROUNDS)
     )
@@ -176,9 +176,9 @@ def adopted(home: House, payment: Signed) -> None:
 async def test_an_adopted_payment_gets_the_snapshot_it_quotes_else_the_newest(
     quoted: str, delivered: str, tmp_path: Path
 ) -> None:
-    async with house(tmp_path, vault=lambda folder: write_vault(folder, older={"000000000006": START})) as home:
+    async with gateway_app(tmp_path, vault=lambda folder: write_vault(folder, older={"000000000006": START})) as home:
         payment = home.buyer.pay(snapshot=quoted)
-        home.world.land(payment.txid)
+        home.upstream.land(payment.txid)
         refused = await home.send(payment)
         adopted(home, payment)
 
@@ -195,7 +195,7 @@ async def test_an_adopted_payment_gets_the_snapshot_it_quotes_else_the_newest(
 
 @in_loop
 async def test_an_adopted_payment_buys_one_product_and_settles_nothing(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
         adopted(home, payment)
 
@@ -203,13 +203,13 @@ async def test_an_adopted_payment_buys_one_product_and_settles_nothing(tmp_path:
         own = await home.send(payment)
 
     assert (other.status_code, own.status_code) == (402, 200)
-    assert home.world.asked("/settle") == []
-    assert home.world.asked("/verify") == []
+    assert home.upstream.asked("/settle") == []
+    assert home.upstream.asked("/verify") == []
 
 
 @in_loop
 async def test_an_adopted_payment_waits_while_there_is_nothing_to_deliver(tmp_path: Path) -> None:
-    async with house(tmp_path, vault=None) as home:
+    async with gateway_app(tmp_path, vault=None) as home:
         payment = home.buyer.pay()
         adopted(home, payment)
 
@@ -221,8 +221,8 @@ async def test_an_adopted_payment_waits_while_there_is_nothing_to_deliver(tmp_pa
 
 @in_loop
 async def test_the_body_of_an_adopted_payment_is_kept_as_long_as_that_of_a_new_one(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        home.world.round = 90_000
+    async with gateway_app(tmp_path) as home:
+        home.upstream.round = 90_000
         payment = home.buyer.pay()
         adopted(home, payment)
 

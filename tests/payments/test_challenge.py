@@ -8,15 +8,15 @@ import pytest
 
 from gateway.app.answers import MAX_HEADER_BYTES, header_bytes
 from gateway.wire.networks import DEVNET, MAINNET
-from tests.support.gateway_fakes import FEE_PAYER, OTHER_SIGNER, World
-from tests.support.gateway_house import REGIME, house, in_loop
+from tests.support.fake_upstream import FEE_PAYER, OTHER_SIGNER, FakeUpstream
+from tests.support.gateway_app import REGIME, gateway_app, in_loop
 from tests.support.gateway_wallet import decode_header
-from tests.support.vault_builder import GENERATION, PATHS, PRICES, write_vault
+from tests.support.small_vault import GENERATION, PATHS, PRICES, write_vault
 
 
 @in_loop
 async def test_rule_1_no_payment_gets_402_whose_header_the_body_repeats(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         answer = await home.get()
 
     required = decode_header(answer.headers["PAYMENT-REQUIRED"])
@@ -29,7 +29,7 @@ async def test_rule_1_no_payment_gets_402_whose_header_the_body_repeats(tmp_path
 @pytest.mark.parametrize("product", list(PRICES))
 @in_loop
 async def test_rule_2_accepts_names_both_network_forms_in_order(product: str, tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         answer = await home.get(PATHS[product])
 
     accepts = answer.json()["accepts"]
@@ -41,7 +41,7 @@ async def test_rule_2_accepts_names_both_network_forms_in_order(product: str, tm
 
 @in_loop
 async def test_rule_2_a_facilitator_without_our_network_means_503(tmp_path: Path) -> None:
-    async with house(tmp_path, world=World(MAINNET.full)) as home:
+    async with gateway_app(tmp_path, upstream=FakeUpstream(MAINNET.full)) as home:
         answer = await home.get()
 
     assert answer.status_code == 503
@@ -50,8 +50,8 @@ async def test_rule_2_a_facilitator_without_our_network_means_503(tmp_path: Path
 
 @in_loop
 async def test_rule_3_the_last_good_fee_payer_is_quoted_while_the_facilitator_is_down(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        home.world.supported = 500
+    async with gateway_app(tmp_path) as home:
+        home.upstream.supported = 500
         home.clock.step(61)
         await home.state.refresh()
 
@@ -62,10 +62,10 @@ async def test_rule_3_the_last_good_fee_payer_is_quoted_while_the_facilitator_is
 
 @in_loop
 async def test_rule_3_no_fee_payer_ever_seen_means_503_with_retry_after(tmp_path: Path) -> None:
-    world = World(DEVNET.full)
-    world.supported = 500
+    upstream = FakeUpstream(DEVNET.full)
+    upstream.supported = 500
 
-    async with house(tmp_path, world=world) as home:
+    async with gateway_app(tmp_path, upstream=upstream) as home:
         answer = await home.get()
 
     assert answer.status_code == 503
@@ -74,8 +74,8 @@ async def test_rule_3_no_fee_payer_ever_seen_means_503_with_retry_after(tmp_path
 
 @in_loop
 async def test_rule_3_a_new_fee_payer_is_quoted_after_a_minute(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        home.world.supported["kinds"][0]["extra"]["feePayer"] = OTHER_SIGNER
+    async with gateway_app(tmp_path) as home:
+        home.upstream.supported["kinds"][0]["extra"]["feePayer"] = OTHER_SIGNER
         await home.state.refresh()
         early = await home.get()
         home.clock.step(61)
@@ -89,7 +89,7 @@ async def test_rule_3_a_new_fee_payer_is_quoted_after_a_minute(tmp_path: Path) -
 
 @in_loop
 async def test_rule_4_the_402_is_the_same_whatever_accept_says(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         answers = [await home.get(accept=kind) for kind in ("text/html", "*/*", "application/json", "image/png")]
 
     assert len({(answer.status_code, answer.content, answer.headers["PAYMENT-REQUIRED"]) for answer in answers}) == 1
@@ -99,7 +99,7 @@ async def test_rule_4_the_402_is_the_same_whatever_accept_says(tmp_path: Path) -
 @pytest.mark.parametrize("product", list(PRICES))
 @in_loop
 async def test_rule_4_all_response_headers_stay_under_4096_bytes(product: str, tmp_path: Path) -> None:
-    async with house(tmp_path, base_url="http://127.0.0.1:8402") as home:
+    async with gateway_app(tmp_path, base_url="http://127.0.0.1:8402") as home:
         answer = await home.get(PATHS[product])
 
     assert header_bytes(answer.headers.raw) < MAX_HEADER_BYTES
@@ -113,7 +113,7 @@ async def test_rule_4_a_long_declaration_is_cut_and_the_terms_stay(tmp_path: Pat
             product["bazaar"]["info"]["output"]["example"] = {"text": "y" * 5_000}
         (folder / "manifest.json").write_text(json.dumps(manifest))
 
-    async with house(tmp_path, vault=bloated) as home:
+    async with gateway_app(tmp_path, vault=bloated) as home:
         answer = await home.get()
 
     assert header_bytes(answer.headers.raw) < MAX_HEADER_BYTES
@@ -122,7 +122,7 @@ async def test_rule_4_a_long_declaration_is_cut_and_the_terms_stay(tmp_path: Pat
 
 @in_loop
 async def test_rule_4_resource_url_comes_from_the_base_url_and_not_from_the_request(tmp_path: Path) -> None:
-    async with house(tmp_path, base_url="https://api.example", network="devnet") as home:
+    async with gateway_app(tmp_path, base_url="https://api.example", network="devnet") as home:
         answer = await home.get(host="evil.example")
 
     assert answer.json()["resource"]["url"] == f"https://api.example{REGIME}"
@@ -130,17 +130,17 @@ async def test_rule_4_resource_url_comes_from_the_base_url_and_not_from_the_requ
 
 @in_loop
 async def test_rule_5_head_shows_the_challenge_without_body_and_never_buys(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         answer = await home.client.head(REGIME, headers={"PAYMENT-SIGNATURE": home.buyer.pay().header})
 
     assert (answer.status_code, answer.content) == (402, b"")
     assert "PAYMENT-REQUIRED" in answer.headers
-    assert home.world.asked("/verify") == []
+    assert home.upstream.asked("/verify") == []
 
 
 @in_loop
 async def test_rule_5_options_allows_what_clients_send(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         answer = await home.client.options(REGIME)
 
     assert answer.status_code == 204
@@ -151,7 +151,7 @@ async def test_rule_5_options_allows_what_clients_send(tmp_path: Path) -> None:
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
 @in_loop
 async def test_rule_5_other_methods_get_405_with_allow(method: str, tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         answer = await home.client.request(method, REGIME)
 
     assert answer.status_code == 405
@@ -161,7 +161,7 @@ async def test_rule_5_other_methods_get_405_with_allow(method: str, tmp_path: Pa
 
 @in_loop
 async def test_rule_5_every_answer_on_a_paid_path_exposes_its_headers_and_varies(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         paid = await home.send(home.buyer.pay())
         answers = [paid, await home.get(), await home.client.post(REGIME), await home.get("/api/x402-nothing.php")]
 
@@ -174,17 +174,17 @@ async def test_rule_5_every_answer_on_a_paid_path_exposes_its_headers_and_varies
 
 @in_loop
 async def test_rule_6_a_version_1_payment_gets_the_version_2_challenge(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         answer = await home.get(x_payment=home.buyer.pay().header)
 
     assert answer.status_code == 402
     assert decode_header(answer.headers["PAYMENT-REQUIRED"])["x402Version"] == 2
-    assert home.world.asked("/verify") == []
+    assert home.upstream.asked("/verify") == []
 
 
 @in_loop
 async def test_no_vault_and_an_old_vault_mean_503(tmp_path: Path) -> None:
-    async with house(tmp_path, vault=None) as home:
+    async with gateway_app(tmp_path, vault=None) as home:
         empty = await home.get()
         write_vault(tmp_path / "vault")
         await home.state.refresh()
@@ -212,7 +212,7 @@ async def test_public_mainnet_refuses_a_demo_payee_and_data_that_is_not_live(
     def vault(folder: Path) -> None:
         write_vault(folder, source_mode=source_mode)
 
-    async with house(tmp_path, world=World(MAINNET.full), vault=vault, **settings) as home:
+    async with gateway_app(tmp_path, upstream=FakeUpstream(MAINNET.full), vault=vault, **settings) as home:
         answer = await home.get()
 
     assert answer.status_code == status

@@ -12,24 +12,24 @@ import pytest
 from gateway.ledger.owner import Leases
 from tests.ledger.test_ledger import INTENT, ledger_with
 from tests.payments.test_reconcile import state_of
-from tests.support.gateway_fakes import FakeClock
-from tests.support.gateway_house import House, house, in_loop
+from tests.support.clock import ManualClock
+from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
-from tests.support.vault_builder import START, write_vault
+from tests.support.small_vault import START, write_vault
 
 SIX_HOURS_S = 6 * 3_600
 LEASE_S = 17.0
 
 
-async def unknown_payment(home: House) -> Signed:
+async def unknown_payment(home: GatewayHarness) -> Signed:
     """Lose the answer to a settle."""
-    home.world.settle = "500"
+    home.upstream.settle = "500"
     payment = home.buyer.pay()
     assert (await home.send(payment)).status_code == 503
     return payment
 
 
-def metric(home: House, name: str) -> float:
+def metric(home: GatewayHarness, name: str) -> float:
     value = home.state.metrics.registry.get_sample_value(name)
     assert value is not None
     return value
@@ -38,10 +38,10 @@ def metric(home: House, name: str) -> float:
 @in_loop
 async def test_a_payment_of_a_clock_hours_ahead_is_closed_as_soon_as_the_node_answers(tmp_path: Path) -> None:
     ahead = partial(write_vault, at=START + timedelta(seconds=SIX_HOURS_S))
-    async with house(tmp_path, vault=ahead) as home:
+    async with gateway_app(tmp_path, vault=ahead) as home:
         home.clock.set_wall(SIX_HOURS_S)
         payment = await unknown_payment(home)
-        home.world.land(payment.txid)
+        home.upstream.land(payment.txid)
         home.clock.set_wall(-SIX_HOURS_S)
 
         await home.state.reconciler.step()
@@ -52,10 +52,10 @@ async def test_a_payment_of_a_clock_hours_ahead_is_closed_as_soon_as_the_node_an
 @pytest.mark.parametrize("step_s", [-SIX_HOURS_S, 0, SIX_HOURS_S])
 @in_loop
 async def test_the_age_of_an_unknown_payment_is_the_time_that_passed(step_s: float, tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         await unknown_payment(home)
         await home.state.reconciler.step()
-        home.world.lookup_down = True
+        home.upstream.lookup_down = True
         home.clock.set_wall(step_s)
         home.clock.step(120)
 
@@ -66,9 +66,9 @@ async def test_the_age_of_an_unknown_payment_is_the_time_that_passed(step_s: flo
 
 @in_loop
 async def test_the_age_of_an_unknown_payment_survives_a_restart_by_the_chains_rounds(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         await unknown_payment(home)
-        home.world.round += 100
+        home.upstream.round += 100
         await home.restart()
 
         await home.state.reconciler.step()
@@ -76,12 +76,12 @@ async def test_the_age_of_an_unknown_payment_survives_a_restart_by_the_chains_ro
         assert metric(home, "emi_payments_unknown_oldest_seconds") == pytest.approx(280)
 
 
-def leases_of(clock: FakeClock, owner: str = "another") -> Leases:
+def leases_of(clock: ManualClock, owner: str = "another") -> Leases:
     return Leases(clock, owner, LEASE_S)
 
 
 def test_anothers_attempt_is_over_once_watched_for_as_long_as_it_may_take(tmp_path: Path) -> None:
-    clock = FakeClock()
+    clock = ManualClock()
     leases = leases_of(clock)
     record = ledger_with(tmp_path, INTENT).find(INTENT.txid)
     assert record is not None
@@ -96,7 +96,7 @@ def test_anothers_attempt_is_over_once_watched_for_as_long_as_it_may_take(tmp_pa
 
 
 def test_a_new_attempt_begins_a_new_lease(tmp_path: Path) -> None:
-    clock = FakeClock()
+    clock = ManualClock()
     leases = leases_of(clock)
     record = ledger_with(tmp_path, INTENT).find(INTENT.txid)
     assert record is not None
@@ -112,11 +112,11 @@ def test_our_own_row_and_that_of_a_process_that_is_gone_are_free_at_once(tmp_pat
     record = ledger_with(tmp_path, INTENT).find(INTENT.txid)
     assert record is not None
 
-    assert leases_of(FakeClock(), owner=record.owner).is_over(record)
+    assert leases_of(ManualClock(), owner=record.owner).is_over(record)
 
 
 def test_payments_that_were_closed_are_forgotten(tmp_path: Path) -> None:
-    clock = FakeClock()
+    clock = ManualClock()
     leases = leases_of(clock)
     record = ledger_with(tmp_path, INTENT).find(INTENT.txid)
     assert record is not None

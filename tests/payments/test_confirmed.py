@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from gateway.payments.purchase import REFUSAL_WAIT_S
-from tests.support.gateway_house import REGIME, House, house, in_loop, second_gateway
+from tests.support.gateway_app import REGIME, GatewayHarness, gateway_app, in_loop, second_gateway
 from tests.support.gateway_wallet import Signed, decode_header
 
 
-def closed(home: House, payment: Signed) -> tuple[str, str | None, str | None]:
+def closed(home: GatewayHarness, payment: Signed) -> tuple[str, str | None, str | None]:
     record = home.state.ledger.ledger.find(payment.txid)
     assert record is not None
     return record.state, record.evidence, record.reason
@@ -21,8 +21,8 @@ def closed(home: House, payment: Signed) -> tuple[str, str | None, str | None]:
 async def test_rule_13_a_success_that_the_chain_never_shows_is_not_delivered_however_often_it_is_told(
     tmp_path: Path,
 ) -> None:
-    async with house(tmp_path) as home:
-        home.world.settle = "lie"
+    async with gateway_app(tmp_path) as home:
+        home.upstream.settle = "lie"
         payment = home.buyer.pay()
 
         answers = [await home.send(payment) for _ in range(2)]
@@ -37,8 +37,8 @@ async def test_rule_13_a_success_that_the_chain_never_shows_is_not_delivered_how
 
 @in_loop
 async def test_rule_13_a_buyer_waits_no_longer_for_a_success_to_show_than_clients_do(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        home.world.settle = "lie"
+    async with gateway_app(tmp_path) as home:
+        home.upstream.settle = "lie"
         before = home.clock.monotonic()
 
         await home.send(home.buyer.pay())
@@ -49,33 +49,33 @@ async def test_rule_13_a_buyer_waits_no_longer_for_a_success_to_show_than_client
 @pytest.mark.parametrize("looks", [1, 8])
 @in_loop
 async def test_rule_13_a_node_that_is_a_moment_behind_is_waited_for(looks: int, tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        home.world.behind_looks = looks
+    async with gateway_app(tmp_path) as home:
+        home.upstream.behind_looks = looks
         payment = home.buyer.pay()
 
         answer = await home.send(payment)
 
         assert closed(home, payment) == ("settled", "chain", None)
-        assert home.world.looks[payment.txid] == looks + 2
+        assert home.upstream.looks[payment.txid] == looks + 2
     assert answer.status_code == 200
 
 
 @in_loop
 async def test_rule_13_what_waits_in_a_pool_is_delivered_at_once(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        home.world.pool_error = ""
+    async with gateway_app(tmp_path) as home:
+        home.upstream.pool_error = ""
         payment = home.buyer.pay()
 
         answer = await home.send(payment)
 
-        assert (closed(home, payment), home.world.looks[payment.txid]) == (("settled", "facilitator", None), 2)
+        assert (closed(home, payment), home.upstream.looks[payment.txid]) == (("settled", "facilitator", None), 2)
     assert answer.status_code == 200
 
 
 @in_loop
 async def test_rule_13_what_a_pool_threw_out_is_not_delivered(tmp_path: Path) -> None:
-    async with house(tmp_path, indexer=False) as home:
-        home.world.pool_error = "overspend"
+    async with gateway_app(tmp_path, indexer=False) as home:
+        home.upstream.pool_error = "overspend"
 
         answer = await home.send(home.buyer.pay())
 
@@ -87,8 +87,8 @@ async def test_rule_13_what_a_pool_threw_out_is_not_delivered(tmp_path: Path) ->
 async def test_rule_13_a_node_that_does_not_follow_the_chain_proves_nothing_against_the_facilitator(
     status: dict[str, int], tmp_path: Path
 ) -> None:
-    async with house(tmp_path) as home:
-        home.world.behind_looks, home.world.status = 1_000, status
+    async with gateway_app(tmp_path) as home:
+        home.upstream.behind_looks, home.upstream.status = 1_000, status
         payment = home.buyer.pay()
 
         answer = await home.send(payment)
@@ -99,8 +99,8 @@ async def test_rule_13_a_node_that_does_not_follow_the_chain_proves_nothing_agai
 
 @in_loop
 async def test_rule_13_a_node_that_is_down_delays_no_delivery(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        home.world.lookup_down = True
+    async with gateway_app(tmp_path) as home:
+        home.upstream.lookup_down = True
         before = home.clock.monotonic()
         payment = home.buyer.pay()
 
@@ -115,8 +115,8 @@ async def test_rule_13_a_node_that_is_down_delays_no_delivery(tmp_path: Path) ->
 async def test_rule_14_a_refusal_that_the_chain_agrees_with_for_as_long_as_a_client_waits_is_402(
     tmp_path: Path,
 ) -> None:
-    async with house(tmp_path) as home:
-        home.world.settle = "insufficient"
+    async with gateway_app(tmp_path) as home:
+        home.upstream.settle = "insufficient"
         payment = home.buyer.pay()
         before = home.clock.monotonic()
 
@@ -126,27 +126,27 @@ async def test_rule_14_a_refusal_that_the_chain_agrees_with_for_as_long_as_a_cli
         assert closed(home, payment) == ("refused", "before_broadcast", "insufficient_funds")
     assert [answer.status_code for answer in answers] == [402, 402]
     assert decode_header(answers[0].headers["PAYMENT-RESPONSE"])["errorReason"] == "insufficient_funds"
-    assert len(home.world.asked("/settle")) == 1
+    assert len(home.upstream.asked("/settle")) == 1
 
 
 @in_loop
 async def test_rule_14_a_node_that_cannot_tell_gives_503_until_it_can(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        home.world.settle, home.world.status = "insufficient", {"catchup-time": 10**9}
+    async with gateway_app(tmp_path) as home:
+        home.upstream.settle, home.upstream.status = "insufficient", {"catchup-time": 10**9}
         payment = home.buyer.pay()
         answers = [await home.send(payment) for _ in range(2)]
-        home.world.status, home.world.round = {}, 5_002
+        home.upstream.status, home.upstream.round = {}, 5_002
         answers.append(await home.send(payment))
 
     assert [answer.status_code for answer in answers] == [503, 503, 402]
-    assert len(home.world.asked("/settle")) == 1
+    assert len(home.upstream.asked("/settle")) == 1
 
 
 @in_loop
 async def test_rule_14_a_node_that_is_catching_up_confirms_no_refusal(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        home.world.settle, home.world.rounds_a_look = "simulation", 10
-        home.world.status = {"catchup-time": 10**9}
+    async with gateway_app(tmp_path) as home:
+        home.upstream.settle, home.upstream.rounds_a_look = "simulation", 10
+        home.upstream.status = {"catchup-time": 10**9}
 
         answer = await home.send(home.buyer.pay())
 
@@ -157,25 +157,25 @@ async def test_rule_14_a_node_that_is_catching_up_confirms_no_refusal(tmp_path: 
 async def test_rule_14_a_payment_that_settled_and_failed_its_second_simulation_is_delivered_by_a_late_node(
     tmp_path: Path,
 ) -> None:
-    async with house(tmp_path) as home:
-        home.world.settle, home.world.behind_looks = "settle_then_fail", 4
+    async with gateway_app(tmp_path) as home:
+        home.upstream.settle, home.upstream.behind_looks = "settle_then_fail", 4
         payment = home.buyer.pay()
 
         answer = await home.send(payment)
 
         assert closed(home, payment) == ("settled", "chain", None)
-    assert (answer.status_code, home.world.transfers[payment.txid]) == (200, 1)
+    assert (answer.status_code, home.upstream.transfers[payment.txid]) == (200, 1)
 
 
 @in_loop
 async def test_rule_14_a_refusal_is_closed_without_its_payer(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        home.world.settle, home.world.status = "insufficient", {"catchup-time": 10**9}
+    async with gateway_app(tmp_path) as home:
+        home.upstream.settle, home.upstream.status = "insufficient", {"catchup-time": 10**9}
         payment = home.buyer.pay()
         await home.send(payment)
         home.clock.step(60)
         early = await home.state.reconciler.step()
-        home.world.status, home.world.round = {}, 5_002
+        home.upstream.status, home.upstream.round = {}, 5_002
         home.clock.step(60)
 
         late = await home.state.reconciler.step()
@@ -186,23 +186,23 @@ async def test_rule_14_a_refusal_is_closed_without_its_payer(tmp_path: Path) -> 
 
 @in_loop
 async def test_rule_14_a_refusal_that_is_not_certain_survives_a_restart(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        home.world.settle, home.world.status = "insufficient", {"catchup-time": 10**9}
+    async with gateway_app(tmp_path) as home:
+        home.upstream.settle, home.upstream.status = "insufficient", {"catchup-time": 10**9}
         payment = home.buyer.pay()
         await home.send(payment)
         await home.restart()
-        home.world.status, home.world.round = {}, 5_002
+        home.upstream.status, home.upstream.round = {}, 5_002
 
         answer = await home.send(payment)
 
     assert answer.status_code == 402
-    assert len(home.world.asked("/settle")) == 1
+    assert len(home.upstream.asked("/settle")) == 1
 
 
 @in_loop
 async def test_rule_14_another_gateway_does_not_ask_again_while_a_refusal_is_checked(tmp_path: Path) -> None:
-    async with house(tmp_path) as home, second_gateway(home) as other:
-        home.world.settle, home.world.status = "simulation", {"catchup-time": 10**9}
+    async with gateway_app(tmp_path) as home, second_gateway(home) as other:
+        home.upstream.settle, home.upstream.status = "simulation", {"catchup-time": 10**9}
         payment = home.buyer.pay()
         await home.send(payment)
         home.clock.step(60)
@@ -210,4 +210,4 @@ async def test_rule_14_another_gateway_does_not_ask_again_while_a_refusal_is_che
         answer = await other.get(REGIME, headers={"PAYMENT-SIGNATURE": payment.header})
 
     assert answer.status_code == 503
-    assert len(home.world.asked("/settle")) == 1
+    assert len(home.upstream.asked("/settle")) == 1

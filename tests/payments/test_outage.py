@@ -9,33 +9,33 @@ from structlog.testing import capture_logs
 
 from gateway.app.connection import Connections
 from gateway.upstream.health import STOP_QUOTING_S
-from tests.support.gateway_fakes import World
-from tests.support.gateway_house import REGIME, House, house, in_loop
+from tests.support.fake_upstream import FakeUpstream
+from tests.support.gateway_app import REGIME, GatewayHarness, gateway_app, in_loop
 
 GARBAGE = "<html>\r\n<h1>Just a moment</h1>"
 
 
-async def down_for(home: House, seconds: float) -> None:
+async def down_for(home: GatewayHarness, seconds: float) -> None:
     """Let time pass with a facilitator that answers nothing good."""
-    home.world.supported = 500
+    home.upstream.supported = 500
     home.clock.step(seconds)
     await home.refresh()
 
 
-async def back(home: House) -> None:
-    home.world.supported = World(home.state.settings.chain_network.full).supported
+async def back(home: GatewayHarness) -> None:
+    home.upstream.supported = FakeUpstream(home.state.settings.chain_network.full).supported
     home.clock.step(3)
     await home.refresh()
 
 
-def value(home: House, name: str, **labels: str) -> float:
+def value(home: GatewayHarness, name: str, **labels: str) -> float:
     found = home.state.metrics.registry.get_sample_value(name, labels)
     return found or 0.0
 
 
 @in_loop
 async def test_quotes_end_five_minutes_into_an_outage_and_are_back_with_the_facilitator(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         fast_path = Connections(home.state)
         seen = []
 
@@ -53,7 +53,7 @@ async def test_quotes_end_five_minutes_into_an_outage_and_are_back_with_the_faci
 
 @in_loop
 async def test_a_new_payment_in_a_long_outage_is_told_to_come_back_and_then_bought_with(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
         await down_for(home, STOP_QUOTING_S + 1)
 
@@ -64,31 +64,31 @@ async def test_a_new_payment_in_a_long_outage_is_told_to_come_back_and_then_boug
     assert (meanwhile.status_code, later.status_code) == (503, 200)
     assert "retry-after" in meanwhile.headers
     assert "payment-required" not in meanwhile.headers
-    assert len(home.world.asked("/verify")) == 1
+    assert len(home.upstream.asked("/verify")) == 1
 
 
 @in_loop
 async def test_a_payment_accepted_before_a_long_outage_is_finished_in_it(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         settled, open_ = home.buyer.pay(), home.buyer.pay()
         before = await home.send(settled)
-        home.world.settle = "500"
+        home.upstream.settle = "500"
         unknown = await home.send(open_)
         await down_for(home, STOP_QUOTING_S + 1)
-        home.world.settle = "ok"
+        home.upstream.settle = "ok"
 
         answers = [await home.send(payment) for payment in (settled, open_)]
 
     assert (before.status_code, unknown.status_code) == (200, 503)
     assert [answer.status_code for answer in answers] == [200, 200]
-    assert home.world.transfers[open_.txid] == 1
+    assert home.upstream.transfers[open_.txid] == 1
 
 
 @pytest.mark.parametrize("answer", [500, GARBAGE, {"isValid": "yes"}], ids=["500", "garbage", "no verdict"])
 @in_loop
 async def test_a_failed_verify_is_counted_timed_and_logged_with_what_came(tmp_path: Path, answer: object) -> None:
-    async with house(tmp_path, facilitator_token="hush-1") as home:
-        home.world.verify = answer
+    async with gateway_app(tmp_path, facilitator_token="hush-1") as home:
+        home.upstream.verify = answer
         with capture_logs() as logs:
             await home.send(home.buyer.pay())
 
@@ -96,7 +96,7 @@ async def test_a_failed_verify_is_counted_timed_and_logged_with_what_came(tmp_pa
         assert value(home, "emi_verify_seconds_count") == 1
 
     reason = next(line["reason"] for line in logs if line["event"] == "verify failed")
-    assert reason.startswith(f"POST {home.world.url}/f/verify: status {answer if answer == 500 else 200}, ")
+    assert reason.startswith(f"POST {home.upstream.url}/f/verify: status {answer if answer == 500 else 200}, ")
     assert any(words in reason for words in ("Just a moment", '"isValid": "yes"', '"error": "server"'))
     assert "hush" not in reason
     assert reason.isprintable()
@@ -104,8 +104,8 @@ async def test_a_failed_verify_is_counted_timed_and_logged_with_what_came(tmp_pa
 
 @in_loop
 async def test_a_failed_settle_is_counted_timed_and_logged_with_what_came(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        home.world.settle = "garbage"
+    async with gateway_app(tmp_path) as home:
+        home.upstream.settle = "garbage"
         with capture_logs() as logs:
             await home.send(home.buyer.pay())
 
@@ -113,12 +113,12 @@ async def test_a_failed_settle_is_counted_timed_and_logged_with_what_came(tmp_pa
         assert value(home, "emi_settle_seconds_count") == 1
 
     reason = next(line["reason"] for line in logs if line["event"] == "outcome unknown")
-    assert reason == f"POST {home.world.url}/f/settle: status 200, unexpected answer '<html>hello</html>'"
+    assert reason == f"POST {home.upstream.url}/f/settle: status 200, unexpected answer '<html>hello</html>'"
 
 
 @in_loop
 async def test_a_failed_look_at_what_is_supported_is_counted_each_time_and_logged_once(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         with capture_logs() as logs:
             for _ in range(3):
                 await down_for(home, 61)
@@ -126,13 +126,13 @@ async def test_a_failed_look_at_what_is_supported_is_counted_each_time_and_logge
         assert value(home, "emi_facilitator_failures_total", call="supported") == 3
 
     (line,) = [line for line in logs if line["event"] == "no new offer from the facilitator"]
-    assert line["reason"].startswith(f"GET {home.world.url}/f/supported: status 500, ")
+    assert line["reason"].startswith(f"GET {home.upstream.url}/f/supported: status 500, ")
 
 
 @in_loop
 async def test_nodes_that_fail_are_counted_each_time_and_logged_once(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        home.world.lookup_down = True
+    async with gateway_app(tmp_path) as home:
+        home.upstream.lookup_down = True
         with capture_logs() as logs:
             for _ in range(2):
                 await home.state.chain.lookup("T" * 52)
@@ -149,7 +149,7 @@ async def test_nodes_that_fail_are_counted_each_time_and_logged_once(tmp_path: P
 
 @in_loop
 async def test_a_good_purchase_counts_no_failure_and_both_times(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         await home.send(home.buyer.pay())
 
         failures = [

@@ -8,9 +8,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.support.gateway_house import BRAIN, House, house, in_loop
+from tests.support.gateway_app import BRAIN, GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed, decode_header, payment_identifier
-from tests.support.vault_builder import write_vault
+from tests.support.small_vault import write_vault
 
 SECRET = "order_0123456789abcdef"
 HOUR_S = 3_600
@@ -33,7 +33,7 @@ def assert_settled_without_challenge(answer: httpx2.Response, status: int, reaso
 @pytest.mark.parametrize("restarted", [False, True])
 @in_loop
 async def test_who_rebuilds_a_payment_from_the_chain_gets_nothing_for_it(*, restarted: bool, tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay().identified(SECRET)
         first = await home.send(payment)
         if restarted:
@@ -50,16 +50,16 @@ async def test_who_rebuilds_a_payment_from_the_chain_gets_nothing_for_it(*, rest
         first.content,
         first.headers["PAYMENT-RESPONSE"],
     )
-    assert len(home.world.asked("/settle")) == 1
+    assert len(home.upstream.asked("/settle")) == 1
 
 
 @in_loop
 async def test_who_presents_a_payment_while_it_settles_gets_nothing_without_its_identifier(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        home.world.settle_delay_s = 0.2
+    async with gateway_app(tmp_path) as home:
+        home.upstream.settle_delay_s = 0.2
         payment = home.buyer.pay().identified(SECRET)
         paying = asyncio.create_task(home.send(payment))
-        await home.world.settling.wait()
+        await home.upstream.settling.wait()
 
         stolen = await home.send(without_identifier(payment))
 
@@ -69,11 +69,11 @@ async def test_who_presents_a_payment_while_it_settles_gets_nothing_without_its_
 
 @in_loop
 async def test_an_unknown_payment_that_landed_is_not_finished_for_a_stranger(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        home.world.settle = "500"
+    async with gateway_app(tmp_path) as home:
+        home.upstream.settle = "500"
         payment = home.buyer.pay().identified(SECRET)
         unknown = await home.send(payment)
-        home.world.land(payment.txid)
+        home.upstream.land(payment.txid)
 
         stolen = await home.send(without_identifier(payment))
         repeated = await home.send(payment)
@@ -85,7 +85,7 @@ async def test_an_unknown_payment_that_landed_is_not_finished_for_a_stranger(tmp
 
 @in_loop
 async def test_a_payment_without_identifier_is_repeated_to_everybody(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
         first = await home.send(payment)
 
@@ -96,7 +96,7 @@ async def test_a_payment_without_identifier_is_repeated_to_everybody(tmp_path: P
 
 @in_loop
 async def test_withheld_answers_are_counted_apart(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay().identified(SECRET)
         await home.send(payment)
         await home.send(without_identifier(payment))
@@ -109,13 +109,13 @@ async def test_withheld_answers_are_counted_apart(tmp_path: Path) -> None:
     assert deliveries == {payment.txid: 1} or not deliveries
 
 
-async def look_for_bodies(home: House, *, rounds: int = 0, hours: float = 0) -> None:
-    home.world.round += rounds
+async def look_for_bodies(home: GatewayHarness, *, rounds: int = 0, hours: float = 0) -> None:
+    home.upstream.round += rounds
     home.clock.step(hours * HOUR_S)
     await home.state.reconciler.step()
 
 
-async def settled_long_ago(home: House) -> Signed:
+async def settled_long_ago(home: GatewayHarness) -> Signed:
     """Buy, and let the chain pass the rounds for which the answer is kept, seen at two looks an hour apart."""
     payment = home.buyer.pay()
     assert (await home.send(payment)).status_code == 200
@@ -127,7 +127,7 @@ async def settled_long_ago(home: House) -> Signed:
 
 @in_loop
 async def test_a_settled_payment_whose_body_is_gone_is_told_so_without_a_challenge(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = await settled_long_ago(home)
 
         answer = await home.send(payment)
@@ -135,12 +135,12 @@ async def test_a_settled_payment_whose_body_is_gone_is_told_so_without_a_challen
         assert_settled_without_challenge(answer, 410, "payment_consumed")
         receipt = decode_header(answer.headers["PAYMENT-RESPONSE"])
         assert (receipt["success"], receipt["transaction"]) == (True, payment.txid)
-        assert len(home.world.asked("/settle")) == 1
+        assert len(home.upstream.asked("/settle")) == 1
 
 
 @in_loop
 async def test_a_payment_of_long_ago_buys_no_other_product(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = await settled_long_ago(home)
         write_vault(home.folder / "vault", generation="000000000008", at=home.clock.now())
         await home.state.refresh()
@@ -153,7 +153,7 @@ async def test_a_payment_of_long_ago_buys_no_other_product(tmp_path: Path) -> No
 
 @in_loop
 async def test_a_start_with_the_clock_days_ahead_drops_no_body(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
         first = await home.send(payment)
         home.clock.set_wall(3 * 24 * HOUR_S)
@@ -171,7 +171,7 @@ async def test_a_start_with_the_clock_days_ahead_drops_no_body(tmp_path: Path) -
 @pytest.mark.parametrize(("first", "second"), [(36_000, -35_000), (0, 36_000)])
 @in_loop
 async def test_one_look_at_a_round_drops_no_body(first: int, second: int, tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
         await home.send(payment)
         await look_for_bodies(home, rounds=first, hours=2)
@@ -185,7 +185,7 @@ async def test_one_look_at_a_round_drops_no_body(first: int, second: int, tmp_pa
 
 @in_loop
 async def test_looks_less_than_an_hour_apart_drop_no_body(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
         await home.send(payment)
         await look_for_bodies(home, rounds=36_000, hours=1)

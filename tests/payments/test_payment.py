@@ -16,7 +16,7 @@ from gateway.errors import PaymentInvalid
 from gateway.payments.parse import read_payment
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET, TESTNET
-from tests.support.gateway_house import house, in_loop
+from tests.support.gateway_app import gateway_app, in_loop
 from tests.support.gateway_wallet import Buyer, Signed, encode_header
 
 BUYER = Buyer()
@@ -309,22 +309,22 @@ def test_rule_7_any_value_in_a_members_place_is_refused_with_a_reason(name: str,
 async def test_rule_7_on_the_wire_it_is_402_with_a_fresh_challenge_and_no_facilitator_call(tmp_path: Path) -> None:
     headers = ["", "garbage", encode_header([]), setting("payload", "paymentIndex", to=True)]
 
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         answers = [await home.client.get("/api/x402-atlas.php", headers={"PAYMENT-SIGNATURE": h}) for h in headers]
 
     assert {answer.status_code for answer in answers} == {402}
     assert "invalid_payment_index" in answers[3].json()["error"]
     assert all("PAYMENT-REQUIRED" in answer.headers for answer in answers)
-    assert home.world.asked("/verify") == []
+    assert home.upstream.asked("/verify") == []
 
 
 @in_loop
 async def test_rule_8_a_wrong_amount_is_402_without_a_facilitator_call(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         answers = [await home.send(home.buyer.pay(amount)) for amount in (9_999, 10_001, 20_000)]
 
     assert {answer.status_code for answer in answers} == {402}
-    assert home.world.asked("/verify") == []
+    assert home.upstream.asked("/verify") == []
 
 
 def test_an_sdk_signed_transaction_is_read_the_same() -> None:

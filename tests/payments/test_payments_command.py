@@ -16,7 +16,7 @@ from gateway.ledger.store import Ledger
 from gateway.ledger.view import LedgerView
 from tests.ledger.test_ledger import INTENT
 from tests.support.processes import emi
-from tests.support.vault_builder import START
+from tests.support.small_vault import START
 
 UNKNOWN, SETTLED, REFUSED = (letter * 52 for letter in "USR")
 
@@ -38,7 +38,7 @@ def test_list_shows_what_is_unknown_while_a_gateway_holds_the_ledger(tmp_path: P
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 0, done.stderr
     assert [(row["txid"], row["state"], row["created_at"]) for row in rows] == [
-        (UNKNOWN, "unknown", "2026-11-20T09:53:00Z")
+        (UNKNOWN, "unknown", "2026-11-20T12:00:00Z")
     ]
 
 

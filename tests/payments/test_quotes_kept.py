@@ -20,8 +20,8 @@ from generator.release.vault import Vault as FolderVault
 from generator.wings.bucket.store import ObjectBucket
 from generator.wings.bucket.vault import BucketVault
 from tests.release.test_vault_store import Unsynced
-from tests.support.gateway_house import House, house, in_loop
-from tests.support.vault_builder import PRICES, START, body_of, stamp, write_manifest, write_vault
+from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
+from tests.support.small_vault import PRICES, START, body_of, stamp, write_manifest, write_vault
 from tests.vault.test_vault import load
 
 FIRST = "000000000001"
@@ -52,13 +52,13 @@ def offer(number: int, second: int) -> Offer:
     )
 
 
-async def quoted(home: House) -> tuple[str, str]:
+async def quoted(home: GatewayHarness) -> tuple[str, str]:
     """Ask for a price; return the snapshot and the digest that it names."""
     answer = (await home.get()).json()
     return answer["accepts"][0]["extra"]["snapshotId"], answer["quote"]["sha256"]
 
 
-async def buys_the_first_until_its_time(home: House, publish: Publish) -> None:
+async def buys_the_first_until_its_time(home: GatewayHarness, publish: Publish) -> None:
     """Publish a hundred times within a minute of the first quote, then pay it in its last second and after it."""
     publish(offer(1, 0))
     home.clock.step(5)
@@ -75,12 +75,12 @@ async def buys_the_first_until_its_time(home: House, publish: Publish) -> None:
 
     assert (bought.status_code, bought.content) == (200, body_of("x402-market-regime", FIRST))
     assert (late.status_code, late.json()["error"].partition(":")[0]) == (402, "quote_expired")
-    assert len(home.world.transfers) == 1
+    assert len(home.upstream.transfers) == 1
 
 
 @in_loop
 async def test_a_hundred_publishes_in_a_minute_take_nothing_from_the_first_quote(tmp_path: Path) -> None:
-    async with house(tmp_path, vault=None, vault_max_age_seconds=86_400) as home:
+    async with gateway_app(tmp_path, vault=None, vault_max_age_seconds=86_400) as home:
         vault = FolderVault(tmp_path / "vault", Unsynced())
         vault.open()
 
@@ -92,7 +92,7 @@ async def test_nor_do_they_in_an_object_store(tmp_path: Path) -> None:
     store = MemoryStore()
     vault = BucketVault(ObjectBucket(store, "memory"), "writer")
     vault.open()
-    async with house(tmp_path, vault=None, vault_max_age_seconds=86_400) as home:
+    async with gateway_app(tmp_path, vault=None, vault_max_age_seconds=86_400) as home:
         home.state.vault._files = BucketFiles(store, "memory")
 
         await buys_the_first_until_its_time(home, vault.publish)
@@ -100,7 +100,7 @@ async def test_nor_do_they_in_an_object_store(tmp_path: Path) -> None:
 
 @in_loop
 async def test_a_quote_is_good_for_15_minutes_after_a_newer_one_when_that_came_late(tmp_path: Path) -> None:
-    async with house(tmp_path, vault=None, vault_max_age_seconds=86_400) as home:
+    async with gateway_app(tmp_path, vault=None, vault_max_age_seconds=86_400) as home:
         vault = FolderVault(tmp_path / "vault", Unsynced())
         vault.open()
         vault.publish(offer(1, 0))
@@ -120,7 +120,7 @@ async def test_a_quote_is_good_for_15_minutes_after_a_newer_one_when_that_came_l
 async def test_what_was_quoted_is_sold_until_its_time_also_when_the_generator_died(
     snapshot: str | None, late_s: int, status: int, tmp_path: Path
 ) -> None:
-    async with house(tmp_path, vault=None, vault_max_age_seconds=60) as home:
+    async with gateway_app(tmp_path, vault=None, vault_max_age_seconds=60) as home:
         vault = FolderVault(tmp_path / "vault", Unsynced())
         vault.open()
         vault.publish(offer(1, 0))
@@ -132,12 +132,12 @@ async def test_what_was_quoted_is_sold_until_its_time_also_when_the_generator_di
         answer = await home.send(home.buyer.pay(snapshot=snapshot))
 
     assert (no_quote.status_code, answer.status_code) == (503, status)
-    assert sum(home.world.transfers.values()) == (1 if status == 200 else 0)
+    assert sum(home.upstream.transfers.values()) == (1 if status == 200 else 0)
 
 
 @in_loop
 async def test_bodies_that_nobody_can_pay_for_any_more_leave_the_memory(tmp_path: Path) -> None:
-    async with house(tmp_path, vault=None, vault_max_age_seconds=86_400) as home:
+    async with gateway_app(tmp_path, vault=None, vault_max_age_seconds=86_400) as home:
         vault = FolderVault(tmp_path / "vault", Unsynced())
         vault.open()
         for number in range(1, 61):

@@ -14,20 +14,20 @@ from gateway.ledger.store import PAGE, PURGE_LIMIT
 from gateway.payments.reconcile import Reconciler, run_forever
 from gateway.upstream.chain import Finding, Presence, extend_watch
 from tests.ledger.test_ledger import INTENT, ledger_with
-from tests.support.gateway_house import House, house, in_loop
+from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
-from tests.support.vault_builder import START
+from tests.support.small_vault import START
 
 
-async def unknown(home: House) -> Signed:
-    home.world.settle = "500"
+async def unknown(home: GatewayHarness) -> Signed:
+    home.upstream.settle = "500"
     payment = home.buyer.pay()
     assert (await home.send(payment)).status_code == 503
     home.clock.step(60)
     return payment
 
 
-def state_of(home: House, payment: Signed) -> tuple[str, str | None]:
+def state_of(home: GatewayHarness, payment: Signed) -> tuple[str, str | None]:
     record = home.state.ledger.ledger.find(payment.txid)
     assert record is not None
     return record.state, record.evidence
@@ -35,14 +35,14 @@ def state_of(home: House, payment: Signed) -> tuple[str, str | None]:
 
 @in_loop
 async def test_rule_19_a_payment_found_later_is_settled_without_its_payer(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = await unknown(home)
-        home.world.land(payment.txid)
+        home.upstream.land(payment.txid)
 
         closed = await home.state.reconciler.step()
 
         assert (closed, state_of(home, payment)) == (1, ("settled", "chain"))
-        assert len(home.world.asked("/settle")) == 1
+        assert len(home.upstream.asked("/settle")) == 1
 
 
 @pytest.mark.parametrize(("round_now", "state"), [(5_510, "intent"), (5_511, "refused")])
@@ -50,9 +50,9 @@ async def test_rule_19_a_payment_found_later_is_settled_without_its_payer(tmp_pa
 async def test_rule_19_absence_closes_a_payment_only_past_last_valid(
     round_now: int, state: str, tmp_path: Path
 ) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = await unknown(home)
-        home.world.round = round_now
+        home.upstream.round = round_now
 
         await home.state.reconciler.step()
 
@@ -61,9 +61,9 @@ async def test_rule_19_absence_closes_a_payment_only_past_last_valid(
 
 @in_loop
 async def test_rule_19_no_clock_closes_a_payment_while_the_chain_cannot_be_asked(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = await unknown(home)
-        home.world.lookup_down = True
+        home.upstream.lookup_down = True
         home.clock.step(10 * 86_400)
 
         await home.state.reconciler.step()
@@ -73,9 +73,9 @@ async def test_rule_19_no_clock_closes_a_payment_while_the_chain_cannot_be_asked
 
 @in_loop
 async def test_rule_15_without_an_indexer_an_unbroken_chain_of_404s_is_proof(tmp_path: Path) -> None:
-    async with house(tmp_path, indexer=False) as home:
+    async with gateway_app(tmp_path, indexer=False) as home:
         payment = await unknown(home)
-        for home.world.round in (5_400, 5_511):
+        for home.upstream.round in (5_400, 5_511):
             home.clock.step(300)
             await home.state.reconciler.step()
 
@@ -84,9 +84,9 @@ async def test_rule_15_without_an_indexer_an_unbroken_chain_of_404s_is_proof(tmp
 
 @in_loop
 async def test_rule_15_without_an_indexer_a_gap_over_900_rounds_proves_nothing(tmp_path: Path) -> None:
-    async with house(tmp_path, indexer=False) as home:
+    async with gateway_app(tmp_path, indexer=False) as home:
         payment = await unknown(home)
-        for home.world.round in (5_901, 5_950, 7_000):
+        for home.upstream.round in (5_901, 5_950, 7_000):
             home.clock.step(300)
             await home.state.reconciler.step()
 
@@ -96,7 +96,7 @@ async def test_rule_15_without_an_indexer_a_gap_over_900_rounds_proves_nothing(t
 
 @in_loop
 async def test_lookups_come_later_each_time(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         await unknown(home)
         waits = []
         for _ in range(4):
@@ -123,7 +123,7 @@ def test_a_watch_does_not_grow_on_an_unclear_lookup() -> None:
 
 @in_loop
 async def test_rule_19_payments_that_nothing_can_close_keep_no_other_from_its_turn(tmp_path: Path) -> None:
-    async with house(tmp_path, indexer=False) as home:
+    async with gateway_app(tmp_path, indexer=False) as home:
         ledger = home.state.ledger.ledger
         names = [f"{number:052d}" for number in range(2 * PAGE + 1)]
         stuck = [
@@ -132,7 +132,7 @@ async def test_rule_19_payments_that_nothing_can_close_keep_no_other_from_its_tu
         ledger.write_all([partial(ledger.write_intent, intent) for intent in stuck])
         home.clock.step(1)
         payment = await unknown(home)
-        home.world.land(payment.txid)
+        home.upstream.land(payment.txid)
         for name in stuck:
             home.state.reconciler.open.due[name.txid] = (1e12, 1.0)
 

@@ -8,42 +8,42 @@ from gateway.ledger.record import Settle
 from gateway.ledger.store import PAGE
 from gateway.payments.reconcile import HORIZON_ROUNDS
 from tests.ledger.test_ledger import INTENT
-from tests.support.gateway_house import House, house, in_loop
+from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
 
 PAST_LAST_VALID = 5_511
 
 
-async def refused(home: House) -> Signed:
-    home.world.settle, home.world.rounds_a_look = "simulation", 1
+async def refused(home: GatewayHarness) -> Signed:
+    home.upstream.settle, home.upstream.rounds_a_look = "simulation", 1
     payment = home.buyer.pay()
     assert (await home.send(payment)).status_code == 402
-    home.world.rounds_a_look = 0
+    home.upstream.rounds_a_look = 0
     return payment
 
 
-async def believed(home: House) -> Signed:
+async def believed(home: GatewayHarness) -> Signed:
     """Let a payment be delivered on the facilitator's word."""
-    home.world.settle, home.world.lookup_down = "lie", True
+    home.upstream.settle, home.upstream.lookup_down = "lie", True
     payment = home.buyer.pay()
     assert (await home.send(payment)).status_code == 200
-    home.world.lookup_down = False
+    home.upstream.lookup_down = False
     return payment
 
 
-async def look(home: House, seconds: float = 60.0) -> None:
+async def look(home: GatewayHarness, seconds: float = 60.0) -> None:
     for _ in range(2):
         home.clock.step(seconds)
         await home.state.reconciler.step()
 
 
-def closed(home: House, payment: Signed) -> tuple[str, str | None, str | None]:
+def closed(home: GatewayHarness, payment: Signed) -> tuple[str, str | None, str | None]:
     record = home.state.ledger.ledger.find(payment.txid)
     assert record is not None
     return record.state, record.evidence, record.reason
 
 
-def counted(home: House, name: str) -> float | None:
+def counted(home: GatewayHarness, name: str) -> float | None:
     return home.state.metrics.registry.get_sample_value(f"{name}_total")
 
 
@@ -51,39 +51,39 @@ def counted(home: House, name: str) -> float | None:
 async def test_rule_18_a_refused_payment_that_landed_is_found_counted_and_delivered_when_it_is_sent_again(
     tmp_path: Path,
 ) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = await refused(home)
-        home.world.land(payment.txid)
+        home.upstream.land(payment.txid)
 
         await look(home)
 
         assert closed(home, payment) == ("settled", "chain", "landed_after_refusal")
         assert counted(home, "emi_payments_refused_but_landed") == 1
         assert (await home.send(payment)).status_code == 200
-        assert home.world.transfers[payment.txid] == 1
+        assert home.upstream.transfers[payment.txid] == 1
 
 
 @in_loop
 async def test_a_refusal_is_looked_at_until_its_payment_can_never_land_and_then_no_more(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = await refused(home)
         await look(home)
         before = closed(home, payment)
-        home.world.round = PAST_LAST_VALID
+        home.upstream.round = PAST_LAST_VALID
         await look(home, 300)
-        after, looks = closed(home, payment), home.world.looks[payment.txid]
+        after, looks = closed(home, payment), home.upstream.looks[payment.txid]
         await look(home, 3_000)
 
         assert (before[:2], after[:2]) == (("refused", "before_broadcast"), ("refused", "absent"))
-        assert home.world.looks[payment.txid] == looks
+        assert home.upstream.looks[payment.txid] == looks
         assert counted(home, "emi_payments_refused_but_landed") == 0
 
 
 @in_loop
 async def test_without_an_indexer_the_second_look_watches_algod_from_the_intent_on(tmp_path: Path) -> None:
-    async with house(tmp_path, indexer=False) as home:
+    async with gateway_app(tmp_path, indexer=False) as home:
         payment = await refused(home)
-        for home.world.round in (5_400, PAST_LAST_VALID):
+        for home.upstream.round in (5_400, PAST_LAST_VALID):
             await look(home, 300)
 
         assert closed(home, payment)[:2] == ("refused", "absent")
@@ -91,9 +91,9 @@ async def test_without_an_indexer_the_second_look_watches_algod_from_the_intent_
 
 @in_loop
 async def test_a_delivery_on_the_facilitators_word_is_confirmed_once_the_node_answers(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = await believed(home)
-        home.world.land(payment.txid)
+        home.upstream.land(payment.txid)
 
         await look(home)
 
@@ -103,9 +103,9 @@ async def test_a_delivery_on_the_facilitators_word_is_confirmed_once_the_node_an
 
 @in_loop
 async def test_a_delivery_whose_payment_can_never_land_is_counted_and_stays_a_delivery(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = await believed(home)
-        home.world.round = PAST_LAST_VALID
+        home.upstream.round = PAST_LAST_VALID
 
         await look(home)
         await look(home)
@@ -117,24 +117,24 @@ async def test_a_delivery_whose_payment_can_never_land_is_counted_and_stays_a_de
 
 @in_loop
 async def test_what_cannot_be_told_for_a_day_of_rounds_is_left(tmp_path: Path) -> None:
-    async with house(tmp_path, indexer=False) as home:
+    async with gateway_app(tmp_path, indexer=False) as home:
         payment = await refused(home)
-        home.world.round += HORIZON_ROUNDS + 2_000
+        home.upstream.round += HORIZON_ROUNDS + 2_000
         await home.state.chain.lookup("Z" * 52)
-        looks = home.world.looks[payment.txid]
+        looks = home.upstream.looks[payment.txid]
 
         await look(home)
 
-        assert home.world.looks[payment.txid] == looks
+        assert home.upstream.looks[payment.txid] == looks
         assert closed(home, payment)[:2] == ("refused", "before_broadcast")
 
 
 @in_loop
 async def test_a_clock_that_was_days_behind_ends_no_second_look(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = await believed(home)
         home.clock.set_wall(2 * 86_400)
-        home.world.round = PAST_LAST_VALID
+        home.upstream.round = PAST_LAST_VALID
 
         await look(home)
 
@@ -143,7 +143,7 @@ async def test_a_clock_that_was_days_behind_ends_no_second_look(tmp_path: Path) 
 
 @in_loop
 async def test_second_looks_come_seldom_and_later_each_time(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         await refused(home)
         home.clock.step(10)
         waits = []
@@ -158,7 +158,7 @@ async def test_second_looks_come_seldom_and_later_each_time(tmp_path: Path) -> N
 
 @in_loop
 async def test_what_cannot_be_looked_up_keeps_nothing_else_from_its_turn(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         ledger, now = home.state.ledger.ledger, home.clock.now()
         older = [replace(INTENT, txid=f"{number:052d}", created_at=now.timestamp()) for number in range(PAGE)]
         ledger.write_all([partial(ledger.write_intent, intent) for intent in older])
@@ -167,7 +167,7 @@ async def test_what_cannot_be_looked_up_keeps_nothing_else_from_its_turn(tmp_pat
             home.state.reconciler.unproven.due[intent.txid] = (1e12, 1.0)
         home.clock.step(1)
         payment = await believed(home)
-        home.world.land(payment.txid)
+        home.upstream.land(payment.txid)
 
         for _ in range(4):
             await look(home)

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.payments.decide import Delivered
 from gateway.payments.purchase import MAX_REMEMBERED, MAX_REMEMBERED_BYTES, DeliveredCache
-from tests.support.gateway_house import house, in_loop
+from tests.support.gateway_app import gateway_app, in_loop
 
 
 def delivery(number: int, body: bytes = b"{}") -> Delivered:
@@ -52,11 +52,11 @@ def test_different_bodies_are_bounded_by_their_bytes_and_equal_ones_count_once()
 
 @in_loop
 async def test_rule_16_a_replay_touches_neither_the_ledger_nor_the_facilitator(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
         first = await home.send(payment)
         await home.state.ledger.flush()
-        home.world.calls.clear()
+        home.upstream.calls.clear()
         await home.state.ledger.close()
 
         replay = await home.send(payment)
@@ -65,14 +65,14 @@ async def test_rule_16_a_replay_touches_neither_the_ledger_nor_the_facilitator(t
         await home.state.start(home.state.facilitator._http)
     assert replay.status_code == 200
     assert (replay.content, replay.headers["PAYMENT-RESPONSE"]) == (first.content, first.headers["PAYMENT-RESPONSE"])
-    assert home.world.calls == [] or all(path == "/supported" for path, _ in home.world.calls)
+    assert home.upstream.calls == [] or all(path == "/supported" for path, _ in home.upstream.calls)
 
 
 @pytest.mark.parametrize("mode", ["500", "insufficient"])
 @in_loop
 async def test_what_is_not_settled_is_never_remembered(mode: str, tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        home.world.settle = mode
+    async with gateway_app(tmp_path) as home:
+        home.upstream.settle = mode
         payment = home.buyer.pay()
 
         await home.send(payment)

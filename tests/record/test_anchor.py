@@ -1,36 +1,98 @@
-"""Anchors: a head in a note on chain, sent by `emi log anchor` and looked up by `emi verify --anchor`."""
+"""Anchors: a checkpoint in a note on chain, sent by `emi log anchor` and looked up by `emi verify --anchor`."""
 
 from __future__ import annotations
 
 import base64
 import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gateway.wire.algorand import unpack
-from generator.cli._anchor import NOTE_PREFIX, Anchor, check, find, head_in, note_of, send
-from generator.cli._ballot import Chain
-from generator.cli._node import Node
+from generator.cli._anchor import NOTE_PREFIX, Anchor, AnchorError, Node, check, find, head_in, note_of, send
 from generator.cli._published import PublishedError
 from generator.record.log.note import NoteError
 from generator.record.log.reader import LogReader
-from tests.cli.test_vote_command import FakeNode, node
+from tests.support.arena_inputs import GENESIS, voter
 from tests.support.published_log import head_of, publish
-from tests.support.worlds import voter
 
 ENTRIES = [f"entry {number}".encode() for number in range(300)]
 EARLY = head_of(ENTRIES[:120])
 
 
-@pytest.fixture
+class FakeNode:
+    """A node that takes what it is given; also an indexer. `answers`: path prefix -> JSON, or (status, JSON)."""
+
+    def __init__(self, **answers: object) -> None:
+        self.answers: dict[str, object] = {
+            "/v2/transactions/params": {
+                "last-round": 7_000,
+                "min-fee": 1_000,
+                "fee": 0,
+                "genesis-hash": GENESIS,
+                "genesis-id": "emi-devnet-v1",
+                "consensus-version": "x",
+            },
+            "/v2/accounts": {"amount": 10_000_000, "min-balance": 200_000},
+            "/v2/status": {"last-round": 7_000},
+            "/v2/transactions/pending": {"confirmed-round": 7_001, "pool-error": ""},
+            "/v2/transactions": {"txId": "x"},
+            **answers,
+        }
+        self.sent: list[bytes] = []
+        self.tokens: set[str | None] = set()
+
+    def answer(self, path: str, body: bytes | None) -> tuple[int, object]:
+        if body is not None:
+            self.sent.append(body)
+        name = max((one for one in self.answers if path.startswith(one)), key=len)
+        found = self.answers[name]
+        return found if isinstance(found, tuple) else (200, found)
+
+
+@contextmanager
+def served(fake: FakeNode) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def _any(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"])) if self.command == "POST" else None
+            fake.tokens.add(self.headers.get("X-Algo-API-Token"))
+            status, content = fake.answer(self.path, body)
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(json.dumps(content).encode())
+
+        do_GET = do_POST = _any  # noqa: N815
+
+        def log_message(self, *_: object) -> None:
+            """Keep quiet."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def anchored(fake: FakeNode) -> tuple[str, int, int | None]:
+    with served(fake) as url:
+        return send(Node(url, "s3cret", "devnet"), voter(0), EARLY)
+
+
+@pytest.fixture(scope="module")
 def sent() -> tuple[str, bytes]:
-    """One anchor as it left for the node."""
+    """One anchor as it was sent to the node."""
     fake = FakeNode()
-    with node(fake) as url:
-        txid, _, block = send(Chain(Node(url), "devnet", None), voter(0), EARLY)
-    assert block == 7_001
+    txid, fee, block = anchored(fake)
+    assert (fee, block) == (1_000, 7_001)
+    assert fake.tokens == {"s3cret"}
     return txid, fake.sent[0]
 
 
@@ -58,9 +120,7 @@ def row_of(txid: str, signed: bytes, **changes: Any) -> dict[str, Any]:
 
 
 def looked_up(txid: str, row: object) -> Anchor:
-    fake = FakeNode()
-    fake.says["/v2/transactions/"] = {"transaction": row}
-    with node(fake) as url:
+    with served(FakeNode(**{"/v2/transactions/": {"transaction": row}})) as url:
         return find(url, txid)
 
 
@@ -78,6 +138,37 @@ def test_an_anchor_is_sent_found_and_shows_what_was_there_by_then(sent: tuple[st
     transaction = unpack(signed)["txn"]
     assert transaction["snd"] == transaction["rcv"]
     assert "amt" not in transaction
+
+
+@pytest.mark.parametrize(
+    ("answers", "line", "sent"),
+    [
+        ({"/v2/accounts": {"amount": 200_500, "min-balance": 200_000}}, "cannot pay the fee of 1000 micro-ALGO", 0),
+        ({"/v2/transactions/params": []}, "no answer", 0),
+        ({"/v2/transactions/params": (503, {})}, "did not take the anchor", 0),
+        ({"/v2/accounts": (500, {"message": "down"})}, "down", 0),
+        ({"/v2/transactions": (400, {"message": "txn dead: round 9"})}, "txn dead", 1),
+    ],
+)
+def test_an_anchor_that_cannot_be_sent_is_one_clear_line(answers: dict[str, object], line: str, sent: int) -> None:
+    fake = FakeNode(**answers)
+
+    with pytest.raises(AnchorError, match=line):
+        anchored(fake)
+    assert len(fake.sent) == sent
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [({"genesis-hash": base64.b64encode(bytes(32)).decode()}, "nothing was sent"), ({"min-fee": 5_000_000}, "20000")],
+)
+def test_a_node_of_another_network_or_with_a_wild_fee_gets_nothing(changes: dict[str, object], line: str) -> None:
+    fake = FakeNode()
+    fake.answers["/v2/transactions/params"] |= changes  # type: ignore[operator]
+
+    with pytest.raises(AnchorError, match=line):
+        anchored(fake)
+    assert not fake.sent
 
 
 def test_a_log_that_was_changed_since_its_anchor_is_named(sent: tuple[str, bytes]) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from generator.errors import LeadershipLost
 from generator.record.memory.store import Memory
-from tests.support.states import url_in
-from tests.support.worlds import NOON, inputs_at
+from tests.support.arena_inputs import NOON, inputs_at
+from tests.support.databases import url_in
 
 
 class Held:

@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 
 from generator.errors import GeneratorError, LeadershipLost
-from generator.record.audit.auditing import Audit, AuditError, scores_of
+from generator.record.audit.audit import Audit, AuditError, scores_of
 from generator.record.log.note import Checkpoint, Signer
 from generator.record.log.reader import LogReader
 from generator.record.log.tiles import unbundle
-from generator.record.logbook import KeyFileError, Logbook, add_key, drop_old_keys, give_up, make_key, read_keys
+from generator.record.logbook import KeyFileError, Logbook, add_key, drop_old_keys, make_key, read_keys
 from tests.support import rfc6962
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at, ticks
+from tests.support.databases import dump, url_in
 from tests.support.log_records import CROWDED, NAME, Record
-from tests.support.states import dump, url_in
-from tests.support.worlds import HOUR, MINUTE, NOON, inputs_at, ticks
 
 HOURS = 8
 
@@ -233,20 +233,6 @@ def test_an_older_memory_adds_nothing_to_the_published_log_and_stops_nothing(res
     assert restored.publish() == 0
     assert restored.read("checkpoint") == head
     assert {path: path.read_bytes() for path in before} == before
-
-
-def test_a_log_that_was_given_up_begins_anew(restored: Record) -> None:
-    current = restored.site / "current" / "log"
-    current.mkdir(parents=True)
-    (current / "checkpoint").write_bytes(restored.read("checkpoint"))
-    aside = give_up(restored.key_file, restored.site)
-    restored.restart()
-    restored.play(ticks(NOON + 190 * MINUTE, 60, 5))
-
-    assert aside is None
-    assert restored.publish() > 0
-    head = Checkpoint.open(restored.read("checkpoint"), [read_keys(restored.key_file)[0].verifier])
-    assert head.root == rfc6962.mth(entries(restored))
 
 
 # Keys

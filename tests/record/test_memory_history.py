@@ -11,8 +11,8 @@ import pytest
 from generator.record.memory import history
 from generator.record.memory.store import Memory
 from generator.record.memory.tables import SCHEMA_KEY
-from tests.support.states import dump, reopen, url_in
-from tests.support.worlds import HOUR, MINUTE, NOON, inputs_at
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at
+from tests.support.databases import dump, reopen, url_in
 
 DAY = 24 * HOUR
 

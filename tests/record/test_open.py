@@ -12,8 +12,8 @@ import pytest
 from generator.errors import MemoryUnreadable
 from generator.record.memory.store import Memory
 from generator.record.memory.tables import SCHEMA_VERSION
-from tests.support.states import dump, url_in
-from tests.support.worlds import NOON, inputs_at, ticks
+from tests.support.arena_inputs import NOON, inputs_at, ticks
+from tests.support.databases import dump, url_in
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ from generator.arena.values import Tally
 from generator.catalog.words import Consensus, PatternType, Prediction, RoundPhase
 from generator.inbox.folder import Inbox
 from generator.record.memory.store import Memory
-from tests.support.states import dump, reopen, url_in
-from tests.support.worlds import CONFIG, HOUR, MINUTE, NOON, Vote, inputs_at, ticks
+from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, inputs_at, ticks
+from tests.support.databases import dump, reopen, url_in
 
 ROUND = "BTC-20261120-130000"
 OPENED = NOON + MINUTE

@@ -23,9 +23,9 @@ from generator.cli.verify import verify
 from generator.record.audit.recount import path_of
 from generator.record.memory.counted import KEPT_MS
 from generator.record.polls import Polls
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, Vote, inputs_at, ticks
+from tests.support.databases import dump, url_in
 from tests.support.log_records import CROWDED, Record
-from tests.support.states import dump, url_in
-from tests.support.worlds import HOUR, MINUTE, NOON, Vote, inputs_at, ticks
 
 ROUND, NEXT = "ETH-20261120-130000", "BTC-20261120-140000"
 VOTES = (

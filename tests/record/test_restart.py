@@ -18,8 +18,8 @@ from generator.arena.values import ArenaView
 from generator.catalog.words import Prediction, RoundPhase
 from generator.errors import MemoryUnreadable
 from generator.record.memory.store import Memory
-from tests.support.states import dump, reopen, url_in
-from tests.support.worlds import CONFIG, HOUR, MINUTE, NOON, Vote, inputs_at, ms, ticks
+from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, inputs_at, ms, ticks
+from tests.support.databases import dump, reopen, url_in
 
 CROWDED = replace(CONFIG, assets=("BTC", "ETH"), simulated_crowd=True)
 

@@ -9,8 +9,8 @@ import pytest
 
 from generator.catalog.assets import ASSETS
 from generator.record.memory.store import Memory
-from tests.support.states import url_in
-from tests.support.worlds import HOUR, MINUTE, NOON, inputs_at
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at
+from tests.support.databases import url_in
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from generator.cli.verify import verify
 from tests.arena.test_published import a_row, a_void_row
-from tests.support.worlds import HOUR, NOON
+from tests.support.arena_inputs import HOUR, NOON
 
 
 def run(folder: Path, rows: list[dict[str, Any]]) -> Result:

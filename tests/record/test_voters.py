@@ -12,8 +12,8 @@ from sqlalchemy import create_engine, select
 from generator.catalog.words import Prediction
 from generator.record.memory.store import Memory
 from generator.record.memory.tables import voters
-from tests.support.states import reopen, url_in
-from tests.support.worlds import CONFIG, HOUR, MINUTE, NOON, Vote, inputs_at, ticks
+from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, inputs_at, ticks
+from tests.support.databases import reopen, url_in
 
 NEXT = "BTC-20261120-130000"
 

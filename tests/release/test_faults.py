@@ -15,16 +15,17 @@ from generator.release.release import Releases
 from generator.release.vault import Vault
 from generator.runtime.app import App
 from generator.runtime.schedule import Clockwork
+from tests.support.clock import ManualClock
 from tests.support.disks import FailingDisk
-from tests.support.services import SteppedClock, opened
+from tests.support.services import opened
 
 MINUTE = timedelta(minutes=1)
 
 
-class House:
+class GeneratorHarness:
     """One generator for all tests, which each publish into folders of their own: only its opening takes long."""
 
-    def __init__(self, app: App, clock: SteppedClock, runner: asyncio.Runner) -> None:
+    def __init__(self, app: App, clock: ManualClock, runner: asyncio.Runner) -> None:
         self.app, self.clock, self.runner = app, clock, runner
         self.clockwork = Clockwork(app)
         self.folder = Path()
@@ -75,12 +76,12 @@ class House:
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    clock = SteppedClock()
+def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GeneratorHarness]:
+    clock = ManualClock()
     with asyncio.Runner() as runner:
         opening = opened(tmp_path_factory.mktemp("state"), clock)
         app = runner.run(opening.__aenter__())
-        yield House(app, clock, runner)
+        yield GeneratorHarness(app, clock, runner)
         runner.run(opening.__aexit__(None, None, None))
 
 
@@ -90,56 +91,58 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     [("write", 0), ("write", 3), ("sync", 0), ("sync", 1), ("replace", 0), ("move", 0), ("point", 0)],
 )
 def test_whatever_step_fails_the_next_tick_publishes_and_tells_of_it(
-    house: House, tmp_path: Path, step: str, uses: int, done: bool
+    harness: GeneratorHarness, tmp_path: Path, step: str, uses: int, done: bool
 ) -> None:
     disk = FailingDisk(step, uses, done=done)
-    house.move(tmp_path, disk)
-    first = house.shown()
+    harness.move(tmp_path, disk)
+    first = harness.shown()
 
-    house.tick()
-    between, sold = house.shown(), house.sold()
+    harness.tick()
+    between, sold = harness.shown(), harness.sold()
     disk.heal()
-    house.tick()
+    harness.tick()
 
-    status = house.shown()
-    assert house.failures() == 1
+    status = harness.shown()
+    assert harness.failures() == 1
     assert between == first or (step, done) == ("point", True)
     assert status["ticks"]["failed_24h"] == first["ticks"]["failed_24h"] + 1
     assert int(status["generation"]) == int(first["generation"]) + 2
-    assert status["tick_id"] == house.clock.now().strftime("%Y%m%dT%H%M%SZ")
-    assert house.sold() == [status["generation"], *sold]
+    assert status["tick_id"] == harness.clock.now().strftime("%Y%m%dT%H%M%SZ")
+    assert harness.sold() == [status["generation"], *sold]
 
 
-def test_a_store_that_is_away_for_ten_ticks_is_told_of_and_waited_for(house: House, tmp_path: Path) -> None:
+def test_a_store_that_is_away_for_ten_ticks_is_told_of_and_waited_for(
+    harness: GeneratorHarness, tmp_path: Path
+) -> None:
     disk = FailingDisk("write")
-    house.move(tmp_path, disk)
-    first = house.shown()
+    harness.move(tmp_path, disk)
+    first = harness.shown()
 
     for _ in range(10):
-        house.tick()
-        assert house.shown() == first
-    failures = house.failures()
+        harness.tick()
+        assert harness.shown() == first
+    failures = harness.failures()
     disk.heal()
-    house.tick()
+    harness.tick()
 
-    status = house.shown()
-    assert failures == house.failures() == 10
+    status = harness.shown()
+    assert failures == harness.failures() == 10
     assert status["ticks"]["failed_24h"] == first["ticks"]["failed_24h"] + 10
     assert status["valid_until"] > first["valid_until"]
     assert int(status["generation"]) > int(first["generation"])
 
 
 def test_with_the_clock_set_back_an_hour_every_changed_file_has_another_date_that_is_not_ahead(
-    house: House, tmp_path: Path
+    harness: GeneratorHarness, tmp_path: Path
 ) -> None:
     disk = FailingDisk("write")
-    house.move(tmp_path, disk)
+    harness.move(tmp_path, disk)
     disk.heal()
     before = stamps(tmp_path)
 
-    house.tick(-timedelta(hours=1))
+    harness.tick(-timedelta(hours=1))
     after = stamps(tmp_path)
-    house.tick(timedelta(hours=1, minutes=1))
+    harness.tick(timedelta(hours=1, minutes=1))
 
     changed = {path for path in after if after[path][1] != before.get(path, (0, 0))[1]}
     assert "/api/market-regime.php" in changed
@@ -154,7 +157,9 @@ def stamps(folder: Path) -> dict[str, tuple[int, int]]:
     return {f"/{path.relative_to(current)}": (int(stat.st_mtime), stat.st_ino) for path, stat in found.items()}
 
 
-def test_bytes_that_must_not_be_published_fail_the_tick_before_anything_is_sold(house: House, tmp_path: Path) -> None:
+def test_bytes_that_must_not_be_published_fail_the_tick_before_anything_is_sold(
+    harness: GeneratorHarness, tmp_path: Path
+) -> None:
     class Torn:
         """Pages of which half is missing."""
 
@@ -162,32 +167,34 @@ def test_bytes_that_must_not_be_published_fail_the_tick_before_anything_is_sold(
             return {"/index.html": b"<!doctype html><p>half"}
 
     disk = FailingDisk("write")
-    house.move(tmp_path, disk)
+    harness.move(tmp_path, disk)
     disk.heal()
-    first, before, pages = house.shown(), house.sold(), house.app.publisher.pages
+    first, before, pages = harness.shown(), harness.sold(), harness.app.publisher.pages
 
-    house.app.publisher.pages = Torn()  # type: ignore[assignment]
-    house.tick()
-    between = house.shown(), house.sold()
-    house.app.publisher.pages = pages
-    house.tick()
+    harness.app.publisher.pages = Torn()  # type: ignore[assignment]
+    harness.tick()
+    between = harness.shown(), harness.sold()
+    harness.app.publisher.pages = pages
+    harness.tick()
 
     assert between == (first, before)
-    assert house.failures() == 1
-    assert house.shown()["ticks"]["failed_24h"] == first["ticks"]["failed_24h"] + 1
+    assert harness.failures() == 1
+    assert harness.shown()["ticks"]["failed_24h"] == first["ticks"]["failed_24h"] + 1
 
 
-def test_two_generators_on_one_site_never_take_it_back_and_one_is_told(house: House, tmp_path: Path) -> None:
+def test_two_generators_on_one_site_never_take_it_back_and_one_is_told(
+    harness: GeneratorHarness, tmp_path: Path
+) -> None:
     disk = FailingDisk("write")
-    house.move(tmp_path, disk)
+    harness.move(tmp_path, disk)
     disk.heal()
     rival = Releases(tmp_path / "site")
     rival.open()
     rival.publish(f"{rival.generation() + 5:012d}", {"/index.html": b"rival"}, 0)
 
-    house.tick()
+    harness.tick()
     pointed = (tmp_path / "site" / "current").readlink().name
-    house.tick()
+    harness.tick()
 
-    assert house.failures() == 1
-    assert house.shown()["generation"] > pointed
+    assert harness.failures() == 1
+    assert harness.shown()["generation"] > pointed

@@ -29,8 +29,9 @@ from generator.site.resources import Resources
 from generator.site.sample import Sample
 from generator.site.standing import Standing
 from tests.support.builders import full_context
+from tests.support.clock import NOON, ManualClock
 from tests.support.publish_fixture import SITE, bodies, context
-from tests.support.services import NOON, SteppedClock, opened
+from tests.support.services import opened
 
 # One file of each kind, and a page that does not fail.
 OF_KIND = {
@@ -95,9 +96,9 @@ def site(state: Path) -> dict[str, bytes | None]:
     return {path: (current / path).read_bytes() if (current / path).exists() else None for path in paths}
 
 
-def run(state: Path, work: Callable[[App, SteppedClock], Any]) -> None:
+def run(state: Path, work: Callable[[App, ManualClock], Any]) -> None:
     async def whole() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(state, clock, standing=True) as app:
             await work(app, clock)
 
@@ -105,7 +106,7 @@ def run(state: Path, work: Callable[[App, SteppedClock], Any]) -> None:
 
 
 def test_the_release_comes_and_what_cannot_be_made_stays_as_it_was(tmp_path: Path) -> None:
-    async def work(app: App, clock: SteppedClock) -> None:
+    async def work(app: App, clock: ManualClock) -> None:
         await tick(app, clock.now())
         before = site(tmp_path)
         app.publisher.last_good.doubt()  # as after a restart: only what is published is known
@@ -120,7 +121,7 @@ def test_the_release_comes_and_what_cannot_be_made_stays_as_it_was(tmp_path: Pat
 
 
 def test_without_an_earlier_release_what_cannot_be_made_is_left_out(tmp_path: Path) -> None:
-    async def work(app: App, clock: SteppedClock) -> None:
+    async def work(app: App, clock: ManualClock) -> None:
         await tick(broken(app, tmp_path / "templates"), clock.now())
 
     run(tmp_path, work)

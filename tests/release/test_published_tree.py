@@ -25,7 +25,8 @@ from generator.contract.registry import MODELS
 from generator.record.memory.store import Memory
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
-from tests.support.services import NOON, SteppedClock, opened
+from tests.support.clock import NOON, ManualClock
+from tests.support.services import opened
 from tests.support.walk import allowed, leaves, model_paths
 
 WEIGHTS = Path(__file__).parents[2] / "generator" / "brain" / "weights.json"
@@ -38,7 +39,7 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("published")
 
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(folder, clock, hours=5, standing=True, days=3) as app:
             await tick(app, clock.now())
             await tick(app, clock.step(timedelta(minutes=1)))

@@ -16,7 +16,7 @@ from generator.catalog.formats import iso
 from generator.catalog.words import SourceMode
 from generator.market.source import Progress, Source
 from generator.market.values import BarFrame, Observation
-from generator.record.audit.auditing import Audit
+from generator.record.audit.audit import Audit
 from generator.record.log.reader import LogReader
 from generator.record.logbook import head_of
 from generator.runtime.app import build
@@ -24,7 +24,8 @@ from generator.runtime.opening import open_market
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
 from tests.runtime.test_tick import write_candles
-from tests.support.services import NOON, SteppedClock, opened
+from tests.support.clock import NOON, ManualClock
+from tests.support.services import opened
 
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
@@ -51,7 +52,7 @@ def market_time(found: Any) -> str:
     return str(found.get("replay", {}).get("market_time", found["freshness"]["generated_at"]))
 
 
-async def a_day_ahead(app: Any, clock: SteppedClock) -> None:
+async def a_day_ahead(app: Any, clock: ManualClock) -> None:
     """Play three hours of tomorrow: a round is sealed, won or lost, another runs, a third takes votes."""
     clock.step(DAY)
     for _ in range(3 * 12 + 1):
@@ -75,7 +76,7 @@ def back(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     at = None if request.param is SourceMode.SIMULATED else datetime(2026, 1, 4, 12, tzinfo=UTC)
 
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(folder, clock, settings, at=at) as app:
             await tick(app, clock.now())
             await a_day_ahead(app, clock)
@@ -126,7 +127,7 @@ def test_a_start_with_the_clock_ahead_leaves_nothing_of_it_once_the_clock_is_rig
     settings = settings_of(SourceMode.SIMULATED, tmp_path)
 
     async def work() -> None:
-        clock = SteppedClock(NOON + DAY)
+        clock = ManualClock(NOON + DAY)
         async with opened(tmp_path, clock, settings, hours=3) as app:
             await tick(app, clock.now())
             clock.at = NOON
@@ -145,7 +146,7 @@ def test_a_restart_with_the_clock_right_again_voids_what_was_sealed_before_it(tm
     settings = settings_of(SourceMode.SIMULATED, tmp_path)
 
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock, settings) as app:
             await tick(app, clock.now())
             await a_day_ahead(app, clock)
@@ -180,7 +181,7 @@ def test_a_live_market_is_cut_off_at_the_clock_and_not_fetched_again(tmp_path: P
             """Nothing is open."""
 
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         app = build(GeneratorSettings(state_dir=tmp_path), clock)
         app.market.source = source = Live(app.market.source)
         await open_market(app, clock.now(), lambda *_: None, days=1)

@@ -10,12 +10,13 @@ import pytest
 from generator.errors import GeneratorError, LeadershipLost
 from generator.runtime.lease.leadership import Leadership
 from generator.runtime.lease.values import Grant
-from tests.support.leases import FakeLease, HandClock
+from tests.support.clock import ManualClock
+from tests.support.leases import FakeLease
 
 
-def leading(ttl_s: float | None = 3.0) -> tuple[Leadership, FakeLease, HandClock]:
-    lease, clock = FakeLease(ttl_s), HandClock()
-    leadership = Leadership(lease, clock)
+def leading(ttl_s: float | None = 3.0) -> tuple[Leadership, FakeLease, ManualClock]:
+    lease, clock = FakeLease(ttl_s), ManualClock()
+    leadership = Leadership(lease, clock.monotonic)
     leadership.step()
     return leadership, lease, clock
 
@@ -29,7 +30,7 @@ def refused(leadership: Leadership) -> bool:
 
 
 def test_before_the_lease_is_got_nothing_may_be_written() -> None:
-    leadership = Leadership(FakeLease(), HandClock())
+    leadership = Leadership(FakeLease(), ManualClock().monotonic)
 
     assert refused(leadership)
     assert leadership.standing() is None
@@ -44,9 +45,9 @@ def test_the_fence_says_the_epoch_that_was_granted() -> None:
 def test_a_process_that_was_stopped_past_its_time_writes_nothing_even_before_its_thread_runs_again() -> None:
     leadership, _, clock = leading()
 
-    clock.at += 2.69
+    clock.step(2.69)
     assert leadership.fence() == 1
-    clock.at += 0.02
+    clock.step(0.02)
 
     assert refused(leadership)
 
@@ -55,11 +56,11 @@ def test_time_is_counted_from_before_the_request_was_sent() -> None:
     leadership, lease, clock = leading()
 
     def slow() -> None:
-        clock.at += 2.0
+        clock.step(2.0)
 
     lease.on_renew = slow
     leadership.step()
-    clock.at += 0.8
+    clock.step(0.8)
 
     assert refused(leadership)
 
@@ -68,7 +69,7 @@ def test_a_lease_is_renewed_three_times_in_its_time() -> None:
     leadership, _, clock = leading()
 
     for _ in range(10):
-        clock.at += leadership.step()
+        clock.step(leadership.step())
         assert leadership.fence() == 1
 
 
@@ -76,10 +77,10 @@ def test_one_lost_request_costs_nothing_and_a_lease_out_of_reach_ends_by_itself(
     leadership, lease, clock = leading()
     lease.away = True
 
-    clock.at += leadership.step()
+    clock.step(leadership.step())
     assert leadership.fence() == 1
     for _ in range(2):
-        clock.at += leadership.step()
+        clock.step(leadership.step())
 
     assert refused(leadership)
     assert leadership.counts.unreached == 3
@@ -88,7 +89,7 @@ def test_one_lost_request_costs_nothing_and_a_lease_out_of_reach_ends_by_itself(
 def test_a_lease_that_nobody_took_meanwhile_goes_on_under_its_epoch() -> None:
     leadership, lease, clock = leading()
     lease.away = True
-    clock.at += 10
+    clock.step(10)
     leadership.step()
     lease.away = False
 
@@ -128,7 +129,7 @@ def test_a_process_that_cannot_lead_gives_the_lease_back_and_does_not_ask_again_
 
 def test_the_floor_makes_the_next_epoch_higher() -> None:
     lease = FakeLease()
-    leadership = Leadership(lease, HandClock())
+    leadership = Leadership(lease, ManualClock().monotonic)
     leadership.floor = 41
 
     leadership.step()
@@ -139,7 +140,7 @@ def test_the_floor_makes_the_next_epoch_higher() -> None:
 def test_every_change_is_told_and_the_first_answer_too() -> None:
     lease = FakeLease()
     lease.free = False
-    leadership = Leadership(lease, HandClock())
+    leadership = Leadership(lease, ManualClock().monotonic)
     told: list[int | None] = []
 
     def note() -> None:
@@ -184,7 +185,7 @@ def test_a_lease_that_cannot_be_given_back_is_left_to_run_out() -> None:
 def test_a_lease_without_an_end_is_held_while_the_process_lives() -> None:
     leadership, _, clock = leading(None)
 
-    clock.at += 1e6
+    clock.step(1e6)
 
     assert leadership.fence() == 1
 

@@ -30,14 +30,15 @@ from generator.runtime.opening import adopt, fill_later, open_market
 from generator.runtime.publication import Report
 from generator.runtime.schedule import Clockwork
 from generator.settings import GeneratorSettings
+from tests.support.clock import NOON, ManualClock
 from tests.support.leases import FakeLease
 from tests.support.ports import free_port
-from tests.support.services import DAYS, NOON, NoStanding, SteppedClock, opened
+from tests.support.services import DAYS, NoStanding, opened
 
 MINUTE = timedelta(minutes=1)
 
 
-class TwoClocks(SteppedClock):
+class TwoClocks(ManualClock):
     """A wall clock that can be set, over a monotonic one that cannot."""
 
     def __init__(self, at: datetime = NOON) -> None:
@@ -90,7 +91,7 @@ def test_a_tick_past_its_deadline_is_ended_recorded_and_not_published(tmp_path: 
     told: list[Report] = []
 
     async def work() -> None:
-        async with opened(tmp_path, SteppedClock()) as app:
+        async with opened(tmp_path, ManualClock()) as app:
             app.market.source = Slowed(app.market.source, **fault)  # type: ignore[assignment]
             clockwork = Clockwork(app, lambda report, _: told.append(report), deadline_s=0.3)
             await clockwork.fire()
@@ -105,7 +106,7 @@ def test_a_tick_past_its_deadline_is_ended_recorded_and_not_published(tmp_path: 
 
 def test_a_source_that_hangs_ends_before_the_tick_does(tmp_path: Path) -> None:
     async def work() -> None:
-        async with opened(tmp_path, SteppedClock()) as app:
+        async with opened(tmp_path, ManualClock()) as app:
             app.market.source = Slowed(app.market.source, sleep_s=30)  # type: ignore[assignment]
             with pytest.raises(SourceError, match="did not come back within"):
                 await pipeline.tick(app, NOON, sources_s=0.05)
@@ -167,7 +168,7 @@ def test_a_slewed_clock_and_a_slow_process_are_no_jump() -> None:
 class Idle(Clockwork):
     """A clockwork whose ticks are only noted."""
 
-    def __init__(self, clock: SteppedClock) -> None:
+    def __init__(self, clock: ManualClock) -> None:
         super().__init__(cast("App", SimpleNamespace(clock=clock)))
         self.made: list[str] = []
 
@@ -226,7 +227,7 @@ def test_a_jump_back_does_not_silence_the_clockwork() -> None:
 
 def test_the_job_keeps_full_minutes_one_at_a_time_and_forgives_half_a_minute() -> None:
     async def work() -> None:
-        job = Idle(SteppedClock()).job
+        job = Idle(ManualClock()).job
         assert (job.max_instances, job.coalesce, job.misfire_grace_time) == (1, True, 30)
         at = datetime(2026, 11, 20, 12, 0, 0, 1, tzinfo=UTC)
         assert job.trigger.get_next_fire_time(None, at) == NOON + MINUTE
@@ -236,7 +237,7 @@ def test_the_job_keeps_full_minutes_one_at_a_time_and_forgives_half_a_minute() -
 
 def test_a_full_minute_during_a_tick_makes_no_second_one() -> None:
     async def work() -> None:
-        clockwork = Idle(SteppedClock())
+        clockwork = Idle(ManualClock())
         async with clockwork.one:
             await clockwork._on_time()
         assert not clockwork.made
@@ -250,7 +251,7 @@ def test_a_stop_waits_for_the_running_tick(tmp_path: Path) -> None:
     told: list[str] = []
 
     async def work() -> None:
-        async with opened(tmp_path, SteppedClock()) as app:
+        async with opened(tmp_path, ManualClock()) as app:
             app.market.source = Slowed(app.market.source, sleep_s=0.3)  # type: ignore[assignment]
             clockwork = Clockwork(app, lambda report, _: told.append(report.tick_id))
             clockwork.start()
@@ -269,7 +270,7 @@ class OnDuty:
     """A generator with a lease that the test hands out, running in this loop."""
 
     def __init__(self, state: Path, lease: FakeLease, **settings: Any) -> None:
-        self.clock = SteppedClock()
+        self.clock = ManualClock()
         self.lease = lease
         self.told: list[Report] = []
         self.leadership = Leadership(lease)
@@ -305,7 +306,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("record") / "state"
 
     async def work() -> None:
-        async with opened(folder, SteppedClock(NOON - MINUTE)) as app:
+        async with opened(folder, ManualClock(NOON - MINUTE)) as app:
             await pipeline.tick(app, NOON - MINUTE)
 
     run(work)
@@ -448,7 +449,7 @@ class LateVenues:
         await self.source.aclose()
 
 
-async def late(state: Path, clock: SteppedClock) -> tuple[App, LateVenues]:
+async def late(state: Path, clock: ManualClock) -> tuple[App, LateVenues]:
     app = build(GeneratorSettings(state_dir=state), clock)
     app.publisher.standing.close()
     app.publisher.standing = NoStanding()
@@ -460,14 +461,14 @@ async def late(state: Path, clock: SteppedClock) -> tuple[App, LateVenues]:
 
 def test_a_history_that_comes_late_is_read_as_if_it_had_been_there(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         app, _ = await late(tmp_path / "late", clock)
         await pipeline.tick(app, clock.now())
         found = await fill_later(app, pipeline.to_ms(clock.now()), DAYS, lambda *_: None)
         await pipeline.tick(app, clock.step(timedelta(minutes=6)))  # meanwhile
         adopt(app, *found)
         await pipeline.tick(app, clock.step(timedelta(minutes=5)))
-        async with opened(tmp_path / "whole", SteppedClock()) as whole:
+        async with opened(tmp_path / "whole", ManualClock()) as whole:
             await whole.market.source.observe(0, 0)
             expected = await pipeline.observe(whole, clock.now())
             reading = whole.market.engine.update(expected.new_bars)
@@ -495,7 +496,7 @@ def test_a_live_start_without_venues_asks_again_by_itself(tmp_path: Path) -> Non
 
 def test_a_brain_that_began_without_history_is_not_kept_once_there_is_some(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         app, source = await late(tmp_path, clock)
         source.failures = 0
         await pipeline.tick(app, clock.now())  # an hour of bars, kept in memory
@@ -513,7 +514,7 @@ def test_a_brain_that_began_without_history_is_not_kept_once_there_is_some(tmp_p
 
 def test_a_restart_without_venues_keeps_the_brain_that_memory_has(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         app, source = await late(tmp_path, clock)
         source.failures = 0
         adopt(app, *await fill_later(app, pipeline.to_ms(NOON), DAYS, lambda *_: None))
@@ -558,7 +559,7 @@ def test_metrics_are_served_on_loopback_and_a_taken_port_is_told() -> None:
 
 def test_refused_ballots_are_counted_in_the_clockwork_s_metrics(tmp_path: Path) -> None:
     async def work() -> None:
-        async with opened(tmp_path, SteppedClock()) as app:
+        async with opened(tmp_path, ManualClock()) as app:
             clockwork = Clockwork(app)
             inbox = app.settings.inbox_path
             inbox.mkdir(parents=True, exist_ok=True)

@@ -30,8 +30,9 @@ from generator.site.beside import Beside
 from generator.wings.bucket.mirror import Mirrored
 from generator.wings.bucket.site import BucketSite
 from tests.support.buckets import FaultyBucket, memory
+from tests.support.clock import NOON, ManualClock
 from tests.support.leases import FakeLease
-from tests.support.services import DAYS, NOON, NoStanding, SteppedClock, opened
+from tests.support.services import DAYS, NoStanding, opened
 
 MINUTE = timedelta(minutes=1)
 
@@ -47,7 +48,7 @@ def nothing(*_: object) -> None:
     pass
 
 
-def made(state: Path, clock: SteppedClock, fence: Callable[[], int] = lambda: 0, **settings: Any) -> App:
+def made(state: Path, clock: ManualClock, fence: Callable[[], int] = lambda: 0, **settings: Any) -> App:
     """Build a generator as `emi schedule` does, but without OpenAPI."""
     app = build(GeneratorSettings(state_dir=state, **settings), clock, fence=fence, at_once=False)
     app.publisher.standing.close()
@@ -71,7 +72,7 @@ def refused() -> int:
 
 def test_a_standby_makes_whole_ticks_and_writes_nothing_anywhere(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock) as leader:
             await tick(leader, clock.now())
             before = tree(tmp_path)
@@ -92,7 +93,7 @@ def test_what_a_standby_prepared_gives_way_to_what_the_last_leader_wrote(tmp_pat
     hourly = tmp_path / "site" / "current" / "track-record" / "hourly.csv"
 
     async def work() -> None:
-        clock = SteppedClock(NOON.replace(minute=56))
+        clock = ManualClock(NOON.replace(minute=56))
         async with opened(tmp_path, clock, hours=3) as leader:
             leader.publisher.beside.close()
             leader.publisher.beside = Beside(leader.record.memory, leader.publisher.releases.shown, at_once=False)
@@ -133,7 +134,7 @@ def _broken(*_: object) -> dict[str, bytes]:
 
 def test_a_standby_that_cannot_prepare_stands_by_all_the_same(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock) as leader:
             await tick(leader, clock.now())
         lease = FakeLease()
@@ -186,7 +187,7 @@ class Given(HeadStart):
 
 def test_a_brain_with_a_head_start_reads_only_what_is_left(tmp_path: Path) -> None:
     async def brain(state: bytes | None, name: str) -> bytes:
-        app = made(tmp_path / name, SteppedClock())
+        app = made(tmp_path / name, ManualClock())
         app.head_start = Given(state)
         seen: list[int] = []
         await open_market(app, NOON, lambda _, total, what: seen.append(total * ("brain" in what)), 0, DAYS)
@@ -207,7 +208,7 @@ def test_a_brain_with_a_head_start_reads_only_what_is_left(tmp_path: Path) -> No
 
 def test_a_head_start_of_other_weights_is_not_used(tmp_path: Path) -> None:
     async def work() -> None:
-        app = made(tmp_path, SteppedClock())
+        app = made(tmp_path, ManualClock())
         app.head_start = Given(b"not a brain")
         await open_market(app, NOON, nothing, 0, DAYS)
         assert app.market.engine.counters.bars == 288 * DAYS
@@ -244,7 +245,7 @@ class Dead:
 
 def test_ticks_that_fail_on_a_disk_the_memory_shares_are_told_as_failed_with_their_reason(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock) as app:
             clockwork = Clockwork(app)
             await clockwork.fire()
@@ -269,13 +270,13 @@ def test_ticks_that_fail_on_a_disk_the_memory_shares_are_told_as_failed_with_the
 def test_a_wrong_key_of_the_log_is_refused_before_any_history_is_read(tmp_path: Path, key: str) -> None:
     async def work() -> None:
         if key == "of another log":
-            async with opened(tmp_path / "state", SteppedClock()) as before:
+            async with opened(tmp_path / "state", ManualClock()) as before:
                 await tick(before, NOON)
             make_key(tmp_path / "log.key", "another.example/log")
         if key == "of nobody":
             (tmp_path / "log.key").write_text("no key\n")
         leadership = Leadership(FakeLease())
-        app = made(tmp_path / "state", SteppedClock(), leadership.fence, log_key_file=tmp_path / "log.key")
+        app = made(tmp_path / "state", ManualClock(), leadership.fence, log_key_file=tmp_path / "log.key")
         with pytest.raises(KeyFileError):
             await Duty(app, leadership, days=DAYS).run()
         assert not len(app.market.history)
@@ -291,7 +292,7 @@ class InStore:
         self.told: list[str] = []
         self.lease = FakeLease()
         self.leadership = Leadership(self.lease)
-        self.app = made(state, SteppedClock(), self.leadership.fence)
+        self.app = made(state, ManualClock(), self.leadership.fence)
         settings = {"site_url": "s3://bucket/site"}
         self.app.settings = self.app.settings.model_copy(update=settings)
         public = BucketSite(bucket, state.name, self.leadership.fence)
@@ -332,7 +333,7 @@ def test_a_standby_lays_nothing_down_and_a_store_that_is_away_is_waited_for(tmp_
     bucket = FaultyBucket(memory())
 
     async def work() -> None:
-        async with opened(tmp_path / "two", SteppedClock(NOON - MINUTE)) as before:
+        async with opened(tmp_path / "two", ManualClock(NOON - MINUTE)) as before:
             await tick(before, NOON - MINUTE)
         two = InStore(tmp_path / "two", bucket)
         two.lease.free = False

@@ -22,8 +22,9 @@ from generator.runtime.opening import open_market
 from generator.runtime.schedule import Clockwork
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
+from tests.support.clock import NOON, ManualClock
 from tests.support.disks import FailingDisk
-from tests.support.services import NOON, SteppedClock, opened, with_disk
+from tests.support.services import opened, with_disk
 
 MINUTE = timedelta(minutes=1)
 
@@ -41,7 +42,7 @@ def body(state: Path, path: str) -> Any:
 
 def test_every_file_of_a_release_is_of_one_tick(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock) as app:
             await tick(app, clock.now())
             await tick(app, clock.step(MINUTE))
@@ -56,7 +57,7 @@ def test_every_file_of_a_release_is_of_one_tick(tmp_path: Path) -> None:
 
 def test_the_vault_and_the_site_carry_the_same_generation(tmp_path: Path) -> None:
     async def work() -> None:
-        async with opened(tmp_path, SteppedClock()) as app:
+        async with opened(tmp_path, ManualClock()) as app:
             await tick(app, NOON)
 
     run(work)
@@ -69,7 +70,7 @@ def test_the_vault_and_the_site_carry_the_same_generation(tmp_path: Path) -> Non
 @pytest.mark.parametrize("step", ["write", "sync", "replace", "point"])
 def test_a_full_disk_leaves_the_last_release_and_the_next_tick_recovers(tmp_path: Path, step: str) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock) as app:
             await tick(app, clock.now())
             before = body(tmp_path, "/status.json")
@@ -84,7 +85,7 @@ def test_a_full_disk_leaves_the_last_release_and_the_next_tick_recovers(tmp_path
 
 def test_a_generation_is_never_used_twice_when_only_the_vault_was_written(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock) as app:
             await tick(app, clock.now())
             broken = with_disk(app, FailingDisk("point"))
@@ -99,7 +100,7 @@ def test_a_generation_is_never_used_twice_when_only_the_vault_was_written(tmp_pa
 
 def test_a_clock_set_back_an_hour_goes_on_with_higher_generations_and_loses_nothing(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock, hours=6) as app:
             first = await tick(app, clock.now())
             lessons = body(tmp_path, "/api/teacher-lessons.php")["teacher_brain"]["metrics"]["lessons_total"]
@@ -114,7 +115,7 @@ def test_a_clock_set_back_an_hour_goes_on_with_higher_generations_and_loses_noth
 
 def test_a_clock_that_jumps_a_day_ahead_voids_what_it_missed_and_never_forecasts_after_the_fact(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock, hours=3) as app:
             await tick(app, clock.now())
             await tick(app, clock.step(timedelta(days=1, minutes=7)))
@@ -129,7 +130,7 @@ def test_a_clock_that_jumps_a_day_ahead_voids_what_it_missed_and_never_forecasts
 
 def test_a_restart_goes_on_where_it_stopped(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock, hours=4) as app:
             await tick(app, clock.now())
         before = body(tmp_path, "/arena/get_shared_intelligence.php")
@@ -144,11 +145,11 @@ def test_a_restart_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 def test_a_restart_reads_what_the_same_run_without_a_restart_reads(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path / "one", clock) as app:
             await tick(app, clock.now())
             await tick(app, clock.step(timedelta(minutes=30)))
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path / "two", clock) as app:
             await tick(app, clock.now())
         clock.step(timedelta(minutes=30))
@@ -179,7 +180,7 @@ def test_a_source_that_breaks_fails_the_tick_not_the_clockwork(tmp_path: Path) -
     told: list[str] = []
 
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock) as app:
             app.market.source = Broken(app.market.source)  # type: ignore[assignment]
             clockwork = Clockwork(app, lambda report, _seconds: told.append(report.tick_id))
@@ -198,7 +199,7 @@ def test_after_a_stop_no_further_tick_begins(tmp_path: Path) -> None:
     told: list[str] = []
 
     async def work() -> None:
-        async with opened(tmp_path, SteppedClock()) as app:
+        async with opened(tmp_path, ManualClock()) as app:
             clockwork = Clockwork(app, lambda report, _seconds: told.append(report.tick_id))
             clockwork.stop()
             await clockwork.fire()
@@ -228,7 +229,7 @@ def test_a_replay_moved_elsewhere_voids_what_was_under_way_and_says_why(tmp_path
     )
 
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         first = datetime(2026, 1, 9, 12, tzinfo=UTC)
         async with opened(tmp_path, clock, settings, at=first) as app:
             for _ in range(2):
@@ -256,7 +257,7 @@ def test_a_recording_that_was_never_played_begins_with_the_two_days_before(
     )
 
     async def work() -> None:
-        app = build(settings, SteppedClock(), begins)
+        app = build(settings, ManualClock(), begins)
         await open_market(app, NOON, lambda *_: None, days=3)
         await tick(app, NOON)
         await app.aclose()
@@ -279,7 +280,7 @@ def test_hours_in_which_a_recording_has_too_few_bars_for_a_forecast_are_not_play
     )
 
     async def work() -> None:
-        app = build(settings, SteppedClock(), datetime(2026, 1, 2, 0, tzinfo=UTC))
+        app = build(settings, ManualClock(), datetime(2026, 1, 2, 0, tzinfo=UTC))
         await open_market(app, NOON, lambda *_: None)
         await tick(app, NOON)
         await app.aclose()
@@ -297,7 +298,7 @@ def test_on_hourly_data_the_brain_says_nothing_and_nothing_is_scored_or_learned(
     )
 
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock, settings, at=datetime(2026, 1, 9, 12, tzinfo=UTC), days=8) as app:
             for _ in range(4 * 12 + 1):
                 await tick(app, clock.now())
@@ -321,7 +322,7 @@ def test_on_hourly_data_the_brain_says_nothing_and_nothing_is_scored_or_learned(
 
 def test_a_brain_state_of_other_weights_is_not_used_and_nothing_is_lost(tmp_path: Path) -> None:
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock, hours=2) as app:
             await tick(app, clock.now())
             inputs = PlayInputs(
@@ -351,7 +352,7 @@ def test_a_market_that_never_moves_is_published_with_every_page(
     )
 
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock, settings, at=datetime(2026, 1, 3, 12, tzinfo=UTC)) as app:
             for _ in range(4):
                 await tick(app, clock.now())
@@ -371,7 +372,7 @@ def test_a_recording_that_ended_is_stale_and_unknown(tmp_path: Path) -> None:
     )
 
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         async with opened(tmp_path, clock, settings, at=datetime(2026, 1, 4, 23, 30, tzinfo=UTC)) as app:
             await tick(app, clock.now())
             assert body(settings.state_dir, "/status.json")["sources"][0]["status"] == "ok"
@@ -398,7 +399,7 @@ def test_a_live_market_out_of_reach_at_the_start_is_published_as_unavailable(tmp
             """Nothing is open."""
 
     async def work() -> None:
-        clock = SteppedClock()
+        clock = ManualClock()
         app = build(GeneratorSettings(state_dir=tmp_path), clock)
         app.market.source = OutOfReach()
         await open_market(app, clock.now(), lambda *_: None)

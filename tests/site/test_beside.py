@@ -19,17 +19,18 @@ from generator.runtime.app import App
 from generator.runtime.tick import tick
 from generator.site.beside import Beside
 from generator.site.renewed import Renewed
+from tests.support.clock import ManualClock
 from tests.support.disks import FailingDisk
-from tests.support.services import SteppedClock, opened, with_disk
+from tests.support.services import opened, with_disk
 
 EVE = datetime(2026, 11, 30, 21, 0, tzinfo=UTC)
 
 
-def run(folder: Path, at: datetime, work: Callable[[App, SteppedClock], object]) -> None:
+def run(folder: Path, at: datetime, work: Callable[[App, ManualClock], object]) -> None:
     """Run ticks with everything beside them."""
 
     async def whole() -> None:
-        clock = SteppedClock(at)
+        clock = ManualClock(at)
         async with opened(folder, clock, hours=3) as app:
             app.publisher.beside = Beside(app.record.memory)
             await work(app, clock)  # type: ignore[misc]
@@ -37,7 +38,7 @@ def run(folder: Path, at: datetime, work: Callable[[App, SteppedClock], object])
     asyncio.run(whole())
 
 
-async def turn(app: App, clock: SteppedClock, minutes: int) -> None:
+async def turn(app: App, clock: ManualClock, minutes: int) -> None:
     """Tick each minute, and let what is made beside it end before the next."""
     for _ in range(minutes):
         await tick(app, clock.step(timedelta(minutes=1)))
@@ -51,7 +52,7 @@ def site(folder: Path, path: str) -> bytes:
 def test_downloads_change_with_the_hour_and_stay_as_they_are_within_it(tmp_path: Path) -> None:
     seen: list[tuple[bytes, int]] = []
 
-    async def work(app: App, clock: SteppedClock) -> None:
+    async def work(app: App, clock: ManualClock) -> None:
         for _ in range(4):
             await turn(app, clock, 1)
             file = tmp_path / "site" / "current" / "track-record" / "hourly.csv"
@@ -70,7 +71,7 @@ def test_downloads_change_with_the_hour_and_stay_as_they_are_within_it(tmp_path:
 
 
 def test_a_month_that_ended_is_put_once_noted_and_linked(tmp_path: Path) -> None:
-    async def work(app: App, clock: SteppedClock) -> None:
+    async def work(app: App, clock: ManualClock) -> None:
         await turn(app, clock, 1)
         assert not list((tmp_path / "site" / "once").glob("files/track-record/*/*"))
         await turn(app, clock, 3)
@@ -90,7 +91,7 @@ def test_a_month_that_ended_is_put_once_noted_and_linked(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("done", [False, True], ids=["the pointer did not move", "it moved unanswered"])
 def test_a_release_that_fails_puts_its_month_again_in_the_next(tmp_path: Path, done: bool) -> None:
-    async def work(app: App, clock: SteppedClock) -> None:
+    async def work(app: App, clock: ManualClock) -> None:
         await turn(app, clock, 2)
         disk = FailingDisk("point", done=done)
         failing = with_disk(app, disk)
@@ -185,14 +186,14 @@ def test_the_first_release_waits_for_no_picture_and_a_restart_goes_on_with_the_l
     def named() -> bool:
         return b"og:image" in site(tmp_path, "index.html")
 
-    async def first(app: App, clock: SteppedClock) -> None:
+    async def first(app: App, clock: ManualClock) -> None:
         patient(app)
         await turn(app, clock, 1)
         assert (set(shown()), named()) == (set(SHOWN[3:]), False)
         await turn(app, clock, 1)
         assert (set(shown()), named()) == (set(SHOWN), True)
 
-    async def again(app: App, clock: SteppedClock) -> None:
+    async def again(app: App, clock: ManualClock) -> None:
         patient(app)
         before = shown()
         await turn(app, clock, 1)

@@ -13,7 +13,7 @@ from generator.catalog.discovery import DISCOVERY_FILES, FEEDS, PAGES, Feed
 from generator.catalog.downloads import DOWNLOADS, Download
 from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
 from generator.catalog.products import PRODUCTS
-from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
+from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
 from generator.site.discovery import discovery
 from tests.support.publish_fixture import SITE
 

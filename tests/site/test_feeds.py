@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.words import SourceMode
 from generator.record.memory.history import RegimeChange
 from generator.site.feeds import CHANGES_READ, ENTRIES, Feeds, news

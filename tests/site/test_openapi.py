@@ -11,13 +11,14 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 from ruamel.yaml import YAML
 
-from generator.catalog.endpoints import ENDPOINTS, RECOMMENDED_ORDER
-from generator.catalog.products import PRODUCTS
-from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, VERSION_ADVICE
+from generator.catalog.endpoints import ENDPOINTS, RECOMMENDED_ORDER, Endpoint
+from generator.catalog.money import usdc_amount
+from generator.catalog.products import PRODUCTS, Product
+from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, VERSION_ADVICE
 from generator.compose.all import compose
 from generator.contract.problem import Problem
 from generator.site.openapi.document import openapi, openapi_yaml
-from tests.contract.service_table import FIELDS, PAID, PATHS
+from tests.contract.service_table import FIELDS
 from tests.support.builders import CONTEXTS, full_context
 
 ERRORS = ("400", "404", "405", "409", "410", "413", "429", "431", "500", "503")
@@ -76,9 +77,10 @@ def test_the_yaml_parses_to_the_same_value_and_is_remembered() -> None:
 
 
 def test_every_path_of_the_service_is_described_with_its_model() -> None:
-    for path, model in {**PATHS, **{path: row[0] for path, row in PAID.items()}}.items():
-        answer = document()["paths"][path]["get"]["responses"]["200"]
-        assert answer["content"]["application/json"]["schema"] == {"$ref": f"#/components/schemas/{model}"}
+    rows: tuple[Endpoint | Product, ...] = (*ENDPOINTS, *PRODUCTS)
+    for row in rows:
+        answer = document()["paths"][row.path]["get"]["responses"]["200"]
+        assert answer["content"]["application/json"]["schema"] == {"$ref": f"#/components/schemas/{row.model}"}
 
 
 def test_the_component_names_are_the_type_names_of_the_service() -> None:
@@ -92,16 +94,15 @@ def test_operation_ids_are_unique_and_nothing_needs_a_credential() -> None:
     assert document()["security"] == []
 
 
-@pytest.mark.parametrize("path", PAID)
-def test_a_paid_operation_tells_its_terms(path: str) -> None:
-    operation = document()["paths"][path]["get"]
-    _, _, atomic, cache_seconds, stability, price = PAID[path]
+@pytest.mark.parametrize("product", PRODUCTS, ids=lambda row: row.id)
+def test_a_paid_operation_states_its_terms(product: Product) -> None:
+    operation = document()["paths"][product.path]["get"]
 
     info = operation["x-payment-info"]
 
-    assert (operation["x-stability"], operation["x-cache-seconds"]) == (stability, cache_seconds)
-    assert info["price"] == {"mode": "fixed", "currency": "USD", "amount": price}
-    assert info["protocols"][0]["x402"]["amount"] == str(atomic)
+    assert (operation["x-stability"], operation["x-cache-seconds"]) == (product.stability, product.cache_seconds)
+    assert info["price"] == {"mode": "fixed", "currency": "USD", "amount": usdc_amount(product.price_atomic)}
+    assert info["protocols"][0]["x402"]["amount"] == str(product.price_atomic)
     assert info["protocols"][0]["x402"]["asset"] == "31566704"
     assert "PAYMENT-REQUIRED" in operation["responses"]["402"]["headers"]
     assert set(operation["responses"]) == {"200", "402", "405", "409", "410", "413", "429", "431", "500", "503"}
@@ -109,7 +110,7 @@ def test_a_paid_operation_tells_its_terms(path: str) -> None:
     assert (header["name"], header["in"], header["required"]) == ("PAYMENT-SIGNATURE", "header", False)
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", [row.path for row in ENDPOINTS])
 def test_a_free_operation_is_stable_and_cached_for_a_minute(path: str) -> None:
     operation = document()["paths"][path]["get"]
 

@@ -10,7 +10,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import PAGES, STATUSES
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
-from generator.catalog.sentences import DISCLAIMER, WHAT_THIS_IS_NOT
+from generator.catalog.text.answers import DISCLAIMER, WHAT_THIS_IS_NOT
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose_free
 from generator.site.pages.render import Pages, PageView

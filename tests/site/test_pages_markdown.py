@@ -4,7 +4,7 @@ import pytest
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS
-from generator.catalog.sentences import DISCLAIMER
+from generator.catalog.text.answers import DISCLAIMER
 from generator.site.pages.markdown import markdown
 from generator.site.pages.render import Pages
 from tests.support.publish_fixture import view

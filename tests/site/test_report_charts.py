@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from generator.catalog.glossary import GLOSSARY
 from generator.compose.paid_human_report import paid_human_report
 from generator.contract.paid_human_report import ReportChart, X402HumanReportPaidResponse
 from generator.site.charts.report import illustrated, report_charts
 from generator.site.pages.format import signed
 from generator.site.sample import bundled
-from tests.compose.readability import grade
 from tests.support.builders import CONTEXTS, full_context
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -88,17 +86,6 @@ def test_funding_and_moves_are_those_of_the_words() -> None:
     moves = {row[0]: row[1] for row in charts()["report-moves"].rows}
 
     assert moves == {coin["asset"]: signed(coin["change_24h"]) for coin in body["assets"]}
-
-
-@pytest.mark.parametrize("name", CONTEXTS)
-def test_charts_read_as_plainly_as_the_report(name: str) -> None:
-    prose = [text for chart in charts(name).values() for text in (f"{chart.title}.", chart.description)]
-    if prose:
-        text = " ".join(prose)
-        for word in sorted(GLOSSARY, key=len, reverse=True):
-            text = text.replace(word, "word")
-
-        assert grade(text) <= 9
 
 
 def test_a_body_with_charts_is_still_the_body_of_the_contract() -> None:

@@ -23,7 +23,7 @@ from aiohttp import web
 
 from generator.market.live.client import open_exchange
 from tests.support.ports import free_port
-from tests.support.synthetic_bodies import HOSTS, Query, World
+from tests.support.synthetic_bodies import HOSTS, Query, SyntheticMarket
 
 SHARED = Path(__file__).parents[3] / "shared" / "market-data" / "exchange-responses"
 
@@ -43,9 +43,9 @@ Override = Callable[[Ask], Any]
 
 @dataclass
 class Venues:
-    """The running server: its world, its faults, and what it was asked."""
+    """The running server: its market, its faults, and what it was asked."""
 
-    world: World
+    market: SyntheticMarket
     port: int = 0
     slow_s: dict[str, float] = field(default_factory=dict)
     status: dict[str, int] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class Venues:
     slow_paths: dict[str, float] = field(default_factory=dict)  # part of a path -> seconds
     dead: set[str] = field(default_factory=set)
     override: Override | None = None
-    date: str | None = None  # the Date header; None for the world's time
+    date: str | None = None  # the Date header; None for the market's time
     asked: Counter[str] = field(default_factory=Counter)
     paths: list[tuple[str, str]] = field(default_factory=list)
 
@@ -73,10 +73,10 @@ class Venues:
         if venue in self.garbage:
             return web.Response(text=self.garbage[venue], content_type="text/html")
         body = self.override(Ask(venue, path, query)) if self.override is not None else None
-        body = body_of(path, query, self.world) if body is None else body
+        body = body_of(path, query, self.market) if body is None else body
         if body is None:
             return web.json_response({"message": f"no {path}"}, status=404)
-        date = format_datetime(datetime.fromtimestamp(self.world.now_ms / 1000, UTC), usegmt=True)
+        date = format_datetime(datetime.fromtimestamp(self.market.now_ms / 1000, UTC), usegmt=True)
         return web.json_response(body, headers={"Date": self.date or date})
 
     def factory(self, ccxt_id: str, config: dict[str, Any]) -> Any:
@@ -100,9 +100,9 @@ def _moved(urls: Any, port: int) -> Any:
 
 
 @asynccontextmanager
-async def serving(world: World) -> AsyncIterator[Venues]:
-    """Serve `world` on a free port of the loopback."""
-    venues = Venues(world)
+async def serving(market: SyntheticMarket) -> AsyncIterator[Venues]:
+    """Serve `market` on a free port of the loopback."""
+    venues = Venues(market)
     app = web.Application()
     app.router.add_get("/{tail:.*}", venues.answer)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.01, handler_cancellation=True)

@@ -14,8 +14,8 @@ from nacl.signing import SigningKey
 
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
-from tests.support.gateway_fakes import FEE_PAYER
-from tests.support.vault_builder import GENERATION
+from tests.support.fake_upstream import FEE_PAYER
+from tests.support.small_vault import GENERATION
 
 Fields = dict[str, Any]
 

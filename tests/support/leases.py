@@ -14,16 +14,6 @@ from generator.runtime.lease.values import Grant, Lease
 Make = Callable[[], Lease]
 
 
-class HandClock:
-    """Seconds that a test moves."""
-
-    def __init__(self) -> None:
-        self.at = 1000.0
-
-    def __call__(self) -> float:
-        return self.at
-
-
 class FakeLease:
     """A lease that does what a test says."""
 

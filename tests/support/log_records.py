@@ -14,8 +14,8 @@ from generator.errors import LeadershipLost
 from generator.record.logbook import Logbook
 from generator.record.memory.store import Memory
 from generator.record.polls import Polls
-from tests.support.states import url_in
-from tests.support.worlds import CONFIG, inputs_at
+from tests.support.arena_inputs import CONFIG, inputs_at
+from tests.support.databases import url_in
 
 NAME = "example.org/log"
 NO_BALLOTS: Final[Mapping[int, Sequence[BallotFile]]] = MappingProxyType({})

@@ -27,10 +27,10 @@ from generator.arena.schedule import Slot, asset_of, round_id_of
 from generator.catalog.words import Prediction
 from generator.errors import LeadershipLost
 from generator.record.log.note import Signer
-from tests.inbox.flood import ballot
+from tests.inbox.many_ballots import ballot
+from tests.support.arena_inputs import HOUR, MINUTE, NOON
+from tests.support.databases import dump, url_in
 from tests.support.log_records import CROWDED, Record
-from tests.support.states import dump, url_in
-from tests.support.worlds import HOUR, MINUTE, NOON
 
 VOTERS = 40
 MOST_BALLOTS = 12  # a round

@@ -16,7 +16,7 @@ from generator.catalog.words import Consensus, Prediction, RoundPhase
 from generator.record.memory import tables as t
 from generator.record.memory.rows import row_of_lesson, row_of_prediction, row_of_round
 from generator.record.memory.store import Memory
-from tests.support.states import url_in
+from tests.support.databases import url_in
 
 HOUR_MS = 3_600_000
 WORDS = (Prediction.BEARISH, Prediction.NEUTRAL, Prediction.BULLISH)

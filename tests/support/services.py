@@ -1,11 +1,11 @@
-"""A whole generator on a stepped clock and a small history, for tests of the tick."""
+"""A whole generator on a manual clock and a small history, for tests of the tick."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,26 +18,9 @@ from generator.runtime.opening import open_market
 from generator.settings import GeneratorSettings
 from generator.site.beside import Beside, Bodies, Sidelong
 from generator.site.standing import Standing
+from tests.support.clock import ManualClock
 
 DAYS = 1  # of history: as little as gives a reading, for the brain takes a second for three
-NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-
-
-class SteppedClock:
-    """A clock that tests move."""
-
-    def __init__(self, at: datetime = NOON) -> None:
-        self.at = at
-
-    def now(self) -> datetime:
-        return self.at
-
-    def monotonic(self) -> float:
-        return self.at.timestamp()
-
-    def step(self, delta: timedelta) -> datetime:
-        self.at += delta
-        return self.at
 
 
 class NoStanding(Standing):
@@ -62,7 +45,7 @@ class NoBeside(Beside):
 @contextlib.asynccontextmanager
 async def opened(
     state: Path,
-    clock: SteppedClock,
+    clock: ManualClock,
     settings: GeneratorSettings | None = None,
     hours: int = 0,
     at: datetime | None = None,

@@ -1,6 +1,6 @@
 """Bodies in the form the venues document, written by us: SYNTHETIC, not recorded from any venue.
 
-Each venue is a function (path, query, world) -> JSON value, or None for a path it does not serve.
+Each venue is a function (path, query, market) -> JSON value, or None for a path it does not serve.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 Query = Mapping[str, list[str]]
-Body = Callable[[str, Query, "World"], Any]
+Body = Callable[[str, Query, "SyntheticMarket"], Any]
 
 BAR = 300_000
 PRICES = {
@@ -30,7 +30,7 @@ LEVEL_USD = 10_000.0
 
 
 @dataclass
-class World:
+class SyntheticMarket:
     """The market that the synthetic venues show at one moment."""
 
     now_ms: int
@@ -90,8 +90,8 @@ KRAKEN_IDS = {"BTC": "XXBTZUSD", "ETH": "XETHZUSD", "XRP": "XXRPZUSD", "XLM": "X
 KRAKEN_BASES = {"BTC": "XXBT", "ETH": "XETH", "XRP": "XXRP", "XLM": "XXLM"}
 
 
-def kraken(path: str, query: Query, world: World) -> Any:
-    ids = {asset: KRAKEN_IDS.get(asset, f"{asset}USD") for asset in (*world.prices, "USDT")}
+def kraken(path: str, query: Query, market: SyntheticMarket) -> Any:
+    ids = {asset: KRAKEN_IDS.get(asset, f"{asset}USD") for asset in (*market.prices, "USDT")}
     assets = {market: asset for asset, market in ids.items()}
     asked = [assets[market] for market in one(query, "pair").split(",") if market in assets]
     asset = asked[0] if asked else "BTC"
@@ -101,17 +101,17 @@ def kraken(path: str, query: Query, world: World) -> Any:
         dark = {"XXBTZUSD.d": _kraken_pair("BTC") | {"altname": "XBTUSD.d"}}  # the same pair, not public
         return {"error": [], "result": pairs | dark}
     if call == "Ticker":
-        return {"error": [], "result": {ids[asset]: _kraken_ticker(world, asset) for asset in asked}}
+        return {"error": [], "result": {ids[asset]: _kraken_ticker(market, asset) for asset in asked}}
     if call == "Depth":
-        bids, asks = world.book("kraken", asset, "USD", int(one(query, "count", "100")))
-        stamp = world.stamp("kraken") // 1000
+        bids, asks = market.book("kraken", asset, "USD", int(one(query, "count", "100")))
+        stamp = market.stamp("kraken") // 1000
         sides = {"asks": [[*level, stamp] for level in asks], "bids": [[*level, stamp] for level in bids]}
         return {"error": [], "result": {ids[asset]: sides}}
     if call == "OHLC":
-        reach = world.now_ms // BAR * BAR - 719 * BAR
-        rows = world.bars("kraken", asset, "USD", max(reach, 1000 * int(one(query, "since", "0"))), 720)
+        reach = market.now_ms // BAR * BAR - 719 * BAR
+        rows = market.bars("kraken", asset, "USD", max(reach, 1000 * int(one(query, "since", "0"))), 720)
         shown = [[row[0] // 1000, *map(text, row[1:5]), text(row[4]), text(row[5]), 9] for row in rows]
-        return {"error": [], "result": {ids[asset]: shown, "last": world.now_ms // 1000}}
+        return {"error": [], "result": {ids[asset]: shown, "last": market.now_ms // 1000}}
     return None
 
 
@@ -143,8 +143,8 @@ def _kraken_pair(asset: str) -> dict[str, Any]:
     }
 
 
-def _kraken_ticker(world: World, asset: str) -> dict[str, Any]:
-    bid, ask = world.best("kraken", asset, "USD")
+def _kraken_ticker(market: SyntheticMarket, asset: str) -> dict[str, Any]:
+    bid, ask = market.best("kraken", asset, "USD")
     day = {
         "v": ["10", "20"],
         "p": [bid, bid],
@@ -156,36 +156,36 @@ def _kraken_ticker(world: World, asset: str) -> dict[str, Any]:
     return {"a": [ask, "1", "1.000"], "b": [bid, "1", "1.000"], "c": [bid, "0.1"], **day}
 
 
-def coinbase(path: str, query: Query, world: World) -> Any:
+def coinbase(path: str, query: Query, market: SyntheticMarket) -> Any:
     asset = (one(query, "product_id") or path.rsplit("/products/", maxsplit=1)[-1]).partition("-")[0]
     if path.endswith("/market/products"):
         if one(query, "product_type") == "FUTURE":
             return {"products": [], "num_products": 0}
-        asked = {name.partition("-")[0] for name in query.get("product_ids", [])} or {*world.prices, "USDT"}
-        products = [_coinbase_product(world, asset) for asset in (*world.prices, "USDT") if asset in asked]
+        asked = {name.partition("-")[0] for name in query.get("product_ids", [])} or {*market.prices, "USDT"}
+        products = [_coinbase_product(market, asset) for asset in (*market.prices, "USDT") if asset in asked]
         return {"products": products, "num_products": len(products)}
     if path.endswith("/product_book"):
-        bids, asks = world.book("coinbase", asset, "USD", int(one(query, "limit", "100")))
+        bids, asks = market.book("coinbase", asset, "USD", int(one(query, "limit", "100")))
         sides = {
             name: [{"price": price, "size": size} for price, size in side]
             for name, side in (("bids", bids), ("asks", asks))
         }
-        moment = datetime.fromtimestamp(world.stamp("coinbase") / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        moment = datetime.fromtimestamp(market.stamp("coinbase") / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         return {"pricebook": {"product_id": f"{asset}-USD", **sides, "time": moment}}
     if path.endswith("/candles"):
         since, end = (1000 * int(one(query, name)) for name in ("start", "end"))
         asset = path.rsplit("/products/", maxsplit=1)[-1].partition("-")[0]
-        rows = [row for row in world.bars("coinbase", asset, "USD", since, 350) if row[0] <= end]
+        rows = [row for row in market.bars("coinbase", asset, "USD", since, 350) if row[0] <= end]
         keys = ("start", "open", "high", "low", "close", "volume")
         shown = [dict(zip(keys, (str(int(row[0]) // 1000), *map(text, row[1:])), strict=True)) for row in rows]
         return {"candles": shown[::-1]}
     return None
 
 
-def _coinbase_product(world: World, asset: str) -> dict[str, Any]:
+def _coinbase_product(market: SyntheticMarket, asset: str) -> dict[str, Any]:
     return {
         "product_id": f"{asset}-USD",
-        "price": text(world.mid("coinbase", asset, "USD")),
+        "price": text(market.mid("coinbase", asset, "USD")),
         "price_percentage_change_24h": "2.0",
         "volume_24h": "100",
         "base_increment": "0.00000001",
@@ -204,15 +204,15 @@ def _coinbase_product(world: World, asset: str) -> dict[str, Any]:
     }
 
 
-def okx(path: str, query: Query, world: World) -> Any:
+def okx(path: str, query: Query, market: SyntheticMarket) -> Any:
     asset, _, rest = one(query, "instId").partition("-")
-    quote, stamp = rest.removesuffix("-SWAP"), str(world.stamp("okx"))
+    quote, stamp = rest.removesuffix("-SWAP"), str(market.stamp("okx"))
     call = path.removeprefix("/api/v5/")
     data: Any = None
     if call == "public/instruments":
-        data = [_okx_instrument(asset, one(query, "instType")) for asset in world.prices]
+        data = [_okx_instrument(asset, one(query, "instType")) for asset in market.prices]
     elif call == "market/ticker":
-        bid, ask = world.best("okx", asset, quote)
+        bid, ask = market.best("okx", asset, quote)
         opened = text(float(bid) / 1.03)
         data = [
             {
@@ -233,15 +233,15 @@ def okx(path: str, query: Query, world: World) -> Any:
             }
         ]
     elif call == "market/books":
-        bids, asks = world.book("okx", asset, quote, int(one(query, "sz", "100")))
+        bids, asks = market.book("okx", asset, quote, int(one(query, "sz", "100")))
         data = [{"asks": [[*row, "0", "1"] for row in asks], "bids": [[*row, "0", "1"] for row in bids], "ts": stamp}]
     elif call in {"market/candles", "market/history-candles"}:
         limit = int(one(query, "limit", "100"))
-        rows = world.bars("okx", asset, quote, int(one(query, "before", "0")) + 1, limit)
+        rows = market.bars("okx", asset, quote, int(one(query, "before", "0")) + 1, limit)
         upto = int(one(query, "after", str(2**62)))
         data = [[str(row[0]), *map(text, row[1:]), "1", "1", "1"] for row in rows[::-1] if row[0] < upto]
     elif call == "public/funding-rate":
-        data = [_okx_funding(asset, world) for asset in world.prices]
+        data = [_okx_funding(asset, market) for asset in market.prices]
     elif call == "public/open-interest":
         data = [
             {
@@ -252,7 +252,7 @@ def okx(path: str, query: Query, world: World) -> Any:
                 "oiUsd": "2000000",
                 "ts": stamp,
             }
-            for asset in world.prices
+            for asset in market.prices
         ]
     return None if data is None else {"code": "0", "msg": "", "data": data}
 
@@ -283,8 +283,8 @@ def _okx_instrument(asset: str, kind: str) -> dict[str, Any]:
     }
 
 
-def _okx_funding(asset: str, world: World) -> dict[str, Any]:
-    nearest = world.now_ms // 14_400_000 * 14_400_000 + 14_400_000
+def _okx_funding(asset: str, market: SyntheticMarket) -> dict[str, Any]:
+    nearest = market.now_ms // 14_400_000 * 14_400_000 + 14_400_000
     return {
         "fundingRate": "0.00005",  # of 4 hours
         "fundingTime": str(nearest),
@@ -295,19 +295,19 @@ def _okx_funding(asset: str, world: World) -> dict[str, Any]:
     }
 
 
-def binance(path: str, query: Query, world: World) -> Any:
-    stamp = world.stamp("binance")
+def binance(path: str, query: Query, market: SyntheticMarket) -> Any:
+    stamp = market.stamp("binance")
     asset = one(query, "symbol").removesuffix("USDT")
     if path == "/api/v3/exchangeInfo":
-        asked = json.loads(one(query, "symbols", "[]")) or [f"{asset}USDT" for asset in world.prices]
+        asked = json.loads(one(query, "symbols", "[]")) or [f"{asset}USDT" for asset in market.prices]
         return {"timezone": "UTC", "serverTime": stamp, "symbols": [_binance_symbol(name) for name in asked]}
     if path == "/api/v3/ticker/24hr":
-        return [_binance_ticker(name, world) for name in json.loads(one(query, "symbols"))]
+        return [_binance_ticker(name, market) for name in json.loads(one(query, "symbols"))]
     if path == "/api/v3/depth":
-        bids, asks = world.book("binance", asset, "USDT", int(one(query, "limit", "100")))
+        bids, asks = market.book("binance", asset, "USDT", int(one(query, "limit", "100")))
         return {"lastUpdateId": 1, "bids": bids, "asks": asks}
     if path == "/api/v3/klines":
-        rows = world.bars("binance", asset, "USDT", int(one(query, "startTime", "0")), int(one(query, "limit", "500")))
+        rows = market.bars("binance", asset, "USDT", int(one(query, "startTime", "0")), int(one(query, "limit", "500")))
         return [[row[0], *map(text, row[1:]), row[0] + BAR - 1, "1", 9, "1", "1", "0"] for row in rows]
     return None
 
@@ -334,12 +334,12 @@ def _binance_symbol(name: str) -> dict[str, Any]:
     }
 
 
-def _binance_ticker(name: str, world: World) -> dict[str, Any]:
-    bid, ask = world.best("binance", name.removesuffix("USDT"), "USDT")
+def _binance_ticker(name: str, market: SyntheticMarket) -> dict[str, Any]:
+    bid, ask = market.best("binance", name.removesuffix("USDT"), "USDT")
     prices = dict.fromkeys(
         ("weightedAvgPrice", "lastPrice", "openPrice", "highPrice", "lowPrice", "prevClosePrice"), bid
     )
-    stamp = world.stamp("binance")
+    stamp = market.stamp("binance")
     return {
         "symbol": name,
         "priceChange": "1",
@@ -360,13 +360,13 @@ def _binance_ticker(name: str, world: World) -> dict[str, Any]:
     }
 
 
-def binanceusdm(path: str, query: Query, world: World) -> Any:
-    stamp, asset = world.stamp("binanceusdm"), one(query, "symbol").removesuffix("USDT")
+def binanceusdm(path: str, query: Query, market: SyntheticMarket) -> Any:
+    stamp, asset = market.stamp("binanceusdm"), one(query, "symbol").removesuffix("USDT")
     if path == "/fapi/v1/exchangeInfo":
         return {
             "timezone": "UTC",
             "serverTime": stamp,
-            "symbols": [_binance_perpetual(asset) for asset in world.prices],
+            "symbols": [_binance_perpetual(asset) for asset in market.prices],
         }
     if path == "/fapi/v1/premiumIndex":
         return [
@@ -380,13 +380,13 @@ def binanceusdm(path: str, query: Query, world: World) -> Any:
                 "nextFundingTime": stamp + 1000,
                 "time": stamp,
             }
-            for asset, price in world.prices.items()
+            for asset, price in market.prices.items()
         ]
     if path == "/fapi/v1/fundingInfo":
         caps = {"adjustedFundingRateCap": "0.02", "adjustedFundingRateFloor": "-0.02", "disclaimer": False}
         return [{"symbol": "ALGOUSDT", "fundingIntervalHours": 4, **caps}]
     if path == "/fapi/v1/openInterest":
-        return {"openInterest": text(3_000_000 / world.prices[asset]), "symbol": f"{asset}USDT", "time": stamp}
+        return {"openInterest": text(3_000_000 / market.prices[asset]), "symbol": f"{asset}USDT", "time": stamp}
     if path == "/futures/data/openInterestHist":
         hour = stamp // 3_600_000 * 3_600_000
         times = [hour - back * 3_600_000 for back in range(int(one(query, "limit", "30")))]
@@ -419,25 +419,25 @@ def _binance_perpetual(asset: str) -> dict[str, Any]:
     }
 
 
-def bybit(path: str, query: Query, world: World) -> Any:
-    stamp, kind = world.stamp("bybit"), one(query, "category")
+def bybit(path: str, query: Query, market: SyntheticMarket) -> Any:
+    stamp, kind = market.stamp("bybit"), one(query, "category")
     asset, call = one(query, "symbol").removesuffix("USDT"), path.rsplit("/", 1)[-1]
     result: Any = None
     if call == "instruments-info":
         listed = (
-            [] if one(query, "status") == "PreLaunch" else [_bybit_instrument(asset, kind) for asset in world.prices]
+            [] if one(query, "status") == "PreLaunch" else [_bybit_instrument(asset, kind) for asset in market.prices]
         )
         result = {"category": kind, "list": listed, "nextPageCursor": ""}
     elif call == "tickers":
-        assets = [asset] if asset else list(world.prices)
-        result = {"category": kind, "list": [_bybit_ticker(asset, kind, world) for asset in assets]}
+        assets = [asset] if asset else list(market.prices)
+        result = {"category": kind, "list": [_bybit_ticker(asset, kind, market) for asset in assets]}
     elif call == "orderbook":
-        bids, asks = world.book("bybit", asset, "USDT", int(one(query, "limit", "1")))
+        bids, asks = market.book("bybit", asset, "USDT", int(one(query, "limit", "1")))
         result = {"s": f"{asset}USDT", "a": asks, "b": bids, "ts": stamp, "u": 1}
     elif call == "kline":
         end, limit = int(one(query, "end", str(2**62))), int(one(query, "limit", "200"))
         rows = [
-            row for row in world.bars("bybit", asset, "USDT", int(one(query, "start", "0")), 99_999) if row[0] <= end
+            row for row in market.bars("bybit", asset, "USDT", int(one(query, "start", "0")), 99_999) if row[0] <= end
         ]
         rows = rows[-limit:]  # the newest of the span
         candles = [[str(row[0]), *map(text, row[1:]), "1"] for row in rows[::-1]]
@@ -466,8 +466,8 @@ def _bybit_instrument(asset: str, kind: str) -> dict[str, Any]:
     }
 
 
-def _bybit_ticker(asset: str, kind: str, world: World) -> dict[str, Any]:
-    bid, ask = world.best("bybit", asset, "USDT")
+def _bybit_ticker(asset: str, kind: str, market: SyntheticMarket) -> dict[str, Any]:
+    bid, ask = market.best("bybit", asset, "USDT")
     spot = {
         "symbol": f"{asset}USDT",
         "bid1Price": bid,
@@ -484,28 +484,28 @@ def _bybit_ticker(asset: str, kind: str, world: World) -> dict[str, Any]:
     }
     if kind == "spot":
         return spot
-    derivative = {"fundingRate": "0.0002", "nextFundingTime": str(world.stamp("bybit") + 1000)}
+    derivative = {"fundingRate": "0.0002", "nextFundingTime": str(market.stamp("bybit") + 1000)}
     interest = {"openInterest": "10", "openInterestValue": "1000000"}
     return {**spot, **derivative, **interest, "markPrice": bid, "indexPrice": bid}
 
 
-def gate(path: str, query: Query, world: World) -> Any:
+def gate(path: str, query: Query, market: SyntheticMarket) -> Any:
     call = path.removeprefix("/api/v4/futures/usdt/")
     if call == "contracts":
-        return [gate_contract(asset, world) for asset in world.prices]
+        return [gate_contract(asset, market) for asset in market.prices]
     if call.startswith("contracts/"):
-        return gate_contract(call.removeprefix("contracts/").removesuffix("_USDT"), world)
+        return gate_contract(call.removeprefix("contracts/").removesuffix("_USDT"), market)
     if call == "contract_stats":
         span = {"5m": BAR, "1h": 3_600_000}[one(query, "interval")]
-        last = world.stamp("gate") // span * span
+        last = market.stamp("gate") // span * span
         times = [last - back * span for back in range(int(one(query, "limit", "30")))]
         # Four million of open interest now, five a day ago.
         return [_gate_statistics(t, 5e6 if last - t >= 86_000_000 else 4e6) for t in reversed(times)]
     return None
 
 
-def gate_contract(asset: str, world: World) -> dict[str, Any]:
-    price = text(world.prices[asset])
+def gate_contract(asset: str, market: SyntheticMarket) -> dict[str, Any]:
+    price = text(market.prices[asset])
     return {
         "name": f"{asset}_USDT",
         "type": "direct",
@@ -516,7 +516,7 @@ def gate_contract(asset: str, world: World) -> dict[str, Any]:
         "index_price": price,
         "funding_rate_indicative": "0.0003",
         "funding_rate": "0.0003",
-        "funding_next_apply": world.now_ms // 1000 + 60,
+        "funding_next_apply": market.now_ms // 1000 + 60,
         "funding_interval": 28800,
         "funding_offset": 0,
         "in_delisting": False,

@@ -18,7 +18,7 @@ import pytest
 
 from gateway.upstream.http_client import HttpClient
 from gateway.upstream.remote import Answer, RemoteError, call
-from tests.support.gateway_house import in_loop
+from tests.support.gateway_app import in_loop
 
 
 def answer(number: int, head: bytes = b"HTTP/1.1 200 OK", *more: bytes) -> bytes:

@@ -11,23 +11,24 @@ from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain, Finding, Presence
 from gateway.upstream.http_client import HttpClient
 from gateway.wire.networks import DEVNET, TESTNET
-from tests.support.gateway_fakes import FakeClock, World
-from tests.support.gateway_house import house, in_loop
+from tests.support.clock import ManualClock
+from tests.support.fake_upstream import FakeUpstream
+from tests.support.gateway_app import gateway_app, in_loop
 
 TXID = "T" * 52
 
 
 @asynccontextmanager
-async def chain_of(world: World, *, indexer: str = "/i") -> AsyncIterator[Chain]:
-    async with world.running():
-        settings = GatewaySettings(algod_url=f"{world.url}/a", indexer_url=f"{world.url}{indexer}")
+async def chain_of(upstream: FakeUpstream, *, indexer: str = "/i") -> AsyncIterator[Chain]:
+    async with upstream.running():
+        settings = GatewaySettings(algod_url=f"{upstream.url}/a", indexer_url=f"{upstream.url}{indexer}")
         async with HttpClient() as http:
-            yield Chain(settings, http, FakeClock(), Metrics())
+            yield Chain(settings, http, ManualClock(), Metrics())
 
 
 @in_loop
 async def test_both_404s_after_a_round_are_absence_at_that_round() -> None:
-    async with chain_of(World(DEVNET.full)) as chain:
+    async with chain_of(FakeUpstream(DEVNET.full)) as chain:
         finding = await chain.lookup(TXID)
 
     assert finding == Finding(Presence.ABSENT, 5_000, indexed=True)
@@ -35,10 +36,10 @@ async def test_both_404s_after_a_round_are_absence_at_that_round() -> None:
 
 @in_loop
 async def test_a_confirmed_transaction_is_found() -> None:
-    world = World(DEVNET.full)
-    world.land(TXID)
+    upstream = FakeUpstream(DEVNET.full)
+    upstream.land(TXID)
 
-    async with chain_of(world) as chain:
+    async with chain_of(upstream) as chain:
         finding, landed = await chain.lookup(TXID), await chain.landed(TXID)
 
     assert (finding.presence, landed) == (Presence.FOUND, True)
@@ -46,10 +47,10 @@ async def test_a_confirmed_transaction_is_found() -> None:
 
 @in_loop
 async def test_a_transaction_that_waits_in_the_pool_is_neither_found_nor_absent() -> None:
-    world = World(DEVNET.full)
-    world.confirmed[TXID] = 0
+    upstream = FakeUpstream(DEVNET.full)
+    upstream.confirmed[TXID] = 0
 
-    async with chain_of(world) as chain:
+    async with chain_of(upstream) as chain:
         finding, landed = await chain.lookup(TXID), await chain.landed(TXID)
 
     assert (finding.presence, landed) == (Presence.UNCLEAR, False)
@@ -57,7 +58,7 @@ async def test_a_transaction_that_waits_in_the_pool_is_neither_found_nor_absent(
 
 @in_loop
 async def test_an_indexers_wrong_address_whose_every_answer_is_404_proves_nothing() -> None:
-    async with chain_of(World(DEVNET.full), indexer="/nowhere") as chain:
+    async with chain_of(FakeUpstream(DEVNET.full), indexer="/nowhere") as chain:
         finding = await chain.lookup(TXID)
 
     assert finding.round is None
@@ -86,10 +87,10 @@ def test_rule_15_absence_is_proven_only_ten_rounds_past_last_valid(
 @pytest.mark.parametrize("value", [2**62, 10**30, -1, True, "5000", 5.0, None])
 @in_loop
 async def test_a_round_that_is_none_is_not_known(value: object) -> None:
-    world = World(DEVNET.full)
-    world.status = {"last-round": value}
+    upstream = FakeUpstream(DEVNET.full)
+    upstream.status = {"last-round": value}
 
-    async with chain_of(world) as chain:
+    async with chain_of(upstream) as chain:
         finding, current = await chain.lookup(TXID), await chain.current_round()
 
     assert (finding.round, current) == (None, None)
@@ -97,10 +98,10 @@ async def test_a_round_that_is_none_is_not_known(value: object) -> None:
 
 @in_loop
 async def test_a_node_that_is_down_is_unclear() -> None:
-    world = World(DEVNET.full)
-    world.lookup_down = True
+    upstream = FakeUpstream(DEVNET.full)
+    upstream.lookup_down = True
 
-    async with chain_of(world) as chain:
+    async with chain_of(upstream) as chain:
         finding, current = await chain.lookup(TXID), await chain.current_round()
 
     assert (finding.presence, finding.round, current) == (Presence.UNCLEAR, None, None)
@@ -108,19 +109,19 @@ async def test_a_node_that_is_down_is_unclear() -> None:
 
 @in_loop
 async def test_a_node_of_another_network_proves_nothing_and_is_named(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
-        home.world.settle = "500"
+    async with gateway_app(tmp_path) as home:
+        home.upstream.settle = "500"
         payment = home.buyer.pay()
         await home.send(payment)
-        home.world.genesis_hash = TESTNET.genesis_hash
-        home.world.round = 9_000_000
+        home.upstream.genesis_hash = TESTNET.genesis_hash
+        home.upstream.round = 9_000_000
         home.clock.step(60)
 
         await home.state.reconciler.step()
 
         record = home.state.ledger.ledger.find(payment.txid)
         reasons = (await home.get("/readyz")).json()["reasons"]
-        home.world.genesis_hash = DEVNET.genesis_hash
+        home.upstream.genesis_hash = DEVNET.genesis_hash
         home.clock.step(60)
         healed = await home.state.chain.current_round()
     assert record is not None

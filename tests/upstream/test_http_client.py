@@ -23,8 +23,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from gateway.upstream.http_client import HttpClient
 from gateway.upstream.remote import MAX_ANSWER_BYTES, Answer, Http, RemoteError, call
-from tests.support.gateway_house import PATIENCE_S, in_loop
-from tests.support.names import NAME, Names, black_hole, loopback_addresses
+from tests.support.gateway_app import PATIENCE_S, in_loop
+from tests.support.resolvers import NAME, Names, black_hole, loopback_addresses
 
 OK = b'HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n{"a":1}'
 

@@ -12,9 +12,9 @@ from structlog.testing import capture_logs
 from gateway.errors import VaultUnreadable
 from gateway.vault.bucket import Folder
 from gateway.vault.folder import LoadedVault, Vault, load_vault, read_manifest
-from tests.support.gateway_fakes import FakeClock
-from tests.support.gateway_house import house, in_loop
-from tests.support.vault_builder import GENERATION, body_of, write_manifest, write_vault
+from tests.support.clock import ManualClock
+from tests.support.gateway_app import gateway_app, in_loop
+from tests.support.small_vault import GENERATION, body_of, write_manifest, write_vault
 
 
 def load(folder: Path) -> LoadedVault:
@@ -80,7 +80,7 @@ def test_a_missing_or_changed_body_is_refused(tmp_path: Path) -> None:
 @in_loop
 async def test_a_broken_new_manifest_keeps_the_last_good_one_and_is_logged_once(tmp_path: Path) -> None:
     write_vault(tmp_path)
-    vault = Vault(Folder(tmp_path), FakeClock(), 900)
+    vault = Vault(Folder(tmp_path), ManualClock(), 900)
     await vault.refresh()
     (tmp_path / "manifest.json").write_text("{")
 
@@ -96,7 +96,7 @@ async def test_a_broken_new_manifest_keeps_the_last_good_one_and_is_logged_once(
 
 @in_loop
 async def test_a_new_generation_is_quoted_after_it_is_published(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         before = await home.get()
         write_vault(tmp_path / "vault", generation="000000000008")
         await home.state.refresh()
@@ -109,7 +109,7 @@ async def test_a_new_generation_is_quoted_after_it_is_published(tmp_path: Path) 
 
 @in_loop
 async def test_readers_never_see_half_a_vault_while_it_is_replaced(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         seen = set()
         for number in range(8, 16):
             write_vault(tmp_path / "vault", generation=f"{number:012d}")

@@ -10,9 +10,9 @@ import pytest
 from gateway.vault.bucket import Folder
 from gateway.vault.folder import Vault
 from tests.app.test_connection import Line, get
-from tests.support.gateway_fakes import FakeClock
-from tests.support.gateway_house import House, house, in_loop
-from tests.support.vault_builder import GENERATION, START, stamp, write_manifest, write_vault
+from tests.support.clock import ManualClock
+from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
+from tests.support.small_vault import GENERATION, START, stamp, write_manifest, write_vault
 
 HOUR_S = 3_600
 FUTURE = "The data is from the future: check the clocks."
@@ -31,7 +31,7 @@ def with_a_promise(folder: Path) -> None:
     write_manifest(folder, manifest)
 
 
-async def refusals(home: House) -> set[str]:
+async def refusals(home: GatewayHarness) -> set[str]:
     """Return what a payer hears who asks for a price, and who pays without one."""
     answers = [await home.get(), await home.send(home.buyer.pay(snapshot=None))]
     assert [answer.status_code for answer in answers] == [503, 503]
@@ -40,18 +40,18 @@ async def refusals(home: House) -> set[str]:
 
 @in_loop
 async def test_a_vault_from_the_future_is_not_sold(tmp_path: Path) -> None:
-    async with house(tmp_path, vault=from_the_future) as home:
+    async with gateway_app(tmp_path, vault=from_the_future) as home:
         told = await refusals(home)
         at_once = await Line(home).send(get())
 
     assert told == {FUTURE}
     assert b"402" not in at_once
-    assert not home.world.transfers
+    assert not home.upstream.transfers
 
 
 @in_loop
 async def test_nor_is_it_when_its_time_has_come_and_the_generator_is_dead(tmp_path: Path) -> None:
-    async with house(tmp_path, vault=from_the_future) as home:
+    async with gateway_app(tmp_path, vault=from_the_future) as home:
         home.clock.step(6 * HOUR_S)
         await home.state.facilitator.refresh()
 
@@ -66,7 +66,7 @@ async def test_clocks_may_differ_by_a_minute(ahead_s: int, status: int, tmp_path
     def ahead(folder: Path) -> None:
         write_vault(folder, at=START + timedelta(seconds=ahead_s))
 
-    async with house(tmp_path, vault=ahead) as home:
+    async with gateway_app(tmp_path, vault=ahead) as home:
         answer = await home.get()
 
     assert answer.status_code == status
@@ -77,7 +77,7 @@ async def test_clocks_may_differ_by_a_minute(ahead_s: int, status: int, tmp_path
 async def test_a_dead_generator_stops_sales_after_the_maximum_age_whatever_the_wall_clock_says(
     back_s: int, tmp_path: Path
 ) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         home.clock.step(901)
         home.clock.set_wall(-back_s)
         await home.state.facilitator.refresh()
@@ -94,7 +94,7 @@ async def test_a_vault_that_came_old_does_not_grow_young_when_the_clock_is_set_b
     def old(folder: Path) -> None:
         write_vault(folder, at=START - timedelta(seconds=800))
 
-    async with house(tmp_path, vault=old) as home:
+    async with gateway_app(tmp_path, vault=old) as home:
         before = (await home.get()).status_code
         home.clock.set_wall(-800)
         home.clock.step(101)
@@ -106,7 +106,7 @@ async def test_a_vault_that_came_old_does_not_grow_young_when_the_clock_is_set_b
 
 @in_loop
 async def test_a_clock_that_is_set_ahead_ends_quotes_at_once(tmp_path: Path) -> None:
-    async with house(tmp_path) as home:
+    async with gateway_app(tmp_path) as home:
         home.clock.set_wall(24 * HOUR_S)
 
         assert await refusals(home) == {TOO_OLD}
@@ -115,7 +115,7 @@ async def test_a_clock_that_is_set_ahead_ends_quotes_at_once(tmp_path: Path) -> 
 @in_loop
 async def test_the_same_manifest_written_again_is_no_younger(tmp_path: Path) -> None:
     write_vault(tmp_path)
-    clock = FakeClock()
+    clock = ManualClock()
     vault = Vault(Folder(tmp_path), clock, 900)
     await vault.refresh()
     clock.step(600)
@@ -131,7 +131,7 @@ async def test_the_same_manifest_written_again_is_no_younger(tmp_path: Path) -> 
 async def test_a_quote_holds_for_its_time_and_no_longer_when_the_clock_is_set_back(
     jump_s: int, step_s: int, status: int, tmp_path: Path
 ) -> None:
-    async with house(tmp_path, vault=with_a_promise) as home:
+    async with gateway_app(tmp_path, vault=with_a_promise) as home:
         home.clock.step(step_s)
         home.clock.set_wall(jump_s)
         await home.refresh()
@@ -143,7 +143,7 @@ async def test_a_quote_holds_for_its_time_and_no_longer_when_the_clock_is_set_ba
 
 @in_loop
 async def test_a_quote_holds_for_its_time_when_the_clock_is_set_ahead(tmp_path: Path) -> None:
-    async with house(tmp_path, vault=with_a_promise) as home:
+    async with gateway_app(tmp_path, vault=with_a_promise) as home:
         home.clock.set_wall(6 * HOUR_S)
 
         answer = await home.send(home.buyer.pay(snapshot=GENERATION))
@@ -153,7 +153,7 @@ async def test_a_quote_holds_for_its_time_when_the_clock_is_set_ahead(tmp_path: 
 
 @in_loop
 async def test_a_replaced_quote_is_paid_for_15_minutes_also_while_both_programs_go_back_in_time(tmp_path: Path) -> None:
-    async with house(tmp_path, vault=lambda folder: write_vault(folder, older={REPLACED: START})) as home:
+    async with gateway_app(tmp_path, vault=lambda folder: write_vault(folder, older={REPLACED: START})) as home:
         for minute in range(1, 17):
             home.clock.step(60)
             now = START + timedelta(minutes=minute, hours=-6)

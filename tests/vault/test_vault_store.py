@@ -19,9 +19,9 @@ from gateway.errors import VaultUnreadable
 from gateway.settings import GatewaySettings
 from gateway.vault.bucket import BUCKET_POLL_S, BucketFiles, vault_files
 from gateway.vault.folder import Vault
-from tests.support.gateway_fakes import FakeClock
-from tests.support.gateway_house import in_loop
-from tests.support.vault_builder import GENERATION, body_of, write_manifest, write_vault
+from tests.support.clock import ManualClock
+from tests.support.gateway_app import in_loop
+from tests.support.small_vault import GENERATION, body_of, write_manifest, write_vault
 
 NEWER = "000000000008"
 URL = "s3://market/vault"
@@ -77,7 +77,7 @@ class Store:
 class Home:
     store: Store
     vault: Vault
-    clock: FakeClock
+    clock: ManualClock
 
     async def look(self) -> bool:
         """Look again, once it is time to."""
@@ -102,7 +102,7 @@ async def home(folder: Path, monkeypatch: pytest.MonkeyPatch, request_s: float =
     port = runner.addresses[0][1]
     for name, value in _environment(f"http://127.0.0.1:{port}").items():
         monkeypatch.setenv(name, value)
-    clock = FakeClock()
+    clock = ManualClock()
     try:
         yield Home(store, Vault(vault_files(folder, URL, request_s, retries=0), clock, 900), clock)
     finally:
@@ -204,7 +204,7 @@ def test_an_older_manifest_does_not_replace_a_newer_one_but_a_vault_begun_anew_d
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     older = write_vault(tmp_path)
-    younger = FakeClock()
+    younger = ManualClock()
     younger.step(120)
     write_vault(tmp_path, generation=NEWER, at=younger.now())
 

@@ -16,7 +16,8 @@ from generator.runtime.lease.opening import open_lease
 from generator.settings import GeneratorSettings
 from generator.wings.bucket.store import ObjectBucket, Stored, StoreFault, Version
 from generator.wings.bucket_lease import OBJECT, BucketLease
-from tests.support.leases import HandClock, epochs_only_rise, one_at_a_time, one_of_many_wins
+from tests.support.clock import ManualClock
+from tests.support.leases import epochs_only_rise, one_at_a_time, one_of_many_wins
 
 
 class Lossy(ObjectBucket):
@@ -103,14 +104,14 @@ def test_one_of_many_gets_the_object() -> None:
 
 
 def test_an_object_that_does_not_change_for_its_time_is_taken_and_the_stopped_leader_learns_it() -> None:
-    store, clock = Lossy(), HandClock()
-    leader, standby = BucketLease(store, 3.0, elapsed=clock), BucketLease(store, 3.0, elapsed=clock)
+    store, clock = Lossy(), ManualClock()
+    leader, standby = BucketLease(store, 3.0, elapsed=clock.monotonic), BucketLease(store, 3.0, elapsed=clock.monotonic)
     leader.acquire(0)
     assert standby.acquire(0) is None
 
-    clock.at += 3.0
+    clock.step(3.0)
     still = standby.acquire(0)
-    clock.at += 0.1
+    clock.step(0.1)
     taken = standby.acquire(0)
 
     assert still is None
@@ -123,35 +124,41 @@ def test_an_object_that_does_not_change_for_its_time_is_taken_and_the_stopped_le
 
 
 def test_an_object_that_is_renewed_is_never_taken() -> None:
-    store, clock = Lossy(), HandClock()
-    leader, standby = BucketLease(store, 3.0, elapsed=clock), BucketLease(store, 3.0, elapsed=clock)
+    store, clock = Lossy(), ManualClock()
+    leader, standby = BucketLease(store, 3.0, elapsed=clock.monotonic), BucketLease(store, 3.0, elapsed=clock.monotonic)
     leader.acquire(0)
 
     for _ in range(20):
-        clock.at += 1.0
+        clock.step(1.0)
         leader.renew()
         assert standby.acquire(0) is None
 
 
 def test_clocks_that_disagree_by_years_do_no_harm() -> None:
-    store, ahead, behind = Lossy(), HandClock(), HandClock()
-    ahead.at += 1e9
-    leader, standby = BucketLease(store, 3.0, elapsed=behind), BucketLease(store, 3.0, elapsed=ahead)
+    store, ahead, behind = Lossy(), ManualClock(), ManualClock()
+    ahead.step(1e9)
+    leader, standby = (
+        BucketLease(store, 3.0, elapsed=behind.monotonic),
+        BucketLease(store, 3.0, elapsed=ahead.monotonic),
+    )
     leader.acquire(0)
     assert standby.acquire(0) is None
 
-    ahead.at += 2.9
+    ahead.step(2.9)
 
     assert standby.acquire(0) is None
 
 
 def test_the_time_that_counts_is_the_holders_not_the_waiters() -> None:
-    store, clock = Lossy(), HandClock()
-    leader, standby = BucketLease(store, 60.0, elapsed=clock), BucketLease(store, 1.0, elapsed=clock)
+    store, clock = Lossy(), ManualClock()
+    leader, standby = (
+        BucketLease(store, 60.0, elapsed=clock.monotonic),
+        BucketLease(store, 1.0, elapsed=clock.monotonic),
+    )
     leader.acquire(0)
     standby.acquire(0)
 
-    clock.at += 30
+    clock.step(30)
 
     assert standby.acquire(0) is None
 

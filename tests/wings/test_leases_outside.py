@@ -16,9 +16,9 @@ from generator.runtime.lease.opening import open_lease
 from generator.settings import GeneratorSettings
 from generator.wings.bucket_lease import BucketLease
 from generator.wings.postgres_lease import PostgresLease
+from tests.support.arena_inputs import NOON, inputs_at
 from tests.support.leases import epochs_only_rise, one_at_a_time, one_of_many_wins
 from tests.support.servers import make_bucket, postgres, s3
-from tests.support.worlds import NOON, inputs_at
 
 pytestmark = pytest.mark.outside
 

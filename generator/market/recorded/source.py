@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from generator.catalog.assets import ASSETS
-from generator.catalog.sentences import NEEDS_5_MINUTE_BARS
+from generator.catalog.text.answers import NEEDS_5_MINUTE_BARS
 from generator.catalog.words import SourceMode
 from generator.errors import SourceError
 from generator.market.recorded.asset import observe_asset

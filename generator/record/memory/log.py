@@ -20,8 +20,8 @@ from generator.arena.play import PlayResult
 from generator.arena.scores import track_record
 from generator.arena.teacher import Standing
 from generator.catalog.formats import iso
-from generator.record.audit.auditing import scores_of
-from generator.record.audit.chronicle import Entry, entries_of, entry
+from generator.record.audit.audit import scores_of
+from generator.record.audit.entries import Entry, entries_of, entry
 from generator.record.log.edge import Edge, Node
 from generator.record.log.merkle import leaf_hash
 from generator.record.log.tiles import LARGEST_ENTRY, WIDTH, Tile, bundle

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from generator.brain.values import RegimeReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import change, fixed, share
-from generator.catalog.plain import REGIME_NAME
+from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel, SourceMode
 from generator.compose.coins import expected_move
 from generator.compose.context import TickContext
@@ -113,10 +113,10 @@ def _moods(regime: RegimeReading, source: str) -> Chart | None:
     shares = {label: share(value) or 0.0 for label, value in regime.posterior.items()}
     first, second = sorted(shares, key=lambda label: -shares[label])[:2]
     finding = (
-        f"{REGIME_NAME[first].capitalize()} fits the market best: {percent(shares[first])}; "
-        f"{REGIME_NAME[second]} is next with {percent(shares[second])}"
+        f"{REGIME[first].report_name.capitalize()} fits the market best: {percent(shares[first])}; "
+        f"{REGIME[second].report_name} is next with {percent(shares[second])}"
     )
-    rows = [Row(REGIME_NAME[label].capitalize(), value, percent(value)) for label, value in shares.items()]
+    rows = [Row(REGIME[label].report_name.capitalize(), value, percent(value)) for label, value in shares.items()]
     told = Told(
         "report-moods",
         finding,

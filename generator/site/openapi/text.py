@@ -9,7 +9,7 @@ from generator.catalog.discovery import CATALOG_VERSION
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, RECOMMENDED_ORDER
 from generator.catalog.links import BUYER, BUYER_AGENT, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.products import ATLAS_SCHEMA_VERSION, PRODUCTS
-from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
+from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
 
 LICENSE: Final = {"name": "MIT License", "url": "https://opensource.org/license/mit"}
 

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from generator.arena.scores import BIN_CASES
 from generator.arena.values import ArenaView, Rate, Round, Tally
+from generator.catalog.text.labels import BIAS_MARKS
 from generator.catalog.words import PatternType
 from generator.compose.context import TickContext
 from generator.site.charts.now import live_round
@@ -17,7 +18,6 @@ from generator.site.charts.plot import Chart
 from generator.site.charts.record import interval, rates
 from generator.site.charts.spark import shares
 from generator.site.pages.format import UNKNOWN, count, ms_of, percent, price, signed, when
-from generator.site.pages.words import BIAS_MARKS
 
 HISTORY_SHOWN: Final = 48
 _MARKS: Final = {"BULLISH": BIAS_MARKS["UP"], "BEARISH": BIAS_MARKS["DOWN"], "NEUTRAL": BIAS_MARKS["FLAT"]}

@@ -12,7 +12,8 @@ from generator.arena.values import ArenaView, Round
 from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import reasoning_path
-from generator.catalog.sentences import BARS_MISSING, NEEDS_5_MINUTE_BARS, RECORDED_NOTICE, SIMULATED_NOTICE
+from generator.catalog.text.answers import BARS_MISSING, NEEDS_5_MINUTE_BARS, RECORDED_NOTICE, SIMULATED_NOTICE
+from generator.catalog.text.labels import BIAS_MARKS, STATE, regime_headline
 from generator.compose.context import TickContext
 from generator.market.values import BAR_MS
 from generator.site.charts.now import fundings, swings
@@ -22,7 +23,6 @@ from generator.site.charts.spark import scale, sparkline
 from generator.site.pages.arena import brain_words, crowd_bar, crowd_words, question
 from generator.site.pages.format import NOT_YET, UNKNOWN, duration, percent, price, signed, tied, usd, when, word
 from generator.site.pages.record import verdict
-from generator.site.pages.words import BIAS_MARKS, STATE_MEANINGS, regime_headline
 
 Bodies = Mapping[str, Mapping[str, Any]]
 _IN_BANNER: Final = frozenset({SIMULATED_NOTICE, RECORDED_NOTICE})
@@ -187,7 +187,7 @@ def _regime(ctx: TickContext, body: Mapping[str, Any]) -> RegimeCard:
     known = label != "unknown"
     state = regime["state"]
     facts: tuple[tuple[str, str, str], ...] = (
-        ("State", state, STATE_MEANINGS.get(state, "")),
+        ("State", state, STATE.get(state, "")),
         ("Volatility", word(regime["volatility"]), "how large the swings are, beside the last week"),
         ("Risk score", _of_100(regime["risk_score"]), "0 is calm, 100 is rough, beside the last week"),
         ("Trend", word(regime["trend"]), "of the last hours"),

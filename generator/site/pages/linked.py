@@ -13,10 +13,10 @@ from generator.catalog.downloads import DOWNLOADS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import DOCS, GLOSSARY, LEARN, OPENAPI_JSON, PRICING, TRACK_RECORD
 from generator.catalog.products import PRODUCTS
-from generator.catalog.sentences import PURPOSE_NOTICE
+from generator.catalog.text.answers import PURPOSE_NOTICE
+from generator.catalog.text.glossary import glossary
+from generator.catalog.text.questions import LEARN_QUESTIONS, PRICING_QUESTIONS, Question
 from generator.compose.context import Site
-from generator.site.pages.questions import LEARN_QUESTIONS, PRICING_QUESTIONS, Question
-from generator.site.pages.words import glossary
 
 Node = dict[str, Any]
 CONTEXT: Final = "https://schema.org"

@@ -29,7 +29,10 @@ from generator.catalog.formats import iso
 from generator.catalog.links import ARENA, BUYER, BUYER_AGENT, DOCS, LEARN, STATUS, TRACK_RECORD
 from generator.catalog.measured import DAYS, MARKETS, MEASURED
 from generator.catalog.products import PRODUCTS
-from generator.catalog.sentences import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE, WHAT_THIS_IS_NOT
+from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE, WHAT_THIS_IS_NOT
+from generator.catalog.text.glossary import glossary
+from generator.catalog.text.labels import MODE_BANNERS
+from generator.catalog.text.questions import LEARN_QUESTIONS, PRICING_QUESTIONS
 from generator.compose.context import TickContext
 from generator.site.downloads import Listed
 from generator.site.pages import format as page_format
@@ -38,9 +41,7 @@ from generator.site.pages.docs import Schemas, answer, docs
 from generator.site.pages.landing import landing, missing
 from generator.site.pages.linked import linked_data
 from generator.site.pages.markdown import markdown
-from generator.site.pages.questions import LEARN_QUESTIONS, PRICING_QUESTIONS
 from generator.site.pages.record import by_month, record_view, verdict
-from generator.site.pages.words import MODE_BANNERS, glossary
 from generator.site.resources import Resources, assets_version
 
 _SHARED: Final = ENDPOINT_BY_ID["shared-intelligence"].path

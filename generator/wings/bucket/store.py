@@ -7,15 +7,13 @@ into an error's text: a store may repeat them in what it answers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final, Protocol
 
 from gateway.wire.bucket_url import BucketUrl
 from gateway.wire.object_store import REQUEST_S, open_store, plain_error, store_errors
 
-PAGE: Final = 1_000
 MAX_POINTER_BYTES: Final = 8 * 1024 * 1024
 NO_BUCKET: Final = re.compile("NoSuchBucket|ContainerNotFound|bucket does not exist")  # S3, Azure, GCS
 REFUSALS: Final = frozenset({"PermissionDeniedError", "UnauthenticatedError"})
@@ -45,15 +43,6 @@ class Stored:
 
     data: bytes
     version: Version
-
-
-@dataclass(frozen=True, slots=True)
-class Dated:
-    """One object of a listing; `modified_ms` is the store's own time, UTC."""
-
-    path: str
-    size: int
-    modified_ms: int
 
 
 class Bucket(Protocol):
@@ -202,33 +191,6 @@ class ObjectBucket:
         except store_errors() as error:
             raise self._fault("list", prefix, error) from None
 
-    def pages(self, after: str = "") -> Iterator[list[Dated]]:
-        """Yield the objects of the whole prefix that come after a path, a thousand at a time, in the store's order.
-
-        Raises:
-            StoreFault: not answered.
-        """
-        import obstore  # noqa: PLC0415
-
-        try:
-            for rows in obstore.list(self._store, offset=after or None, chunk_size=PAGE):
-                yield [Dated(row["path"], row["size"], _ms(row["last_modified"])) for row in rows]
-        except store_errors() as error:
-            raise self._fault("list", "", error) from None
-
-    def dated(self, limit: int) -> list[Dated]:
-        """Return objects of the whole prefix, the oldest first; of more than `limit` any of them.
-
-        Raises:
-            StoreFault: not answered.
-        """
-        found: list[Dated] = []
-        for page in self.pages():
-            found += page
-            if len(found) >= limit:
-                break
-        return sorted(found[:limit], key=lambda one: (one.modified_ms, one.path))
-
     def delete(self, paths: Sequence[str]) -> None:
         """Delete objects; see `Bucket`."""
         import obstore  # noqa: PLC0415
@@ -271,7 +233,3 @@ def swap(bucket: Bucket, path: str, data: bytes, known: Stored | None, attribute
 
 def _version(row: Mapping[str, Any]) -> Version:
     return {name: row[name] for name in ("e_tag", "version") if row.get(name)}
-
-
-def _ms(moment: datetime) -> int:
-    return round(moment.timestamp() * 1000)

@@ -1,0 +1,35 @@
+"""How many assets, free endpoints and products there are, in words, for texts."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from generator.catalog.assets import ASSETS
+from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.products import PRODUCTS
+
+_WORDS: Final = (
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
+
+
+def in_words(count: int) -> str:
+    """Write a whole number from 0 on: in words up to twelve, else in digits."""
+    return _WORDS[count] if count < len(_WORDS) else str(count)
+
+
+ASSETS_IN_WORDS: Final = in_words(len(ASSETS))
+ENDPOINTS_IN_WORDS: Final = in_words(len(ENDPOINTS))
+PRODUCTS_IN_WORDS: Final = in_words(len(PRODUCTS))

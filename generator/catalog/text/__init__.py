@@ -1,0 +1,1 @@
+"""Every sentence and word of the published texts, once."""

@@ -1,0 +1,106 @@
+"""Fixed sentences and values of the answers and of the human report."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from generator.catalog.counts import ASSETS_IN_WORDS
+
+DEFAULT_PROJECT: Final = "Educational Market Intelligence"
+
+DISCLAIMER: Final = (
+    "For educational use only. This is not financial, investment, trading, tax, legal, betting, "
+    "gambling or fund-management advice. Confidence describes how strong the evidence is and how far "
+    "it agrees; it is neither certainty nor a promise of any outcome."
+)
+
+USAGE_CHARACTERISTICS: Final[dict[str, Any]] = {
+    "machine_readable": True,
+    "stable_schema": True,
+    "cache_seconds": 60,
+    "authentication": "none",
+    "payment_required": False,
+    "response_format": "application/json",
+}
+
+NEEDS_5_MINUTE_BARS: Final = "needs 5-minute bars"
+
+CLIENT_ADVICE: Final = (
+    "Handle any status other than 200, missing fields, unavailable data, timeouts and schema changes "
+    "without turning incomplete information into certainty."
+)
+CAPACITY_NOTICE: Final = (
+    "Free access is not a promise of unlimited capacity, of uptime or of a future contract. "
+    "Abusing shared infrastructure is not permitted."
+)
+VERSION_ADVICE: Final = (
+    "Read the returned version and update time of every answer, treat the version fields in the answers as "
+    "authoritative, and do not assume field sets."
+)
+
+PURPOSE_NOTICE: Final = "Educational market context, read from public data once a minute."
+RECORDING_ENDED: Final = "the recording has ended"
+BARS_MISSING: Final = "too little 5-minute history for a reading"
+SIMULATED_NOTICE: Final = "simulated market: no price here is real"
+RECORDED_NOTICE: Final = "recorded market: prices are those of the replayed time, not of today"
+
+DEVELOPER_NOTE: Final = (
+    "Read updated_utc and freshness.valid_until before use; past valid_until the answer is stale. "
+    "Unknown values are null and named in limitations."
+)
+PRIVACY_NOTE: Final = (
+    "Lessons count votes only and name no voter. The leaderboard shows shortened addresses of voters with 30 rounds or "
+    "more; nothing else is known of anyone."
+)
+CROWD_NOTE: Final = (
+    "These are counts of signed votes, not a poll: anyone can make many addresses at little cost. Look at the crowd by "
+    "record and at bursts next to it."
+)
+BY_RECORD_NOTE: Final = (
+    "A voter counts here only as far as they were right more often than chance, so new addresses count for nothing. "
+    "That they were right before does not say that they are now."
+)
+NO_RECORDS: Final = "No voter of this round has a record above chance yet."
+LEADERBOARD_NOTE: Final = (
+    "A place takes 30 resolved rounds and is provisional below 100. The order is by the lower end of the 95 % interval. "
+    "With many voters some lead by luck."
+)
+TEACHER_ROLE: Final = "Compares each finished Arena round with what the brain and the people had said."
+REGIME_RELIABILITY: Final = "simulated"
+
+PAYMENT_NEEDED: Final = (
+    "This resource is paid for per request. Sign the exact payment in accepts, send it in the "
+    "PAYMENT-SIGNATURE header, and the quoted body is returned once the payment is settled."
+)
+WHAT_THIS_IS_NOT: Final = (
+    "Not financial, investment or trading advice, not a signal, and not a promise of any outcome. "
+    "It gives no prices at which to act."
+)
+ECOSYSTEM: Final = (
+    "Educational Market Intelligence API: free public context, and four answers paid per request by x402."
+)
+
+NO_FORECAST: Final = "no forecast: {reason}"
+NOTHING_CLAIMED: Final = "No forecast is made: {reason}. NEUTRAL is given because nothing is claimed."
+NO_ROUND: Final = "no Arena round is live; the round shown has no revealed forecast and no published votes"
+NO_VOTES: Final = "no votes in the live round: shares are 0 by convention"
+SIMULATED_VOTES: Final = "votes of a labelled simulated crowd are counted"
+SPARSE_VOTES: Final = "few votes: the shares say little"
+NO_SCORES: Final = "no forecast has resolved yet: scores are null"
+NO_ROUND_ENDED: Final = "no Arena round has ended yet: its rates are null"
+NO_ROUND_COUNTS: Final = "Arena rounds that ended: {ended}, all played before the start or void; its rates are null"
+NO_OPEN_ROUND: Final = "no Arena round takes votes now"
+NO_START_PRICE: Final = "the round has no start price"
+NO_LESSONS: Final = "no Arena round has resolved yet"
+NO_DAY_BEFORE: Final = "what the reading was 24 hours ago is not known"
+
+REPORT_TITLE: Final = "The crypto market now, in plain words"
+REPORT_LIMITS: Final[tuple[str, ...]] = (
+    "This report describes what is. It does not know what comes next.",
+    "It is made to learn from. It does not tell you what to do.",
+    f"It reads {ASSETS_IN_WORDS} coins. The market has many more.",
+    "News, laws and people can change the market at once. We read none of that.",
+    "To be sure of the name of a market is not to be sure of its next move.",
+)
+REPORT_SIMULATED: Final = "The prices in this report are simulated by a model. No one could have traded at them."
+REPORT_REPLAYED: Final = "The prices in this report are old. They are played back as if they were new."

@@ -1,0 +1,95 @@
+"""`python -m generator.lab`: train the brain's weights, and measure them next to peers; from a checkout only."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from generator.brain.weights import PACKAGED, Weights
+from generator.errors import GeneratorError
+from generator.lab.evaluate import check, read_candles
+from generator.lab.evaluate import evaluate as measure
+from generator.lab.peers import PEERS
+from generator.lab.report import tables
+from generator.lab.train import train as fit
+
+app = typer.Typer(
+    help="Train the brain's weights, or measure them on unseen markets.", no_args_is_help=True, add_completion=False
+)
+
+
+@app.command()
+def train(out: Annotated[Path, typer.Option(help="Where to write the weights.")] = PACKAGED) -> None:
+    """Simulate the training markets and fit the weights: about eight minutes of one core, 4 GB of memory.
+
+    The same program gives the same file on the same machine; only seeds 1000 to 1999 are used.
+
+    Example: python -m generator.lab train --out weights.json
+    """
+    body = fit(out, _progress)
+    print(f"wrote {out} {body['digest']}")
+
+
+@app.command()
+def evaluate(
+    *,
+    seeds: Annotated[
+        list[str] | None,
+        typer.Option(help="FIRST-LAST, outside the training's 1000-1999; default 70001-70012; may be repeated."),
+    ] = None,
+    candles: Annotated[
+        list[Path] | None, typer.Option(help="A folder of 5-minute candles, one PAIR.csv.gz each; may be repeated.")
+    ] = None,
+    peers: Annotated[bool, typer.Option("--peers/--no-peers", help="Run the peers on the same markets.")] = True,
+    weights: Annotated[Path | None, typer.Option(help="Weights file; default: the packaged one.")] = None,
+    days: Annotated[int, typer.Option(min=2, help="Of each market; the first half is warm-up.")] = 60,
+) -> None:
+    """Measure the regime, the forecasts and the outlook next to peers on the same markets; print Markdown tables.
+
+    Peers that need a library are run where it is installed (dependency group `peers`), else skipped with a line.
+    Candles are read with the first seeds.
+
+    Example: python -m generator.lab evaluate --seeds 70001-70012 --candles DIR
+    """
+    missing = [peer.name for peer in PEERS if peers and not peer.installed]
+    for name in missing:
+        print(f"skipped: {name}, because its library is not installed", file=sys.stderr)
+    able = [peer for peer in PEERS if peers and peer.installed]
+    try:
+        spans = [span_of(one) for one in seeds or ["70001-70012"]]
+        for span in spans:
+            check(span)
+        trained, recorded = Weights.load(weights), {folder.name: read_candles(folder) for folder in candles or []}
+    except (ValueError, GeneratorError) as error:
+        raise typer.BadParameter(str(error)) from error
+    for at, span in enumerate(spans):
+        found = measure(span, {} if at else recorded, able, trained, _progress, days=days)
+        print(tables(found, missing))
+
+
+def span_of(seeds: str) -> range:
+    """Return the seeds from `FIRST-LAST` or one number.
+
+    Raises:
+        ValueError: anything else.
+    """
+    match = re.fullmatch(r"(\d+)(?:-(\d+))?", seeds)
+    if not match or int(match[2] or match[1]) < int(match[1]):
+        raise ValueError(f"seeds must be FIRST-LAST, got {seeds!r}")
+    return range(int(match[1]), int(match[2] or match[1]) + 1)
+
+
+def _progress(done: int, total: int, what: str) -> None:
+    """Show progress on standard error: in place on a terminal, else one line for each finished part."""
+    if sys.stderr.isatty():
+        print(f"\r{what}: {done} of {total}", end="\n" if done == total else "", file=sys.stderr, flush=True)
+    elif done == total:
+        print(f"{what}: {total} of {total}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    app()

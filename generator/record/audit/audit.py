@@ -1,0 +1,331 @@
+"""The audit of a whole log: entries go in one by one, what they say together is recomputed, the first fault is named.
+
+What holds of an honest log and is checked here: time never runs backwards unless the log says that the clock stepped;
+a forecast is sealed before its round starts and opens to its commitment; a round that was sealed ends, once; outcomes,
+lessons and scores follow from the logged prices, votes and bands; an hourly prediction opens to the commitment that
+stood before its hour.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from generator.arena.published import case_of_row, complaint_of
+from generator.arena.scores import Case, Sums, track_record
+from generator.arena.sealing import digest_of
+from generator.arena.settlement import change_bps, outcome_of
+from generator.arena.values import TrackRecord
+from generator.catalog.words import Prediction
+
+OVERDUE_S: Final = 2 * 3600  # a round or an hour that ended this long before the log's last entry has its outcome
+PRICE_WINDOW_S: Final = 60
+
+
+class AuditError(ValueError):
+    """An entry of the log does not hold; the message names it."""
+
+
+@dataclass
+class Audit:
+    """What was read so far. Entries of unknown kinds are counted, not judged: later versions may write some."""
+
+    rounds: dict[str, dict[str, Any]] = field(default_factory=dict)  # ended, as rows of /arena/rounds.json
+    open: dict[str, dict[str, Any]] = field(default_factory=dict)
+    hours: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)  # begun and not judged, by start
+    entries: dict[str, list[int]] = field(default_factory=dict)  # numbers of each round's entries, among those taken
+    kinds: dict[str, int] = field(default_factory=dict)
+    clock_steps: int = 0
+    arena: Sums = field(default_factory=Sums)
+    hourly: Sums = field(default_factory=Sums)
+    origin: str | None = None
+    mode: str | None = None
+    keys: list[str] = field(default_factory=list)
+    first_at: str | None = None
+    last_at: str | None = None
+    _index: int = 0
+    _ended_at: dict[str, str] = field(default_factory=dict)  # of rounds
+    _judged_at: dict[tuple[str, str], tuple[str, Case]] = field(default_factory=dict)  # by start and asset
+
+    def __post_init__(self) -> None:
+        """Name who reads which kind."""
+        self._readers: dict[str, Callable[[Mapping[str, Any]], str | None]] = {
+            "log.opened": self._opened,
+            "log.key": self._key,
+            "clock.stepped": self._stepped,
+            "round.sealed": self._sealed,
+            "round.locked": self._locked,
+            "round.resolved": self._resolved,
+            "round.void": self._void,
+            "predictions.made": self._made,
+            "predictions.started": self._started,
+            "predictions.judged": self._judged,
+            "scores": self._scores,
+        }
+
+    def take(self, data: bytes) -> None:
+        """Read the next entry.
+
+        Raises:
+            AuditError: it is not of its form, or does not follow from those before it.
+        """
+        try:
+            entry = json.loads(data)
+            kind = str(entry["kind"])
+            self._clock(kind, entry["at"])
+            reader = self._readers.get(kind)
+            complaint = reader(entry) if reader else None
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError, ZeroDivisionError) as error:
+            if isinstance(error, AuditError):
+                raise
+            raise AuditError(f"entry {self._index}: not of its form ({type(error).__name__}: {error})") from error
+        if complaint:
+            raise AuditError(f"entry {self._index}, {kind} {_subject(entry)}: {complaint}")
+        if "round_id" in entry:
+            self.entries.setdefault(str(entry["round_id"]), []).append(self._index)
+        self.kinds[kind] = self.kinds.get(kind, 0) + 1
+        self._index += 1
+
+    def finish(self) -> None:
+        """Check what should have ended before the last entry.
+
+        Raises:
+            AuditError: a round was sealed and never ended, or an hour was never judged.
+        """
+        if self.last_at is None:
+            return
+        for name, row in self.open.items():
+            if _seconds(row["end"], self.last_at) > OVERDUE_S:
+                raise AuditError(f"round {name} was sealed and never ended: its end is missing from the log")
+        for start, assets in self.hours.items():
+            if assets and _seconds(start, self.last_at) > OVERDUE_S + 3600:
+                raise AuditError(f"the predictions of {start} were made and never judged: {', '.join(sorted(assets))}")
+
+    def arena_record(self) -> TrackRecord:
+        """The rounds' scores, of what is in the log alone."""
+        return track_record("arena", self.arena)
+
+    def hourly_record(self) -> TrackRecord:
+        """The hourly predictions' scores, of what is in the log alone."""
+        return track_record("hourly", self.hourly)
+
+    def _clock(self, kind: str, at: str) -> None:
+        if self.last_at is not None and _seconds(self.last_at, at) < 0 and kind != "clock.stepped":
+            raise AuditError(
+                f"entry {self._index}, {kind}: its time {at} is before that of the entry before it, "
+                f"{self.last_at}: it was back-dated"
+            )
+        self.first_at = self.first_at or at
+        self.last_at = at
+
+    def _opened(self, entry: Mapping[str, Any]) -> str | None:
+        if self._index:
+            return "a log is opened once"
+        self.origin, self.mode = str(entry["origin"]), str(entry["source_mode"])
+        self.keys.append(str(entry["key"]))
+        return None
+
+    def _key(self, entry: Mapping[str, Any]) -> str | None:
+        self.keys.append(str(entry["key"]))
+        return None
+
+    def _stepped(self, entry: Mapping[str, Any]) -> str | None:
+        self.clock_steps += 1
+        return None
+
+    def _sealed(self, entry: Mapping[str, Any]) -> str | None:
+        name = entry["round_id"]
+        if name in self.open or name in self.rounds:
+            return "this round was sealed before"
+        if not entry["opened"] <= entry["at"] < entry["start"] < entry["end"]:
+            return "the forecast was not sealed before the start"
+        self.open[name] = {**_row(entry), "band_bps": entry["band_bps"], "commitment": entry["commitment"]}
+        return None
+
+    def _locked(self, entry: Mapping[str, Any]) -> str | None:
+        row = self.open.get(entry["round_id"])
+        if row is None or row["phase"] != "open":
+            return "no open round was sealed under this name"
+        late = _seconds(row["start"], entry["at"])
+        if not 0 <= late < PRICE_WINDOW_S:
+            return f"locked {late:.0f} s after the start"
+        names = ("forecast", "salt", "previous_outcome", "votes", "simulated_votes", "start_price", "price_basis")
+        row.update({name: entry[name] for name in names}, phase="live", ballots_sha256=entry["ballots_sha256"])
+        if row["forecast"]["band_bps"] != row["band_bps"]:
+            return "the band is not the one that was published at opening"
+        return None
+
+    def _resolved(self, entry: Mapping[str, Any]) -> str | None:
+        row = self.open.pop(entry["round_id"], None)
+        if row is None or row["phase"] != "live":
+            return "no live round under this name"
+        late = _seconds(row["end"], entry["at"])
+        if not 0 <= late < PRICE_WINDOW_S:
+            return f"resolved {late:.0f} s after the end"
+        row.update({name: entry[name] for name in ("end_price", "change_bps", "outcome", "lesson")}, phase="resolved")
+        return self._end(row)
+
+    def _void(self, entry: Mapping[str, Any]) -> str | None:
+        row = self.open.pop(entry["round_id"], None)
+        if row is None and entry["round_id"] in self.rounds:
+            row = self._withdrawn(entry)
+            if row is None:
+                return "this round had ended"
+        elif row is None:
+            row = {**_row(entry), "commitment": None}
+        row.update({name: entry[name] for name in ("forecast", "salt", "previous_outcome", "void_reason")})
+        row["phase"] = "void"
+        return self._end(row)
+
+    def _withdrawn(self, entry: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Take back a round that ended at a time which, after the clock was set back, has not come; None for others."""
+        row = self.rounds[entry["round_id"]]
+        if row["phase"] != "resolved" or entry["at"] >= self._ended_at[entry["round_id"]]:
+            return None
+        self.arena = self.arena.added(case_of_row(row), -1)
+        return {**row, **dict.fromkeys(("end_price", "change_bps", "outcome", "lesson"))}
+
+    def _end(self, row: dict[str, Any]) -> str | None:
+        row.pop("band_bps", None)
+        digest = row.pop("ballots_sha256", None)
+        complaint = complaint_of(row)
+        if complaint:
+            return complaint
+        self.rounds[row["round_id"]] = {**row, "ballots_sha256": digest}
+        self._ended_at[row["round_id"]] = self.last_at or ""
+        if row["phase"] == "resolved":
+            self.arena = self.arena.added(case_of_row(row))
+        return None
+
+    def _made(self, entry: Mapping[str, Any]) -> str | None:
+        if not entry["at"] < entry["start"]:
+            return "made after its hour began"
+        hour = self.hours.setdefault(entry["start"], {})
+        for asset, commitment in entry["assets"].items():
+            if "start_price" in hour.get(asset, {}):
+                return f"{asset}: made again after its hour began"
+            hour[asset] = {"commitment": str(commitment)}
+        return None
+
+    def _revealed(self, start: str, asset: str, shown: Mapping[str, Any]) -> str | None:
+        """Check that a prediction opens to the last commitment made before its hour."""
+        made = self.hours.get(start, {}).get(asset)
+        if made is None:
+            return f"{asset}: no prediction was made for this hour"
+        forecast = shown["forecast"]
+        if (forecast["asset"], forecast["start"]) != (asset, start):
+            return f"{asset}: the prediction is of another asset or hour"
+        if digest_of(forecast, shown["salt"]) != made["commitment"]:
+            return f"{asset}: prediction and salt do not give the commitment"
+        made.update(forecast)
+        return None
+
+    def _started(self, entry: Mapping[str, Any]) -> str | None:
+        late = _seconds(entry["start"], entry["at"])
+        if not 0 <= late < PRICE_WINDOW_S:
+            return f"the start price was fixed {late:.0f} s after the start"
+        for asset, shown in entry["assets"].items():
+            complaint = self._revealed(entry["start"], asset, shown)
+            if complaint:
+                return complaint
+            self.hours[entry["start"]][asset]["start_price"] = shown["start_price"]
+        return None
+
+    def _judged(self, entry: Mapping[str, Any]) -> str | None:
+        for asset, judged in entry["assets"].items():
+            if "void_reason" in judged and self._retracted(entry, asset):
+                continue
+            complaint = self._revealed(entry["start"], asset, judged) if "forecast" in judged else None
+            made = self.hours.get(entry["start"], {}).pop(asset, None)
+            if complaint or made is None:
+                return complaint or f"{asset}: no prediction was made for this hour"
+            if "void_reason" in judged:
+                continue
+            change = change_bps(made["start_price"], judged["end_price"])
+            if change != judged["change_bps"]:
+                return f"{asset}: change_bps is {judged['change_bps']}, the prices give {change}"
+            outcome = outcome_of(change, made["band_bps"])
+            if outcome != judged["outcome"]:
+                return f"{asset}: outcome is {judged['outcome']}, the prices give {outcome}"
+            case = _case(made, outcome)
+            self._judged_at[entry["start"], asset] = (entry["at"], case)
+            self.hourly = self.hourly.added(case)
+        if not self.hours.get(entry["start"], True):
+            del self.hours[entry["start"]]
+        return None
+
+    def _retracted(self, entry: Mapping[str, Any], asset: str) -> bool:
+        """Take back an outcome of a time which, after the clock was set back, has not come; False if there is none."""
+        at, case = self._judged_at.get((entry["start"], asset), ("", None))
+        if case is None or entry["at"] >= at:
+            return False
+        del self._judged_at[entry["start"], asset]
+        self.hourly = self.hourly.added(case, -1)
+        return True
+
+    def _scores(self, entry: Mapping[str, Any]) -> str | None:
+        for name, record in (("arena", self.arena_record()), ("hourly", self.hourly_record())):
+            if entry[name] != scores_of(record):
+                return f"the {name} scores are {entry[name]}, the log gives {scores_of(record)}"
+        return None
+
+
+def score_line(name: str, record: TrackRecord) -> str:
+    """Return hit rate and Brier score in one line."""
+    hit = record.hit
+    return (
+        f"{name}: hit rate {hit.percent} % ({hit.low_percent} to {hit.high_percent}, n={hit.n}), "
+        f"Brier {record.brier} (base rate {record.baselines['base_rate']}, even chances 0.6667)"
+    )
+
+
+def scores_of(record: TrackRecord) -> dict[str, Any]:
+    """Write a record's headline as it goes into the log once a day."""
+    return {
+        "resolved": record.resolved,
+        "hit_rate_percent": record.hit.percent,
+        "brier": record.brier,
+        "log_score": record.log_score,
+        "baselines": dict(record.baselines),
+    }
+
+
+def _row(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Begin a row of `/arena/rounds.json` with what is known when a round opens."""
+    nothing = {"bullish": 0, "bearish": 0, "neutral": 0}
+    names = ("round_id", "asset", "opened", "start", "end")
+    empty = ("forecast", "salt", "previous_outcome", "price_basis", "start_price", "end_price", "change_bps")
+    return {
+        **{name: entry[name] for name in names},
+        **dict.fromkeys((*empty, "outcome", "void_reason", "lesson")),
+        "phase": "open",
+        "warm_up": False,
+        "votes": nothing,
+        "simulated_votes": nothing,
+    }
+
+
+def _case(made: Mapping[str, Any], outcome: Prediction) -> Case:
+    down, neutral, up = made["probabilities"]
+    base_down, base_neutral, base_up = made["base_rate"]
+    previous = made["previous_outcome"]
+    return Case(
+        probabilities=(down, neutral, up),
+        base_rate=(base_down, base_neutral, base_up),
+        previous=None if previous is None else Prediction(previous),
+        prediction=Prediction(made["prediction"]),
+        outcome=outcome,
+        void=False,
+        warm_up=False,
+    )
+
+
+def _subject(entry: Mapping[str, Any]) -> str:
+    return str(entry.get("round_id") or entry.get("start") or "")
+
+
+def _seconds(begin: str, end: str) -> float:
+    return (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()

@@ -1,0 +1,140 @@
+"""Published rounds: each row recomputed by itself, and all of them compared with the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+from generator.arena.published import case_of_row, complaint_of
+from generator.arena.scores import Sums, track_record
+from generator.catalog.links import ROUNDS_PUBLISHED
+from generator.record.audit.audit import Audit, score_line
+
+Row = Mapping[str, Any]
+FIELDS_NAMED: Final = 3
+LONGEST: Final = 100  # characters of a value in a complaint: a published value may be anything
+MISSING: Final = object()
+
+
+@dataclass(frozen=True, slots=True)
+class RowsReport:
+    """The result of recomputing every row.
+
+    Args:
+        rows: of the body; None where it has no list of them.
+        lines: a summary.
+        complaint: names the first row that fails, or None.
+    """
+
+    rows: Sequence[Row] | None
+    lines: tuple[str, ...]
+    complaint: str | None
+
+
+def check_rows(body: Any) -> RowsReport:
+    """Recompute a published `/arena/rounds.json` without the log."""
+    rows = body.get("rounds") if isinstance(body, Mapping) else None
+    if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+        return RowsReport(None, (), "this is not a published record: it has no list `rounds`")
+    for number, row in enumerate(rows, 1):
+        complaint = complaint_of(row)
+        if complaint is not None:
+            return RowsReport(rows, (), f"row {number}, round {row.get('round_id')}: {complaint}")
+    order = _order_complaint(rows)
+    return RowsReport(rows, () if order else _summary(rows), order)
+
+
+def _order_complaint(rows: Sequence[Row]) -> str | None:
+    """Check that rows are newest first and that no two rounds overlap."""
+    for number, (newer, older) in enumerate(pairwise(rows), 2):
+        if not older["start"] < newer["start"]:
+            return f"row {number}, round {older['round_id']}: repeated or out of order"
+        if older["end"] > newer["start"]:
+            return f"row {number}, round {older['round_id']}: overlaps round {newer['round_id']}"
+    return None
+
+
+def _summary(rows: Sequence[Row]) -> tuple[str, ...]:
+    resolved = [row for row in rows if row["phase"] == "resolved"]
+    sums = Sums()
+    for row in resolved:
+        sums = sums.added(case_of_row(row))
+    record = track_record("arena", sums)
+    backtested = sum(bool(row.get("warm_up")) for row in rows)
+    found = f"{len(rows)} rounds checked: {len(resolved)} resolved, {len(rows) - len(resolved)} void, "
+    lines = [f"{found}{backtested} backtested before the start"]
+    if record.resolved:
+        lines.append(f"{score_line('brain', record)}, skill {record.skill_percent['base_rate']} %")
+    return tuple(lines)
+
+
+def rows_complaint(rows: Sequence[Row], audit: Audit) -> str | None:
+    """Compare all published rounds with the log.
+
+    Args:
+        rows: of `/arena/rounds.json`, as they were found.
+        audit: of the whole log.
+
+    Returns:
+        The first that does not hold, with its round and fields, or None.
+    """
+    names = {str(row.get("round_id")) for row in rows}
+    for row in rows:
+        logged = audit.rounds.get(str(row.get("round_id")))
+        if logged is None:
+            complaint = _unlogged(row, audit)
+        else:
+            complaint = row_complaint(row, {**logged, "log_entries": audit.entries.get(logged["round_id"], [])})
+        if complaint is not None:
+            return complaint
+    return _left_out(rows, names, audit)
+
+
+def row_complaint(row: Row, logged: Row) -> str | None:
+    """Name the fields of one published round that differ from the log, whatever the row states of itself."""
+    found = [
+        difference
+        for name, value in logged.items()
+        if name != "ballots_sha256"
+        for difference in _differences(name, row.get(name, MISSING), value)
+    ]
+    if not found:
+        return None
+    more = f"; and {len(found) - FIELDS_NAMED} fields more" if len(found) > FIELDS_NAMED else ""
+    return f"round {logged['round_id']}: {'; '.join(found[:FIELDS_NAMED])}{more}"
+
+
+def _differences(name: str, published: Any, logged: Any) -> Iterator[str]:
+    if isinstance(published, Mapping) and isinstance(logged, Mapping):
+        for key in dict.fromkeys((*logged, *published)):
+            yield from _differences(f"{name}.{key}", published.get(key, MISSING), logged.get(key, MISSING))
+    elif published != logged:
+        shown = "not published" if published is MISSING else f"published as {_short(published)}"
+        yield f"{name} is {shown}, the log says {'nothing of it' if logged is MISSING else _short(logged)}"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def _unlogged(row: Row, audit: Audit) -> str | None:
+    """Judge a row without an end in the log: only rounds from before the log may have none."""
+    name = str(row.get("round_id"))
+    if name in audit.open:
+        return f"round {name}: it is published as {_short(row.get('phase'))} and has not ended in the log"
+    if not row.get("warm_up") and audit.first_at is not None and str(row.get("opened")) >= audit.first_at:
+        return f"round {name} is published and not in the log"
+    return None
+
+
+def _left_out(rows: Sequence[Row], names: set[str], audit: Audit) -> str | None:
+    """Check that every logged round that ended within the published window is published: no loss is left out."""
+    oldest = min((str(row.get("start")) for row in rows), default="")
+    whole = len(rows) < ROUNDS_PUBLISHED
+    for name, logged in audit.rounds.items():
+        if name not in names and (whole or logged["start"] >= oldest):
+            return f"round {name} ended {logged['phase']} in the log and is not published"
+    return None

@@ -1,0 +1,345 @@
+"""Verify a published record as a reader: the signed log, its rounds and their counted ballots.
+
+A log that was verified before must extend the checkpoint that was signed then; `SeenFile` remembers it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from generator.errors import GeneratorError
+from generator.record.audit.audit import Audit, score_line
+from generator.record.audit.recount import RecountError, path_of, recount
+from generator.record.audit.rows import Row, RowsReport, row_complaint, rows_complaint
+from generator.record.log.note import Checkpoint, NoteError, Verifier
+from generator.record.log.reader import LogError, LogReader
+from generator.record.logbook import CHECKPOINT, KEYS, PREFIX, read_verifiers
+
+NEWEST: Final = 500  # rounds whose ballots are recounted; each is a request or more
+Read = Callable[[str], bytes | None]  # path with leading slash -> what is published there, None when nothing is
+Progress = Callable[[int, int, str], None]  # done, total, of what
+
+
+class VerifyError(ValueError):
+    """What is published does not hold; the message names what."""
+
+
+class NoLogError(VerifyError):
+    """The site publishes no log, and none was seen there before."""
+
+
+class SeenFileError(GeneratorError):
+    """The note of an earlier visit cannot be used or written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The keys that were trusted on the last visit and the checkpoint that they had signed."""
+
+    keys: tuple[Verifier, ...]
+    head: Checkpoint
+
+
+class SeenFile:
+    """The note of the last visit to one origin or folder.
+
+    Args:
+        folder: of all notes.
+        where: the origin or folder that is verified.
+    """
+
+    def __init__(self, folder: Path, where: str) -> None:
+        self.path = folder / f"{hashlib.sha256(where.encode()).hexdigest()[:16]}.json"
+        self._where = where
+
+    def load(self) -> Seen | None:
+        """Return what was seen, None on the first visit.
+
+        Raises:
+            SeenFileError: the file cannot be used; it is never discarded silently.
+        """
+        try:
+            noted = json.loads(self.path.read_bytes())
+            keys = tuple(Verifier.parse(key) for key in noted["keys"])
+            return Seen(keys, Checkpoint.open(noted["checkpoint"].encode(), keys))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise SeenFileError(
+                f"{self.path} holds what was verified before and cannot be used ({error}); "
+                "remove it to start over, without proof that nothing was changed since"
+            ) from None
+
+    def store(self, keys: Sequence[Verifier], note: bytes) -> None:
+        """Remember what was verified, whole or not at all.
+
+        Raises:
+            SeenFileError: it cannot be written.
+        """
+        noted = {"where": self._where, "keys": [key.text for key in keys], "checkpoint": note.decode()}
+        draft = self.path.with_suffix(".new")
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with draft.open("w", encoding="utf-8") as file:
+                json.dump(noted, file)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(self.path)
+        except OSError as error:
+            raise SeenFileError(f"{self.path} cannot be written: {error.strerror or error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class SignedLog:
+    """A log whose checkpoint has a trusted signature.
+
+    Args:
+        reader: of the log.
+        head: its checkpoint.
+        note: the checkpoint as signed.
+        keys: as published.
+        seen: on the last visit, None on the first.
+    """
+
+    reader: LogReader
+    head: Checkpoint
+    note: bytes
+    keys: tuple[Verifier, ...]
+    seen: Seen | None
+
+
+def open_log(read: Read, seen: Seen | None = None, key: str | None = None) -> SignedLog:
+    """Read the checkpoint and check its signature.
+
+    Args:
+        read: of the published site.
+        seen: on the last visit.
+        key: the public key that the reader was given out of band; None trusts the last visit's, or what is published.
+
+    Raises:
+        NoLogError: there is no log and there was none.
+        VerifyError: the log is gone, is another one than on the last visit, or no trusted key signed it.
+    """
+    note, published = read(CHECKPOINT), read(KEYS)
+    if note is None or published is None:
+        missing = "this site publishes no transparency log"
+        raise NoLogError(missing) if seen is None else VerifyError(f"{missing}, and it had one on the last visit")
+    try:
+        keys = read_verifiers(published.decode())
+        trusted = (Verifier.parse(key),) if key else seen.keys if seen else keys
+        head = Checkpoint.open(note, trusted)
+    except (NoteError, UnicodeDecodeError) as error:
+        hint = "; if its keeper announced a new key, pass it with --key" if seen and not key else ""
+        raise VerifyError(f"the log's checkpoint: {error}{hint}") from None
+    if seen is not None and seen.head.origin != head.origin:
+        raise VerifyError(f"this is the log {head.origin}; on the last visit it was {seen.head.origin}")
+    return SignedLog(LogReader(lambda path: _tile(read, path), head), head, note, keys, seen)
+
+
+def _tile(read: Read, path: str) -> bytes:
+    data = read(PREFIX + path)
+    if data is None:
+        raise LogError("nothing is published there")
+    return data
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A whole record that holds: the audit, and how many rounds and ballots were recounted."""
+
+    log: SignedLog
+    audit: Audit
+    rows: Sequence[Row]
+    rounds: int
+    ballots: int
+    older: int
+
+    @property
+    def lines(self) -> list[str]:
+        """What was checked."""
+        seen, audit = self.log.seen, self.audit
+        since = (
+            f"its first {seen.head.size} entries are those of the last visit"
+            if seen
+            else "the first visit: what it holds could have been written at once; the next visit will prove that "
+            "none of it was changed"
+        )
+        steps = f"; the clock went back {audit.clock_steps} times" if audit.clock_steps else ""
+        older = f"; {self.older} older rounds with votes were not" if self.older else ""
+        recounted = f"ballots counted again: {self.ballots} of {self.rounds} rounds, every signature checked{older}"
+        records = (("rounds", audit.arena_record()), ("hourly", audit.hourly_record()))
+        head = f"log {self.log.head.origin} ({audit.mode} market): {self.log.head.size} entries"
+        return [
+            f"{head}, signed by {self.log.keys[0].name}; {since}",
+            f"from {audit.first_at} to {audit.last_at}: {len(audit.rounds)} rounds ended{steps}",
+            *(score_line(f"brain, {name} in the log", record) for name, record in records if record.resolved),
+            *([recounted] if self.rounds else []),
+        ]
+
+    @property
+    def proves(self) -> str:
+        """What this check proved, and what it did not."""
+        logged = sum(str(row.get("round_id")) in self.audit.rounds for row in self.rows)
+        simulated = sum(bool(row.get("warm_up")) for row in self.rows)
+        parts = [
+            LOG,
+            f"of the published rounds {logged} are in the log as they are published, none left out since the oldest"
+            if logged
+            else "no published round is in the log yet, so of rounds nothing is proved",
+            f"in {self.rounds} with real votes these are the published ballots, each signed by its voter, one a voter"
+            if self.rounds
+            else "no round in the log has real votes to count again",
+            _others(simulated, "warm_up, backtested before the start"),
+            _others(len(self.rows) - logged - simulated, "older than the log"),
+        ]
+        return _filled(f"This proves: {'; '.join(filter(None, parts))}.", NOT_LOG)
+
+    def remember(self, file: SeenFile) -> None:
+        """Keep the checkpoint, and of the published keys those that the log itself names."""
+        keys = tuple(key for key in self.log.keys if key.text in self.audit.keys) or self.log.keys
+        file.store(keys, self.log.note)
+
+
+def verify_all(log: SignedLog, rows: Sequence[Row] | None, read: Read, progress: Progress) -> Verified:
+    """Read the whole log, check that it extends the last visit's, recompute what it states, recount the ballots.
+
+    Args:
+        log: with a trusted signature.
+        rows: of `/arena/rounds.json`; None where it has none that can be read.
+        read: of the published site.
+        progress: called with the entries and rounds done.
+
+    Raises:
+        VerifyError: naming the first thing that does not hold.
+    """
+    audit = Audit()
+    size = log.head.size
+    try:
+        if log.seen is not None:
+            log.reader.check_extends(log.seen.head)
+        for number, data in enumerate(log.reader.audit(log.seen.head if log.seen else None), 1):
+            audit.take(data)
+            if number % 2_000 == 0 or number == size:
+                progress(number, size, "entries")
+        audit.finish()
+    except ValueError as error:
+        raise VerifyError(str(error)) from None
+    if audit.origin is not None and audit.origin != log.head.origin:
+        raise VerifyError(f"the log was opened as {audit.origin}, its checkpoint says {log.head.origin}")
+    complaint = None if rows is None else rows_complaint(rows, audit)
+    if complaint is not None:
+        raise VerifyError(complaint)
+    voted = sorted((row["start"], name) for name, row in audit.rounds.items() if _real_votes(row))
+    ballots = 0
+    for number, (_, name) in enumerate(voted[-NEWEST:], 1):
+        ballots += _recount(read, name, audit.rounds[name])
+        progress(number, min(len(voted), NEWEST), "rounds' ballots")
+    return Verified(log, audit, rows or (), min(len(voted), NEWEST), ballots, max(0, len(voted) - NEWEST))
+
+
+def verify_round(log: SignedLog, report: RowsReport, round_id: str, read: Read) -> tuple[list[str], str]:
+    """Prove the entries of one round to be in the log and compare them with the published row.
+
+    Returns:
+        What was checked, in lines, and what it proves.
+
+    Raises:
+        VerifyError: naming what does not hold.
+    """
+    row = next((row for row in report.rows or () if row.get("round_id") == round_id), None)
+    if row is None:
+        raise VerifyError(report.complaint or f"round {round_id} is not published; see /arena/rounds.json")
+    numbers = row.get("log_entries")
+    if row.get("warm_up") and not numbers:
+        raise VerifyError(f"round {round_id} was backtested before the start, and is not in the log")
+    if not isinstance(numbers, list) or not numbers or not all(type(number) is int for number in numbers):
+        raise VerifyError(f"round {round_id} names no entries of the log")
+    audit = Audit()
+    try:
+        if log.seen is not None:
+            log.reader.check_extends(log.seen.head)
+        entries = [log.reader.entry(number) for number in numbers]
+        for data in entries:
+            audit.take(data)
+    except ValueError as error:
+        raise VerifyError(str(error)) from None
+    logged = audit.rounds.get(round_id)
+    complaint = f"the entries {numbers} are not those of round {round_id}" if logged is None else None
+    complaint = complaint or row_complaint(row, logged or {})
+    if complaint is not None or logged is None:
+        raise VerifyError(complaint)
+    lines = [f"entry {number}: {json.loads(data)['kind']}" for number, data in zip(numbers, entries, strict=True)]
+    ballots = ""
+    if _real_votes(logged):
+        lines.append(f"{_recount(read, round_id, logged)} ballots counted again, every signature checked")
+        ballots = "; its real votes are the published ballots, each signed by its voter"
+    lines.append(f"round {round_id}: sealed, locked and ended as published")
+    return lines, _filled(ROUND.format(ballots=ballots), NOT_LOG, NOT_ROUND)
+
+
+def _recount(read: Read, name: str, row: Row) -> int:
+    """Count one round with real votes again and return its ballots.
+
+    No round is exempt: the release that shows a lock in the log comes with the first of its ballots.
+
+    Raises:
+        VerifyError: they do not hold, or are not there.
+    """
+    try:
+        found = recount(name, row, read)
+    except RecountError as error:
+        raise VerifyError(f"round {name}: published ballots: {error}") from None
+    if found is None:
+        raise VerifyError(
+            f"round {name}: {path_of(name)} is not published; the log counted {_real_votes(row)} ballots at the lock, "
+            f"of the digest {row['ballots_sha256']}"
+        )
+    return found.ballots
+
+
+def _real_votes(row: Mapping[str, Any]) -> int:
+    """Return a round's real votes; one that never locked has none."""
+    if "ballots_sha256" not in row:
+        return 0
+    return sum(votes - row["simulated_votes"][word] for word, votes in row["votes"].items())
+
+
+LOG: Final = (
+    "every entry is in the log that its keeper signed, in its order; nothing seen on an earlier visit was changed, "
+    "dropped or moved since; forecasts open to their digests; outcomes, lessons and scores follow from the logged "
+    "prices, votes and bands"
+)
+NOT_LOG: Final = (
+    "It does not prove: when an entry was written, beyond this: what an earlier visit saw was there at that visit, so a "
+    "forecast whose seal you saw before its round was fixed before it. Nor that two visitors are shown the same log "
+    "(compare checkpoints with someone), that the prices were the market's, that no ballot was left out, or any skill."
+)
+ROUND: Final = (
+    "This proves: the entries of this round are in the log that its keeper signed, its forecast opens to the digest "
+    "published before its start, its outcome and lesson follow from the logged prices, votes and band, and it is "
+    "published as it was logged{ballots}."
+)
+NOT_ROUND: Final = "Nothing is proved about other rounds; the whole check, without --round, reads them all."
+ROWS_ONLY: Final = """This proves: each revealed forecast is the one whose digest the row carries; outcomes, flags and scores follow
+from the published prices, votes and bands by the published rules.
+It does not prove: that a digest was published before its round, that no round is missing (there is no signed log
+here), that the prices were the market's, or any skill."""
+
+
+def _others(number: int, what: str) -> str:
+    return (
+        f"{number} more ({what}) are not in the log: nothing is proved about them but that each adds up"
+        if number
+        else ""
+    )
+
+
+def _filled(*texts: str) -> str:
+    return "\n".join(textwrap.fill(text, 118, break_long_words=False, break_on_hyphens=False) for text in texts)

@@ -1,0 +1,152 @@
+"""One gateway, one buyer and the toy ledger in one event loop, on one clock that only moves when told."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from gateway.app.application import build_app
+from gateway.app.state import GatewayState
+from gateway.devnet.app import build_devnet
+from gateway.devnet.keys import Key, new_key
+from gateway.devnet.ledger import Ledger
+from gateway.devnet.rounds import FIRST_ROUND_AT, ROUND_S
+from gateway.devnet.settings import DevnetSettings
+from gateway.devnet.wallet import SignedPayment, choose_offer, read_challenge, sign_payment
+from gateway.settings import DEMO_PAYEE, GatewaySettings
+from gateway.upstream.http_client import HttpClient
+from gateway.wire.networks import DEVNET
+from tests.faults.proxy import FaultProxy
+from tests.support.clock import ManualClock
+from tests.support.resolvers import NAME, Names, black_hole, loopback_addresses
+from tests.support.small_vault import GENERATION, PATHS, write_vault
+
+PRODUCT = PATHS["x402-market-regime"]
+PRICE = 10_000
+MONEY = 5_000_000
+LIMITS = ("verify_timeout_seconds", "settle_timeout_seconds")
+PAYEE_MARGIN_ROUNDS = 20
+BEGINS = FIRST_ROUND_AT + (20_000_000 + 4 / 7) * ROUND_S  # in the middle of a round
+
+
+@dataclass
+class FaultHarness:
+    """The parts that a scenario touches."""
+
+    state: GatewayState
+    proxy: FaultProxy
+    ledger: Ledger
+    clock: ManualClock
+    client: httpx2.AsyncClient
+    folder: Path
+    buyer: Key = field(default_factory=new_key)
+    _replaced: dict[str, datetime] = field(default_factory=dict)
+    _newest: str = GENERATION
+
+    async def sign(self) -> SignedPayment:
+        """Ask for the price and sign a payment of it, as a wallet would."""
+        self.ledger.fund(self.buyer.address, 1_000_000, MONEY)
+        quote = await self.client.get(PRODUCT)
+        challenge = read_challenge(quote.headers["PAYMENT-REQUIRED"])
+        offer = choose_offer(challenge, DEVNET, PRICE)
+        return sign_payment(challenge, offer, self.buyer, DEVNET, self.ledger.rounds.current())
+
+    async def present(self, payment: SignedPayment, path: str = PRODUCT) -> httpx2.Response:
+        """Send a payment."""
+        return await self.client.get(path, headers={"PAYMENT-SIGNATURE": payment.header})
+
+    async def pass_time(self, seconds: float) -> None:
+        """Move the clock, publish as a generator would have done meanwhile, and let the reconciler look."""
+        self.clock.step(seconds)
+        await self.publish()
+        await self.state.reconciler.step()
+
+    async def publish(self) -> None:
+        """Write a new release to the vault at the time of the wall clock, and let the gateway take it."""
+        now = self.clock.now()
+        self._replaced[self._newest] = now
+        self._newest = f"{int(self._newest) + 1:012}"
+        write_vault(self.folder / "vault", generation=self._newest, at=now, older=self._replaced)
+        await self.state.refresh()
+        await self.state.ledger.tend()
+
+    async def restart(self) -> None:
+        """Stop the gateway and start it again on the same disk."""
+        await self.state.stop()
+        await self.state.start(self.state.facilitator._http)
+
+    async def pass_last_round_of(self, payment: SignedPayment) -> None:
+        """Go on until a payment can land no more."""
+        rounds = payment.last_valid - self.ledger.rounds.current() + PAYEE_MARGIN_ROUNDS
+        await self.pass_time(rounds * ROUND_S)
+
+    def be_patient(self) -> None:
+        """Wait for the facilitator as long as in production; a mode's own time limits are for its fault."""
+        limits = {name: GatewaySettings.model_fields[name].default for name in LIMITS}
+        self.state.facilitator._settings = self.state.settings.model_copy(update=limits)
+
+    def drain(self) -> None:
+        """Take the buyer's money away, as another payment of theirs would."""
+        self.ledger._database.execute("UPDATE holdings SET amount = 0 WHERE address = ?", (self.buyer.address,))
+
+    def transfers(self) -> int:
+        """Count the prices that the payee got, on the toy ledger."""
+        got = self.ledger.holding(DEMO_PAYEE)
+        assert got is not None
+        assert got % PRICE == 0
+        return got // PRICE
+
+    def landed(self, payment: SignedPayment) -> bool:
+        """Return whether the toy ledger has a payment."""
+        return self.ledger.transaction(payment.txid) is not None
+
+
+@asynccontextmanager
+async def harness(folder: Path, *, dead_address: bool = False, **settings: Any) -> AsyncIterator[FaultHarness]:
+    """Open a harness in an empty folder.
+
+    Args:
+        folder: for vault and databases.
+        dead_address: the outside is known by a name whose first address is dead.
+        settings: of the gateway.
+    """
+    clock = ManualClock()
+    began = clock.monotonic()
+    (folder / "vault").mkdir(parents=True)
+    write_vault(folder / "vault")
+    devnet = build_devnet(DevnetSettings(folder / "devnet.sqlite3"), now=lambda: BEGINS + clock.monotonic() - began)
+    proxy = FaultProxy(devnet)
+    async with devnet.router.lifespan_context(devnet), proxy.running(), AsyncExitStack() as stack:
+        url, http = proxy.url, None
+        if dead_address:
+            dead, port = loopback_addresses()[0], int(proxy.url.rpartition(":")[2])
+            stack.enter_context(black_hole(dead, port))
+            http = await stack.enter_async_context(HttpClient(Names(dead, "127.0.0.1")))
+            url = f"http://{NAME}:{port}"
+        app = build_app(outside(folder, url, **settings), clock=clock, http=http)
+        transport = httpx2.ASGITransport(app=app, client=("203.0.113.9", 40_000), raise_app_exceptions=False)
+        async with (
+            app.router.lifespan_context(app),
+            httpx2.AsyncClient(transport=transport, base_url="http://gateway") as client,
+        ):
+            yield FaultHarness(app.state.gateway, proxy, devnet.state.ledger, clock, client, folder)
+
+
+def outside(folder: Path, url: str, **settings: Any) -> GatewaySettings:
+    """Return the settings of a gateway whose outside answers at this proxy."""
+    return GatewaySettings(
+        **{
+            "state_dir": folder,
+            "facilitator_url": f"{url}/f",
+            "algod_url": f"{url}/a",
+            "indexer_url": f"{url}/i",
+            "rate_limit_per_minute": 100_000,
+            **settings,
+        }
+    )

@@ -1,0 +1,81 @@
+"""Applications on real sockets of this process: a devnet, a gateway over a small vault, a seller with faults."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+
+from gateway.app.application import build_app
+from gateway.devnet.app import build_devnet
+from gateway.devnet.ledger import Ledger
+from gateway.devnet.settings import DevnetSettings
+from gateway.settings import GatewaySettings
+from tests.support.sample_vault import write_vault
+
+
+@contextmanager
+def serving(app: Starlette, listener: socket.socket | None = None) -> Iterator[str]:
+    """Serve an application in a thread until the context ends; gives its origin."""
+    listener = listener or open_port()
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False, lifespan="on", ws="none"))
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
+    thread.start()
+    try:
+        until = time.monotonic() + 60
+        while not server.started and time.monotonic() < until and thread.is_alive():
+            time.sleep(0.01)
+        assert server.started
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(60)
+        listener.close()
+
+
+def open_port() -> socket.socket:
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    return listener
+
+
+@dataclass(frozen=True)
+class Shop:
+    """A gateway and its devnet."""
+
+    gateway: str
+    devnet: str
+    ledger: Ledger
+    state: Path
+
+
+@contextmanager
+def devnet_at(folder: Path) -> Iterator[tuple[str, Ledger]]:
+    app = build_devnet(DevnetSettings(folder / "devnet.sqlite3"))
+    with serving(app) as origin:
+        yield origin, app.state.ledger
+
+
+@contextmanager
+def shop(folder: Path) -> Iterator[Shop]:
+    """Run both over a small vault."""
+    write_vault(folder / "vault")
+    with devnet_at(folder) as (devnet, ledger):
+        listener = open_port()
+        settings = GatewaySettings(
+            state_dir=folder,
+            port=listener.getsockname()[1],
+            facilitator_url=f"{devnet}/facilitator",
+            algod_url=f"{devnet}/algod",
+            indexer_url=f"{devnet}/indexer",
+        )
+        with serving(build_app(settings), listener) as gateway:
+            yield Shop(gateway, devnet, ledger, folder)
