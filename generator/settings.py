@@ -104,7 +104,9 @@ class GeneratorSettings(BaseSettings):
     site_url: str | None = Field(None, description="Object store that the site is published to, before SITE_DIR.")
     vault_url: str | None = Field(None, description="Where the gateway reads quotes; default file STATE_DIR/vault.")
     memory_url: str | None = Field(None, description="Database of the memory; default SQLite in STATE_DIR.")
-    lease_url: str | None = Field(None, description="Who leads of several; default a lock file in STATE_DIR.")
+    lease_url: str | None = Field(
+        None, description="PostgreSQL in which several generators elect a leader; default a lock file in STATE_DIR."
+    )
     lease_ttl_seconds: float = Field(3, ge=1, le=300, description="Silence after which another generator takes over.")
     base_url: str | None = Field(None, description="Public origin; default http://127.0.0.1:PORT.")
     project: str = Field(DEFAULT_PROJECT, min_length=1, max_length=80, description="Name in every answer.")
@@ -177,7 +179,9 @@ class GeneratorSettings(BaseSettings):
     def _lease_form(cls, value: str | None) -> str | None:
         if value is None or value.startswith(POSTGRES):
             return value
-        return bucket_or(f"{POSTGRES}…", value)
+        if is_bucket(value):
+            raise ValueError(f"a lease in an object store is not supported: use {POSTGRES}…, as MEMORY_URL does")
+        raise ValueError(f"must be {POSTGRES}…")
 
     @property
     def origin(self) -> str:

@@ -34,7 +34,7 @@ from gateway.payments.decide import Action, Decision, Delivered, Outcome, decide
 from gateway.payments.parse import Payment
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain, Finding, Presence
-from gateway.upstream.facilitator import Facilitator, Offer, SettleAnswer, SettleKind
+from gateway.upstream.facilitator import Facilitator, FacilitatorOffer, SettleAnswer, SettleKind
 from gateway.vault.folder import Body, Snapshot, Vault, VaultProduct
 
 # Payments that may be with the facilitator or the chain at once, and that may wait for a slot.
@@ -505,7 +505,7 @@ class Purchases:
         self._metrics.settles_by_kind[answer.kind.value].inc()
         return answer
 
-    def _terms(self, payment: Payment, offer: Offer, price_atomic: int, snapshot_id: str) -> bytes:
+    def _terms(self, payment: Payment, offer: FacilitatorOffer, price_atomic: int, snapshot_id: str) -> bytes:
         """Encode what the facilitator is asked about: from our table, the network in its own form."""
         fee_payer = payment.envelope.fee_payer or offer.fee_payer
         return self._encode_terms(offer.network, price_atomic, fee_payer, snapshot_id)
@@ -562,7 +562,7 @@ class DeliveredCache:
             self._size -= len(content)
 
 
-def _fee_payer_known(payment: Payment, offer: Offer) -> bool:
+def _fee_payer_known(payment: Payment, offer: FacilitatorOffer) -> bool:
     echoed = payment.envelope.fee_payer
     if echoed is None or echoed in offer.signers:
         return True

@@ -22,7 +22,7 @@ def devnet(
     from gateway.devnet.errors import DevnetError
     from gateway.devnet.server import serve
     from gateway.devnet.settings import DevnetSettings
-    from generator.cli._logs import set_up_logs
+    from generator.cli._console import set_up_logs
     from generator.cli._settings import gateway_settings
     from generator.errors import GeneratorError
 

@@ -28,12 +28,12 @@ def read(
 
     Example: emi read < bars.jsonl > readings.jsonl
     """
-    from generator.brain.filter import BarError, Filter
+    from generator.brain.json_lines import BarError, JsonLinesReader
     from generator.brain.weights import Weights
     from generator.errors import WeightsError
 
     try:
-        brain = Filter(Weights.load(weights))
+        brain = JsonLinesReader(Weights.load(weights))
     except WeightsError as error:
         _fail(str(error))
     for number, line in enumerate(sys.stdin, start=1):

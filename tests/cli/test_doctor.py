@@ -16,7 +16,7 @@ import pytest
 from prometheus_client import generate_latest
 
 from gateway.app.metrics import Metrics
-from generator.cli._doctor import Check, examine
+from generator.cli.doctor import Check, examine
 from tests.support.ports import free_port
 
 

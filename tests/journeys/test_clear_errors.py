@@ -12,7 +12,7 @@ import pytest
 from generator.catalog.words import SourceMode
 from generator.settings import GeneratorSettings
 from tests.support.clock import ManualClock
-from tests.support.processes import emi
+from tests.support.processes import emi, emi_here
 from tests.support.services import opened
 
 
@@ -45,14 +45,14 @@ def test_a_port_in_use_is_one_line(tmp_path: Path) -> None:
         taken.listen()
         port = taken.getsockname()[1]
 
-        done = emi("up", "--port", str(port), cwd=tmp_path)
+        done = emi_here("up", "--port", str(port), cwd=tmp_path)
 
     assert done.returncode == 1
     assert f"port {port}" in one_line(done.stderr)
 
 
 def test_an_unreadable_data_folder_is_one_line(tmp_path: Path) -> None:
-    done = emi("tick", "--source", "recorded", "--data", "nowhere", cwd=tmp_path)
+    done = emi_here("tick", "--source", "recorded", "--data", "nowhere", cwd=tmp_path)
 
     assert done.returncode == 1
     assert "nowhere" in one_line(done.stderr)
@@ -63,7 +63,7 @@ def test_a_corrupt_memory_is_one_line_and_left_alone(tmp_path: Path) -> None:
     state.mkdir()
     (state / "memory.sqlite3").write_bytes(b"this is no database" * 100)
 
-    done = emi("tick", cwd=tmp_path)
+    done = emi_here("tick", cwd=tmp_path)
 
     assert done.returncode == 1
     assert "memory.sqlite3" in one_line(done.stderr)
@@ -75,7 +75,9 @@ def test_a_corrupt_payments_ledger_is_one_line_and_left_alone(tmp_path: Path) ->
     state.mkdir()
     (state / "payments.sqlite3").write_bytes(b"this is no database" * 100)
 
-    done = emi("gateway", cwd=tmp_path, EMI_FACILITATOR_URL="http://127.0.0.1:9", EMI_ALGOD_URL="http://127.0.0.1:9")
+    done = emi_here(
+        "gateway", cwd=tmp_path, EMI_FACILITATOR_URL="http://127.0.0.1:9", EMI_ALGOD_URL="http://127.0.0.1:9"
+    )
 
     assert done.returncode == 1
     assert "payments.sqlite3" in done.stderr
@@ -86,7 +88,7 @@ def test_a_corrupt_payments_ledger_is_one_line_and_left_alone(tmp_path: Path) ->
 def test_a_read_only_folder_is_one_line(tmp_path: Path, command: str) -> None:
     read_only = "/sys/emi-state"  # a file system where even root cannot make a folder
 
-    done = emi(command, cwd=tmp_path, EMI_STATE_DIR=read_only)
+    done = emi_here(command, cwd=tmp_path, EMI_STATE_DIR=read_only)
 
     assert done.returncode == 1
     assert read_only in one_line(done.stderr)
@@ -95,7 +97,7 @@ def test_a_read_only_folder_is_one_line(tmp_path: Path, command: str) -> None:
 def test_a_state_folder_that_is_a_file_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "emi-state").write_text("in the way")
 
-    done = emi("tick", cwd=tmp_path)
+    done = emi_here("tick", cwd=tmp_path)
 
     assert done.returncode == 1
     assert "emi-state" in one_line(done.stderr)
@@ -104,7 +106,7 @@ def test_a_state_folder_that_is_a_file_is_one_line(tmp_path: Path) -> None:
 def test_a_memory_of_another_market_is_refused(tmp_path: Path) -> None:
     begin(GeneratorSettings(state_dir=tmp_path / "emi-state"))
 
-    done = emi("tick", cwd=tmp_path, EMI_SEED="7")
+    done = emi_here("tick", cwd=tmp_path, EMI_SEED="7")
 
     assert done.returncode == 1
     assert "seed 2026" in one_line(done.stderr)
@@ -114,7 +116,7 @@ def test_a_memory_of_another_market_is_refused(tmp_path: Path) -> None:
     "command", ["up", "tick", "schedule", "gateway", "devnet", "buy", "vote", "read", "verify", "doctor"]
 )
 def test_every_command_has_help_with_an_example(tmp_path: Path, command: str) -> None:
-    done = emi(command, "--help", cwd=tmp_path)
+    done = emi_here(command, "--help", cwd=tmp_path)
 
     assert done.returncode == 0
     assert "Example" in done.stdout
@@ -125,7 +127,7 @@ def test_every_command_has_help_with_an_example(tmp_path: Path, command: str) ->
     ("arguments", "settings", "said"),
     [
         (["tick", "--at", "2022-10-20T12:00:00Z"], {}, "--source recorded"),
-        (["tick", "--source", "recorded", "--data", ".", "--at", "garbage"], {}, "'garbage' is no time"),
+        (["tick", "--source", "recorded", "--data", ".", "--at", "garbage"], {}, "'garbage' is not a time"),
         (["up"], {"EMI_NETWORK": "mainnet"}, "EMI_FACILITATOR_URL"),
         (["up"], {"EMI_HOST": "0.0.0.0"}, "BASE_URL"),
         (["tick"], {"EMI_BASE_URL": "https://user:sekrit@example.org"}, "credentials do not belong"),
@@ -135,7 +137,7 @@ def test_every_command_has_help_with_an_example(tmp_path: Path, command: str) ->
     ],
 )
 def test_what_cannot_be_is_one_line(tmp_path: Path, arguments: list[str], settings: dict[str, Any], said: str) -> None:
-    done = emi(*arguments, cwd=tmp_path, **settings)
+    done = emi_here(*arguments, cwd=tmp_path, **settings)
 
     assert done.returncode == 1
     assert said in one_line(done.stderr)
@@ -149,7 +151,7 @@ def test_another_recording_on_the_same_state_is_refused(tmp_path: Path) -> None:
         (tmp_path / name / "BTCUSDT.csv").write_text("ts,open,high,low,close,volume\n" + "\n".join(rows))
     begin(GeneratorSettings(state_dir=tmp_path / "emi-state", source=SourceMode.RECORDED, data_dir=(tmp_path / "one",)))
 
-    done = emi("tick", "--source", "recorded", "--data", "two", cwd=tmp_path)
+    done = emi_here("tick", "--source", "recorded", "--data", "two", cwd=tmp_path)
 
     assert done.returncode == 1
     assert "recorded one" in one_line(done.stderr)

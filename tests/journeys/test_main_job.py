@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import signal
 import sqlite3
+import stat
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,8 +19,8 @@ from ruamel.yaml import YAML
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
-from generator.cli._children import ALARMING
-from tests.support.processes import Running, emi, emi_up, get
+from generator.cli.up import ALARMING
+from tests.support.processes import Running, emi_here, emi_up, get
 
 DISCOVERY = (
     "/openapi.json",
@@ -33,12 +35,37 @@ DISCOVERY = (
 PAGES = ("/", "/docs/", "/x402-buyer/", "/x402-buyer/?product=agent")
 
 
+PRIVATE, SERVED = ("memory", "ledger", "inbox", "run/emi-state"), {"site": 0o644, "vault": 0o640}
+
+
+def places(folder: Path) -> dict[str, str]:
+    """Give each thing that is kept a place of its own."""
+    return {
+        "EMI_SITE_DIR": f"{folder}/site",
+        "EMI_VAULT_URL": f"file://{folder}/vault",
+        "EMI_MEMORY_URL": f"sqlite:///{folder}/memory/memory.sqlite3",
+        "EMI_LEDGER_URL": f"sqlite:///{folder}/ledger/payments.sqlite3",
+        "EMI_ARENA__INBOX_URL": f"{folder}/inbox",
+    }
+
+
 @pytest.fixture(scope="module")
-def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    folder = tmp_path_factory.mktemp("up")
-    with emi_up(folder) as running:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("up")
+
+
+@pytest.fixture(scope="module")
+def up(folder: Path) -> Iterator[Running]:
+    """One `emi up` for every test of this file; the last one kills it."""
+    with emi_up(folder / "run", **places(folder)) as running:
         running.wait_text("is up:")
         yield running
+
+
+def emi_at(up: Running, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command on the settings and in the folder of the one that is up."""
+    run = up.log.parent
+    return emi_here(*words, cwd=run, **places(run.parent))
 
 
 @pytest.fixture(scope="module")
@@ -115,12 +142,12 @@ def test_a_64_kib_header_is_431_and_the_service_goes_on(up: Running) -> None:
 
 
 @pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.id)
-def test_every_product_can_be_bought(up: Running, openapi: Any, product: Any, tmp_path: Path) -> None:
+def test_every_product_can_be_bought(up: Running, openapi: Any, product: Any) -> None:
     status, _, challenge = get(up.origin + product.path)
     assert status == 402
     schema_of(openapi, product.path, "402").validate(json.loads(challenge))
 
-    bought = emi("buy", product.buy_name, "--url", up.origin, "--json", cwd=tmp_path)
+    bought = emi_at(up, "buy", product.buy_name, "--url", up.origin, "--json")
 
     assert bought.returncode == 0, bought.stderr
     body = json.loads(bought.stdout)
@@ -128,25 +155,23 @@ def test_every_product_can_be_bought(up: Running, openapi: Any, product: Any, tm
     assert (body["payment_status"], body["endpoint"]) == ("settled", product.id)
 
 
-def test_a_vote_is_counted_by_a_later_tick_and_doctor_is_content(up: Running) -> None:
-    folder = up.log.parent
-
-    voted = emi("vote", "BULLISH", "--url", up.origin, cwd=folder)
-    examined = emi("doctor", "--url", up.origin, cwd=folder)
+def test_a_vote_is_counted_by_a_later_tick_and_doctor_is_content(up: Running, folder: Path) -> None:
+    voted = emi_at(up, "vote", "BULLISH", "--url", up.origin)
+    examined = emi_at(up, "doctor", "--url", up.origin)
 
     assert voted.returncode == 0, voted.stderr
-    assert list((folder / "emi-state" / "inbox").iterdir())
+    assert list((folder / "inbox").iterdir())
     assert examined.returncode == 0, examined.stdout
 
 
 def test_verify_recomputes_what_is_published(up: Running, tmp_path: Path) -> None:
-    verified = emi("verify", "--url", up.origin, cwd=tmp_path)
+    verified = emi_here("verify", "--url", up.origin, cwd=tmp_path)
 
     assert verified.returncode == 0, verified.stdout + verified.stderr
 
 
 def test_a_second_one_on_the_same_state_is_refused_with_the_pid(up: Running) -> None:
-    second = emi("up", "--port", "1", cwd=up.log.parent)
+    second = emi_at(up, "up", "--port", "1")
 
     assert second.returncode == 1
     assert str(up.process.pid) in second.stderr
@@ -162,33 +187,61 @@ def wait_newer(running: Running, generation: str) -> str:
     raise AssertionError("no newer generation:\n" + running.text())
 
 
-def counts(state: Path) -> dict[str, int]:
+def counts(folder: Path) -> dict[str, int]:
     """Count what must survive: rounds, lessons, predictions, payments."""
     found = {}
-    for name, tables in (("memory", ("rounds", "lessons", "predictions")), ("payments", ("payments",))):
-        with sqlite3.connect(f"file:{state / name}.sqlite3?mode=ro", uri=True) as db:
+    for name, tables in (("memory/memory", ("rounds", "lessons", "predictions")), ("ledger/payments", ("payments",))):
+        with sqlite3.connect(f"file:{folder / name}.sqlite3?mode=ro", uri=True) as db:
             for table in tables:
                 found[table] = db.execute(f"select count(*) from {table}").fetchone()[0]
         db.close()
     return found
 
 
-def test_a_kill_in_the_middle_loses_no_round_lesson_or_payment(tmp_path: Path) -> None:
-    with emi_up(tmp_path) as first:
-        first.wait_text("is up:")
-        assert emi("buy", "atlas", "--url", first.origin, "--json", cwd=tmp_path).returncode == 0
-        generation = json.loads(get(first.origin + "/status.json")[2])["generation"]
-        first.stop(signal.SIGKILL)
-    before = counts(tmp_path / "emi-state")
+def below(folder: Path) -> list[Path]:
+    return [path for path in (folder, *folder.rglob("*")) if not path.is_symlink()]
 
-    with emi_up(tmp_path) as second:
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.usefixtures("up")
+def test_what_is_private_is_its_owner_s_alone_wherever_it_lies(folder: Path) -> None:
+    for name in PRIVATE:
+        found = {str(path.relative_to(folder)): oct(mode(path)) for path in below(folder / name) if mode(path) & 0o077}
+
+        assert len(below(folder / name)) > 1
+        assert found == {}
+
+
+@pytest.mark.usefixtures("up")
+@pytest.mark.parametrize("name", SERVED)
+def test_what_others_serve_is_readable_to_them_and_written_by_its_owner(folder: Path, name: str) -> None:
+    files = SERVED[name]
+    folders = files | (files & 0o444) >> 2
+
+    found = {path: mode(path) for path in below(folder / name)}
+
+    assert len(found) > 5
+    assert {path: oct(at) for path, at in found.items() if at != (folders if path.is_dir() else files)} == {}
+
+
+def test_a_kill_in_the_middle_loses_no_round_lesson_or_payment(up: Running, folder: Path) -> None:
+    assert emi_at(up, "buy", "atlas", "--url", up.origin, "--json").returncode == 0
+    generation = json.loads(get(up.origin + "/status.json")[2])["generation"]
+    up.stop(signal.SIGKILL)
+    before = counts(folder)
+
+    with emi_up(folder / "run", **places(folder)) as second:
         second.wait_text("is up:")
         later = wait_newer(second, generation)
         stopped = second.stop()
 
-    after = counts(tmp_path / "emi-state")
+    after = counts(folder)
     assert before["lessons"] > 40
+    assert before["payments"] > 0
     assert all(after[name] >= before[name] for name in before)
-    assert after["payments"] == before["payments"] == 1
+    assert after["payments"] == before["payments"]
     assert later > generation
     assert stopped == 0

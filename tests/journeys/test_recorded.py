@@ -10,7 +10,7 @@ import pytest
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS
-from tests.support.processes import emi
+from tests.support.processes import emi, emi_here
 
 MARKET_DATA = Path(__file__).parents[3] / "shared" / "market-data"
 pytestmark = pytest.mark.skipif(not MARKET_DATA.is_dir(), reason="the recorded market data is not beside the project")
@@ -20,14 +20,21 @@ def body(folder: Path, path: str) -> Any:
     return json.loads((folder / "emi-state" / "site" / "current" / path.lstrip("/")).read_text())
 
 
-def test_five_minute_candles_give_nine_bodies_with_the_prices_of_that_hour(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def day(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A release of a recording of five-minute candles, after the day before was played."""
+    folder = tmp_path_factory.mktemp("day")
     done = emi(
         "tick", "--source", "recorded", "--data", str(MARKET_DATA / "candles" / "binance-spot-5m-2022-10"),
-        "--at", "2022-10-30T12:02:00Z", cwd=tmp_path,
+        "--at", "2022-10-30T12:02:00Z", "--hours", "24", cwd=folder,
     )  # fmt: skip
-
     assert done.returncode == 0, done.stderr
-    bodies = {endpoint.id: body(tmp_path, endpoint.path) for endpoint in ENDPOINTS}
+    return folder
+
+
+def test_five_minute_candles_give_nine_bodies_with_the_prices_of_that_hour(day: Path) -> None:
+    bodies = {endpoint.id: body(day, endpoint.path) for endpoint in ENDPOINTS}
+
     assert all(found["freshness"]["source_mode"] == "recorded" for found in bodies.values())
     assert all(found["replay"]["market_time"] == "2022-10-30T12:02:00Z" for found in bodies.values())
     assert 20_000 < bodies["main-brain"]["coins"]["BTC"]["price"] < 21_500
@@ -41,7 +48,7 @@ def test_hourly_candles_funding_and_open_interest_together(tmp_path: Path) -> No
     folders = ("candles/binance-usdm-perp-1h-wire", "funding/binance-usdm-8h-wire", "open-interest/binance-usdm-4h")
     flags = [part for folder in folders for part in ("--data", str(MARKET_DATA / folder))]
 
-    done = emi("tick", "--source", "recorded", *flags, "--at", "2026-03-01T12:30:00Z", cwd=tmp_path)
+    done = emi_here("tick", "--source", "recorded", *flags, "--at", "2026-03-01T12:30:00Z", cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
     regime = body(tmp_path, "/api/market-regime.php")
@@ -58,16 +65,11 @@ def test_hourly_candles_funding_and_open_interest_together(tmp_path: Path) -> No
     assert all(coins[asset]["price"] > 0 and coins[asset]["change_24h"] is not None for asset in ASSETS)
 
 
-def test_an_accelerated_day_resolves_its_rounds(tmp_path: Path) -> None:
-    done = emi(
-        "tick", "--source", "recorded", "--data", str(MARKET_DATA / "candles" / "binance-spot-5m-2022-10"),
-        "--at", "2022-10-30T12:02:00Z", "--hours", "24", cwd=tmp_path,
-    )  # fmt: skip
+def test_an_accelerated_day_resolves_its_rounds(day: Path) -> None:
+    lessons = body(day, "/api/teacher-lessons.php")
+    rounds = body(day, "/arena/rounds.json")["rounds"]
+    verified = emi_here("verify", str(day / "emi-state" / "site" / "current"), cwd=day)
 
-    assert done.returncode == 0, done.stderr
-    lessons = body(tmp_path, "/api/teacher-lessons.php")
     assert len(lessons["latest_lessons"]) >= 18
-    rounds = body(tmp_path, "/arena/rounds.json")["rounds"]
     assert len(rounds) >= 18
-    verified = emi("verify", str(tmp_path / "emi-state" / "site" / "current"), cwd=tmp_path)
     assert verified.returncode == 0, verified.stdout + verified.stderr

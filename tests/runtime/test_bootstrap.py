@@ -12,7 +12,7 @@ import pytest
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.words import SourceMode
-from generator.contract.registry import MODELS
+from generator.compose.all import MODELS
 from generator.release.release import Releases
 from generator.runtime.bootstrap import bootstrap_files, ensure
 from generator.settings import GeneratorSettings

@@ -83,14 +83,15 @@ async def gateway_app(
     indexer: bool = True,
     client: tuple[str, int] = PUBLIC_CLIENT,
     step: Step = no_step,
+    clock: ManualClock | None = None,
     **settings: Any,
 ) -> AsyncIterator[GatewayHarness]:
-    """Open a gateway_app in an empty folder; leave `vault` None for one that never published."""
+    """Open a gateway in an empty folder; with `vault` None, on what is there."""
     upstream = upstream or FakeUpstream(DEVNET.full)
     (folder / "vault").mkdir(exist_ok=True)
     if vault is not None:
         vault(folder / "vault")
-    clock = ManualClock()
+    clock = clock or ManualClock()
     async with upstream.running():
         checked = GatewaySettings(
             state_dir=folder,

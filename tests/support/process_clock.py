@@ -31,10 +31,17 @@ class ProcessClock:
         self.seconds = 0
         self.environment = {"LD_PRELOAD": str(library), "SHIFT_FILE": str(self._file)}
 
+    def set_to(self, at: datetime) -> None:
+        """Set the clock to a time."""
+        self._shift_by(int((at - datetime.now(UTC)).total_seconds()))
+
     def go_to(self, second_of_hour: int) -> None:
         """Set the clock forward to where a second of the hour comes next."""
         now = datetime.now(UTC).timestamp() + self.seconds
-        self.seconds += int(second_of_hour - now % 3_600) % 3_600
-        beside = self._file.with_suffix(".new")
-        beside.write_text(str(self.seconds))
-        beside.replace(self._file)
+        self._shift_by(self.seconds + int(second_of_hour - now % 3_600) % 3_600)
+
+    def _shift_by(self, seconds: int) -> None:
+        self.seconds = seconds
+        new = self._file.with_suffix(".new")
+        new.write_text(str(seconds))
+        new.replace(self._file)

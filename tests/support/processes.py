@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import logging
 import os
 import signal
 import subprocess
@@ -14,13 +16,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import structlog
+
+from generator.cli import main
 from tests.support.ports import free_port
 
 BOOTSTRAP = "000000000000"  # the generation before the first tick
 
 
 def clean_environment(**extra: str) -> dict[str, str]:
-    """Return our environment without anybody's `EMI_` settings."""
+    """Return our environment without the `EMI_` settings of whoever runs the tests."""
     return {name: value for name, value in os.environ.items() if not name.startswith("EMI_")} | extra
 
 
@@ -35,6 +40,32 @@ def emi(*arguments: str, cwd: Path, timeout_s: float = 110, **extra: str) -> sub
         timeout=timeout_s,
         check=False,
     )
+
+
+def emi_here(*arguments: str, cwd: Path, **extra: str) -> subprocess.CompletedProcess[str]:
+    """Run one `emi` command in this process: the same text and exit code, without the start of a Python.
+
+    For commands that end by themselves and take no signals; what they set for the whole process is put back.
+    """
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    environment, words, logs, umask = os.environ.copy(), sys.argv, structlog.get_config(), os.umask(0o022)
+    handlers = logging.root.handlers[:]
+    try:
+        os.environ.clear()
+        os.environ.update({name: value for name, value in environment.items() if not name.startswith("EMI_")} | extra)
+        sys.argv = ["emi", *arguments]
+        with contextlib.chdir(cwd), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            main()
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    finally:
+        os.environ.clear()
+        os.environ.update(environment)
+        sys.argv = words
+        os.umask(umask)
+        structlog.configure(**logs)
+        logging.root.handlers[:] = handlers
+    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
 
 
 @dataclass

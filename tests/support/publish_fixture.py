@@ -23,8 +23,8 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import reasoning_path
 from generator.catalog.words import Consensus, PatternType, Prediction, RoundPhase, SourceMode, SourceStatus
+from generator.compose.all import MODELS
 from generator.compose.context import DayBefore, Freshness, Site, TickContext, Ticks
-from generator.contract.registry import MODELS
 from generator.market.values import AssetObservation, BarFrame, Observation, SourceHealth
 from generator.site.pages.render import PageView
 

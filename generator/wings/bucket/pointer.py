@@ -14,7 +14,7 @@ from typing import Any, Final
 import structlog
 
 from generator.errors import LeadershipLost, PublishError
-from generator.fence import Fence
+from generator.lease import Fence
 from generator.wings.bucket.store import Bucket, Conflict, Stored, StoreFault, swap
 
 ATTRIBUTES: Final = {"Content-Type": "application/json", "Cache-Control": "no-store"}

@@ -21,7 +21,7 @@ import structlog
 from generator.catalog.discovery import ONCE_CACHE_CONTROL, PINNED_CACHE_CONTROL
 from generator.catalog.links import STATUS_JSON
 from generator.errors import PublishError
-from generator.fence import Fence, one_writer
+from generator.lease import Fence, one_writer
 from generator.release.values import FIRST_GENERATION, NOTHING
 from generator.wings.bucket.pointer import Pointer
 from generator.wings.bucket.store import Bucket, StoreFault

@@ -1,0 +1,106 @@
+"""A state folder of an earlier version goes on: its record, payments and signed log are kept (tests/support/states)."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import sqlite3
+import tarfile
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from generator.runtime.leadership import Leadership, open_lease
+from generator.runtime.tick import tick
+from generator.settings import GeneratorSettings
+from tests.support.clock import ManualClock
+from tests.support.gateway_app import gateway_app
+from tests.support.processes import emi_here
+from tests.support.services import opened
+
+STATES: Final = Path(__file__).parents[1] / "support" / "states"
+AFTER: Final = datetime(2026, 11, 20, 14, 3, tzinfo=UTC)  # a minute after the state was left
+PORT: Final = 20_200  # of the origin that its log is named after
+HISTORY: Final = {
+    "memory": ("rounds", "lessons", "predictions", "ballots", "log_entries", "voters"),
+    "payments": ("payments",),
+}
+
+
+def rows(state: Path) -> dict[str, list[dict[str, Any]]]:
+    """Return what must survive, by table."""
+    found = {}
+    for name, tables in HISTORY.items():
+        with sqlite3.connect(f"file:{state / name}.sqlite3?mode=ro", uri=True) as database:
+            database.row_factory = sqlite3.Row
+            for table in tables:
+                found[table] = [dict(row) for row in database.execute(f"select * from {table}")]
+        database.close()
+    return found
+
+
+def missing(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the rows of `before` that are not in `after`; a column may have been added, none changed."""
+    kept = [{name: row[name] for name in before[0]} for row in after]
+    return [row for row in before if row not in kept]
+
+
+def log_size(state: Path) -> int:
+    return int((state / "site" / "current" / "log" / "checkpoint").read_text().splitlines()[1])
+
+
+def verify(state: Path) -> Any:
+    """Verify what is published, as somebody who comes again: a later log must continue the one that was seen."""
+    return emi_here("verify", str(state / "site"), "--seen", str(state / "seen"), cwd=state)
+
+
+async def _tick(state: Path) -> None:
+    clock, settings = ManualClock(AFTER), GeneratorSettings(state_dir=state, port=PORT)
+    leadership = Leadership(open_lease(settings))
+    with leadership.held(wait_s=0):
+        async with opened(state, clock, settings, fence=leadership.fence) as app:
+            app.record.memory.claim()
+            app.record.logbook.check()
+            await tick(app, clock.now())
+
+
+@pytest.fixture(scope="module", params=["173e726"])
+def state(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("upgrade")
+    with tarfile.open(STATES / f"{request.param}.tar.xz") as pack:
+        pack.extractall(folder, filter="tar")
+    return folder / "state"
+
+
+def test_a_tick_keeps_every_round_lesson_prediction_and_payment(state: Path) -> None:
+    before, size = rows(state), log_size(state)
+    seen = verify(state)
+
+    asyncio.run(_tick(state))
+
+    after, verified = rows(state), verify(state)
+    live = [row["round_id"] for row in before["rounds"] if row["phase"] in {"live", "open"}]
+    before["rounds"] = [row for row in before["rounds"] if row["round_id"] not in live]
+    assert {name: len(found) for name, found in before.items() if len(found) < 2} == {}
+    assert {name: missing(found, after[name]) for name, found in before.items() if missing(found, after[name])} == {}
+    assert {row["round_id"] for row in after["rounds"]} >= set(live)
+    assert log_size(state) >= size > 0
+    assert (seen.returncode, verified.returncode) == (0, 0), seen.stderr + verified.stdout + verified.stderr
+    assert "ballots counted again: 2" in verified.stdout
+
+
+def test_an_old_payment_gets_its_bytes_again_and_nobody_is_asked(state: Path) -> None:
+    bought = json.loads((state / "bought.json").read_text())
+    assert {one["path"] for one in bought} == {"/api/x402-market-regime.php", "/api/x402-atlas.php"}
+
+    async def replay() -> list[tuple[int, bytes]]:
+        async with gateway_app(state, vault=None, clock=ManualClock(AFTER)) as app:
+            answers = [await app.get(one["path"], PAYMENT_SIGNATURE=one["header"]) for one in bought]
+            assert (app.upstream.asked("/verify"), app.upstream.asked("/settle")) == ([], [])
+            return [(answer.status_code, answer.content) for answer in answers]
+
+    assert asyncio.run(replay()) == [(200, base64.b64decode(one["body"])) for one in bought]
