@@ -24,7 +24,7 @@ from tests.support.fake_upstream import FakeUpstream
 from tests.support.gateway_app import PATIENCE_S, REGIME, gateway_app, in_loop
 from tests.support.gateway_wallet import Buyer
 from tests.support.ports import free_port
-from tests.support.small_vault import write_vault
+from tests.support.vaults import write_vault
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVE = "from gateway.app import serve; from gateway.settings import GatewaySettings; serve(GatewaySettings())"

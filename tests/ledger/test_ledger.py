@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from gateway.errors import IdentityTaken, LedgerUnreadable
 from gateway.ledger.store import Intent, Ledger
-from tests.support.small_vault import START
+from tests.support.vaults import START
 
 INTENT = Intent(
     txid="A" * 52,

@@ -1,4 +1,4 @@
-"""What feeds, pictures and downloads cost a tick. Run: python -m tests.benchmarks.beside.
+"""What feeds, pictures and downloads cost a tick. Run: python -m tests.benchmarks.background.
 
 Two services on the same market tick in turn, one with them and one without; what is made between ticks is waited for
 before the next, as the rest of a minute would. Then what a year of record costs, beside a writer.
