@@ -137,8 +137,8 @@ def test_landing_shows_every_asset_with_price_and_signed_change(pages: Pages) ->
     text = _text(pages.render(view())["/index.html"])
 
     assert all(f"{asset} " in text for asset in ASSETS)
-    assert "$96,432.1" in text
-    assert "\N{MINUS SIGN}2.34 %" in text
+    assert "$97,412.4" in text
+    assert "\N{MINUS SIGN}0.17 %" in text
 
 
 def test_landing_links_every_free_endpoint_and_prices_every_product(pages: Pages) -> None:
