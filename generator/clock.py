@@ -1,4 +1,4 @@
-"""The one clock of the process; tests step their own."""
+"""The one clock of the process; tests pass their own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ JUMP_S: Final = 2.0  # what slewing and a busy second stay below
 
 
 class Clock(Protocol):
-    """Tell the wall time and a monotonic time."""
+    """Read the wall time and a monotonic time."""
 
     def now(self) -> datetime:
         """Return the aware UTC wall time."""
@@ -34,17 +34,17 @@ class SystemClock:
 
 
 class JumpWatch:
-    """Tell when the wall clock was set, by how far it and the monotonic clock went apart since the last look.
+    """Detect that the wall clock was set, by how far it and the monotonic clock went apart since the last check.
 
-    A slow process makes no jump: both clocks go on. A machine that slept does: its monotonic clock slept too.
+    A slow process makes no jump: both clocks advance. A machine that slept does: its monotonic clock slept too.
     """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._apart_s = self._apart()
 
-    def look(self) -> float:
-        """Return by how many seconds the wall clock jumped since the last look, 0.0 if it did not."""
+    def jump_s(self) -> float:
+        """Return by how many seconds the wall clock jumped since the last check, 0.0 if it did not."""
         apart_s = self._apart()
         jump_s = apart_s - self._apart_s
         self._apart_s = apart_s
@@ -52,3 +52,8 @@ class JumpWatch:
 
     def _apart(self) -> float:
         return self._clock.now().timestamp() - self._clock.monotonic()
+
+
+def elapsed_s() -> float:
+    """Return seconds that count on while the process is suspended and while the machine sleeps."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()

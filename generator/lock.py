@@ -1,4 +1,4 @@
-"""One writer for one state folder."""
+"""One writer for one state folder: a lock, and the lease made of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from generator.errors import GeneratorError
+from generator.errors import GeneratorError, LeadershipLost, LeaseUnreachable
+from generator.lease import NO_HOLDER, Grant
 
 
 class StateLockTaken(GeneratorError):
@@ -61,3 +62,70 @@ class StateLock:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+class FileLease:
+    """Keeps `Lease` on one machine with `<name>.lock` and `<name>.epoch` in one folder.
+
+    The kernel drops the lock when the process dies, not when it is suspended: a suspended leader keeps it.
+    """
+
+    def __init__(self, state_dir: Path, name: str = "generator") -> None:
+        self._lock = StateLock(state_dir, name)
+        self._epoch_file = state_dir / f"{name}.epoch"
+        self._held = False
+        self._holder = NO_HOLDER
+
+    def acquire(self, floor: int) -> Grant | None:
+        """Take the lock and count the epoch up; durable before anything is written under it.
+
+        Raises:
+            LeaseUnreachable: lock or epoch cannot be written; see `Lease`.
+        """
+        try:
+            self._lock.__enter__()
+        except StateLockTaken as taken:
+            self._holder = f"process {taken.pid} on this machine"
+            return None
+        except GeneratorError as error:
+            raise LeaseUnreachable(str(error)) from error
+        try:
+            epoch = max(self._stored(), floor) + 1
+            self._store(epoch)
+        except OSError as error:
+            self._lock.__exit__(None, None, None)
+            raise LeaseUnreachable(f"{self._epoch_file}: {error.strerror or error}") from error
+        self._held = True
+        return Grant(epoch, None)
+
+    def renew(self) -> None:
+        """Do nothing: the lock is ours until we drop it."""
+        if not self._held:
+            raise LeadershipLost("the lock of the state folder was given back")
+
+    def release(self) -> None:
+        """Drop the lock."""
+        self._held = False
+        self._lock.__exit__(None, None, None)
+
+    def holder(self) -> str:
+        """Name the process that holds it."""
+        return self._holder
+
+    def close(self) -> None:
+        """Do nothing: no connection is open."""
+
+    def _stored(self) -> int:
+        try:
+            text = self._epoch_file.read_text(encoding="ascii", errors="replace").strip()
+        except FileNotFoundError:
+            return 0
+        return int(text) if text.isdecimal() else 0  # torn or foreign: the floor knows what was written under it
+
+    def _store(self, epoch: int) -> None:
+        new = self._epoch_file.with_suffix(".new")
+        with new.open("w", encoding="ascii") as file:
+            file.write(f"{epoch}\n")
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(self._epoch_file)

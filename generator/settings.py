@@ -27,11 +27,11 @@ def bucket_or(otherwise: str, value: str) -> str:
     """Return an object store's URL in its one spelling.
 
     Args:
-        otherwise: what may stand there instead, for the message.
-        value: what stands there.
+        otherwise: what is valid too, for the message.
+        value: of the setting.
 
     Raises:
-        ValueError: it is no object store, or not one of the form.
+        ValueError: it is not an object store, or not one of the form.
     """
     if not is_bucket(value):
         forms = ", ".join(f"{scheme}://bucket/prefix" for scheme in SCHEMES)
@@ -51,7 +51,9 @@ class ArenaSettings(BaseModel):
     inbox_url: str | None = Field(
         None, description="Folder of ballots, or an object store such as s3://bucket/ballots; default STATE_DIR/inbox."
     )
-    address: str | None = Field(None, description="Algorand address that ballots are sent to; default: nobody's.")
+    address: str | None = Field(
+        None, description="Algorand address that ballots are sent to; default: one without a key."
+    )
 
     @field_validator("round_minutes")
     @classmethod
@@ -104,7 +106,9 @@ class GeneratorSettings(BaseSettings):
     site_url: str | None = Field(None, description="Object store that the site is published to, before SITE_DIR.")
     vault_url: str | None = Field(None, description="Where the gateway reads quotes; default file STATE_DIR/vault.")
     memory_url: str | None = Field(None, description="Database of the memory; default SQLite in STATE_DIR.")
-    lease_url: str | None = Field(None, description="Who leads of several; default a lock file in STATE_DIR.")
+    lease_url: str | None = Field(
+        None, description="PostgreSQL in which several generators elect a leader; default a lock file in STATE_DIR."
+    )
     lease_ttl_seconds: float = Field(3, ge=1, le=300, description="Silence after which another generator takes over.")
     base_url: str | None = Field(None, description="Public origin; default http://127.0.0.1:PORT.")
     project: str = Field(DEFAULT_PROJECT, min_length=1, max_length=80, description="Name in every answer.")
@@ -148,7 +152,7 @@ class GeneratorSettings(BaseSettings):
             return None
         parts = urlsplit(value)
         if parts.username or parts.password:
-            msg = "credentials do not belong in a URL: it stands in every answer"
+            msg = "credentials do not belong in a URL: it is in every answer"
             raise ValueError(msg)
         if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/") or parts.query:
             msg = "must be an origin such as https://example.org"
@@ -177,7 +181,9 @@ class GeneratorSettings(BaseSettings):
     def _lease_form(cls, value: str | None) -> str | None:
         if value is None or value.startswith(POSTGRES):
             return value
-        return bucket_or(f"{POSTGRES}…", value)
+        if is_bucket(value):
+            raise ValueError(f"a lease in an object store is not supported: use {POSTGRES}…, as MEMORY_URL does")
+        raise ValueError(f"must be {POSTGRES}…")
 
     @property
     def origin(self) -> str:

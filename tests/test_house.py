@@ -71,15 +71,21 @@ def tree_of(module: str) -> ast.Module:
     return ast.parse(FILES[module].read_text())
 
 
+def under_type_checking(node: ast.stmt) -> list[ast.stmt]:
+    """Return what runs for type checkers alone."""
+    return node.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" else []
+
+
 @cache
 def imported(module: str, *, at_once: bool = False) -> frozenset[str]:
-    """Return what a module imports: modules of ours whole; also inside functions, but for `at_once`."""
+    """Return what a module imports: modules of ours whole; with `at_once` not what functions import when called."""
     return frozenset(_imported(module, at_once=at_once))
 
 
 def _imported(module: str, *, at_once: bool) -> Iterator[str]:
     tree = tree_of(module)
-    for node in tree.body if at_once else ast.walk(tree):
+    top = [*tree.body, *(inner for node in tree.body for inner in under_type_checking(node))]
+    for node in top if at_once else ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

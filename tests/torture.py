@@ -246,7 +246,7 @@ def serve(site: Path, port: int) -> None:
     from gateway.app.preview import Preview
 
     preview = Preview(site, "torture")
-    app = Starlette(routes=[Mount("/", preview)], lifespan=lambda _app: preview.following())
+    app = Starlette(routes=[Mount("/", preview)])
     uvicorn.run(app, host="127.0.0.1", port=port, log_config=None, access_log=False)
 
 

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 import structlog
-import uvicorn
 from prometheus_client import start_http_server
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -19,12 +18,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
-from gateway.app.answers import VARY
-from gateway.app.connection import Connections, protocol_of
-from gateway.app.hosts import own_names
-from gateway.app.limits import Guard
+from gateway.app.answers import ALLOWED_METHODS, PROBLEMS, VARY, preflight, problem
+from gateway.app.limits import Guard, own_names
 from gateway.app.preview import Preview
-from gateway.app.problem import ALLOWED_METHODS, PROBLEMS, preflight, problem
+from gateway.app.server import http_server, listen
 from gateway.app.state import GatewayState
 from gateway.buyer.page import buyer_routes
 from gateway.clock import Clock, SystemClock
@@ -33,13 +30,10 @@ from gateway.ledger.store import Ledger
 from gateway.payments.paid import PaidEndpoint
 from gateway.payments.purchase import Step, no_step
 from gateway.settings import GatewaySettings
-from gateway.upstream.http_client import HttpClient
-from gateway.upstream.remote import Http
+from gateway.upstream.http_client import Http, HttpClient
 from gateway.wire.loopback import is_loopback
 
 PAID_PATH: Final = "/api/x402-{name}.php"
-KEEP_ALIVE_S: Final = 15
-BACKLOG: Final = 2_048
 log = structlog.get_logger("gateway")
 
 
@@ -58,7 +52,7 @@ def build_app(
         clock: for tests; the machine's clock by default.
         http: the client of every outgoing call; opened and closed by the lifespan by default.
         preview: also serve the published site, on loopback only.
-        step: for tests; told the steps of every purchase, see `gateway.purchase`.
+        step: for tests; called at each step of a purchase, see `gateway.payments.purchase`.
 
     Raises:
         PreviewRefused: the preview was asked to listen beyond loopback.
@@ -75,7 +69,7 @@ def build_app(
         routes=_routes(state, site),
         middleware=[Middleware(Guard, project=settings.project, names=own_names(settings) if preview else None)],
         exception_handlers={HTTPException: _http_error, Exception: _internal_error},
-        lifespan=lambda _app: _lifespan(state, site, http),
+        lifespan=lambda _app: _lifespan(state, http),
     )
     # A redirect would name whatever Host the request did.
     app.router.redirect_slashes = False
@@ -99,14 +93,12 @@ def _routes(state: GatewayState, site: Preview | None) -> list[BaseRoute]:
 
 
 @contextlib.asynccontextmanager
-async def _lifespan(state: GatewayState, site: Preview | None, http: Http | None) -> AsyncIterator[None]:
+async def _lifespan(state: GatewayState, http: Http | None) -> AsyncIterator[None]:
     async with contextlib.AsyncExitStack() as stack:
         if http is None:
             http = await stack.enter_async_context(HttpClient())
         await state.start(http)
         stack.push_async_callback(state.stop)
-        if site is not None:
-            await stack.enter_async_context(site.following())
         yield
 
 
@@ -137,7 +129,7 @@ async def _internal_error(request: Request, _error: Exception) -> Response:
 
 
 def serve(settings: GatewaySettings, preview: bool = False) -> None:  # noqa: FBT001, FBT002 - agreed with the CLI
-    """Run the gateway until it is told to stop.
+    """Run the gateway until SIGINT or SIGTERM.
 
     Args:
         settings: checked settings.
@@ -151,15 +143,25 @@ def serve(settings: GatewaySettings, preview: bool = False) -> None:  # noqa: FB
         app = build_app(settings, preview=preview)
         # Opened once beforehand: a bad file is one line, not a failed start with a traceback.
         Ledger(settings.ledger_where).close()
-        with _listen(settings.host, settings.port) as listener:
+        with _listening(settings.host, settings.port) as listener:
             _serve_metrics(settings, app.state.gateway)
             log.info("gateway listening", origin=settings.origin, network=settings.network, payee=settings.payee)
             _settle_memory()
             with contextlib.suppress(KeyboardInterrupt):
-                uvicorn.Server(_config(app, settings)).run(sockets=[listener])
+                # A payment under way may take verify and settle; it is never cut.
+                grace_s = int(settings.verify_timeout_seconds + settings.settle_timeout_seconds) + 5
+                http_server(app, grace_s, app.state.gateway).run(sockets=[listener])
     except GatewayError as error:
         sys.stderr.write(f"emi gateway: {error}\n")
         raise SystemExit(1) from None
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        return listen(host, port)
+    except OSError as error:
+        message = f"cannot listen on {host}:{port}: {error.strerror}"
+        raise GatewayError(message) from error
 
 
 def _settle_memory() -> None:
@@ -176,19 +178,6 @@ def _check_complete(settings: GatewaySettings) -> None:
             raise GatewayError(message)
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-    except OSError as error:
-        listener.close()
-        message = f"cannot listen on {host}:{port}: {error.strerror}"
-        raise GatewayError(message) from error
-    return listener
-
-
 def _serve_metrics(settings: GatewaySettings, state: GatewayState) -> None:
     if settings.metrics_port is None:
         return
@@ -197,23 +186,3 @@ def _serve_metrics(settings: GatewaySettings, state: GatewayState) -> None:
     except OSError as error:
         message = f"EMI_METRICS_PORT {settings.metrics_port} cannot be used: {error.strerror}"
         raise GatewayError(message) from error
-
-
-def _config(app: Starlette, settings: GatewaySettings) -> uvicorn.Config:
-    connections = Connections(app.state.gateway)
-    app.state.gateway.background.append(connections.sweep_forever)
-    return uvicorn.Config(
-        app,
-        http=protocol_of(connections),
-        ws="none",
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_keep_alive=KEEP_ALIVE_S,
-        # A payment on its way may take verify and settle; it is never cut.
-        timeout_graceful_shutdown=int(settings.verify_timeout_seconds + settings.settle_timeout_seconds) + 5,
-        backlog=BACKLOG,
-        log_config=None,
-        log_level="warning",
-        lifespan="on",
-    )

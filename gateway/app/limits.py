@@ -1,4 +1,8 @@
-"""Limits on what a client may send: header size, bodies, payment attempts a minute."""
+"""Limits on what a client may send: which Host, header size, bodies, payment attempts a minute.
+
+A page elsewhere can point a name of its own at loopback (DNS rebinding). Its requests look like those of our own page,
+but for the Host that they name; so where play money is signed, only names of this machine are answered for.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +14,15 @@ from collections.abc import Collection, Iterable
 from contextlib import suppress
 from functools import lru_cache
 from typing import Final
+from urllib.parse import urlsplit
 
 import structlog
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway.app.hosts import is_foreign, misses_host
-from gateway.app.problem import problem
+from gateway.app.answers import problem
 from gateway.clock import Clock
+from gateway.settings import GatewaySettings
+from gateway.wire.loopback import is_loopback
 
 MAX_HEADER_BYTES: Final = 16 * 1024
 DISCARD_S: Final = 0.5
@@ -40,7 +46,7 @@ class Guard:
     Args:
         app: the application.
         project: the service's name, for the problem document.
-        names: None to answer for any host; else the names that are answered for beside loopback.
+        names: None to answer for any host; else the names that are answered for apart from loopback.
     """
 
     def __init__(self, app: ASGIApp, project: str, names: Collection[str] | None = None) -> None:
@@ -101,6 +107,35 @@ def _too_much(method: str, headers: Iterable[tuple[bytes, bytes]]) -> int | None
     return 413 if body and method in {"GET", "HEAD", "OPTIONS"} else None
 
 
+def own_names(settings: GatewaySettings) -> frozenset[str]:
+    """Return the host names that a gateway is configured with."""
+    return frozenset({settings.host.lower(), (urlsplit(settings.origin).hostname or "").lower()})
+
+
+def misses_host(http_version: str, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Return whether a request lacks the one Host that HTTP/1.1 demands, or names more than one (RFC 9112, 3.2)."""
+    hosts = sum(name == b"host" for name, _ in headers)
+    return hosts > 1 or (hosts == 0 and http_version == "1.1")
+
+
+def is_foreign(headers: Iterable[tuple[bytes, bytes]], names: Collection[str]) -> bool:
+    """Return whether a request names a host that is neither loopback nor one of ours.
+
+    Args:
+        headers: of the request.
+        names: further names that are ours, lower case, without port.
+    """
+    return any(not _is_ours(value, names) for name, value in headers if name == b"host")
+
+
+def _is_ours(host: bytes, names: Collection[str]) -> bool:
+    try:
+        name = urlsplit(f"//{host.decode('latin-1')}").hostname or ""
+    except ValueError:
+        return False
+    return is_loopback(name) or name in names
+
+
 class RateLimit:
     """A token bucket per client address; the least recently seen of many addresses is forgotten.
 
@@ -122,7 +157,7 @@ class RateLimit:
             address: the client's, from `Clients.address`.
 
         Returns:
-            None when it may go on, else whole seconds until the next may.
+            None when it is allowed, else whole seconds until the next may.
         """
         key = _bucket(address)
         if key is None:

@@ -1,25 +1,23 @@
-"""Serve the published site from memory beside the gateway's routes; for one machine, never for the public."""
+"""Serve the published site next to the gateway's routes; for one machine, never for the public."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import os
 import re
-from collections import OrderedDict
-from collections.abc import AsyncIterator
+import stat
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qs
 
-from starlette.responses import RedirectResponse, Response
-from starlette.types import Receive, Scope, Send
+from starlette.datastructures import Headers
+from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
-from gateway.app.negotiation import asked_of, coding_for, verdict
-from gateway.app.problem import ALLOWED_METHODS, SECURITY_HEADERS, SITE_CORS_HEADERS, preflight, problem
-from gateway.app.site_files import Headers, LoadedSite, SiteFile, load_once, load_site
+from gateway.app.answers import ALLOWED_METHODS, SECURITY_HEADERS, SITE_CORS_HEADERS, preflight, problem
+from gateway.wire.media_types import ENCODINGS, content_type
 
-POINTER: Final = "current"
-POLL_S: Final = 0.5
 REASONING: Final = "/api/reasoning.php"
 DEFAULT_ASSET: Final = "BTC"
 CACHE_CONTROL: Final = "public, max-age=60, stale-while-revalidate=60, stale-if-error=600"
@@ -27,196 +25,147 @@ PINNED_CACHE_CONTROL: Final = "public, max-age=600, immutable"
 ONCE_CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
 ONCE_PREFIXES: Final = ("/log/tile/", "/files/")
 PINNED: Final = re.compile(r"/g/([0-9]{12})(/.*)", re.DOTALL)
-RELEASES_KEPT: Final = 4  # beside the newest; each is only what changed since, the rest is shared
-ONCE_KEPT_BYTES: Final = 8 * 1024 * 1024
+HIDDEN: Final = re.compile(r"/\.(?!well-known/)|//")
+PREFERRED: Final = {"br": ".br", "gzip": ".gz"}
+PAGE_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
+    "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+OF_THE_BODY: Final = {"content-type", "content-length", "content-encoding"}
+NOTHING: Final = "Nothing is published at this path."
 
 
-class Preview:
-    """The site as a raw ASGI application.
+class Preview(StaticFiles):
+    """The site as an ASGI application.
 
     Args:
-        site: the folder that holds the pointer `current`, the releases and the put-once files.
+        site: the folder that holds the pointer `current`, the releases and the immutable files.
         project: the service's name, for problem documents.
     """
 
     def __init__(self, site: Path, project: str) -> None:
+        super().__init__(directory=site, check_dir=False)
         self._site = site
-        self._pointer = site / POINTER
         self._project = project
-        self._seen: tuple[str, int, int] | None = None  # where the pointer leads, its inode and mtime
-        self._loaded: LoadedSite | None = None
-        self._older: OrderedDict[str, LoadedSite] = OrderedDict()
-        self._once: OrderedDict[str, SiteFile] = OrderedDict()
-        self._once_bytes = 0
-        self._loading = asyncio.Lock()
 
-    @contextlib.asynccontextmanager
-    async def following(self) -> AsyncIterator[None]:
-        """Follow the pointer while the context is open."""
-        await self.refresh()
-        task = asyncio.create_task(self._follow())
-        try:
-            yield
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+    async def check_config(self) -> None:
+        """Start also before the first release, which makes the folder."""
 
-    async def refresh(self) -> bool:
-        """Load the release that the pointer names, in a thread, and swap it in whole.
+    def get_path(self, scope: Scope) -> str:
+        """Return the path as it was requested: its last slash counts."""
+        return str(scope["path"])
 
-        Returns:
-            True when another release stands now.
-        """
-        try:
-            target, link = str(self._pointer.readlink()), self._pointer.lstat()
-            seen = (target, link.st_ino, link.st_mtime_ns)
-            if seen == self._seen:
-                return False
-            loaded = await asyncio.to_thread(load_site, self._site / target, CACHE_CONTROL, self._loaded)
-        except OSError:
-            # Before the first release, or pruned while reading: the last one stands, the next look tries again.
-            return False
-        self._swap(loaded)
-        self._seen = seen
-        return True
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """Return the answer for a path of the newest release, of an older one, or of the immutable files."""
+        # Files are sent whole: a range that cannot be would be an answer without the service's own fields.
+        scope["headers"] = [(name, value) for name, value in scope["headers"] if name != b"range"]
+        return await asyncio.to_thread(self._answer, path, scope)
 
-    def _swap(self, loaded: LoadedSite) -> None:
-        before, self._loaded = self._loaded, loaded
-        if before is None:
-            return
-        if loaded.generation > before.generation:
-            self._keep(before)
-        else:  # the state was removed: the same numbers now name other files
-            self._older.clear()
-            self._once.clear()
-            self._once_bytes = 0
-
-    async def _follow(self) -> None:
-        while True:
-            await asyncio.sleep(POLL_S)
-            await self.refresh()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        loaded, path = self._loaded, scope["path"]
-        # Looked up in a table of what was read: no path of a request for a release ever touches the disk.
-        file = loaded.files.get(path) if loaded is not None and not scope["query_string"] else None
-        if file is not None and scope["method"] == "GET":
-            await self._send(scope, receive, send, file)
-            return
-        found = await self._find(scope, path)
-        if isinstance(found, Response):
-            await found(scope, receive, send)
-        else:
-            await self._send(scope, receive, send, *found)
-
-    async def _find(self, scope: Scope, path: str) -> Response | tuple[SiteFile, bytes | None]:
-        """Return the file and what its Cache-Control is instead of its own, or another answer."""
-        loaded = self._loaded
-        if scope["method"] not in {"GET", "HEAD"} or loaded is None:
-            return self._refusal(scope)
-        if path.startswith(ONCE_PREFIXES):
-            once = await self._put_once(path, loaded)
-            return (once, None) if once else self._problem(scope, 404, "Nothing is published at this path.")
-        pinned = PINNED.fullmatch(path)
-        if pinned is None:
-            return self._in_release(scope, loaded, path, None)
-        older = await self._release(pinned[1], loaded)
-        if older is None:
-            return self._problem(scope, 404, "This release is not kept any more, or never was.")
-        return self._in_release(scope, older, pinned[2], PINNED_CACHE_CONTROL.encode())
-
-    def _refusal(self, scope: Scope) -> Response:
+    def _answer(self, path: str, scope: Scope) -> Response:
         if scope["method"] == "OPTIONS":
             return preflight()
         if scope["method"] not in {"GET", "HEAD"}:
-            return self._problem(scope, 405, "Use GET or HEAD.", allow=ALLOWED_METHODS)
-        return self._problem(scope, 503, "Nothing has been published yet.", retry_after="5")
+            return self._problem(scope, 405, "Use GET or HEAD.", {"allow": ALLOWED_METHODS})
+        try:
+            newest = (self._site / "current").readlink().name
+        except OSError:
+            return self._problem(scope, 503, "Nothing has been published yet.", {"retry-after": "5"})
+        return self._published(scope, path, newest)
 
-    def _in_release(
-        self, scope: Scope, loaded: LoadedSite, path: str, cache_control: bytes | None
-    ) -> Response | tuple[SiteFile, bytes | None]:
+    def _published(self, scope: Scope, path: str, newest: str) -> Response:
+        if path.startswith(ONCE_PREFIXES):
+            return self._file(scope, "once", path, newest, ONCE_CACHE_CONTROL)
+        pinned = PINNED.fullmatch(path)
+        if pinned is None:
+            return self._of_release(scope, newest, path, CACHE_CONTROL)
+        # A release that was never the newest may be half written.
+        if pinned[1] > newest or not (self._site / "releases" / pinned[1]).is_dir():
+            return self._problem(scope, 404, "This release is not kept any more, or never was.")
+        return self._of_release(scope, pinned[1], pinned[2], PINNED_CACHE_CONTROL)
+
+    def _of_release(self, scope: Scope, generation: str, path: str, cache_control: str) -> Response:
+        folder = f"releases/{generation}"
         if path == REASONING:
             query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
             asked = query.get("asset", [""])[0]
             asset = asked.strip().upper() or DEFAULT_ASSET
-            if asset not in loaded.assets:
-                return problem(
-                    400,
-                    f"The asset {asked[:20]!r} is not supported.",
-                    instance=scope["path"],
-                    project=self._project,
-                    supported_assets=list(loaded.assets),
-                )
+            assets = sorted(file.stem for file in (self._site / folder / "api" / "reasoning").glob("*.json"))
+            if asset not in assets:
+                detail = f"The asset {asked[:20]!r} is not supported."
+                return self._problem(scope, 400, detail, supported_assets=assets)
             path = REASONING if asset == DEFAULT_ASSET else f"/api/reasoning/{asset}.json"
-        file = loaded.files.get(path)
-        if file is not None:
-            return file, cache_control
-        if f"{path}/" in loaded.files:
-            headers = {**SITE_CORS_HEADERS, **SECURITY_HEADERS, "x-generation": loaded.generation}
-            return RedirectResponse(f"{scope['path']}/", status_code=308, headers=headers)
-        return self._problem(scope, 404, "Nothing is published at this path.")
+        return self._file(scope, folder, path, generation, cache_control)
 
-    async def _release(self, generation: str, newest: LoadedSite) -> LoadedSite | None:
-        """Return a release by its number; one that never was the newest is not shown."""
-        if generation == newest.generation:
-            return newest
-        if generation > newest.generation:
+    def _file(self, scope: Scope, folder: str, path: str, generation: str, cache_control: str) -> Response:
+        name = f"{path}index.html" if path.endswith("/") else path
+        is_variant = name.endswith(tuple(ENCODINGS)) and self._found(folder, name[:-3])
+        if HIDDEN.search(path) or is_variant:
+            return self._problem(scope, 404, NOTHING)
+        common = {"x-generation": generation, **SITE_CORS_HEADERS, **SECURITY_HEADERS}
+        if self._found(folder, name) is None:
+            if self._found(folder, f"{path}/index.html"):
+                return RedirectResponse(f"{scope['path']}/", status_code=308, headers=common)
+            return self._problem(scope, 404, NOTHING)
+        request = Headers(scope=scope)
+        headers = {
+            "cache-control": cache_control,
+            **common,
+            "vary": "Accept-Encoding",
+            "accept-ranges": "none",
+            **_page_headers(name),
+        }
+        coding = next(
+            (one for one in _ranked(request.get("accept-encoding", "")) if self._found(folder, name + PREFERRED[one])),
+            None,
+        )
+        found = self._found(folder, name + PREFERRED[coding] if coding else name)
+        if found is None:  # pruned meanwhile
+            return self._problem(scope, 404, NOTHING)
+        if coding:
+            headers["content-encoding"] = coding
+        answer = FileResponse(found[0], headers=headers, media_type=content_type(name), stat_result=found[1])
+        if self.is_not_modified(answer.headers, request):
+            kept = {key: value for key, value in answer.headers.items() if key not in OF_THE_BODY}
+            return Response(status_code=304, headers=kept)
+        return answer
+
+    def _found(self, folder: str, path: str) -> tuple[str, os.stat_result] | None:
+        try:
+            full, status = self.lookup_path(folder + path)
+        except (OSError, ValueError):  # too long, or not a file name at all
             return None
-        async with self._loading:
-            older = self._older.get(generation)
-            if older is None:
-                folder = self._site / "releases" / generation
-                try:
-                    older = await asyncio.to_thread(load_site, folder, PINNED_CACHE_CONTROL, newest)
-                except OSError:
-                    return None
-            self._keep(older)
-        return older
+        inside = Path(full).is_relative_to((self._site / folder).resolve())
+        return (full, status) if status and inside and stat.S_ISREG(status.st_mode) else None
 
-    def _keep(self, older: LoadedSite) -> None:
-        self._older[older.generation] = older
-        self._older.move_to_end(older.generation)
-        while len(self._older) > RELEASES_KEPT:
-            self._older.popitem(last=False)
-
-    async def _put_once(self, path: str, loaded: LoadedSite) -> SiteFile | None:
-        file = self._once.get(path)
-        if file is None:
-            folder = self._site / "once"
-            file = await asyncio.to_thread(load_once, folder, path, ONCE_CACHE_CONTROL, loaded.generation)
-            if file is not None and path not in self._once:
-                self._once[path] = file
-                self._once_bytes += _bytes(file)
-                while self._once_bytes > ONCE_KEPT_BYTES:
-                    self._once_bytes -= _bytes(self._once.popitem(last=False)[1])
-        return file
-
-    async def _send(
-        self, scope: Scope, receive: Receive, send: Send, file: SiteFile, cache_control: bytes | None = None
-    ) -> None:
-        asked = asked_of(scope["headers"])
-        answer = file.answers[coding_for(asked.accept_encoding, file.answers) if asked.accept_encoding else "identity"]
-        status = verdict(asked, answer.variant.etag, file.modified_s) if asked.conditions else 200
-        if status == 412:
-            changed = self._problem(scope, 412, "The file is not the one that the request names.")
-            await changed(scope, receive, send)
-            return
-        headers = answer.headers if status == 200 else answer.unchanged
-        if cache_control is not None:
-            headers = _with(headers, cache_control)
-        body = answer.variant.content if status == 200 and scope["method"] == "GET" else b""
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
-
-    def _problem(self, scope: Scope, status: int, detail: str, *, allow: str = "", retry_after: str = "") -> Response:
-        headers = {name: value for name, value in (("allow", allow), ("retry-after", retry_after)) if value}
-        return problem(status, detail, instance=scope["path"], project=self._project, headers=headers)
+    def _problem(
+        self, scope: Scope, status: int, detail: str, headers: dict[str, str] | None = None, **members: Any
+    ) -> Response:
+        path = scope["path"]
+        return problem(status, detail, instance=path, project=self._project, headers=headers, **members)
 
 
-def _with(headers: Headers, cache_control: bytes) -> Headers:
-    return [(b"cache-control", cache_control), *headers[1:]]
+def _page_headers(name: str) -> dict[str, str]:
+    """Return what a page says of its Markdown version, and that version of the page (RFC 8288)."""
+    folder, _, file = name.rpartition("/")
+    if file == "index.md":
+        return {"link": f'<{folder}/>; rel="canonical"'}
+    found = {"content-security-policy": PAGE_POLICY} if file.endswith(".html") else {}
+    twin = {"link": f'<{folder}/index.md>; rel="alternate"; type="text/markdown"'} if file == "index.html" else {}
+    return found | twin
 
 
-def _bytes(file: SiteFile) -> int:
-    return sum(len(answer.variant.content) for answer in file.answers.values())
+def _ranked(accepted: str) -> list[str]:
+    """Return the codings that a client takes, the one it likes best first, the smallest of equals (RFC 9110, 12.5.3)."""
+    weights = {name.strip(): _weight(rest) for name, _, rest in (p.partition(";") for p in accepted.lower().split(","))}
+    found = {coding: weights.get(coding, weights.get("*", 0.0)) for coding in PREFERRED}
+    liked = [coding for coding, weight in found.items() if weight > 0 and weight >= weights.get("identity", 0.0)]
+    return sorted(liked, key=lambda coding: -found[coding])
+
+
+def _weight(parameter: str) -> float:
+    name, _, value = parameter.strip().partition("=")
+    try:
+        weight = float(value) if name.strip() == "q" else 1.0
+    except ValueError:
+        return 0.0
+    return weight if 0 <= weight <= 1 else 0.0

@@ -9,12 +9,13 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
 
 import structlog
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
+from gateway.app.answers import FALLBACK_DISCLAIMER, problem
 from gateway.app.limits import Clients, RateLimit
 from gateway.app.metrics import Metrics
-from gateway.app.problem import FALLBACK_DISCLAIMER
-from gateway.app.readiness import Readiness
-from gateway.clock import Clock
+from gateway.clock import NOT_READY_S, STOP_QUOTING_S, Clock, LastGood
 from gateway.ledger.store import Ledger
 from gateway.ledger.thread import LedgerThread
 from gateway.payments.challenge import Challenge, encode_challenges
@@ -23,12 +24,12 @@ from gateway.payments.reconcile import Reconciler, run_forever
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain
 from gateway.upstream.facilitator import Facilitator
-from gateway.upstream.health import STOP_QUOTING_S
-from gateway.upstream.remote import Http
+from gateway.upstream.http_client import Http
 from gateway.vault.bucket import vault_files
 from gateway.vault.folder import POLL_S, Vault
 
 START_S: Final = 10.0
+RETRY_S: Final = 5
 # Every request without a payment asks for the quotes; whether they may be made is asked this often.
 QUOTES_KEPT_S: Final = 0.1
 NO_QUOTES: Final[Mapping[str, Challenge]] = {}
@@ -41,7 +42,7 @@ class GatewayState:
     Args:
         settings: checked settings.
         clock: the process's clock.
-        step: told the steps of every purchase, see `gateway.purchase`.
+        step: called at each step of a purchase, see `gateway.payments.purchase`.
     """
 
     def __init__(self, settings: GatewaySettings, clock: Clock, step: Step = no_step) -> None:
@@ -77,7 +78,7 @@ class GatewayState:
         """
         ledger = await asyncio.to_thread(Ledger, self.settings.ledger_where)
         self.ledger = LedgerThread(ledger, self.clock, self.metrics)
-        sent = None if self.step is no_step else functools.partial(self.step, "settle_sent")
+        sent = functools.partial(self.step, "settle_sent") if self.step is not no_step else None
         self.http = http
         self.facilitator = Facilitator(self.settings, http, self.clock, self.metrics, sent)
         self.chain = Chain(self.settings, http, self.clock, self.metrics)
@@ -186,7 +187,7 @@ class GatewayState:
         self.readiness.look()
 
     def quotes(self) -> Mapping[str, Challenge]:
-        """Return the challenges that may be sent right now, by path; none when no honest quote can be made."""
+        """Return the challenges that may be sent right now, by path; none while quotes are unavailable."""
         now_s = self.clock.monotonic()
         if now_s >= self._quotes_until_s:
             self._quotes = NO_QUOTES if self.no_quote_reason() else self.challenges
@@ -194,7 +195,7 @@ class GatewayState:
         return self._quotes
 
     def no_quote_reason(self) -> str | None:
-        """Say why no honest quote can be made right now, None when it can."""
+        """Return why quotes are unavailable, None when they are not."""
         fault = self.vault.fault() or self.blocked
         if fault is not None:
             return fault
@@ -214,3 +215,73 @@ class GatewayState:
         """The vault's educational notice, or ours while there is none."""
         vault = self.vault.current()
         return vault.disclaimer if vault else FALLBACK_DISCLAIMER
+
+
+def not_ready(state: GatewayState) -> list[str]:
+    """Return every reason why a sale fails now, or would soon; none when the gateway is ready."""
+    found = (
+        state.ledger.fault(),
+        _overdue(state.ledger.written, "the payments ledger has taken no write"),
+        state.vault.fault(),
+        state.blocked,
+        state.chain.fault(),
+        _overdue(state.facilitator.supported, "the facilitator has given no good answer to /supported"),
+        None if state.facilitator.last_offer() else "the facilitator has not offered this network yet",
+    )
+    return [reason for reason in found if reason is not None]
+
+
+def _overdue(what: LastGood, sentence: str) -> str | None:
+    return f"{sentence} for over {NOT_READY_S:.0f} s" if what.age_s() > NOT_READY_S else None
+
+
+class Readiness:
+    """Answer /readyz, and log each change once.
+
+    Args:
+        state: the gateway's state; read again each time.
+    """
+
+    def __init__(self, state: GatewayState) -> None:
+        self._state = state
+        self._said: list[str] | None = None
+
+    def look(self) -> bool:
+        """Return whether the gateway is ready, and log what changed; a start that is not ready yet is not logged."""
+        reasons = not_ready(self._state)
+        self._state.metrics.ready.set(0 if reasons else 1)
+        if reasons and self._said is not None and reasons != self._said:
+            log.error("not ready", reasons=reasons)
+        elif self._said and not reasons:
+            log.info("ready again")
+        if self._said is not None or not reasons:
+            self._said = reasons
+        return not reasons
+
+    async def show(self, _request: Request) -> Response:
+        """Answer 200 when a sale is possible, else 503 with every reason."""
+        state = self._state
+        vault = state.vault.current()
+        facts = {
+            "generation": vault.generation if vault else None,
+            "vault_age_seconds": _seconds(state.vault.age_s()),
+            "facilitator_supported_age_seconds": _seconds(state.facilitator.supported.age_s()),
+            "ledger_write_age_seconds": _seconds(state.ledger.written.age_s()),
+        }
+        reasons = not_ready(state)
+        if not reasons:
+            return JSONResponse({"status": "ready", **facts}, headers={"cache-control": "no-store"})
+        return problem(
+            503,
+            "No sale is possible right now.",
+            instance="/readyz",
+            project=state.project,
+            disclaimer=state.disclaimer,
+            headers={"retry-after": str(RETRY_S)},
+            reasons=reasons,
+            **facts,
+        )
+
+
+def _seconds(age_s: float | None) -> float | None:
+    return None if age_s is None else round(age_s, 1)

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from gateway.app.problem import preflight
-from gateway.buyer.ballot_relay import BALLOT_PATH, BallotRelay
-from gateway.buyer.ballot_relay import Node as BallotNode
-from gateway.buyer.bundle import BUNDLE_PATH, WalletBundle
-from gateway.buyer.devnet import SIGN_PATH, Signer, devnet_wallet
-from gateway.buyer.prepare import PREPARE_PATH, Prepare, PrepareState
+from gateway.app.answers import preflight
+from gateway.app.state import GatewayState
+from gateway.buyer.ballots import BALLOT_PATH, BallotRelay
+from gateway.buyer.prepare import PREPARE_PATH, Prepare
 from gateway.buyer.products import DEFAULT, FLOW_BY_NAME, FLOWS, Flow
-from gateway.upstream.remote import Http
-from gateway.vault.folder import LoadedVault, Vault, VaultProduct
+from gateway.buyer.signer import SIGN_PATH, Signer, devnet_wallet
+from gateway.vault.folder import LoadedVault, VaultProduct
 
 PAGE: Final = "/x402-buyer/"
 SAMPLE_PATH: Final = "/sample-report.json"
-__all__ = ["PAGE", "PREPARE_PATH", "SIGN_PATH", "BuyerState", "buyer_routes", "devnet_wallet"]
 NETWORK_WORDS: Final[dict[str, str]] = {
     "mainnet": "Algorand",
     "testnet": "the Algorand test network, play money",
-    "devnet": "a toy Algorand on this machine, play money",
+    "devnet": "an Algorand devnet on this machine, play money",
 }
 PAGE_HEADERS: Final[dict[str, str]] = {
     "cache-control": "no-store",
@@ -35,32 +34,24 @@ PAGE_HEADERS: Final[dict[str, str]] = {
     # Lute signs in a window of its own, which must be able to answer the page that opened it.
     "cross-origin-opener-policy": "same-origin-allow-popups",
 }
+FOLDER: Final = "buyer-wallets"
+SCRIPT: Final = "wallets.js"
+BUNDLE_PATH: Final = "/x402-buyer/wallets.js"
+MAX_BYTES: Final = 8 * 1024 * 1024
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+# Both wallets draw a dialog with its own styles and pictures, and speak over their bridges.
+POLICY_WITH_BUNDLE: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "font-src data:; connect-src 'self' data: https://wc.perawallet.app wss://*.perawallet.app https://static.defly.app "
+    "wss://*.defly.app https://bridge.walletconnect.org wss://*.bridge.walletconnect.org; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
 
 
-class BuyerState(PrepareState, Protocol):
-    """What the page needs of the gateway."""
-
-    @property
-    def vault(self) -> Vault:
-        """What is for sale."""
-        ...
-
-    @property
-    def chain(self) -> BallotNode:
-        """The chain's client, which also takes a ballot."""
-        ...
-
-    @property
-    def http(self) -> Http:
-        """The client of every outgoing call."""
-        ...
-
-    def no_quote_reason(self) -> str | None:
-        """Say why no honest quote can be made right now, None when it can."""
-        ...
-
-
-def buyer_routes(state: BuyerState) -> list[BaseRoute]:
+def buyer_routes(state: GatewayState) -> list[BaseRoute]:
     """Return the routes of the page; the one that signs exists only on a devnet of this machine.
 
     Args:
@@ -89,7 +80,7 @@ async def _redirect(request: Request) -> Response:
 class _Page:
     """Render the terms of one product."""
 
-    def __init__(self, state: BuyerState, bundle: WalletBundle) -> None:
+    def __init__(self, state: GatewayState, bundle: WalletBundle) -> None:
         self._state = state
         self._bundle = bundle
         loader = FileSystemLoader(_templates())
@@ -110,8 +101,8 @@ class _Page:
         product = next((one for one in vault.products.values() if one.id == flow.product), None) if vault else None
         reason = self._state.no_quote_reason()
         if vault is None or product is None or reason is not None:
-            told = {"reason": reason or "this product is not in what was last published"}
-            return self._render("unavailable.html", self._common(vault, flow) | told, 503)
+            why = {"reason": reason or "this product is not in what was last published"}
+            return self._render("unavailable.html", self._common(vault, flow) | why, 503)
         return self._render("page.html", self._common(vault, flow) | self._terms(vault, product), 200)
 
     def _common(self, vault: LoadedVault | None, flow: Flow) -> dict[str, Any]:
@@ -163,8 +154,75 @@ class _Page:
         return HTMLResponse(text, status_code=status, headers=headers)
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    mark: tuple[int, int]
+    plain: bytes
+    packed: bytes | None
+    version: str
+
+
+class WalletBundle:
+    """Look for the optional script with Pera and Defly, and serve it.
+
+    `emi buyer-wallets build` puts it into STATE_DIR/buyer-wallets. Without it the page offers the wallets that need no
+    code of others. With it, and only on this page, the policy lets these two reach their own servers.
+
+    Args:
+        state_dir: the folder of STATE_DIR.
+    """
+
+    def __init__(self, state_dir: Path) -> None:
+        self._script = state_dir / FOLDER / SCRIPT
+        self._read: _Read | None = None
+
+    def version(self) -> str | None:
+        """Return a short digest of the bundle, None when there is none that can be read."""
+        found = self._look()
+        return found.version if found else None
+
+    def policy(self) -> str:
+        """Return the page's Content-Security-Policy."""
+        return POLICY_WITH_BUNDLE if self._look() else POLICY
+
+    async def show(self, request: Request) -> Response:
+        """Serve the script; 404 without one."""
+        found = self._look()
+        if found is None:
+            return Response(status_code=404, headers={"cache-control": "no-store"})
+        packed = found.packed is not None and "gzip" in request.headers.get("accept-encoding", "")
+        headers = {
+            # The page names the version, so that a new bundle never meets an old copy.
+            "cache-control": "public, max-age=86400",
+            "vary": "Accept-Encoding",
+            "x-content-type-options": "nosniff",
+            **({"content-encoding": "gzip"} if packed else {}),
+        }
+        content = found.packed if packed and found.packed is not None else found.plain
+        return Response(content, media_type="text/javascript", headers=headers)
+
+    def _look(self) -> _Read | None:
+        """Read the script again only when it was replaced."""
+        try:
+            seen = self._script.stat()
+            mark = (seen.st_ino, seen.st_mtime_ns)
+            if self._read is None or self._read.mark != mark:
+                self._read = self._load(mark) if 0 < seen.st_size <= MAX_BYTES else None
+        except OSError:
+            self._read = None
+        return self._read
+
+    def _load(self, mark: tuple[int, int]) -> _Read:
+        plain = self._script.read_bytes()
+        try:
+            packed = self._script.with_suffix(".js.gz").read_bytes()
+        except OSError:
+            packed = None
+        return _Read(mark, plain, packed, hashlib.sha256(plain).hexdigest()[:16])
+
+
 def _templates() -> Path:
-    """Return the page's templates: inside the wheel, or beside the package in a checkout."""
+    """Return the page's templates: inside the wheel, or next to the package in a checkout."""
     package = Path(__file__).resolve().parent.parent
     packed = package / "_data" / "buyer"
     return packed if packed.is_dir() else package.parent / "templates" / "buyer"

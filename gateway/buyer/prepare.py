@@ -13,20 +13,19 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from algosdk import encoding, transaction
 from algosdk.encoding import is_valid_address
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from gateway.app.limits import Clients, RateLimit
-from gateway.app.problem import preflight, problem
-from gateway.buyer.account import Account, Node, NodeUnusable, Params, look_up
+from gateway.app.answers import preflight, problem
+from gateway.app.limits import RateLimit
+from gateway.app.state import GatewayState
+from gateway.buyer.account import Account, NodeUnusable, Params, look_up
 from gateway.buyer.products import PRODUCTS
-from gateway.clock import Clock
 from gateway.payments.challenge import Challenge
-from gateway.settings import GatewaySettings
 from gateway.wire.networks import Network
 
 PREPARE_PATH: Final = "/x402-buyer/prepare"
@@ -37,48 +36,6 @@ MAX_AT_ONCE: Final = 32
 RETRY_S: Final = 5
 PAYMENT_INDEX: Final = 1
 ATTEMPT: Final = re.compile(r"(?:[A-Za-z0-9_-]{16,64})?")
-
-
-class ChainState(Protocol):
-    """What whoever speaks to the chain for a page needs of the gateway."""
-
-    @property
-    def settings(self) -> GatewaySettings:
-        """The gateway's settings."""
-        ...
-
-    @property
-    def clock(self) -> Clock:
-        """The process's clock."""
-        ...
-
-    @property
-    def clients(self) -> Clients:
-        """Who really asks."""
-        ...
-
-    @property
-    def chain(self) -> Node:
-        """The chain's client."""
-        ...
-
-    @property
-    def project(self) -> str:
-        """The service's name."""
-        ...
-
-    @property
-    def disclaimer(self) -> str:
-        """The educational notice."""
-        ...
-
-
-class PrepareState(ChainState, Protocol):
-    """What preparing needs of the gateway."""
-
-    def quotes(self) -> Mapping[str, Challenge]:
-        """Return the challenges that may be sent right now, by path."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +129,7 @@ class Prepare:
         state: the gateway's parts; read again with each request.
     """
 
-    def __init__(self, state: PrepareState) -> None:
+    def __init__(self, state: GatewayState) -> None:
         self._state = state
         self._rate = RateLimit(min(PER_MINUTE, state.settings.rate_limit_per_minute), state.clock)
         self._running = 0
@@ -191,7 +148,7 @@ class Prepare:
             return self._problem(request, 429, "Too many payments were prepared from this address.", wait_s)
         quote = next((one for one in self._state.quotes().values() if one.product.id == PRODUCTS[flow]), None)
         if quote is None:
-            return self._problem(request, 503, "No honest quote can be made right now.", RETRY_S)
+            return self._problem(request, 503, "Quotes are temporarily unavailable.", RETRY_S)
         return await self._prepared(request, quote, Order(quote.product.id, payer, attempt))
 
     async def _prepared(self, request: Request, quote: Challenge, order: Order) -> Response:
@@ -201,13 +158,13 @@ class Prepare:
         try:
             network = self._state.settings.chain_network
             account, params = await look_up(self._state.chain, order.payer, network)
-            told = await asyncio.to_thread(_answer, quote, order, account, params, network)
+            content = await asyncio.to_thread(_answer, quote, order, account, params, network)
         except NodeUnusable as error:
             text = f"The account cannot be checked: {error}. Nothing was signed."
             return self._problem(request, 503, text, RETRY_S)
         finally:
             self._running -= 1
-        return JSONResponse(told, headers={"cache-control": "no-store", "x-content-type-options": "nosniff"})
+        return JSONResponse(content, headers={"cache-control": "no-store", "x-content-type-options": "nosniff"})
 
     def _problem(self, request: Request, status: int, detail: str, retry_s: int | None = None) -> Response:
         return problem(
@@ -231,7 +188,7 @@ def _complaint(flow: str, payer: str, attempt: str) -> str:
 def _answer(quote: Challenge, order: Order, account: Account, params: Params, network: Network) -> dict[str, Any]:
     accepted = quote.required["accepts"][0]
     obstacle = account.obstacle(int(accepted["amount"]))
-    told = {
+    content = {
         "product": quote.product.id,
         "path": quote.product.path,
         "address": order.payer,
@@ -245,9 +202,9 @@ def _answer(quote: Challenge, order: Order, account: Account, params: Params, ne
         "payment": None,
     }
     if obstacle is not None:
-        return told
+        return content
     group = unsigned_group(accepted, order, params, network)
-    return told | {
+    return content | {
         "payment": {
             "group": list(group.items),
             "sign": [PAYMENT_INDEX],

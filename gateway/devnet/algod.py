@@ -14,8 +14,8 @@ from starlette.routing import BaseRoute, Route
 
 from gateway.devnet.errors import LedgerRefusal, Malformed
 from gateway.devnet.ledger import Account, Ledger
-from gateway.devnet.mounting import mounted
-from gateway.devnet.network import MIN_FEE, keyless_address
+from gateway.devnet.routing import mounted
+from gateway.devnet.rules import MIN_FEE, keyless_address
 from gateway.devnet.transactions import Item, parse_group, parse_item
 
 MEMORY_ROUNDS: Final = 1_000
@@ -34,27 +34,27 @@ def algod_routes(ledger: Ledger) -> list[BaseRoute]:
 
 
 def _node_routes(ledger: Ledger) -> list[BaseRoute]:
-    node = _Node(ledger)
+    algod = _Algod(ledger)
     transactions = [
-        Route("/params", node.params),
-        Route("/simulate", node.simulate, methods=["POST"]),
-        Route("/pending/{txid}", node.pending),
+        Route("/params", algod.params),
+        Route("/simulate", algod.simulate, methods=["POST"]),
+        Route("/pending/{txid}", algod.pending),
     ]
     return [
-        Route("/health", node.health),
-        Route("/genesis", node.genesis),
-        Route("/versions", node.versions),
-        Route("/v2/status", node.status),
-        Route("/v2/status/wait-for-block-after/{after:int}", node.wait),
-        Route("/v2/transactions", node.send, methods=["POST"]),
+        Route("/health", algod.health),
+        Route("/genesis", algod.genesis),
+        Route("/versions", algod.versions),
+        Route("/v2/status", algod.status),
+        Route("/v2/status/wait-for-block-after/{after:int}", algod.wait),
+        Route("/v2/transactions", algod.send, methods=["POST"]),
         mounted("/v2/transactions", transactions),
-        Route("/v2/accounts/{address}", node.account),
-        Route("/v2/accounts/{address}/assets/{asset:int}", node.holding),
-        Route("/v2/assets/{asset:int}", node.asset),
+        Route("/v2/accounts/{address}", algod.account),
+        Route("/v2/accounts/{address}/assets/{asset:int}", algod.holding),
+        Route("/v2/assets/{asset:int}", algod.asset),
     ]
 
 
-class _Node:
+class _Algod:
     """Handlers over one ledger."""
 
     def __init__(self, ledger: Ledger) -> None:
@@ -70,8 +70,8 @@ class _Node:
     async def versions(self, _request: Request) -> Response:
         identity = self._ledger.identity
         build = {"major": 0, "minor": 1, "build_number": 0, "branch": "", "channel": "devnet", "commit_hash": ""}
-        told = {"versions": ["v2"], "genesis_id": identity.genesis_id, "genesis_hash_b64": identity.genesis_hash}
-        return JSONResponse({**told, "build": build})
+        content = {"versions": ["v2"], "genesis_id": identity.genesis_id, "genesis_hash_b64": identity.genesis_hash}
+        return JSONResponse({**content, "build": build})
 
     async def status(self, _request: Request) -> Response:
         return JSONResponse(self._status())
@@ -109,8 +109,8 @@ class _Node:
             self._ledger.simulate(items)
         except LedgerRefusal as refusal:
             group |= {"failure-message": str(refusal), "failed-at": [0]}
-        told = {"version": 2, "last-round": self._ledger.rounds.current(), "txn-groups": [group]}
-        return _msgpack(told) if packed else JSONResponse(told)
+        content = {"version": 2, "last-round": self._ledger.rounds.current(), "txn-groups": [group]}
+        return _msgpack(content) if packed else JSONResponse(content)
 
     async def pending(self, request: Request) -> Response:
         found = self._ledger.transaction(request.path_params["txid"])
@@ -201,8 +201,8 @@ def _raw(item: Item) -> Any:
     return msgpack.unpackb(item.wire, raw=False)
 
 
-def _msgpack(told: dict[str, Any]) -> Response:
-    return Response(msgpack.packb(told), media_type="application/msgpack")
+def _msgpack(content: dict[str, Any]) -> Response:
+    return Response(msgpack.packb(content), media_type="application/msgpack")
 
 
 def _text(value: Any) -> Any:

@@ -23,12 +23,11 @@ from x402.schemas import PaymentPayload, PaymentRequirements
 from gateway.devnet.algod import algod_routes
 from gateway.devnet.facilitator import Facilitator
 from gateway.devnet.faucet import wallet_routes
-from gateway.devnet.guard import Guard
 from gateway.devnet.indexer import indexer_routes
-from gateway.devnet.keys import load_or_make
 from gateway.devnet.ledger import Ledger
-from gateway.devnet.mounting import mounted
+from gateway.devnet.routing import Guard, mounted
 from gateway.devnet.settings import DevnetSettings
+from gateway.devnet.wallet import load_or_make
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
 
@@ -42,7 +41,7 @@ class Hooks:
     """What a test may put into the path of requests; a devnet started by hand has none.
 
     Args:
-        before: may wait, or return an answer that stands instead of the real one: then nothing was done.
+        before: may wait, or return an answer instead of the real one: then nothing was done.
         after: may wait, or replace the real answer: what it says was already done.
         networks: the network forms that the facilitator advertises, in place of the full one.
     """
@@ -94,7 +93,7 @@ def build_devnet(
 
 
 async def _state_failed(_request: Request, problem: Exception) -> Response:
-    """Say that the toy ledger cannot write, e.g. on a full disk; nothing of the group was committed."""
+    """Say that the ledger cannot write, e.g. on a full disk; nothing of the group was committed."""
     log.warning("the devnet's state cannot be used", reason=str(problem))
     return JSONResponse({"error": "unavailable", "message": f"the devnet's state: {problem}"}, status_code=503)
 

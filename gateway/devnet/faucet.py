@@ -1,4 +1,4 @@
-"""The devnet's faucet and the page's throwaway wallet: toy money out of thin air, on this machine only."""
+"""The devnet's faucet and the page's throwaway wallet: play money out of thin air, on this machine only."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
 from gateway.devnet.errors import LedgerRefusal, WalletError
-from gateway.devnet.keys import Key
 from gateway.devnet.ledger import Ledger
-from gateway.devnet.mounting import mounted
-from gateway.devnet.network import MIN_FEE
+from gateway.devnet.routing import mounted
+from gateway.devnet.rules import MIN_FEE
 from gateway.devnet.transactions import Item, parse_item, signed
-from gateway.devnet.wallet import choose_offer, read_challenge, sign_payment
+from gateway.devnet.wallet import Key, choose_option, read_challenge, sign_payment
 from gateway.wire.networks import Network
 
 GIFT_MICRO_ALGOS: Final = 10_000_000
@@ -41,21 +40,21 @@ def wallet_routes(ledger: Ledger, page_key: Key | None) -> Mount:
         if not encoding.is_valid_address(address):
             return _problem("address: 58 characters of an Algorand address are needed, as ?address=..")
         account = ledger.fund(address, GIFT_MICRO_ALGOS, GIFT_ASSET)
-        told = {"address": address, "micro_algos": account.micro_algos, "usdc_atomic": account.asset_amount}
-        return JSONResponse({**told, "asset": ledger.identity.asset_id, "network": ledger.identity.full})
+        content = {"address": address, "micro_algos": account.micro_algos, "usdc_atomic": account.asset_amount}
+        return JSONResponse({**content, "asset": ledger.identity.asset_id, "network": ledger.identity.full})
 
     async def sign(request: Request) -> Response:
         assert page_key is not None
         identity = ledger.identity
         try:
             challenge = read_challenge(request.headers.get("payment-required", ""))
-            offer = choose_offer(challenge, identity, PAGE_LIMIT)
+            option = choose_option(challenge, identity, PAGE_LIMIT)
         except WalletError as refusal:
             return _problem(str(refusal))
         ledger.fund(page_key.address, GIFT_MICRO_ALGOS, GIFT_ASSET)
-        payment = sign_payment(challenge, offer, page_key, identity, ledger.rounds.current())
-        told = {"payment_signature": payment.header, "txid": payment.txid, "payer": payment.payer}
-        return JSONResponse({**told, "network": payment.network, "last_valid": payment.last_valid})
+        payment = sign_payment(challenge, option, page_key, identity, ledger.rounds.current())
+        content = {"payment_signature": payment.header, "txid": payment.txid, "payer": payment.payer}
+        return JSONResponse({**content, "network": payment.network, "last_valid": payment.last_valid})
 
     async def account(_request: Request) -> Response:
         assert page_key is not None
@@ -89,12 +88,12 @@ def prepared(unsigned: str, address: str, identity: Network) -> Item:
         identity: the only network that it pays on.
 
     Raises:
-        WalletError: it is no transaction, not from this wallet, not on this network, or pays more than the limit.
+        WalletError: it is not a transaction, not from this wallet, not on this network, or pays more than the limit.
     """
     try:
         item = parse_item(base64.b64decode(unsigned, validate=True))
     except (ValueError, LedgerRefusal) as problem:
-        raise WalletError("what is to be signed is no transaction") from problem
+        raise WalletError("what is to be signed is not a transaction") from problem
     fields = item.fields
     if _is_ballot(item, address, identity):
         return item

@@ -1,4 +1,7 @@
-"""The toy ledger in SQLite: balances, opt-ins and committed groups; one database transaction per group."""
+"""The devnet's ledger in SQLite: balances, opt-ins and committed groups; one database transaction per group.
+
+Rounds follow the wall clock: 2.8 seconds each, counted from a fixed day so that a restart continues them.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,13 @@ from pathlib import Path
 from typing import Final
 
 from gateway.devnet.errors import DevnetError
-from gateway.devnet.rounds import RoundClock
 from gateway.devnet.rules import MIN_BALANCE, Changes, evaluate
 from gateway.devnet.transactions import Item, parse_item
 from gateway.wire.networks import Network
 
+ROUND_S: Final = 2.8
+FIRST_ROUND_AT: Final = 1_735_689_600.0
+"""2025-01-01T00:00:00Z, the start of round 1."""
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS accounts (address TEXT PRIMARY KEY, micro_algos INTEGER NOT NULL) STRICT;
@@ -32,6 +37,41 @@ CREATE TABLE IF NOT EXISTS participants (
 ) STRICT, WITHOUT ROWID;
 """
 SCHEMA_VERSION: Final = "1"
+
+
+class RoundClock:
+    """Tell the round; a clock that goes back holds the last round, as a chain would.
+
+    Args:
+        now: Unix time in seconds.
+    """
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._highest = 1
+
+    def raise_to(self, at_least: int) -> None:
+        """Never answer a lower round than this one from now on (the ledger's last commit)."""
+        self._highest = max(self._highest, at_least)
+
+    def current(self) -> int:
+        """Return the last round that is finished."""
+        elapsed = self._now() - FIRST_ROUND_AT
+        self._highest = max(self._highest, 1 + int(elapsed // ROUND_S))
+        return self._highest
+
+    def since_round_ns(self) -> int:
+        """Return the nanoseconds since the current round began."""
+        return max(0, int((self._now() - started_at(self.current())) * 1e9))
+
+    def seconds_to(self, target: int) -> float:
+        """Return the seconds until a round begins, 0 when it has begun."""
+        return 0.0 if self.current() >= target else max(0.0, started_at(target) - self._now())
+
+
+def started_at(number: int) -> float:
+    """Return the Unix time at which a round began."""
+    return FIRST_ROUND_AT + (number - 1) * ROUND_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +259,7 @@ class Ledger:
         return int(self._database.execute(sql, (sender, lease)).fetchone()[0] or 0)
 
     def _prepare(self, path: Path) -> None:
-        # A commit survives kill -9 by the write-ahead log; only a power cut may take the last toy payments back.
+        # A commit survives kill -9 by the write-ahead log; only a power cut may take the last payments back.
         self._database.execute("PRAGMA journal_mode = WAL")
         self._database.execute("PRAGMA synchronous = NORMAL")
         self._database.executescript(SCHEMA)

@@ -1,14 +1,21 @@
-"""What one devnet process is told; checked before anything starts."""
+"""The settings of one devnet process, checked before anything starts, and where a running one is found."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from gateway.devnet.errors import DevnetError
-from gateway.devnet.network import IDENTITIES
 from gateway.wire.loopback import is_loopback
-from gateway.wire.networks import Network
+from gateway.wire.networks import DEVNET, TESTNET, Network
+
+IDENTITIES: Final[dict[str, Network]] = {network.name: network for network in (DEVNET, TESTNET)}
+"""Which networks a devnet can be: its own, or the test network's ids, lent for official clients."""
+FILE: Final = "devnet.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +24,7 @@ class DevnetSettings:
 
     Args:
         state_path: the ledger's SQLite file; created with its folder.
-        keys_dir: where the facilitator's and the page wallet's keys are kept, 0600; default `keys` beside the ledger.
+        keys_dir: where the facilitator's and the page wallet's keys are kept, 0600; default `keys` next to the ledger.
         as_network: `devnet`, or `testnet` to lend the test network's ids.
         host: a loopback address; anything else is refused.
         port: TCP port, 1..65535.
@@ -53,3 +60,25 @@ class DevnetSettings:
     def keys(self) -> Path:
         """The folder of the key files."""
         return self.keys_dir or self.state_path.parent / "keys"
+
+
+@contextmanager
+def announced(state_dir: Path, origin: str) -> Iterator[None]:
+    """Say where the devnet answers, for as long as it does."""
+    path = state_dir / FILE
+    draft = path.with_suffix(".part")
+    draft.write_text(json.dumps({"url": origin}), encoding="utf-8")
+    draft.replace(path)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def running_devnet(state_dir: Path) -> str | None:
+    """Return the origin that the last devnet of this state announced, None when there is none."""
+    try:
+        content = json.loads((state_dir / FILE).read_text(encoding="utf-8"))
+        return str(content["url"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

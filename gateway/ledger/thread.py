@@ -20,11 +20,10 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.app.metrics import Metrics
-from gateway.clock import Clock, SystemClock
+from gateway.clock import Clock, LastGood, SystemClock
 from gateway.errors import LedgerUnavailable, database_reason
 from gateway.ledger.batches import Batches
 from gateway.ledger.store import Ledger
-from gateway.upstream.health import LastGood
 
 P = ParamSpec("P")
 T = TypeVar("T")

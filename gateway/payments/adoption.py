@@ -20,7 +20,7 @@ from gateway.ledger.owner import make_owner
 from gateway.ledger.store import Adoption, Ledger
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain
-from gateway.upstream.remote import Http
+from gateway.upstream.http_client import Http
 from gateway.vault.bucket import vault_files
 from gateway.vault.folder import Vault, VaultProduct
 

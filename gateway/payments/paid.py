@@ -6,8 +6,7 @@ from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway.app.answers import VARY, Encoded, encoded, receipt_header
-from gateway.app.problem import ALLOWED_METHODS, preflight, problem
+from gateway.app.answers import ALLOWED_METHODS, VARY, Encoded, encoded, preflight, problem, receipt_header
 from gateway.app.state import GatewayState
 from gateway.errors import PaymentInvalid
 from gateway.payments.challenge import Challenge

@@ -32,7 +32,7 @@ from gateway.payments.payment import Payment
 from gateway.payments.settlement import Settlements, Step, other_product
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain
-from gateway.upstream.facilitator import Facilitator, Offer
+from gateway.upstream.facilitator import Facilitator, FacilitatorOffer
 from gateway.vault.folder import Body, Snapshot, Vault, VaultProduct
 
 # Payments that may be with the facilitator or the chain at once, and that may wait for their turn.
@@ -334,7 +334,7 @@ class Purchases:
         )
 
 
-def _fee_payer_known(payment: Payment, offer: Offer) -> bool:
+def _fee_payer_known(payment: Payment, offer: FacilitatorOffer) -> bool:
     echoed = payment.envelope.fee_payer
     if echoed is None or echoed in offer.signers:
         return True

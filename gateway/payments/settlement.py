@@ -24,7 +24,7 @@ from gateway.payments.payment import Payment
 from gateway.payments.settled import Settled
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain, Finding, Presence, extend_watch
-from gateway.upstream.facilitator import Facilitator, Offer, SettleAnswer, SettleKind
+from gateway.upstream.facilitator import Facilitator, FacilitatorOffer, SettleAnswer, SettleKind
 
 LEASE_MARGIN_S: Final = 2.0
 PEER_POLL_S: Final = 0.1
@@ -74,7 +74,7 @@ class Settlements:
         # Few differ: a product, a snapshot and a fee payer at a time.
         self._encode_terms = functools.lru_cache(maxsize=64)(self._encoded_terms)
 
-    def terms(self, payment: Payment, offer: Offer, price_atomic: int, snapshot_id: str) -> bytes:
+    def terms(self, payment: Payment, offer: FacilitatorOffer, price_atomic: int, snapshot_id: str) -> bytes:
         """Encode what the facilitator is told of a payment: from our table, network in its own form."""
         fee_payer = payment.envelope.fee_payer or offer.fee_payer
         return self._encode_terms(offer.network, price_atomic, fee_payer, snapshot_id)

@@ -13,10 +13,9 @@ from prometheus_client import Counter
 from pydantic import SecretStr
 
 from gateway.app.metrics import Metrics
-from gateway.clock import Clock
+from gateway.clock import Clock, LastGood, Outage
 from gateway.settings import GatewaySettings
-from gateway.upstream.health import LastGood, Outage
-from gateway.upstream.remote import Answer, Http, RemoteError, call, describe
+from gateway.upstream.http_client import Answer, Http, RemoteError, call, describe
 
 TIMEOUT_S: Final = 4.0
 # A buyer waits for a glance: a node that takes longer is as good as down.
@@ -106,7 +105,7 @@ def extend_watch(watched_round: int | None, finding: Finding) -> int | None:
     """Carry the unbroken chain of 404s one lookup further.
 
     Args:
-        watched_round: where it stands, None when it was broken or never began.
+        watched_round: its end so far, None when it was broken or never began.
         finding: the lookup.
 
     Returns:
@@ -119,7 +118,7 @@ def extend_watch(watched_round: int | None, finding: Finding) -> int | None:
     return max(watched_round, finding.round)
 
 
-class _Node:
+class _NodeClient:
     """Algod or the indexer: its calls, and a log line and a count of those that fail.
 
     Args:
@@ -181,9 +180,9 @@ class Chain:
         self._clock = clock
         failures = metrics.chain_failures
         algod_token = _token("X-Algo-API-Token", settings.algod_token)
-        self._algod = _Node(http, settings.algod_url, algod_token, failures.labels("algod"), clock)
+        self._algod = _NodeClient(http, settings.algod_url, algod_token, failures.labels("algod"), clock)
         indexer_token = _token("X-Indexer-API-Token", settings.indexer_token)
-        self._indexer = _Node(http, settings.indexer_url, indexer_token, failures.labels("indexer"), clock)
+        self._indexer = _NodeClient(http, settings.indexer_url, indexer_token, failures.labels("indexer"), clock)
         self._round: tuple[float, int] | None = None
         self._genesis_hash = settings.chain_network.genesis_hash
         self._network_seen = self._foreign = False
@@ -362,8 +361,8 @@ def _read_indexed(content: dict[str, Any]) -> Presence:
 def _follows(status: dict[str, Any]) -> bool:
     """Read algod's own word on whether it sees the newest blocks; silence counts as yes."""
     standstill = status.get("time-since-last-round")
-    stands = type(standstill) is int and standstill > MAX_STANDSTILL_NS
-    return not stands and not _positive(status.get("catchup-time"))
+    stalled = type(standstill) is int and standstill > MAX_STANDSTILL_NS
+    return not stalled and not _positive(status.get("catchup-time"))
 
 
 def _positive(value: Any) -> bool:

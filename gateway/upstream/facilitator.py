@@ -13,14 +13,13 @@ import structlog
 from algosdk.encoding import is_valid_address
 
 from gateway.app.metrics import Metrics
-from gateway.clock import Clock
+from gateway.clock import STOP_QUOTING_S, Clock, LastGood, Outage
 from gateway.errors import FacilitatorUnavailable
 from gateway.payments.payment import Payment
 from gateway.settings import GatewaySettings
-from gateway.upstream.health import STOP_QUOTING_S, LastGood, Outage
-from gateway.upstream.remote import Answer, Http, RemoteError, call, describe
+from gateway.upstream.http_client import Answer, Http, RemoteError, call, describe
 
-# Often enough that one lost answer makes nobody call the facilitator silent.
+# Often enough that one lost answer is not taken for an outage.
 SUPPORTED_TTL_S: Final = 20.0
 SUPPORTED_RETRY_S: Final = 2.0
 BREAKER_FAILURES: Final = 5
@@ -32,7 +31,7 @@ log = structlog.get_logger("gateway.facilitator")
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class FacilitatorOffer:
     """What the facilitator says it can do for us.
 
     Args:
@@ -121,7 +120,7 @@ class Facilitator:
         self._seconds = {"/verify": metrics.verify_seconds, "/settle": metrics.settle_seconds}
         token = settings.facilitator_token
         self._headers = {"Authorization": f"Bearer {token.get_secret_value()}"} if token else {}
-        self._offer: Offer | None = None
+        self._offer: FacilitatorOffer | None = None
         self._asked_at: float | None = None
         self._wait_s = 0.0
         self._asking = asyncio.Lock()
@@ -132,11 +131,11 @@ class Facilitator:
         self.supported = LastGood(clock)
         """The last good answer to /supported."""
 
-    def offer(self) -> Offer | None:
+    def offer(self) -> FacilitatorOffer | None:
         """Return the offer to quote, without asking; None when there is none, or the facilitator is down for long."""
         return self._offer if self.supported.age_s() <= STOP_QUOTING_S else None
 
-    def last_offer(self) -> Offer | None:
+    def last_offer(self) -> FacilitatorOffer | None:
         """Return the last good offer however old, to finish a payment that was accepted before."""
         return self._offer
 
@@ -144,7 +143,7 @@ class Facilitator:
         """Ask /supported if the last answer is old.
 
         Returns:
-            True when another offer stands now.
+            True when the offer changed.
         """
         async with self._asking:
             now = self._clock.monotonic()
@@ -181,7 +180,7 @@ class Facilitator:
             tell("no new offer from the facilitator", reason=reason, last_good=self._offer is not None)
         return False
 
-    def _read_offer(self, kinds: list[Any], signers: Any) -> Offer | None:
+    def _read_offer(self, kinds: list[Any], signers: Any) -> FacilitatorOffer | None:
         ours = [kind for kind in kinds if isinstance(kind, dict) and kind.get("scheme") == "exact"]
         for form in self._settings.chain_network.forms:
             for kind in ours:
@@ -190,7 +189,7 @@ class Facilitator:
                 if kind.get("network") == form and kind.get("x402Version") == 2 and is_valid_address(payer):
                     named = _signers(signers)
                     earlier = self._offer.signers if self._offer else frozenset()
-                    return Offer(form, payer, earlier | named | {payer}, bool(named))
+                    return FacilitatorOffer(form, payer, earlier | named | {payer}, bool(named))
         return None
 
     async def verify(self, payment: Payment, requirements: bytes) -> Verdict:

@@ -14,7 +14,7 @@ from generator.arena.numbers import published_triple
 from generator.arena.schedule import HOUR_MS, MINUTE_MS
 from generator.arena.settlement import PricePoint, change_bps, fix_price, moment, outcome_of
 from generator.arena.values import PredictionMade
-from generator.brain.values import Forecast
+from generator.brain.forecast import Forecast
 from generator.catalog.formats import basis_points
 from generator.catalog.words import Prediction
 

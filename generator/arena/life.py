@@ -15,7 +15,7 @@ from generator.arena.schedule import Slot, asset_of, round_id_of
 from generator.arena.sealing import digest_of, forecast_of
 from generator.arena.settlement import Moment, PricePoint, change_bps, fix_price, moment, outcome_of
 from generator.arena.values import Round
-from generator.brain.values import Forecast
+from generator.brain.forecast import Forecast
 from generator.catalog.formats import basis_points
 from generator.catalog.words import Prediction, RoundPhase
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from generator.brain.values import Probabilities
+from generator.brain.forecast import Probabilities
 from generator.catalog import formats
 from generator.catalog.words import Prediction
 

@@ -12,7 +12,7 @@ from generator.brain.smoothing import HOUR_BARS, Pace, rates
 from generator.catalog.words import DerivativesState, DerivativesVote
 from generator.market.values import FloatArray
 
-_USUAL: Final = 0.0001  # funding per 8 hours that venues drift to when nobody presses (interest-rate part)
+_USUAL: Final = 0.0001  # funding per 8 hours in a balanced market (its interest-rate part)
 # Funding away from the usual; log change of open interest against about half a day.
 _ENTER: Final = np.array([[0.0002], [0.05]])
 _LEAVE: Final = np.array([[0.00012], [0.025]])
@@ -20,7 +20,7 @@ _MIDDLE: Final = 0.5 * (_ENTER + _LEAVE)
 # Bars after which funding (venues pay every 8 hours at most) and open interest are too old.
 _HOLDS: Final = np.array([[9.0 * HOUR_BARS], [5.0 * HOUR_BARS]])
 _WILD: Final = 0.01  # of funding per 8 hours: three percent a day
-_NOTHING: Final = np.array([[0.0], [1.0]])  # stands where funding or open interest is not told; never counted
+_NOTHING: Final = np.array([[0.0], [1.0]])  # stands in for unknown funding or open interest; never counted
 _ODD: Final = 0.5  # of the confidence in a word, taken by wild funding
 _STEADY_CASES: Final = 34.0  # bars that a mean with a 2-hour half-life is worth
 
@@ -55,7 +55,7 @@ class Derivatives:
         self.count = np.zeros((2, assets))
         self.word = np.zeros((2, assets))  # -1 shorts, 0 balanced, 1 longs; -1 leaving, 0, 1 building
         self.steady = np.zeros((2, assets))  # share of the last hours in which the raw word was the shown one
-        self.odd = np.zeros(assets)  # 1 where the last funding told was so large that it may be a fault
+        self.odd = np.zeros(assets)  # 1 where the last known funding was so large that it may be a fault
         self._enter, self._leave, self._middle = (np.repeat(one, assets, axis=1) for one in (_ENTER, _LEAVE, _MIDDLE))
         self._alpha_funding = rates((HOUR_BARS,), 1)
         self._alpha_interest = rates((HOUR_BARS, 12 * HOUR_BARS), 1)
@@ -63,12 +63,14 @@ class Derivatives:
 
     def update(self, funding: FloatArray, open_interest: FloatArray) -> None:
         """Take one bar; NaN leaves what is known, until it is too old."""
-        told = np.array((funding, open_interest))
-        seen = np.isfinite(told)
+        given = np.array((funding, open_interest))
+        seen = np.isfinite(given)
         wild = np.abs(funding) > _WILD
         if np.count_nonzero(wild) or np.count_nonzero(self.odd):
             self.odd = np.where(seen[0], wild, self.odd)
-            np.minimum(np.maximum(told[0], -_WILD, out=told[0]), _WILD, out=told[0])  # not to rule for hours after
+            np.minimum(
+                np.maximum(given[0], -_WILD, out=given[0]), _WILD, out=given[0]
+            )  # not to dominate for hours after
         known = np.count_nonzero(seen)
         if not known:
             self.age += 1.0
@@ -82,10 +84,10 @@ class Derivatives:
             weights = (weight, weight[0], weight[1])
             self.count += weight
             self.age = np.where(seen, 0.0, self.age + 1.0)
-            told = np.where(seen, told, _NOTHING)
+            given = np.where(seen, given, _NOTHING)
         paces = [Pace(*one) for one in zip((self.count, self.count[0], self.count[1]), weights, strict=True)]
-        paces[1].step(self.funding, told[:1], self._alpha_funding)
-        paces[2].step(self.interest, np.log(told[1]), self._alpha_interest)
+        paces[1].step(self.funding, given[:1], self._alpha_funding)
+        paces[2].step(self.interest, np.log(given[1]), self._alpha_interest)
         away = np.empty(seen.shape)
         np.subtract(self.funding[0], _USUAL, out=away[0])
         np.multiply(self.interest[0] - self.interest[1], self.count[1] >= 2 * HOUR_BARS, out=away[1])

@@ -1,6 +1,6 @@
 """Doubt in the data: which faults an asset shows now, and what they take off what is said of it.
 
-The models cannot know that a source is stuck, silent or wrong: most of their inputs go on as usual. A fault in one
+The models cannot know that a source is stuck, hung or wrong: most of their inputs look as usual. A fault in one
 field is a reason to trust the others less. How much less is judgement, not a measured chance, and on data without a
 fault nothing changes, not by a bit: what was measured of the confidence holds for such data.
 """
@@ -8,18 +8,16 @@ fault nothing changes, not by a bit: what was measured of the confidence holds f
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
+from generator.brain.forecast import Forecast, Probabilities
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
-from generator.brain.values import Forecast, Probabilities
 from generator.brain.volatility import IDLE_BARS, STILL_BARS
 from generator.catalog.text import readings
-from generator.catalog.words import Prediction
-
-if TYPE_CHECKING:
-    from generator.brain.engine import Engine
+from generator.catalog.words import Prediction, RegimeLabel
+from generator.market.values import FloatArray
 
 # How much of what is claimed a fault takes away.
 _GONE: Final = 0.5
@@ -50,19 +48,24 @@ NONE: Final = Doubt(0.0, ())
 UNSEEN: Final = Doubt(0.0, (), known=False)
 
 
-def doubts(engine: Engine) -> tuple[Doubt, ...]:
-    """Return the doubt in every asset's data after the last bar."""
-    volatility, futures = engine.volatility, engine.derivatives
-    faults = (engine.close_age, volatility.capped, volatility.still, futures.odd)
-    if not any(map(np.count_nonzero, faults)):
-        return (NONE,) * len(engine.assets)
-    still, idle = volatility.still.tolist()
-    columns = (engine.features.count[:-1], engine.close_age, volatility.capped, futures.odd)
-    told = (column.tolist() for column in columns)
-    return tuple(_doubt(*one) if one[0] else UNSEEN for one in zip(*told, still, idle, strict=True))
+def doubts(
+    bars: FloatArray, age: FloatArray, capped: FloatArray, idle: FloatArray, odd: FloatArray
+) -> tuple[Doubt, ...]:
+    """Return the doubt in every asset's data after the last bar.
+
+    Args:
+        bars: closes that counted; age: bars since the last close; all (assets,).
+        capped: bars until a capped jump is forgotten.
+        idle: bars in a row without a move, and without a trade, (2, assets).
+        odd: 1 where funding may be a fault.
+    """
+    if not any(map(np.count_nonzero, (age, capped, idle, odd))):
+        return (NONE,) * len(age)
+    columns = zip(*(column.tolist() for column in (bars, age, capped, odd, *idle)), strict=True)
+    return tuple(_doubt(*faults) if seen else UNSEEN for seen, *faults in columns)
 
 
-def _doubt(_bars: float, age: float, capped: float, odd: float, still: float, idle: float) -> Doubt:
+def _doubt(age: float, capped: float, odd: float, still: float, idle: float) -> Doubt:
     """Return the doubt in one asset's data; faults add up as independent chances do."""
     found = []
     if age:
@@ -93,6 +96,11 @@ def doubted_chance(chance: float, share: float) -> float:
     return _EVEN + (chance - _EVEN) * (1.0 - share) if share else chance
 
 
+def doubted_confidence(confidence: float, label: RegimeLabel, share: float) -> float:
+    """Return the confidence in a label, lowered by the doubt; that of `transition` is not a chance of a regime."""
+    return confidence * (1.0 - share) if label is RegimeLabel.TRANSITION else doubted_chance(confidence, share)
+
+
 def doubted(forecast: Forecast, share: float) -> Forecast:
     """Return a forecast that claims no direction; what its neutral class loses goes to the two others alike."""
     chances = forecast.probabilities
@@ -102,7 +110,7 @@ def doubted(forecast: Forecast, share: float) -> Forecast:
 
 
 def named(every: tuple[Doubt, ...], assets: tuple[str, ...]) -> list[str]:
-    """Say for the market which assets have which fault; a price that is not there at all is told elsewhere."""
+    """Name for the market which assets have which fault; a missing price is named elsewhere."""
     out = []
     for reason in dict.fromkeys(reason for one in every for reason in one.reasons if reason != readings.STALE):
         whose = [name for name, one in zip(assets, every, strict=True) if reason in one.reasons]

@@ -14,19 +14,19 @@ from generator.brain.derivatives import Derivatives
 from generator.brain.direction import BAND, MIN_BARS, Direction, direction_inputs
 from generator.brain.doubt import Doubt, doubted, doubts
 from generator.brain.features import REGIME_INPUTS, Features
+from generator.brain.forecast import Forecast, Probabilities, forecast_of
 from generator.brain.liquidity import Liquidity
 from generator.brain.outlook import OutlookLevel
-from generator.brain.reading import read
+from generator.brain.reading import BrainReading, Parts, assemble
 from generator.brain.regime import RegimeFilter
+from generator.brain.smoothing import HOUR_BARS
 from generator.brain.structure import Structure
-from generator.brain.values import BrainReading, Forecast, Probabilities
 from generator.brain.volatility import Volatility
 from generator.brain.weights import Weights
-from generator.catalog.words import Prediction
 from generator.market.values import BAR_MS, BarFrame, FloatArray
 
-EDGE: Final = 0.02  # how far above its base rate a class must be to be shown
 HORIZON_LIMITS: Final = (15, 90)
+_SHOWN_MINUTES: Final = 60  # horizon of the forecasts in a reading
 _JOIN_BARS: Final = 3  # a return over a gap of at most this many bars is still used, scaled to one bar
 _OUTLOOK_AT: Final = {15: 0, 60: 1, 240: 2}
 _OUTLOOK_MINUTES: Final = np.log(list(_OUTLOOK_AT))
@@ -72,7 +72,7 @@ class Engine:
         self.log_close = np.full(n, np.nan)
         self.close_age = np.full(n, 1e6)  # bars since `log_close`
         self._t: int | None = None
-        # Of the state as it stands.
+        # Derived from the present state.
         self._inputs: FloatArray | None = None
         self._doubts: tuple[Doubt, ...] | None = None
 
@@ -90,19 +90,41 @@ class Engine:
         return self.reading(day)
 
     def advance(self, frame: BarFrame) -> None:
-        """Feed bars in order without putting anything into words."""
+        """Feed bars in order without making a reading."""
         if frame.interval_ms == BAR_MS and len(frame):
             bars = clean(frame, self.assets)
             for row, t_ms in enumerate(frame.t.tolist()):
                 self._feed(int(t_ms), bars, row)
 
     def reading(self, day: FloatArray | None = None) -> BrainReading | None:
-        """Return what the brain says now, None before the first bar.
+        """Return the reading after the last bar, None before the first.
 
         Args:
             day: each asset's log change over exactly 24 hours where the observation has it, NaN elsewhere, (assets,).
         """
-        return None if self._t is None else read(self, day)
+        if self._t is None:
+            return None
+        volatility, bars = self.volatility, self.features.count
+        stale = self.close_age > HOUR_BARS
+        parts = Parts(
+            assets=self.assets,
+            t_ms=self._t,
+            bars_seen=self.counters.bars,
+            gaps=self.counters.gaps,
+            fresh=(~stale & (bars[:-1] > 0.0)).tolist(),
+            bars=bars.tolist(),
+            doubt=self.doubts(),
+            regime=self.filter.reading(),
+            volatility=volatility.reading(self._t),
+            risk=self.outlook.risk_scores(),
+            structure=self.structure.reading(self._t, self.log_close, stale, volatility.sigma(self._t)[1], day),
+            push=self.features.pushes(),
+            liquidity=self.liquidity.reading(),
+            pressure=self.derivatives.readings(),
+            forecast=self.forecasts(_SHOWN_MINUTES),
+            resolved=int(self.direction.resolved.sum()),
+        )
+        return assemble(parts)
 
     def _feed(self, t_ms: int, bars: CleanBars, row: int) -> None:
         """Take one row."""
@@ -125,10 +147,10 @@ class Engine:
         self.volatility.update(returns, bars.range_variance[row], extra["volume"][row])
         self.features.update(returns, self.volatility)
         fresh = self.volatility.fresh()
-        telling = fresh * self.volatility.moving()
+        informative = fresh * self.volatility.moving()
         support = self.features.count
-        if np.count_nonzero(telling) < telling.size:
-            support = support * np.append(telling, telling.max())
+        if np.count_nonzero(informative) < informative.size:
+            support = support * np.append(informative, informative.max())
         self.filter.update(t_ms, self.features.current[: len(REGIME_INPUTS)], support, steps)
         depth, spread, imbalance = (extra[name][row] for name in ("depth_usd", "spread_bps", "imbalance"))
         self.liquidity.update(depth, spread, imbalance, self.volatility.levels()[1])
@@ -169,7 +191,10 @@ class Engine:
     def doubts(self) -> tuple[Doubt, ...]:
         """Return how far each asset's data is in doubt now, and why."""
         if self._doubts is None:
-            self._doubts = doubts(self)
+            volatility = self.volatility
+            self._doubts = doubts(
+                self.features.count[:-1], self.close_age, volatility.capped, volatility.still, self.derivatives.odd
+            )
         return self._doubts
 
     def ready(self) -> np.ndarray:
@@ -208,10 +233,10 @@ class Engine:
             mixed = ((1.0 - share) * near[0] + share * mixed[0], (1.0 - share) * near[1] + share * mixed[1])
         chances, bases = mixed[0].T.tolist(), mixed[1].T.tolist()
         bands = (BAND * 1e4 * self._sigma_over(horizon_minutes)).tolist()
-        told = zip(self.assets, chances, bases, bands, self.ready().tolist(), strict=True)
+        columns = zip(self.assets, chances, bases, bands, self.ready().tolist(), strict=True)
         every = tuple(
-            _forecast(asset, horizon_minutes, Probabilities(*chance), Probabilities(*base), band) if ready else None
-            for asset, chance, base, band, ready in told
+            forecast_of(asset, horizon_minutes, Probabilities(*chance), Probabilities(*base), band) if ready else None
+            for asset, chance, base, band, ready in columns
         )
         shares = [doubt.share for doubt in self.doubts()]
         if not any(shares):
@@ -259,14 +284,3 @@ class Engine:
         engine.counters = Counters(*header["counters"])
         engine.features.refresh(engine.volatility)
         return engine
-
-
-def _forecast(asset: str, minutes: int, chance: Probabilities, base: Probabilities, band_bps: float) -> Forecast:
-    """Return a forecast with its word: the likeliest class if it is clearly above its base rate, else NEUTRAL."""
-    best, usual, word = chance.neutral, base.neutral, Prediction.NEUTRAL
-    if chance.up > max(best, chance.down):
-        best, usual, word = chance.up, base.up, Prediction.BULLISH
-    elif chance.down > best:
-        best, usual, word = chance.down, base.down, Prediction.BEARISH
-    shown = word if best >= usual + EDGE else Prediction.NEUTRAL
-    return Forecast(asset, minutes, chance, base, shown, band_bps)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-import numpy as np
-
-from generator.brain.features import AT
-from generator.brain.values import Evidence, Side
 from generator.catalog.text import labels, readings
 from generator.catalog.words import (
     Bias,
@@ -20,13 +17,7 @@ from generator.catalog.words import (
     VolatilityWord,
 )
 
-if TYPE_CHECKING:
-    from generator.brain.engine import Engine
-
 FAMILIES: Final = ("trend", "momentum", "volatility", "breadth", "liquidity", "derivatives")
-_PUSHES: Final = (AT["trend_1h"], AT["trend_3h"])
-_PUSH: Final = 0.8
-_TILTED_BOOK: Final = 0.15
 _SIGN: Final = {Bias.UP: 1, Bias.FLAT: 0, Bias.DOWN: -1}
 _TREND: Final = {Trend.UP: 1, Trend.SIDEWAYS: 0, Trend.DOWN: -1, Trend.UNKNOWN: None}
 _VOTE: Final = {
@@ -37,8 +28,26 @@ _VOTE: Final = {
 }
 
 
+class Side(StrEnum):
+    """How one family of evidence bears on the shown direction."""
+
+    FOR = "for"
+    AGAINST = "against"
+    NEUTRAL = "neutral"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One family of evidence in plain words (no weights, thresholds or raw features)."""
+
+    family: str  # trend, momentum, volatility, breadth, liquidity, derivatives
+    side: Side
+    text: str
+
+
 class Words(NamedTuple):
-    """The words of one asset that evidence is drawn from; a tuple, because it is a key at every tick.
+    """The words of one asset that evidence is drawn from; a tuple, because it is a cache key at every tick.
 
     Args:
         bias: None where it is too early for a forecast.
@@ -62,7 +71,7 @@ class Findings:
     """The six families for one asset and what they come to.
 
     Args:
-        said: the call, which families point up and which down, and what else stands out, as sentences.
+        said: the call, which families point up and which down, and what else stands out, as readings.
     """
 
     evidence: tuple[Evidence, ...]
@@ -93,7 +102,7 @@ def gather(words: Words) -> Findings:
     shown = _SIGN[words.bias or Bias.FLAT]
     sides = [_side(lean, shown) for lean in leans]
     if words.volatility is not VolatilityWord.UNKNOWN:
-        sides[FAMILIES.index("volatility")] = Side.NEUTRAL  # it tells how far, never which way
+        sides[FAMILIES.index("volatility")] = Side.NEUTRAL  # it says how far, never which way
     evidence = tuple(Evidence(*one) for one in zip(FAMILIES, sides, texts, strict=True))
     up, down = (tuple(f for f, lean in zip(FAMILIES, leans, strict=True) if lean == sign) for sign in (1, -1))
     said = [labels.LEAN[words.bias].reading, readings.pointing(up, down)]
@@ -111,22 +120,6 @@ def agreement_of(evidence: tuple[Evidence, ...]) -> float | None:
 def coverage_of(evidence: tuple[Evidence, ...]) -> float:
     """Return the share of families that are present."""
     return sum(item.side is not Side.MISSING for item in evidence) / len(evidence)
-
-
-def momentum(engine: Engine) -> list[int]:
-    """Return the push of the last one to three hours of every asset: 1, 0 or -1."""
-    now = engine.features.current
-    push = 0.5 * (now[_PUSHES[0], :-1] + now[_PUSHES[1], :-1])
-    out: list[int] = ((push >= _PUSH).astype(np.int64) - (push <= -_PUSH)).tolist()
-    return out
-
-
-def book_leans(tilts: list[float], contexts: list[LiquidityContext]) -> list[int | None]:
-    """Return where each order book leans: 1, 0 or -1, None where it is not known."""
-    return [
-        None if context is LiquidityContext.UNKNOWN else int(tilt >= _TILTED_BOOK) - int(tilt <= -_TILTED_BOOK)
-        for tilt, context in zip(tilts, contexts, strict=True)
-    ]
 
 
 def _side(lean: int | None, shown: int) -> Side:

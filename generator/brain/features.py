@@ -41,6 +41,7 @@ PLAIN: Final = (
 )  # fmt: skip
 REGIME_INPUTS: Final = PLAIN[:-1]  # not volume: how it goes with volatility differs too much between markets
 AT: Final = {name: place for place, name in enumerate(PLAIN)}
+_PUSH: Final = 0.8
 _FIRST_SIZE: Final = 2 * _TRENDS
 _FIRST_LOG: Final = _FIRST_SIZE + 2
 _FIRST_SHAPE: Final = _FIRST_LOG + len(_LOG_HALF_LIVES)
@@ -119,6 +120,12 @@ class Features:
         pace.step(self.levels, values, self._alpha)
         self.last = u if seen is None else np.where(seen > 0.0, u, self.last)
 
+    def pushes(self) -> list[int]:
+        """Return the push of the last one to three hours of every asset: 1, 0 or -1."""
+        push = 0.5 * (self.current[AT["trend_1h"], :-1] + self.current[AT["trend_3h"], :-1])
+        out: list[int] = ((push >= _PUSH).astype(np.int64) - (push <= -_PUSH)).tolist()
+        return out
+
     def _energy(self) -> FloatArray:
         """Return the mean squares over the half-lives of the trends."""
         out: FloatArray = np.maximum(self.levels[_TRENDS:_FIRST_SIZE], _TINY)
@@ -135,7 +142,7 @@ class Features:
         return self.levels[_FIRST_LOG:_FIRST_SHAPE]
 
     def refresh(self, volatility: Volatility) -> None:
-        """Fill `current` with the plain features of the state as it stands."""
+        """Fill `current` with the plain features of the present state."""
         fresh, energy = Fresh.of(volatility), self._energy()
         self._fill(self._trends(energy), self._shapes(fresh, energy), volatility, fresh)
 

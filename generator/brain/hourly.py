@@ -1,15 +1,15 @@
-"""What 60-minute bars tell: the last day's trend and futures pressure. No view of direction."""
+"""Readings from 60-minute bars: the last day's trend and futures pressure. No view of direction."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from generator.brain.derivatives import Derivatives
-from generator.brain.values import FuturesReading
 from generator.catalog.text.labels import DERIVATIVES
-from generator.catalog.words import Trend
+from generator.catalog.words import DerivativesState, DerivativesVote, Trend
 from generator.market.values import BAR_MS, BarFrame, FloatArray
 
 HOUR_MS: Final = 3_600_000
@@ -17,6 +17,16 @@ HOURS: Final = 24
 FUTURES_HOURS: Final = 36
 FEWEST: Final = 12
 CLEAR: Final = 1.2  # t-statistic of the mean hourly return from which a trend is called one
+
+
+@dataclass(frozen=True, slots=True)
+class FuturesReading:
+    """The derivatives words of one asset where nothing else can be read (60-minute bars)."""
+
+    state: DerivativesState
+    vote: DerivativesVote
+    confidence: float | None  # 0..1
+    text: str
 
 
 def trends(frame: BarFrame) -> dict[str, Trend]:
@@ -48,14 +58,8 @@ def futures(frame: BarFrame) -> dict[str, FuturesReading]:
     }
 
 
-def _returns(closes: FloatArray) -> FloatArray:
-    known = closes[np.isfinite(closes) & (closes > 0)]
-    returns: FloatArray = np.diff(np.log(known))
-    return returns
-
-
 def _word(closes: FloatArray) -> Trend:
-    returns = _returns(closes)
+    returns = np.diff(np.log(closes[np.isfinite(closes) & (closes > 0)]))
     if returns.size < FEWEST:
         return Trend.UNKNOWN
     spread, mean = float(returns.std(ddof=1)), float(returns.mean())

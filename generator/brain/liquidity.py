@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -15,6 +16,20 @@ _WORDS: Final = {-1: LiquidityContext.THIN, 0: LiquidityContext.NORMAL, 1: Liqui
 _ENTER: Final = 1.0
 _LEAVE: Final = 0.5
 _LEAST_SPREAD: Final = 0.12  # a book that hardly varies must not turn noise into words
+_TILTED: Final = 0.15  # imbalance from which a book leans to one side
+
+
+@dataclass(frozen=True, slots=True)
+class LiquidityReading:
+    """The order books of all assets.
+
+    Args:
+        context: word of each.
+        lean: 1 to bids, 0 even, -1 to asks, None where it is not known.
+    """
+
+    context: list[LiquidityContext]
+    lean: list[int | None]
 
 
 class Liquidity:
@@ -71,11 +86,16 @@ class Liquidity:
         """Return the smoothed imbalance, NaN where it is not known now."""
         return np.where(self.imbalance_age <= HOUR_BARS, self.imbalance[0], np.nan)
 
-    def contexts(self) -> list[LiquidityContext]:
-        """Return the word of every asset."""
+    def reading(self) -> LiquidityReading:
+        """Return the word and the lean of every asset's book."""
         known = ((self.count >= MIN_BARS) & (self.age <= HOUR_BARS)).tolist()
-        words = zip(self.word.tolist(), known, strict=True)
-        return [_WORDS[int(word)] if here else LiquidityContext.UNKNOWN for word, here in words]
+        context = [
+            _WORDS[int(word)] if here else LiquidityContext.UNKNOWN
+            for word, here in zip(self.word.tolist(), known, strict=True)
+        ]
+        tilts = zip(self.known_imbalance().tolist(), known, strict=True)
+        lean = [int(tilt >= _TILTED) - int(tilt <= -_TILTED) if here else None for tilt, here in tilts]
+        return LiquidityReading(context, lean)
 
 
 def hysteresis(word: FloatArray, score: FloatArray, enter: float | FloatArray, leave: float | FloatArray) -> FloatArray:

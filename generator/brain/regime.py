@@ -17,7 +17,7 @@ from generator.market.values import BAR_MS, FloatArray
 REGIMES: Final = (RegimeLabel.RISK_ON, RegimeLabel.RISK_OFF, RegimeLabel.RANGE, RegimeLabel.HIGH_VOLATILITY)
 LABELS: Final = (*REGIMES, RegimeLabel.TRANSITION)
 TRANSITION: Final = 4
-STEP_BARS: Final = 6  # the filter remembers half hours, and looks at the open one at every bar
+STEP_BARS: Final = 6  # the hidden state advances every half hour; the open half hour is evaluated at every bar
 _STEP_MS: Final = STEP_BARS * BAR_MS
 _MOVED_HALF_LIFE: Final = 12  # bars
 _FORGET_HALF_LIFE: Final = 72  # bars without evidence
@@ -38,6 +38,23 @@ class FilterSettings:
     claim: float
     undecided: float
     ramp_bars: float
+
+
+@dataclass(frozen=True, slots=True)
+class FilterReading:
+    """The filter after a bar.
+
+    Args:
+        label, confidence: of each asset and, last, of the market.
+        market: the market's chances of the four regimes.
+        since_ms: close of the first bar with the market's label; previous: its label before, None where there is none.
+    """
+
+    label: list[RegimeLabel]
+    confidence: list[float]
+    market: list[float]
+    since_ms: int
+    previous: RegimeLabel | None
 
 
 class RegimeFilter:
@@ -69,7 +86,7 @@ class RegimeFilter:
         self.since = np.full(columns, -1.0)  # open time of the first bar with this label
         self.held = np.full(columns, -1.0)  # the last label that was decided
         self.clarity = np.full(columns, USUAL)  # mean of the highest chance over about a week
-        self._heat: tuple[FloatArray, FloatArray] | None = None  # the clarity that it was worked out for, as it stands
+        self._heat: tuple[FloatArray, FloatArray] | None = None  # with the clarity that it was computed from
         self._models = Pair(*models, columns)
         self._level, self._slope = (
             np.array([getattr(calibrations[column == assets], name) for column in range(columns)])
@@ -93,7 +110,7 @@ class RegimeFilter:
         whole = np.count_nonzero(known) == known.size
         if steps > 1 or not whole:
             self._forget(known, steps)
-        hidden, scores = self._look(features)
+        hidden, scores = self._step(features)
         chance = softmax(scores)
         self.trust += (1.0 - self.trust) * (self._recover * known)
         chance -= 0.25
@@ -120,8 +137,8 @@ class RegimeFilter:
         self.trust *= keep
         self.posterior = 0.25 + (self.posterior - 0.25) * keep
 
-    def _look(self, features: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return what would be remembered after this bar, and the scores of the regimes."""
+    def _step(self, features: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the hidden state after this bar, and the scores of the regimes."""
         scaled = self._models.scaled(features)
         hidden = self._models.step(self.hidden, scaled)
         return hidden, self._models.scores(hidden, scaled)
@@ -129,7 +146,7 @@ class RegimeFilter:
     def _relabel(self, t_ms: int, known: npt.NDArray[np.bool_]) -> None:
         """Move the label where a challenger clearly leads; say `transition` where nothing does.
 
-        Only at the end of a half hour, as the network was taught: in between the posterior moves and the label stands.
+        Only at the end of a half hour, as in training: in between the posterior moves and the label does not.
         """
         top, columns = self.posterior.argmax(axis=0), self._columns
         best = np.maximum.reduce(self.posterior)
@@ -170,6 +187,17 @@ class RegimeFilter:
         chance: FloatArray = (self.chances() if chances is None else chances)[shown, self._columns]
         return np.where(lost, self.moved(), chance) if np.count_nonzero(lost) else chance
 
+    def reading(self) -> FilterReading:
+        """Return labels, confidence and the market's chances."""
+        chances, before = self.chances(), int(self.previous[-1])
+        return FilterReading(
+            label=[LABELS[int(one)] for one in self.label.tolist()],
+            confidence=self.confidence(chances).tolist(),
+            market=chances[:, -1].tolist(),
+            since_ms=int(self.since[-1]) + BAR_MS,
+            previous=LABELS[before] if before >= 0 else None,
+        )
+
     def tilt(self) -> FloatArray:
         """Return posterior of risk_on minus posterior of risk_off."""
         out: FloatArray = self.posterior[0] - self.posterior[1]
@@ -177,7 +205,7 @@ class RegimeFilter:
 
 
 def dwell_minutes(t_ms: int, since_ms: int) -> int:
-    """Return how long the label has stood at the close of the bar opened at `t_ms`.
+    """Return how long the label has been shown at the close of the bar opened at `t_ms`.
 
     Args:
         t_ms: open time of the last bar.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -26,6 +27,26 @@ _TREND_LEAVE: Final = 0.7
 _CLEARANCE: Final = 0.25  # a breakout must clear the day's range by this share of an hour's sigma
 
 
+@dataclass(frozen=True, slots=True)
+class StructureReading:
+    """Trends and shapes of all assets.
+
+    Args:
+        trend: of each asset and, last, of the market.
+        structure: of each asset.
+        rose, fell, known: how many assets rose and fell over the day, and of how many that is known.
+        hour, change: full hour of the day (UTC) six to seven hours ago, and log changes since then, NaN where unknown.
+    """
+
+    trend: list[Trend]
+    structure: list[MarketStructure]
+    rose: int
+    fell: int
+    known: int
+    hour: int
+    change: list[float]
+
+
 class Structure:
     """Hourly closes of a day and the trend word; `trend` has the market in its last column."""
 
@@ -47,7 +68,33 @@ class Structure:
             self.hour[hour % HOURS] = float(hour)
             self._edges = None
 
-    def day_change(self, t_ms: int, log_close: FloatArray) -> FloatArray:
+    def reading(
+        self,
+        t_ms: int,
+        log_close: FloatArray,
+        stale: npt.NDArray[np.bool_],
+        hour_sigma: FloatArray,
+        day: FloatArray | None,
+    ) -> StructureReading:
+        """Return trends and shapes after the last bar.
+
+        Args:
+            t_ms: open time of the last bar.
+            log_close: last closes, (assets,); stale: where they are older than an hour.
+            hour_sigma: expected sigma over an hour, as a fraction, (assets,).
+            day: log change over exactly 24 hours where known from elsewhere, NaN elsewhere; None: not known at all.
+        """
+        here = np.where(stale, np.nan, log_close) if np.count_nonzero(stale) else log_close
+        moved = self._day_change(t_ms, here)
+        if day is not None:
+            moved = np.where(np.isfinite(day), day, moved)
+        rose, fell, known = (int(np.count_nonzero(one)) for one in (moved > 0.0, moved < 0.0, np.isfinite(moved)))
+        hour, change = self._recent_change(t_ms, here)
+        structure = self._words(t_ms, log_close, hour_sigma, moved)
+        trend = [_TRENDS[int(one)] for one in self.trend.tolist()]
+        return StructureReading(trend, structure, rose, fell, known, hour, change.tolist())
+
+    def _day_change(self, t_ms: int, log_close: FloatArray) -> FloatArray:
         """Return the log change over 23 to 24 hours, NaN where unknown."""
         hour = (t_ms + BAR_MS) // HOUR_MS
         then = (hour - HOURS + 1) % HOURS
@@ -56,7 +103,7 @@ class Structure:
         change: FloatArray = log_close - self.hourly[then]
         return change
 
-    def recent_change(self, t_ms: int, log_close: FloatArray) -> tuple[int, FloatArray]:
+    def _recent_change(self, t_ms: int, log_close: FloatArray) -> tuple[int, FloatArray]:
         """Return the hour of the day (UTC) six to seven hours ago and the log change since then, NaN where unknown."""
         hour = (t_ms + BAR_MS) // HOUR_MS - RECENT_HOURS
         row = hour % HOURS
@@ -73,11 +120,9 @@ class Structure:
             self._edges = (hour, (enough, ends[0], ends[1]))
         return self._edges[1]
 
-    def trends(self) -> list[Trend]:
-        """Return the trend of every column; the last is the market's."""
-        return [_TRENDS[int(one)] for one in self.trend.tolist()]
-
-    def words(self, t_ms: int, log_close: FloatArray, hour_sigma: FloatArray, day: FloatArray) -> list[MarketStructure]:
+    def _words(
+        self, t_ms: int, log_close: FloatArray, hour_sigma: FloatArray, day: FloatArray
+    ) -> list[MarketStructure]:
         """Return the structure of every asset.
 
         Args:

@@ -6,6 +6,7 @@ HAR: Corsi (2009), on log volatility. The coefficients come from a study on 393 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -17,7 +18,7 @@ from generator.market.values import BAR_MS, FloatArray
 HORIZON_BARS: Final = (3, 12, 48)  # 15 minutes, 1 hour, 4 hours
 HALF_LIVES: Final = (6, 24, 72, 216)  # 30 minutes, 2, 6 and 18 hours
 STILL_BARS: Final = 2 * HOUR_BARS  # without a move: the source may be stuck
-IDLE_BARS: Final = HOUR_BARS  # without a trade: volume is not told, so it says nothing
+IDLE_BARS: Final = HOUR_BARS  # without a trade: volume is taken as unknown
 SLOW_HALF_LIFE: Final = 7 * DAY_BARS
 HAR: Final = np.array(
     [
@@ -28,9 +29,24 @@ HAR: Final = np.array(
 )
 _WEEK_MS: Final = 7 * 86_400_000
 _FLOOR: Final = 1e-12  # variance of a bar; constant prices must not give log 0
-_CAP: Final = 50.0  # a bar beyond this many slow sigmas is capped, so that one bad print does not rule for days
+_CAP: Final = 50.0  # a bar beyond this many slow sigmas is capped, so that one bad print does not dominate for days
 _LOG_VOLUME_SPAN: Final = 3.0
-_BAR_SPAN: Final = 4.0  # a bar without a trade has no range at all, which must not rule for hours
+_BAR_SPAN: Final = 4.0  # a bar without a trade has no range at all, which must not dominate for hours
+
+
+@dataclass(frozen=True, slots=True)
+class VolatilityReading:
+    """The volatility of all assets.
+
+    Args:
+        sigma: expected sigma of log returns of each over 15 minutes, 1 hour and 4 hours, as a fraction.
+        seen: returns of each so far.
+        fresh: how many had a return in the last hour.
+    """
+
+    sigma: list[list[float]]
+    seen: list[float]
+    fresh: int
 
 
 class Volatility:
@@ -51,7 +67,7 @@ class Volatility:
         self.age = np.full(shape, 1e6)  # bars since the last return
         self.still = np.zeros((2, *shape))  # bars in a row without a move, and without a trade
         self._bar = np.zeros(shape)  # log volatility of the last bar
-        # Of the state as it stands; outlook and sigma at one time.
+        # Derived from the present state; outlook and sigma for one time.
         self._levels: FloatArray | None = None
         self._fresh: FloatArray | None = None
         self._volume_level: FloatArray | None = None
@@ -157,6 +173,12 @@ class Volatility:
             ahead = np.exp(clipped(self.outlook(t_ms), -6.0, 6.0))
             self._sigma = (t_ms, self._width * self.slow_sigma() * ahead)
         return self._sigma[1]
+
+    def reading(self, t_ms: int) -> VolatilityReading:
+        """Return what is expected after the bar opened at `t_ms`; of arrays (k, assets)."""
+        return VolatilityReading(
+            self.sigma(t_ms).T.tolist(), self.count[0].tolist(), int(np.count_nonzero(self.fresh()))
+        )
 
 
 @lru_cache(maxsize=_WEEK_MS // BAR_MS)

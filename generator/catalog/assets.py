@@ -1,4 +1,4 @@
-"""The seven assets that the service reads, in the order every body lists them."""
+"""The assets that the service reads, in the order every body lists them."""
 
 from __future__ import annotations
 

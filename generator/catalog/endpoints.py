@@ -1,4 +1,4 @@
-"""The nine free endpoints: path, identity, version, limits and the richer resource each points to."""
+"""The free endpoints: path, identity, version, limits and the richer resource each points to."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ class Endpoint:
         does_not_provide: its limits.
         truth_statement: what a reader must not conclude from it.
         next_resource: id of the suggested richer resource (an endpoint or a product).
+        first_read: key paths that the first program of the docs prints.
         version: `v1` or `v1.3`.
         product_id: catalogue id where there is one.
         schema_version: semantic version where there is one.
@@ -41,6 +42,7 @@ class Endpoint:
     does_not_provide: tuple[str, ...]
     truth_statement: str
     next_resource: str
+    first_read: tuple[tuple[str, ...], ...]
     version: str = "v1"
     product_id: str | None = None
     schema_version: str | None = None
@@ -65,6 +67,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
             "The regime describes the market now. No regime, mode or state, OPPORTUNITY included, predicts a gain."
         ),
         next_resource="x402-market-regime",
+        first_read=(("regime", "label"), ("regime", "confidence"), ("regime", "volatility")),
     ),
     Endpoint(
         id="main-brain",
@@ -83,6 +86,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
             "A bias is the likeliest of three outcomes by a small margin at most. None of these words predicts a gain."
         ),
         next_resource="x402-main-brain",
+        first_read=(("brain", "direction"), ("coins", "BTC", "bias"), ("public_performance", "statement")),
     ),
     Endpoint(
         id="liquidity-lite",
@@ -97,6 +101,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         does_not_provide=("full order-book reconstruction", "execution guidance", "per-venue books"),
         truth_statement="Liquidity is read from public order books at one moment and can vanish in the next.",
         next_resource="x402-atlas",
+        first_read=(("assets", "BTC", "liquidity_context"), ("assets", "BTC", "market_structure")),
     ),
     Endpoint(
         id="derivatives",
@@ -111,6 +116,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         does_not_provide=("execution guidance", "per-account positions", "liquidation price levels"),
         truth_statement="Crowding shows who pays to hold a position now. It does not tell which way the price goes.",
         next_resource="x402-atlas",
+        first_read=(("overall_state",), ("assets", "BTC", "state"), ("assets", "BTC", "funding")),
     ),
     Endpoint(
         id="human-consensus",
@@ -129,6 +135,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         ),
         truth_statement="A count of votes by whoever came. It may be sparse or empty, and one person may hold many addresses.",
         next_resource="shared-intelligence",
+        first_read=(("round", "round_id"), ("human_consensus", "consensus"), ("human_consensus", "total")),
     ),
     Endpoint(
         id="teacher-lessons",
@@ -143,6 +150,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         does_not_provide=("a live signal", "a forecast", "who is behind a voter's address"),
         truth_statement="Lessons are historical. What was right in one round says little about the next.",
         next_resource="statistics",
+        first_read=(("teacher_brain", "metrics", "lessons_total"), ("latest_lessons",)),
     ),
     Endpoint(
         id="reasoning",
@@ -157,6 +165,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         does_not_provide=("weights, features or thresholds", "targets, entries or exits"),
         truth_statement="Reasons describe the evidence at one moment. Most of the time the honest answer is NEUTRAL.",
         next_resource="x402-atlas",
+        first_read=(("reasoning", "prediction"), ("reasoning", "confidence"), ("reasoning", "summary")),
     ),
     Endpoint(
         id="statistics",
@@ -171,6 +180,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         does_not_provide=("a market signal", "sales figures", "personal data"),
         truth_statement="Statistics look back. They are not a market signal, and a small n proves nothing.",
         next_resource="main-brain",
+        first_read=(("main_brain", "record", "n"), ("main_brain", "record", "brier")),
     ),
     Endpoint(
         id="shared-intelligence",
@@ -189,6 +199,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         ),
         truth_statement="People and brain agreeing is not evidence that they are right.",
         next_resource="x402-atlas",
+        first_read=(("round", "timer"), ("human_layer", "consensus"), ("brain_snapshot", "prediction")),
     ),
 )
 ENDPOINT_BY_ID: Final[dict[str, Endpoint]] = {endpoint.id: endpoint for endpoint in ENDPOINTS}

@@ -7,18 +7,6 @@ from typing import Final
 from generator.catalog.endpoints import Endpoint
 from generator.catalog.products import Product
 
-# What a first program prints of each answer: key paths.
-READ: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
-    "market-regime": (("regime", "label"), ("regime", "confidence"), ("regime", "volatility")),
-    "main-brain": (("brain", "direction"), ("coins", "BTC", "bias"), ("public_performance", "statement")),
-    "liquidity-lite": (("assets", "BTC", "liquidity_context"), ("assets", "BTC", "market_structure")),
-    "derivatives": (("overall_state",), ("assets", "BTC", "state"), ("assets", "BTC", "funding")),
-    "human-consensus": (("round", "round_id"), ("human_consensus", "consensus"), ("human_consensus", "total")),
-    "teacher-lessons": (("teacher_brain", "metrics", "lessons_total"), ("latest_lessons",)),
-    "reasoning": (("reasoning", "prediction"), ("reasoning", "confidence"), ("reasoning", "summary")),
-    "statistics": (("main_brain", "record", "n"), ("main_brain", "record", "brier")),
-    "shared-intelligence": (("round", "timer"), ("human_layer", "consensus"), ("brain_snapshot", "prediction")),
-}
 QUERY: Final[dict[str, str]] = {"reasoning": "?asset=ETH"}
 
 _PYTHON: Final = """import json
@@ -74,13 +62,13 @@ def curl(base_url: str, endpoint: Endpoint) -> str:
 
 def python(base_url: str, endpoint: Endpoint) -> str:
     """Return a program for Python 3.7 and later, with nothing but its own library."""
-    lines = "\n".join(f"print({_python_path(path)})" for path in READ[endpoint.id])
+    lines = "\n".join(f"print({_python_path(path)})" for path in endpoint.first_read)
     return _PYTHON.format(url=url_of(base_url, endpoint), lines=lines)
 
 
 def javascript(base_url: str, endpoint: Endpoint) -> str:
     """Return a module for browsers and Node.js 18 and later."""
-    lines = "\n".join(f"console.log({_javascript_path(path)});" for path in READ[endpoint.id])
+    lines = "\n".join(f"console.log({_javascript_path(path)});" for path in endpoint.first_read)
     return _JAVASCRIPT.format(url=url_of(base_url, endpoint), lines=lines)
 
 

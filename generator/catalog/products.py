@@ -1,4 +1,4 @@
-"""The four paid products: price, path, identity, cache window. Money is integer atomic units of USDC."""
+"""The paid products: price, path, identity, cache window. Money is integer atomic units of USDC."""
 
 from __future__ import annotations
 

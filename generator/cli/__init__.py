@@ -9,7 +9,7 @@ import typer
 
 from generator.errors import GeneratorError
 
-HELP = """Educational crypto market context as JSON, with four endpoints paid per call.
+HELP = """Educational crypto market context as JSON, with endpoints paid per call.
 
 Start with:  emi up          (everything on this machine, simulated market, play money)
 

@@ -86,7 +86,7 @@ def node_of(settings: GeneratorSettings) -> Node:
     Raises:
         AnchorError: there is none.
     """
-    from gateway.devnet.running import running_devnet
+    from gateway.devnet.settings import running_devnet
     from generator.cli._settings import gateway_settings
 
     gateway = gateway_settings(state_dir=settings.state_dir)

@@ -1,4 +1,7 @@
-"""The buyer's side of x402 over HTTP: ask, sign once, send until the outcome is known."""
+"""The buyer's side of x402 over HTTP: request, sign once, send until the outcome is known.
+
+A signed payment is a file before it is sent, so no payment is signed twice.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,22 @@ import asyncio
 import base64
 import binascii
 import json
+import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import aiohttp
 
 from gateway.devnet.errors import WalletError
-from gateway.devnet.network import IDENTITIES
-from gateway.devnet.wallet import choose_offer, read_challenge, sign_payment
-from generator.cli._purchases import Purchase, Purchases
+from gateway.devnet.settings import IDENTITIES
+from gateway.devnet.wallet import choose_option, read_challenge, sign_payment
 from generator.errors import GeneratorError
 
 if TYPE_CHECKING:
-    from gateway.devnet.keys import Key
+    from gateway.devnet.wallet import Key
     from gateway.wire.networks import Network
 
 ANSWER_TIMEOUT_S: Final = 30.0
@@ -42,13 +46,95 @@ class Order:
         url: the paid resource.
         devnet_url: origin of the devnet, from which play money comes.
         max_amount_atomic: the most that is paid, atomic units.
-        patience_s: seconds to go on asking while the outcome is not known.
+        patience_s: seconds to keep asking while the outcome is not known.
     """
 
     url: str
     devnet_url: str
     max_amount_atomic: int
     patience_s: float = PATIENCE_S
+
+
+@dataclass(frozen=True, slots=True)
+class Purchase:
+    """One signed payment and what became of it.
+
+    Args:
+        txid: id of the payment on the chain.
+        url: what it buys.
+        header: the value of PAYMENT-SIGNATURE.
+        network: as the offer names it.
+        payer: the throwaway wallet's address.
+        amount_atomic: atomic units.
+        status: `signed` until an answer is known, then `settled` or `refused`.
+        receipt: the decoded PAYMENT-RESPONSE, when there was one.
+        body: the product, when it was delivered.
+    """
+
+    txid: str
+    url: str
+    header: str
+    network: str
+    payer: str
+    amount_atomic: int
+    status: Literal["signed", "settled", "refused"] = "signed"
+    receipt: dict[str, Any] | None = None
+    body: Any = None
+
+
+class Purchases:
+    """The folder of purchases.
+
+    Args:
+        folder: STATE_DIR/purchases; made 0700 with the first one.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def path(self, txid: str) -> Path:
+        """Return the file of a purchase."""
+        return self._folder / f"{txid}.json"
+
+    def keep(self, purchase: Purchase) -> Purchase:
+        """Write a purchase down, whole or not at all, and return it.
+
+        Raises:
+            GeneratorError: the folder cannot be written; then the payment must not be sent.
+        """
+        path = self.path(purchase.txid)
+        draft = path.with_suffix(".part")
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+                json.dump(asdict(purchase), file, ensure_ascii=False, indent=1)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(path)
+        except OSError as problem:
+            raise GeneratorError(f"the purchase cannot be kept in {path}: {problem.strerror}") from problem
+        return purchase
+
+    def finish(
+        self, purchase: Purchase, status: Literal["settled", "refused"], receipt: dict[str, Any] | None, body: Any
+    ) -> Purchase:
+        """Write down how a purchase ended and return it."""
+        return self.keep(replace(purchase, status=status, receipt=receipt, body=body))
+
+    def unanswered(self, url: str) -> Purchase | None:
+        """Return the oldest payment for this URL that was signed and whose end is not known."""
+        if not self._folder.is_dir():
+            return None
+        files = sorted(self._folder.glob("*.json"), key=lambda path: (path.stat().st_mtime_ns, path.name))
+        return next((one for one in map(_read, files) if one.url == url and one.status == "signed"), None)
+
+
+def _read(path: Path) -> Purchase:
+    """Return the purchase of a file; one that cannot be read is an error, since it may have been paid."""
+    try:
+        return Purchase(**json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as problem:
+        raise GeneratorError(f"{path} is not a readable purchase; move it away if you know it is settled") from problem
 
 
 async def purchase(order: Order, purchases: Purchases, key: Callable[[], Key], say: Callable[[str], None]) -> Purchase:
@@ -78,7 +164,7 @@ async def _sign(http: aiohttp.ClientSession, order: Order, key: Key) -> Purchase
     network, last_round = await _ask_node(http, order.devnet_url)
     try:
         challenge = read_challenge(header)
-        offer = choose_offer(challenge, network, order.max_amount_atomic)
+        offer = choose_option(challenge, network, order.max_amount_atomic)
     except WalletError as refusal:
         raise BuyError(f"nothing was paid: {refusal}") from refusal
     await _get_json(http, f"{order.devnet_url}/wallet/fund?address={key.address}", "the devnet's faucet")
@@ -101,7 +187,7 @@ async def _ask_node(http: aiohttp.ClientSession, devnet_url: str) -> tuple[Netwo
     for network in IDENTITIES.values():
         if params.get("genesis-hash") == network.genesis_hash:
             return network, int(params["last-round"])
-    raise BuyError(f"{devnet_url} is no devnet of this service: genesis {params.get('genesis-id')}")
+    raise BuyError(f"{devnet_url} is not a devnet of this service: genesis {params.get('genesis-id')}")
 
 
 async def _get_json(http: aiohttp.ClientSession, url: str, what: str) -> dict[str, Any]:
@@ -110,8 +196,8 @@ async def _get_json(http: aiohttp.ClientSession, url: str, what: str) -> dict[st
             if answer.status != 200:
                 hint = "; tell it with --devnet-url" if answer.status == 404 else ""
                 raise BuyError(f"nothing was paid: {what} answered {answer.status}: {await _reason(answer)}{hint}")
-            told: dict[str, Any] = await answer.json()
-            return told
+            body: dict[str, Any] = await answer.json()
+            return body
     except (aiohttp.ClientError, TimeoutError, ValueError) as problem:
         line = f"nothing was paid: {what} at {url} does not answer ({_words(problem)}); tell it with --devnet-url"
         raise BuyError(line) from problem
@@ -164,26 +250,26 @@ def _refused(purchases: Purchases, signed: Purchase, answer: aiohttp.ClientRespo
 
 def _receipt(answer: aiohttp.ClientResponse) -> dict[str, Any] | None:
     try:
-        told = json.loads(base64.b64decode(answer.headers["PAYMENT-RESPONSE"], validate=True))
+        receipt = json.loads(base64.b64decode(answer.headers["PAYMENT-RESPONSE"], validate=True))
     except (KeyError, ValueError, binascii.Error):
         return None
-    return told if isinstance(told, dict) else None
+    return receipt if isinstance(receipt, dict) else None
 
 
 async def _reason(answer: aiohttp.ClientResponse) -> str:
     """Return the one line that an error body has for people."""
     raw = await answer.content.read(MAX_BODY)
     try:
-        told = json.loads(raw)
-        line = str(told.get("detail") or told.get("error") or told.get("message") or answer.reason)
+        body = json.loads(raw)
+        line = str(body.get("detail") or body.get("error") or body.get("message") or answer.reason)
     except (ValueError, AttributeError):
         line = str(answer.reason)
     return " ".join(line.split())[:300]
 
 
 def _retry_after(answer: aiohttp.ClientResponse) -> float:
-    told = answer.headers.get("Retry-After", "")
-    return min(max(float(told), 0.1), LONGEST_WAIT_S) if told.isdigit() else DEFAULT_WAIT_S
+    retry_s = answer.headers.get("Retry-After", "")
+    return min(max(float(retry_s), 0.1), LONGEST_WAIT_S) if retry_s.isdigit() else DEFAULT_WAIT_S
 
 
 def _words(problem: BaseException) -> str:

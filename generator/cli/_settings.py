@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -61,6 +62,21 @@ def refuse_replay_flags(settings: GeneratorSettings, at: str | None, *, loop: bo
         raise SettingsError("--at and --loop move a recording: use them with --source recorded --data DIR")
 
 
+def parse_time(text: str | None) -> datetime | None:
+    """Parse an ISO 8601 time of a flag; without an offset it is UTC.
+
+    Raises:
+        SettingsError: it is not one.
+    """
+    if text is None:
+        return None
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise SettingsError(f"--at {text!r} is not a time; write e.g. 2022-10-20T12:00:00Z") from error
+    return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+
+
 def _load(kind: Callable[..., Settings], flags: Mapping[str, Any]) -> Settings:
     given = {name: value for name, value in flags.items() if value is not None}
     known = known_names()
@@ -96,7 +112,7 @@ def _refuse_unknown(known: Mapping[str, bool], names: Iterator[str], where: str)
     for name in names:
         if name.upper() not in known:
             allowed = ", ".join(sorted(known))
-            raise SettingsError(f"{where}: {name} is no setting; known are {allowed}")
+            raise SettingsError(f"{where}: unknown setting {name}; valid: {allowed}")
 
 
 def _file_values(known: Mapping[str, bool]) -> dict[str, Any]:

@@ -29,15 +29,14 @@ def bootstrap() -> None:
 
 
 def _in_store(settings: GeneratorSettings, url: str) -> bool:
-    """Lay it into an object store, under the lease: nobody may be publishing there meanwhile."""
+    """Lay it into an object store, under the lease: no one else may be publishing there meanwhile."""
     from datetime import UTC, datetime
 
     from generator.catalog.links import STATUS_JSON
     from generator.catalog.words import SourceMode
     from generator.runtime.app import site_of
     from generator.runtime.bootstrap import lay_down
-    from generator.runtime.lease.leadership import Leadership
-    from generator.runtime.lease.opening import open_lease
+    from generator.runtime.leadership import Leadership, open_lease
     from generator.wings.bucket.places import site_store
 
     leadership = Leadership(open_lease(settings))

@@ -11,8 +11,7 @@ import typer
 if TYPE_CHECKING:
     from gateway.settings import GatewaySettings
     from generator.catalog.products import Product
-    from generator.cli._buying import Order
-    from generator.cli._purchases import Purchase
+    from generator.cli._buying import Order, Purchase
 
 
 def buy(
@@ -46,9 +45,8 @@ def _bought(order: Order, state: Path) -> Purchase:
     import asyncio
 
     from gateway.devnet.errors import DevnetError
-    from gateway.devnet.keys import load_or_make
-    from generator.cli._buying import purchase
-    from generator.cli._purchases import Purchases
+    from gateway.devnet.wallet import load_or_make
+    from generator.cli._buying import Purchases, purchase
     from generator.errors import GeneratorError
 
     try:
@@ -79,16 +77,16 @@ def product_named(name: str) -> Product:
     raise GeneratorError(f"{name!r} is not for sale; products are {', '.join(one.buy_name for one in PRODUCTS)}")
 
 
-def _devnet_origin(told: str | None, origin: str, settings: GatewaySettings) -> str:
-    """Return the devnet's origin: as told, else the facilitator's, the running one's, the port after the gateway's."""
+def _devnet_origin(given: str | None, origin: str, settings: GatewaySettings) -> str:
+    """Return the devnet's origin: as given, else the facilitator's, the running one's, the port after the gateway's."""
     from urllib.parse import urlsplit
 
-    from gateway.devnet.running import running_devnet
+    from gateway.devnet.settings import running_devnet
     from gateway.wire.loopback import is_loopback
     from generator.errors import GeneratorError
 
     facilitator = settings.facilitator_url
-    found = told or (facilitator.removesuffix("/facilitator") if facilitator else None)
+    found = given or (facilitator.removesuffix("/facilitator") if facilitator else None)
     found = found or running_devnet(settings.state_dir) or f"http://127.0.0.1:{(urlsplit(origin).port or 0) + 1}"
     parts = urlsplit(found)
     if parts.scheme not in {"http", "https"} or not is_loopback(parts.hostname or ""):

@@ -104,7 +104,7 @@ def adopt(
     """
     import asyncio
 
-    from gateway.devnet.running import running_devnet
+    from gateway.devnet.settings import running_devnet
     from gateway.errors import GatewayError
     from gateway.payments.adoption import adopt as take_in
     from gateway.upstream.http_client import HttpClient

@@ -24,16 +24,16 @@ def read(
     (0.004 = 0.4 %), the geometric mean over assets; arena is for the next 15 minutes. Null: not known yet.
 
     A line that is not such a bar ends the run with exit code 1 and names its number. A bar that comes late or twice
-    changes nothing and is answered with the reading as it stands.
+    changes nothing and is answered with the current reading.
 
     Example: emi read < bars.jsonl > readings.jsonl
     """
-    from generator.brain.filter import BarError, Filter
+    from generator.brain.json_lines import BarError, JsonLinesReader
     from generator.brain.weights import Weights
     from generator.errors import WeightsError
 
     try:
-        brain = Filter(Weights.load(weights))
+        brain = JsonLinesReader(Weights.load(weights))
     except WeightsError as error:
         _fail(str(error))
     for number, line in enumerate(sys.stdin, start=1):

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from generator.cli._times import parse_time
-
 if TYPE_CHECKING:
     from generator.settings import GeneratorSettings
 
@@ -22,12 +20,12 @@ def tick(
 ) -> None:
     """Make one release and stop.
 
-    With --hours N the rounds of the N market hours before it are played first by a stepped clock. Where nothing was
+    With --hours N the rounds of the N market hours before it are played first, as a backtest. Where nothing was
     ever played, that is 48 hours of a simulated market, and of a recording as many of them as it has 5-minute bars.
 
     Example: emi tick --source recorded --data candles --at 2022-10-20T12:00:00Z --hours 24
     """
-    from generator.cli._settings import generator_settings, refuse_replay_flags
+    from generator.cli._settings import generator_settings, parse_time, refuse_replay_flags
 
     settings = generator_settings(source=source, data_dir=tuple(data) if data else None)
     refuse_replay_flags(settings, at)
@@ -35,9 +33,9 @@ def tick(
 
     import asyncio
 
-    from generator.cli._logs import set_up_logs
+    from generator.cli._console import set_up_logs
     from generator.clock import SystemClock
-    from generator.runtime.bootstrap import ensure  # takes a second, so what cannot be is told first
+    from generator.runtime.bootstrap import ensure  # takes a second, so errors of the settings come first
 
     set_up_logs(settings.log_format)
     if settings.site_url is None:
@@ -49,14 +47,12 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) ->
     import time
     from datetime import timedelta
 
-    from generator.cli._progress import progress_bar
-    from generator.cli._report import line
+    from generator.cli._console import progress_bar, report_line
     from generator.clock import SystemClock
     from generator.runtime.app import build
     from generator.runtime.bootstrap import ensure_in_store
-    from generator.runtime.lease.leadership import Leadership
-    from generator.runtime.lease.opening import open_lease
-    from generator.runtime.opening import open_market
+    from generator.runtime.leadership import Leadership, open_lease
+    from generator.runtime.startup import open_market
     from generator.runtime.tick import tick as make
 
     clock = SystemClock()
@@ -72,6 +68,6 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) ->
             with progress_bar() as progress:
                 await open_market(app, now, progress, hours or None)
             began = time.perf_counter()
-            print(line(await make(app, now), time.perf_counter() - began))
+            print(report_line(await make(app, now), time.perf_counter() - began))
     finally:
         await app.aclose()

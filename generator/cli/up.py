@@ -2,45 +2,116 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import re
 import shutil
 import signal
 import socket
+import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
+from collections import deque
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import IO, TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
-from generator.cli._times import parse_time
 from generator.release.values import FIRST_GENERATION
 
 if TYPE_CHECKING:
-    from generator.cli._children import Child
     from generator.settings import GeneratorSettings
 
 READY_TIMEOUT_S: Final = 600  # a live backfill of 30 days takes minutes
-PAGES_TIMEOUT_S: Final = 5
 POLL_S: Final = 0.1
 DEFAULT_PORT: Final = 8402
+GRACE_S: Final = 60
+LAST_LINES: Final = 20
+# The level of a log line in either format, and the beginning of what no log has formatted.
+ALARMING: Final = re.compile(r'\[(warning|error|critical) *\]|"level": "(warning|error|critical)"|^Traceback|^emi')
+
+
+class Child:
+    """One process of production, run by the very command of production."""
+
+    def __init__(self, name: str, arguments: Sequence[str], environment: Mapping[str, str], *, shown: bool) -> None:
+        self.name = name
+        self.last: deque[str] = deque(maxlen=LAST_LINES)
+        self._process = subprocess.Popen(  # noqa: S603  our own interpreter and module
+            [sys.executable, "-m", "generator.cli", *arguments],
+            env={**os.environ, **environment, "PYTHONUNBUFFERED": "1"},
+            stdout=subprocess.PIPE,
+            stderr=None if shown and sys.stderr.isatty() else subprocess.STDOUT,  # a bar needs the terminal itself
+            text=True,
+            errors="replace",
+            start_new_session=True,  # Ctrl-C reaches the parent alone, which ends the children in order
+            preexec_fn=_die_with_parent,  # noqa: PLW1509  no thread of ours runs before follow()
+        )
+        self.shown = shown
+        self._relay = threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True)
+
+    def follow(self) -> None:
+        """Relay its lines; call this once every child is started."""
+        self._relay.start()
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        return self._process.pid
+
+    def exit_code(self) -> int | None:
+        """Return the exit code, or None while it runs."""
+        return self._process.poll()
+
+    def end(self) -> None:
+        """Ask it to stop, wait for its drain, and kill it only after a minute."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+        try:
+            self._process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._relay.is_alive():
+            self._relay.join(1)
+
+    def _read(self, stream: IO[str] | None) -> None:
+        for line in stream or ():
+            self.last.append(line.rstrip())
+            if self.shown or ALARMING.search(line):
+                print(line if self.shown else f"{self.name}: {line}", end="", flush=True)
+
+
+def _die_with_parent() -> None:
+    """Ask Linux to end this child when `emi up` is killed; elsewhere the lock file names what still runs."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 
 
 def up(
     source: Annotated[str | None, typer.Option(help="simulated (default), recorded or live.")] = None,
     data: Annotated[list[Path] | None, typer.Option(help="Folder of a recording; may be repeated.")] = None,
     at: Annotated[str | None, typer.Option(help="Market time to start a recording at.")] = None,
-    loop: Annotated[bool, typer.Option("--loop", help="Begin a recording again at its end.")] = False,
+    loop: Annotated[bool, typer.Option("--loop", help="Restart a recording at its end.")] = False,
     port: Annotated[int | None, typer.Option(help="Port of the one origin. Default 8402.")] = None,
 ) -> None:
     """Run everything: generator, gateway with the site, and a devnet with play money.
 
     Example: emi up --source recorded --data candles --at 2022-10-20T12:00:00Z
     """
-    from generator.cli._settings import SettingsError, gateway_settings, generator_settings, refuse_replay_flags
+    from generator.cli._settings import (
+        SettingsError,
+        gateway_settings,
+        generator_settings,
+        parse_time,
+        refuse_replay_flags,
+    )
     from generator.lock import StateLock
 
     parse_time(at)
@@ -66,9 +137,7 @@ def _market_flags(settings: GeneratorSettings, at: str | None, *, loop: bool) ->
 
 
 def _supervise(settings: GeneratorSettings, market: list[str]) -> int:
-    """Start the children, tell the newcomer where to look, and end all when one ends or a signal comes."""
-    from generator.cli._children import Child
-
+    """Start the children, print where to look, and end all when one ends or a signal comes."""
     environment, devnet = _environment(settings)
     before = _published(settings)
     stopping: list[int] = []
@@ -79,7 +148,6 @@ def _supervise(settings: GeneratorSettings, market: list[str]) -> int:
         children.append(Child("schedule", ["schedule", *market], environment, shown=True))
         children.append(Child("gateway", ["gateway", "--preview"], environment, shown=False))
         if devnet:
-            _wait_pages(settings, children[0], stopping)
             children.append(Child("devnet", _devnet_arguments(settings, devnet), environment, shown=False))
         for child in children:
             child.follow()
@@ -92,7 +160,7 @@ def _supervise(settings: GeneratorSettings, market: list[str]) -> int:
 
 
 def _environment(settings: GeneratorSettings) -> tuple[dict[str, str], int | None]:
-    """Return what the children get beside our own environment, and the devnet's port unless a facilitator is set."""
+    """Return what the children get in addition to our own environment, and the devnet's port unless a facilitator is set."""
     from generator.cli._settings import gateway_settings
 
     shared = {
@@ -120,16 +188,6 @@ def _published(settings: GeneratorSettings) -> str | None:
     """Return the generation that readers see now, None before the first."""
     pointer = settings.site_path / "current"
     return pointer.readlink().name if pointer.is_symlink() else None
-
-
-def _wait_pages(settings: GeneratorSettings, schedule: Child, stopping: list[int]) -> None:
-    """Let the generator lay down its first pages before the devnet starts: nobody buys before there is something to see.
-
-    On two cores everybody's start is the slower for the others'.
-    """
-    until = time.monotonic() + PAGES_TIMEOUT_S
-    while time.monotonic() < until and not stopping and _published(settings) is None and schedule.exit_code() is None:
-        time.sleep(POLL_S / 4)
 
 
 def _wait_ready(settings: GeneratorSettings, before: str | None, children: list[Child], stopping: list[int]) -> bool:
@@ -161,15 +219,15 @@ def _status(url: str) -> int | None:
 
 
 def _watch(children: list[Child], stopping: list[int]) -> int:
-    """Return 0 after a signal, 1 after a child ended by itself (its last lines are told)."""
+    """Return 0 after a signal, 1 after a child ended by itself (its last lines are printed)."""
     while not stopping:
         for child in children:
             code = child.exit_code()
             if code is not None:
                 child.end()
-                told = "" if child.shown else " Its last lines:\n" + "\n".join(f"  {line}" for line in child.last)
+                last = "" if child.shown else " Its last lines:\n" + "\n".join(f"  {line}" for line in child.last)
                 print(
-                    f"emi: {child.name} ended with code {code}; everything is stopped.{told}",
+                    f"emi: {child.name} ended with code {code}; everything is stopped.{last}",
                     file=sys.stderr,
                     flush=True,
                 )
@@ -231,7 +289,7 @@ def _refuse_busy(host: str, port: int) -> None:
 def _free_port(wanted: int) -> int:
     """Return the first port from `wanted` that is free on loopback, else any free one.
 
-    A port that the system chooses can go to somebody's outgoing connection before the devnet takes it.
+    A port that the system chooses can go to an outgoing connection before the devnet takes it.
     """
     for port in (*range(wanted, wanted + 20), 0):
         with socket.socket() as probe:

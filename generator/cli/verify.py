@@ -26,7 +26,7 @@ def verify(  # noqa: PLR0917  typer passes by name
 
     Example: emi verify --url http://127.0.0.1:8402
     """
-    from generator.cli._progress import progress_bar
+    from generator.cli._console import progress_bar
     from generator.cli._published import Published, read_json
     from generator.cli._settings import generator_settings
     from generator.record import verify as record
@@ -59,7 +59,7 @@ def verify(  # noqa: PLR0917  typer passes by name
 
 
 def _anchored(txid: str, log: Any, settings: Any) -> str:
-    from gateway.devnet.running import running_devnet
+    from gateway.devnet.settings import running_devnet
     from generator.cli._anchor import check, find
 
     devnet = running_devnet(settings.state_dir)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, get_type_hints
 
-from generator.catalog.assets import ASSETS, DEFAULT_ASSET
+from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import STATUS_JSON, reasoning_path
 from generator.catalog.products import PRODUCTS
@@ -27,6 +28,27 @@ from generator.compose.status import status
 from generator.compose.teacher_lessons import teacher_lessons
 from generator.contract.base import Body
 from generator.contract.paid import PaidResponse
+from generator.contract.payment_required import X402PaymentRequiredResponse
+from generator.contract.problem import Problem
+
+# What composes each body, by endpoint and by product; the model of a body is what its composer returns.
+FREE: Final[dict[str, Callable[[TickContext], Body]]] = {
+    "market-regime": market_regime,
+    "main-brain": main_brain,
+    "liquidity-lite": liquidity_lite,
+    "derivatives": derivatives,
+    "human-consensus": human_consensus,
+    "teacher-lessons": teacher_lessons,
+    "reasoning": reasoning,
+    "statistics": statistics,
+    "shared-intelligence": shared_intelligence,
+}
+PAID: Final[dict[str, Callable[[TickContext], PaidResponse]]] = {
+    "x402-market-regime": paid_market_regime,
+    "x402-main-brain": paid_main_brain,
+    "x402-atlas": paid_atlas,
+    "x402-atlas-human-report": paid_human_report,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +56,7 @@ class Composed:
     """Every body of one tick.
 
     Args:
-        free: request path -> body: the nine endpoints, reasoning of each asset, `/status.json`.
+        free: request path -> body: the free endpoints, reasoning of each asset, `/status.json`.
         paid: product id -> the finished 200 body.
         challenges: product id -> the 402 body but for error, x402Version, resource, accepts, extensions and
             `quote.sha256`.
@@ -61,19 +83,8 @@ def compose(ctx: TickContext) -> Composed:
 def compose_free(ctx: TickContext) -> dict[str, Body]:
     """Compose the free bodies by path."""
     by_asset = {asset: reasoning(ctx, asset) for asset in ASSETS}
-    bodies: dict[str, Body] = {
-        "market-regime": market_regime(ctx),
-        "main-brain": main_brain(ctx),
-        "liquidity-lite": liquidity_lite(ctx),
-        "derivatives": derivatives(ctx),
-        "human-consensus": human_consensus(ctx),
-        "teacher-lessons": teacher_lessons(ctx),
-        "reasoning": by_asset[DEFAULT_ASSET],
-        "statistics": statistics(ctx),
-        "shared-intelligence": shared_intelligence(ctx),
-    }
     return {
-        **{ENDPOINT_BY_ID[name].path: body for name, body in bodies.items()},
+        **{ENDPOINT_BY_ID[name].path: compose_body(ctx) for name, compose_body in FREE.items()},
         **{reasoning_path(asset): body for asset, body in by_asset.items()},
         STATUS_JSON: status(ctx),
     }
@@ -81,10 +92,20 @@ def compose_free(ctx: TickContext) -> dict[str, Body]:
 
 def compose_paid(ctx: TickContext) -> dict[str, PaidResponse]:
     """Compose the paid bodies by product id, in catalogue order."""
-    bodies: dict[str, PaidResponse] = {
-        "x402-market-regime": paid_market_regime(ctx),
-        "x402-main-brain": paid_main_brain(ctx),
-        "x402-atlas": paid_atlas(ctx),
-        "x402-atlas-human-report": paid_human_report(ctx),
-    }
-    return {product.id: bodies[product.id] for product in PRODUCTS}
+    return {product.id: PAID[product.id](ctx) for product in PRODUCTS}
+
+
+def _model(composer: Callable[..., Body]) -> type[Body]:
+    model: type[Body] = get_type_hints(composer)["return"]
+    return model
+
+
+# Every published model by its name in OpenAPI.
+_PUBLISHED: Final[tuple[type[Body], ...]] = (
+    *map(_model, FREE.values()),
+    _model(status),
+    *map(_model, PAID.values()),
+    X402PaymentRequiredResponse,
+    Problem,
+)
+MODELS: Final[dict[str, type[Body]]] = {model.__name__: model for model in _PUBLISHED}

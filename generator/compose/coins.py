@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from generator.brain.values import AssetReading, Forecast, VolatilityOutlook
-from generator.brain.values import Probabilities as Chances
+from generator.brain.forecast import Forecast
+from generator.brain.forecast import Probabilities as Chances
+from generator.brain.reading import AssetReading, VolatilityOutlook
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import chances, fixed, percent, share
 from generator.catalog.words import Bias, Prediction, Trend

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from generator.arena.values import ArenaView
-from generator.brain.values import BrainReading, FuturesReading
+from generator.brain.hourly import FuturesReading
+from generator.brain.reading import BrainReading
 from generator.catalog.words import RegimeLabel
 from generator.market.values import Observation
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from generator.brain.values import AssetReading, FuturesReading
+from generator.brain.hourly import FuturesReading
+from generator.brain.reading import AssetReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.text.answers import (
     BARS_MISSING,

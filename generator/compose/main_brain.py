@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from generator.brain.values import Side
+from generator.brain.evidence import Side
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import change, price, share

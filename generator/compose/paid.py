@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from generator.brain.values import Evidence, Side
+from generator.brain.evidence import Evidence, Side
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import change, iso, price, share
 from generator.catalog.products import PRODUCT_BY_ID

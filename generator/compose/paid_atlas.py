@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from statistics import fmean, pstdev
 
-from generator.brain.values import Side
+from generator.brain.evidence import Side
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import change, fixed, price, significant
 from generator.catalog.products import ATLAS_SCHEMA_VERSION

@@ -7,7 +7,7 @@ from dataclasses import astuple
 from typing import Final
 
 from generator.arena.values import TrackRecord
-from generator.brain.values import Side
+from generator.brain.evidence import Side
 from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.formats import change, price
 from generator.catalog.products import PRODUCT_BY_ID

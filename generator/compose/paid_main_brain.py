@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from generator.brain.values import Forecast
+from generator.brain.forecast import Forecast
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import basis_points, percent, price
 from generator.catalog.words import Prediction

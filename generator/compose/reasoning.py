@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from generator.brain.values import Side
-from generator.catalog.assets import ASSETS
+from generator.brain.evidence import Side
+from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import basis_points
 from generator.catalog.text.answers import DEVELOPER_NOTE, NO_FORECAST, NOTHING_CLAIMED
@@ -20,7 +20,7 @@ from generator.compose.inputs import asset_limitations, forecast_reason, reading
 from generator.contract.reasoning import Reasoning, ReasoningResponse
 
 
-def reasoning(ctx: TickContext, asset: str) -> ReasoningResponse:
+def reasoning(ctx: TickContext, asset: str = DEFAULT_ASSET) -> ReasoningResponse:
     """Compose the evidence behind one asset's prediction."""
     limits = list(asset_limitations(ctx, asset))
     if forecast_of(ctx, asset) is None:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Final
 
-from generator.brain.values import RegimeReading
+from generator.brain.reading import RegimeReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import change, iso, percent, share
 from generator.catalog.links import METHODOLOGY

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from generator.catalog.assets import ASSETS
+from generator.catalog.counts import ASSETS_IN_WORDS, in_words
 from generator.catalog.words import Bias, DerivativesVote, RegimeLabel, Trend
 from generator.compose.coins import bias_counts, expected_move
 from generator.compose.context import TickContext
@@ -12,6 +13,8 @@ from generator.compose.inputs import reading_of
 from generator.contract.paid import Scenario
 
 HOURS: Final = 4
+# Where "most coins" rise or fall, fewer than a majority prove it wrong.
+_FEWER: Final = f"fewer than {in_words(len(ASSETS) // 2 + 1)} of the {ASSETS_IN_WORDS} coins"
 
 
 def scenarios(ctx: TickContext) -> tuple[Scenario, ...]:
@@ -61,9 +64,7 @@ def _rises(ctx: TickContext) -> Scenario:
         name="It rises",
         description="Most coins rise together over the next hours.",
         supported_by=_support(ctx, Trend.UP, Bias.UP, DerivativesVote.BULLISH),
-        wrong_if=_sized(
-            ctx, "In four hours fewer than four of the seven coins are up, or their mean is up less than {move}.", 0.25
-        ),
+        wrong_if=_sized(ctx, f"In four hours {_FEWER} are up, or their mean is up less than {{move}}.", 0.25),
         horizon_hours=HOURS,
         expected_move_percent=four_hour_move(ctx),
     )
@@ -76,7 +77,7 @@ def _falls(ctx: TickContext) -> Scenario:
         supported_by=_support(ctx, Trend.DOWN, Bias.DOWN, DerivativesVote.BEARISH),
         wrong_if=_sized(
             ctx,
-            "In four hours fewer than four of the seven coins are down, or their mean is down less than {move}.",
+            f"In four hours {_FEWER} are down, or their mean is down less than {{move}}.",
             0.25,
         ),
         horizon_hours=HOURS,

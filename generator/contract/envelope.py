@@ -103,7 +103,7 @@ class UsageCharacteristics(Body):
 
 
 class FreeResponse(Body):
-    """The envelope of the nine free answers."""
+    """The envelope of the free answers."""
 
     success: bool = Field(description="True on every 200.")
     project: str = Field(description="Name of the service.")

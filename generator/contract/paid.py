@@ -1,4 +1,4 @@
-"""The envelope of the four paid answers, and the parts they share."""
+"""The envelope of the paid answers, and the parts they share."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def evaluate(
     ] = None,
     peers: Annotated[bool, typer.Option("--peers/--no-peers", help="Run the peers on the same markets.")] = True,
     weights: Annotated[Path | None, typer.Option(help="Weights file; default: the packaged one.")] = None,
-    days: Annotated[int, typer.Option(min=2, help="Of each market; the first half is warm-up.")] = 60,
+    days: Annotated[int, typer.Option(min=4, help="Of each market; the first half is warm-up.")] = 60,
 ) -> None:
     """Measure the regime, the forecasts and the outlook next to peers on the same markets; print Markdown tables.
 

@@ -119,7 +119,9 @@ def _hmm(seen: Hourly) -> Answer:
     tries = [GaussianHMM(4, covariance_type="full", n_iter=100, random_state=s).fit(x[: seen.warm]) for s in range(3)]
     best = max(tries, key=lambda model: model.score(x[: seen.warm]))
     states = zip(best.means_, best.covars_, strict=True)
-    density = np.stack([multivariate_normal(mean, covariance).logpdf(x) for mean, covariance in states], axis=1)
+    density = np.stack(
+        [multivariate_normal(mean, covariance, allow_singular=True).logpdf(x) for mean, covariance in states], axis=1
+    )
     chance, now = np.empty_like(density), best.startprob_
     for i, row in enumerate(density):
         now = (now if i == 0 else now @ best.transmat_) * np.exp(row - row.max())

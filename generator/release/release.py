@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from generator.errors import PublishError
-from generator.fence import Fence, one_writer
+from generator.lease import Fence, one_writer
 from generator.release.disk import Disk, LocalDisk
 from generator.release.values import NOTHING
 

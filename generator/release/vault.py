@@ -12,7 +12,7 @@ import structlog
 
 from generator.catalog.products import PRODUCTS
 from generator.errors import PublishError
-from generator.fence import Fence, one_writer
+from generator.lease import Fence, one_writer
 from generator.release.disk import SHARED, Disk, LocalDisk
 from generator.release.vault_manifest import MANIFEST, Offer, body_path, has_room, manifest_bytes, manifest_of
 

@@ -17,62 +17,33 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.clock import Clock
 from generator.compose.context import Site
-from generator.fence import Fence, one_writer
 from generator.inbox.box import BallotBox, ChainWay, FolderWay, WayIn
 from generator.inbox.chain import ChainBallots
 from generator.inbox.folder import Inbox
+from generator.lease import Fence, one_writer
 from generator.market.history import History
 from generator.market.source import Source
 from generator.record.logbook import Logbook, name_of
 from generator.record.memory.store import Memory
-from generator.record.polls import Polls
 from generator.release.check import Checker
 from generator.release.last_good import LastGood
 from generator.release.values import SiteStore, VaultStore
 from generator.release.variants import Variants
-from generator.runtime.headstart import DAYS_OF_HISTORY
+from generator.runtime.market import DAYS_OF_HISTORY, Market
 from generator.settings import GeneratorSettings
-from generator.site.beside import Beside
+from generator.site.background import BackgroundFiles
+from generator.site.feeds import Feeds
 from generator.site.pages.render import Pages
+from generator.site.resources import Assets
 from generator.site.sample import Sample
-from generator.site.standing import Standing
 from generator.wings.bucket.places import site_store, vault_store
 
 if TYPE_CHECKING:
     from generator.inbox.indexer import Indexer
-    from generator.runtime.headstart import HeadStart
 
 OFFSET_KEY = "replay_offset_ms"
 ORIGIN_KEY = "source"
 MOVED_KEY = "replay_moved_ms"
-
-
-@dataclass
-class Market:
-    """What is known of the market. `history` and `engine` are replaced between two ticks, never within one.
-
-    Args:
-        source: where observations come from.
-        weights: of the brain.
-        engine: the brain, with what it read of `history`.
-        history: of bars.
-        days: of history to begin with.
-    """
-
-    source: Source
-    weights: Weights
-    engine: Engine
-    history: History
-    days: int = DAYS_OF_HISTORY
-
-    @property
-    def mode(self) -> SourceMode:
-        """Where the market data comes from."""
-        return self.source.mode
-
-    async def aclose(self) -> None:
-        """Close connections."""
-        await self.source.aclose()
 
 
 @dataclass
@@ -82,8 +53,7 @@ class Record:
     Args:
         arena: rules of the rounds; an hourly recording changes them when it is opened.
         memory: the database.
-        logbook: the transparency log.
-        polls: published ballots.
+        logbook: the published record: log and ballots.
         box: where ballots come from.
         indexer: of the chain, where ballots are read from it.
         salt: makes the secret of a sealed forecast.
@@ -92,7 +62,6 @@ class Record:
     arena: ArenaConfig
     memory: Memory
     logbook: Logbook
-    polls: Polls
     box: BallotBox
     indexer: Indexer | None
     salt: Callable[[], str]
@@ -112,10 +81,11 @@ class Publisher:
         site: names and addresses that stand in bodies.
         releases: the published site.
         vault: what is for sale.
-        standing: discovery files, and what else seldom changes.
+        assets: scripts and style sheets.
         sample: the report given away.
         pages: HTML and Markdown.
-        beside: feeds, pictures and downloads.
+        feeds: of regimes and rounds.
+        background: OpenAPI, pictures and downloads.
         variants: compressed forms.
         checker: of every file before it is published.
         last_good: bytes of the files that could be made last.
@@ -124,18 +94,18 @@ class Publisher:
     site: Site
     releases: SiteStore
     vault: VaultStore
-    standing: Standing
+    assets: Assets
     sample: Sample
     pages: Pages
-    beside: Beside
+    feeds: Feeds
+    background: BackgroundFiles
     variants: Variants
     checker: Checker
     last_good: LastGood
 
     def close(self) -> None:
         """End background work."""
-        self.standing.close()
-        self.beside.close()
+        self.background.close()
 
 
 @dataclass
@@ -147,7 +117,6 @@ class App:
     market: Market
     record: Record
     publisher: Publisher
-    head_start: HeadStart | None = None
 
     async def aclose(self) -> None:
         """Release connections and files."""
@@ -157,7 +126,7 @@ class App:
 
 
 def site_of(settings: GeneratorSettings) -> Site:
-    """Return what stands in bodies and pages."""
+    """Return what bodies and pages name."""
     network = NETWORKS[settings.network or "devnet"]
     address = settings.arena.address or DEMO_ARENA
     return Site(settings.project, settings.origin, settings.contact, network.name, network.asset_id, address)
@@ -170,18 +139,17 @@ def build(
     *,
     loop: bool = False,
     fence: Fence = one_writer,
-    at_once: bool = True,
+    days: int = DAYS_OF_HISTORY,
 ) -> App:
-    """Build every room. Nothing is written but the tables of a new memory: that is for who leads.
+    """Build every room. Nothing is written but the tables of a new memory: only a leader writes.
 
     Args:
         settings: as checked by the command line.
         clock: the process's clock.
-        at: market time to start a recording at; None goes on where the memory left off.
-        loop: begin a recording again at its end.
-        fence: asked before anything is published or recorded.
-        at_once: the first release has everything again, and waits for it. Else what takes longest (OpenAPI's examples,
-            pictures, downloads) is taken from what is published, and renewed in the release after it.
+        at: market time to start a recording at; None resumes where the memory left off.
+        loop: restart a recording at its end.
+        fence: checked before anything is published or recorded.
+        days: of history to begin with.
 
     Raises:
         GeneratorError: a room cannot be opened; nothing was changed.
@@ -197,12 +165,13 @@ def build(
         return App(
             settings=settings,
             clock=clock,
-            market=Market(_source(settings, memory, at, loop=loop), weights, Engine(weights, ASSETS), History(ASSETS)),
+            market=Market(
+                _source(settings, memory, at, loop=loop), weights, Engine(weights, ASSETS), History(ASSETS), days
+            ),
             record=Record(
                 arena=_arena(settings, network.genesis_hash),
                 memory=memory,
                 logbook=_logbook(settings, memory),
-                polls=Polls(memory),
                 box=_box(settings, indexer),
                 indexer=indexer,
                 salt=lambda: secrets.token_hex(16),
@@ -211,10 +180,11 @@ def build(
                 site=site_of(settings),
                 releases=releases,
                 vault=vault_store(settings.vault_path, settings.vault_bucket, fence),
-                standing=Standing(releases.shown, last_good, at_once=at_once),
+                assets=Assets.load(),
                 sample=Sample(memory),
                 pages=Pages(),
-                beside=Beside(memory, releases.shown, last_good, at_once=at_once),
+                feeds=Feeds(memory.regime_changes),
+                background=BackgroundFiles(memory, last_good),
                 variants=Variants(),
                 checker=checker,
                 last_good=last_good,
@@ -252,7 +222,7 @@ def _logbook(settings: GeneratorSettings, memory: Memory) -> Logbook:
 
 
 def _source(settings: GeneratorSettings, memory: Memory, at: datetime | None, *, loop: bool) -> Source:
-    """Make the one source asked for; the others' libraries are not even imported."""
+    """Make the source of these settings; the libraries of the others are not even imported."""
     mode = settings.source or SourceMode.SIMULATED
     if mode == SourceMode.LIVE:
         from generator.market.live.source import LiveSource  # noqa: PLC0415  ccxt costs a second and 100 MB

@@ -12,22 +12,21 @@ from generator.arena.ballots import BallotFile
 from generator.arena.play import PlayInputs, RegimeRow
 from generator.arena.settlement import PricePoint
 from generator.arena.values import ArenaView
+from generator.brain.forecast import Forecast
 from generator.brain.hourly import HOUR_MS, futures, trends
-from generator.brain.values import BrainReading, Forecast
+from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import MODE_OF_REGIME, RegimeLabel, SourceMode
 from generator.compose.all import compose
 from generator.compose.context import DayBefore, Freshness, TickContext, Ticks
-from generator.errors import SourceError
-from generator.market.values import BAR_MS, Observation
+from generator.market.values import Observation
 from generator.runtime.app import MOVED_KEY, OFFSET_KEY, App
+from generator.runtime.market import SOURCES_DEADLINE_S, to_ms
 from generator.runtime.publication import Report, publish
-from generator.runtime.rewind import is_ahead, start_over
+from generator.runtime.rounds import play_rounds
 
 VALID_S: Final = 180
-SOURCES_DEADLINE_S: Final = 22.0  # a source gives its venues 20 s, and then says what came; this ends one that hangs
 SPARK_POINTS: Final = 288
-BEFORE_ALL_MS: Final = -1
 DAY_MS: Final = 86_400_000
 MINUTE_MS: Final = 60_000
 
@@ -45,19 +44,20 @@ async def tick(app: App, at: datetime, sources_s: float = SOURCES_DEADLINE_S) ->
     """
     try:
         observation, ballots = await asyncio.gather(
-            observe(app, at, sources_s), app.record.box.collect(_lock_ms(app, at))
+            app.market.observe(at, sources_s), app.record.box.collect(_lock_ms(app, at))
         )
-        reading = read(app, observation)
+        reading = app.market.read(observation)
         await breathe()
-        arena = play(app, observation, reading, at, ballots)
+        arena, number = play(app, observation, reading, at, ballots)
     except BaseException:
         app.record.box.put_back()
         raise
     await breathe()
-    context = describe(app, observation, reading, arena, at)
+    record = app.record.logbook.prepare()
+    context = describe(app, observation, reading, replace(arena, checkpoint_digest=record.digest), at, number)
     composed = compose(context)
     await breathe()
-    return publish(app, context, composed, at)
+    return publish(app, context, composed, record, at)
 
 
 async def breathe() -> None:
@@ -67,35 +67,6 @@ async def breathe() -> None:
     """
     await asyncio.sleep(0)
     await asyncio.sleep(0)
-
-
-async def _ask(app: App, at: datetime, within_s: float) -> Observation:
-    """Ask the market for what is newer than the history."""
-    since_ms = app.market.history.last_t_ms
-    try:
-        async with asyncio.timeout(within_s) as deadline:
-            return await app.market.source.observe(to_ms(at), BEFORE_ALL_MS if since_ms is None else since_ms)
-    except TimeoutError as error:
-        if deadline.expired():
-            raise SourceError(f"the market source did not come back within {within_s:g} s") from error
-        raise
-
-
-async def observe(app: App, at: datetime, within_s: float = SOURCES_DEADLINE_S) -> Observation:
-    """Ask the market and keep the new bars; where the clock was set back, history and brain begin again."""
-    observation = await _ask(app, at, within_s)
-    if is_ahead(app.market.history, observation):
-        await start_over(app, observation, to_ms(at))
-        observation = await _ask(app, at, within_s)
-    app.market.history.append(observation.new_bars)
-    return observation
-
-
-def read(app: App, observation: Observation) -> BrainReading | None:
-    """Let the brain read the new bars; it reads nothing but 5-minute bars, and nothing past a recording's end."""
-    if observation.bar_interval_ms != BAR_MS or observation.ended:
-        return None
-    return app.market.engine.update(observation.new_bars, observation.day_changes(app.market.engine.assets))
 
 
 def _lock_ms(app: App, at: datetime) -> int | None:
@@ -113,8 +84,12 @@ def play(
     ballots: Sequence[BallotFile] = (),
     *,
     warm_up: bool = False,
-) -> ArenaView:
-    """Count ballots, move the rounds, resolve what is due; all in one transaction, with the brain's state."""
+) -> tuple[ArenaView, int]:
+    """Count ballots, move the rounds, resolve what is due: all in one transaction, with the brain's state.
+
+    Returns:
+        The Arena after it, and the number reserved for the release of this tick; 0 in a backtest, which makes none.
+    """
     moved = _moved(app, observation)
     if not warm_up:
         app.record.logbook.begin(to_ms(at))
@@ -133,17 +108,23 @@ def play(
         ballots=ballots,
         salt=app.record.salt,
         regime=_regime_row(reading),
-        brain_state=app.market.engine.dump() if reading is not None else None,
         warm_up=warm_up,
         interrupted="the replay was moved to another market time" if moved else None,
         next_close_ms=None if warm_up else _next_close_ms(observation),
         follows_clock=observation.mode != SourceMode.LIVE,
-        published_ms=None if warm_up else app.record.memory.last_published_ms(),
     )
-    view = app.record.memory.play(inputs)
-    _keep_offset(app, observation, to_ms(at) if moved else None)
+    published_ms = None if warm_up else app.record.memory.last_published_ms()
+    newest = 0 if warm_up else max(app.publisher.releases.generation(), app.publisher.vault.generation())
+    brain_state = app.market.engine.dump() if reading is not None else None
+    with app.record.memory.tick() as record:
+        view = play_rounds(record, inputs, brain_state, published_ms)
+        if observation.mode == SourceMode.RECORDED:
+            record.note(OFFSET_KEY, str(observation.offset_ms))
+            if moved:
+                record.note(MOVED_KEY, str(to_ms(at)))
+        number = 0 if warm_up else record.reserve_generation(newest)
     app.record.box.put_away(view.verdicts, view.refused)  # only now: what is counted is on disk
-    return view
+    return view, number
 
 
 def describe(  # noqa: PLR0917
@@ -152,29 +133,24 @@ def describe(  # noqa: PLR0917
     reading: BrainReading | None,
     arena: ArenaView,
     at: datetime,
-    number: int | None = None,
+    number: int,
 ) -> TickContext:
-    """Put together what the composers need; a generation's number is reserved for it unless `number` is given."""
+    """Put together what the composers need."""
     now_ms = to_ms(at)
     hourly = observation.bar_interval_ms == HOUR_MS and not observation.ended
     ticks = app.record.memory.ticks(now_ms)
     return TickContext(
         site=app.publisher.site,
-        freshness=_freshness(app, observation, at, number),
+        freshness=_freshness(observation, at, number),
         observation=observation,
         reading=reading,
-        arena=replace(arena, checkpoint_digest=app.record.logbook.digest()),
+        arena=arena,
         day_before=_day_before(app, now_ms),
         ticks=Ticks(ticks.published_24h, ticks.failed_24h, ticks.last_tick_id, ticks.missed_24h),
         closes={asset: app.market.history.closes(asset, SPARK_POINTS) for asset in ASSETS},
         trends=trends(app.market.history.frame()) if reading is None else {},
         futures=futures(app.market.history.frame()) if hourly else {},
     )
-
-
-def to_ms(at: datetime) -> int:
-    """Return integer UTC milliseconds."""
-    return round(at.timestamp() * 1000)
 
 
 def _moved(app: App, observation: Observation) -> bool:
@@ -191,16 +167,6 @@ def _next_close_ms(observation: Observation) -> int:
     return (observation.market_ms // step_ms + 1) * step_ms + observation.offset_ms
 
 
-def _keep_offset(app: App, observation: Observation, moved_ms: int | None) -> None:
-    """Remember a recording's offset, last: a crash before this only voids the same rounds again."""
-    if observation.mode != SourceMode.RECORDED:
-        return
-    if moved_ms is not None:
-        app.record.memory.set_meta(MOVED_KEY, str(moved_ms))
-    if app.record.memory.meta(OFFSET_KEY) != str(observation.offset_ms):
-        app.record.memory.set_meta(OFFSET_KEY, str(observation.offset_ms))
-
-
 def _day_before(app: App, now_ms: int) -> DayBefore:
     """Return what was said a day ago, unless a replay was moved since: that was another market."""
     if int(app.record.memory.meta(MOVED_KEY) or 0) > now_ms - DAY_MS:
@@ -214,12 +180,8 @@ def _silent(_asset: str, _minutes: int) -> Forecast | None:
     return None
 
 
-def _freshness(app: App, observation: Observation, at: datetime, number: int | None) -> Freshness:
+def _freshness(observation: Observation, at: datetime, number: int) -> Freshness:
     now_ms = to_ms(at)
-    if number is None:
-        number = app.record.memory.reserve_generation(
-            max(app.publisher.releases.generation(), app.publisher.vault.generation())
-        )
     return Freshness(
         tick_id=at.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ"),
         generation=f"{number:012d}",

@@ -1,10 +1,13 @@
 """A lease in one row of a PostgreSQL table, dated by the database's clock alone.
 
-No advisory lock: that one lives as long as its connection, and the connection of a stopped leader lives for hours.
+No advisory lock: that one lives as long as its connection, and the connection of a suspended leader lives for hours.
 """
 
 from __future__ import annotations
 
+import os
+import socket
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -15,7 +18,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from generator.errors import LeadershipLost, LeaseUnreachable
-from generator.runtime.lease.values import DEFAULT_TTL_S, Grant, own_name
+from generator.lease import DEFAULT_TTL_S, NO_HOLDER, Grant
 
 _TABLE: Final = """create table if not exists emi_lease (
     name text primary key, epoch bigint not null, holder text not null, until timestamptz not null)"""
@@ -42,7 +45,7 @@ class PostgresLease:
         name: of the lease; one row each.
 
     Raises:
-        LeaseUnreachable: the URL cannot be used. Whether the database answers shows when the lease is asked for.
+        LeaseUnreachable: the URL cannot be used. Whether the database answers shows when the lease is acquired.
     """
 
     def __init__(self, url: str, ttl_s: float = DEFAULT_TTL_S, name: str = "generator") -> None:
@@ -62,14 +65,14 @@ class PostgresLease:
             raise LeaseUnreachable("LEASE_URL cannot be used: is psycopg installed?") from error
         self._where = parsed.render_as_string(hide_password=True)
         self._ttl_s = ttl_s
-        self._row = {"name": name, "holder": own_name(), "ttl": timedelta(seconds=ttl_s)}
+        self._row = {"name": name, "holder": _own_name(), "ttl": timedelta(seconds=ttl_s)}
         self._epoch: int | None = None
-        self._holder = "nobody"
+        self._holder = NO_HOLDER
         self._made = False
 
     def acquire(self, floor: int) -> Grant | None:
         """Take the row if its time is over."""
-        with self._asked() as connection:
+        with self._connected() as connection:
             if not self._made:
                 connection.execute(text(_MAKING))
                 connection.execute(text(_TABLE))
@@ -81,28 +84,28 @@ class PostgresLease:
         return None if self._epoch is None else Grant(self._epoch, self._ttl_s)
 
     def renew(self) -> None:
-        """Move the row's time on, if it is still ours."""
-        with self._asked() as connection:
+        """Extend the row's time, if it is still ours."""
+        with self._connected() as connection:
             ours = connection.execute(_RENEW, {**self._row, "epoch": self._epoch}).rowcount
         if not ours:
             raise LeadershipLost(f"another generator took the lease in {self._where}")
 
     def release(self) -> None:
         """End the row's time now."""
-        with self._asked() as connection:
+        with self._connected() as connection:
             connection.execute(_RELEASE, {**self._row, "epoch": self._epoch})
         self._epoch = None
 
     def holder(self) -> str:
-        """Name machine and process of the one that has it."""
-        return self._holder.rpartition(":")[0]
+        """Name machine and process of the one that holds it."""
+        return self._holder.rpartition(":")[0] or self._holder
 
     def close(self) -> None:
         """Close the connection."""
         self._engine.dispose()
 
     @contextmanager
-    def _asked(self) -> Iterator[Connection]:
+    def _connected(self) -> Iterator[Connection]:
         try:
             with self._engine.begin() as connection:
                 yield connection
@@ -112,3 +115,8 @@ class PostgresLease:
             raise LeaseUnreachable(
                 f"lease in {self._where} not reached: {reason[0] if reason else type(error).__name__}"
             ) from error
+
+
+def _own_name() -> str:
+    """Name this process: machine and process id for people, and a number that a restart does not repeat."""
+    return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:12]}"

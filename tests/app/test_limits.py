@@ -15,7 +15,7 @@ from tests.support.vaults import write_vault
 
 
 @in_loop
-async def test_rule_7_headers_over_16_kib_are_431(tmp_path: Path) -> None:
+async def test_headers_over_16_kib_are_431(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         answers = [await home.get(payment_signature="A" * size) for size in (15_000, 17_000, 60_000)]
 

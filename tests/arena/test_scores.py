@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from generator.arena.numbers import ORDER, published_triple
 from generator.arena.scores import BIN_EDGES, Case, Sums, brier, log_score, track_record, wilson
-from generator.brain.values import Probabilities
+from generator.brain.forecast import Probabilities
 from generator.catalog.words import Prediction
 
 WORDS = st.sampled_from(list(Prediction))

@@ -56,9 +56,9 @@ async def _ticks(folder: Path) -> list[tuple[str, str, str]]:
     from generator.clock import SystemClock
     from generator.compose.all import compose
     from generator.runtime.app import build
-    from generator.runtime.opening import open_market
     from generator.runtime.publication import publish
-    from generator.runtime.tick import describe, observe, play, read
+    from generator.runtime.startup import open_market
+    from generator.runtime.tick import describe, play
     from generator.settings import GeneratorSettings
 
     app = build(GeneratorSettings(state_dir=folder), SystemClock())
@@ -67,19 +67,19 @@ async def _ticks(folder: Path) -> list[tuple[str, str, str]]:
     await open_market(app, start, lambda *_: None)
     opening = time.perf_counter() - began
     steps: dict[str, list[float]] = {}
-    for number in range(TICKS):
-        at = start + timedelta(minutes=number)
+    for minute in range(TICKS):
+        at = start + timedelta(minutes=minute)
         marks = [time.perf_counter()]
-        observation = await observe(app, at)
+        observation = await app.market.observe(at)
         marks.append(time.perf_counter())
-        reading = read(app, observation)
+        reading = app.market.read(observation)
         marks.append(time.perf_counter())
-        arena = play(app, observation, reading, at)
+        arena, number = play(app, observation, reading, at)
         marks.append(time.perf_counter())
-        context = describe(app, observation, reading, arena, at)
+        context = describe(app, observation, reading, arena, at, number)
         composed = compose(context)
         marks.append(time.perf_counter())
-        publish(app, context, composed, at)
+        publish(app, context, composed, app.record.logbook.prepare(), at)
         marks.append(time.perf_counter())
         for name, begin, end in zip(("observe", "read", "play", "compose", "publish"), marks, marks[1:], strict=False):
             steps.setdefault(name, []).append(end - begin)

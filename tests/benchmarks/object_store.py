@@ -52,7 +52,7 @@ async def _ticks(store: Store, state: Path) -> None:
     """Count the requests of each tick of a whole generator, and time it."""
     settings = GeneratorSettings(state_dir=state, site_url="s3://market/site", vault_url="s3://market/vault")
     clock = ManualClock()
-    async with opened(state, clock, settings, standing=True, days=3) as app:
+    async with opened(state, clock, settings, background=True, days=3) as app:
         for number in range(TICKS):
             before, began = Counter(store.requests), time.perf_counter()
             report = await tick(app, clock.now())

@@ -70,7 +70,7 @@ async def _ticks(state: Path) -> tuple[list[dict[str, bytes]], list[Offer], froz
     """Run real ticks and keep what each one had in hand to publish: the files without variants, and the offers."""
     from generator.clock import SystemClock
     from generator.runtime.app import build
-    from generator.runtime.opening import open_market
+    from generator.runtime.startup import open_market
     from generator.runtime.tick import tick
     from generator.settings import GeneratorSettings
 

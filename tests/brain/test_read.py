@@ -13,7 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 from generator.brain.engine import Engine
-from generator.brain.filter import BarError, Filter
+from generator.brain.json_lines import BarError, JsonLinesReader
 from generator.brain.weights import Weights
 from generator.catalog.words import READ_BIAS
 from generator.cli.read import read
@@ -154,7 +154,7 @@ def test_missing_fields_assets_and_empty_lines_are_unknown() -> None:
 
 
 def test_numbers_that_json_has_but_prices_have_not_are_survived() -> None:
-    brain = Filter(Weights.load())
+    brain = JsonLinesReader(Weights.load())
     good, strange = (json.loads(line) for line in lines(market(2)))
     brain.answer(good)
     strange["assets"]["BTC"].update(c=float("nan"), h=float("inf"), v=-1, funding=10**400)
@@ -165,11 +165,11 @@ def test_numbers_that_json_has_but_prices_have_not_are_survived() -> None:
 
 
 def test_a_bar_twice_changes_nothing_and_the_first_must_be_on_the_grid() -> None:
-    brain = Filter(Weights.load())
+    brain = JsonLinesReader(Weights.load())
     first = json.loads(lines(market(1))[0])
 
     assert brain.answer(first) == brain.answer(first)
     with pytest.raises(BarError, match="5-minute"):
-        Filter(Weights.load()).answer({**first, "t": first["t"] + 1})
+        JsonLinesReader(Weights.load()).answer({**first, "t": first["t"] + 1})
     with pytest.raises(BarError, match="at least one"):
-        Filter(Weights.load()).answer({**first, "assets": {}})
+        JsonLinesReader(Weights.load()).answer({**first, "assets": {}})

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from generator.cli._children import ALARMING
+from generator.cli.up import ALARMING
 from tests.support.ports import free_port
 from tests.support.processes import running
 
@@ -22,7 +22,7 @@ UPGRADE = (
 )
 LOUD = """
 import asyncio, logging, sys, warnings
-from generator.cli._logs import set_up_logs
+from generator.cli._console import set_up_logs
 set_up_logs(sys.argv[1])
 logging.getLogger("uvicorn.error").warning("a library's %s", "line")
 warnings.warn("something is deprecated")
@@ -37,10 +37,10 @@ asyncio.run(main())
 """
 LEVELS = """
 import structlog
-from generator.cli._logs import set_up_logs
+from generator.cli._console import set_up_logs
 set_up_logs("FORM")
 log = structlog.get_logger("gateway")
-log.info("no new offer", reason="ClientConnectorError: this is no error yet, and no warning")
+log.info("no new offer", reason="ClientConnectorError: not an error yet, nor a warning")
 log.warning("late")
 log.error("lost")
 """

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.arena.numbers import published_triple
-from generator.brain.values import Probabilities
+from generator.brain.forecast import Probabilities
 from generator.catalog import formats
 
 shares = st.floats(0.0, 1.0)

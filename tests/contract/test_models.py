@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from generator.compose.all import MODELS
 from generator.contract.base import Body
 from generator.contract.encode import encode
-from generator.contract.registry import MODELS
 from generator.contract.scores import Probabilities
 from generator.site.openapi.schemas import component_schemas
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.devnet.errors import DevnetError, LedgerRefusal
-from gateway.devnet.keys import new_key
 from gateway.devnet.rules import FEE_SINK
 from gateway.devnet.transactions import parse_group, parse_item, signed
+from gateway.devnet.wallet import new_key
 from gateway.wire.networks import DEVNET, TESTNET
 from tests.support.devnet_app import clock_at_start, group, ledger_at, pass_rounds, pay, send_asset, sign
 
@@ -21,8 +21,8 @@ ALGO = 1_000_000
 
 
 def params(first: int, fee: int = 1_000, **changes: Any) -> transaction.SuggestedParams:
-    told = {"gh": DEVNET.genesis_hash, "gen": DEVNET.genesis_id} | changes
-    return transaction.SuggestedParams(fee=fee, first=first, last=first + 1_000, flat_fee=True, **told)
+    content = {"gh": DEVNET.genesis_hash, "gen": DEVNET.genesis_id} | changes
+    return transaction.SuggestedParams(fee=fee, first=first, last=first + 1_000, flat_fee=True, **content)
 
 
 def test_a_signed_payment_moves_its_amount_and_its_fee(tmp_path: Path) -> None:

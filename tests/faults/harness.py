@@ -14,11 +14,9 @@ import httpx2
 from gateway.app.application import build_app
 from gateway.app.state import GatewayState
 from gateway.devnet.app import build_devnet
-from gateway.devnet.keys import Key, new_key
-from gateway.devnet.ledger import Ledger
-from gateway.devnet.rounds import FIRST_ROUND_AT, ROUND_S
+from gateway.devnet.ledger import FIRST_ROUND_AT, ROUND_S, Ledger
 from gateway.devnet.settings import DevnetSettings
-from gateway.devnet.wallet import SignedPayment, choose_offer, read_challenge, sign_payment
+from gateway.devnet.wallet import Key, SignedPayment, choose_option, new_key, read_challenge, sign_payment
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.upstream.http_client import HttpClient
 from gateway.wire.networks import DEVNET
@@ -54,7 +52,7 @@ class FaultHarness:
         self.ledger.fund(self.buyer.address, 1_000_000, MONEY)
         quote = await self.client.get(PRODUCT)
         challenge = read_challenge(quote.headers["PAYMENT-REQUIRED"])
-        offer = choose_offer(challenge, DEVNET, PRICE)
+        offer = choose_option(challenge, DEVNET, PRICE)
         return sign_payment(challenge, offer, self.buyer, DEVNET, self.ledger.rounds.current())
 
     async def present(self, payment: SignedPayment, path: str = PRODUCT) -> httpx2.Response:

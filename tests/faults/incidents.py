@@ -17,7 +17,7 @@ from gateway.devnet.wallet import SignedPayment
 from gateway.ledger.store import Ledger
 from gateway.ledger.thread import WAIT_S
 from gateway.payments.adoption import adopt
-from generator.cli._doctor import examine
+from generator.cli.doctor import examine
 from tests.cli.test_doctor import answering
 from tests.faults.behaviours import SERVER_ERROR, after, reset
 from tests.faults.harness import PRODUCT, FaultHarness, harness

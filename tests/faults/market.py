@@ -20,10 +20,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway.devnet.app import Hooks, build_devnet
-from gateway.devnet.keys import Key, new_key
 from gateway.devnet.ledger import Ledger
 from gateway.devnet.settings import DevnetSettings
-from gateway.devnet.wallet import SignedPayment, choose_offer, read_challenge, sign_payment
+from gateway.devnet.wallet import Key, SignedPayment, choose_option, new_key, read_challenge, sign_payment
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
 from generator.catalog.products import PRODUCTS
@@ -53,7 +52,7 @@ class Market:
         """Ask a gateway for its price and sign a payment of it."""
         self.ledger.fund(self.buyer.address, 1_000_000, 100 * PRODUCT.price_atomic)
         challenge = read_challenge(get(gateway + PRODUCT.path)[1]["payment-required"])
-        offer = choose_offer(challenge, DEVNET, PRODUCT.price_atomic)
+        offer = choose_option(challenge, DEVNET, PRODUCT.price_atomic)
         return sign_payment(challenge, offer, self.buyer, DEVNET, self.ledger.rounds.current())
 
     def arm(self) -> None:

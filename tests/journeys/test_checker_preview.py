@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateway.app.application import _config, build_app
+from gateway.app.application import build_app
+from gateway.app.server import http_server
 from gateway.settings import GatewaySettings
 from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import ONCE_PREFIXES
@@ -80,11 +80,9 @@ def previewed(folder: Path, devnet: str, broken: Broken | None = None) -> Iterat
         indexer_url=f"{devnet}/indexer",
     )
     app = build_app(settings, preview=True)
-    config = _config(app, settings)
     if broken is not None:
         broken.app = app
-        config = uvicorn.Config(broken, log_level="error", access_log=False, lifespan="on", ws="none")
-    server = uvicorn.Server(config)
+    server = http_server(app, 5, app.state.gateway) if broken is None else http_server(broken, 5)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
     thread.start()
     until = time.monotonic() + 60

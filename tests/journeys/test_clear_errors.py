@@ -127,7 +127,7 @@ def test_every_command_has_help_with_an_example(tmp_path: Path, command: str) ->
     ("arguments", "settings", "said"),
     [
         (["tick", "--at", "2022-10-20T12:00:00Z"], {}, "--source recorded"),
-        (["tick", "--source", "recorded", "--data", ".", "--at", "garbage"], {}, "'garbage' is no time"),
+        (["tick", "--source", "recorded", "--data", ".", "--at", "garbage"], {}, "'garbage' is not a time"),
         (["up"], {"EMI_NETWORK": "mainnet"}, "EMI_FACILITATOR_URL"),
         (["up"], {"EMI_HOST": "0.0.0.0"}, "BASE_URL"),
         (["tick"], {"EMI_BASE_URL": "https://user:sekrit@example.org"}, "credentials do not belong"),

@@ -19,7 +19,7 @@ from ruamel.yaml import YAML
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
-from generator.cli._children import ALARMING
+from generator.cli.up import ALARMING
 from tests.support.processes import Running, emi_here, emi_up, get
 
 DISCOVERY = (

@@ -14,8 +14,7 @@ from typing import Any, Final
 
 import pytest
 
-from generator.runtime.lease.leadership import Leadership
-from generator.runtime.lease.opening import open_lease
+from generator.runtime.leadership import Leadership, open_lease
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
 from tests.support.clock import ManualClock

@@ -11,7 +11,7 @@ from generator.lab.__main__ import app
 from generator.lab.simulator import simulate
 
 SEED = 60811
-DAYS = 2
+DAYS = 4
 
 
 def candles(folder: Path, days: int, minutes: int = 5) -> Path:

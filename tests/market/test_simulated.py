@@ -7,9 +7,12 @@ from statistics import median
 
 import numpy as np
 import pytest
+from numpy.random import Generator
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import RegimeLabel, SourceMode, SourceStatus
+from generator.market.simulated import random
+from generator.market.simulated.random import Draws, Stream
 from generator.market.simulated.source import DAY_MS, VENUES, SimulatedSource
 from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame, Observation
 
@@ -174,12 +177,12 @@ def test_a_clock_that_fell_back_to_1970_gives_nulls_with_a_reason() -> None:
     assert observation.assets["BTC"].limitations == ("the simulated market has no day before this minute",)
 
 
-def test_progress_is_told_to_the_end() -> None:
-    told: list[tuple[int, int]] = []
+def test_progress_is_reported_to_the_end() -> None:
+    steps: list[tuple[int, int]] = []
 
-    asyncio.run(SimulatedSource(5).backfill(NOW_MS, 30, lambda done, total, _what: told.append((done, total))))
+    asyncio.run(SimulatedSource(5).backfill(NOW_MS, 30, lambda done, total, _what: steps.append((done, total))))
 
-    assert told == [(day, 30) for day in range(1, 31)]
+    assert steps == [(day, 30) for day in range(1, 31)]
 
 
 def test_assets_are_in_the_catalogs_order_by_default() -> None:
@@ -194,3 +197,13 @@ def test_the_market_of_a_seed_is_the_same_in_every_release() -> None:
 
     assert prices == pytest.approx([104114.252443, 0.110071262372], rel=1e-9)
     assert source.truth(1_795_172_400_000) is RegimeLabel.HIGH_VOLATILITY
+
+
+def test_one_more_asset_changes_no_number_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = Draws(7, Stream.NOISE, 3).each(Generator.standard_normal, (4,), shared=1)
+
+    monkeypatch.setattr(random, "ASSETS", (*ASSETS, "NEW"))
+    after = Draws(7, Stream.NOISE, 3).each(Generator.standard_normal, (4,), shared=1)
+
+    assert np.array_equal(after[:, :-1], before)
+    assert len(set(after[:, -1]) - set(before.ravel())) == 4

@@ -1,4 +1,4 @@
-"""The Cloudflare Worker under workerd, and CloudFront's functions under node and njs, on a machine without a cloud."""
+"""The Cloudflare Worker under workerd, on a machine without a cloud."""
 
 from __future__ import annotations
 
@@ -22,11 +22,9 @@ from tests.support.ports import free_port
 
 EDGE_PEERS = PEERS / "edge"
 CLOUDFLARE = REPOSITORY / "site" / "edge" / "cloudflare"
-CLOUDFRONT = REPOSITORY / "site" / "edge" / "cloudfront"
 OFFICIAL_EDGE = os.environ.get("OFFICIAL_EDGE", "")
 """A folder whose node_modules has miniflare and wrangler."""
 NODE_MISSING = "" if shutil.which("node") else "node is not installed"
-NJS_MISSING = "" if shutil.which("njs") else "njs is not installed (Debian package njs)"
 WORKER_MISSING = NODE_MISSING or (
     "" if OFFICIAL_EDGE else "OFFICIAL_EDGE names no folder with miniflare in node_modules"
 )

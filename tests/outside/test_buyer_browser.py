@@ -539,7 +539,7 @@ def test_where_nothing_is_for_sale_a_payment_on_its_way_is_finished_and_read(
     page.reload()
     until(page, "settled")
 
-    assert "No honest quote can be made right now" in page.inner_text("h1")
+    assert "Quotes are temporarily unavailable" in page.inner_text("h1")
     assert "sideways & calm" in page.inner_text("#report")
     assert (len(set(sent.headers)), wallet.transfers()) == (1, 1)
 

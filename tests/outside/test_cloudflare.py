@@ -15,8 +15,8 @@ from pathlib import Path
 import brotli
 import pytest
 
-from gateway.app.problem import CORS_HEADERS, PROBLEMS, SECURITY_HEADERS, SITE_CORS_HEADERS
-from gateway.app.site_files import PAGE_POLICY
+from gateway.app.answers import CORS_HEADERS, PROBLEMS, SECURITY_HEADERS, SITE_CORS_HEADERS
+from gateway.app.preview import PAGE_POLICY
 from generator.catalog.assets import ASSETS
 from generator.catalog.products import PRODUCTS
 from generator.catalog.text.answers import DISCLAIMER

@@ -12,8 +12,7 @@ from generator.catalog.words import SourceMode
 from generator.record.memory.store import Memory
 from generator.site.downloads import Downloads, downloads
 from tests.support.databases import url_in
-from tests.support.publish_fixture import SITE
-from tests.support.publish_records import record
+from tests.support.filled_memory import record
 from tests.support.servers import postgres
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(120)]
@@ -31,7 +30,7 @@ def memory() -> Iterator[Memory]:
 
 
 def made(memory: Memory) -> Downloads:
-    return downloads(memory.exports(), SITE, SourceMode.SIMULATED, AT)
+    return downloads(memory.exports(), SourceMode.SIMULATED, AT)
 
 
 def test_both_databases_give_the_same_files(memory: Memory, tmp_path: Path) -> None:
@@ -56,4 +55,5 @@ def test_reading_the_record_keeps_no_tick_from_writing(memory: Memory) -> None:
         reader.exec_driver_sql("select count(*) from predictions").scalar()
 
         memory.note_months({"2026-10": "[]"})
-        memory.reserve_generation(1)
+        with memory.tick() as record:
+            record.reserve_generation(1)

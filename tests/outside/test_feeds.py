@@ -18,7 +18,7 @@ from generator.release.variants import Variants
 from generator.site.feeds import Feeds
 from tests.journeys.edges import caddy, missing, nginx
 from tests.site.test_feeds import changes
-from tests.support.publish_fixture import SITE, rounds
+from tests.support.page_view import SITE, rounds
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(120)]
 AT = datetime(2026, 11, 20, 9, 53, tzinfo=UTC)
@@ -40,7 +40,7 @@ def test_a_feed_reader_finds_nothing_to_complain_about() -> None:
         parser: Any = importlib.import_module("feedparser")
     except ImportError:
         pytest.skip("feedparser: pip install feedparser")
-    files = Feeds().files(SITE, SourceMode.SIMULATED, rounds(30), changes(), AT)
+    files = Feeds(lambda _: changes()).files(SITE, SourceMode.SIMULATED, rounds(30), None, AT)
 
     feed = parser.parse(files["/feed.xml"])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gateway.devnet.keys import new_key
+from gateway.devnet.wallet import new_key
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import TESTNET
 from generator.catalog.products import PRODUCTS, Product

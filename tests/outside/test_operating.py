@@ -18,7 +18,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from gateway.settings import GatewaySettings
-from generator.runtime.schedule import TICK_DEADLINE_S
+from generator.runtime.scheduler import TICK_DEADLINE_S
 from tests.outside.processes import REPOSITORY
 from tests.support.processes import clean_environment
 from tests.support.processes import emi as emi_command

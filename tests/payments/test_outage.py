@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.app.connection import Connections
-from gateway.upstream.health import STOP_QUOTING_S
+from gateway.app.server import Connections
+from gateway.clock import STOP_QUOTING_S
 from tests.support.fake_upstream import FakeUpstream
 from tests.support.gateway_app import REGIME, GatewayHarness, gateway_app, in_loop
 
@@ -41,10 +41,10 @@ async def test_quotes_end_five_minutes_into_an_outage_and_are_back_with_the_faci
 
         for seconds in (STOP_QUOTING_S - 1, 2):
             await down_for(home, seconds)
-            seen.append(((await home.get()).status_code, fast_path.ready(REGIME.encode()) is not None))
+            seen.append(((await home.get()).status_code, fast_path.challenge(REGIME.encode(), []) is not None))
         stopped = await home.get()
         await back(home)
-        seen.append(((await home.get()).status_code, fast_path.ready(REGIME.encode()) is not None))
+        seen.append(((await home.get()).status_code, fast_path.challenge(REGIME.encode(), []) is not None))
 
     assert seen == [(402, True), (503, False), (402, True)]
     assert "facilitator" in stopped.json()["detail"]

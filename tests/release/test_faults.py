@@ -14,7 +14,8 @@ import pytest
 from generator.release.release import Releases
 from generator.release.vault import Vault
 from generator.runtime.app import App
-from generator.runtime.schedule import Clockwork
+from generator.runtime.scheduler import Scheduler
+from generator.site.resources import Assets
 from tests.support.clock import ManualClock
 from tests.support.disks import FailingDisk
 from tests.support.services import opened
@@ -27,7 +28,7 @@ class GeneratorHarness:
 
     def __init__(self, app: App, clock: ManualClock, runner: asyncio.Runner) -> None:
         self.app, self.clock, self.runner = app, clock, runner
-        self.clockwork = Clockwork(app)
+        self.scheduler = Scheduler(app)
         self.folder = Path()
         self.failed_before = 0.0
 
@@ -46,11 +47,11 @@ class GeneratorHarness:
     def tick(self, step: timedelta = MINUTE) -> None:
         """Make the tick of the next minute."""
         self.clock.step(step)
-        self.runner.run(self.clockwork.fire())
+        self.runner.run(self.scheduler.fire())
 
     def failed(self) -> float:
         """Return the failed ticks as the metrics tell them."""
-        return self.clockwork.metrics.registry.get_sample_value("emi_ticks_total", {"outcome": "failed"}) or 0.0
+        return self.scheduler.metrics.registry.get_sample_value("emi_ticks_total", {"outcome": "failed"}) or 0.0
 
     def failures(self) -> float:
         """Return the ticks that failed in this test."""
@@ -160,21 +161,15 @@ def stamps(folder: Path) -> dict[str, tuple[int, int]]:
 def test_bytes_that_must_not_be_published_fail_the_tick_before_anything_is_sold(
     harness: GeneratorHarness, tmp_path: Path
 ) -> None:
-    class Torn:
-        """Pages of which half is missing."""
-
-        def render(self, _view: object) -> dict[str, bytes]:
-            return {"/index.html": b"<!doctype html><p>half"}
-
     disk = FailingDisk("write")
     harness.move(tmp_path, disk)
     disk.heal()
-    first, before, pages = harness.shown(), harness.sold(), harness.app.publisher.pages
+    first, before, assets = harness.shown(), harness.sold(), harness.app.publisher.assets
 
-    harness.app.publisher.pages = Torn()  # type: ignore[assignment]
+    harness.app.publisher.assets = Assets({"/assets/site.css": b""}, assets.version)
     harness.tick()
     between = harness.shown(), harness.sold()
-    harness.app.publisher.pages = pages
+    harness.app.publisher.assets = assets
     harness.tick()
 
     assert between == (first, before)

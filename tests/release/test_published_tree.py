@@ -21,7 +21,7 @@ from generator.catalog.downloads import DOWNLOADS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
 from generator.catalog.words import RoundPhase
-from generator.contract.registry import MODELS
+from generator.compose.all import MODELS
 from generator.record.memory.store import Memory
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
@@ -40,7 +40,7 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     async def work() -> None:
         clock = ManualClock()
-        async with opened(folder, clock, hours=5, standing=True, days=3) as app:
+        async with opened(folder, clock, hours=5, background=True, days=3) as app:
             await tick(app, clock.now())
             await tick(app, clock.step(timedelta(minutes=1)))
 

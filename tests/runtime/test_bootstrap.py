@@ -12,11 +12,11 @@ import pytest
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.words import SourceMode
-from generator.contract.registry import MODELS
+from generator.compose.all import MODELS
 from generator.release.release import Releases
 from generator.runtime.bootstrap import bootstrap_files, ensure
 from generator.settings import GeneratorSettings
-from tests.support.publish_fixture import SITE
+from tests.support.page_view import SITE
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 

@@ -1,4 +1,4 @@
-"""Holding a lease from a thread: what the fence says when renewals come, fail, or never happen."""
+"""Holding a lease from a thread: what the fence returns when renewals come, fail, or never happen."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import time
 import pytest
 
 from generator.errors import GeneratorError, LeadershipLost
-from generator.runtime.lease.leadership import Leadership
-from generator.runtime.lease.values import Grant
+from generator.lease import Grant
+from generator.runtime.leadership import Leadership
 from tests.support.clock import ManualClock
 from tests.support.leases import FakeLease
 
@@ -29,20 +29,20 @@ def refused(leadership: Leadership) -> bool:
     return False
 
 
-def test_before_the_lease_is_got_nothing_may_be_written() -> None:
+def test_without_the_lease_the_fence_refuses_every_write() -> None:
     leadership = Leadership(FakeLease(), ManualClock().monotonic)
 
     assert refused(leadership)
-    assert leadership.standing() is None
+    assert leadership.state() is None
 
 
-def test_the_fence_says_the_epoch_that_was_granted() -> None:
+def test_the_fence_returns_the_epoch_that_was_granted() -> None:
     leadership, _, _ = leading()
 
     assert leadership.fence() == 1
 
 
-def test_a_process_that_was_stopped_past_its_time_writes_nothing_even_before_its_thread_runs_again() -> None:
+def test_a_process_suspended_past_its_time_writes_nothing_when_it_resumes() -> None:
     leadership, _, clock = leading()
 
     clock.step(2.69)
@@ -73,7 +73,7 @@ def test_a_lease_is_renewed_three_times_in_its_time() -> None:
         assert leadership.fence() == 1
 
 
-def test_one_lost_request_costs_nothing_and_a_lease_out_of_reach_ends_by_itself() -> None:
+def test_one_lost_request_is_tolerated_and_a_lease_out_of_reach_expires() -> None:
     leadership, lease, clock = leading()
     lease.away = True
 
@@ -86,7 +86,7 @@ def test_one_lost_request_costs_nothing_and_a_lease_out_of_reach_ends_by_itself(
     assert leadership.counts.unreached == 3
 
 
-def test_a_lease_that_nobody_took_meanwhile_goes_on_under_its_epoch() -> None:
+def test_a_lease_that_no_one_took_meanwhile_continues_under_its_epoch() -> None:
     leadership, lease, clock = leading()
     lease.away = True
     clock.step(10)
@@ -100,20 +100,20 @@ def test_a_lease_that_nobody_took_meanwhile_goes_on_under_its_epoch() -> None:
 
 def test_a_lease_taken_by_another_makes_a_standby() -> None:
     leadership, lease, _ = leading()
-    lease.free = True  # to somebody else
+    lease.free = True  # to another
     leadership.step()
     lease.free = False
 
     leadership.step()
 
-    standing = leadership.standing()
-    assert standing is not None
-    assert (standing.epoch, standing.holder) == (None, "machine:7")
+    state = leadership.state()
+    assert state is not None
+    assert (state.epoch, state.holder) == (None, "machine:7")
     assert refused(leadership)
     assert leadership.counts.lost == 1
 
 
-def test_a_process_that_cannot_lead_gives_the_lease_back_and_does_not_ask_again_until_it_can() -> None:
+def test_a_process_that_cannot_lead_releases_the_lease_until_it_can() -> None:
     leadership, lease, _ = leading()
     leadership.healthy = lambda: False
 
@@ -137,33 +137,33 @@ def test_the_floor_makes_the_next_epoch_higher() -> None:
     assert leadership.fence() == 42
 
 
-def test_every_change_is_told_and_the_first_answer_too() -> None:
+def test_every_change_is_notified_and_the_first_answer_too() -> None:
     lease = FakeLease()
     lease.free = False
     leadership = Leadership(lease, ManualClock().monotonic)
-    told: list[int | None] = []
+    notified: list[int | None] = []
 
     def note() -> None:
-        standing = leadership.standing()
-        told.append(standing.epoch if standing else -1)
+        state = leadership.state()
+        notified.append(state.epoch if state else -1)
 
-    leadership.changed = note
+    leadership.on_change = note
 
     leadership.step()
     leadership.step()
     lease.free = True
     leadership.step()
     leadership.step()
-    leadership.give_back()
+    leadership.release()
 
-    assert told == [None, 1, None]
+    assert notified == [None, 1, None]
 
 
-def test_closing_gives_the_lease_back_even_when_it_was_just_got() -> None:
+def test_closing_releases_the_lease_even_when_it_was_just_acquired() -> None:
     lease = FakeLease(None)
     leadership = Leadership(lease)
     got = threading.Event()
-    leadership.changed = got.set
+    leadership.on_change = got.set
     leadership.start()
     assert got.wait(60)
 
@@ -173,11 +173,11 @@ def test_closing_gives_the_lease_back_even_when_it_was_just_got() -> None:
     assert refused(leadership)
 
 
-def test_a_lease_that_cannot_be_given_back_is_left_to_run_out() -> None:
+def test_a_lease_that_cannot_be_released_expires() -> None:
     leadership, lease, _ = leading()
     lease.away = True
 
-    leadership.give_back()
+    leadership.release()
 
     assert refused(leadership)
 
@@ -203,7 +203,7 @@ def test_a_single_tick_is_refused_while_another_leads() -> None:
 def test_a_single_tick_waits_for_a_first_answer_that_takes_long() -> None:
     class Slow(FakeLease):
         def acquire(self, floor: int) -> Grant | None:
-            time.sleep(0.5)
+            time.sleep(0.2)
             return super().acquire(floor)
 
     with Leadership(Slow()).held(0.1) as epoch:
@@ -214,7 +214,7 @@ def test_a_single_tick_does_not_wait_long_for_a_lease_that_is_away() -> None:
     lease = FakeLease()
     lease.away = True
 
-    with pytest.raises(GeneratorError, match="could not be asked for"), Leadership(lease).held(0.2):
+    with pytest.raises(GeneratorError, match="could not be reached"), Leadership(lease).held(0.2):
         pytest.fail("it was let in")
 
 

@@ -16,7 +16,7 @@ from generator.compose.all import compose_free
 from generator.site.pages.render import Pages, PageView
 from generator.site.resources import Resources, static_assets
 from tests.support.builders import CONTEXTS, SEALED_PROBABILITIES, SEALED_SALT
-from tests.support.publish_fixture import arena, schemas, view
+from tests.support.page_view import arena, schemas, view
 
 
 class _Reader(HTMLParser):

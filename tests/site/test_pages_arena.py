@@ -9,14 +9,14 @@ from html import unescape
 import pytest
 
 from generator.arena.scores import track_record, wilson
-from generator.arena.teacher import Standing
+from generator.arena.teacher import RunningTotals
 from generator.arena.values import Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.site.pages.record import headline, verdict
 from generator.site.pages.render import Pages, PageView
 from tests.support.builders import CONTEXTS, SEALED_PROBABILITIES, SEALED_SALT
-from tests.support.publish_fixture import arena, predictions, rounds, view
+from tests.support.page_view import arena, predictions, rounds, view
 
 EMPTY = view(SourceMode.LIVE, known=False, empty=True)
 
@@ -94,7 +94,7 @@ def test_how_to_vote_tells_command_and_note_of_the_open_round() -> None:
 def test_the_crowd_stands_with_what_may_be_wrong_with_it() -> None:
     text = _page("/arena/")
 
-    assert "No voter of this round has a record above chance yet." in text
+    assert "right more often than chance, so new addresses count for nothing" in text
     assert "9 votes came within a minute at 2026-11-20T08:50:00Z: 88.9 % the same answer, 77.8 % from new" in text
 
 
@@ -192,6 +192,6 @@ def test_the_headline_claims_no_more_than_the_interval_allows(hits: int, n: int,
 
 
 def test_a_verdict_without_cases_claims_nothing() -> None:
-    none = track_record("hourly", Standing().hourly)
+    none = track_record("hourly", RunningTotals().hourly)
 
     assert verdict(none) == "No forecast has come due yet, so nothing is known about their worth."

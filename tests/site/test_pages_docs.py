@@ -16,12 +16,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from generator.catalog.endpoints import ENDPOINTS
-from generator.catalog.examples import READ
 from generator.catalog.products import PRODUCTS
 from generator.compose.all import compose_free
 from generator.site.pages.render import Pages, PageView
 from tests.support.builders import CONTEXTS
-from tests.support.publish_fixture import schemas
+from tests.support.page_view import schemas
 
 OFFER = {"amount": "20000", "asset": "31566704", "payTo": "PAYEE"}
 
@@ -76,7 +75,7 @@ def test_the_python_program_of_a_free_endpoint_prints_what_it_reads(page: str, e
 
     lines = _run(programs(page, "Python")[row.name]).splitlines()
 
-    assert len([line for line in lines if not line.startswith("stale")]) == len(READ[row.id])
+    assert len([line for line in lines if not line.startswith("stale")]) == len(row.first_read)
     assert "None" not in lines
 
 

@@ -10,14 +10,15 @@ from typing import Any
 
 import pytest
 
-from generator.catalog.changes import VERSIONS
 from generator.catalog.discovery import CATALOG_VERSION, FEEDS, PAGES, SharePicture, SitePage
 from generator.catalog.measured import DAYS, MARKETS, MEASURED
 from generator.catalog.words import SourceMode
 from generator.compose.context import Freshness
+from generator.site.pages.changelog import Version, versions
 from generator.site.pages.render import Pages, PageView, lasting
 from generator.site.resources import Resources
-from tests.support.publish_fixture import HOUR_MS, view
+from tests.support.builders import HOUR_MS
+from tests.support.page_view import view
 
 BASE = "http://127.0.0.1:8402"
 
@@ -162,13 +163,19 @@ def test_a_new_outcome_reaches_the_track_record_at_once() -> None:
     assert before != after
 
 
-def test_the_changelog_page_and_file_name_the_same_versions(files: dict[str, bytes]) -> None:
-    written = (Path(__file__).parents[2] / "CHANGELOG.md").read_text()
+def test_the_changelog_page_shows_what_the_file_lists(files: dict[str, bytes]) -> None:
+    written = versions((Path(__file__).parents[2] / "CHANGELOG.md").read_text())
     html = files["/changelog/index.html"].decode()
 
-    assert re.findall(r"^## (\S+)", written, re.MULTILINE) == [version.number for version in VERSIONS]
-    assert VERSIONS[0].number == CATALOG_VERSION
-    assert all(f'<h2 id="v{version.number}">' in html for version in VERSIONS)
+    assert written[0].number == CATALOG_VERSION
+    assert all(f'<h2 id="v{version.number}">' in html for version in written)
+    assert all(version.summary and version.changes for version in written)
+
+
+def test_the_changelog_joins_lines_and_leaves_other_sections_out() -> None:
+    text = "# Changelog\n\n## 2.0.0\n\nOne\nline.\n\n### Added\n\n- `a`\n  b\n- c\n\n### In detail\n\n- d\n"
+
+    assert versions(text) == (Version("2.0.0", "One line.", (("added", "a b"), ("added", "c"))),)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path)

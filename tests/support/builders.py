@@ -24,17 +24,9 @@ from generator.arena.values import (
     TeacherMetrics,
     TrackRecord,
 )
-from generator.brain.values import (
-    AssetReading,
-    BrainReading,
-    Evidence,
-    Forecast,
-    LearningReading,
-    Probabilities,
-    RegimeReading,
-    Side,
-    VolatilityOutlook,
-)
+from generator.brain.evidence import Evidence, Side
+from generator.brain.forecast import Forecast, Probabilities
+from generator.brain.reading import AssetReading, BrainReading, LearningReading, RegimeReading, VolatilityOutlook
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import (
     Bias,

@@ -14,12 +14,10 @@ from algosdk import encoding, transaction
 from starlette.testclient import TestClient
 
 from gateway.devnet.app import Hooks, build_devnet
-from gateway.devnet.keys import Key, new_key
-from gateway.devnet.ledger import Ledger
-from gateway.devnet.rounds import FIRST_ROUND_AT, ROUND_S
+from gateway.devnet.ledger import FIRST_ROUND_AT, ROUND_S, Ledger
 from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.transactions import Item, parse_item, signed
-from gateway.devnet.wallet import Offer, SignedPayment, sign_payment
+from gateway.devnet.wallet import Key, PaymentOption, SignedPayment, new_key, sign_payment
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET, Network
 from tests.support.clock import ManualClock
@@ -76,7 +74,7 @@ class DevnetApp:
 
     def payment(self, **changes: Any) -> SignedPayment:
         entry = self.offer(**changes)
-        offer = Offer(
+        offer = PaymentOption(
             entry, entry["network"], int(entry["asset"]), int(entry["amount"]), entry["payTo"], self.fee_payer
         )
         return sign_payment({}, offer, self.buyer, DEVNET, self.ledger.rounds.current())

@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gateway.devnet.keys import Key, new_key
-from gateway.devnet.wallet import SignedPayment, choose_offer, read_challenge, sign_payment
+from gateway.devnet.wallet import Key, SignedPayment, choose_option, new_key, read_challenge, sign_payment
 from gateway.wire.networks import TESTNET
 from tests.outside.processes import REPOSITORY, get_json
 from tests.support.processes import clean_environment
@@ -176,7 +175,7 @@ class Buyer:
         status, headers = _status(origin + PRODUCT)
         assert status == 402, status
         challenge = read_challenge(headers["PAYMENT-REQUIRED"])
-        offer = choose_offer(challenge, TESTNET, 10_000)
+        offer = choose_option(challenge, TESTNET, 10_000)
         last = get_json(f"{self.chain}/algod/v2/status")["last-round"]
         return sign_payment(challenge, offer, self.key, TESTNET, int(last))
 
@@ -206,7 +205,7 @@ def at_work(*work: Callable[[], None], stop: Sequence[threading.Event]) -> Itera
             thread.join(60)
 
 
-def shared(environment: dict[str, str], bucket: str, database: str, lease: str, key: Path) -> dict[str, str]:
+def shared(environment: dict[str, str], bucket: str, database: str, key: Path) -> dict[str, str]:
     """Return the settings that every generator has in common."""
     return {
         **environment,
@@ -215,7 +214,7 @@ def shared(environment: dict[str, str], bucket: str, database: str, lease: str, 
         "EMI_SITE_URL": f"s3://{bucket}/site",
         "EMI_VAULT_URL": f"s3://{bucket}/vault",
         "EMI_MEMORY_URL": database,
-        "EMI_LEASE_URL": lease,
+        "EMI_LEASE_URL": database,
         "EMI_LOG_KEY_FILE": str(key),
     }
 

@@ -1,4 +1,4 @@
-"""What every lease must do, asked of any kind of it."""
+"""What every lease must do, checked for any kind."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from generator.errors import LeadershipLost, LeaseUnreachable
-from generator.runtime.lease.values import Grant, Lease
+from generator.lease import Grant, Lease
 
 Make = Callable[[], Lease]
 
 
 class FakeLease:
-    """A lease that does what a test says."""
+    """A lease that a test controls."""
 
     def __init__(self, ttl_s: float | None = 3.0) -> None:
         self.ttl_s = ttl_s
@@ -56,7 +56,7 @@ class FakeLease:
 
 
 def one_at_a_time(make: Make) -> None:
-    """One holds it; the other gets it, under a higher epoch, as soon as it is given back."""
+    """One holds it; the other gets it, under a higher epoch, as soon as it is released."""
     one, two = make(), make()
 
     first = one.acquire(0)
@@ -67,7 +67,7 @@ def one_at_a_time(make: Make) -> None:
 
     assert first is not None
     assert refused is None
-    assert two.holder() != "nobody"
+    assert two.holder() != "another generator"
     assert second is not None
     assert second.epoch > first.epoch
     with pytest.raises(LeadershipLost):
@@ -90,7 +90,7 @@ def epochs_only_rise(make: Make) -> None:
 
 
 def one_of_many_wins(make: Make, rivals: int = 8) -> None:
-    """Asked for by many at the same moment it is one's."""
+    """Acquired by many at the same moment it is held by one."""
     won: list[Any] = []
     barrier = threading.Barrier(rivals)
     leases = [make() for _ in range(rivals)]

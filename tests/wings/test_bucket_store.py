@@ -127,12 +127,12 @@ def _aws(endpoint: str, **more: str) -> dict[str, str]:
         ("/log/tile/0/000", ("application/octet-stream", None)),
     ],
 )
-def test_media_type_and_encoding_are_told_from_the_name(path: str, expected: tuple[str, str | None]) -> None:
-    beside = {"/api/reasoning.php", "/index.html", path}
+def test_media_type_and_encoding_follow_from_the_name(path: str, expected: tuple[str, str | None]) -> None:
+    siblings = {"/api/reasoning.php", "/index.html", path}
 
-    told = attributes(path, beside, "no-store")
+    found = attributes(path, siblings, "no-store")
 
-    assert (told["Content-Type"], told.get("Content-Encoding")) == expected
+    assert (found["Content-Type"], found.get("Content-Encoding")) == expected
 
 
 def test_errors_of_any_other_kind_are_faults_too(tmp_path: Path) -> None:

@@ -1,24 +1,20 @@
-"""The leases that need a server: a row in PostgreSQL, an object in an S3."""
+"""The lease in PostgreSQL: one row."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
 from generator.errors import LeadershipLost, LeaseUnreachable
 from generator.record.memory.store import Memory
-from generator.runtime.lease.opening import open_lease
-from generator.settings import GeneratorSettings
-from generator.wings.bucket_lease import BucketLease
 from generator.wings.postgres_lease import PostgresLease
-from tests.support.arena_inputs import NOON, inputs_at
+from tests.support.arena_inputs import NOON, inputs_at, play_tick
 from tests.support.leases import epochs_only_rise, one_at_a_time, one_of_many_wins
-from tests.support.servers import make_bucket, postgres, s3
+from tests.support.servers import postgres
 
 pytestmark = pytest.mark.outside
 
@@ -52,17 +48,7 @@ def row(database: str) -> Iterator[Callable[..., PostgresLease]]:
         lease.close()
 
 
-@pytest.fixture(scope="module")
-def bucket_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("s3")
-    with s3(folder) as environment, pytest.MonkeyPatch.context() as patch:
-        for name, value in environment.items():
-            patch.setenv(name, value)
-        make_bucket(environment, "leases")
-        yield "s3://leases"
-
-
-def test_the_row_is_one_processes_at_a_time(row: Callable[..., PostgresLease]) -> None:
+def test_one_process_at_a_time_holds_the_row(row: Callable[..., PostgresLease]) -> None:
     one_at_a_time(row)
 
 
@@ -87,11 +73,11 @@ def test_a_row_that_is_not_renewed_is_taken_by_the_databases_clock(row: Callable
     assert taken.epoch == 2
     with pytest.raises(LeadershipLost):
         leader.renew()
-    leader.release()  # another's by now: left alone
+    leader.release()  # another's by now: unchanged
     standby.renew()
 
 
-def test_a_row_that_ran_out_and_that_nobody_took_goes_on(row: Callable[..., PostgresLease]) -> None:
+def test_a_row_that_expired_and_that_no_one_took_is_renewed(row: Callable[..., PostgresLease]) -> None:
     leader, standby = row(4.0), row(4.0)
     leader.acquire(0)
     time.sleep(4.1)
@@ -101,7 +87,7 @@ def test_a_row_that_ran_out_and_that_nobody_took_goes_on(row: Callable[..., Post
     assert standby.acquire(0) is None
 
 
-def test_a_restarted_database_is_asked_over_a_new_connection(database: str, row: Callable[..., PostgresLease]) -> None:
+def test_a_restarted_database_gets_a_new_connection(database: str, row: Callable[..., PostgresLease]) -> None:
     lease = row()
     lease.acquire(0)
     engine = sa.create_engine(database)
@@ -118,7 +104,7 @@ def test_a_restarted_database_is_asked_over_a_new_connection(database: str, row:
     lease.renew()
 
 
-def test_a_database_that_is_not_there_is_told_without_the_password() -> None:
+def test_a_database_that_is_absent_is_reported_without_the_password() -> None:
     lease = PostgresLease("postgresql+psycopg://emi:hidden@127.0.0.1:1/none")
 
     with pytest.raises(LeaseUnreachable) as caught:
@@ -126,44 +112,6 @@ def test_a_database_that_is_not_there_is_told_without_the_password() -> None:
 
     assert "hidden" not in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_the_object_in_an_s3_is_one_processes_at_a_time(bucket_url: str, tmp_path: Path) -> None:
-    def make() -> BucketLease:
-        lease = open_lease(GeneratorSettings(state_dir=tmp_path, lease_url=f"{bucket_url}/one"))
-        assert isinstance(lease, BucketLease)
-        return lease
-
-    one_at_a_time(make)
-    epochs_only_rise(make)
-    one_of_many_wins(make)
-
-
-def test_an_object_in_an_s3_that_does_not_change_is_taken(bucket_url: str, tmp_path: Path) -> None:
-    settings = GeneratorSettings(state_dir=tmp_path, lease_url=f"{bucket_url}/two", lease_ttl_seconds=1)
-    leader, standby = open_lease(settings), open_lease(settings)
-    leader.acquire(0)
-    for _ in range(4):
-        assert standby.acquire(0) is None
-        time.sleep(0.4)
-        leader.renew()
-    standby.acquire(0)
-
-    time.sleep(1.1)
-    taken = standby.acquire(0)
-
-    assert taken is not None
-    assert taken.epoch == 2
-    with pytest.raises(LeadershipLost):
-        leader.renew()
-
-
-@pytest.mark.usefixtures("bucket_url")
-def test_a_bucket_that_is_not_there_is_told(tmp_path: Path) -> None:
-    lease = open_lease(GeneratorSettings(state_dir=tmp_path, lease_url="s3://nowhere/at/all"))
-
-    with pytest.raises(LeaseUnreachable):
-        lease.acquire(0)
 
 
 def test_generators_that_start_on_a_new_database_at_once_make_its_tables_once(database: str) -> None:
@@ -186,25 +134,25 @@ def test_generators_that_start_on_a_new_database_at_once_make_its_tables_once(da
     assert not faults
 
 
-def test_a_leader_stopped_within_its_transaction_neither_blocks_the_next_nor_writes(database: str) -> None:
+def test_a_leader_suspended_in_a_transaction_neither_blocks_nor_writes(database: str) -> None:
     old, new = Memory.open(database, lambda: 1), Memory.open(database, lambda: 2)
     old.claim()
 
-    def stopped_in_between() -> None:
+    def suspended_in_between() -> None:
         with old.batch():
-            old.play(inputs_at(NOON))
+            play_tick(old, inputs_at(NOON))
             began = time.monotonic()
             new.claim()  # waits until PostgreSQL ends the idle transaction
             assert time.monotonic() - began < 60
-            new.play(inputs_at(NOON))
-            old.play(inputs_at(NOON + 60_000))
+            play_tick(new, inputs_at(NOON))
+            play_tick(old, inputs_at(NOON + 60_000))
 
     with pytest.raises(Exception, match=r"cannot be used|taken over"):
-        stopped_in_between()
+        suspended_in_between()
 
     assert new.epoch() == 2
-    new.play(inputs_at(NOON + 60_000))
+    play_tick(new, inputs_at(NOON + 60_000))
     with pytest.raises(LeadershipLost):
-        old.play(inputs_at(NOON + 120_000))
+        play_tick(old, inputs_at(NOON + 120_000))
     old.close()
     new.close()

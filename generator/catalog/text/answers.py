@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from generator.catalog.counts import ASSETS_IN_WORDS
+from generator.catalog.counts import ASSETS_IN_WORDS, PRODUCTS_IN_WORDS
 
 DEFAULT_PROJECT: Final = "Educational Market Intelligence"
 
@@ -76,9 +76,7 @@ WHAT_THIS_IS_NOT: Final = (
     "Not financial, investment or trading advice, not a signal, and not a promise of any outcome. "
     "It gives no prices at which to act."
 )
-ECOSYSTEM: Final = (
-    "Educational Market Intelligence API: free public context, and four answers paid per request by x402."
-)
+ECOSYSTEM: Final = f"Educational Market Intelligence API: free public context, and {PRODUCTS_IN_WORDS} answers paid per request by x402."
 
 NO_FORECAST: Final = "no forecast: {reason}"
 NOTHING_CLAIMED: Final = "No forecast is made: {reason}. NEUTRAL is given because nothing is claimed."

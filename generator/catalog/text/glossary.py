@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from generator.catalog.counts import ASSETS_IN_WORDS
+
 GLOSSARY: Final[dict[str, str]] = {
     "regime": "The kind of market we are in now: rising, falling, flat or wild.",
     "risk on": "Most prices rise and the moves are calm.",
@@ -12,7 +14,7 @@ GLOSSARY: Final[dict[str, str]] = {
     "high volatility": "Prices move far and fast, both ways.",
     "transition": "The market may be changing from one kind to another.",
     "volatility": "How far prices move in a given time.",
-    "breadth": "How many of the seven coins rose in the last day.",
+    "breadth": f"How many of the {ASSETS_IN_WORDS} coins rose in the last day.",
     "confidence": "How sure the reading is, from 0 to 100. It is not a promise.",
     "probability": "How often we expect a thing, from 0 (never) to 1 (always).",
     "neutral band": "A small move, up or down, that we count as no move.",
@@ -47,7 +49,7 @@ GLOSSARY: Final[dict[str, str]] = {
     "mid": "The price halfway between the best bid and the best ask.",
     "volume": "How much was traded in a given time.",
     "venue": "A place where coins change hands.",
-    "asset": "A coin that we read. There are seven.",
+    "asset": f"A coin that we read. There are {ASSETS_IN_WORDS}.",
     "derivatives": "Deals whose worth hangs on the price of a coin, such as futures.",
     "futures": "Deals made now on a later price.",
     "leveraging up": "New futures deals are being made.",

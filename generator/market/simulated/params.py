@@ -1,6 +1,6 @@
 """Constants of the simulated market: regimes, assets, block length.
 
-Daily volatility and drift are the `base` family of the brain study; the rest is chosen to look like the seven
+Daily volatility and drift are the `base` family of the brain study; the rest is chosen to look like the
 assets (levels, turnover, books, futures) and to react to the regime the way markets do.
 """
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
 from typing import Final
 
 import numpy as np
+from numpy.random import Generator
 
+from generator.catalog.assets import ASSETS
 from generator.market.simulated.params import BLOCK_BARS
 from generator.market.values import FloatArray
 
 MAX_SEED: Final = 2**63
+_DRAWN_TOGETHER: Final = 7  # assets in one draw; each later one is drawn alone, so that it changes no other
 _SEAM_BARS: Final = 288  # each side of a block boundary
 _TAIL_CAP: Final = 15.0  # a 5-minute scale never exceeds fifteen times its own; keeps years plausible
 
@@ -35,9 +39,38 @@ class Stream(IntEnum):
     VENUES = 15
 
 
-def generator(seed: int, stream: Stream, index: int, part: int = 0) -> np.random.Generator:
+def generator(seed: int, stream: Stream, index: int, part: int = 0, *more: int) -> Generator:
     """Make the generator of one block (or minute) of one stream; the same arguments give the same numbers."""
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, int(stream), index, part))))
+    return Generator(np.random.PCG64(np.random.SeedSequence((seed, int(stream), index, part, *more))))
+
+
+class Draws:
+    """Random numbers for every asset from one block (or minute) of one stream."""
+
+    def __init__(self, seed: int, stream: Stream, index: int, part: int = 0) -> None:
+        self.common = generator(seed, stream, index, part)
+        self._alone = [generator(seed, stream, index, part, at) for at in range(_DRAWN_TOGETHER, len(ASSETS))]
+
+    def each(
+        self,
+        draw: Callable[[Generator, tuple[int, ...]], FloatArray],
+        before: tuple[int, ...] = (),
+        after: tuple[int, ...] = (),
+        shared: int = 0,
+    ) -> FloatArray:
+        """Draw for every asset.
+
+        Args:
+            draw: from a generator, by shape.
+            before: axes before that of the assets.
+            after: axes after it.
+            shared: places before the first asset, for what all have in common.
+
+        Returns:
+            Shape (*before, shared + assets, *after).
+        """
+        first = draw(self.common, (*before, shared + _DRAWN_TOGETHER, *after))
+        return np.concatenate([first, *(draw(one, (*before, 1, *after)) for one in self._alone)], axis=len(before))
 
 
 def autoregress(shocks: FloatArray, memory: float) -> FloatArray:
@@ -56,32 +89,32 @@ def autoregress(shocks: FloatArray, memory: float) -> FloatArray:
     return path
 
 
-def _stationary(rng: np.random.Generator, bars: int, columns: int, half_life_bars: float) -> FloatArray:
+def _stationary(draws: Draws, bars: int, half_life_bars: float) -> FloatArray:
     memory = 0.5 ** (1.0 / half_life_bars)
-    shocks = rng.standard_normal((bars, columns))
+    shocks = draws.each(Generator.standard_normal, (bars,), shared=1)
     shocks[1:] *= np.sqrt(1.0 - memory * memory)
     return autoregress(shocks, memory)
 
 
-def ornstein_uhlenbeck(seed: int, stream: Stream, block: int, columns: int, half_life_bars: float) -> FloatArray:
+def ornstein_uhlenbeck(seed: int, stream: Stream, block: int, half_life_bars: float) -> FloatArray:
     """Return a unit-variance mean-reverting path over one block that joins its neighbours without a step.
 
     Each block has its own path and each boundary has one too; near a boundary the block's path fades into the
     boundary's with weights whose squares sum to 1, so the variance stays 1 and no earlier block is needed.
 
     Returns:
-        Shape (BLOCK_BARS, columns).
+        Shape (BLOCK_BARS, 1 + assets): a path that all share, then each its own.
     """
-    path = _stationary(generator(seed, stream, block), BLOCK_BARS, columns, half_life_bars)
+    path = _stationary(Draws(seed, stream, block), BLOCK_BARS, half_life_bars)
     fade = np.linspace(0.0, np.pi / 2.0, _SEAM_BARS + 1)[1:, None]
-    left = _stationary(generator(seed, stream, block, 1), 2 * _SEAM_BARS, columns, half_life_bars)
-    right = _stationary(generator(seed, stream, block + 1, 1), 2 * _SEAM_BARS, columns, half_life_bars)
+    left = _stationary(Draws(seed, stream, block, 1), 2 * _SEAM_BARS, half_life_bars)
+    right = _stationary(Draws(seed, stream, block + 1, 1), 2 * _SEAM_BARS, half_life_bars)
     path[:_SEAM_BARS] = np.sin(fade) * path[:_SEAM_BARS] + np.cos(fade) * left[_SEAM_BARS:]
     path[-_SEAM_BARS:] = np.cos(fade) * path[-_SEAM_BARS:] + np.sin(fade) * right[:_SEAM_BARS]
     return path
 
 
-def tail_scale(rng: np.random.Generator, shape: tuple[int, int]) -> FloatArray:
+def tail_scale(rng: Generator, shape: tuple[int, ...]) -> FloatArray:
     """Return scales that turn unit normals into unit-variance Student t with four degrees of freedom."""
     scale: FloatArray = np.sqrt(2.0 / rng.chisquare(4.0, shape))
     return np.minimum(scale, _TAIL_CAP)

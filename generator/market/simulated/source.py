@@ -1,4 +1,4 @@
-"""The embedded source: a seeded regime-switching market of seven assets whose true regime is known."""
+"""The embedded source: a seeded regime-switching market whose true regime is known."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import RegimeLabel, SourceMode, SourceStatus
 from generator.market.simulated.market import SimulatedMarket
 from generator.market.simulated.params import BARS_A_DAY, MINUTE_MS
-from generator.market.simulated.random import Stream, generator
+from generator.market.simulated.random import Draws, Stream
 from generator.market.source import Progress
 from generator.market.values import (
     BAR_MS,
@@ -98,9 +98,9 @@ class SimulatedSource:
     def venue_mids(self, t_ms: int) -> dict[str, dict[str, float]]:
         """Return each asset's mid at each venue in USD: one on the market's mid, one up to 2 bp below, one above."""
         minute = t_ms // MINUTE_MS
-        rng = generator(self._seed, Stream.VENUES, minute)
-        gaps = rng.uniform(0.2, _MAX_GAP_BPS, (len(ASSETS), 2)) * 1e-4
-        turns = rng.integers(0, len(VENUES), len(ASSETS))
+        draws = Draws(self._seed, Stream.VENUES, minute)
+        gaps = draws.each(lambda rng, shape: rng.uniform(0.2, _MAX_GAP_BPS, shape), after=(2,)) * 1e-4
+        turns = draws.each(lambda rng, shape: rng.integers(0, len(VENUES), shape).astype(float)).astype(int)
         mids = np.exp(self._market.log_mids(t_ms))
         offered = np.column_stack([mids * (1.0 - gaps[:, 0]), mids, mids * (1.0 + gaps[:, 1])])
         return {

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
-from generator.contract.registry import MODELS
+from generator.compose.all import MODELS
 
 REF = "#/components/schemas/{model}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from generator.catalog.contact import contact_of
+from generator.catalog.counts import ENDPOINTS_IN_WORDS, PRODUCTS_IN_WORDS
 from generator.catalog.discovery import CATALOG_VERSION
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, RECOMMENDED_ORDER
 from generator.catalog.links import BUYER, BUYER_AGENT, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML
@@ -38,8 +39,8 @@ def description() -> str:
     return (
         "Educational market intelligence over HTTPS: market regime, direction with its confidence, liquidity, "
         "derivatives pressure, a live human-against-AI prediction game (the Arena), its lessons, and statistics. "
-        "Every endpoint is GET and returns JSON. Nine endpoints are free; four answers are paid per request by x402 "
-        "version 2. The service holds no funds or private keys, connects to no exchange account and executes no "
+        f"Every endpoint is GET and returns JSON. {ENDPOINTS_IN_WORDS.capitalize()} endpoints are free; {PRODUCTS_IN_WORDS} "
+        "answers are paid per request by x402 version 2. The service holds no funds or private keys, connects to no exchange account and executes no "
         "trades. Scoring internals are not exposed. Unknown values are null and named in `limitations`; objects may "
         f"gain fields at any time.\n\n{DISCLAIMER}"
     )

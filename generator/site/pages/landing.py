@@ -20,8 +20,8 @@ from generator.site.charts.now import fundings, swings
 from generator.site.charts.plot import Chart
 from generator.site.charts.record import GUESS_PERCENT, interval
 from generator.site.charts.spark import scale, sparkline
+from generator.site.format import NOT_YET, UNKNOWN, duration, percent, price, signed, tied, usd, when, word
 from generator.site.pages.arena import brain_words, crowd_bar, crowd_words, question
-from generator.site.pages.format import NOT_YET, UNKNOWN, duration, percent, price, signed, tied, usd, when, word
 from generator.site.pages.record import verdict
 
 Bodies = Mapping[str, Mapping[str, Any]]

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
+from generator.catalog.counts import ASSETS_IN_WORDS, ENDPOINTS_IN_WORDS, PRODUCTS_IN_WORDS
 from generator.catalog.discovery import CATALOG_VERSION, SitePage
 from generator.catalog.downloads import DOWNLOADS
 from generator.catalog.endpoints import ENDPOINTS
@@ -69,7 +70,7 @@ def _readings(site: Site) -> Node:
         "@id": f"{site.base_url}/#readings",
         "name": "Readings of the crypto market, each minute",
         "description": "Market regime, direction, liquidity, futures pressure, a prediction game and its statistics for "
-        "seven crypto assets, in words and numbers, renewed once a minute. Educational only.",
+        f"{ASSETS_IN_WORDS} crypto assets, in words and numbers, renewed once a minute. Educational only.",
         "url": f"{site.base_url}/",
         "isAccessibleForFree": True,
         "dateModified": MADE,
@@ -107,7 +108,7 @@ def _api(site: Site) -> Node:
         "@type": "WebAPI",
         "@id": f"{site.base_url}{DOCS}#api",
         "name": f"{site.project} API",
-        "description": "JSON over HTTPS, GET only: nine free answers and four paid per request by x402.",
+        "description": f"JSON over HTTPS, GET only: {ENDPOINTS_IN_WORDS} free answers and {PRODUCTS_IN_WORDS} paid per request by x402.",
         "url": f"{site.base_url}/",
         "documentation": [f"{site.base_url}{DOCS}", f"{site.base_url}{OPENAPI_JSON}"],
         "version": CATALOG_VERSION,

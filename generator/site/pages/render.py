@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from gateway.wire.networks import NETWORKS
 from generator.arena.values import PredictionMade
 from generator.catalog.assets import ASSETS
-from generator.catalog.changes import VERSIONS
+from generator.catalog.counts import ASSETS_IN_WORDS, ENDPOINTS_IN_WORDS, PRODUCTS_IN_WORDS
 from generator.catalog.discovery import (
     CATALOG_VERSION,
     DISCOVERY_FILES,
@@ -23,7 +23,7 @@ from generator.catalog.discovery import (
     SharePicture,
     SitePage,
 )
-from generator.catalog.downloads import DOWNLOADS
+from generator.catalog.downloads import DOWNLOADS, RecordFile
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
 from generator.catalog.formats import iso
 from generator.catalog.links import ARENA, BUYER, BUYER_AGENT, DOCS, LEARN, STATUS, TRACK_RECORD
@@ -34,9 +34,9 @@ from generator.catalog.text.glossary import glossary
 from generator.catalog.text.labels import MODE_BANNERS
 from generator.catalog.text.questions import LEARN_QUESTIONS, PRICING_QUESTIONS
 from generator.compose.context import TickContext
-from generator.site.downloads import Listed
-from generator.site.pages import format as page_format
+from generator.site import format as page_format
 from generator.site.pages.arena import history, live_view, question, rate_words, voters, who_was_right
+from generator.site.pages.changelog import versions
 from generator.site.pages.docs import Schemas, answer, docs
 from generator.site.pages.landing import landing, missing
 from generator.site.pages.linked import linked_data
@@ -69,7 +69,7 @@ class PageView:
     rounds: Sequence[Mapping[str, Any]] = ()
     predictions: Sequence[PredictionMade] = ()
     shares: Mapping[str, SharePicture] = field(default_factory=dict)
-    months: Sequence[Listed] = ()
+    months: Sequence[RecordFile] = ()
 
 
 def _nothing(_view: PageView) -> Mapping[str, Any]:
@@ -335,7 +335,7 @@ def environment(resources: Resources) -> Environment:
     """
     env = Environment(
         loader=FileSystemLoader(resources.templates),
-        autoescape=select_autoescape(("html", "xml"), default=False),
+        autoescape=select_autoescape(("html", "xml", "svg"), default=False),
         undefined=StrictUndefined,
         auto_reload=False,
         trim_blocks=True,
@@ -344,7 +344,7 @@ def environment(resources: Resources) -> Environment:
     )
     names = ("price", "percent", "signed", "usd", "word", "when", "clock", "duration", "count", "left", "coded")
     env.filters.update({name: getattr(page_format, name) for name in names}, iso=iso, rate=rate_words)
-    env.globals.update(_facts(), assets_version=assets_version(resources))
+    env.globals.update(_facts(), versions=versions(resources.changelog), assets_version=assets_version(resources))
     return env
 
 
@@ -359,7 +359,9 @@ def _facts() -> dict[str, Any]:
         "downloads": DOWNLOADS,
         "feeds": FEEDS,
         "statuses": STATUSES,
-        "versions": VERSIONS,
+        "asset_count": ASSETS_IN_WORDS,
+        "endpoint_count": ENDPOINTS_IN_WORDS,
+        "product_count": PRODUCTS_IN_WORDS,
         "buyer": BUYER,
         "buyer_agent": BUYER_AGENT,
         "cache_seconds": CACHE_SECONDS,

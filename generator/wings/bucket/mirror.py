@@ -2,7 +2,7 @@
 
 The object store is what readers see, so it goes first: the copy never shows a release that they cannot have. The copy
 is there for whatever looks at this machine: `emi gateway --preview`, `emi vote`, `emi verify`. A copy that cannot be
-written is told and counted, but the release is published all the same.
+written is logged and counted, but the release is published all the same.
 """
 
 from __future__ import annotations

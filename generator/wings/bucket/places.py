@@ -6,7 +6,7 @@ import secrets
 from pathlib import Path
 
 from generator.errors import PublishError
-from generator.fence import Fence, one_writer
+from generator.lease import Fence, one_writer
 from generator.release.release import Releases
 from generator.release.values import SiteStore, VaultStore
 from generator.release.vault import Vault

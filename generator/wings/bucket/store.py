@@ -210,15 +210,15 @@ class ObjectBucket:
 def swap(bucket: Bucket, path: str, data: bytes, known: Stored | None, attributes: Mapping[str, str]) -> Stored:
     """Compare and swap: store `data` if `known` still lies at `path` (None: if nothing does).
 
-    An answer that got lost, and a retry that meets its own first try, are told apart by reading back; so `data` must
-    be bytes that nobody else writes.
+    An answer that got lost, and a retry that meets its own first try, are distinguished by reading back; so `data` must
+    be bytes that no one else writes.
 
     Returns:
         What lies there now, which is `data`.
 
     Raises:
         Conflict: another's bytes lie there.
-        StoreFault: it is not stored, or nobody can tell; ask again before the next swap.
+        StoreFault: it is not stored, or that is unknown; read again before the next swap.
     """
     try:
         if known is None:

@@ -29,7 +29,7 @@ const PROBLEMS = {
   413: ["body-refused", "Requests carry no body here"],
   431: ["headers-too-large", "The request headers are larger than 16 KiB"],
   500: ["internal", "Something failed on our side"],
-  503: ["unavailable", "No honest answer can be given right now"],
+  503: ["unavailable", "Temporarily unavailable"],
 };
 
 /** A page names its Markdown twin, and the twin its page (RFC 8288); other files name nothing. */

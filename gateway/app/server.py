@@ -1,0 +1,296 @@
+"""The HTTP server, and the only module that knows which one: uvicorn, over httptools.
+
+Every connection has limits on how slowly and how much its client may send. A request that carries no payment for a
+product gets the finished bytes of its challenge as soon as its head is read; every other request goes the usual way
+through the application.
+
+`Connection` extends a protocol class of uvicorn that is not public. `tests/app/test_server.py` names what it needs of
+it, and pyproject.toml keeps uvicorn below the next minor version; docs/decisions/server.md says why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import resource
+import socket
+from collections import Counter
+from types import SimpleNamespace
+from typing import Any, ClassVar, Final
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from gateway.app.answers import Encoded
+from gateway.app.limits import MAX_HEADER_BYTES
+from gateway.app.state import GatewayState
+
+# Larger than the 64 KiB of headers that still get a proper 431; beyond it the connection is cut.
+MAX_HEAD_BYTES: Final = 128 * 1024
+# No request here has a body: what is sent all the same is read so far, that its answer may arrive, and then cut.
+MAX_REQUEST_BYTES: Final = 1024 * 1024
+# Requests that wait behind one that is worked on: no client sends so many, and each costs more than its bytes.
+MAX_PIPELINED: Final = 32
+KEEP_ALIVE_S: Final = 15
+BACKLOG: Final = 2_048
+MAX_OPEN: Final = 4_096
+MAX_OPEN_PER_ADDRESS: Final = 64
+REQUEST_TIMEOUT_S: Final = 10.0
+IDLE_TIMEOUT_S: Final = 15.0
+# How long a client may leave an answer unread, or an ended connection unfinished.
+STALL_TIMEOUT_S: Final = 30.0
+SWEEP_S: Final = 1.0
+TOO_MANY: Final = STATUS_LINE[503] + b"retry-after: 5\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+TOO_LARGE: Final = STATUS_LINE[431] + b"content-length: 0\r\nconnection: close\r\n\r\n"
+# What a client does wrong is answered and no news for the operator; a failure of the application still is.
+QUIET: Final = logging.getLogger("gateway.http")
+QUIET.setLevel(logging.ERROR)
+# A request with one of these is looked at by the application.
+NOT_PLAIN: Final = frozenset({b"payment-signature", b"content-length", b"transfer-encoding", b"expect", b"upgrade"})
+
+
+class Connections:
+    """Every open connection of a gateway, and the loop that closes those that take too long.
+
+    Args:
+        state: the gateway's state.
+    """
+
+    def __init__(self, state: GatewayState) -> None:
+        self._state = state
+        self._made_of: tuple[object, object] = (None, None)
+        self._challenges: dict[bytes, bytes] = {}
+        self.malformed = state.metrics.malformed
+        self.open: set[Connection] = set()
+        self._of: Counter[str] = Counter()
+        # Half of the files that this process may open: the rest is for the facilitator, the nodes, the ledger.
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        self.most = MAX_OPEN if files < 0 else min(MAX_OPEN, files // 2)
+
+    def challenge(self, url: bytes, server_headers: list[tuple[bytes, bytes]]) -> bytes | None:
+        """Return the finished challenge for a request target without query, if it may be quoted now.
+
+        Args:
+            url: the request target.
+            server_headers: the server's own (Date), another list when they change.
+        """
+        quotes = self._state.quotes()
+        if quotes is not self._made_of[0] or server_headers is not self._made_of[1]:
+            self._made_of = (quotes, server_headers)
+            self._challenges = {path.encode(): _wire(one.answer, server_headers) for path, one in quotes.items()}
+        return self._challenges.get(url)
+
+    def admit(self, connection: Connection) -> bool:
+        """Count a connection in; return whether there is room, in all and for its address."""
+        self.open.add(connection)
+        group = connection.group
+        if group is not None:
+            self._of[group] += 1
+        return len(self.open) <= self.most and (group is None or self._of[group] <= MAX_OPEN_PER_ADDRESS)
+
+    def forget(self, connection: Connection) -> None:
+        """Count a connection out."""
+        self.open.discard(connection)
+        group = connection.group
+        if group is not None:
+            self._of[group] -= 1
+            if not self._of[group]:
+                del self._of[group]
+
+    def group(self, client: tuple[str, int] | None) -> str | None:
+        """Return whose share of the connections a client takes, None for one who has no limit of its own."""
+        return self._state.clients.group(client)
+
+    async def sweep_forever(self) -> None:
+        """Close what is past its time, once a second, until cancelled."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(SWEEP_S)
+            now = loop.time()
+            for connection in tuple(self.open):
+                connection.close_if_late(now)
+
+
+class Connection(HttpToolsProtocol):
+    """One connection; `http_server` binds it to a gateway."""
+
+    others: ClassVar[Connections]
+    group: str | None = None
+    _deadline: float | None = None
+    _stalled_since: float | None = None
+    _in_head = False
+    _in_request = False
+    _request_bytes = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin, with limited time for the first request."""
+        self.logger = QUIET
+        super().connection_made(transport)
+        self.group = self.others.group(self.client)
+        if not self.others.admit(self):
+            transport.write(TOO_MANY)
+            transport.close()
+        self._deadline = self.loop.time() + REQUEST_TIMEOUT_S
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self.others.forget(self)
+        super().connection_lost(exc)
+
+    def close_if_late(self, now: float) -> None:
+        """Close when a request's head or body, or the next request, did not come in time; cut who does not read."""
+        if self.transport.is_closing() or self.flow.write_paused:
+            self._stalled_since = now if self._stalled_since is None else self._stalled_since
+            if now - self._stalled_since > STALL_TIMEOUT_S:
+                # Closing alone would wait for the client to read the rest.
+                self.transport.abort()
+            return
+        self._stalled_since = None
+        # An answer that is being made is never cut, whatever follows its request.
+        if self._deadline is not None and now > self._deadline and not self._is_busy():
+            self.transport.close()
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Answer also a client that has said all and only listens; return whether to stay open for it."""
+        if not self._is_busy():
+            return False
+        self.cycle.keep_alive = False
+        return True
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP; it is counted, since a line of the log for each would fill a disk."""
+        self.others.malformed.inc()
+        super().send_400_response(msg)
+
+    def data_received(self, data: bytes) -> None:
+        """Read what came; a head without end is refused, anything else without end is cut."""
+        if self._in_request:
+            self._request_bytes += len(data)
+            if self._in_head and self._request_bytes > MAX_HEAD_BYTES:
+                self.transport.write(TOO_LARGE)
+            if self._request_bytes > (MAX_HEAD_BYTES if self._in_head else MAX_REQUEST_BYTES):
+                self.transport.close()
+                return
+        super().data_received(data)
+        if self._deadline is None and self.timeout_keep_alive_task is None and not self._is_busy():
+            # Bytes that begin no request: they do not keep a connection open.
+            self._deadline = self.loop.time() + REQUEST_TIMEOUT_S
+
+    def on_message_begin(self) -> None:
+        """Note that a head began; the scope is made only when the application is asked."""
+        self.url = b""
+        self.headers = []
+        self.expect_100_continue = False
+        self._in_head = self._in_request = True
+        self._request_bytes = 0
+        self._deadline = self.loop.time() + REQUEST_TIMEOUT_S
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header; what comes after a chunked body is none."""
+        if self._in_head:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """Answer at once if that is all there is to it, else let the application."""
+        self._in_head = False
+        if self._answered():
+            return
+        if len(self.pipeline) >= MAX_PIPELINED:
+            # The parser hands this to the protocol, which answers 400 and closes.
+            raise ValueError("too many requests at once")
+        url, headers, expects = self.url, self.headers, self.expect_100_continue
+        super().on_message_begin()
+        self.url, self.expect_100_continue = url, expects
+        self.headers.extend(headers)
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """Stop the clock: from here on the answer's own limits hold."""
+        self._in_request = False
+        if self.cycle is not FINISHED:
+            self._deadline = None
+        super().on_message_complete()
+
+    def _is_busy(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _answered(self) -> bool:
+        challenge = self.others.challenge(self.url, self.server_state.default_headers)
+        if challenge is None or self._is_busy() or self.flow.write_paused or not self._is_plain():
+            return False
+        self.transport.write(challenge)
+        self.server_state.total_requests += 1
+        self.cycle = FINISHED
+        self._deadline = self.loop.time() + IDLE_TIMEOUT_S
+        return True
+
+    def _is_plain(self) -> bool:
+        parser = self.parser
+        if parser.get_method() != b"GET" or parser.get_http_version() != "1.1" or not parser.should_keep_alive():
+            return False
+        total = hosts = 0
+        for name, value in self.headers:
+            if name in NOT_PLAIN:
+                return False
+            hosts += name == b"host"
+            total += len(name) + len(value) + 4
+        return total <= MAX_HEADER_BYTES and hosts == 1
+
+
+# Stands for the cycle of a request that was answered at once.
+FINISHED: Final[Any] = SimpleNamespace(
+    response_complete=True, disconnected=False, message_event=SimpleNamespace(set=lambda: None)
+)
+
+
+def _wire(answer: Encoded, server_headers: list[tuple[bytes, bytes]]) -> bytes:
+    """Return status line, headers and body."""
+    lines = [name + b": " + value + b"\r\n" for name, value in (*server_headers, *answer.headers)]
+    return b"".join([STATUS_LINE[answer.status], *lines, b"\r\n", answer.body])
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take a port.
+
+    Raises:
+        OSError: it is in use, or must not be taken.
+    """
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host.strip("[]"), port))
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def http_server(app: ASGIApp, grace_s: int, state: GatewayState | None = None) -> uvicorn.Server:
+    """Make the server of an application; its `run` takes the sockets and returns after SIGINT or SIGTERM.
+
+    Args:
+        app: the application, whose lifespan is run.
+        grace_s: seconds that requests may take to finish once it was asked to stop.
+        state: of a gateway, whose challenges are answered at once and whose clients are limited.
+    """
+    protocol: type[asyncio.Protocol] | None = None
+    if state is not None:
+        connections = Connections(state)
+        state.background.append(connections.sweep_forever)
+        protocol = type("GatewayConnection", (Connection,), {"others": connections})
+    config = uvicorn.Config(
+        app,
+        http=protocol or "auto",
+        ws="none",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_graceful_shutdown=grace_s,
+        backlog=BACKLOG,
+        log_config=None,
+        log_level="warning",
+        lifespan="on",
+    )
+    return uvicorn.Server(config)

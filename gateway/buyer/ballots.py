@@ -1,0 +1,296 @@
+"""Hand the Arena page's signed ballots to the network: the page may speak to its own origin only.
+
+A ballot is judged by the generator, which reads it from the chain; nothing is kept or counted here. Here it is only made
+sure that nothing else is handed on: no money, no other receiver, no other network, no round that is locked. What passes
+here passes there; a test holds both together. A page without this path still gives its reader the ballot as a file.
+"""
+
+from __future__ import annotations
+
+import binascii
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, NoReturn
+
+from algosdk.encoding import is_valid_address
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from gateway.app.answers import preflight, problem
+from gateway.app.limits import RateLimit
+from gateway.app.state import GatewayState
+from gateway.buyer.account import Params, read_micro_algos, read_params
+from gateway.errors import GatewayError
+from gateway.upstream.chain import Presence
+from gateway.upstream.http_client import Answer
+from gateway.wire.algorand import (
+    DECODE_ERRORS,
+    MAX_LIFE_ROUNDS,
+    SIGNATURE_BYTES,
+    TRANSACTION_PREFIX,
+    address_of,
+    key_of,
+    pack,
+    signature_holds,
+    txid_of,
+    unpack,
+)
+from gateway.wire.networks import Network
+
+BALLOT_PATH: Final = "/x402-buyer/ballot"
+HEADER: Final = "x-ballot"
+PER_MINUTE: Final = 30
+MAX_AT_ONCE: Final = 16
+RETRY_S: Final = 5
+TIMEOUT_S: Final = 4.0
+OK: Final = 200
+REFUSED: Final = 400
+# What a node's own words hold, and what the page gets instead.
+REFUSALS: Final[tuple[tuple[str, str, str], ...]] = (
+    ("overspend", "too_little_algo", "The account cannot pay the fee."),
+    ("below min", "too_little_algo", "The account cannot pay the fee and keep its least balance."),
+    ("txn dead", "expired", "The ballot is not valid any more; sign again."),
+    ("should have been authorized", "rekeyed", "The account was rekeyed; its ballots are not counted."),
+)
+MAX_BYTES: Final = 1_024
+MIN_FEE: Final = 1_000
+MAX_FEE: Final = 10_000
+"""Micro-ALGO; a ballot that pays more than ten times the least fee is a mistake of whoever signed it."""
+NOTE_PREFIX: Final = b"emi-arena/v1:j"
+MAX_NOTE_BYTES: Final = 256
+CHOICES: Final = frozenset({"BULLISH", "BEARISH", "NEUTRAL"})
+ROUND_ID: Final = re.compile(r"[A-Z0-9]{2,10}-([0-9]{8}-[0-9]{6})")
+KEYS: Final = frozenset({"fee", "fv", "gen", "gh", "lv", "lx", "note", "rcv", "snd", "type"})
+NEEDED: Final = frozenset({"fee", "fv", "gh", "lv", "note", "rcv", "snd", "type"})
+
+
+class BallotRefused(GatewayError):
+    """This ballot cannot count. `locked` when only its round is over."""
+
+    def __init__(self, text: str, *, locked: bool = False) -> None:
+        super().__init__(text)
+        self.locked = locked
+
+
+@dataclass(frozen=True, slots=True)
+class SignedBallot:
+    """A ballot that may be handed on.
+
+    Args:
+        txid: its transaction id.
+        voter: the sender's address.
+        round_id: the round that it votes in.
+        choice: the vote.
+        raw: the signed transaction as a node takes it.
+    """
+
+    txid: str
+    voter: str
+    round_id: str
+    choice: str
+    raw: bytes
+
+
+def read_ballot(text: str, network: Network, arena: str, now: datetime) -> SignedBallot:
+    """Read a signed ballot that is meant for the chain.
+
+    Args:
+        text: standard base64 of the signed transaction.
+        network: ours.
+        arena: the address that ballots are sent to.
+        now: aware UTC wall time.
+
+    Raises:
+        BallotRefused: anything else than a ballot for a round that takes votes; the text is fit to be shown.
+    """
+    raw, envelope = _decoded(text)
+    transaction: dict[str, Any] = envelope["txn"]
+    _check_payment(transaction, network, arena)
+    round_id, choice = _note(transaction["note"])
+    message = TRANSACTION_PREFIX + pack(transaction)
+    if not signature_holds(transaction["snd"], message, envelope["sig"]):
+        _refuse("The signature is not the sender's; ballots of rekeyed and shared accounts are not counted.")
+    _check_open(round_id, now)
+    return SignedBallot(txid_of(message), address_of(transaction["snd"]), round_id, choice, raw)
+
+
+def _refuse(text: str) -> NoReturn:
+    raise BallotRefused(text)
+
+
+def _decoded(text: str) -> tuple[bytes, dict[str, Any]]:
+    try:
+        raw = binascii.a2b_base64(text.encode("ascii"), strict_mode=True)
+    except ValueError:
+        _refuse("X-Ballot: standard base64 of one signed transaction.")
+    if len(raw) > MAX_BYTES:
+        _refuse(f"X-Ballot: a ballot has less than {MAX_BYTES} bytes.")
+    try:
+        envelope = unpack(raw)
+        canonical = isinstance(envelope, dict) and pack(envelope) == raw
+    except DECODE_ERRORS:
+        canonical = False
+    if not canonical or not _is_signed(envelope):
+        _refuse("The ballot is not one plainly signed transaction.")
+    return raw, envelope
+
+
+def _is_signed(envelope: Mapping[Any, Any]) -> bool:
+    signature, transaction = envelope.get("sig"), envelope.get("txn")
+    signed = set(envelope) == {"sig", "txn"} and isinstance(signature, bytes) and len(signature) == SIGNATURE_BYTES
+    return signed and isinstance(transaction, dict)
+
+
+def _check_payment(transaction: Mapping[str, Any], network: Network, arena: str) -> None:
+    if not transaction.keys() <= KEYS:
+        _refuse("A ballot moves nothing, closes nothing and is in no group; this transaction does more.")
+    if not transaction.keys() >= NEEDED or transaction["type"] != "pay" or not _well_typed(transaction):
+        _refuse("The ballot is not one plainly signed transaction.")
+    if transaction["gh"] != network.genesis_hash_bytes:
+        _refuse("The ballot is for another network.")
+    if transaction["rcv"] != key_of(arena):
+        _refuse("The ballot is not addressed to this Arena.")
+    if not MIN_FEE <= transaction["fee"] <= MAX_FEE:
+        _refuse(f"A ballot on chain pays a fee of {MIN_FEE} to {MAX_FEE} micro-ALGO.")
+    if not 0 <= transaction["lv"] - transaction["fv"] <= MAX_LIFE_ROUNDS:
+        _refuse("The ballot's rounds of validity make no sense.")
+
+
+def _well_typed(transaction: Mapping[str, Any]) -> bool:
+    numbers = all(type(transaction[name]) is int for name in ("fee", "fv", "lv"))
+    hashes = [transaction[name] for name in ("gh", "lx", "rcv", "snd") if name in transaction]
+    texts = isinstance(transaction["note"], bytes) and isinstance(transaction.get("gen", ""), str)
+    return numbers and texts and all(isinstance(value, bytes) and len(value) == 32 for value in hashes)
+
+
+def _note(note: bytes) -> tuple[str, str]:
+    if len(note) > MAX_NOTE_BYTES or not note.startswith(NOTE_PREFIX):
+        _refuse("The note is not a ballot's.")
+    try:
+        pairs = json.loads(note[len(NOTE_PREFIX) :], object_pairs_hook=list)
+        fields = dict(pairs)
+    except (ValueError, TypeError, RecursionError):
+        _refuse("The note is not a ballot's.")
+    round_id, choice = fields.get("r"), fields.get("p")
+    if len(pairs) != 2 or not isinstance(round_id, str) or not isinstance(choice, str) or choice not in CHOICES:
+        _refuse("The note is not a ballot's.")
+    return round_id, choice
+
+
+def _check_open(round_id: str, now: datetime) -> None:
+    """Read when votes close from the round's name, which is when it goes live."""
+    found = ROUND_ID.fullmatch(round_id)
+    try:
+        closes = datetime.strptime(found[1] if found else "", "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        _refuse("The note names no round.")
+    if now >= closes:
+        raise BallotRefused(f"Votes in {round_id} are closed.", locked=True)
+
+
+class _Refusal(Exception):
+    """An answer other than 200: status, one word for the page's script, one sentence."""
+
+    def __init__(self, status: int, reason: str, text: str, retry_s: int | None = None) -> None:
+        super().__init__(text)
+        self.status, self.reason, self.text, self.retry_s = status, reason, text, retry_s
+
+
+class BallotRelay:
+    """Answer GET /x402-buyer/ballot.
+
+    With `?address=` it states fee and rounds, from which the page makes a transaction; with the signed transaction in an
+    X-Ballot header it hands it on. Both are GET without a body, as every other path of this gateway; a page of another
+    origin cannot send that header.
+
+    Args:
+        state: the gateway's parts; read again with each request.
+    """
+
+    def __init__(self, state: GatewayState) -> None:
+        self._state = state
+        self._rate = RateLimit(min(PER_MINUTE, state.settings.rate_limit_per_minute), state.clock)
+        self._running = 0
+
+    async def show(self, request: Request) -> Response:
+        """Tell the terms of a ballot on chain, or hand one on."""
+        if request.method == "OPTIONS":
+            return preflight()
+        try:
+            content = await self._answer(request)
+        except _Refusal as refusal:
+            return self._problem(request, refusal)
+        return JSONResponse(content, headers={"cache-control": "no-store", "x-content-type-options": "nosniff"})
+
+    async def _answer(self, request: Request) -> dict[str, Any]:
+        signed, address = request.headers.get(HEADER), request.query_params.get("address", "")
+        if signed is None and not is_valid_address(address):
+            raise _Refusal(400, "address", "address: the 58 characters of an Algorand address.")
+        wait_s = self._rate.take(self._state.clients.address(request.scope))
+        if wait_s is not None:
+            raise _Refusal(429, "too_many", "Too many ballots came from this address.", wait_s)
+        if self._running >= MAX_AT_ONCE:
+            raise _Refusal(503, "busy", "Too many ballots are under way; nothing was sent.", RETRY_S)
+        self._running += 1
+        try:
+            return await (self._terms(address) if signed is None else self._hand_on(signed))
+        finally:
+            self._running -= 1
+
+    async def _terms(self, address: str) -> dict[str, Any]:
+        params = await self._params()
+        account = await self._state.chain.algod(f"/v2/accounts/{address}?exclude=all", TIMEOUT_S)
+        spendable = read_micro_algos(account, address)
+        return {
+            "address": address,
+            "arena": self._state.settings.arena_address,
+            "genesis_hash": self._state.settings.chain_network.genesis_hash,
+            "last_round": params.last_round,
+            "fee": params.min_fee,
+            "can_pay": None if spendable is None else spendable >= params.min_fee,
+        }
+
+    async def _params(self) -> Params:
+        answer = await self._state.chain.algod("/v2/transactions/params", TIMEOUT_S)
+        params = read_params(answer, self._state.settings.chain_network)
+        if isinstance(params, str):
+            raise _Refusal(503, "no_node", f"Ballots cannot be handed on now: {params}.", RETRY_S)
+        return params
+
+    async def _hand_on(self, signed: str) -> dict[str, Any]:
+        settings = self._state.settings
+        try:
+            ballot = read_ballot(signed, settings.chain_network, settings.arena_address, self._state.clock.now())
+        except BallotRefused as refusal:
+            raise _Refusal(400, "locked" if refusal.locked else "no_ballot", str(refusal)) from None
+        answer = await self._state.chain.send(ballot.raw, TIMEOUT_S)
+        if answer is None or answer.status != OK:
+            await self._check_known(ballot, answer)
+        return {"txid": ballot.txid, "voter": ballot.voter, "round_id": ballot.round_id, "choice": ballot.choice}
+
+    async def _check_known(self, ballot: SignedBallot, answer: Answer | None) -> None:
+        """Take a ballot that the node has already for a submitted one: the page may ask twice."""
+        if await self._state.chain.glance(ballot.txid) in {Presence.FOUND, Presence.POOLED}:
+            return
+        if answer is None or answer.status != REFUSED:
+            text = "The node gave no answer. Send the same ballot again: it cannot count twice."
+            raise _Refusal(503, "no_node", text, RETRY_S)
+        words = answer.content.get("message") if isinstance(answer.content, dict) else None
+        for part, reason, text in REFUSALS:
+            if isinstance(words, str) and part in words:
+                raise _Refusal(400, reason, text)
+        raise _Refusal(400, "refused", "The network does not take this ballot.")
+
+    def _problem(self, request: Request, refusal: _Refusal) -> Response:
+        return problem(
+            refusal.status,
+            refusal.text,
+            instance=request.url.path,
+            project=self._state.project,
+            disclaimer=self._state.disclaimer,
+            headers=None if refusal.retry_s is None else {"retry-after": str(refusal.retry_s)},
+            reason=refusal.reason,
+        )

@@ -1,0 +1,120 @@
+"""The brain over a stream of JSON lines, bar by bar: the values of `emi read`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from generator.brain.engine import Engine
+from generator.brain.forecast import Forecast
+from generator.brain.reading import AssetReading, BrainReading
+from generator.brain.regime import REGIMES
+from generator.brain.weights import Weights
+from generator.catalog.words import READ_BIAS, READ_DERIVATIVES, READ_LIQUIDITY
+from generator.market.values import BAR_FIELDS, BarFrame
+
+ARENA_MINUTES: Final = 15
+_SHORT: Final = {"open": "o", "high": "h", "low": "l", "close": "c", "volume": "v"}
+_LARGEST_T: Final = 2**53
+
+
+class BarError(ValueError):
+    """A line that is not a bar; the text says what is wrong."""
+
+
+class JsonLinesReader:
+    """One engine over a stream of JSON bars; the first bar fixes the assets."""
+
+    def __init__(self, weights: Weights) -> None:
+        """Wait for the first bar."""
+        self._weights = weights
+        self._engine: Engine | None = None
+
+    def answer(self, bar: Any) -> dict[str, Any]:
+        """Feed one decoded line and return the answer.
+
+        Raises:
+            BarError: not an object with `t` and `assets` as described.
+        """
+        t_ms, assets = _checked(bar)
+        if self._engine is None:
+            if not assets:
+                raise BarError("the first bar must name at least one asset")
+            self._engine = Engine(self._weights, tuple(assets))
+        engine = self._engine
+        reading = engine.update(_frame(engine.assets, t_ms, assets))
+        if reading is None:
+            raise BarError(f"t {t_ms} is not the opening of a 5-minute bar")
+        return _answer(t_ms, reading, engine.forecasts(ARENA_MINUTES))
+
+
+def _checked(bar: Any) -> tuple[int, dict[str, dict[str, Any]]]:
+    """Return the time and the assets of a decoded line."""
+    if not isinstance(bar, dict) or not isinstance(bar.get("assets"), dict):
+        raise BarError('expected {"t": ms, "assets": {...}}')
+    t_ms = bar.get("t")
+    if isinstance(t_ms, bool) or not isinstance(t_ms, int) or not 0 <= t_ms <= _LARGEST_T:
+        raise BarError(f"t must be a whole number of milliseconds, got {t_ms!r}")
+    for name, values in bar["assets"].items():
+        if values is not None and not isinstance(values, dict):
+            raise BarError(f"asset {name} must be an object or null")
+    return t_ms, {name: values or {} for name, values in bar["assets"].items()}
+
+
+def _frame(assets: tuple[str, ...], t_ms: int, given: dict[str, dict[str, Any]]) -> BarFrame:
+    """Return a frame of one bar."""
+    fields = {
+        name: np.array([[_number(given.get(asset, {}), _SHORT.get(name, name)) for asset in assets]])
+        for name in BAR_FIELDS
+    }
+    return BarFrame(assets, np.array([t_ms], dtype=np.int64), fields)
+
+
+def _number(values: dict[str, Any], name: str) -> float:
+    """Return a number, NaN where null or absent.
+
+    Raises:
+        BarError: not a number.
+    """
+    value = values.get(name)
+    if value is None:
+        return math.nan
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BarError(f"{name} must be a number or null, got {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def _answer(t_ms: int, reading: BrainReading, arena: tuple[Forecast | None, ...]) -> dict[str, Any]:
+    """Return the answer to one bar."""
+    outlook = reading.outlook
+    return {
+        "t": t_ms,
+        "regime": reading.regime.label.value,
+        "confidence": reading.regime.confidence,
+        "probs": {label.value: reading.regime.posterior[label] for label in REGIMES},
+        "bias": READ_BIAS[reading.direction],
+        "bias_confidence": reading.confidence,
+        "volatility_outlook": {
+            "15m": outlook.m15 if outlook else None,
+            "1h": outlook.h1 if outlook else None,
+            "4h": outlook.h4 if outlook else None,
+        },
+        "assets": {
+            name: _asset(asset, forecast) for (name, asset), forecast in zip(reading.assets.items(), arena, strict=True)
+        },
+    }
+
+
+def _asset(asset: AssetReading, forecast: Forecast | None) -> dict[str, Any]:
+    """Return one asset's part of the answer."""
+    chance = forecast.probabilities if forecast else None
+    return {
+        "liquidity": READ_LIQUIDITY[asset.liquidity],
+        "derivatives": READ_DERIVATIVES[asset.derivatives],
+        "arena": {"down": chance.down, "neutral": chance.neutral, "up": chance.up} if chance else None,
+    }

@@ -1,0 +1,84 @@
+"""What commands write for people: log lines, progress of long work, one line a tick."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import structlog
+
+if TYPE_CHECKING:
+    from generator.market.source import Progress
+    from generator.runtime.publication import Report
+
+
+def set_up_logs(form: str) -> None:
+    """Send structlog, the standard library's loggers and Python's warnings to standard error.
+
+    Args:
+        form: `console`, or `json` for one object a line.
+    """
+    renderer: structlog.types.Processor = (
+        structlog.processors.JSONRenderer()
+        if form == "json"
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    )
+    common: list[structlog.types.Processor] = [
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+    ]
+    structlog.configure(
+        processors=[*common, renderer],
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[structlog.stdlib.add_logger_name, *common],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+        )
+    )
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    logging.captureWarnings(capture=True)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """Yield a callable (done, total, what) that shows progress on standard error."""
+    if not sys.stderr.isatty():
+        yield _plain
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, object] = {}
+
+        def show(done: int, total: int, what: str) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(what, total=total)
+            bars.update(tasks[what], completed=done, total=total)  # type: ignore[arg-type]
+
+        yield show
+
+
+def _plain(done: int, total: int, what: str) -> None:
+    if done == total:
+        print(f"{what}: {total} of {total}", file=sys.stderr)
+
+
+def report_line(report: Report, seconds: float) -> str:
+    """Return what a tick did in one line."""
+    clock = f"{report.tick_id[9:11]}:{report.tick_id[11:13]}:{report.tick_id[13:15]}Z"
+    confidence = "" if report.confidence_percent is None else f" {report.confidence_percent:.1f} %"
+    arena = report.round_id or "no live round"
+    return (
+        f"{clock} tick {report.generation}  {report.status}  {report.regime}{confidence}  {arena}  "
+        f"{report.files} files, {report.written} new, {1000 * seconds:.0f} ms"
+    )

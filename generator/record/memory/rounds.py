@@ -1,0 +1,232 @@
+"""Rounds, hourly predictions, lessons and events. Every function takes the connection of the transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, update
+
+from generator.arena.play import Lock, PlayResult, PlayState
+from generator.arena.schedule import Schedule
+from generator.arena.stories import ROUND_OPENED
+from generator.arena.teacher import PredictionChange, RunningTotals
+from generator.arena.values import Event, Lesson, PredictionMade, Round, Tally
+from generator.catalog.words import Prediction, RoundPhase
+from generator.record.memory import tables as t
+from generator.record.memory.ballots import locked_tally, real_tally
+from generator.record.memory.rows import (
+    event_from,
+    get_meta,
+    insert_all,
+    lesson_from,
+    prediction_of,
+    put_meta,
+    round_of,
+    row_of_lesson,
+    row_of_prediction,
+    row_of_round,
+)
+
+ACTIVE = tuple(str(phase) for phase in (RoundPhase.SCHEDULED, RoundPhase.OPEN, RoundPhase.LIVE))
+FINISHED = (str(RoundPhase.RESOLVED), str(RoundPhase.VOID))
+CHUNK = 500  # SQLite allows 32,766 variables in a statement, older builds 999
+SCHEDULE_KEY = "arena.schedule"
+
+
+def count_all(connection: Connection) -> RunningTotals:
+    """Count the whole record once, at the start of a process."""
+    return RunningTotals().after(
+        ((None, round_of(row)) for row in connection.execute(select(t.rounds)).mappings()),
+        ((None, prediction_of(row)) for row in connection.execute(select(t.predictions)).mappings()),
+        (lesson_from(row) for row in connection.execute(select(t.lessons)).mappings()),
+    )
+
+
+def active_rounds(connection: Connection) -> tuple[Round, ...]:
+    """Return the rounds that are scheduled, open or live, by start."""
+    query = select(t.rounds).where(t.rounds.c.phase.in_(ACTIVE)).order_by(t.rounds.c.start_ms)
+    return tuple(round_of(row) for row in connection.execute(query).mappings())
+
+
+def load_state(
+    connection: Connection, now_ms: int, next_close_ms: int | None, last_regime: str | None, published_ms: int | None
+) -> PlayState:
+    """Load what the pure rules need.
+
+    Args:
+        connection: of the tick's transaction.
+        now_ms: wall time of the tick.
+        next_close_ms: where a clock that was ahead may have made prices, the close of the bar that is open now; rounds
+            and predictions of later times that were resolved by then are withdrawn. None where prices are the venues'.
+        last_regime: label of the tick before.
+        published_ms: wall time of the last published tick, None where nothing is published.
+    """
+    active = active_rounds(connection)
+    starts = select(t.rounds.c.start_ms).where(t.rounds.c.start_ms > now_ms)
+    p = t.predictions.c
+    begun = select(p.asset, p.start_ms).where(p.start_ms > now_ms, or_(p.settled, p.start_price.is_not(None)))
+    pending = select(t.predictions).where(t.predictions.c.settled.is_(False)).order_by(t.predictions.c.id)
+    stored = get_meta(connection, SCHEDULE_KEY)
+    return PlayState(
+        schedule=None if stored is None else Schedule(**json.loads(stored)),
+        last_start_ms=connection.execute(select(func.max(t.rounds.c.start_ms))).scalar(),
+        taken=frozenset(connection.execute(starts).scalars()),
+        active=active,
+        pending=tuple(prediction_of(row) for row in connection.execute(pending).mappings()),
+        begun=frozenset((row[0], row[1]) for row in connection.execute(begun)),
+        real={item.round_id: real_tally(connection, item) for item in active},
+        simulated={item.round_id: locked_tally(connection, item.round_id, simulated=True) for item in active},
+        last_outcome=lambda kind, asset: last_outcome(connection, kind, asset, now_ms),
+        last_regime=last_regime,
+        published_ms=published_ms,
+        withdrawn=() if next_close_ms is None else _resolved_ahead(connection, now_ms, next_close_ms),
+        retracted=() if next_close_ms is None else _judged_ahead(connection, now_ms, next_close_ms),
+    )
+
+
+def _resolved_ahead(connection: Connection, now_ms: int, next_close_ms: int) -> tuple[Round, ...]:
+    """Return the resolved rounds that a clock set ahead made, where it made their prices too."""
+    c = t.rounds.c
+    late = (c.start_ms > now_ms, c.opens_ms >= next_close_ms, c.phase == RoundPhase.RESOLVED.value)
+    rows = connection.execute(select(t.rounds).where(*late).order_by(c.start_ms)).mappings()
+    return tuple(round_of(row) for row in rows)
+
+
+def _judged_ahead(connection: Connection, now_ms: int, next_close_ms: int) -> tuple[PredictionMade, ...]:
+    """Return the hourly predictions likewise."""
+    c = t.predictions.c
+    late = (c.start_ms > now_ms, c.made_ms >= next_close_ms, c.outcome.is_not(None))
+    rows = connection.execute(select(t.predictions).where(*late).order_by(c.id)).mappings()
+    return tuple(prediction_of(row) for row in rows)
+
+
+def recount(connection: Connection, result: PlayResult) -> RunningTotals | None:
+    """Forget the lessons of rounds that count no more, and count the record again; None where all that counted does."""
+    rounds = [before.round_id for before, after in result.rounds if before and before.outcome and not after.outcome]
+    if rounds:
+        connection.execute(delete(t.lessons).where(t.lessons.c.round_id.in_(rounds)))
+    hours = any(before and before.outcome and not after.outcome for before, after in result.predictions)
+    return count_all(connection) if rounds or hours else None
+
+
+def last_outcome(connection: Connection, kind: str, asset: str, now_ms: int) -> Prediction | None:
+    """Return the outcome that came last for an asset, of what has ended by now."""
+    if kind == "arena":
+        query = select(t.rounds.c.outcome).where(
+            t.rounds.c.asset == asset, t.rounds.c.phase == RoundPhase.RESOLVED.value, t.rounds.c.end_ms <= now_ms
+        )
+        query = query.order_by(t.rounds.c.end_ms.desc())
+    else:
+        query = select(t.predictions.c.outcome).where(
+            t.predictions.c.asset == asset, t.predictions.c.outcome.is_not(None), t.predictions.c.end_ms <= now_ms
+        )
+        query = query.order_by(t.predictions.c.start_ms.desc())
+    found = connection.execute(query.limit(1)).scalar()
+    return None if found is None else Prediction(found)
+
+
+def store_result(connection: Connection, result: PlayResult) -> None:
+    """Store what a tick changed."""
+    written = json.dumps(
+        {
+            "minutes": result.schedule.minutes,
+            "next_minutes": result.schedule.next_minutes,
+            "changes_at_ms": result.schedule.changes_at_ms,
+        }
+    )
+    if get_meta(connection, SCHEDULE_KEY) != written:
+        put_meta(connection, SCHEDULE_KEY, written)
+    for before, after in result.rounds:
+        _store_round(connection, before, after)
+    _store_predictions(connection, result.predictions)
+    insert_all(connection, t.lessons, [row_of_lesson(lesson) for lesson in result.lessons])
+    insert_all(connection, t.tallies, [row for lock in result.locks for row in _lock_rows(lock)])
+    insert_all(connection, t.events, [{"at_ms": e.at_ms, "kind": e.kind, "text": e.text} for e in result.events])
+
+
+def _store_round(connection: Connection, before: Round | None, after: Round) -> None:
+    row = row_of_round(after)
+    if before is None:
+        connection.execute(insert(t.rounds).values(**row))
+    else:
+        connection.execute(update(t.rounds).where(t.rounds.c.round_id == after.round_id).values(**row))
+
+
+def _store_predictions(connection: Connection, changes: Sequence[PredictionChange]) -> None:
+    """Store what was made and what changed, each in one statement: an hour has one for every asset, twice."""
+    insert_all(connection, t.predictions, [row_of_prediction(after) for before, after in changes if before is None])
+    changed = [
+        {"of_asset": after.asset, "of_start": after.start_ms, **row_of_prediction(after)}
+        for before, after in changes
+        if before is not None
+    ]
+    if changed:
+        c = t.predictions.c
+        where = (c.asset == bindparam("of_asset"), c.start_ms == bindparam("of_start"))
+        connection.execute(update(t.predictions).where(*where), changed)
+
+
+def _lock_rows(lock: Lock) -> list[dict[str, Any]]:
+    return [
+        {
+            "round_id": lock.round_id,
+            "simulated": simulated,
+            "bullish": tally.bullish,
+            "bearish": tally.bearish,
+            "neutral": tally.neutral,
+        }
+        for simulated, tally in ((False, lock.real), (True, lock.simulated))
+    ]
+
+
+def newest_lessons(connection: Connection, limit: int) -> tuple[Lesson, ...]:
+    """Return the last lessons, newest first."""
+    query = select(t.lessons).order_by(t.lessons.c.id.desc()).limit(limit)
+    return tuple(lesson_from(row) for row in connection.execute(query).mappings())
+
+
+def newest_events(connection: Connection, limit: int) -> tuple[Event, ...]:
+    """Return the last events, newest first; the opening of a round is listed once.
+
+    A round that the backtest opened is opened again by the first live tick; only that seal counts.
+    """
+    query = select(t.events).order_by(t.events.c.id.desc()).limit(2 * limit)
+    found: dict[Any, Event] = {}
+    for row in connection.execute(query).mappings():
+        event = event_from(row)
+        found.setdefault(event.text if event.kind == ROUND_OPENED else row["id"], event)
+    return tuple(found.values())[:limit]
+
+
+def finished_rounds(connection: Connection, limit: int) -> tuple[Round, ...]:
+    """Return the last resolved and void rounds, newest first."""
+    query = select(t.rounds).where(t.rounds.c.phase.in_(FINISHED)).order_by(t.rounds.c.start_ms.desc()).limit(limit)
+    return tuple(round_of(row) for row in connection.execute(query).mappings())
+
+
+def settled_predictions(connection: Connection, limit: int) -> tuple[PredictionMade, ...]:
+    """Return the last hourly predictions that came due or were void, newest first, the assets in their order."""
+    c = t.predictions.c
+    query = select(t.predictions).where(c.settled.is_(True)).order_by(c.start_ms.desc(), c.id).limit(limit)
+    return tuple(prediction_of(row) for row in connection.execute(query).mappings())
+
+
+def lesson_by_round(connection: Connection, round_ids: Sequence[str]) -> dict[str, Lesson]:
+    """Return the lessons of these rounds."""
+    found: dict[str, Lesson] = {}
+    for begin in range(0, len(round_ids), CHUNK):
+        query = select(t.lessons).where(t.lessons.c.round_id.in_(round_ids[begin : begin + CHUNK]))
+        found.update({row["round_id"]: lesson_from(row) for row in connection.execute(query).mappings()})
+    return found
+
+
+def tallies_by_round(connection: Connection, round_ids: Sequence[str]) -> dict[tuple[str, bool], Tally]:
+    """Return the locked votes of these rounds by (round, simulated)."""
+    found: dict[tuple[str, bool], Tally] = {}
+    for begin in range(0, len(round_ids), CHUNK):
+        query = select(t.tallies).where(t.tallies.c.round_id.in_(round_ids[begin : begin + CHUNK]))
+        for row in connection.execute(query).mappings():
+            found[row["round_id"], bool(row["simulated"])] = Tally(row["bullish"], row["bearish"], row["neutral"])
+    return found

@@ -1,0 +1,284 @@
+"""Leader election: who holds the lease opens the market and makes ticks, who does not stands by.
+
+    STARTING ──► LEADING      the lease is ours and the market is open
+        │          │  ▲
+        └──► STANDBY ─┘       another holds it: history is kept up to date, nothing is written
+    any ──► STOPPING          on SIGINT or SIGTERM, or when the first opening fails
+
+A new leader resumes from the last one's record with a tick at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import signal
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractContextManager, nullcontext
+from typing import Final
+
+import structlog
+
+from generator.catalog.words import SourceMode
+from generator.errors import GeneratorError, LeadershipLost
+from generator.market.source import Progress
+from generator.runtime.app import App
+from generator.runtime.bootstrap import ensure_in_store
+from generator.runtime.leadership import Leadership
+from generator.runtime.market import no_progress, to_ms
+from generator.runtime.metrics import Metrics
+from generator.runtime.scheduler import OnReport, Scheduler, ignore
+from generator.runtime.startup import open_market, preload
+
+PRELOAD_AT_SECOND: Final = 25  # when the leader does not query the venues
+REST_S: Final = 5.0  # after releasing the lease, for another to acquire it
+FIRST_RETRY_S: Final = 15.0
+LONGEST_RETRY_S: Final = 600.0
+
+log = structlog.get_logger("emi.leader")
+
+
+class State(enum.Enum):
+    """What a generator does now."""
+
+    STARTING = "starting"
+    STANDBY = "standby"
+    LEADING = "leading"
+    STOPPING = "stopping"
+
+
+class Leader:
+    """Make ticks while the lease is held, until a stop.
+
+    Args:
+        app: built with the fence of `leadership`, nothing opened yet.
+        leadership: not started yet; it is closed when `run` ends.
+        on_report: called with the report and the seconds of every published tick.
+        metrics: counted in.
+        progress: shows long work before the first tick.
+        retry_s: seconds before history that could not be fetched is fetched again; then twice as long each time.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        leadership: Leadership,
+        on_report: OnReport = ignore,
+        *,
+        metrics: Metrics | None = None,
+        progress: Callable[[], AbstractContextManager[Progress]] = lambda: nullcontext(no_progress),
+        retry_s: float = FIRST_RETRY_S,
+    ) -> None:
+        self._app = app
+        self._leadership = leadership
+        self._progress = progress
+        self._retry_s = retry_s
+        self._changed = asyncio.Event()
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._epoch: int | None = None  # under which the market is open; None unless LEADING
+        self._resigned_until_s = 0.0
+        self.state = State.STARTING
+        self.metrics = metrics or Metrics()
+        self.scheduler = Scheduler(app, on_report, self.metrics, may_tick=self.may_tick, on_fenced=self._fenced_off)
+        self.scheduler.every_minute(PRELOAD_AT_SECOND, self._refresh)
+        self._export_metrics()
+
+    async def run(self) -> None:
+        """Lead or stand by until SIGINT or SIGTERM; return after the running tick, with the lease released.
+
+        Raises:
+            GeneratorError: this process leads from the start and cannot open the market.
+        """
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.stop)
+        self._leadership.floor = self._app.record.memory.epoch()
+        self._leadership.healthy = self._is_healthy
+
+        def on_change() -> None:
+            loop.call_soon_threadsafe(self._changed.set)
+
+        self._leadership.on_change = on_change
+        self.scheduler.start()
+        self._leadership.start()
+        try:
+            while not self._is_stopping():
+                await self._changed.wait()
+                self._changed.clear()
+                await self._follow()
+        finally:
+            self.state = State.STOPPING
+            await self.scheduler.drain()
+            for name in tuple(self._tasks):
+                await self._cancel(name)
+            self._leadership.on_change = lambda: None  # the loop may be closed by then
+            await asyncio.to_thread(self._leadership.close)
+
+    def stop(self) -> None:
+        """Make `run` return after the running tick."""
+        self.state = State.STOPPING
+        self._changed.set()
+        if opening := self._tasks.get("open"):  # it may take minutes
+            opening.cancel()
+
+    def may_tick(self) -> bool:
+        """Return whether the lease is held, and the market open under it."""
+        lease = self._leadership.state()
+        return self.state is State.LEADING and lease is not None and lease.epoch == self._epoch
+
+    async def _follow(self) -> None:
+        """Act on what the lease says now."""
+        lease = self._leadership.state()
+        if lease is None or self._is_stopping():
+            return
+        if lease.epoch is None:
+            if self._epoch is None:  # else the loss was logged
+                log.info("standing by", leader=lease.holder)
+            self._stand_by()
+            self.scheduler.forget_last()
+            self._spawn("preload", self._preload())
+        elif lease.epoch != self._epoch:
+            await self._lead(lease.epoch)
+
+    def _stand_by(self) -> None:
+        self._epoch, self.state = None, State.STANDBY
+
+    async def _lead(self, epoch: int) -> None:
+        """Resume from where the last leader's record ends, and publish at once."""
+        began_s = self._app.clock.monotonic()
+        alone = self.state is State.STARTING and not self._app.settings.lease_url
+        await self._cancel("preload")
+        async with self.scheduler.one:
+            if not await self._opened(epoch):
+                return
+            self._epoch, self.state = epoch, State.LEADING
+        if not alone:
+            log.info("leading", epoch=epoch, opened_in_s=round(self._app.clock.monotonic() - began_s, 2))
+        self._backfill_if_empty()
+        self.scheduler.forget_last()
+        await self.scheduler.fire()
+
+    async def _opened(self, epoch: int) -> bool:
+        """Open the market; where that fails after the start, release the lease and stand by.
+
+        Raises:
+            GeneratorError: it fails at the start.
+        """
+        try:
+            await self._spawn("open", self._open())
+        except asyncio.CancelledError:
+            if not self._is_stopping():
+                raise
+        except LeadershipLost as error:
+            log.warning("the lease was not kept while opening; standing by", epoch=epoch, reason=str(error))
+            self._leadership.floor = max(self._leadership.floor, error.epoch)
+            self._resign()
+        except GeneratorError as error:
+            if self.state is State.STARTING:
+                raise
+            log.warning("unable to lead; standing by", epoch=epoch, reason=str(error))
+            self._resign()
+        else:
+            return not self._is_stopping()
+        return False
+
+    async def _open(self) -> None:
+        app, now = self._app, self._app.clock.now()
+        app.record.memory.claim()
+        app.record.logbook.check()  # first: a start takes seconds, a live one minutes
+        ensure_in_store(app, now)
+        with self._progress() as progress:
+            await open_market(app, now, progress)
+        app.record.logbook.begin(to_ms(now))
+
+    async def _refresh(self) -> None:
+        if self.state is State.STANDBY:
+            self._spawn("preload", self._preload())
+
+    async def _preload(self) -> None:
+        """Hold a history as new as the leader's. A failure is retried in a minute: a standby without it does no harm."""
+        market, now = self._app.market, self._app.clock.now()
+        try:
+            empty = not len(market.history)
+            if empty:
+                await preload(self._app, now)
+                self._backfill_if_empty()
+            await market.observe(now)
+            if empty:
+                log.info("standby ready", bars=len(market.history))
+        except Exception as error:  # nothing that happens to a standby may end it
+            expected = isinstance(error, GeneratorError | OSError)
+            log.warning("standby not ready", reason=str(error), exc_info=None if expected else error)
+
+    def _backfill_if_empty(self) -> None:
+        """Fetch the history that a live start without venues could not get, while ticks are made."""
+        if self._app.market.mode == SourceMode.LIVE and not len(self._app.market.history):
+            self._spawn("backfill", self._backfill())
+
+    async def _backfill(self) -> None:
+        pause_s = self._retry_s
+        while True:
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, LONGEST_RETRY_S)
+            try:
+                history, engine = await self._app.market.backfill_again(to_ms(self._app.clock.now()))
+            except Exception as error:  # noqa: BLE001  the next try may do better
+                log.warning("backfill failed", reason=str(error), retry_in_s=pause_s)
+                continue
+            async with self.scheduler.one:
+                self._app.market.adopt(history, engine)
+            log.info("backfill done", bars=len(history))
+            return
+
+    def _fenced_off(self, error: LeadershipLost) -> None:
+        """Handle a tick that the fence refused. Where the lease is ours, another has written: acquire a new epoch."""
+        self.metrics.ticks_by_outcome["failed"].inc()
+        log.warning("the tick was not published", reason=str(error))
+        if error.epoch or self._holds():
+            self._leadership.floor = max(self._leadership.floor, error.epoch, self._epoch or 0)
+            self._resign()
+
+    def _resign(self) -> None:
+        """Stand by, and let the lease's thread release the lease for a while."""
+        self._resigned_until_s = self._app.clock.monotonic() + REST_S
+        if not self._is_stopping():
+            self._stand_by()
+
+    def _holds(self) -> bool:
+        try:
+            self._leadership.fence()
+        except LeadershipLost:
+            return False
+        return True
+
+    def _is_healthy(self) -> bool:
+        """Return whether this process can lead; called from the lease's thread."""
+        return not self.scheduler.is_stuck() and self._app.clock.monotonic() >= self._resigned_until_s
+
+    def _is_stopping(self) -> bool:
+        return self.state is State.STOPPING
+
+    def _spawn(self, name: str, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        """Start background work, unless work of this name is running."""
+        running = self._tasks.get(name)
+        if running is not None and not running.done():
+            work.close()
+            return running
+        self._tasks[name] = asyncio.get_running_loop().create_task(work)
+        return self._tasks[name]
+
+    async def _cancel(self, name: str) -> None:
+        """Cancel background work and wait until it is over."""
+        if task := self._tasks.get(name):
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    def _export_metrics(self) -> None:
+        """Let the metrics read what is counted elsewhere."""
+        metrics, counts = self.metrics, self._leadership.counts
+        metrics.leading.set_function(lambda: float(self.may_tick()))
+        metrics.epoch.set_function(lambda: float(self._epoch or 0))
+        metrics.lease_taken.set_function(lambda: float(counts.taken))
+        metrics.lease_lost.set_function(lambda: float(counts.lost))
+        metrics.lease_unreached.set_function(lambda: float(counts.unreached))
+        metrics.copy_failures.set_function(lambda: float(self._app.publisher.releases.copy_failures))

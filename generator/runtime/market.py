@@ -1,0 +1,157 @@
+"""The market as one process holds it: the source, the history of bars, and the brain that has read them."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import structlog
+
+from generator.brain.engine import Engine
+from generator.brain.reading import BrainReading
+from generator.brain.weights import Weights
+from generator.catalog.assets import ASSETS
+from generator.catalog.words import SourceMode
+from generator.errors import SourceError
+from generator.market.history import History
+from generator.market.source import Progress, Source
+from generator.market.values import BAR_MS, BarFrame, Observation
+
+DAYS_OF_HISTORY: Final = 30
+SOURCES_DEADLINE_S: Final = 22.0  # a source gives its venues 20 s, then returns what arrived; this ends one that hangs
+ROWS_AT_ONCE: Final = 288
+BEFORE_ALL_MS: Final = -1
+
+log = structlog.get_logger("emi.tick")
+
+
+def no_progress(_done: int, _total: int, _what: str) -> None:
+    """Show no progress."""
+
+
+def to_ms(at: datetime) -> int:
+    """Return integer UTC milliseconds."""
+    return round(at.timestamp() * 1000)
+
+
+@dataclass
+class Market:
+    """What is known of the market. `history` and `engine` are replaced between two ticks or before one reads.
+
+    Args:
+        source: where observations come from.
+        weights: of the brain.
+        engine: the brain.
+        history: of bars; the engine has read its 5-minute bars.
+        days: of history to begin with.
+    """
+
+    source: Source
+    weights: Weights
+    engine: Engine
+    history: History
+    days: int = DAYS_OF_HISTORY
+
+    @property
+    def mode(self) -> SourceMode:
+        """Where the market data comes from."""
+        return self.source.mode
+
+    async def observe(self, at: datetime, within_s: float = SOURCES_DEADLINE_S) -> Observation:
+        """Query the source and keep the new bars; after the clock was set back, rebuild history and brain first.
+
+        Args:
+            at: aware UTC wall time.
+            within_s: seconds within which the source has to return.
+
+        Raises:
+            SourceError: it did not return in time, or has nothing.
+        """
+        observation = await self._query(at, within_s)
+        if self._is_ahead_of(observation):
+            await self._rebuild(observation, to_ms(at))
+            observation = await self._query(at, within_s)
+        self.history.append(observation.new_bars)
+        return observation
+
+    def read(self, observation: Observation) -> BrainReading | None:
+        """Let the brain read the new bars; it reads nothing but 5-minute bars, and nothing past a recording's end."""
+        if observation.bar_interval_ms != BAR_MS or observation.ended:
+            return None
+        return self.engine.update(observation.new_bars, observation.day_changes(self.engine.assets))
+
+    async def backfill_again(self, now_ms: int, progress: Progress = no_progress) -> tuple[History, Engine | None]:
+        """Fetch the history that a live start did not get, and let a new brain read it; see `adopt`.
+
+        Returns:
+            The history, and a brain that read it; None where the one at work has read as much.
+
+        Raises:
+            SourceError: no venue answered again.
+        """
+        bars = await self.source.backfill(now_ms, self.days, progress)
+        history = History(ASSETS)
+        history.append(bars)
+        return history, None if has_read(self.engine, len(bars)) else await self.brain_of(bars)
+
+    def adopt(self, history: History, engine: Engine | None) -> None:
+        """Replace history and brain, adding the bars that came meanwhile; call it between two ticks."""
+        history.append(self.history.frame())
+        self.history = history
+        if engine is not None and not has_read(self.engine, len(history)):
+            engine.advance(history.frame().after(engine.t_ms if engine.t_ms is not None else -1))
+            self.engine = engine
+
+    async def brain_of(self, bars: BarFrame, engine: Engine | None = None, progress: Progress = no_progress) -> Engine:
+        """Return a brain that has read these bars after what `engine` read; other tasks run meanwhile."""
+        engine = engine or Engine(self.weights, ASSETS)
+        total = len(bars)
+        for begin in range(0, total, ROWS_AT_ONCE):
+            engine.advance(bars.rows(begin, begin + ROWS_AT_ONCE))
+            progress(min(begin + ROWS_AT_ONCE, total), total, "the brain reads history")
+            await asyncio.sleep(0)
+        return engine
+
+    async def aclose(self) -> None:
+        """Close connections."""
+        await self.source.aclose()
+
+    async def _query(self, at: datetime, within_s: float) -> Observation:
+        since_ms = self.history.last_t_ms
+        try:
+            async with asyncio.timeout(within_s) as deadline:
+                return await self.source.observe(to_ms(at), BEFORE_ALL_MS if since_ms is None else since_ms)
+        except TimeoutError as error:
+            if deadline.expired():
+                raise SourceError(f"the market source did not respond within {within_s:g} s") from error
+            raise
+
+    def _is_ahead_of(self, observation: Observation) -> bool:
+        """Return whether the history holds bars that close after the market time of an observation."""
+        last_ms = self.history.last_t_ms
+        return last_ms is not None and last_ms + observation.bar_interval_ms > observation.market_ms
+
+    async def _rebuild(self, observation: Observation, now_ms: int) -> None:
+        """Replace history and brain by those of market time now: both at once or, on a failure, neither.
+
+        The history of a live market is cut off and not fetched again, which takes minutes.
+
+        Raises:
+            SourceError: the source has nothing.
+        """
+        held = self.history.frame()
+        if self.mode == SourceMode.LIVE:
+            bars = held.closed_by(observation.market_ms)
+        else:
+            bars = await self.source.backfill(now_ms, self.days, no_progress)
+        history = History(ASSETS)
+        history.append(bars)
+        self.history, self.engine = history, await self.brain_of(history.frame())
+        log.warning("the clock was set back: history and brain begin again", bars_before=len(held), bars=len(history))
+
+
+def has_read(engine: Engine, bars: int) -> bool:
+    """Return whether a brain has read at least half as many bars as there are."""
+    return 2 * engine.counters.bars >= bars

@@ -1,0 +1,193 @@
+"""Start-up: what comes before the first tick, history, the brain's restored state and, at a first start, a backtest.
+
+A leader opens the market, and so may write. A standby preloads the same history, and writes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import structlog
+
+from generator.brain.direction import MIN_BARS
+from generator.brain.engine import Engine
+from generator.brain.hourly import HOUR_MS
+from generator.catalog.assets import ASSETS
+from generator.catalog.words import SourceMode
+from generator.errors import GeneratorError, SourceError
+from generator.market.history import History
+from generator.market.source import Progress
+from generator.market.values import BAR_MS, BarFrame
+from generator.record.logbook import CHECKPOINT
+from generator.runtime.app import ORIGIN_KEY, App
+from generator.runtime.market import DAYS_OF_HISTORY, has_read, no_progress, to_ms
+from generator.runtime.tick import DAY_MS, play
+
+BACKTEST_HOURS: Final = 48
+HOURLY_MADE_AT_MINUTE: Final = 55
+
+log = structlog.get_logger("emi.startup")
+
+
+async def open_market(app: App, at: datetime, progress: Progress, hours: int | None = None) -> None:
+    """Begin to lead: resume from what is published, fill the history, bring the brain up to date.
+
+    On an empty memory 48 hours are played first, of a recording as many of them as can have forecasts. What is made by
+    this backtest is marked `warm_up`.
+
+    Args:
+        app: built.
+        at: aware UTC wall time of the first tick.
+        progress: shows long work.
+        hours: of backtest to play first; None means those 48 on an empty memory, else 0.
+
+    Raises:
+        GeneratorError: the source has nothing, the memory holds another market's record, or where releases go cannot
+            be written.
+    """
+    app.publisher.releases.open()
+    app.publisher.vault.open()
+    _resume(app)
+    fresh = app.record.memory.is_empty()
+    _check_origin(app)
+    if app.record.memory.meta(ORIGIN_KEY) is None:
+        app.record.memory.set_meta(ORIGIN_KEY, _origin(app))
+    if hours is None:
+        hours = await backtest_hours(app, at) if fresh else 0
+    start = at - timedelta(hours=hours)
+    if hours:
+        app.market.history = History(ASSETS)  # what a standby holds is later than where the backtest begins
+    await _fill(app, start, progress)
+    await _restore(app, start, progress)
+    if hours:
+        await _backtest(app, start, at, progress)
+
+
+async def preload(app: App, at: datetime) -> None:
+    """Fetch the history that a leader needs, as a standby: nothing is written.
+
+    Raises:
+        GeneratorError: the source has nothing, or the memory holds another market's record.
+    """
+    _check_origin(app)
+    await _fill(app, at, no_progress)
+
+
+async def backtest_hours(app: App, at: datetime) -> int:
+    """Return how many hours a first start plays: none of a live market, of a recording those that can have forecasts."""
+    if app.market.mode == SourceMode.SIMULATED:
+        return BACKTEST_HOURS
+    if app.market.mode == SourceMode.LIVE:
+        return 0
+    bars = await app.market.source.backfill(to_ms(at), app.market.days, no_progress)  # it says when the replay is
+    span_ms = BAR_MS * max(0, len(bars) - MIN_BARS) if bars.interval_ms == BAR_MS else 0
+    return min(BACKTEST_HOURS, span_ms // HOUR_MS)
+
+
+def _resume(app: App) -> None:
+    """Resume from the release that readers see: the log's head, and all files made by whoever led before."""
+    head = app.publisher.releases.shown((CHECKPOINT,)).get(CHECKPOINT)
+    app.record.logbook.resume(head)
+    app.publisher.background.reset()
+    app.publisher.last_good.doubt()
+
+
+async def _fill(app: App, start: datetime, progress: Progress) -> None:
+    """Fetch the bars to begin with, unless a standby holds them; a live market out of reach has none now."""
+    if len(app.market.history):
+        return
+    try:
+        bars = await app.market.source.backfill(to_ms(start), app.market.days, progress)
+    except SourceError as error:
+        if app.market.mode != SourceMode.LIVE:
+            raise
+        log.warning("no history yet: readings are unknown until venues answer", reason=str(error))
+        return
+    app.market.history.append(bars)
+    if bars.interval_ms == HOUR_MS:
+        app.record.arena = replace(app.record.arena, round_minutes=60)
+
+
+def _origin(app: App) -> str:
+    """Name the market that the record is of."""
+    origin = app.market.mode.value
+    if app.market.mode == SourceMode.SIMULATED:
+        origin += f" seed {app.settings.seed}"
+    if app.market.mode == SourceMode.RECORDED:
+        origin += " " + ", ".join(sorted(folder.resolve().name for folder in app.settings.data_dir))
+    return origin
+
+
+def _check_origin(app: App) -> None:
+    """Refuse a memory that another market wrote: two records would be mixed."""
+    kept, origin = app.record.memory.meta(ORIGIN_KEY), _origin(app)
+    if kept is not None and kept != origin:
+        raise GeneratorError(
+            f"state folder {app.settings.state_dir} holds the record of source {kept}, not {origin}; "
+            "name another with EMI_STATE_DIR, or remove it for a full reset"
+        )
+
+
+async def _restore(app: App, at: datetime, progress: Progress) -> None:
+    """Restore the brain from memory and feed it what it has not seen."""
+    bars = app.market.history.frame()
+    if bars.interval_ms != BAR_MS:
+        return
+    kept = _kept_engine(app)
+    if kept is not None and kept.t_ms is not None and _fits(app, kept, kept.t_ms, bars, to_ms(at)):
+        bars = bars.after(kept.t_ms)
+    else:
+        kept = None
+    app.market.engine = await app.market.brain_of(bars, kept, progress)
+
+
+def _fits(app: App, kept: Engine, kept_ms: int, bars: BarFrame, now_ms: int) -> bool:
+    """Return whether a kept brain can resume here.
+
+    Not one from the future: it knows too much. But a leader's last bar may be newer than what a standby has. And not
+    one that began without history, once there is some.
+    """
+    if app.market.mode == SourceMode.RECORDED:  # its time is not the wall's
+        return len(bars) > 0 and int(bars.t[0]) <= kept_ms <= int(bars.t[-1])
+    if kept_ms + BAR_MS > now_ms:
+        return False
+    if not len(bars):
+        return now_ms - kept_ms <= DAYS_OF_HISTORY * DAY_MS
+    return int(bars.t[0]) <= kept_ms and has_read(kept, len(bars) - len(bars.after(kept_ms)))
+
+
+def _kept_engine(app: App) -> Engine | None:
+    """Return the brain as the memory has it, None if it has none or one of other weights."""
+    state = app.record.memory.brain_state()
+    if state is None:
+        return None
+    try:
+        return Engine.load(app.market.weights, ASSETS, state)
+    except ValueError as error:
+        log.warning("the brain's kept state is not used; it reads history again", reason=str(error))
+        return None
+
+
+async def _backtest(app: App, start: datetime, end: datetime, progress: Progress) -> None:
+    """Play from `start` to `end` at the minutes where something can happen."""
+    moments = backtest_moments(start, end, app.record.arena.round_minutes)
+    with app.record.memory.batch():
+        for done, moment in enumerate(moments, 1):
+            observation = await app.market.observe(moment)
+            play(app, observation, app.market.read(observation), moment, warm_up=True)
+            progress(done, len(moments), "steps of the backtest before the start (its rounds are marked warm_up)")
+            await asyncio.sleep(0)
+
+
+def backtest_moments(start: datetime, end: datetime, round_minutes: int) -> list[datetime]:
+    """Return the full minutes in [start, end) at which rounds turn or hourly predictions are made."""
+    minute = start.astimezone(UTC).replace(second=0, microsecond=0)
+    moments = []
+    while (minute := minute + timedelta(minutes=1)) < end:
+        of_day = minute.hour * 60 + minute.minute
+        if of_day % round_minutes == 0 or of_day % 60 in {0, HOURLY_MADE_AT_MINUTE}:
+            moments.append(minute)
+    return moments

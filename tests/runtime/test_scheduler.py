@@ -1,0 +1,341 @@
+"""The scheduler: deadlines, clocks that are set, missed and failed minutes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import urllib.request
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from generator.catalog.words import SourceMode
+from generator.clock import JumpWatch
+from generator.errors import GeneratorError, MemoryUnreadable, SourceError
+from generator.market.values import Observation
+from generator.runtime.app import App
+from generator.runtime.market import to_ms
+from generator.runtime.metrics import Metrics
+from generator.runtime.publication import Report
+from generator.runtime.scheduler import Scheduler
+from generator.runtime.tick import tick
+from tests.support.clock import NOON, ManualClock
+from tests.support.ports import free_port
+from tests.support.services import MINUTE, body, opened, run
+
+
+def count(metrics: Metrics, name: str, **labels: str) -> float:
+    return metrics.registry.get_sample_value(name, labels) or 0.0
+
+
+def ticks(metrics: Metrics, outcome: str) -> float:
+    return count(metrics, "emi_ticks_total", outcome=outcome)
+
+
+class Slowed:
+    """A source that takes its time, blocking the thread or not."""
+
+    mode = SourceMode.SIMULATED
+
+    def __init__(self, source: Any, block_s: float = 0.0, sleep_s: float = 0.0) -> None:
+        self.source, self.block_s, self.sleep_s = source, block_s, sleep_s
+
+    async def observe(self, now_ms: int, since_ms: int) -> Observation:
+        time.sleep(self.block_s)  # noqa: ASYNC251  this is the fault
+        await asyncio.sleep(self.sleep_s)
+        found: Observation = await self.source.observe(now_ms, since_ms)
+        return found
+
+    async def aclose(self) -> None:
+        await self.source.aclose()
+
+
+@pytest.mark.parametrize("fault", [{"sleep_s": 30.0}, {"block_s": 0.6}], ids=["waits", "blocks the thread"])
+def test_a_tick_past_its_deadline_is_ended_recorded_and_not_published(tmp_path: Path, fault: dict[str, float]) -> None:
+    reports: list[Report] = []
+
+    async def work() -> None:
+        async with opened(tmp_path, ManualClock()) as app:
+            app.market.source = Slowed(app.market.source, **fault)  # type: ignore[assignment]
+            scheduler = Scheduler(app, lambda report, _: reports.append(report), deadline_s=0.3)
+            await scheduler.fire()
+            assert ticks(scheduler.metrics, "failed") == 1
+            assert app.record.memory.ticks(to_ms(NOON)).failed_24h == 1
+            assert app.publisher.releases.generation() == 0
+
+    run(work)
+
+    assert not reports
+
+
+def test_a_source_that_hangs_ends_before_the_tick_does(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with opened(tmp_path, ManualClock()) as app:
+            app.market.source = Slowed(app.market.source, sleep_s=30)  # type: ignore[assignment]
+            with pytest.raises(SourceError, match="did not respond within"):
+                await tick(app, NOON, sources_s=0.05)
+
+    run(work)
+
+
+def test_a_tick_that_blocks_its_thread_is_reported_as_stuck(tmp_path: Path) -> None:
+    seen: list[tuple[bool, float]] = []
+
+    async def work() -> None:
+        clock = ManualClock()
+        async with opened(tmp_path, clock) as app:
+            scheduler = Scheduler(app)
+
+            class Hung(Slowed):
+                async def observe(self, now_ms: int, since_ms: int) -> Observation:
+                    seen.append((scheduler.is_stuck(), count(scheduler.metrics, "emi_tick_running_seconds")))
+                    clock.step(80)
+                    seen.append((scheduler.is_stuck(), count(scheduler.metrics, "emi_tick_running_seconds")))
+                    return await super().observe(now_ms, since_ms)
+
+            app.market.source = Hung(app.market.source)  # type: ignore[assignment]
+            await scheduler.fire()
+            seen.append((scheduler.is_stuck(), count(scheduler.metrics, "emi_tick_running_seconds")))
+
+    run(work)
+
+    assert seen == [(False, 0.0), (True, 80.0), (False, 0.0)]
+
+
+@pytest.mark.parametrize("jump", [timedelta(hours=1), -timedelta(hours=1), timedelta(seconds=3)])
+def test_a_clock_that_is_set_is_reported_once(jump: timedelta) -> None:
+    clock = ManualClock()
+    watch = JumpWatch(clock)
+    clock.step(1)
+    assert watch.jump_s() == 0.0
+
+    clock.set_wall(jump)
+
+    assert watch.jump_s() == jump.total_seconds()
+    assert watch.jump_s() == 0.0
+
+
+def test_a_slewed_clock_and_a_slow_process_do_not_count_as_a_jump() -> None:
+    clock = ManualClock()
+    watch = JumpWatch(clock)
+    jumps = []
+
+    for _ in range(600):
+        clock.step(1)
+        clock.set_wall(timedelta(milliseconds=1))
+        jumps.append(watch.jump_s())
+    clock.step(90)
+
+    assert [*jumps, watch.jump_s()] == [0.0] * 601
+
+
+class Idle(Scheduler):
+    """A scheduler whose ticks are only listed."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        super().__init__(cast("App", SimpleNamespace(clock=clock)))
+        self.made: list[str] = []
+
+    async def _make(self, at: datetime, began_s: float) -> None:
+        self.made.append(f"{at:%H:%M:%S}")
+
+
+def test_minutes_without_a_tick_are_counted() -> None:
+    async def work() -> None:
+        clock = ManualClock()
+        scheduler = Idle(clock)
+        for seconds in (60, 60, 240, 61):
+            await scheduler.fire()
+            clock.step(seconds)
+        await scheduler.fire()
+        assert ticks(scheduler.metrics, "missed") == 3
+        assert len(scheduler.made) == 5
+
+    run(work)
+
+
+def test_a_jump_forward_makes_a_tick_at_once_and_none_is_missed() -> None:
+    async def work() -> None:
+        clock = ManualClock()
+        scheduler = Idle(clock)
+        scheduler.start()
+        await scheduler.fire()
+        clock.step(10)
+        clock.set_wall(timedelta(hours=3))
+        await scheduler.check_clock()
+        assert scheduler.made == ["12:00:00", "15:00:10"]
+        assert count(scheduler.metrics, "emi_clock_jumps_total", direction="forward") == 1
+        assert ticks(scheduler.metrics, "missed") == 0
+        await scheduler.drain()
+
+    run(work)
+
+
+def test_after_a_jump_back_the_scheduler_keeps_full_minutes() -> None:
+    async def work() -> None:
+        clock = ManualClock()
+        scheduler = Idle(clock)
+        scheduler.start()
+        # What APScheduler is left with after the machine's clock was set back by an hour.
+        scheduler.job.modify(next_run_time=datetime.now(UTC) + timedelta(hours=1))
+        clock.set_wall(-timedelta(hours=1))
+        await scheduler.check_clock()
+        assert scheduler.job.next_run_time - datetime.now(UTC) <= MINUTE
+        assert count(scheduler.metrics, "emi_clock_jumps_total", direction="back") == 1
+        await scheduler.drain()
+
+    run(work)
+
+
+def test_the_job_keeps_full_minutes_one_at_a_time_and_forgives_half_a_minute() -> None:
+    async def work() -> None:
+        job = Idle(ManualClock()).job
+        assert (job.max_instances, job.coalesce, job.misfire_grace_time) == (1, True, 30)
+        at = datetime(2026, 11, 20, 12, 0, 0, 1, tzinfo=UTC)
+        assert job.trigger.get_next_fire_time(None, at) == NOON + MINUTE
+
+    run(work)
+
+
+def test_a_full_minute_during_a_tick_makes_no_second_one() -> None:
+    async def work() -> None:
+        scheduler = Idle(ManualClock())
+        async with scheduler.one:
+            await scheduler.on_minute()
+        assert not scheduler.made
+        await scheduler.on_minute()
+        assert len(scheduler.made) == 1
+
+    run(work)
+
+
+def test_a_stop_waits_for_the_running_tick(tmp_path: Path) -> None:
+    reports: list[str] = []
+
+    async def work() -> None:
+        async with opened(tmp_path, ManualClock()) as app:
+            app.market.source = Slowed(app.market.source, sleep_s=0.3)  # type: ignore[assignment]
+            scheduler = Scheduler(app, lambda report, _: reports.append(report.tick_id))
+            scheduler.start()
+            running = asyncio.create_task(scheduler.fire())
+            await asyncio.sleep(0.05)
+            await scheduler.drain()
+            await running
+
+    run(work)
+
+    assert reports == ["20261120T120000Z"]
+
+
+def test_metrics_are_served_on_loopback_and_a_taken_port_is_refused() -> None:
+    port = free_port()
+    metrics = Metrics()
+
+    end = metrics.serve(port)
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
+            text = answer.read().decode()
+        with pytest.raises(GeneratorError, match=f"metrics port {port}"):
+            Metrics().serve(port)
+    finally:
+        end()
+
+    assert 'emi_ticks_total{outcome="missed"} 0.0' in text
+
+
+def test_refused_ballots_are_counted_in_the_metrics(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with opened(tmp_path, ManualClock()) as app:
+            scheduler = Scheduler(app)
+            inbox = app.settings.inbox_path
+            inbox.mkdir(parents=True, exist_ok=True)
+            (inbox / "garbage").write_bytes(b"?")
+            await scheduler.fire()
+            assert count(scheduler.metrics, "emi_ballots_rejected_total", reason="not base64") == 1
+
+    run(work)
+
+
+class FullDisk:
+    """A memory's `tick_done` on a disk that is full, until `heal`."""
+
+    def __init__(self, app: App) -> None:
+        self._really, self.full = app.record.memory.tick_done, True
+        app.record.memory.tick_done = self  # type: ignore[method-assign]
+
+    def __call__(self, *reports: Any, **more: Any) -> None:
+        if self.full:
+            raise MemoryUnreadable("database or disk is full")
+        self._really(*reports, **more)
+
+
+class Dead:
+    """A source that fails on a full disk."""
+
+    def __init__(self, source: Any) -> None:
+        self.mode, self.source = source.mode, source
+
+    async def observe(self, _now_ms: int, _since_ms: int) -> Any:
+        raise SourceError("no room")
+
+    async def aclose(self) -> None:
+        await self.source.aclose()
+
+
+def test_ticks_that_fail_on_a_full_disk_are_recorded_once_there_is_room(tmp_path: Path) -> None:
+    async def work() -> None:
+        clock = ManualClock()
+        async with opened(tmp_path, clock) as app:
+            scheduler = Scheduler(app)
+            await scheduler.fire()
+            source, disk = app.market.source, FullDisk(app)
+            app.market.source = Dead(source)  # type: ignore[assignment]
+            for _ in range(3):
+                clock.step(MINUTE)
+                await scheduler.fire()
+            assert app.record.memory.ticks(to_ms(clock.now())).failed_24h == 0
+            app.market.source, disk.full = source, False
+            clock.step(MINUTE)
+            await scheduler.fire()
+            reports = body(tmp_path, "/status.json")["ticks"]
+            assert (reports["published_24h"], reports["failed_24h"], reports["missed_24h"]) == (1, 3, 0)
+            failed = scheduler.metrics.registry.get_sample_value("emi_ticks_total", {"outcome": "failed"})
+            assert failed == 3
+
+    run(work)
+
+
+def test_a_source_that_breaks_fails_the_tick_not_the_scheduler(tmp_path: Path) -> None:
+    class Broken:
+        def __init__(self, source: Any) -> None:
+            self.source, self.mode, self.calls = source, source.mode, 0
+
+        async def observe(self, now_ms: int, since_ms: int) -> Observation:
+            self.calls += 1
+            if self.calls == 2:
+                raise RuntimeError("the venue sent nonsense")
+            found: Observation = await self.source.observe(now_ms, since_ms)
+            return found
+
+        async def aclose(self) -> None:
+            await self.source.aclose()
+
+    reports: list[str] = []
+
+    async def work() -> None:
+        clock = ManualClock()
+        async with opened(tmp_path, clock) as app:
+            app.market.source = Broken(app.market.source)  # type: ignore[assignment]
+            scheduler = Scheduler(app, lambda report, _seconds: reports.append(report.tick_id))
+            for _ in range(3):
+                await scheduler.fire()
+                clock.step(MINUTE)
+
+    run(work)
+
+    assert reports == ["20261120T120000Z", "20261120T120200Z"]
+    ticks = body(tmp_path, "/status.json")["ticks"]
+    assert ticks["failed_24h"] == 1

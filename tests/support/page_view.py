@@ -1,0 +1,227 @@
+"""A tick to render: typed context, and the bodies in the contract's shape."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from generator.arena.published import published_round
+from generator.arena.values import (
+    ArenaView,
+    Bin,
+    Lesson,
+    PredictionMade,
+    Rate,
+    Round,
+    Tally,
+    TeacherMetrics,
+    TrackRecord,
+)
+from generator.brain.reading import BrainReading
+from generator.catalog.assets import ASSETS
+from generator.catalog.words import (
+    Consensus,
+    PatternType,
+    Prediction,
+    RegimeLabel,
+    RoundPhase,
+    SourceMode,
+    SourceStatus,
+    Trend,
+)
+from generator.compose.all import MODELS, compose_free
+from generator.compose.context import TickContext
+from generator.market.values import SourceHealth
+from generator.site.pages.render import PageView
+from tests.support import builders
+from tests.support.builders import HOUR_MS, NOW_MS, PRICES
+
+START_MS = NOW_MS - NOW_MS % HOUR_MS
+SITE = replace(builders.site("http://127.0.0.1:8402"), network="devnet")
+SOURCES = (
+    SourceHealth("simulated-a", "spot", SourceStatus.OK, NOW_MS),
+    SourceHealth("simulated-b", "open_interest", SourceStatus.FAILED, None, "no answer within 5 s"),
+)
+
+
+def view(mode: SourceMode = SourceMode.SIMULATED, *, known: bool = True, empty: bool = False) -> PageView:
+    ctx = context(mode, known=known, empty=empty)
+    free = free_of(ctx)
+    return PageView(ctx, free, schemas()) if empty else PageView(ctx, free, schemas(), rounds(), predictions())
+
+
+def context(mode: SourceMode = SourceMode.SIMULATED, *, known: bool = True, empty: bool = False) -> TickContext:
+    """Return a tick's context: all is known, or as on hourly bars (`known` False), or before the first price (`empty`)."""
+    made = builders.everything_missing_context() if empty else builders.full_context(mode)
+    observation, seen = made.observation, arena()
+    if not known:
+        observation = replace(observation, bar_interval_ms=HOUR_MS, limitations=("needs 5-minute bars",))
+    return replace(
+        made,
+        site=SITE,
+        observation=replace(observation, mode=mode, sources=SOURCES),
+        reading=sideways(made.reading) if known and made.reading else None,
+        arena=empty_arena() if empty else seen,
+        closes={} if empty else {asset: _closes(asset) for asset in ASSETS},
+    )
+
+
+def sideways(reading: BrainReading) -> BrainReading:
+    posterior = {**reading.regime.posterior, RegimeLabel.RANGE: 0.782, RegimeLabel.RISK_ON: 0.082}
+    regime = replace(reading.regime, label=RegimeLabel.RANGE, posterior=posterior, confidence=0.782)
+    return replace(reading, regime=replace(regime, trend=Trend.SIDEWAYS, previous=RegimeLabel.RISK_OFF))
+
+
+def arena(hit: float = 34.1, skill: float = -0.4, resolved: int = 1204) -> ArenaView:
+    record = TrackRecord(
+        kind="hourly",
+        predictions=resolved + 7,
+        resolved=resolved,
+        void=3,
+        warm_up=336,
+        hit=Rate(resolved, hit, 31.5, 36.8),
+        brier=0.6664,
+        log_score=1.0981,
+        baselines={"uniform": 0.6667, "base_rate": 0.6641, "persistence": 0.98},
+        skill_percent={"uniform": 0.0, "base_rate": skill, "persistence": 32.0},
+        bins=(
+            Bin(35.0, 40.0, 900, Rate(900, 36.1, 33.0, 39.3)),
+            Bin(40.0, 45.0, 290, Rate(290, 44.8, 39.2, 50.6)),
+            Bin(45.0, 50.0, 14, None),
+        ),
+    )
+    live = _round(START_MS, RoundPhase.LIVE, Prediction.NEUTRAL)
+    lessons = tuple(_lesson(number) for number in range(7))
+    return replace(
+        builders.arena(),
+        live=live,
+        live_tally=Tally(bullish=11, bearish=6, neutral=4),
+        live_simulated_tally=Tally(bullish=11, bearish=6, neutral=4),
+        open=_round(START_MS + HOUR_MS, RoundPhase.OPEN, None),
+        lessons=lessons,
+        hourly_record=record,
+        arena_record=replace(record, kind="arena", resolved=60, hit=Rate(60, 35.0, 24.2, 47.6)),
+        teacher=TeacherMetrics(
+            60, 12, Rate(60, 35.0, 24.2, 47.6), Rate(48, 41.7, 28.8, 55.7), Rate(48, 30.0, 19.0, 44.0), {}
+        ),
+    )
+
+
+def rounds(number: int = 60) -> list[dict[str, Any]]:
+    """Finished rounds, newest first: right, wrong, void, with and without people."""
+    return [_finished(back) for back in range(1, number + 1)]
+
+
+def predictions(hours: int = 40) -> tuple[PredictionMade, ...]:
+    """Hourly forecasts that came due, newest first; some void."""
+    return tuple(_prediction(asset, back) for back in range(1, hours + 1) for asset in ASSETS)
+
+
+def bodies(*, known: bool = True, empty: bool = False) -> dict[str, dict[str, Any]]:
+    """Compose what is published of `context`."""
+    return free_of(context(known=known, empty=empty))
+
+
+def free_of(ctx: TickContext) -> dict[str, dict[str, Any]]:
+    return {path: body.as_json() for path, body in compose_free(ctx).items()}
+
+
+def schemas() -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for name, model in MODELS.items():
+        schema = model.model_json_schema()
+        out |= schema.pop("$defs", {})
+        out[name] = schema
+    return out
+
+
+def _closes(asset: str) -> tuple[tuple[int, float], ...]:
+    base = PRICES[asset]
+    return tuple(
+        (NOW_MS - (288 - i) * 300_000, base * (1 + 0.02 * math.sin(i / 23 + base) + 0.004 * math.sin(i * 1.7)))
+        for i in range(288)
+    )
+
+
+def _round(start_ms: int, phase: RoundPhase, prediction: Prediction | None) -> Round:
+    return Round(
+        round_id="BTC-20261120-090000",
+        asset="BTC",
+        opens_ms=start_ms - HOUR_MS,
+        start_ms=start_ms,
+        end_ms=start_ms + HOUR_MS,
+        phase=phase,
+        band_bps=22.6,
+        sealed_digest="9f2c" * 16,
+        salt=None,
+        prediction=prediction,
+        probabilities=(0.31, 0.36, 0.33) if prediction else None,
+        confidence_percent=36.0 if prediction else None,
+        regime_mode="NEUTRAL",
+        start_price=97_188.9 if prediction else None,
+        simulated_crowd=True,
+    )
+
+
+def _finished(back: int) -> dict[str, Any]:
+    start_ms = START_MS - back * HOUR_MS
+    said = (Prediction.BULLISH, Prediction.NEUTRAL, Prediction.BEARISH)[back % 3]
+    came = None if back % 10 == 0 else (Prediction.BULLISH, Prediction.BEARISH)[back % 2]
+    played = replace(
+        _round(start_ms, RoundPhase.RESOLVED if came else RoundPhase.VOID, said),
+        round_id=f"BTC-{datetime.fromtimestamp(start_ms / 1000, UTC):%Y%m%d-%H%M%S}",
+        outcome=came,
+        change_bps=31.4 if came else None,
+        void_reason=None if came else "too few venues",
+        base_rate=(0.33, 0.34, 0.33),
+        salt="ab" * 16,
+        warm_up=back > 48,
+    )
+    tally = Tally() if back % 5 == 0 else Tally(bullish=7, bearish=3, neutral=2)
+    lesson = replace(_lesson(1), human_consensus=Consensus.BULLISH if tally.total else Consensus.NONE)
+    return published_round(played, tally, lesson if came else None)
+
+
+def _prediction(asset: str, back: int) -> PredictionMade:
+    place = ASSETS.index(asset) + back
+    void = place % 19 == 0
+    return PredictionMade(
+        asset=asset,
+        start_ms=START_MS - back * HOUR_MS,
+        end_ms=START_MS - (back - 1) * HOUR_MS,
+        probabilities=(0.31, 0.33, 0.36),
+        base_rate=(0.33, 0.34, 0.33),
+        prediction=(Prediction.BULLISH, Prediction.NEUTRAL)[place % 2],
+        band_bps=21.0,
+        outcome=None if void else (Prediction.BULLISH, Prediction.BEARISH, Prediction.NEUTRAL)[place % 3],
+        void_reason="too few venues" if void else None,
+    )
+
+
+def _lesson(number: int) -> Lesson:
+    return Lesson(
+        lesson_id=f"lesson-{number}",
+        round_id=f"BTC-20261120-0{number}0000",
+        asset="BTC",
+        brain_prediction=Prediction.NEUTRAL,
+        human_consensus=Consensus.BULLISH if number else Consensus.NONE,
+        actual_outcome=Prediction.BULLISH if number % 2 else Prediction.NEUTRAL,
+        brain_correct=1 - number % 2,
+        crowd_correct=number % 2,
+        agreement=0,
+        shared_intelligence_score=41.0,
+        learning_score=35.2,
+        pattern_type=PatternType.BRAIN_ONLY,
+        summary="BTC moved +4.1 bps against a neutral band of 22.6 bps: NEUTRAL. The brain said so, the crowd did not.",
+        created_ms=START_MS - number * HOUR_MS,
+    )
+
+
+def empty_arena() -> ArenaView:
+    """A first start: nothing was forecast yet."""
+    none = Rate(0, None, None, None)
+    record = TrackRecord("hourly", 0, 0, 0, 0, none, None, None, {}, {}, ())
+    teacher = TeacherMetrics(0, 0, none, none, none, {})
+    return ArenaView(None, Tally(), None, (), (), teacher, record, record)
