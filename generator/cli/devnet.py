@@ -26,15 +26,15 @@ def devnet(
     from generator.cli._settings import gateway_settings
     from generator.errors import GeneratorError
 
-    settings = gateway_settings(state_dir=state_dir)
-    set_up_logs(settings.log_format)
+    shared = gateway_settings(state_dir=state_dir)
+    set_up_logs(shared.log_format)
     try:
         settings = DevnetSettings(
-            state_path=settings.state_dir / "devnet.sqlite3",
-            keys_dir=settings.state_dir / "keys",
+            state_path=shared.state_dir / "devnet.sqlite3",
+            keys_dir=shared.state_dir / "keys",
             as_network=as_network,
             port=port,
-            payees=(settings.payee,),
+            payees=(shared.payee,),
         )
         serve(settings, say=lambda line: print(line, flush=True))
     except DevnetError as error:

@@ -24,7 +24,7 @@ from gateway.app.limits import Clients
 from gateway.buyer.prepare import MAX_AT_ONCE, PER_MINUTE, Prepare
 from gateway.devnet.transactions import group_id, parse_item, signed
 from gateway.devnet.wallet import new_key
-from gateway.payments.payment import read_payment
+from gateway.payments.parse import read_payment
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.wire.networks import DEVNET, MAINNET
 from tests.support.local_servers import devnet_at, open_port, serving

@@ -130,7 +130,7 @@ def test_a_readyz_that_cannot_be_reached_is_reported_without_a_fault(answer: tup
     with answering(status_json=NO_STATUS, readyz=answer) as edge:
         found = sales(examine(edge, [f"http://127.0.0.1:{free_port()}"]))
 
-    assert found == [(None, "not seen from here; run this where the gateway runs")]
+    assert found == [(None, "not reachable from here; run this where the gateway runs")]
 
 
 def test_metrics_past_their_limit_are_lines_and_failures_are_named() -> None:

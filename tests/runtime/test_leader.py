@@ -24,7 +24,7 @@ from generator.runtime.market import to_ms
 from generator.runtime.publication import Report
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
-from generator.wings.bucket.mirror import Mirrored
+from generator.wings.bucket.places import Mirrored
 from generator.wings.bucket.site import BucketSite
 from tests.support.buckets import FaultyBucket, memory
 from tests.support.clock import NOON, ManualClock

@@ -33,7 +33,7 @@ from generator.catalog.words import (
 )
 from generator.compose.all import MODELS, compose_free
 from generator.compose.context import TickContext
-from generator.market.values import SourceHealth
+from generator.market.observation import SourceHealth
 from generator.site.pages.render import PageView
 from tests.support import builders
 from tests.support.builders import HOUR_MS, NOW_MS, PRICES

@@ -10,8 +10,7 @@ from structlog.testing import capture_logs
 from generator.errors import PublishError
 from generator.release.release import Releases
 from generator.release.vault import Vault
-from generator.wings.bucket.mirror import Mirrored
-from generator.wings.bucket.places import site_store, vault_store
+from generator.wings.bucket.places import Mirrored, site_store, vault_store
 from generator.wings.bucket.site import BucketSite
 from generator.wings.bucket.vault import BucketVault
 from tests.support.buckets import NOT_STORED, FaultyBucket, memory

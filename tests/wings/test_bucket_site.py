@@ -11,7 +11,7 @@ import pytest
 from generator.errors import LeadershipLost, PublishError
 from generator.release.values import FIRST_GENERATION
 from generator.wings.bucket.site import BucketSite
-from generator.wings.bucket.store import Bucket, ObjectBucket, StoreFault
+from generator.wings.bucket.store import Bucket, StoreFault
 from tests.support.buckets import NOT_ANSWERED, NOT_STORED, FaultyBucket, attributes, memory, put
 
 FRESH = {"tick_id": "20261120T100000Z", "generated_at": "2026-11-20T10:00:00Z", "valid_until": "2026-11-20T10:03:00Z"}
@@ -362,7 +362,7 @@ def test_files_of_another_writer_under_the_same_number_are_never_mixed_with_ours
 
 @pytest.mark.parametrize("text", [b"{", b"[]", b'{"generation":"x"}', b'{"generation":"1","previous":[{}]}', b"\xff"])
 def test_a_pointer_that_is_none_is_named_and_left_alone(text: bytes) -> None:
-    bucket: ObjectBucket = memory()
+    bucket: Bucket = memory()
     put(bucket, "current.json", text)
 
     with pytest.raises(PublishError, match=r"current\.json is not one of our pointers"):

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import structlog
 
+from gateway.wire.media_types import ENCODINGS, content_type
 from generator.catalog.discovery import ONCE_CACHE_CONTROL, PINNED_CACHE_CONTROL
 from generator.catalog.links import STATUS_JSON
 from generator.errors import PublishError
@@ -25,7 +26,6 @@ from generator.lease import Fence, one_writer
 from generator.release.values import FIRST_GENERATION, NOTHING
 from generator.wings.bucket.pointer import Pointer
 from generator.wings.bucket.store import Bucket, StoreFault
-from generator.wings.bucket.types import attributes
 from generator.wings.bucket.upload import Upload, upload
 
 POINTER: Final = "current.json"
@@ -156,6 +156,22 @@ class BucketSite:
                 self._bucket.delete(list(self._bucket.files(f"{RELEASES}/{number:012d}")))
         except StoreFault as fault:
             log.warning("old releases could not be dropped; the next tick tries again", reason=str(fault))
+
+
+def attributes(path: str, siblings: Collection[str], cache_control: str) -> dict[str, str]:
+    """Return the headers with which an object store and its CDN are to serve one file.
+
+    Args:
+        path: with leading slash.
+        siblings: the paths published with it: `a.json.gz` is a variant only where there is `a.json`.
+        cache_control: as every file of its kind has it.
+    """
+    base, encoding = path, None
+    for ending, name in ENCODINGS.items():
+        if path.endswith(ending) and path.removesuffix(ending) in siblings:
+            base, encoding = path.removesuffix(ending), name
+    found = {"Content-Type": content_type(base), "Cache-Control": cache_control}
+    return found if encoding is None else found | {"Content-Encoding": encoding}
 
 
 def _upload(prefix: str, path: str, data: bytes, siblings: Mapping[str, bytes], cache_control: str) -> Upload:
