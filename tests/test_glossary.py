@@ -25,7 +25,6 @@ ALEMBIC_VERSIONS = "migrations/versions"
 LEFT = """
 docs/arena.md: anew, beside, go on, goes on, is no X, made up, nobody, put once, stands, stepped clock, tells
 docs/benchmarks.md: beside, told, warm
-docs/brain.md: beside, first look, goes on, nobody, stands, told
 docs/buying.md: anew, stands, tells, told
 docs/decisions: beside, first look, nobody, rule N, stands, tells, told
 docs/feeds.md: anew, beside, put once
@@ -38,7 +37,6 @@ docs/publishing.md: anew, beside, headstart, made up, nobody, put once, stands
 docs/record.md: beside, go on, goes on, nobody, put once, stands, stepped clock, tells, told
 docs/serving-cloud.md: stands
 docs/serving.md: beside, nobody, stands
-docs/venues.md: goes on, nobody, tells, told
 gateway/app: beside, go on, is no X, second look, silent, told
 gateway/buyer: beside, go on, is no X, stands, tells, told, toy
 gateway/clock.py: goes on, nobody
@@ -51,12 +49,9 @@ gateway/upstream: beside, nobody, silent, stands
 gateway/vault: goes on, nobody, stands
 gateway/wire: nobody
 generator/arena: Standing, is no X, lived, made up, nobody, stands, stepped clock, told
-generator/brain: contract section, tells
 generator/cli: beside, is no X, nobody, put once, stands, tells, told, toy
 generator/errors.py: nobody, stands
 generator/inbox: first look, goes on, is no X, made up, told
-generator/lab: tells
-generator/market: beside, is no X, nobody, stands, tells, told
 generator/record: Standing, beside, go on, is no X, lived, nobody, put once, stands, stepped clock, told, warm
 generator/release: beside, go on, goes on, is no X, nobody, put once, stands, told
 generator/runtime: Sidelong, Standing, aside, beside, nobody, stands, told
@@ -70,7 +65,6 @@ templates/pages: beside, is no X, made up, nobody, stands, tells, told
 tests/app: beside, is no X, put once, rule N, told
 tests/arena: beside, is no X, lived, nobody, stands, the issue, told
 tests/benchmarks: beside, first look, house, made up, nobody, second look, tells, the issue, told
-tests/brain: stands, tells, the issue, told
 tests/buyer: beside, is no X, made up, nobody, stands, tells, told
 tests/cli: is no X, nobody, told
 tests/compose: Standing
@@ -81,7 +75,6 @@ tests/inbox: beside, goes on, is no X, nobody, second look, tells, told
 tests/journeys: beside, goes on, is no X, nobody, stands, tells, told
 tests/ledger: anew, aside, copy log, is no X, nobody, rule N, silent, tidy, told
 tests/make_sample.py: beside
-tests/market: beside, given up, go on, goes on, history came, is no X, nobody, tells, told
 tests/outside: anew, beside, front, given up, goes on, is no X, made up, nobody, put once, rule N, rules N, stands, tells, told
 tests/payments: is no X, nobody, rule N, rules N, second look, silent, stands, tells, told
 tests/peers: told

@@ -64,7 +64,7 @@ class ArenaConfig:
 
 @dataclass(frozen=True, slots=True)
 class PlayInputs:
-    """What one tick brings: wall time, prices, the brain's voice, ballots, and what to store with them."""
+    """What one tick brings: wall time, prices, forecasts, ballots."""
 
     now_ms: int
     prices: Mapping[str, PricePoint]
@@ -75,10 +75,8 @@ class PlayInputs:
     ballots: Sequence[BallotFile]
     salt: Callable[[], str]
     regime: RegimeRow | None = None
-    brain_state: bytes | None = None
     warm_up: bool = False
     interrupted: str | None = None  # why what is under way cannot be settled, e.g. the replay was moved
-    published_ms: int | None = None  # wall time of the last tick that readers got; None: nobody publishes this play
     next_close_ms: int | None = None  # wall time; what was sealed from then on was sealed with bars of the future
     follows_clock: bool = False  # the market's prices come from the wall clock: those of the future are not known yet
 
@@ -98,6 +96,7 @@ class PlayState:
         real, simulated: counted ballots by round: of open rounds so far, of live rounds as locked.
         last_outcome: the last outcome known by kind and asset.
         last_regime: label of the tick before.
+        published_ms: wall time of the last published tick; None: this play is not published.
         withdrawn: resolved rounds that were sealed with bars of the future, before the clock was set back.
         retracted: likewise, hourly predictions with an outcome.
     """
@@ -112,6 +111,7 @@ class PlayState:
     simulated: Mapping[str, Tally] = field(default_factory=dict)
     last_outcome: LastOutcome = lambda _kind, _asset: None
     last_regime: str | None = None
+    published_ms: int | None = None
     withdrawn: tuple[Round, ...] = ()
     retracted: tuple[PredictionMade, ...] = ()
 
@@ -140,7 +140,7 @@ class PlayResult:
 def play(state: PlayState, inputs: PlayInputs) -> PlayResult:
     """Move every round and prediction on by one tick. The same tick again changes nothing."""
     schedule = revise(state.schedule, inputs.config.round_minutes, inputs.now_ms, state.last_start_ms)
-    judged = [(made, _judged(made, inputs)) for made in state.pending]
+    judged = [(made, _judged(made, inputs, state.published_ms)) for made in state.pending]
     judged += [(made, void(made, SET_BACK)) for made in state.retracted]
     rounds = _move_rounds(state, inputs)
     lessons = tuple(
@@ -176,20 +176,20 @@ class _LastOutcomes:
         return self._new.get((kind, asset)) or self._stored(kind, asset)
 
 
-def _judged(made: PredictionMade, inputs: PlayInputs) -> PredictionMade:
+def _judged(made: PredictionMade, inputs: PlayInputs, published_ms: int | None) -> PredictionMade:
     if inputs.interrupted is not None:
         return replace(made, void_reason=inputs.interrupted)
     if made.made_ms is not None and _of_the_future(made.made_ms, inputs):
         return void(made, SET_BACK)
     begins = made.start_price is None and inputs.now_ms >= made.start_ms
-    if begins and made.made_ms is not None and _unseen(made.made_ms, made.warm_up, inputs):
+    if begins and made.made_ms is not None and _unseen(made.made_ms, made.warm_up, published_ms):
         return replace(made, void_reason=UNSEEN)
     return judge(made, inputs.now_ms, inputs.prices, inputs.venues_needed)
 
 
-def _unseen(made_ms: int, warm_up: bool, inputs: PlayInputs) -> bool:  # noqa: FBT001
-    """Return whether no release ever carried what was made then: nobody could have seen it before it began."""
-    return inputs.published_ms is not None and not warm_up and inputs.published_ms < made_ms
+def _unseen(made_ms: int, warm_up: bool, published_ms: int | None) -> bool:  # noqa: FBT001
+    """Return whether no release ever carried what was made then: no one could have seen it before it began."""
+    return published_ms is not None and not warm_up and published_ms < made_ms
 
 
 def _of_the_future(sealed_ms: int, inputs: PlayInputs) -> bool:
@@ -199,11 +199,14 @@ def _of_the_future(sealed_ms: int, inputs: PlayInputs) -> bool:
 
 def _move_rounds(state: PlayState, inputs: PlayInputs) -> list[RoundChange]:
     withdrawn = [(item, withdraw(item, SET_BACK)) for item in state.withdrawn]
-    moved = [(item, _moved(item, inputs)) for item in sorted(state.active, key=lambda item: item.start_ms)]
+    moved = [
+        (item, _moved(item, inputs, state.published_ms))
+        for item in sorted(state.active, key=lambda item: item.start_ms)
+    ]
     return [*withdrawn, *moved]
 
 
-def _moved(item: Round, inputs: PlayInputs) -> Round:
+def _moved(item: Round, inputs: PlayInputs, published_ms: int | None) -> Round:
     if inputs.interrupted is not None:
         return withdraw(item, inputs.interrupted)
     if _of_the_future(item.opens_ms, inputs):
@@ -211,7 +214,7 @@ def _moved(item: Round, inputs: PlayInputs) -> Round:
     if (
         item.phase is RoundPhase.OPEN
         and inputs.now_ms >= item.start_ms
-        and _unseen(item.opens_ms, item.warm_up, inputs)
+        and _unseen(item.opens_ms, item.warm_up, published_ms)
     ):
         return withdraw(item, UNSEEN)
     return advance(item, inputs.now_ms, inputs.prices, inputs.venues_needed, inputs.price_basis)

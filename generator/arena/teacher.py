@@ -53,17 +53,17 @@ PredictionChange = tuple[PredictionMade | None, PredictionMade]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RunningTotals:
     """Everything that is counted over the whole record; immutable, kept in step tick by tick."""
 
     phases: dict[RoundPhase, int] = field(default_factory=dict)
     rounds_warm_up: int = 0
     lessons: LessonSums = field(default_factory=LessonSums)
-    lessons_lived: LessonSums = field(default_factory=LessonSums)
+    lessons_live: LessonSums = field(default_factory=LessonSums)
     arena: Sums = field(default_factory=Sums)
     hourly: Sums = field(default_factory=Sums)
-    arena_lived: Sums = field(default_factory=Sums)  # without what a stepped clock made: what the log can show
-    hourly_lived: Sums = field(default_factory=Sums)
+    arena_live: Sums = field(default_factory=Sums)  # without what a stepped clock made: what the log can show
+    hourly_live: Sums = field(default_factory=Sums)
     patterns: PatternSums = field(default_factory=PatternSums)
 
     def after(
@@ -71,26 +71,26 @@ class Standing:
         rounds: Iterable[RoundChange] = (),
         predictions: Iterable[PredictionChange] = (),
         lessons: Iterable[Lesson] = (),
-    ) -> Standing:
+    ) -> RunningTotals:
         """Count what a tick changed; each change is (before or None, after)."""
-        standing = self
+        totals = self
         modes: dict[str, str | None] = {}
         for was, round_now in rounds:
-            standing = standing._with_round(was, round_now)
+            totals = totals._with_round(was, round_now)
             modes[round_now.round_id] = round_now.regime_mode
-        hourly, lived = standing.hourly, standing.hourly_lived
+        hourly, lived = totals.hourly, totals.hourly_live
         for made_before, made in predictions:
             before, now = case_of(made_before) if made_before else None, case_of(made)
             hourly = hourly.moved(before, now)
-            lived = lived.moved(_lived(before), _lived(now))
-        told, seen, patterns = standing.lessons, standing.lessons_lived, standing.patterns
+            lived = lived.moved(_live_only(before), _live_only(now))
+        told, seen, patterns = totals.lessons, totals.lessons_live, totals.patterns
         for lesson in lessons:
             told = told.plus(lesson)
             seen = seen if lesson.warm_up else seen.plus(lesson)
             patterns = patterns.plus(lesson, modes.get(lesson.round_id))
-        return replace(standing, hourly=hourly, hourly_lived=lived, lessons=told, lessons_lived=seen, patterns=patterns)
+        return replace(totals, hourly=hourly, hourly_live=lived, lessons=told, lessons_live=seen, patterns=patterns)
 
-    def _with_round(self, before: Round | None, now: Round) -> Standing:
+    def _with_round(self, before: Round | None, now: Round) -> RunningTotals:
         phases = dict(self.phases)
         if before is not None:
             phases[before.phase] -= 1
@@ -101,20 +101,20 @@ class Standing:
             phases={phase: count for phase, count in phases.items() if count},
             rounds_warm_up=self.rounds_warm_up + now.warm_up - (before.warm_up if before else False),
             arena=self.arena.moved(was, case),
-            arena_lived=self.arena_lived.moved(_lived(was), _lived(case)),
+            arena_live=self.arena_live.moved(_live_only(was), _live_only(case)),
         )
 
     def arena_record(self) -> TrackRecord:
         """The rounds' scores, of what was lived through."""
-        return track_record("arena", self.arena_lived, warm_up=self.arena.resolved - self.arena_lived.resolved)
+        return track_record("arena", self.arena_live, warm_up=self.arena.resolved - self.arena_live.resolved)
 
     def hourly_record(self) -> TrackRecord:
         """The hourly forecasts' scores, of what was lived through."""
-        return track_record("hourly", self.hourly_lived, warm_up=self.hourly.resolved - self.hourly_lived.resolved)
+        return track_record("hourly", self.hourly_live, warm_up=self.hourly.resolved - self.hourly_live.resolved)
 
     def rehearsal(self) -> Rehearsal | None:
         """The scores of the rest, None where there is none."""
-        hourly, arena = self.hourly.without(self.hourly_lived), self.arena.without(self.arena_lived)
+        hourly, arena = self.hourly.without(self.hourly_live), self.arena.without(self.arena_live)
         if not hourly.resolved and not arena.resolved:
             return None
         return Rehearsal(hourly=track_record("hourly", hourly), arena=track_record("arena", arena))
@@ -126,5 +126,5 @@ class Standing:
         return round(100 * void / (void + resolved), 1) if void + resolved else None
 
 
-def _lived(case: Case | None) -> Case | None:
+def _live_only(case: Case | None) -> Case | None:
     return None if case is None or case.warm_up else case

@@ -19,7 +19,7 @@ from generator.market.values import BAR_MS, FloatArray
 
 _TRENDS: Final = slice(AT["trend_1h"], AT["trend_20h"] + 1)
 _SHORT, _LONG, _VOLUME = AT["volatility_30m"], AT["volatility_18h"], AT["volume"]
-BAND: Final = 0.4307  # half-width of the neutral band in sigmas: a third of a normal distribution (contract section 6)
+BAND: Final = 0.4307  # half-width of the neutral band in sigmas: a third of a normal distribution
 HORIZON_MINUTES: Final = (15, 60)
 ODD: Final = 8  # inputs that change sign with the market: they lean up or down
 INPUTS: Final = 11  # the rest say whether it will move

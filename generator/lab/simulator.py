@@ -108,7 +108,7 @@ def _wild(rng: np.random.Generator) -> Parameters:
 
 
 def _broad(rng: np.random.Generator) -> Parameters:
-    """Draw a market that may lack what the base always has: correlation that tells regimes apart, calm weeks, a drift.
+    """Draw a market that may lack what the base always has: correlation that differs between regimes, calm weeks, a drift.
 
     Real markets have a stronger daily season, volatility that wanders for days, and a bounce between bid and ask.
     """

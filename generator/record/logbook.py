@@ -1,27 +1,34 @@
-"""The transparency log of one generator: its keys on disk, its head as signed, and what of it is to be published."""
+"""The published record of one generator: the log's keys, its signed checkpoint and tiles, and the counted ballots."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 import structlog
 
 from generator.errors import GeneratorError
+from generator.record.audit.recount import PART, Sheet, content, path_of
 from generator.record.log.note import Checkpoint, NoteError, Signer, Verifier
 from generator.record.log.reader import LogReader
+from generator.record.log.tiles import Tile, tiles_between
+from generator.record.memory import ballots, log
 from generator.record.memory.store import Memory
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 PREFIX: Final = "/log/"
 CHECKPOINT: Final = f"{PREFIX}checkpoint"
 KEYS: Final = f"{PREFIX}keys.txt"
 LARGEST_KEY_FILE: Final = 4_096
 
-log = structlog.get_logger("emi.log")
+logger = structlog.get_logger("emi.log")
 
 
 class KeyFileError(GeneratorError):
@@ -113,60 +120,113 @@ def _write(path: Path, text: str, flag: int) -> None:
         os.fsync(file.fileno())
 
 
-class Logbook:
-    """The log of one generator.
-
-    Nothing is read or written before the first use, so that a generator on standby holds no key and no log.
+@dataclass(frozen=True, slots=True)
+class RecordFiles:
+    """What one release publishes of the record.
 
     Args:
-        memory: where the entries are.
-        key_file: of the log.
-        name: of a log that is begun now; one that was begun keeps its own.
-        source_mode: told in the first entry.
-        made_if_missing: make the key at a log's very beginning, where the operator named no file.
+        checkpoint: the signed head of the log, empty before its begin.
+        keys: one a line.
+        immutable: tiles and a part of the ballots; written before the checkpoint that needs them.
+        ballots: that part, None when all are published.
     """
 
-    def __init__(self, memory: Memory, key_file: Path, name: str, source_mode: str, *, made_if_missing: bool) -> None:
+    checkpoint: bytes
+    keys: bytes
+    immutable: Mapping[str, bytes]
+    ballots: Sheet | None
+
+    @property
+    def in_release(self) -> dict[str, bytes]:
+        """Files of the release itself, path -> bytes."""
+        return {CHECKPOINT: self.checkpoint, KEYS: self.keys} if self.checkpoint else {}
+
+    @property
+    def digest(self) -> str | None:
+        """SHA-256 hex of the checkpoint, None before the log's begin."""
+        return hashlib.sha256(self.checkpoint).hexdigest() if self.checkpoint else None
+
+
+class Logbook:
+    """The published record of one generator: its transparency log and the counted ballots.
+
+    `prepare` gives the files of the next release and `done` notes that it is out; a crash in between makes the next
+    release publish the same bytes again. Nothing is read or written before the first use, so that a generator on
+    standby holds no key and no log.
+
+    Args:
+        memory: holds entries and ballots.
+        key_file: of the log.
+        name: of a log that is begun now; one that was begun keeps its own.
+        source_mode: stated in the first entry.
+        made_if_missing: make the key at a log's very beginning, where the operator named no file.
+        part: ballots that a file holds at most.
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        key_file: Path,
+        name: str,
+        source_mode: str,
+        *,
+        made_if_missing: bool,
+        part: int = PART,
+    ) -> None:
         self._memory = memory
         self._key_file = key_file
         self._name = name
         self._source_mode = source_mode
         self._made_if_missing = made_if_missing
+        self._part = part
         self._signers: tuple[Signer, ...] = ()
-        self._published = 0
-        self._last = b""  # the head that readers have
+        self._published = 0  # entries that readers have
+        self._last = b""  # the checkpoint that readers have
         self._withheld = False
 
     def check(self) -> None:
-        """Look whether the keys will do for `begin`; nothing is made and nothing written.
+        """Check that the keys will do for `begin`; nothing is made and nothing written.
 
         Raises:
-            KeyFileError: there is no key that can be used: who has none leaves the lease to who has.
+            KeyFileError: there is no key that can be used: the lease is left to a generator that has one.
         """
-        origin, noted = self._memory.log_keys()
+        origin, noted = self._noted_keys()
         if not self._is_to_be_made(noted):
             self._keys(origin, noted)
 
     def begin(self, now_ms: int) -> None:
-        """Take the keys up, begin the log if it is empty, and note a key that is new to it. Cheap when done before.
+        """Load the keys, begin the log if it is empty, and note a key that is new to it. Cheap when done before.
 
         Raises:
             KeyFileError: there is no key that can be used.
         """
         if self._signers:
             return
-        origin, noted = self._memory.log_keys()
+        origin, noted = self._noted_keys()
         if self._is_to_be_made(noted):
             make_key(self._key_file, self._name)
         signers = self._keys(origin, noted)
-        newest = signers[0].verifier.text
+        newest = signers[0].verifier
         if not noted:
             secret = signers[0].derive("salts of sealed forecasts")
-            self._memory.begin_log(now_ms, signers[0].verifier.name, self._source_mode, newest, secret)
-        elif newest != noted[-1]:
-            self._memory.note_log_key(now_ms, newest)
+            with self._memory.writing() as connection:
+                state = log.begin(connection, now_ms, newest.name, self._source_mode, newest.text, secret)
+            self._memory.keep(log_state=state)  # only now: what was not committed is not the log's state
+        elif newest.text != noted[-1]:
+            self.note_key(now_ms, newest.text)
         self._signers = signers
         self._withhold_if_not_ours()
+
+    def note_key(self, now_ms: int, key: str) -> None:
+        """Write into the log that another key signs it from now on."""
+        with self._memory.writing() as connection:
+            state = log.note_key(connection, self._memory.log_state(connection), now_ms, key)
+        self._memory.keep(log_state=state)
+
+    def _noted_keys(self) -> tuple[str, list[str]]:
+        """Return the log's origin and every key that was noted in it, oldest first; empty before its begin."""
+        with self._memory.reading() as connection:
+            return log.keys(connection)
 
     def _is_to_be_made(self, noted: Sequence[str]) -> bool:
         return self._made_if_missing and not noted and not self._key_file.exists()
@@ -184,87 +244,76 @@ class Logbook:
         return signers
 
     def _withhold_if_not_ours(self) -> None:
-        """Leave the published log as it is when the memory does not go on from it, e.g. after an old copy was put back.
+        """Leave the published log as it is when the memory does not extend it, e.g. after an old copy was restored.
 
-        Tiles are put once: what readers have is never overwritten, and the free answers do not stop for it.
+        Tiles are immutable: what readers have is never overwritten, and the free answers do not stop for it.
         """
-        size, root = self._memory.log_head()
         if not self._last:
             return
-        head = Checkpoint(self._signers[0].verifier.name, size, root)
-        try:
-            LogReader(self._memory.log_tile, head).check_extends(head_of(self._last))
-        except ValueError as error:
-            self._withheld = True
-            log.error(  # noqa: TRY400  a line for the operator, not a traceback
-                "published log is not a prefix of the local log; it is left as it is and nothing is added to it",
-                reason=str(error),
-                mend="restore the newer memory; without one, move the published log away: docs/operating.md",
-            )
+        with self._memory.reading() as connection:
+            reader = LogReader(lambda path: log.content(connection, Tile.parse(path)), self._head(connection))
+            try:
+                reader.check_extends(head_of(self._last))
+            except ValueError as error:
+                self._withheld = True
+                logger.error(  # noqa: TRY400  a line for the operator, not a traceback
+                    "published log is not a prefix of the local log; it is left as it is and nothing is added to it",
+                    reason=str(error),
+                    mend="restore the newer memory; without one, move the published site away: docs/operating.md",
+                )
 
-    def checkpoint(self) -> bytes:
-        """Return the signed head; empty before `begin`."""
-        if not self._signers:
-            return b""
-        if self._withheld:
-            return self._last
-        size, root = self._memory.log_head()
-        return Checkpoint(self._signers[0].verifier.name, size, root).signed(self._signers)
+    def _head(self, connection: Connection) -> Checkpoint:
+        edge = self._memory.log_state(connection).edge
+        return Checkpoint(self._signers[0].verifier.name, edge.size, edge.root())
 
-    def digest(self) -> str | None:
-        """Return SHA-256 hex of the signed head, None before `begin`."""
-        note = self.checkpoint()
-        return hashlib.sha256(note).hexdigest() if note else None
+    def prepare(self) -> RecordFiles:
+        """Return what the next release publishes; the head is read and signed once."""
+        with self._memory.reading() as connection:
+            part = ballots.due(connection, self._part)
+            found = {} if part is None else {path_of(part.round_id, part.part): content(part)}
+            if not self._signers:
+                return RecordFiles(b"", b"", found, part)
+            keys = "".join(signer.verifier.text + "\n" for signer in self._signers).encode()
+            if self._withheld:
+                return RecordFiles(self._last, keys, found, part)
+            head = self._head(connection)
+            old = self._published if self._published <= head.size else 0
+            tiles = {PREFIX + tile.path: log.content(connection, tile) for tile in tiles_between(old, head.size)}
+            return RecordFiles(head.signed(self._signers), keys, tiles | found, part)
 
-    def files(self) -> dict[str, bytes]:
-        """Return the part of the log that stands in the release."""
-        note = self.checkpoint()
-        keys = "".join(signer.verifier.text + "\n" for signer in self._signers)
-        return {CHECKPOINT: note, KEYS: keys.encode()} if note else {}
-
-    def tiles(self) -> dict[str, bytes]:
-        """Return the tiles that were not published yet, path -> bytes: put once, before the head that needs them."""
-        if not self._signers or self._withheld:
-            return {}
-        size, _ = self._memory.log_head()
-        if self._published > size:  # what is published is not this log's
-            self._published = 0
-        return {PREFIX + path: data for path, data in self._memory.log_tiles(self._published, size).items()}
-
-    def done(self, note: bytes) -> None:
-        """Note that the release with this head, and all its tiles, is published."""
-        if note:
-            self._published, self._last = size_of(note), note
-
-    @property
-    def published(self) -> int:
-        """Entries of the head that readers have; 0 while nobody can tell."""
-        return 0 if self._withheld else self._published
-
-    def resume(self, note: bytes | None) -> None:
-        """Go on from the head of the last release, so that a restart does not put the whole log again.
+    def done(self, files: RecordFiles, tick_id: str, generation: str, at_ms: int) -> None:
+        """Note that the release with these files is published.
 
         Args:
-            note: its bytes, None when there is none; a head that is not ours makes all tiles be put again.
+            files: as `prepare` returned them.
+            tick_id: of the tick.
+            generation: of its release.
+            at_ms: wall time of the tick.
         """
-        if note:
-            try:
-                self._published, self._last = size_of(note), note
-            except NoteError:
-                self._published, self._last = 0, b""
+        if files.checkpoint:
+            self._published, self._last = head_of(files.checkpoint).size, files.checkpoint
+        self._memory.tick_done(tick_id, generation, at_ms, ok=True, reason=None, published=files.ballots)
 
+    def resume(self, note: bytes | None) -> None:
+        """Resume from the checkpoint of the last release, so that a restart does not publish the whole log again.
 
-def size_of(note: bytes) -> int:
-    """Return the size that a checkpoint names, its signature not checked.
-
-    Raises:
-        NoteError: it is not a checkpoint.
-    """
-    return head_of(note).size
+        Args:
+            note: its bytes. With None the site is new or was lost: all tiles are published again, and all ballots that
+                are still kept. A checkpoint that cannot be read makes all tiles be published again.
+        """
+        self._published, self._last = 0, b""
+        if note is None:
+            with self._memory.writing() as connection:
+                ballots.line_up_again(connection)
+            return
+        try:
+            self._published, self._last = head_of(note).size, note
+        except NoteError:
+            return
 
 
 def head_of(note: bytes) -> Checkpoint:
-    """Return what a checkpoint says, its signature not checked.
+    """Return what a checkpoint states, its signature not checked.
 
     Raises:
         NoteError: it is not a checkpoint.
@@ -276,6 +325,6 @@ def read_verifiers(text: str) -> tuple[Verifier, ...]:
     """Read published keys, one a line.
 
     Raises:
-        NoteError: a line is no key.
+        NoteError: a line is not a key.
     """
     return tuple(Verifier.parse(line) for line in text.splitlines() if line.strip())

@@ -25,7 +25,6 @@ from generator.market.history import History
 from generator.market.source import Source
 from generator.record.logbook import Logbook, name_of
 from generator.record.memory.store import Memory
-from generator.record.polls import Polls
 from generator.release.check import Checker
 from generator.release.last_good import LastGood
 from generator.release.values import SiteStore, VaultStore
@@ -53,8 +52,7 @@ class Record:
     Args:
         arena: rules of the rounds; an hourly recording changes them when it is opened.
         memory: the database.
-        logbook: the transparency log.
-        polls: published ballots.
+        logbook: the published record: log and ballots.
         box: where ballots come from.
         indexer: of the chain, where ballots are read from it.
         salt: makes the secret of a sealed forecast.
@@ -63,7 +61,6 @@ class Record:
     arena: ArenaConfig
     memory: Memory
     logbook: Logbook
-    polls: Polls
     box: BallotBox
     indexer: Indexer | None
     salt: Callable[[], str]
@@ -173,7 +170,6 @@ def build(
                 arena=_arena(settings, network.genesis_hash),
                 memory=memory,
                 logbook=_logbook(settings, memory),
-                polls=Polls(memory),
                 box=_box(settings, indexer),
                 indexer=indexer,
                 salt=lambda: secrets.token_hex(16),

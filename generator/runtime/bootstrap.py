@@ -8,7 +8,7 @@ from typing import Final
 import structlog
 
 from generator.arena.scores import track_record
-from generator.arena.teacher import Standing
+from generator.arena.teacher import RunningTotals
 from generator.arena.values import ArenaView, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.downloads import SUMS
@@ -150,7 +150,7 @@ def _context(site: Site, mode: SourceMode, at: datetime) -> TickContext:
 
 
 def _nobody_played() -> ArenaView:
-    none = Standing()
+    none = RunningTotals()
     return ArenaView(
         live=None,
         live_tally=Tally(),

@@ -14,7 +14,7 @@ from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.all import Composed
 from generator.compose.context import TickContext
 from generator.contract.encode import encode
-from generator.record.logbook import CHECKPOINT
+from generator.record.logbook import RecordFiles
 from generator.release.last_good import Kind, LastGood
 from generator.release.vault import Offer
 from generator.runtime.app import App
@@ -53,30 +53,27 @@ class _Made:
     aside: Sidelong
 
 
-def publish(app: App, context: TickContext, composed: Composed, at: datetime) -> Report:
+def publish(app: App, context: TickContext, composed: Composed, record: RecordFiles, at: datetime) -> Report:
     """Publish one tick.
 
     Raises:
         PublishError: the vault or the site could not be written; what readers see is the last release.
     """
     made = _make(app, context, composed, at)
-    log = app.record.logbook.files()
     sample = app.publisher.last_good.make(
         Kind.DOWNLOAD, (SAMPLE_JSON,), lambda: {SAMPLE_JSON: app.publisher.sample.file(made.paid[HUMAN_REPORT], at)}
     )
-    files = app.publisher.variants.add({**made.plain, **sample, **log}, lasting={*made.lasting, SAMPLE_JSON})
+    files = app.publisher.variants.add(
+        {**made.plain, **sample, **record.in_release}, lasting={*made.lasting, SAMPLE_JSON}
+    )
     aside, generation = made.aside, context.freshness.generation
-    once = {**app.record.logbook.tiles(), **app.record.polls.files(), **aside.once}
+    once = {**record.immutable, **aside.once}
     app.publisher.checker.check(generation, files, once)
     app.publisher.checker.check_paid(generation, made.paid)
     paid = {product: encode(body) for product, body in made.paid.items()}
     app.publisher.vault.publish(_offer(app, context, composed, paid))
     written = app.publisher.releases.publish(generation, files, at.timestamp(), once)
-    app.record.logbook.done(log.get(CHECKPOINT, b""))
-    app.record.polls.done()
-    app.record.memory.tick_done(
-        context.freshness.tick_id, generation, context.freshness.generated_ms, ok=True, reason=None
-    )
+    app.record.logbook.done(record, context.freshness.tick_id, generation, context.freshness.generated_ms)
     app.publisher.beside.done(aside, context, made.free, at)
     return _report(context, made.free["/status.json"]["status"], len(files), written)
 

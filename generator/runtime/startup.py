@@ -32,7 +32,7 @@ HOURLY_MADE_AT_MINUTE: Final = 55
 log = structlog.get_logger("emi.startup")
 
 
-async def open_market(app: App, at: datetime, progress: Progress, backtest_hours: int | None = None) -> None:
+async def open_market(app: App, at: datetime, progress: Progress, hours: int | None = None) -> None:
     """Begin to lead: resume from what is published, fill the history, bring the brain up to date.
 
     On an empty memory 48 hours are played first, of a recording as many of them as can have forecasts. What is made by
@@ -42,7 +42,7 @@ async def open_market(app: App, at: datetime, progress: Progress, backtest_hours
         app: built.
         at: aware UTC wall time of the first tick.
         progress: shows long work.
-        backtest_hours: hours to play first; None means those 48 on an empty memory, else 0.
+        hours: of backtest to play first; None means those 48 on an empty memory, else 0.
 
     Raises:
         GeneratorError: the source has nothing, the memory holds another market's record, or where releases go cannot
@@ -55,9 +55,8 @@ async def open_market(app: App, at: datetime, progress: Progress, backtest_hours
     _check_origin(app)
     if app.record.memory.meta(ORIGIN_KEY) is None:
         app.record.memory.set_meta(ORIGIN_KEY, _origin(app))
-    hours = backtest_hours
     if hours is None:
-        hours = await _backtest_hours(app, at) if fresh else 0
+        hours = await backtest_hours(app, at) if fresh else 0
     start = at - timedelta(hours=hours)
     if hours:
         app.market.history = History(ASSETS)  # what a standby holds is later than where the backtest begins
@@ -77,7 +76,7 @@ async def preload(app: App, at: datetime) -> None:
     await _fill(app, at, no_progress)
 
 
-async def _backtest_hours(app: App, at: datetime) -> int:
+async def backtest_hours(app: App, at: datetime) -> int:
     """Return how many hours a first start plays: none of a live market, of a recording those that can have forecasts."""
     if app.market.mode == SourceMode.SIMULATED:
         return BACKTEST_HOURS
@@ -92,8 +91,6 @@ def _resume(app: App) -> None:
     """Resume from the release that readers see: the log's head, and all files made by whoever led before."""
     head = app.publisher.releases.shown((CHECKPOINT,)).get(CHECKPOINT)
     app.record.logbook.resume(head)
-    if head is None:
-        app.record.polls.put_again()
     app.publisher.standing.doubt()
     app.publisher.beside.doubt()
     app.publisher.last_good.doubt()

@@ -23,6 +23,7 @@ from generator.market.values import Observation
 from generator.runtime.app import MOVED_KEY, OFFSET_KEY, App
 from generator.runtime.market import SOURCES_DEADLINE_S, to_ms
 from generator.runtime.publication import Report, publish
+from generator.runtime.rounds import play_rounds
 
 VALID_S: Final = 180
 SPARK_POINTS: Final = 288
@@ -47,15 +48,16 @@ async def tick(app: App, at: datetime, sources_s: float = SOURCES_DEADLINE_S) ->
         )
         reading = app.market.read(observation)
         await breathe()
-        arena = play(app, observation, reading, at, ballots)
+        arena, number = play(app, observation, reading, at, ballots)
     except BaseException:
         app.record.box.put_back()
         raise
     await breathe()
-    context = describe(app, observation, reading, arena, at)
+    record = app.record.logbook.prepare()
+    context = describe(app, observation, reading, replace(arena, checkpoint_digest=record.digest), at, number)
     composed = compose(context)
     await breathe()
-    return publish(app, context, composed, at)
+    return publish(app, context, composed, record, at)
 
 
 async def breathe() -> None:
@@ -82,8 +84,12 @@ def play(
     ballots: Sequence[BallotFile] = (),
     *,
     warm_up: bool = False,
-) -> ArenaView:
-    """Count ballots, move the rounds, resolve what is due; all in one transaction, with the brain's state."""
+) -> tuple[ArenaView, int]:
+    """Count ballots, move the rounds, resolve what is due: all in one transaction, with the brain's state.
+
+    Returns:
+        The Arena after it, and the number reserved for the release of this tick; 0 in a backtest, which makes none.
+    """
     moved = _moved(app, observation)
     if not warm_up:
         app.record.logbook.begin(to_ms(at))
@@ -102,17 +108,23 @@ def play(
         ballots=ballots,
         salt=app.record.salt,
         regime=_regime_row(reading),
-        brain_state=app.market.engine.dump() if reading is not None else None,
         warm_up=warm_up,
         interrupted="the replay was moved to another market time" if moved else None,
         next_close_ms=None if warm_up else _next_close_ms(observation),
         follows_clock=observation.mode != SourceMode.LIVE,
-        published_ms=None if warm_up else app.record.memory.last_published_ms(),
     )
-    view = app.record.memory.play(inputs)
-    _keep_offset(app, observation, to_ms(at) if moved else None)
+    published_ms = None if warm_up else app.record.memory.last_published_ms()
+    newest = 0 if warm_up else max(app.publisher.releases.generation(), app.publisher.vault.generation())
+    brain_state = app.market.engine.dump() if reading is not None else None
+    with app.record.memory.tick() as record:
+        view = play_rounds(record, inputs, brain_state, published_ms)
+        if observation.mode == SourceMode.RECORDED:
+            record.note(OFFSET_KEY, str(observation.offset_ms))
+            if moved:
+                record.note(MOVED_KEY, str(to_ms(at)))
+        number = 0 if warm_up else record.reserve_generation(newest)
     app.record.box.put_away(view.verdicts, view.refused)  # only now: what is counted is on disk
-    return view
+    return view, number
 
 
 def describe(  # noqa: PLR0917
@@ -121,18 +133,18 @@ def describe(  # noqa: PLR0917
     reading: BrainReading | None,
     arena: ArenaView,
     at: datetime,
-    number: int | None = None,
+    number: int,
 ) -> TickContext:
-    """Put together what the composers need; a generation's number is reserved for it unless `number` is given."""
+    """Put together what the composers need."""
     now_ms = to_ms(at)
     hourly = observation.bar_interval_ms == HOUR_MS and not observation.ended
     ticks = app.record.memory.ticks(now_ms)
     return TickContext(
         site=app.publisher.site,
-        freshness=_freshness(app, observation, at, number),
+        freshness=_freshness(observation, at, number),
         observation=observation,
         reading=reading,
-        arena=replace(arena, checkpoint_digest=app.record.logbook.digest()),
+        arena=arena,
         day_before=_day_before(app, now_ms),
         ticks=Ticks(ticks.published_24h, ticks.failed_24h, ticks.last_tick_id, ticks.missed_24h),
         closes={asset: app.market.history.closes(asset, SPARK_POINTS) for asset in ASSETS},
@@ -155,16 +167,6 @@ def _next_close_ms(observation: Observation) -> int:
     return (observation.market_ms // step_ms + 1) * step_ms + observation.offset_ms
 
 
-def _keep_offset(app: App, observation: Observation, moved_ms: int | None) -> None:
-    """Remember a recording's offset, last: a crash before this only voids the same rounds again."""
-    if observation.mode != SourceMode.RECORDED:
-        return
-    if moved_ms is not None:
-        app.record.memory.set_meta(MOVED_KEY, str(moved_ms))
-    if app.record.memory.meta(OFFSET_KEY) != str(observation.offset_ms):
-        app.record.memory.set_meta(OFFSET_KEY, str(observation.offset_ms))
-
-
 def _day_before(app: App, now_ms: int) -> DayBefore:
     """Return what was said a day ago, unless a replay was moved since: that was another market."""
     if int(app.record.memory.meta(MOVED_KEY) or 0) > now_ms - DAY_MS:
@@ -178,12 +180,8 @@ def _silent(_asset: str, _minutes: int) -> Forecast | None:
     return None
 
 
-def _freshness(app: App, observation: Observation, at: datetime, number: int | None) -> Freshness:
+def _freshness(observation: Observation, at: datetime, number: int) -> Freshness:
     now_ms = to_ms(at)
-    if number is None:
-        number = app.record.memory.reserve_generation(
-            max(app.publisher.releases.generation(), app.publisher.vault.generation())
-        )
     return Freshness(
         tick_id=at.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ"),
         generation=f"{number:012d}",

@@ -19,7 +19,7 @@ from generator.inbox.folder import Inbox
 from generator.market.consensus import VenueQuote, agree
 from generator.record.memory.store import Memory
 from tests.inbox.many_ballots import ballot, flood
-from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at, price_at
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at, play_tick, price_at
 from tests.support.databases import url_in
 
 OPEN = "BTC-20261120-130000"
@@ -28,7 +28,7 @@ OPEN = "BTC-20261120-130000"
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
     made = Memory.open(url_in(tmp_path))
-    made.play(inputs_at(NOON))
+    play_tick(made, inputs_at(NOON))
     yield made
     made.close()
 
@@ -66,7 +66,7 @@ def test_a_bad_ballot_in_the_folder_is_counted_named_and_set_aside_and_a_good_on
     late = NOON + HOUR if refusal is Refusal.CLOSED else NOON + 1
     files = tuple(replace(file, arrived_ms=late if file.name == "bad" else NOON + 1) for file in Inbox(folder).read())
 
-    view = memory.play(replace(inputs_at(NOON + HOUR), ballots=files))
+    view = play_tick(memory, replace(inputs_at(NOON + HOUR), ballots=files))
     Inbox(folder).clear(files, view.verdicts)
 
     assert view.live_tally.total == 1
@@ -78,8 +78,8 @@ def test_ten_thousand_ballots_in_one_minute_are_counted_shown_as_a_burst_and_mov
     files = flood(10_000, OPEN, NOON + 30 * MINUTE)
     quiet = [ballot(20_000 + number, OPEN, Prediction.NEUTRAL, NOON + number * MINUTE) for number in range(1, 4)]
 
-    memory.play(replace(inputs_at(NOON + 31 * MINUTE), ballots=(*files, *quiet)))
-    view = memory.play(inputs_at(NOON + HOUR))
+    play_tick(memory, replace(inputs_at(NOON + 31 * MINUTE), ballots=(*files, *quiet)))
+    view = play_tick(memory, inputs_at(NOON + HOUR))
 
     assert view.live_tally.total == 10_003
     assert view.crowd is not None
@@ -94,11 +94,11 @@ def test_ten_thousand_ballots_in_one_minute_are_counted_shown_as_a_burst_and_mov
 
 
 def test_a_clock_set_back_across_a_lock_takes_no_more_votes_for_the_locked_round(memory: Memory) -> None:
-    memory.play(replace(inputs_at(NOON + 59 * MINUTE), ballots=(good(),)))
-    memory.play(inputs_at(NOON + HOUR))
+    play_tick(memory, replace(inputs_at(NOON + 59 * MINUTE), ballots=(good(),)))
+    play_tick(memory, inputs_at(NOON + HOUR))
     back = NOON + 30 * MINUTE
-    memory.play(replace(inputs_at(back), ballots=(ballot(7, OPEN, Prediction.BEARISH, back),)))
-    view = memory.play(inputs_at(NOON + HOUR + MINUTE))
+    play_tick(memory, replace(inputs_at(back), ballots=(ballot(7, OPEN, Prediction.BEARISH, back),)))
+    view = play_tick(memory, inputs_at(NOON + HOUR + MINUTE))
 
     assert view.live_tally.total == 1
     assert memory.rejected_ballots() == {Refusal.READ_LATE.value: 1}
@@ -107,9 +107,9 @@ def test_a_clock_set_back_across_a_lock_takes_no_more_votes_for_the_locked_round
 
 
 def test_a_clock_set_ahead_across_a_lock_voids_the_round_and_its_ballots_count_for_nobody(memory: Memory) -> None:
-    memory.play(replace(inputs_at(NOON + MINUTE), ballots=(good(),)))
-    memory.play(inputs_at(NOON + 5 * HOUR))
-    view = memory.play(inputs_at(NOON + 2 * MINUTE))
+    play_tick(memory, replace(inputs_at(NOON + MINUTE), ballots=(good(),)))
+    play_tick(memory, inputs_at(NOON + 5 * HOUR))
+    view = play_tick(memory, inputs_at(NOON + 2 * MINUTE))
 
     (row,) = memory.resolved_rounds(5)
     assert (row["round_id"], row["phase"]) == (OPEN, "void")
@@ -120,9 +120,9 @@ def test_a_clock_set_ahead_across_a_lock_voids_the_round_and_its_ballots_count_f
 
 def test_a_ballot_dated_after_the_clock_was_set_back_counts_as_arrived_now(memory: Memory) -> None:
     ahead = good(at_ms=NOON + 10 * HOUR)
-    memory.play(replace(inputs_at(NOON + MINUTE), ballots=(ahead,)))
+    play_tick(memory, replace(inputs_at(NOON + MINUTE), ballots=(ahead,)))
 
-    assert memory.play(inputs_at(NOON + HOUR)).live_tally.total == 1
+    assert play_tick(memory, inputs_at(NOON + HOUR)).live_tally.total == 1
 
 
 # A venue that prints a price 40 % off at settlement
@@ -138,9 +138,9 @@ def agreed(now_ms: int, *factors: float) -> PricePoint:
 def settle(memory: Memory, *factors: float) -> dict[str, object]:
     """Play a round to its end, where the venues quote these times the true price."""
     end = NOON + 2 * HOUR
-    memory.play(inputs_at(NOON + HOUR))
+    play_tick(memory, inputs_at(NOON + HOUR))
     inputs: PlayInputs = inputs_at(end)
-    memory.play(replace(inputs, prices={**inputs.prices, "BTC": agreed(end, *factors)}))
+    play_tick(memory, replace(inputs, prices={**inputs.prices, "BTC": agreed(end, *factors)}))
     return next(row for row in memory.resolved_rounds(5) if row["round_id"] == OPEN)
 
 

@@ -67,19 +67,19 @@ async def _ticks(folder: Path) -> list[tuple[str, str, str]]:
     await open_market(app, start, lambda *_: None)
     opening = time.perf_counter() - began
     steps: dict[str, list[float]] = {}
-    for number in range(TICKS):
-        at = start + timedelta(minutes=number)
+    for minute in range(TICKS):
+        at = start + timedelta(minutes=minute)
         marks = [time.perf_counter()]
         observation = await app.market.observe(at)
         marks.append(time.perf_counter())
         reading = app.market.read(observation)
         marks.append(time.perf_counter())
-        arena = play(app, observation, reading, at)
+        arena, number = play(app, observation, reading, at)
         marks.append(time.perf_counter())
-        context = describe(app, observation, reading, arena, at)
+        context = describe(app, observation, reading, arena, at, number)
         composed = compose(context)
         marks.append(time.perf_counter())
-        publish(app, context, composed, at)
+        publish(app, context, composed, app.record.logbook.prepare(), at)
         marks.append(time.perf_counter())
         for name, begin, end in zip(("observe", "read", "play", "compose", "publish"), marks, marks[1:], strict=False):
             steps.setdefault(name, []).append(end - begin)

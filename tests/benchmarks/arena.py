@@ -26,11 +26,12 @@ from gateway.wire.algorand import TRANSACTION_PREFIX, address_of, pack, unpack
 from generator.arena.ballots import BallotFile, Poll, judge
 from generator.inbox.chain import ballot_of
 from generator.inbox.folder import Inbox
-from generator.record.audit.recount import PART, content, path_of, recount
+from generator.record.audit.recount import path_of, recount
+from generator.record.logbook import Logbook
 from generator.record.memory.store import Memory
 from generator.runtime.tick import tick
 from tests.inbox.many_ballots import flood
-from tests.support.arena_inputs import CONFIG, GENESIS, HOUR, MINUTE, NOON, inputs_at
+from tests.support.arena_inputs import CONFIG, GENESIS, HOUR, MINUTE, NOON, inputs_at, play_tick
 from tests.support.clock import ManualClock
 from tests.support.databases import url_in
 from tests.support.services import opened
@@ -149,9 +150,9 @@ def in_memory(folder: Path, files: list[BallotFile]) -> Spent:
     """Return what the transaction takes that counts them."""
     folder.mkdir()
     memory = Memory.open(url_in(folder))
-    memory.play(inputs_at(NOON))
-    spent = once(lambda: memory.play(replace(inputs_at(NOON + 5 * MINUTE), ballots=tuple(files))))
-    assert memory.play(inputs_at(NOON + HOUR)).live_tally.total == len(files)
+    play_tick(memory, inputs_at(NOON))
+    spent = once(lambda: play_tick(memory, replace(inputs_at(NOON + 5 * MINUTE), ballots=tuple(files))))
+    assert play_tick(memory, inputs_at(NOON + HOUR)).live_tally.total == len(files)
     memory.close()
     return spent
 
@@ -186,16 +187,17 @@ def sheets(folder: Path, files: list[BallotFile], floor: Spent) -> None:
     """Write the published file of a round and count it again."""
     folder.mkdir()
     memory = Memory.open(url_in(folder))
-    memory.play(inputs_at(NOON))
-    memory.play(replace(inputs_at(NOON + 5 * MINUTE), ballots=tuple(files)))
-    memory.begin_log(NOON + 5 * MINUTE, "example.org/log", "simulated", "key", "secret")
-    memory.play(inputs_at(NOON + HOUR))
+    play_tick(memory, inputs_at(NOON))
+    play_tick(memory, replace(inputs_at(NOON + 5 * MINUTE), ballots=tuple(files)))
+    logbook = Logbook(memory, folder / "log.key", "example.org/log", "simulated", made_if_missing=True)
+    logbook.begin(NOON + 5 * MINUTE)
+    play_tick(memory, inputs_at(NOON + HOUR))
     published: dict[str, bytes] = {}
 
     def write() -> None:
-        while (sheet := memory.ballots_due(PART)) is not None:
-            published[path_of(sheet.round_id, sheet.part)] = content(sheet)
-            memory.ballots_put(sheet)
+        while (files := logbook.prepare()).ballots is not None:
+            published.update(files.immutable)
+            logbook.done(files, "tick", "1", NOON)
 
     written = once(write)
     tally = {"bullish": 0, "bearish": 0, "neutral": 0}

@@ -21,7 +21,7 @@ PEER_STEPS = 100
 
 
 def main() -> None:
-    """Measure and print; every figure beside its bar and beside a peer of fixed work in the same run."""
+    """Measure and print; every figure with its bar and a peer of fixed work in the same run."""
     print("| figure | median | 99th percentile | bar, 99th percentile |\n|---|---|---|---|")
     for assets, warm, ticks, bar in ((7, 8 * DAY, 3000, "<= 1 ms"), (1000, DAY, 60, "<= 60 ms")):
         fed, whole, peer, state = _ticks(assets, warm, ticks)
@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def _peer(levels: np.ndarray, values: np.ndarray) -> None:
-    """Do a fixed amount of small-array work: what it costs tells how fast the machine is at this moment."""
+    """Do a fixed amount of small-array work: its cost shows how fast the machine is at this moment."""
     for _ in range(PEER_STEPS):
         levels += (values - levels) * 0.01
 

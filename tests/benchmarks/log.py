@@ -26,7 +26,7 @@ from generator.record.audit.entries import entry
 from generator.record.log.note import Checkpoint
 from generator.record.log.reader import LogReader
 from generator.record.memory import log
-from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, inputs_at
+from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, inputs_at, play_tick
 from tests.support.databases import url_in
 from tests.support.log_records import Record
 
@@ -58,17 +58,17 @@ def large(entries: int) -> None:
         fill(record, entries)
         began = time.perf_counter()
         record.logbook.begin(NOON)
-        size, _ = record.memory.log_head()
+        size = record.log_size
         print(f"taking up a log of {size} entries: {1000 * (time.perf_counter() - began):.1f} ms")
         record.publish()
         times = []
         for hour in range(24):
             for minute in (55, 60):
-                record.memory.play(inputs_at(NOON + hour * HOUR + minute * MINUTE, config=CONFIG))
+                play_tick(record.memory, inputs_at(NOON + hour * HOUR + minute * MINUTE, config=CONFIG))
                 began = time.perf_counter()
-                files, tiles = record.logbook.files(), record.logbook.tiles()
-                record.write({**tiles, **files})
-                record.logbook.done(files["/log/checkpoint"])
+                files = record.logbook.prepare()
+                record.write({**files.immutable, **files.in_release})
+                record.done(files)
                 times.append(1000 * (time.perf_counter() - began))
         record.publish()
         print(
@@ -122,12 +122,12 @@ def year(hours: int) -> None:
         for hour in range(hours):
             with record.memory.batch():
                 for minute in (0, 55):
-                    record.memory.play(inputs_at(NOON + hour * HOUR + minute * MINUTE, config=config))
+                    play_tick(record.memory, inputs_at(NOON + hour * HOUR + minute * MINUTE, config=config))
             if hour % 500 == 0:
                 print(f"\r  hour {hour}", end="", file=sys.stderr)
         print(file=sys.stderr)
         record.publish()
-        size, _ = record.memory.log_head()
+        size = record.log_size
         record.memory.close()
         files = [path for path in (record.site / "log" / "tile" / "entries").rglob("*") if path.is_file()]
         began = time.perf_counter()

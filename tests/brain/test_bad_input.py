@@ -33,9 +33,9 @@ class Case:
 
     Args:
         spoil: changes bars in place; bars: how many it lasts; heals: how many until its reason is gone.
-        told: after how many it is looked at, if not at its last.
+        observed: after how many the reading is compared, if not at its last.
         reason: in the limitations of every asset that has it; only: the column that has it, None for all.
-        keeps: whether prices can still be read, so that a regime and a forecast are still said.
+        keeps: whether prices can still be read, so that a regime and a forecast are still given.
     """
 
     spoil: Callable[[BarFrame, slice], None]
@@ -43,7 +43,7 @@ class Case:
     reason: str
     heals: int = 1
     only: int | None = None
-    told: int | None = None
+    observed: int | None = None
     keeps: bool = True
 
 
@@ -85,7 +85,7 @@ CASES = {
     "negative prices": Case(_times(-1.0), 2, readings.LAST_MISSING),
     "no prices for two hours": Case(_prices(np.nan), 24, readings.STALE, keeps=False),
     "an asset that vanishes for a day": Case(
-        _prices(np.nan, 1), DAY_BARS, readings.STALE, only=1, told=30, keeps=False
+        _prices(np.nan, 1), DAY_BARS, readings.STALE, only=1, observed=30, keeps=False
     ),
     "a flash crash of 60 % in one bar": Case(_crash, 1, readings.CAPPED, heals=DAY_BARS + 1),
     "constant prices": Case(_frozen, 40, readings.FROZEN),
@@ -118,7 +118,7 @@ def chance(reading: AssetReading | BrainReading) -> float:
 
 @pytest.fixture(scope="module")
 def shown() -> tuple[BarFrame, bytes]:
-    """Return the market that the service shows, and an engine's state in the middle of a regime that stands clear."""
+    """Return the market that the service shows, and an engine's state in the middle of a regime that is clear."""
     frame = SimulatedMarket(2026).bars(_START_MS, _START_MS + (WARM + 2 * DAY_BARS + 60) * BAR_MS)
     engine = Engine(WEIGHTS, ASSETS)
     engine.advance(frame.rows(0, WARM))
@@ -129,11 +129,11 @@ def shown() -> tuple[BarFrame, bytes]:
 def test_confidence_falls_with_a_named_reason_and_comes_back(shown: tuple[BarFrame, bytes], name: str) -> None:
     clean, state = shown
     case, frame = CASES[name], copied(clean)
-    end, told = WARM + case.bars, WARM + (case.told or case.bars)
+    end, at = WARM + case.bars, WARM + (case.observed or case.bars)
     case.spoil(frame, slice(WARM, end))
     usual, spoilt = (Engine.load(WEIGHTS, ASSETS, state) for _ in range(2))
 
-    before, now = read(usual, clean.rows(WARM, told)), read(spoilt, frame.rows(WARM, told))
+    before, now = read(usual, clean.rows(WARM, at)), read(spoilt, frame.rows(WARM, at))
 
     for column, asset in enumerate(ASSETS):
         said, other, bad = now.assets[asset], before.assets[asset], case.only in {None, column}
@@ -147,9 +147,9 @@ def test_confidence_falls_with_a_named_reason_and_comes_back(shown: tuple[BarFra
     assert chance(now) < chance(before)
     assert set(now.limitations) > set(before.limitations)
 
-    healed = read(spoilt, frame.rows(told, end + case.heals))
+    healed = read(spoilt, frame.rows(at, end + case.heals))
     rest = end + case.heals + HOURS_LATER
-    later, same = read(spoilt, frame.rows(end + case.heals, rest)), read(usual, clean.rows(told, rest))
+    later, same = read(spoilt, frame.rows(end + case.heals, rest)), read(usual, clean.rows(at, rest))
 
     for asset in ASSETS:
         assert case.reason not in healed.assets[asset].limitations

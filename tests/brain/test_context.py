@@ -91,7 +91,7 @@ def test_funding_decides_who_is_crowded(funding: float, state: DerivativesState,
     assert (found.readings()[0].confidence is None) == (state is DerivativesState.UNAVAILABLE)
 
 
-def test_open_interest_tells_building_and_leaving_when_no_side_is_crowded() -> None:
+def test_open_interest_shows_building_and_leaving_when_no_side_is_crowded() -> None:
     found = Derivatives(1)
 
     assert pressed(found, 0.0001, 1e9, 300) is DerivativesState.BALANCED
@@ -162,9 +162,9 @@ def test_the_days_change_from_outside_decides_breadth_and_breakouts() -> None:
     quiet = 100.0 * np.exp(0.0005 * np.random.default_rng(1).normal(size=(400, 1)))
     engine.advance(priced(np.vstack((quiet, np.full((3, 1), 90.0))), ("BTC",)))
 
-    told = {change: engine.reading(np.array([change])) for change in (-0.1, 0.01, np.nan)}
+    seen = {change: engine.reading(np.array([change])) for change in (-0.1, 0.01, np.nan)}
 
-    found = {change: (read.regime.breadth, read.assets["BTC"].structure) for change, read in told.items() if read}
+    found = {change: (read.regime.breadth, read.assets["BTC"].structure) for change, read in seen.items() if read}
     assert found[-0.1] == (0.0, MarketStructure.BREAKDOWN)
     assert found[0.01][0] == 1.0
     assert found[0.01][1] is not MarketStructure.BREAKDOWN

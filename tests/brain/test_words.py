@@ -1,4 +1,4 @@
-"""The brain's sentences: readable, varied, and silent about its numbers."""
+"""The brain's sentences: varied, true, and without figures of the models."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _SHOWN_MS = 20_700 * 86_400_000  # a midnight
 @pytest.fixture(scope="module")
 def readings() -> list[BrainReading]:
     """Read forty moments, hours apart, of a market with and one without books."""
-    bare = simulate("base", 60003, days=14).frame
-    rich = market(3000, seed=4)
+    bare = simulate("base", 60003, days=7).frame
+    rich = market(1600, seed=4)
     found = []
     for frame in (bare, rich):
         engine = Engine(Weights.load(), frame.assets)
@@ -105,7 +105,7 @@ def test_twenty_ticks_give_at_least_fifteen_summaries_of_each_asset(shown: list[
     assert bare >= 12  # the words differ too, not only the figures
 
 
-def test_twenty_bars_one_after_the_other_are_told_apart() -> None:
+def test_twenty_consecutive_bars_give_at_least_fifteen_summaries() -> None:
     frame = SimulatedMarket(2026).bars(_SHOWN_MS, _SHOWN_MS + (2 * 288 + 20) * BAR_MS)
     engine = Engine(Weights.load(), ASSETS)
     engine.advance(frame.rows(0, 2 * 288))
@@ -115,7 +115,7 @@ def test_twenty_bars_one_after_the_other_are_told_apart() -> None:
     assert len({reading.summary for reading in found if reading}) >= 15
 
 
-def test_a_summary_is_true_of_the_tick_it_tells(shown: list[BrainReading]) -> None:
+def test_a_summary_is_true_of_its_tick(shown: list[BrainReading]) -> None:
     frame = SimulatedMarket(2026).bars(_SHOWN_MS, _SHOWN_MS + 10 * 288 * BAR_MS)
     closes = dict(zip(frame.t.tolist(), frame.fields["close"], strict=True))
     checked = 0
@@ -132,9 +132,9 @@ def test_a_summary_is_true_of_the_tick_it_tells(shown: list[BrainReading]) -> No
             assert signed == pytest.approx(change, abs=0.00501)
             points = {"up": 1, "down": -1}
             for way in points:
-                told = re.search(rf"Pointing {way}: ([^.]+)\.", asset.summary)
+                pointing = re.search(rf"Pointing {way}: ([^.]+)\.", asset.summary)
                 trend = asset.trend.value == way
-                assert (told is not None and "the trend" in told[1]) == trend
+                assert (pointing is not None and "the trend" in pointing[1]) == trend
             checked += 1
         rose = re.search(r"(\d) of (\d) coins rose", reading.summary)
         assert (rose is None) == (reading.regime.breadth is None)

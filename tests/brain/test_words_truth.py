@@ -20,13 +20,13 @@ from generator.market.values import BAR_MS
 
 DAY = 288
 WARM, DAYS = 5, 18
-EVERY = 6  # bars between words that are looked at
-SETTLED = 8 * 12  # bars after a switch until funding, which follows with a half-life of three hours, tells the regime
+EVERY = 6  # bars between words that are compared
+SETTLED = 8 * 12  # bars after a switch until funding, which follows with a half-life of three hours, shows the regime
 START = 20_700 * DAY  # a bar number, a midnight
 
 
 @dataclass(frozen=True)
-class Told:
+class Observed:
     """Words of every asset and the regime that made the books and the funding, settled bars only."""
 
     regime: npt.NDArray[np.int64]
@@ -34,11 +34,11 @@ class Told:
     derivatives: npt.NDArray[np.str_]
 
     def share(self, words: npt.NDArray[np.str_], word: str, regime: RegimeLabel) -> float:
-        """Return how often a word is said under a regime."""
+        """Return how often a word is given under a regime."""
         return float((words[self.regime == REGIMES.index(regime)] == word).mean())
 
 
-def listened(seed: int) -> Told:
+def observe(seed: int) -> Observed:
     """Feed one market to the three measures that the words need."""
     market = SimulatedMarket(seed)
     frame = market.bars(START * BAR_MS, (START + DAYS * DAY) * BAR_MS)
@@ -57,22 +57,22 @@ def listened(seed: int) -> Told:
             words = [one.state.value for one in derivatives.readings()]
             rows.append((REGIMES.index(regime), [one.value for one in liquidity.reading().context], words))
     regimes, books, futures = (np.array(column) for column in zip(*rows, strict=True))
-    return Told(regimes, books, futures)
+    return Observed(regimes, books, futures)
 
 
 @pytest.fixture(scope="module")
-def told() -> Told:
-    return listened(13)
+def observed() -> Observed:
+    return observe(13)
 
 
-def test_the_simulated_truth_is_what_the_words_are_held_to(told: Told) -> None:
+def test_the_simulated_truth_is_what_the_words_are_held_to(observed: Observed) -> None:
     depth = np.log(DEPTH_FACTOR / SPREAD_FACTOR)
 
     assert REGIMES[int(depth.argmin())] is RegimeLabel.HIGH_VOLATILITY
     assert REGIMES[int(depth.argmax())] is RegimeLabel.RANGE
     assert REGIMES[int(FUNDING_8H.argmax())] is RegimeLabel.RISK_ON
     assert REGIMES[int(FUNDING_8H.argmin())] is RegimeLabel.RISK_OFF
-    assert set(told.regime.tolist()) == {0, 1, 2, 3}
+    assert set(observed.regime.tolist()) == {0, 1, 2, 3}
 
 
 @pytest.mark.parametrize(
@@ -84,11 +84,13 @@ def test_the_simulated_truth_is_what_the_words_are_held_to(told: Told) -> None:
         ("derivatives", DerivativesState.CROWDED_SHORTS, RegimeLabel.RISK_OFF),
     ],
 )
-def test_a_word_is_said_far_more_often_where_it_is_true(told: Told, kind: str, word: str, regime: RegimeLabel) -> None:
-    words = getattr(told, kind)
-    elsewhere = [told.share(words, word, other) for other in REGIMES if other is not regime]
+def test_a_word_is_said_far_more_often_where_it_is_true(
+    observed: Observed, kind: str, word: str, regime: RegimeLabel
+) -> None:
+    words = getattr(observed, kind)
+    elsewhere = [observed.share(words, word, other) for other in REGIMES if other is not regime]
 
-    assert told.share(words, word, regime) > 0.15 + max(elsewhere)
+    assert observed.share(words, word, regime) > 0.15 + max(elsewhere)
 
 
 @pytest.mark.parametrize(
@@ -100,5 +102,5 @@ def test_a_word_is_said_far_more_often_where_it_is_true(told: Told, kind: str, w
         ("derivatives", DerivativesState.CROWDED_LONGS, RegimeLabel.RISK_OFF),
     ],
 )
-def test_the_opposite_is_hardly_ever_said(told: Told, kind: str, word: str, regime: RegimeLabel) -> None:
-    assert told.share(getattr(told, kind), word, regime) < 0.05
+def test_the_opposite_is_hardly_ever_said(observed: Observed, kind: str, word: str, regime: RegimeLabel) -> None:
+    assert observed.share(getattr(observed, kind), word, regime) < 0.05

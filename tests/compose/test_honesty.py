@@ -10,7 +10,7 @@ import pytest
 
 from generator.arena.scores import track_record
 from generator.arena.sealing import digest_of, forecast_of
-from generator.arena.teacher import Standing
+from generator.arena.teacher import RunningTotals
 from generator.arena.values import Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Consensus, MarketState, RegimeLabel, RoundPhase, VolatilityWord
@@ -316,7 +316,7 @@ def test_null_rates_of_the_arena_agree_with_the_rounds_counted_with_them(
     rounds: dict[RoundPhase, int], said: str
 ) -> None:
     ctx = full_context()
-    none = track_record("arena", Standing().arena)
+    none = track_record("arena", RunningTotals().arena)
 
     body = compose(replace(ctx, arena=replace(ctx.arena, arena_record=none, rounds=rounds))).free["/api/statistics.php"]
 

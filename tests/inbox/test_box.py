@@ -14,7 +14,7 @@ from generator.inbox.box import BallotBox, FolderWay
 from generator.inbox.folder import Inbox
 from generator.record.memory.store import Memory
 from generator.runtime.metrics import Metrics
-from tests.support.arena_inputs import HOUR, NOON, Vote, inputs_at
+from tests.support.arena_inputs import HOUR, NOON, Vote, inputs_at, play_tick
 from tests.support.databases import url_in
 from tests.support.gateway_app import in_loop
 
@@ -77,13 +77,13 @@ async def test_the_folder_keeps_what_was_not_counted(tmp_path: Path) -> None:
 
 def test_the_same_ballot_by_both_ways_counts_once_and_a_restart_s_second_look_is_no_refusal(tmp_path: Path) -> None:
     memory = Memory.open(url_in(tmp_path))
-    memory.play(inputs_at(NOON))
+    play_tick(memory, inputs_at(NOON))
     dropped = Vote(NEXT, at_ms=NOON + 1_000).file()
     on_chain = replace(dropped, name="txid", confirmed=True)
 
-    memory.play(replace(inputs_at(NOON + 60_000), ballots=(dropped, on_chain)))
-    memory.play(replace(inputs_at(NOON + 120_000), ballots=(on_chain,)))
-    memory.play(inputs_at(NOON + HOUR))
+    play_tick(memory, replace(inputs_at(NOON + 60_000), ballots=(dropped, on_chain)))
+    play_tick(memory, replace(inputs_at(NOON + 120_000), ballots=(on_chain,)))
+    play_tick(memory, inputs_at(NOON + HOUR))
 
     assert memory.view(NOON + HOUR).live_tally.total == 1
     assert memory.rejected_ballots() == {}
@@ -92,13 +92,15 @@ def test_the_same_ballot_by_both_ways_counts_once_and_a_restart_s_second_look_is
 
 def test_what_a_restarted_reader_of_the_chain_reads_again_is_refused_once_at_most(tmp_path: Path) -> None:
     memory = Memory.open(url_in(tmp_path))
-    memory.play(inputs_at(NOON))
+    play_tick(memory, inputs_at(NOON))
     counted = replace(Vote(NEXT, at_ms=NOON + 1_000).file(), name="counted", confirmed=True)
     late = replace(Vote(NEXT, by=1, at_ms=NOON + HOUR).file(), name="late", confirmed=True)
     beside = replace(late, data=b"x", confirmed=False)  # a file of the inbox with the name of one on chain
-    memory.play(replace(inputs_at(NOON + 60_000), ballots=(counted,)))
+    play_tick(memory, replace(inputs_at(NOON + 60_000), ballots=(counted,)))
     for now in (NOON + HOUR, NOON + HOUR + 60_000, NOON + 2 * HOUR, NOON + 3 * HOUR):
-        memory.play(replace(inputs_at(now), ballots=(counted, late, beside) if now == NOON + HOUR else (counted, late)))
+        play_tick(
+            memory, replace(inputs_at(now), ballots=(counted, late, beside) if now == NOON + HOUR else (counted, late))
+        )
 
     assert memory.rejected_ballots() == {Refusal.CLOSED.value: 1, Refusal.NOT_BASE64.value: 1}
     assert memory.view(NOON).ballots_counted == 1
@@ -116,7 +118,7 @@ async def test_refusals_are_told_in_one_line_and_counted_by_reason_in_the_metric
 
     with capture_logs() as lines:
         for now in (NOON, NOON + 60_000):
-            view = memory.play(replace(inputs_at(now), ballots=await box.collect(None)))
+            view = play_tick(memory, replace(inputs_at(now), ballots=await box.collect(None)))
             box.put_away(view.verdicts, view.refused)
 
     reasons = {Refusal.NOT_BASE64.value: 40, Refusal.TOO_LARGE.value: 10}
@@ -131,8 +133,8 @@ async def test_refusals_are_told_in_one_line_and_counted_by_reason_in_the_metric
 def test_what_a_restarted_reader_reads_again_is_no_new_refusal(tmp_path: Path) -> None:
     memory = Memory.open(url_in(tmp_path))
     late = replace(Vote(NEXT, at_ms=NOON + HOUR).file(), name="late", confirmed=True)
-    memory.play(inputs_at(NOON))
-    told = [memory.play(replace(inputs_at(NOON + HOUR + at), ballots=(late,))).refused for at in (0, 60_000)]
+    play_tick(memory, inputs_at(NOON))
+    told = [play_tick(memory, replace(inputs_at(NOON + HOUR + at), ballots=(late,))).refused for at in (0, 60_000)]
 
     assert told == [{Refusal.CLOSED.value: 1}, {}]
     memory.close()
@@ -140,8 +142,8 @@ def test_what_a_restarted_reader_reads_again_is_no_new_refusal(tmp_path: Path) -
 
 def test_a_round_that_was_opened_in_a_rehearsal_and_for_real_is_told_once(tmp_path: Path) -> None:
     memory = Memory.open(url_in(tmp_path))
-    memory.play(replace(inputs_at(NOON), warm_up=True))
-    view = memory.play(inputs_at(NOON + 60_000))
+    play_tick(memory, replace(inputs_at(NOON), warm_up=True))
+    view = play_tick(memory, inputs_at(NOON + 60_000))
 
     opened = [(event.at_ms, event.text[:26]) for event in view.events if event.kind == "round_opened"]
     assert opened == [(NOON + 60_000, f"Round {NEXT} ")]

@@ -30,14 +30,32 @@ Setup = Callable[[Venues], None]
 Before = Callable[[Venues, int], None]
 
 
+class SkippingLoop(asyncio.SelectorEventLoop):
+    """An event loop whose time can be moved forward, so that no test waits for a timeout."""
+
+    skipped_s = 0.0
+
+    def time(self) -> float:
+        return super().time() + self.skipped_s
+
+
 def watch(
     *ticks: tuple[int, int],
     setup: Setup | None = None,
     before: Before | None = None,
     market: SyntheticMarket | None = None,
+    skip_s: float = 0.0,
     **options: Any,
 ) -> list[Observation]:
-    """Observe at each (now, since) with one source; the market's clock follows, `before` is told each tick's number."""
+    """Observe at each (now, since) with one source; the market's clock follows, `before` receives each tick's number.
+
+    With `skip_s` the time of the event loop moves forward by that much once only held requests are left.
+    """
+    loop = SkippingLoop()
+
+    async def skip(venues: Venues) -> None:
+        await venues.settle()
+        loop.skipped_s = skip_s
 
     async def run() -> list[Observation]:
         async with serving(market or SyntheticMarket(NOW)) as venues:
@@ -45,6 +63,7 @@ def watch(
                 setup(venues)
             source = LiveSource(exchange_factory=venues.factory, **options)
             seen = []
+            skipping = loop.create_task(skip(venues)) if skip_s else None
             try:
                 for number, (now_ms, since_ms) in enumerate(ticks):
                     venues.market.now_ms = now_ms
@@ -52,10 +71,13 @@ def watch(
                         before(venues, number)
                     seen.append(await source.observe(now_ms, since_ms))
             finally:
+                if skipping is not None:
+                    skipping.cancel()
                 await source.aclose()
             return seen
 
-    return asyncio.run(run())
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        return runner.run(run())
 
 
 def test_all_venues_together_give_every_asset_everything() -> None:
@@ -128,9 +150,9 @@ def test_open_interest_is_summed_and_compared_with_the_same_venues_a_day_ago() -
 def test_liquidations_are_the_last_day_of_the_venue_that_publishes_them() -> None:
     (seen,) = watch((NOW, SINCE))
 
-    told = seen.assets["HBAR"].liquidations
-    assert told is not None
-    assert (told.long_usd_24h, told.short_usd_24h, told.venues) == (24_000, 12_000, ("gate",))
+    found = seen.assets["HBAR"].liquidations
+    assert found is not None
+    assert (found.long_usd_24h, found.short_usd_24h, found.venues) == (24_000, 12_000, ("gate",))
 
 
 def test_venues_without_futures_leave_nulls_with_reasons() -> None:
@@ -210,7 +232,7 @@ def test_bar_carries_what_was_known_while_it_was_open_and_nothing_later() -> Non
     assert (fields["liq_long_usd"][0, 0], fields["liq_short_usd"][0, 0]) == (1000, 500)
 
 
-def test_bar_that_nobody_watched_has_no_book() -> None:
+def test_bar_that_was_not_watched_has_no_book() -> None:
     (seen,) = watch((NOW, SINCE))
 
     assert np.isnan(seen.new_bars.fields["depth_usd"]).all()
@@ -312,7 +334,7 @@ def test_requests_are_spaced_and_timed_by_ccxt() -> None:
 
 
 def test_large_exchange_library_is_not_imported_before_a_venue_is_asked() -> None:
-    program = "import sys, generator.market.exchanges as it; it.LiveSource(); print('ccxt' in sys.modules)"
+    program = "import sys, generator.market.live.source as it; it.LiveSource(); print('ccxt' in sys.modules)"
 
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
 

@@ -1,4 +1,4 @@
-"""A venue that fails is marked and left out; the tick goes on."""
+"""A venue that fails is marked and left out; the tick continues."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def test_venue_that_comes_back_is_read_again() -> None:
     assert "okx" in second.assets["BTC"].venues
 
 
-def test_slow_venue_is_given_up_after_the_request_timeout() -> None:
+def test_slow_venue_is_abandoned_after_the_request_timeout() -> None:
     def setup(venues: Venues) -> None:
         venues.slow_s["okx"] = 60
 
-    (seen,) = watch((NOW, SINCE), setup=setup, timeout_s=3)  # the others answer within it on a slow machine too
+    (seen,) = watch((NOW, SINCE), setup=setup, skip_s=8)
 
     assert row(seen, "okx", "spot").reason == "markets: no answer in time"
     assert seen.assets["BTC"].venues == REST
@@ -62,11 +62,11 @@ def test_deadline_ends_the_whole_observe_and_marks_what_is_missing() -> None:
     def setup(venues: Venues) -> None:
         venues.slow_paths["/v5/market/orderbook"] = 60
 
-    (seen,) = watch((NOW, NOW), setup=setup, deadline_s=5.0, venues=("kraken", "bybit"))
+    (seen,) = watch((NOW, NOW), setup=setup, timeout_s=60, venues=("kraken", "bybit"), skip_s=20)
 
     late = row(seen, "bybit", "book")
     assert late.status is SourceStatus.FAILED
-    assert late.reason == "no answer within 5 s"
+    assert late.reason == "no answer within 20 s"
     assert seen.assets["BTC"].venues == ("bybit", "kraken")  # tickers had come by then
     assert seen.assets["BTC"].book is not None
     assert seen.assets["BTC"].book.venues == ("kraken",)
@@ -106,8 +106,8 @@ def test_reason_never_repeats_what_the_venue_sent() -> None:
 
     (seen,) = watch((NOW, SINCE), setup=setup, venues=("kraken", "okx"))
 
-    told = [*(one.reason or "" for one in seen.sources), *seen.assets["BTC"].limitations]
-    assert not [text for text in told if "secret" in text or "http" in text]
+    published = [*(one.reason or "" for one in seen.sources), *seen.assets["BTC"].limitations]
+    assert not [text for text in published if "secret" in text or "http" in text]
 
 
 @pytest.mark.parametrize("status", [429, 418])

@@ -17,23 +17,23 @@ from tests.support.exchange_server import Ask, Venues, serving
 from tests.support.synthetic_bodies import BAR, SyntheticMarket, bar
 
 DAY_BARS = 288
-Told = list[tuple[int, int, str]]
+Steps = list[tuple[int, int, str]]
 
 
 def backfill(
     days: int, setup: Setup | None = None, now_ms: int = NOW, **options: Any
-) -> tuple[BarFrame, Told, Observation]:
+) -> tuple[BarFrame, Steps, Observation]:
     """Backfill, then observe the tick at the same time."""
 
-    async def run() -> tuple[BarFrame, Told, Observation]:
+    async def run() -> tuple[BarFrame, Steps, Observation]:
         async with serving(SyntheticMarket(now_ms)) as venues:
             if setup is not None:
                 setup(venues)
-            told: Told = []
+            steps: Steps = []
             source = LiveSource(exchange_factory=venues.factory, retry_pause_s=0.001, **options)
             try:
-                frame = await source.backfill(now_ms, days, lambda *step: told.append(step))
-                return frame, told, await source.observe(now_ms, int(frame.t[-1]))
+                frame = await source.backfill(now_ms, days, lambda *step: steps.append(step))
+                return frame, steps, await source.observe(now_ms, int(frame.t[-1]))
             finally:
                 await source.aclose()
 
@@ -115,7 +115,7 @@ def test_asset_that_no_venue_has_is_nan_and_the_others_are_there() -> None:
         assert bool(np.isnan(frame.fields["close"][:, column]).all()) == (asset == "ETH")
 
 
-def test_stand_in_of_later_ticks_has_no_volume_because_history_came_from_another() -> None:
+def test_fallback_of_later_ticks_has_no_volume_because_the_backfill_used_another() -> None:
     def setup(venues: Venues) -> None:
         venues.market.missing_bars = {"binance": {NOW}}
 
@@ -151,11 +151,11 @@ def test_impossible_bars_of_history_are_counted_in_the_next_observation() -> Non
 
 
 def test_progress_only_rises_and_ends_whole() -> None:
-    _, told, _ = backfill(4, venues=("okx",))
+    _, steps, _ = backfill(4, venues=("okx",))
 
-    done = [step[0] for step in told]
+    done = [step[0] for step in steps]
     assert done == sorted(done)
-    assert told[-1][:2] == (28, 28)
+    assert steps[-1][:2] == (28, 28)
     assert len(set(done)) > len(ASSETS)
 
 

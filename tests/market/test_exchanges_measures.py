@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.market.live.candles import last_closed
+from generator.market.live.bars import last_closed
 from generator.market.live.derivatives import hours_of
 from generator.market.live.readings import DayReading, Unusable, keep_usable
 from generator.market.live.spot import Origin, measure

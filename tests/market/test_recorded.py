@@ -69,7 +69,7 @@ def test_the_first_tick_is_at_the_time_asked_for_and_the_clock_runs_on(tmp_path:
     assert first.mode is SourceMode.RECORDED
 
 
-def test_a_restart_goes_on_where_the_clock_is(tmp_path: Path) -> None:
+def test_a_restart_resumes_where_the_clock_is(tmp_path: Path) -> None:
     folder = candles(tmp_path / "x-5m", 100)
     before = RecordedSource([folder], at(START_MS + HOUR_MS), ASSETS)
     observe(before)
@@ -116,7 +116,7 @@ def test_a_bar_is_seen_from_its_close_on(tmp_path: Path, seconds: int, closed: i
 def test_every_observation_equals_the_one_of_a_recording_cut_off_at_that_time(tmp_path: Path) -> None:
     """No look-ahead: the future may be deleted without changing a thing."""
     whole = RecordedSource(_futures(tmp_path / "whole", 400), at(START_MS + 25 * HOUR_MS), ASSETS)
-    for minute in range(0, 180, 17):
+    for minute in range(0, 180, 34):
         wall_ms = WALL_MS + minute * 60_000
         seen = observe(whole, wall_ms)
         bars = (seen.market_ms - START_MS) // BAR_MS
@@ -181,7 +181,7 @@ def test_bars_carry_the_funding_and_open_interest_known_at_their_close(tmp_path:
     assert np.isnan(bars.fields["funding"][:, 1]).all()
 
 
-def test_funding_paid_every_4_hours_is_told_per_8_hours(tmp_path: Path) -> None:
+def test_funding_paid_every_4_hours_is_converted_to_8_hours(tmp_path: Path) -> None:
     rows = [f"{START_MS + n * 4 * HOUR_MS},BTCUSDT,0.0001" for n in range(10)]
     funding = write(tmp_path / "v-4h", "BTCUSDT.csv", "ts,symbol,funding_rate", rows)
 

@@ -11,7 +11,7 @@ import pytest
 
 from generator.catalog.words import SourceStatus
 from generator.errors import SourceError
-from generator.market.recorded.csv import Kind, ascending, read_rows
+from generator.market.recorded.files import Kind, ascending, read_rows
 from generator.market.recorded.source import RecordedSource
 from generator.market.values import BAR_MS
 from tests.market.test_recorded import (
@@ -82,7 +82,7 @@ def test_a_gap_stays_a_gap_and_its_price_grows_old(tmp_path: Path) -> None:
     assert len(seen[4].new_bars) == 21
 
 
-def test_an_asset_that_pauses_has_unknown_bars_while_others_go_on(tmp_path: Path) -> None:
+def test_an_asset_that_pauses_has_unknown_bars_while_others_continue(tmp_path: Path) -> None:
     write(tmp_path / "x-5m", "BTCUSDT.csv", CANDLE_HEADER, [candle(n) for n in range(40)])
     folder = write(tmp_path / "x-5m", "ETHUSDT.csv", CANDLE_HEADER, [candle(n) for n in range(40) if n not in (7, 8)])
 
@@ -175,7 +175,7 @@ def test_an_empty_folder_is_named_with_what_was_expected(tmp_path: Path) -> None
 
 
 def test_a_folder_of_broken_files_says_what_is_wrong_with_the_first(tmp_path: Path) -> None:
-    (tmp_path / "BTCUSDT.csv.gz").write_bytes(b"this is no gzip file")
+    (tmp_path / "BTCUSDT.csv.gz").write_bytes(b"not a gzip file")
 
     assert "(BTC: Not a gzipped file" in _refused([tmp_path])
 
@@ -291,7 +291,7 @@ def test_dropping_for_order_drops_as_few_rows_as_possible() -> None:
     assert wild_first[ascending(wild_first)].tolist() == [1, 2, 3, 4, 5]
 
 
-def test_open_interest_of_nothing_is_no_open_interest(tmp_path: Path) -> None:
+def test_open_interest_of_zero_is_unknown(tmp_path: Path) -> None:
     header = "ts,symbol,sum_open_interest,sum_open_interest_value"
     rows = [f"{START_MS},BTCUSDT,5,1000", f"{START_MS + 4 * HOUR_MS},BTCUSDT,0,0"]
     interest = write(tmp_path / "i-4h", "BTCUSDT.csv", header, rows)

@@ -1,4 +1,4 @@
-"""The recorded market data that lies beside the project, replayed; skipped where it is absent."""
+"""The recorded market data that lies next to the project, replayed; skipped where it is absent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from generator.market.values import BAR_MS
 from tests.market.test_recorded import backfill, observe
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "market-data"
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="real recorded candles are not beside this checkout")
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="real recorded candles are not next to this checkout")
 
 
 def test_october_2022_in_5_minute_bars_is_read_whole() -> None:

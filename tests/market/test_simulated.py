@@ -177,12 +177,12 @@ def test_a_clock_that_fell_back_to_1970_gives_nulls_with_a_reason() -> None:
     assert observation.assets["BTC"].limitations == ("the simulated market has no day before this minute",)
 
 
-def test_progress_is_told_to_the_end() -> None:
-    told: list[tuple[int, int]] = []
+def test_progress_is_reported_to_the_end() -> None:
+    steps: list[tuple[int, int]] = []
 
-    asyncio.run(SimulatedSource(5).backfill(NOW_MS, 30, lambda done, total, _what: told.append((done, total))))
+    asyncio.run(SimulatedSource(5).backfill(NOW_MS, 30, lambda done, total, _what: steps.append((done, total))))
 
-    assert told == [(day, 30) for day in range(1, 31)]
+    assert steps == [(day, 30) for day in range(1, 31)]
 
 
 def test_assets_are_in_the_catalogs_order_by_default() -> None:

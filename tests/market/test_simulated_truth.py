@@ -1,4 +1,4 @@
-"""Measured on the simulated market: its statistics are the stated ones, and nothing in it tells the future."""
+"""Measured on the simulated market: its statistics are the stated ones, and nothing in it reveals the future."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Sample:
         self.moves: FloatArray = np.concatenate(
             [np.log(frame.fields["close"] / frame.fields["open"]) for frame in self.frames]
         )
-        told = [market.regime(int(t)) for market, frame in zip(markets, self.frames, strict=True) for t in frame.t]
-        self.labels: IntArray = np.array([REGIMES.index(label) for label, _ in told])
-        self.settled = np.array([not passing for _, passing in told])
+        regimes = [market.regime(int(t)) for market, frame in zip(markets, self.frames, strict=True) for t in frame.t]
+        self.labels: IntArray = np.array([REGIMES.index(label) for label, _ in regimes])
+        self.settled = np.array([not passing for _, passing in regimes])
 
     def field(self, name: str) -> FloatArray:
         """One field of all frames."""
@@ -70,9 +70,9 @@ def test_what_the_block_has_done_so_far_does_not_tell_the_next_hour(sample: Samp
     hourly = residual.reshape(len(SEEDS) * BLOCKS, -1, 12, residual.shape[1]).sum(axis=2)
     so_far = np.cumsum(hourly, axis=1)[:, :-1]
 
-    told = np.corrcoef(so_far.ravel(), hourly[:, 1:].ravel())[0, 1]
+    correlation = np.corrcoef(so_far.ravel(), hourly[:, 1:].ravel())[0, 1]
 
-    assert abs(float(told)) < 0.01  # a bend to a fixed level would show as -0.017 on these seeds
+    assert abs(float(correlation)) < 0.01  # a bend to a fixed level would show as -0.017 on these seeds
 
 
 def test_variance_grows_with_the_horizon_and_does_not_shrink(sample: Sample) -> None:

@@ -10,11 +10,12 @@ import pytest
 
 from generator.arena.ballots import Refusal
 from generator.catalog.words import Prediction
-from generator.record.audit.recount import PART, content
-from generator.record.memory.counted import KEPT_MS
+from generator.record.audit.recount import PART, Sheet, content
+from generator.record.memory import ballots
+from generator.record.memory.ballots import KEPT_MS
 from generator.record.memory.store import Memory
 from tests.inbox.many_ballots import ballot, flood
-from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at, play_tick
 from tests.support.servers import postgres
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(300)]
@@ -29,25 +30,35 @@ def memory() -> Iterator[Memory]:
         made.close()
 
 
+def due(memory: Memory) -> Sheet | None:
+    with memory.reading() as connection:
+        return ballots.due(connection, PART)
+
+
+def line_up_again(memory: Memory) -> None:
+    with memory.writing() as connection:
+        ballots.line_up_again(connection)
+
+
 def test_ballots_are_counted_published_and_forgotten(memory: Memory) -> None:
     late = ballot(1, ROUND, Prediction.BULLISH, NOON + HOUR + 1, confirmed=True)
     again = ballot(0, ROUND, Prediction.NEUTRAL, NOON + 2 * MINUTE)
-    memory.play(inputs_at(NOON))
-    memory.play(replace(inputs_at(NOON + 5 * MINUTE), ballots=(*flood(600, ROUND, NOON), again)))
-    view = memory.play(replace(inputs_at(NOON + HOUR), ballots=(late,)))
-    memory.play(replace(inputs_at(NOON + HOUR + MINUTE), ballots=(late,)))
-    sheet = memory.ballots_due(PART)
+    play_tick(memory, inputs_at(NOON))
+    play_tick(memory, replace(inputs_at(NOON + 5 * MINUTE), ballots=(*flood(600, ROUND, NOON), again)))
+    view = play_tick(memory, replace(inputs_at(NOON + HOUR), ballots=(late,)))
+    play_tick(memory, replace(inputs_at(NOON + HOUR + MINUTE), ballots=(late,)))
+    sheet = due(memory)
     assert sheet is not None
-    memory.ballots_put(sheet)
+    memory.tick_done("tick", "1", NOON, ok=True, reason=None, published=sheet)
 
     assert view.live_tally.total == 600
     assert memory.rejected_ballots() == {Refusal.CLOSED.value: 1}
     assert len(json.loads(content(sheet))["ballots"]) == 600
-    assert memory.ballots_due(PART) is None
-    memory.ballots_again()
-    assert memory.ballots_due(PART) == sheet
-    memory.ballots_put(sheet)
+    assert due(memory) is None
+    line_up_again(memory)
+    assert due(memory) == sheet
+    memory.tick_done("tick", "1", NOON, ok=True, reason=None, published=sheet)
     for now in (NOON + HOUR + KEPT_MS, NOON + 2 * HOUR + KEPT_MS):
-        memory.play(inputs_at(now))
-    memory.ballots_again()
-    assert memory.ballots_due(PART) is None
+        play_tick(memory, inputs_at(now))
+    line_up_again(memory)
+    assert due(memory) is None

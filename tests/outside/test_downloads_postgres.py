@@ -56,4 +56,5 @@ def test_reading_the_record_keeps_no_tick_from_writing(memory: Memory) -> None:
         reader.exec_driver_sql("select count(*) from predictions").scalar()
 
         memory.note_months({"2026-10": "[]"})
-        memory.reserve_generation(1)
+        with memory.tick() as record:
+            record.reserve_generation(1)

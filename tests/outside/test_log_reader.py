@@ -46,7 +46,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
     (made.folder / "old").write_bytes(made.read("checkpoint"))
     made.play(ticks(NOON + 305 * MINUTE, HOURS * 60, 5))
     for number in range(MORE):
-        made.memory.note_log_key(NOON + 305 * MINUTE + HOURS * HOUR, f"entry {number}")
+        made.logbook.note_key(NOON + 305 * MINUTE + HOURS * HOUR, f"entry {number}")
     made.publish()
     yield made
     made.memory.close()
@@ -63,7 +63,7 @@ def copied(record: Record, folder: Path) -> Path:
 
 
 def test_every_entry_is_proved_and_the_earlier_head_is_its_beginning(program: Path, record: Record) -> None:
-    size, _ = record.memory.log_head()
+    size = record.log_size
     done = read(program, record, record.site / "log")
 
     assert size > 600

@@ -11,7 +11,7 @@ import pytest
 
 from generator.errors import LeadershipLost
 from generator.record.memory.store import Memory
-from tests.support.arena_inputs import NOON, inputs_at
+from tests.support.arena_inputs import NOON, inputs_at, play_tick
 from tests.support.databases import url_in
 
 
@@ -30,19 +30,23 @@ class Held:
         return self.epoch
 
 
+def reserve(memory: Memory, at_least: int) -> int:
+    with memory.tick() as record:
+        return record.reserve_generation(at_least)
+
+
 WRITES: dict[str, Callable[[Memory], object]] = {
-    "play": lambda memory: memory.play(inputs_at(NOON)),
+    "play": lambda memory: play_tick(memory, inputs_at(NOON)),
     "tick_done": lambda memory: memory.tick_done("20261120T120000Z", None, 1, True, None),
     "set_meta": lambda memory: memory.set_meta("a", "b"),
-    "reserve": lambda memory: memory.reserve_generation(0),
+    "reserve": lambda memory: reserve(memory, 0),
     "claim": lambda memory: memory.claim(),
-    "begin_log": lambda memory: memory.begin_log(NOON, "name", "simulated", "key", "secret"),
 }
 
 
 def batch(memory: Memory) -> None:
     with memory.batch():
-        memory.play(inputs_at(NOON))
+        play_tick(memory, inputs_at(NOON))
 
 
 WRITES["batch"] = batch
@@ -110,9 +114,9 @@ def test_a_process_without_rivals_is_refused_once_a_lease_was_here(tmp_path: Pat
 def test_no_number_of_a_generation_is_given_twice(tmp_path: Path) -> None:
     one, two = Memory.open(url_in(tmp_path), Held(1)), Memory.open(url_in(tmp_path), Held(2))
 
-    numbers = [one.reserve_generation(0), one.reserve_generation(0), one.reserve_generation(7)]
+    numbers = [reserve(one, at_least) for at_least in (0, 0, 7)]
     two.claim()
-    numbers += [two.reserve_generation(0), two.reserve_generation(3)]
+    numbers += [reserve(two, at_least) for at_least in (0, 3)]
 
     assert numbers == [1, 2, 8, 9, 10]
     one.close()
@@ -122,7 +126,7 @@ def test_no_number_of_a_generation_is_given_twice(tmp_path: Path) -> None:
 def test_a_new_leader_counts_what_the_last_one_played(tmp_path: Path) -> None:
     one, two = Memory.open(url_in(tmp_path), Held(1)), Memory.open(url_in(tmp_path), Held(2))
     two.view(NOON)  # a standby looked, and keeps what it counted
-    one.play(inputs_at(NOON))
+    play_tick(one, inputs_at(NOON))
     expected = one.view(NOON).rounds
 
     two.claim()

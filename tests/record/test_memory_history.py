@@ -11,7 +11,7 @@ import pytest
 from generator.record.memory import history
 from generator.record.memory.store import Memory
 from generator.record.memory.tables import SCHEMA_KEY
-from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at, play_tick
 from tests.support.databases import dump, reopen, url_in
 
 DAY = 24 * HOUR
@@ -25,14 +25,15 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 def play_regime(memory: Memory, at_ms: int, label: str, confidence: float | None = 60.0) -> None:
-    memory.play(replace(inputs_at(at_ms), regime=(label, "NEUTRAL", confidence, 12.5)))
+    play_tick(memory, replace(inputs_at(at_ms), regime=(label, "NEUTRAL", confidence, 12.5)))
 
 
 def test_ticks_of_a_day_are_counted_without_the_warm_up(memory: Memory) -> None:
     memory.tick_done("old", "1", NOON - DAY, ok=True, reason=None)
     memory.tick_done("a", "2", NOON - HOUR, ok=True, reason=None)
     memory.tick_done("b", None, NOON - MINUTE, ok=False, reason="disk full")
-    memory.tick_done("warm", "3", NOON - MINUTE, ok=True, reason=None, warm_up=True)
+    with memory.writing() as connection:
+        history.store_tick(connection, "backtest", "3", NOON - MINUTE, None, ok=True, warm_up=True)
 
     counts = memory.ticks(NOON)
 
@@ -90,7 +91,7 @@ def test_changes_of_the_regime_are_kept_and_told(memory: Memory) -> None:
 
 
 def test_a_tick_without_a_regime_leaves_no_row(tmp_path: Path, memory: Memory) -> None:
-    memory.play(replace(inputs_at(NOON), regime=None))
+    play_tick(memory, replace(inputs_at(NOON), regime=None))
 
     assert dump(url_in(tmp_path))["regime_history"] == []
 

@@ -12,7 +12,7 @@ import pytest
 from generator.errors import MemoryUnreadable
 from generator.record.memory.store import Memory
 from generator.record.memory.tables import SCHEMA_VERSION
-from tests.support.arena_inputs import NOON, inputs_at, ticks
+from tests.support.arena_inputs import NOON, inputs_at, play_tick, ticks
 from tests.support.databases import dump, url_in
 
 
@@ -23,7 +23,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     memory = Memory.open(url_in(folder))
     with memory.batch():
         for now in ticks(NOON, 600, 12):
-            memory.play(inputs_at(now))
+            play_tick(memory, inputs_at(now))
     memory.close()
     return folder / "memory.sqlite3"
 
@@ -145,7 +145,7 @@ def test_a_memory_that_another_program_holds_says_so(tmp_path: Path, filled: Pat
 
 def test_a_disk_that_is_full_loses_nothing_recorded(tmp_path: Path) -> None:
     memory = Memory.open(url_in(tmp_path))
-    view = memory.play(inputs_at(NOON))
+    view = play_tick(memory, inputs_at(NOON))
     with memory._engine.connect() as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
         connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
@@ -153,12 +153,12 @@ def test_a_disk_that_is_full_loses_nothing_recorded(tmp_path: Path) -> None:
     failure = None
     for now in ticks(NOON + 1, 600):
         try:
-            view = memory.play(inputs_at(now))
+            view = play_tick(memory, inputs_at(now))
         except MemoryUnreadable as error:
             failure = error
             break
 
-    assert "make room; what was recorded before stands" in str(failure)
+    assert "make room; what was recorded before is kept" in str(failure)
     assert memory.view(view.events[0].at_ms).rounds == view.rounds
     memory.close()
     again = Memory.open(url_in(tmp_path))

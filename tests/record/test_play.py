@@ -15,7 +15,8 @@ from generator.arena.values import Tally
 from generator.catalog.words import Consensus, PatternType, Prediction, RoundPhase
 from generator.inbox.folder import Inbox
 from generator.record.memory.store import Memory
-from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, inputs_at, ticks
+from generator.runtime.rounds import play_rounds
+from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, inputs_at, play_tick, ticks
 from tests.support.databases import dump, reopen, url_in
 
 ROUND = "BTC-20261120-130000"
@@ -25,7 +26,7 @@ OPENED = NOON + MINUTE
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
     made = Memory.open(url_in(tmp_path))
-    made.play(inputs_at(NOON))
+    play_tick(made, inputs_at(NOON))
     yield made
     made.close()
 
@@ -34,9 +35,9 @@ def test_votes_count_once_a_voter_and_the_last_arrival_wins(memory: Memory) -> N
     vote = Vote(ROUND, at_ms=NOON + 5_000)
     early = vote.but(choice=Prediction.BEARISH, at_ms=NOON + 1_000)
     other = vote.but(by=1, choice=Prediction.NEUTRAL)
-    memory.play(inputs_at(OPENED, ballots=[vote.file()]))
-    view = memory.play(inputs_at(OPENED + MINUTE, ballots=[early.file(), other.file()]))
-    live = memory.play(inputs_at(NOON + HOUR))
+    play_tick(memory, inputs_at(OPENED, ballots=[vote.file()]))
+    view = play_tick(memory, inputs_at(OPENED + MINUTE, ballots=[early.file(), other.file()]))
+    live = play_tick(memory, inputs_at(NOON + HOUR))
 
     assert view.ballots_counted == 2
     assert view.live_tally == Tally()
@@ -48,10 +49,10 @@ def test_votes_count_once_a_voter_and_the_last_arrival_wins(memory: Memory) -> N
 def test_an_old_ballot_sent_again_does_not_win_over_the_newer_vote(memory: Memory) -> None:
     first = Vote(ROUND, Prediction.BEARISH, at_ms=NOON + 1_000)
     second = first.but(choice=Prediction.BULLISH, at_ms=NOON + 2_000)
-    memory.play(inputs_at(OPENED, ballots=[first.file(), second.file()]))
+    play_tick(memory, inputs_at(OPENED, ballots=[first.file(), second.file()]))
 
-    view = memory.play(inputs_at(OPENED + MINUTE, ballots=[first.but(at_ms=NOON + 60_000).file()]))
-    live = memory.play(inputs_at(NOON + HOUR))
+    view = play_tick(memory, inputs_at(OPENED + MINUTE, ballots=[first.but(at_ms=NOON + 60_000).file()]))
+    live = play_tick(memory, inputs_at(NOON + HOUR))
 
     assert [verdict.reason for verdict in view.verdicts] == [Refusal.REPEATED]
     assert live.live_tally == Tally(bullish=1)
@@ -59,8 +60,8 @@ def test_an_old_ballot_sent_again_does_not_win_over_the_newer_vote(memory: Memor
 
 def test_votes_of_the_last_minute_count_in_the_tick_at_the_start_and_not_after_it(memory: Memory) -> None:
     start = NOON + HOUR
-    live = memory.play(inputs_at(start, ballots=[Vote(ROUND, at_ms=start - 1).file()]))
-    late = memory.play(inputs_at(start + MINUTE, ballots=[Vote(ROUND, by=1, at_ms=start - 1).file()]))
+    live = play_tick(memory, inputs_at(start, ballots=[Vote(ROUND, at_ms=start - 1).file()]))
+    late = play_tick(memory, inputs_at(start + MINUTE, ballots=[Vote(ROUND, by=1, at_ms=start - 1).file()]))
 
     assert live.live_tally == late.live_tally == Tally(bullish=1)
     assert [verdict.reason for verdict in late.verdicts] == [Refusal.READ_LATE]
@@ -72,12 +73,12 @@ def test_a_crash_before_the_inbox_was_cleared_counts_nothing_twice(tmp_path: Pat
     file = Vote(ROUND).file()
     (inbox.folder / file.name).write_bytes(file.data)
     early = [replace(found, arrived_ms=NOON) for found in inbox.read()]
-    memory.play(inputs_at(OPENED, ballots=early))
+    play_tick(memory, inputs_at(OPENED, ballots=early))
 
     memory = reopen(memory, url_in(tmp_path))
-    view = memory.play(inputs_at(OPENED + MINUTE, ballots=early))
+    view = play_tick(memory, inputs_at(OPENED + MINUTE, ballots=early))
     inbox.clear(early, view.verdicts)
-    live = memory.play(inputs_at(NOON + HOUR))
+    live = play_tick(memory, inputs_at(NOON + HOUR))
     memory.close()
 
     assert live.live_tally == Tally(bullish=1)
@@ -89,7 +90,7 @@ def test_garbage_is_counted_by_reason(memory: Memory) -> None:
     good = Vote(ROUND).file()
     garbage = [replace(good, name=f"g{number}", data=b"\xff" * 1_000) for number in range(3)]
 
-    view = memory.play(inputs_at(OPENED, ballots=[*garbage, Vote("BTC-20250101-000000").file(), good]))
+    view = play_tick(memory, inputs_at(OPENED, ballots=[*garbage, Vote("BTC-20250101-000000").file(), good]))
 
     assert (view.ballots_counted, view.ballots_rejected) == (1, 4)
     assert memory.rejected_ballots() == {Refusal.NOT_BASE64: 3, Refusal.NO_SUCH_ROUND: 1}
@@ -98,10 +99,10 @@ def test_garbage_is_counted_by_reason(memory: Memory) -> None:
 def test_the_simulated_crowd_is_kept_apart_and_marked(tmp_path: Path) -> None:
     memory = Memory.open(url_in(tmp_path, "crowd"))
     config = replace(CONFIG, simulated_crowd=True, seed=11)
-    memory.play(inputs_at(NOON, config=config))
-    memory.play(inputs_at(OPENED, config=config, ballots=[Vote(ROUND, Prediction.NEUTRAL).file()]))
-    live = memory.play(inputs_at(NOON + HOUR, config=config))
-    done = memory.play(inputs_at(NOON + 2 * HOUR, config=replace(config, seed=99)))
+    play_tick(memory, inputs_at(NOON, config=config))
+    play_tick(memory, inputs_at(OPENED, config=config, ballots=[Vote(ROUND, Prediction.NEUTRAL).file()]))
+    live = play_tick(memory, inputs_at(NOON + HOUR, config=config))
+    done = play_tick(memory, inputs_at(NOON + 2 * HOUR, config=replace(config, seed=99)))
     row = memory.resolved_rounds(5)[0]
     memory.close()
 
@@ -118,7 +119,7 @@ def test_the_simulated_crowd_is_kept_apart_and_marked(tmp_path: Path) -> None:
 
 def test_without_votes_the_lesson_says_no_crowd(memory: Memory) -> None:
     for now in (NOON + HOUR, NOON + 2 * HOUR):
-        view = memory.play(inputs_at(now))
+        view = play_tick(memory, inputs_at(now))
 
     assert view.lessons[0].pattern_type is PatternType.NO_CROWD
     assert view.lessons[0].human_consensus is Consensus.NONE
@@ -129,10 +130,10 @@ def test_what_was_played_before_the_start_stays_marked(tmp_path: Path) -> None:
     memory = Memory.open(url_in(tmp_path, "warm"))
     with memory.batch():
         for now in ticks(NOON - 6 * HOUR, 6 * 60 - 10, 10):
-            memory.play(replace(inputs_at(now), warm_up=True))
+            play_tick(memory, replace(inputs_at(now), warm_up=True))
     with memory.batch():
         for now in ticks(NOON, 180, 10):
-            view = memory.play(inputs_at(now))
+            view = play_tick(memory, inputs_at(now))
     rows = memory.resolved_rounds(50)
     memory.close()
 
@@ -150,7 +151,7 @@ def test_what_was_played_before_the_start_stays_marked(tmp_path: Path) -> None:
 def test_counts_kept_in_step_equal_counts_made_anew(tmp_path: Path, memory: Memory) -> None:
     with memory.batch():
         for now in ticks(NOON, 9 * 60, 10):
-            view = memory.play(inputs_at(now, venues=1 if now % (4 * HOUR) == 0 else 3))
+            view = play_tick(memory, inputs_at(now, venues=1 if now % (4 * HOUR) == 0 else 3))
     again = reopen(memory, url_in(tmp_path))
 
     assert again.view(now) == view
@@ -162,7 +163,7 @@ def test_counts_kept_in_step_equal_counts_made_anew(tmp_path: Path, memory: Memo
 def test_every_published_row_can_be_recomputed(memory: Memory) -> None:
     with memory.batch():
         for now in ticks(NOON, 6 * 60, 10):
-            memory.play(inputs_at(now, venues=1 if now == NOON + 3 * HOUR else 3))
+            play_tick(memory, inputs_at(now, venues=1 if now == NOON + 3 * HOUR else 3))
 
     rows = memory.resolved_rounds(50)
 
@@ -178,7 +179,7 @@ def test_a_batch_that_fails_leaves_nothing(tmp_path: Path, memory: Memory) -> No
     def interrupted() -> None:
         with memory.batch():
             for now in ticks(NOON, 180, 5):
-                memory.play(inputs_at(now))
+                play_tick(memory, inputs_at(now))
             assert memory.resolved_rounds(5)
             raise KeyboardInterrupt
 
@@ -195,34 +196,35 @@ def test_one_failed_tick_inside_a_batch_leaves_the_others(memory: Memory) -> Non
         raise RuntimeError("brain")
 
     with memory.batch():
-        memory.play(inputs_at(OPENED, ballots=[Vote(ROUND).file()]))
+        play_tick(memory, inputs_at(OPENED, ballots=[Vote(ROUND).file()]))
         with pytest.raises(RuntimeError, match="brain"):
-            memory.play(replace(inputs_at(NOON + HOUR, ballots=[Vote(ROUND, by=1).file()]), forecast=broken))
-        view = memory.play(inputs_at(NOON + HOUR))
+            play_tick(memory, replace(inputs_at(NOON + HOUR, ballots=[Vote(ROUND, by=1).file()]), forecast=broken))
+        view = play_tick(memory, inputs_at(NOON + HOUR))
 
     assert view.live_tally == Tally(bullish=1)
     assert view.rounds == {RoundPhase.LIVE: 1, RoundPhase.OPEN: 1}
 
 
 def test_the_brains_state_is_stored_with_the_tick(memory: Memory) -> None:
-    memory.play(inputs_at(OPENED))
+    play_tick(memory, inputs_at(OPENED))
     assert memory.brain_state() == str(OPENED).encode()
 
-    memory.play(replace(inputs_at(OPENED + MINUTE), brain_state=None))
+    with memory.tick() as record:
+        play_rounds(record, inputs_at(OPENED + MINUTE))
     assert memory.brain_state() == str(OPENED).encode()
 
 
 def test_the_sealed_forecast_stays_in_the_row_of_finished_rounds_only(memory: Memory) -> None:
-    memory.play(inputs_at(NOON + HOUR))
+    play_tick(memory, inputs_at(NOON + HOUR))
 
     assert memory.resolved_rounds(10) == []
 
 
 def test_the_round_that_a_stepped_clock_opened_opens_anew_for_real_in_the_first_lived_tick(tmp_path: Path) -> None:
     memory = Memory.open(url_in(tmp_path, "fresh"))
-    memory.play(replace(inputs_at(NOON), warm_up=True))
+    play_tick(memory, replace(inputs_at(NOON), warm_up=True))
     made = memory.view(NOON).open
-    memory.play(inputs_at(NOON + 5 * MINUTE))
+    play_tick(memory, inputs_at(NOON + 5 * MINUTE))
 
     lived = memory.view(NOON + 5 * MINUTE).open
     assert made is not None

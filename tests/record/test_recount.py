@@ -21,9 +21,8 @@ from generator.arena.schedule import Slot
 from generator.catalog.words import Prediction, RoundPhase
 from generator.cli.verify import verify
 from generator.record.audit.recount import path_of
-from generator.record.memory.counted import KEPT_MS
-from generator.record.polls import Polls
-from tests.support.arena_inputs import HOUR, MINUTE, NOON, Vote, inputs_at, ticks
+from generator.record.memory.ballots import KEPT_MS
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, Vote, inputs_at, play_tick, ticks
 from tests.support.databases import dump, url_in
 from tests.support.log_records import CROWDED, Record
 
@@ -182,18 +181,22 @@ def test_the_release_that_shows_a_lock_has_its_ballots_beside_it(record: Record)
 # Publishing
 
 
+def published_ballots(record: Record) -> dict[str, bytes]:
+    """Return the file of ballots of the next release."""
+    return {path: data for path, data in record.logbook.prepare().immutable.items() if "ballots" in path}
+
+
 def test_many_ballots_are_published_in_parts_one_a_release(tmp_path: Path) -> None:
-    record = Record(tmp_path)
-    record.polls = Polls(record.memory, part=2)
+    record = Record(tmp_path, part=2)
     record.play(ticks(NOON, 120, 5), cast(*(Vote(ROUND, by=by, at_ms=NOON + MINUTE) for by in range(5))))
     sizes = []
-    while files := record.polls.files():
-        sizes.append([len(json.loads(data)["ballots"]) for data in files.values()])
-        record.write(dict(files))
-        record.polls.done()
+    while (files := record.logbook.prepare()).ballots is not None:
+        sizes.append(len(files.ballots.ballots))
+        record.write(files.immutable)
+        record.done(files)
     record.publish()
 
-    assert sizes == [[2], [2], [1]]
+    assert sizes == [2, 2, 1]
     assert "5 of 1 rounds" in run(record).output
     record.memory.close()
 
@@ -201,13 +204,13 @@ def test_many_ballots_are_published_in_parts_one_a_release(tmp_path: Path) -> No
 def test_a_crash_before_the_release_is_noted_puts_the_same_bytes_again(tmp_path: Path) -> None:
     record = Record(tmp_path)
     record.play(ticks(NOON, 60, 5), cast(*VOTES))
-    first = record.polls.files()
+    first = published_ballots(record)
     record.restart()
-    second = record.polls.files()
-    record.polls.done()
+    second = published_ballots(record)
+    record.done(record.logbook.prepare())
 
     assert first == second != {}
-    assert record.polls.files() == {}
+    assert published_ballots(record) == {}
     record.memory.close()
 
 
@@ -241,8 +244,8 @@ def test_replaced_ballots_are_forgotten_at_the_lock_and_the_others_a_week_after_
 def test_a_round_that_never_locked_publishes_no_ballots(tmp_path: Path) -> None:
     record = Record(tmp_path)
     record.play(ticks(NOON, 55, 5), cast(*VOTES))
-    record.memory.play(inputs_at(NOON + HOUR, config=CROWDED, venues=1))
+    play_tick(record.memory, inputs_at(NOON + HOUR, config=CROWDED, venues=1))
 
-    assert record.polls.files() == {}
+    assert published_ballots(record) == {}
     assert signed_kept(record) == 0
     record.memory.close()

@@ -18,7 +18,7 @@ from generator.arena.values import ArenaView
 from generator.catalog.words import Prediction, RoundPhase
 from generator.errors import MemoryUnreadable
 from generator.record.memory.store import Memory
-from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, inputs_at, ms, ticks
+from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, inputs_at, ms, play_tick, ticks
 from tests.support.databases import dump, reopen, url_in
 
 CROWDED = replace(CONFIG, assets=("BTC", "ETH"), simulated_crowd=True)
@@ -60,14 +60,14 @@ def test_a_day_with_restarts_and_crashes_equals_the_same_day_without(tmp_path: P
     straight, broken = Memory.open(straight_url), Memory.open(broken_url)
     for now in ticks(NOON - 8 * HOUR, 8 * 60 + 60, 10):
         inputs = with_ballots(now)
-        last = straight.play(inputs)
+        last = play_tick(straight, inputs)
         if chance.random() < 0.3:
             broken = reopen(broken, broken_url)
         if now % HOUR == 0 and chance.random() < 0.5:
             with pytest.raises(Dead):
-                broken.play(replace(inputs, salt=dies))
+                play_tick(broken, replace(inputs, salt=dies))
             broken = reopen(broken, broken_url)
-        again = broken.play(inputs)
+        again = play_tick(broken, inputs)
         assert again == last
     straight.close()
     broken.close()
@@ -101,14 +101,14 @@ def test_a_failure_at_any_table_leaves_nothing_of_the_tick(tmp_path: Path, table
     before, seen = dump(url), memory.view(NOON + 119 * MINUTE)
 
     with pytest.raises(MemoryUnreadable, match="torn"):
-        memory.play(busy_tick())
+        play_tick(memory, busy_tick())
 
     assert dump(url) == before
     assert memory.view(NOON + 119 * MINUTE) == seen
     with create_engine(url).begin() as connection:
         for verb in ("INSERT", "UPDATE"):
             connection.execute(text(f"DROP TRIGGER no_{verb}"))
-    view = memory.play(busy_tick())
+    view = play_tick(memory, busy_tick())
     memory.close()
     assert sorted(verdict.accepted for verdict in view.verdicts) == [False, True]
     assert dump(url)[table] != before[table]
@@ -123,7 +123,7 @@ def test_a_commit_that_fails_leaves_the_counts_as_they_were(tmp_path: Path, memo
 
     event.listen(memory._engine, "commit", fail)
     with pytest.raises(Dead):
-        memory.play(busy_tick())
+        play_tick(memory, busy_tick())
     event.remove(memory._engine, "commit", fail)
 
     assert dump(url_in(tmp_path)) == before
@@ -132,10 +132,10 @@ def test_a_commit_that_fails_leaves_the_counts_as_they_were(tmp_path: Path, memo
 
 def test_the_same_tick_again_changes_nothing(tmp_path: Path, memory: Memory) -> None:
     run(memory, ticks(NOON, 119, 5))
-    first = memory.play(replace(busy_tick(), ballots=()))
+    first = play_tick(memory, replace(busy_tick(), ballots=()))
     stored = dump(url_in(tmp_path))
 
-    again = memory.play(replace(busy_tick(), ballots=()))
+    again = play_tick(memory, replace(busy_tick(), ballots=()))
 
     assert again == first
     assert dump(url_in(tmp_path)) == stored
@@ -144,7 +144,7 @@ def test_the_same_tick_again_changes_nothing(tmp_path: Path, memory: Memory) -> 
 def run(memory: Memory, moments: Any, **more: Any) -> ArenaView:
     with memory.batch():
         for now in moments:
-            view = memory.play(inputs_at(now, **more))
+            view = play_tick(memory, inputs_at(now, **more))
     return view
 
 
@@ -240,7 +240,7 @@ def test_whatever_the_ticks_do_one_round_is_live_and_no_slot_has_two(memory: Mem
     with memory.batch():
         for _ in range(150):
             now += chance.choice([1, 7_000, MINUTE, MINUTE, 5 * MINUTE, 61 * MINUTE, -9 * MINUTE, -70 * MINUTE])
-            view = memory.play(inputs_at(now))
+            view = play_tick(memory, inputs_at(now))
             for item in (view.live, view.open):
                 if item is not None:
                     phases.setdefault(item.round_id, []).append(item.phase)

@@ -9,7 +9,7 @@ import pytest
 
 from generator.catalog.assets import ASSETS
 from generator.record.memory.store import Memory
-from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at, play_tick
 from tests.support.databases import url_in
 
 
@@ -17,7 +17,7 @@ from tests.support.databases import url_in
 def memory(tmp_path: Path) -> Iterator[Memory]:
     made = Memory.open(url_in(tmp_path))
     for minute in range(0, 181, 5):
-        made.play(inputs_at(NOON + minute * MINUTE))
+        play_tick(made, inputs_at(NOON + minute * MINUTE))
     yield made
     made.close()
 
@@ -36,9 +36,9 @@ def test_a_limit_keeps_the_newest(memory: Memory) -> None:
 
 def test_the_same_rows_are_given_again_until_one_more_ended(memory: Memory) -> None:
     before = memory.settled_predictions(100)
-    memory.play(inputs_at(NOON + 3 * HOUR + MINUTE))
+    play_tick(memory, inputs_at(NOON + 3 * HOUR + MINUTE))
     same = memory.settled_predictions(100)
-    memory.play(inputs_at(NOON + 4 * HOUR))
+    play_tick(memory, inputs_at(NOON + 4 * HOUR))
 
     assert same is before
     assert len(memory.settled_predictions(100)) == len(before) + len(ASSETS)

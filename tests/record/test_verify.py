@@ -242,7 +242,7 @@ def test_a_damaged_note_of_the_last_visit_is_never_thrown_away_silently(record: 
 @pytest.mark.parametrize("path", ["/log/checkpoint", "/log/keys.txt", "/log/tile/entries/000.p/{size}"])
 @pytest.mark.parametrize("data", [b"", b"\xff\xfe", b"nonsense\n\n", b"x" * 100_000])
 def test_garbage_in_any_file_is_one_line(record: Record, path: str, data: bytes) -> None:
-    record.write({path.format(size=record.memory.log_head()[0]): data})
+    record.write({path.format(size=record.log_size): data})
 
     result = run(record)
 

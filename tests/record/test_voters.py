@@ -12,7 +12,7 @@ from sqlalchemy import create_engine, select
 from generator.catalog.words import Prediction
 from generator.record.memory.store import Memory
 from generator.record.memory.tables import voters
-from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, inputs_at, ticks
+from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, inputs_at, play_tick, ticks
 from tests.support.databases import reopen, url_in
 
 NEXT = "BTC-20261120-130000"
@@ -26,7 +26,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 def vote_at(memory: Memory, now_ms: int, *votes: Vote) -> None:
-    memory.play(replace(inputs_at(now_ms), ballots=tuple(vote.but(at_ms=now_ms).file() for vote in votes)))
+    play_tick(memory, replace(inputs_at(now_ms), ballots=tuple(vote.but(at_ms=now_ms).file() for vote in votes)))
 
 
 def round_at(hour: int) -> str:
@@ -37,14 +37,14 @@ def play_rounds(memory: Memory, count: int) -> None:
     """Voter 0 always says BULLISH, voter 1 always BEARISH; one round an hour."""
     for hour in range(count):
         now = NOON + hour * HOUR
-        memory.play(inputs_at(now))
+        play_tick(memory, inputs_at(now))
         vote_at(
             memory,
             now + 30 * MINUTE,
             Vote(round_at(hour + 1), Prediction.BULLISH, 0),
             Vote(round_at(hour + 1), Prediction.BEARISH, 1),
         )
-    memory.play(inputs_at(NOON + count * HOUR))
+    play_tick(memory, inputs_at(NOON + count * HOUR))
 
 
 def test_every_voter_of_a_resolved_round_is_counted_once(memory: Memory) -> None:
@@ -72,9 +72,9 @@ def test_the_crowd_by_record_is_that_of_the_lock_and_survives_a_restart(memory: 
 
 
 def test_a_flood_of_votes_is_told_of_the_live_round(memory: Memory) -> None:
-    memory.play(inputs_at(NOON))
+    play_tick(memory, inputs_at(NOON))
     vote_at(memory, NOON + 10 * MINUTE, *(Vote(NEXT, Prediction.BULLISH, by) for by in range(25)))
-    memory.play(inputs_at(NOON + HOUR))
+    play_tick(memory, inputs_at(NOON + HOUR))
 
     crowd = memory.view(NOON + HOUR).crowd
 
@@ -85,7 +85,7 @@ def test_a_flood_of_votes_is_told_of_the_live_round(memory: Memory) -> None:
 
 def test_the_simulated_crowd_is_nobody_s_record(memory: Memory) -> None:
     for now in ticks(NOON, 240, 5):
-        memory.play(inputs_at(now, config=replace(CONFIG, simulated_crowd=True)))
+        play_tick(memory, inputs_at(now, config=replace(CONFIG, simulated_crowd=True)))
 
     view = memory.view(NOON + 4 * HOUR)
 
@@ -99,7 +99,7 @@ def test_rounds_that_a_clock_set_ahead_made_count_for_no_voter(memory: Memory) -
     assert memory.view(NOON + 3 * HOUR).teacher.lessons_total == 2
 
     back = replace(inputs_at(NOON - HOUR), next_close_ms=NOON - HOUR + 5 * MINUTE, follows_clock=True)
-    after = memory.play(back)
+    after = play_tick(memory, back)
 
     assert (after.teacher.lessons_total, after.arena_record.resolved, after.lessons) == (0, 0, ())
     rows = memory.resolved_rounds(10)
@@ -111,7 +111,7 @@ def test_rounds_that_a_clock_set_ahead_made_count_for_no_voter(memory: Memory) -
 def test_what_venues_had_priced_stays_resolved_when_the_clock_goes_back(memory: Memory) -> None:
     play_rounds(memory, 3)
 
-    after = memory.play(replace(inputs_at(NOON - HOUR), next_close_ms=NOON - HOUR + 5 * MINUTE))
+    after = play_tick(memory, replace(inputs_at(NOON - HOUR), next_close_ms=NOON - HOUR + 5 * MINUTE))
 
     assert after.teacher.lessons_total == 2
     assert after.live is None

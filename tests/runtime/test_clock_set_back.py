@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,11 +17,9 @@ from generator.market.values import BarFrame, Observation
 from generator.record.audit.audit import Audit
 from generator.record.log.reader import LogReader
 from generator.record.logbook import head_of
-from generator.runtime.app import build
-from generator.runtime.startup import open_market
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
-from tests.runtime.test_tick import write_candles
+from tests.runtime.test_tick import recorded
 from tests.support.clock import NOON, ManualClock
 from tests.support.services import MINUTE, body, opened, run
 
@@ -37,10 +36,10 @@ def market_time(found: Any) -> str:
     return str(found.get("replay", {}).get("market_time", found["freshness"]["generated_at"]))
 
 
-async def a_day_ahead(app: Any, clock: ManualClock) -> None:
+async def a_day_ahead(app: Any, clock: ManualClock, minutes: Sequence[int] = (0, 5, 55, 60, 65, 120, 125, 180)) -> None:
     """Play three hours of tomorrow: a round is sealed, won or lost, another runs, a third takes votes."""
     start = clock.at + DAY
-    for minute in (0, 5, 55, 60, 65, 115, 120, 125, 175, 180):
+    for minute in minutes:
         clock.at = start + minute * MINUTE
         await tick(app, clock.now())
 
@@ -48,8 +47,7 @@ async def a_day_ahead(app: Any, clock: ManualClock) -> None:
 def settings_of(mode: SourceMode, tmp_path: Path) -> GeneratorSettings:
     if mode is SourceMode.SIMULATED:
         return GeneratorSettings(state_dir=tmp_path / "state")
-    write_candles(tmp_path / "candles", days=8)
-    return GeneratorSettings(state_dir=tmp_path / "state", source=mode, data_dir=(tmp_path / "candles",))
+    return recorded(tmp_path, days=8)
 
 
 @pytest.fixture(params=[SourceMode.SIMULATED, SourceMode.RECORDED], scope="module")
@@ -134,7 +132,7 @@ def test_a_restart_with_the_clock_right_again_voids_what_was_sealed_before_it(tm
         clock = ManualClock()
         async with opened(tmp_path, clock, settings) as app:
             await tick(app, clock.now())
-            await a_day_ahead(app, clock)
+            await a_day_ahead(app, clock, (0, 60))
         clock.at = NOON + 10 * MINUTE
         async with opened(tmp_path, clock, settings) as app:
             await tick(app, clock.now())
@@ -166,15 +164,12 @@ def test_a_live_market_is_cut_off_at_the_clock_and_not_fetched_again(tmp_path: P
             """Nothing is open."""
 
     async def work() -> None:
-        clock = ManualClock()
-        app = build(GeneratorSettings(state_dir=tmp_path), clock, days=1)
-        app.market.source = source = Live(app.market.source)
-        await open_market(app, clock.now(), lambda *_: None)
-        for at in (NOON, NOON + HOUR, NOON + MINUTE):
-            await tick(app, at)
-        assert source.asked == 1
-        assert len(app.market.history) == 288
-        await app.aclose()
+        async with opened(tmp_path, ManualClock(), wrap=Live) as app:
+            for at in (NOON, NOON + HOUR, NOON + MINUTE):
+                await tick(app, at)
+            source: Any = app.market.source
+            assert source.asked == 1
+            assert len(app.market.history) == 288
 
     run(work)
 

@@ -13,6 +13,7 @@ from generator.errors import SourceError
 from generator.market.values import AssetObservation, BarFrame, Observation
 from generator.runtime.app import App, build
 from generator.runtime.market import to_ms
+from generator.runtime.rounds import play_rounds
 from generator.runtime.startup import open_market, preload
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
@@ -206,9 +207,10 @@ def test_a_brain_state_of_other_weights_is_not_used_and_nothing_is_lost(tmp_path
             await tick(app, clock.now())
             inputs = PlayInputs(
                 now_ms=0, prices={}, venues_needed=1, price_basis="", forecast=lambda *_: None, config=app.record.arena,
-                ballots=(), salt=app.record.salt, brain_state=b"of another version",
+                ballots=(), salt=app.record.salt,
             )  # fmt: skip
-            app.record.memory.play(inputs)
+            with app.record.memory.tick() as record:
+                play_rounds(record, inputs, b"of another version")
         async with opened(tmp_path, clock) as app:
             report = await tick(app, clock.step(MINUTE))
         assert report.regime != "unknown"
@@ -231,12 +233,8 @@ def test_a_live_market_out_of_reach_at_the_start_is_published_as_unavailable(tmp
             """Nothing is open."""
 
     async def work() -> None:
-        clock = ManualClock()
-        app = build(GeneratorSettings(state_dir=tmp_path), clock)
-        app.market.source = OutOfReach()
-        await open_market(app, clock.now(), nothing)
-        await tick(app, clock.now())
-        await app.aclose()
+        async with opened(tmp_path, ManualClock(), wrap=lambda _: OutOfReach()) as app:
+            await tick(app, NOON)
 
     run(work)
 

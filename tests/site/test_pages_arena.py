@@ -9,7 +9,7 @@ from html import unescape
 import pytest
 
 from generator.arena.scores import track_record, wilson
-from generator.arena.teacher import Standing
+from generator.arena.teacher import RunningTotals
 from generator.arena.values import Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
@@ -192,6 +192,6 @@ def test_the_headline_claims_no_more_than_the_interval_allows(hits: int, n: int,
 
 
 def test_a_verdict_without_cases_claims_nothing() -> None:
-    none = track_record("hourly", Standing().hourly)
+    none = track_record("hourly", RunningTotals().hourly)
 
     assert verdict(none) == "No forecast has come due yet, so nothing is known about their worth."

@@ -16,9 +16,12 @@ from gateway.wire.networks import NETWORKS
 from generator.arena.ballots import BallotFile
 from generator.arena.play import ArenaConfig, PlayInputs, PricePoint
 from generator.arena.signing import sign_ballot
+from generator.arena.values import ArenaView
 from generator.brain.forecast import Forecast, Probabilities
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Prediction
+from generator.record.memory.store import Memory
+from generator.runtime.rounds import play_rounds
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -83,8 +86,13 @@ def inputs_at(
         ballots=tuple(ballots),
         salt=salt_at(now_ms),
         regime=(label, "NEUTRAL", 61.5, 40.0),
-        brain_state=str(now_ms).encode(),
     )
+
+
+def play_tick(memory: Memory, inputs: PlayInputs, published_ms: int | None = None) -> ArenaView:
+    """Play one tick in a transaction of its own."""
+    with memory.tick() as record:
+        return play_rounds(record, inputs, str(inputs.now_ms).encode(), published_ms)
 
 
 def ticks(start_ms: int, minutes: int, step: int = 1) -> Iterable[int]:

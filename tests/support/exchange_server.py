@@ -55,6 +55,7 @@ class Venues:
     dead: set[str] = field(default_factory=set)
     override: Override | None = None
     date: str | None = None  # the Date header; None for the market's time
+    held: int = 0  # requests that wait a minute or longer
     asked: Counter[str] = field(default_factory=Counter)
     paths: list[tuple[str, str]] = field(default_factory=list)
 
@@ -66,7 +67,9 @@ class Venues:
         self.asked[venue] += 1
         self.paths.append((venue, path))
         waits = [seconds for part, seconds in self.slow_paths.items() if part in path]
-        await asyncio.sleep(max([self.slow_s.get(venue, 0.0), *waits]))
+        wait_s = max([self.slow_s.get(venue, 0.0), *waits])
+        self.held += wait_s >= 60
+        await asyncio.sleep(wait_s)
         if venue in self.status:
             wait = {"Retry-After": self.retry_after} if self.retry_after else None
             return web.json_response({"error": ["slow down"]}, status=self.status[venue], headers=wait)
@@ -78,6 +81,13 @@ class Venues:
             return web.json_response({"message": f"no {path}"}, status=404)
         date = format_datetime(datetime.fromtimestamp(self.market.now_ms / 1000, UTC), usegmt=True)
         return web.json_response(body, headers={"Date": self.date or date})
+
+    async def settle(self) -> None:
+        """Return once a request is held and no other has come for ten rounds of the event loop."""
+        quiet, seen = 0, -1
+        while quiet < 10 or not self.held:
+            quiet, seen = (quiet + 1 if len(self.paths) == seen else 0), len(self.paths)
+            await asyncio.sleep(0.02)
 
     def factory(self, ccxt_id: str, config: dict[str, Any]) -> Any:
         """Make the real ccxt exchange, with every address of its API moved to this server."""

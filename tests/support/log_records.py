@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -11,10 +12,10 @@ from typing import Final
 
 from generator.arena.ballots import BallotFile
 from generator.errors import LeadershipLost
-from generator.record.logbook import Logbook
+from generator.record.audit.recount import PART
+from generator.record.logbook import Logbook, RecordFiles
 from generator.record.memory.store import Memory
-from generator.record.polls import Polls
-from tests.support.arena_inputs import CONFIG, inputs_at
+from tests.support.arena_inputs import CONFIG, inputs_at, play_tick
 from tests.support.databases import url_in
 
 NAME = "example.org/log"
@@ -25,8 +26,9 @@ CROWDED = replace(CONFIG, assets=("BTC", "ETH"), simulated_crowd=True)
 class Record:
     """A memory, its log and the folder that it is published in."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, part: int = PART) -> None:
         self.folder = folder
+        self.part = part
         self.site = folder / "site"
         self.key_file = folder / "keys" / "log.key"
         self.questions_left: int | None = None
@@ -41,36 +43,44 @@ class Record:
 
     def open(self) -> None:
         self.memory = Memory.open(url_in(self.folder), self.fence)
-        self.logbook = self.new_logbook()
-        self.polls = Polls(self.memory, again=not (self.site / "log" / "checkpoint").exists())
-
-    def new_logbook(self) -> Logbook:
-        logbook = Logbook(self.memory, self.key_file, NAME, "simulated", made_if_missing=True)
+        self.logbook = Logbook(self.memory, self.key_file, NAME, "simulated", made_if_missing=True, part=self.part)
         head = self.site / "log" / "checkpoint"
-        logbook.resume(head.read_bytes() if head.exists() else None)
-        return logbook
+        self.logbook.resume(head.read_bytes() if head.exists() else None)
+
+    @property
+    def log_size(self) -> int:
+        """Entries of the log."""
+        return self.memory.view(0).log_size
 
     def restart(self) -> None:
         self.memory.close()
         self.open()
 
     def play(self, times: Iterable[int], ballots: Mapping[int, Sequence[BallotFile]] = NO_BALLOTS) -> None:
-        for now in times:
-            self.logbook.begin(now)
-            self.memory.play(inputs_at(now, config=CROWDED, ballots=ballots.get(now, ())))
+        """Play ticks; several of them in one transaction."""
+        first, *others = times
+        self.logbook.begin(first)
+        with self.memory.batch() if others else nullcontext():
+            for now in (first, *others):
+                play_tick(self.memory, inputs_at(now, config=CROWDED, ballots=ballots.get(now, ())))
 
     def publish(self) -> int:
-        """Write what a release and the put-once folder would hold; return how many tiles were new."""
-        files, tiles = self.logbook.files(), self.logbook.tiles()
+        """Write what a release and the folder of immutable files would hold; return how many tiles were new."""
+        files = self.logbook.prepare()
+        tiles = [path for path in files.immutable if path.startswith("/log/")]
         rows = self.memory.resolved_rounds(500)
-        self.write({**tiles, **files, "/arena/rounds.json": json.dumps({"rounds": rows}).encode()})
-        self.logbook.done(files["/log/checkpoint"])
-        while polls := self.polls.files():
-            self.write(dict(polls))
-            self.polls.done()
+        self.write({**files.immutable, **files.in_release, "/arena/rounds.json": json.dumps({"rounds": rows}).encode()})
+        self.done(files)
+        while (files := self.logbook.prepare()).ballots is not None:
+            self.write(files.immutable)
+            self.done(files)
         return len(tiles)
 
-    def write(self, files: dict[str, bytes]) -> None:
+    def done(self, files: RecordFiles) -> None:
+        """Note a release; always under the same name, so that records with fewer releases can be compared."""
+        self.logbook.done(files, "tick", "000000000001", 0)
+
+    def write(self, files: Mapping[str, bytes]) -> None:
         for path, data in files.items():
             target = self.site / path.lstrip("/")
             target.parent.mkdir(parents=True, exist_ok=True)

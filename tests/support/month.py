@@ -147,14 +147,13 @@ def _publish(record: Record, chance: random.Random, faults: Counter[str]) -> boo
     if way < 0.7:
         record.publish()
         return False
-    tiles, polls = dict(record.logbook.tiles()), dict(record.polls.files())
+    files = record.logbook.prepare()
     if way < 0.85:
         faults["killed while a release was written"] += 1
-        some = [path for path in {**tiles, **polls} if chance.random() < 0.5]
-        record.write({path: data for path, data in {**tiles, **polls}.items() if path in some})
+        record.write({path: data for path, data in files.immutable.items() if chance.random() < 0.5})
     else:
         faults["killed between a release and its note"] += 1
-        record.write({**tiles, **polls, **record.logbook.files()})
+        record.write({**files.immutable, **files.in_release})
     record.restart()
     return True
 

@@ -66,15 +66,17 @@ async def opened(
     state: Path,
     clock: ManualClock,
     settings: GeneratorSettings | None = None,
-    hours: int = 0,
+    hours: int | None = 0,
     at: datetime | None = None,
     *,
     standing: bool = False,
     days: int = DAYS,
     fence: Fence = one_writer,
+    wrap: Callable[[Any], Any] = lambda source: source,
 ) -> AsyncIterator[App]:
-    """Open a generator on `state`."""
+    """Open a generator on `state`, with its market source wrapped."""
     app = build(settings or GeneratorSettings(state_dir=state), clock, at, fence=fence, days=days)
+    app.market.source = wrap(app.market.source)
     if not standing:
         app.publisher.standing.close()
         app.publisher.standing = NoStanding()

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from generator.errors import LeadershipLost, LeaseUnreachable
 from generator.record.memory.store import Memory
 from generator.wings.postgres_lease import PostgresLease
-from tests.support.arena_inputs import NOON, inputs_at
+from tests.support.arena_inputs import NOON, inputs_at, play_tick
 from tests.support.leases import epochs_only_rise, one_at_a_time, one_of_many_wins
 from tests.support.servers import postgres
 
@@ -140,19 +140,19 @@ def test_a_leader_suspended_in_a_transaction_neither_blocks_nor_writes(database:
 
     def suspended_in_between() -> None:
         with old.batch():
-            old.play(inputs_at(NOON))
+            play_tick(old, inputs_at(NOON))
             began = time.monotonic()
             new.claim()  # waits until PostgreSQL ends the idle transaction
             assert time.monotonic() - began < 60
-            new.play(inputs_at(NOON))
-            old.play(inputs_at(NOON + 60_000))
+            play_tick(new, inputs_at(NOON))
+            play_tick(old, inputs_at(NOON + 60_000))
 
     with pytest.raises(Exception, match=r"cannot be used|taken over"):
         suspended_in_between()
 
     assert new.epoch() == 2
-    new.play(inputs_at(NOON + 60_000))
+    play_tick(new, inputs_at(NOON + 60_000))
     with pytest.raises(LeadershipLost):
-        old.play(inputs_at(NOON + 120_000))
+        play_tick(old, inputs_at(NOON + 120_000))
     old.close()
     new.close()

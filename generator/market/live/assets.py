@@ -1,4 +1,4 @@
-"""What a tick's readings say of each asset; pure."""
+"""Observe each asset from a tick's readings; pure."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def observe_asset(asset: str, snapshot: Snapshot) -> AssetObservation:
     interest, interest_why = _interest(asset, snapshot, agreed.price)
     liquidations, liquidations_why = _liquidations(snapshot.of(LiquidationReading, asset), snapshot)
     change = _change(snapshot.of(DayReading, asset), agreed.venues)
-    change_why = ["24 h change: no venue that agrees told it"] if change is None else []
+    change_why = ["24 h change: not reported by a venue that agrees"] if change is None else []
     return AssetObservation(
         asset,
         price=agreed.price,
@@ -88,12 +88,12 @@ def observe_asset(asset: str, snapshot: Snapshot) -> AssetObservation:
 
 
 def _price_limits(agreed: Agreement) -> list[str]:
-    told = [f"{venue} left out of the price: {reason}" for venue, reason in agreed.left_out.items()]
+    limits = [f"{venue} left out of the price: {reason}" for venue, reason in agreed.left_out.items()]
     if agreed.price is None:
-        return [f"price: {agreed.reason}", *told]
+        return [f"price: {agreed.reason}", *limits]
     if len(agreed.venues) == 1:
-        return ["price: one venue only", *told]
-    return told
+        return ["price: one venue only", *limits]
+    return limits
 
 
 def _change(days: Sequence[DayReading], venues: tuple[str, ...]) -> float | None:
@@ -141,19 +141,19 @@ def _interest(asset: str, snapshot: Snapshot, price: float | None) -> tuple[Open
         return None, ["open interest: no venue answered"]
     then = {one.venue: one.usd * rate for one in snapshot.of(DayAgoReading, asset) if one.venue in usd}
     change = 100 * (sum(usd[venue][0] for venue in then) / sum(then.values()) - 1) if then else None
-    limits = ["open interest: no venue told it of a day ago"] if change is None else []
+    limits = ["open interest: no venue reported it for a day ago"] if change is None else []
     as_of_ms = min(snapshot.now_ms, *(stamp for _, stamp in usd.values()))
     return OpenInterest(sum(value for value, _ in usd.values()), change, tuple(usd), as_of_ms), limits
 
 
-def _liquidations(told: Sequence[LiquidationReading], snapshot: Snapshot) -> tuple[Liquidations | None, list[str]]:
-    if not told:
+def _liquidations(reported: Sequence[LiquidationReading], snapshot: Snapshot) -> tuple[Liquidations | None, list[str]]:
+    if not reported:
         asked = (
             "the venue that publishes them did not answer" if snapshot.liquidations_asked else "no venue publishes them"
         )
         return None, [f"liquidations: {asked}"]
     rate = snapshot.rate(STABLECOIN)
     longs, shorts = (
-        sum(values) * rate for values in zip(*((one.long_usd, one.short_usd) for one in told), strict=True)
+        sum(values) * rate for values in zip(*((one.long_usd, one.short_usd) for one in reported), strict=True)
     )
-    return Liquidations(longs, shorts, tuple(one.venue for one in told)), []
+    return Liquidations(longs, shorts, tuple(one.venue for one in reported)), []

@@ -1,20 +1,125 @@
-"""Bars of the live source: who is asked for them, and what else was known while each was open."""
+"""Closed 5-minute bars of the live source: paging one venue, choosing the venue of each asset, backfilling days."""
 
 from __future__ import annotations
 
+import asyncio
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
-from generator.market.live.candles import Row, candle_job, frame_of, last_closed
+import numpy as np
+
 from generator.market.live.client import VenueClient
 from generator.market.live.readings import CandleReading, Collector, Job, LiquidationReading
 from generator.market.live.venues import CANDLE_ORDER
-from generator.market.values import BAR_MS, AssetObservation, BarFrame
+from generator.market.source import Progress
+from generator.market.values import BAR_FIELDS, BAR_MS, AssetObservation, BarFrame
 
+Row = tuple[int, float, float, float, float, float]
+Extras = Mapping[str, float]  # bar field -> value
+MOST_PAGES: Final = 12  # of one tick; a longer gap is a backfill's work
+_FIELDS: Final = ("open", "high", "low", "close", "volume")
 # A bar that some asset still lacks waits this long after its close: venues publish bars seconds late.
 HOLD_MS: Final = 60_000
 _KEPT_BARS: Final = 24
+TRIES: Final = 3
+_DAY_BARS: Final = 288
+
+
+def last_closed(now_ms: int) -> int:
+    """Return the open time of the last bar that closed at or before `now_ms`."""
+    return now_ms // BAR_MS * BAR_MS - BAR_MS
+
+
+def candle_job(client: VenueClient, asset: str, now_ms: int, since_ms: int) -> Job:
+    """Return the request for the bars of `asset` that opened after `since_ms` and have closed by `now_ms`."""
+
+    async def run() -> list[CandleReading]:
+        first = max(
+            since_ms // BAR_MS * BAR_MS + BAR_MS, last_closed(now_ms) - MOST_PAGES * client.spec.candle_page * BAR_MS
+        )
+        rows: dict[int, Row] = {}
+        dropped = 0
+        while first <= last_closed(now_ms):
+            page = await fetch_page(client, asset, first, now_ms)
+            rows |= {row[0]: row for row in page.rows}
+            dropped += page.dropped
+            first = next_page(page, first, client.spec.candle_page)
+        return [candle_reading(client, asset, rows, dropped, now_ms)] if rows or dropped else []
+
+    return Job(("candles",), run)
+
+
+async def fetch_page(client: VenueClient, asset: str, first_ms: int, now_ms: int) -> CandleReading:
+    """Fetch one page of bars from `first_ms` on; unclosed bars are not in it, impossible ones are counted.
+
+    The venue says what has closed: a bar that a later one follows, or that its own time is past. Our clock may be ahead,
+    and a bar that is taken while it is open would stay as it was then.
+    """
+    limit = min(client.spec.candle_page, (last_closed(now_ms) - first_ms) // BAR_MS + 1)
+    until = {"until": first_ms + client.spec.candle_page * BAR_MS - 1} if client.spec.candle_until else {}
+    # One more than is due: the venue counts the bar that is still open.
+    size = min(client.spec.candle_page, limit + 1)
+    raw = await client.exchange.fetch_ohlcv(client.spot[asset], "5m", first_ms, size, until)
+    opens = [row[0] for row in raw if row[0] is not None]
+    closed = min(last_closed(now_ms), max([*opens, client.venue_ms() or 0]) // BAR_MS * BAR_MS - BAR_MS)
+    due = [row for row in raw if row[0] is not None and first_ms <= row[0] <= closed]
+    rows = {int(row[0]): _row(row) for row in due if _possible(row)}
+    return candle_reading(client, asset, rows, len(due) - len(rows), now_ms)
+
+
+def next_page(page: CandleReading, first_ms: int, size: int) -> int:
+    """Return where the page after `page` begins: after its last bar, or a page further when it is empty."""
+    if page.rows:
+        return page.rows[-1][0] + BAR_MS
+    return first_ms + size * BAR_MS
+
+
+def candle_reading(client: VenueClient, asset: str, rows: dict[int, Row], dropped: int, now_ms: int) -> CandleReading:
+    """Make a reading of bars keyed by their open time."""
+    ordered = tuple(rows[t] for t in sorted(rows))
+    as_of_ms = ordered[-1][0] + BAR_MS if ordered else now_ms
+    return CandleReading(client.spec.name, asset, as_of_ms, ordered, dropped)
+
+
+def _row(row: list[Any]) -> Row:
+    volume = math.nan if row[5] is None else float(row[5])
+    return int(row[0]), float(row[1]), float(row[2]), float(row[3]), float(row[4]), volume
+
+
+def _possible(row: list[Any]) -> bool:
+    if row[0] % BAR_MS or any(value is None for value in row[1:5]):
+        return False
+    _, opened, high, low, closed, volume = _row(row)
+    prices = (opened, high, low, closed)
+    if not all(math.isfinite(price) and price > 0 for price in prices) or volume < 0 or math.isinf(volume):
+        return False
+    return low <= min(opened, closed) and max(opened, closed) <= high
+
+
+def frame_of(
+    assets: tuple[str, ...],
+    bars: Mapping[str, Mapping[int, Row]],
+    extras: Callable[[int, str], Extras] | None = None,
+) -> BarFrame:
+    """Lay the bars of all assets on one time grid.
+
+    Args:
+        assets: column order.
+        bars: asset -> open time -> bar; an asset without a bar is NaN in that row.
+        extras: what else is known of (open time, asset).
+    """
+    times = sorted({t for rows in bars.values() for t in rows})
+    fields = {name: np.full((len(times), len(assets)), np.nan) for name in BAR_FIELDS}
+    for column, asset in enumerate(assets):
+        rows = bars.get(asset, {})
+        for line, t in enumerate(times):
+            for name, value in zip(_FIELDS, rows[t][1:] if t in rows else (), strict=False):
+                fields[name][line, column] = value
+            for name, value in (extras(t, asset) if extras is not None else {}).items():
+                fields[name][line, column] = value
+    return BarFrame(assets, np.array(times, dtype=np.int64), fields)
 
 
 class BarKeeper:
@@ -29,7 +134,7 @@ class BarKeeper:
         self.assets = assets
         self._reference: dict[str, str] = {}
         self._known: dict[int, dict[str, dict[str, float]]] = {}  # bar open -> asset -> field -> value
-        self.dropped = 0  # impossible bars since last told
+        self.dropped = 0  # impossible bars since last reported
 
     def order(self, clients: Iterable[VenueClient], asset: str) -> list[VenueClient]:
         """Return the venues that may give an asset's bars, best first; those whose markets are unknown count."""
@@ -124,3 +229,95 @@ def _extras(seen: AssetObservation) -> dict[str, float]:
     if seen.open_interest is not None:
         known["open_interest"] = seen.open_interest.usd
     return known
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryWish:
+    """What history is wanted.
+
+    Args:
+        now_ms: bars that close later are left out.
+        days: how far back.
+        progress: called with asset-days done, of how many, and what.
+        pause_s: between tries of one page, times the number of the try.
+    """
+
+    now_ms: int
+    days: int
+    progress: Progress
+    pause_s: float
+
+
+async def fetch_history(clients: Sequence[VenueClient], keeper: BarKeeper, wish: HistoryWish) -> BarFrame:
+    """Fetch every asset's closed bars.
+
+    Args:
+        clients: venues; those without candles are not asked.
+        keeper: gives their order and remembers whose volume each asset's bars carry.
+        wish: how much.
+    """
+    able = [client for client in clients if client.spec.candle_page]
+    refused = await asyncio.gather(*(client.load(wish.now_ms) for client in able))
+    ready = [client for client, reason in zip(able, refused, strict=True) if reason is None]
+    report = _Progress(wish, keeper.assets)
+    found = await asyncio.gather(
+        *(_asset(keeper.order(ready, asset), asset, wish, report) for asset in keeper.assets),
+    )
+    return frame_of(keeper.assets, keeper.merge([one for one in found if one is not None]))
+
+
+async def _asset(
+    clients: Sequence[VenueClient], asset: str, wish: HistoryWish, report: _Progress
+) -> CandleReading | None:
+    """Return the history of the first venue that sends all its pages, else the longest that was begun."""
+    best: CandleReading | None = None
+    for client in clients:
+        whole, got = await _pages(client, asset, wish, report)
+        if best is None or len(got.rows) > len(best.rows):
+            best = got
+        if whole and got.rows:
+            break
+    report.step(asset, wish.days, asset)
+    return best
+
+
+async def _pages(client: VenueClient, asset: str, wish: HistoryWish, report: _Progress) -> tuple[bool, CandleReading]:
+    reach = min(wish.days * _DAY_BARS, client.spec.candle_reach or wish.days * _DAY_BARS)
+    last = last_closed(wish.now_ms)
+    start = first = last - (reach - 1) * BAR_MS
+    rows: dict[int, Row] = {}
+    dropped, whole = 0, True
+    while first <= last and whole:
+        page = await _page(client, asset, first, wish)
+        whole = page is not None
+        if page is not None:
+            rows |= {row[0]: row for row in page.rows}
+            dropped += page.dropped
+            first = next_page(page, first, client.spec.candle_page)
+            report.step(asset, (first - start) // (BAR_MS * _DAY_BARS), f"{asset} from {client.spec.name}")
+    return whole, candle_reading(client, asset, rows, dropped, wish.now_ms)
+
+
+async def _page(client: VenueClient, asset: str, first_ms: int, wish: HistoryWish) -> CandleReading | None:
+    async def run() -> list[CandleReading]:
+        return [await fetch_page(client, asset, first_ms, wish.now_ms)]
+
+    for attempt in range(1, TRIES + 1):
+        outcome = await client.attempt(Job(("candles",), run), wish.now_ms)
+        if not isinstance(outcome, str):
+            return next(one for one in outcome if isinstance(one, CandleReading))
+        if attempt < TRIES:
+            await asyncio.sleep(wish.pause_s * attempt)
+    return None
+
+
+class _Progress:
+    """Asset-days done, never going back when a stand-in starts an asset again."""
+
+    def __init__(self, wish: HistoryWish, assets: tuple[str, ...]) -> None:
+        self._wish = wish
+        self._done = dict.fromkeys(assets, 0)
+
+    def step(self, asset: str, days: int, what: str) -> None:
+        self._done[asset] = max(self._done[asset], min(days, self._wish.days))
+        self._wish.progress(sum(self._done.values()), self._wish.days * len(self._done), f"history: {what}")

@@ -19,7 +19,7 @@ FIRST_PAUSE_MS: Final = 60_000
 LONGEST_PAUSE_MS: Final = 900_000
 SLOW_DOWN: Final = "asked to slow down (429)"
 
-# Requests run side by side, each in a task of its own: an answer's time must not be taken for another's.
+# Requests run concurrently, each in a task of its own: an answer's time must not be taken for another's.
 _VENUE_MS: Final[ContextVar[int | None]] = ContextVar("venue_ms", default=None)
 
 # ccxt's class names, so that nothing of ccxt is imported before a venue is wanted.
@@ -61,7 +61,7 @@ class VenueClient:
         self._loaded = False
         self._paused_until_ms = 0
         self._strikes = 0
-        self._wait_told_ms: int | None = None  # a refusal not yet acted on, and how long it asked for
+        self._retry_after_ms: int | None = None  # of a refusal not yet acted on; 0 where it named none
 
     @property
     def exchange(self) -> Any:
@@ -104,10 +104,10 @@ class VenueClient:
         await self._run(jobs, now_ms, collector)
 
     async def _run(self, jobs: Sequence[Job], now_ms: int, collector: Collector) -> None:
-        turn = asyncio.Semaphore(IN_FLIGHT)
+        slots = asyncio.Semaphore(IN_FLIGHT)
 
         async def one(job: Job) -> None:
-            async with turn:
+            async with slots:
                 reason = self.pause_reason(now_ms)
                 outcome = reason if reason is not None else await self.attempt(job, now_ms)
                 for number, kind in enumerate(job.kinds):
@@ -166,7 +166,7 @@ class VenueClient:
 
     def _explain(self, error: Exception, now_ms: int) -> str:
         """Name the failure in words that may be published (never a URL or a body)."""
-        if self._wait_told_ms is not None or _name(error) in {"RateLimitExceeded", "DDoSProtection"}:
+        if self._retry_after_ms is not None or _name(error) in {"RateLimitExceeded", "DDoSProtection"}:
             self._pause(now_ms)
         if now_ms < self._paused_until_ms:
             return SLOW_DOWN
@@ -178,10 +178,10 @@ class VenueClient:
         return "refused the request" if _is_ccxt(error) else "answered in an unreadable form"
 
     def _pause(self, now_ms: int) -> None:
-        told_ms, self._wait_told_ms = self._wait_told_ms or 0, None
+        asked_ms, self._retry_after_ms = self._retry_after_ms or 0, None
         if now_ms < self._paused_until_ms:
             return  # several requests were in flight: one strike
-        pause_ms = max(told_ms, FIRST_PAUSE_MS * 2**self._strikes)
+        pause_ms = max(asked_ms, FIRST_PAUSE_MS * 2**self._strikes)
         self._paused_until_ms = now_ms + min(LONGEST_PAUSE_MS, pause_ms)
         self._strikes = min(self._strikes + 1, 10)
 
@@ -195,8 +195,8 @@ class VenueClient:
         headers, body = answer[3], str(answer[4])
         _VENUE_MS.set(_date_ms(headers))
         if code in {418, 429}:
-            told = next((value for name, value in headers.items() if name.lower() == "retry-after"), "")
-            self._wait_told_ms = 1000 * int(told) if told.isdecimal() and len(told) < 6 else 0
+            wait = next((value for name, value in headers.items() if name.lower() == "retry-after"), "")
+            self._retry_after_ms = 1000 * int(wait) if wait.isdecimal() and len(wait) < 6 else 0
         return body.strip()
 
     @staticmethod

@@ -45,7 +45,7 @@ def derivative_jobs(client: VenueClient, now_ms: int, intervals: dict[str, float
     if _hourly(client, "intervals", now_ms):
         jobs.append(Job(("intervals",), lambda: _intervals(client, now_ms, intervals), may_be_empty=True))
     if spec.funding == "all":
-        kinds = ("funding", "open_interest") if spec.open_interest == "beside_funding" else ("funding",)
+        kinds = ("funding", "open_interest") if spec.open_interest == "with_funding" else ("funding",)
         jobs.append(Job(kinds, lambda: _all_funding(client, now_ms, intervals)))
     else:
         jobs += [Job(("funding",), _one_funding(client, asset, now_ms, intervals)) for asset in client.perpetual]
@@ -78,7 +78,7 @@ async def _all_funding(client: VenueClient, now_ms: int, intervals: dict[str, fl
 
     def read(asset: str, row: dict[str, Any]) -> list[Reading]:
         funding = _funding(client, asset, row, now_ms, intervals)
-        if client.spec.open_interest != "beside_funding":
+        if client.spec.open_interest != "with_funding":
             return [funding]
         usd = _positive(row["info"].get("openInterestValue"), "open interest")
         return [funding, InterestReading(client.spec.name, asset, funding.as_of_ms, usd)]
@@ -99,7 +99,7 @@ def _funding(
 ) -> FundingReading:
     rate, mark = row.get("fundingRate"), row.get("markPrice")
     if rate is None or not math.isfinite(rate):
-        raise Unusable("a funding rate that is no number")
+        raise Unusable("a funding rate that is not a number")
     hours = hours_of(row.get("interval")) or intervals.get(asset)
     as_of_ms = int(row.get("timestamp") or now_ms)
     rate_8h = float(rate) * _STANDARD_HOURS / (hours or _STANDARD_HOURS)
@@ -192,12 +192,12 @@ def _statistics(client: VenueClient, asset: str, now_ms: int) -> Any:
 def _amount(row: dict[str, Any], side: str) -> float:
     value = float(row["info"][f"{side}_liq_usd"])
     if not math.isfinite(value) or value < 0:
-        raise Unusable("a liquidated amount that is no number")
+        raise Unusable("a liquidated amount that is not a number")
     return value
 
 
 def _positive(value: Any, what: str) -> float:
     number = math.nan if value is None else float(value)
     if not math.isfinite(number) or number <= 0:
-        raise Unusable(f"{what} that is no positive number")
+        raise Unusable(f"{what} that is not a positive number")
     return number

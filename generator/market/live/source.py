@@ -11,17 +11,15 @@ from generator.catalog.words import SourceMode
 from generator.errors import SourceError
 from generator.market.consensus import MAX_AGE_MS
 from generator.market.live.assets import BASIS_UNKNOWN, Snapshot, basis, observe_asset
-from generator.market.live.bars import BarKeeper, bar_jobs
-from generator.market.live.candles import last_closed
+from generator.market.live.bars import BarKeeper, HistoryWish, bar_jobs, fetch_history, last_closed
 from generator.market.live.client import ExchangeFactory, VenueClient, open_exchange
 from generator.market.live.derivatives import derivative_jobs
-from generator.market.live.health import HealthBook
-from generator.market.live.history import HistoryWish, fetch_history
 from generator.market.live.readings import (
     BookReading,
     CandleReading,
     Collector,
     DayReading,
+    HealthBook,
     Job,
     LiquidationReading,
     Quote,

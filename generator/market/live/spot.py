@@ -120,7 +120,7 @@ def measure(origin: Origin, bids: Sequence[Sequence[Any]], asks: Sequence[Sequen
         asks: the same from the best up.
 
     Raises:
-        Unusable: a side is empty, the book is crossed, or a level is no positive number.
+        Unusable: a side is empty, the book is crossed, or a level is not a positive number.
     """
     buys, sells = _levels(bids), _levels(asks)
     if not buys or not sells:

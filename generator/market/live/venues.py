@@ -17,18 +17,18 @@ class VenueSpec:
     Args:
         name: what our answers call it.
         ccxt_id: class in `ccxt.async_support`.
-        options: ccxt options; they keep it from loading markets that nobody asks for.
+        options: ccxt options; they keep it from loading markets that are not needed.
         quotes: spot quote currencies, best first; the first that the venue lists is used. Empty: no spot.
         ticker: one request for all assets, one for each asset, or none because the book carries the mid.
         change_24h: its ticker's percentage spans 24 hours (Kraken's spans the UTC day).
-        quotes_stablecoin: it lists the stablecoin against USD, so it tells the basis.
+        quotes_stablecoin: it lists the stablecoin against USD, so it gives the basis.
         book_levels: levels asked for of each side.
-        deep_book_levels: the same for BTC and ETH, whose price steps are small beside 1 % of the price.
+        deep_book_levels: the same for BTC and ETH, whose price steps are small against 1 % of the price.
         candle_page: 5-minute bars an answer holds; 0: not asked for candles.
         candle_until: a page needs its end as well, or the venue sends the newest bars instead.
         candle_reach: bars the venue keeps; None: more than 30 days.
         funding: one request for all contracts, one for each asset, or none.
-        open_interest: `beside_funding` when the funding answer carries it, `statistics` when its contract
+        open_interest: `with_funding` when the funding answer carries it, `statistics` when its contract
             statistics do (those carry liquidations as well).
         intervals: it publishes funding intervals apart from the rates; contracts it does not list pay each 8 hours.
         narrow: load only the markets of these assets (the venue can filter); its full list is large.
@@ -47,7 +47,7 @@ class VenueSpec:
     candle_until: bool = False
     candle_reach: int | None = None
     funding: Literal["all", "each", "none"] = "none"
-    open_interest: Literal["all", "each", "beside_funding", "statistics", "none"] = "none"
+    open_interest: Literal["all", "each", "with_funding", "statistics", "none"] = "none"
     intervals: bool = False
     narrow: Literal["none", "symbols", "product_ids"] = "none"
 
@@ -128,7 +128,7 @@ _TABLE: Final = (
         candle_page=1000,
         candle_until=True,
         funding="all",
-        open_interest="beside_funding",
+        open_interest="with_funding",
     ),
     VenueSpec(
         "binanceusdm",

@@ -13,8 +13,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.text.answers import NEEDS_5_MINUTE_BARS
 from generator.catalog.words import SourceMode
 from generator.errors import SourceError
-from generator.market.recorded.asset import observe_asset
-from generator.market.recorded.health import recording_health
+from generator.market.recorded.observation import observe_asset, recording_health
 from generator.market.recorded.recording import load_recording
 from generator.market.source import Progress
 from generator.market.values import BAR_MS, BarFrame, Observation

@@ -1,6 +1,8 @@
-"""Opening the memory's database, its schema version, and database failures as one clear line.
+"""The memory's database: opening, schema version, failures as one clear line, and the fencing epoch.
 
-SQLite runs in WAL mode with synchronous FULL: what a tick committed survives a power cut.
+SQLite runs in WAL mode with synchronous FULL: what a tick committed survives a power cut. The highest epoch that ever
+wrote is a row. Every writing transaction locks it first, so that on PostgreSQL a new leader's first transaction waits
+for the last one of the old, and every later one of the old finds the higher epoch.
 """
 
 from __future__ import annotations
@@ -14,12 +16,14 @@ from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
-from generator.errors import MemoryUnreadable
+from generator.errors import LeadershipLost, MemoryUnreadable
 from generator.record.memory import tables
+from generator.record.memory.rows import get_meta, put_meta
 
-MAKING_LOCK: Final = 0x454D4901  # any number of ours: two generators that start on a new database take turns
+MAKING_LOCK: Final = 0x454D4901  # any number of ours: two generators that start on a new database wait for each other
+IDLE_LIMIT_MS: Final = 3000
 READING: Final = "emi_reading"  # execution option of connections that only read: they take no lock
-LEASE_TABLE: Final = "emi_lease"  # of `generator.lease`, which may use the same database
+LEASE_TABLE: Final = "emi_lease"  # of the lease, which may use the same database
 POSTGRES_ARGUMENTS: Final = {  # nothing that a tick asks takes seconds; a server that is gone must not hold it up
     "connect_timeout": 5,
     "tcp_user_timeout": 10_000,
@@ -162,10 +166,10 @@ def _line(name: str, reason: str) -> str:
     if "readonly" in reason or "unable to open" in reason:
         return f"memory {name} cannot be opened for writing ({reason}): check the folder's rights"
     if "full" in reason:
-        return f"memory {name} cannot be written ({reason}): make room; what was recorded before stands"
+        return f"memory {name} cannot be written ({reason}): make room; what was recorded before is kept"
     if "locked" in reason:
         return f"memory {name} is in use by another program ({reason})"
-    return f"memory {name} cannot be used ({reason}); what was recorded before stands"
+    return f"memory {name} cannot be used ({reason}); what was recorded before is kept"
 
 
 def _corrupt(name: str, reason: str) -> str:
@@ -178,3 +182,41 @@ def _corrupt(name: str, reason: str) -> str:
 def _first_line(error: BaseException | None) -> str:
     text = str(error).strip()
     return text.splitlines()[0] if text else type(error).__name__
+
+
+def pass_fence(connection: Connection, epoch: int) -> None:
+    """Lock the fence's row for this transaction and store the epoch.
+
+    A leader stopped in the middle of a transaction would hold the lock for ever: PostgreSQL is told to end a
+    transaction that does nothing for 3 seconds. SQLite's transactions are exclusive from their first statement.
+
+    Raises:
+        LeadershipLost: a writer of a higher epoch was here.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"set local idle_in_transaction_session_timeout = {IDLE_LIMIT_MS}")
+    query = select(tables.meta.c.value).where(tables.meta.c.key == tables.FENCE_KEY).with_for_update()
+    stored = int(connection.execute(query).scalar() or 0)
+    if epoch < stored:
+        raise LeadershipLost(f"the memory was taken over under epoch {stored}; {epoch} may not write any more", stored)
+    if epoch > stored:
+        put_meta(connection, tables.FENCE_KEY, str(epoch))
+
+
+def stored_epoch(connection: Connection) -> int:
+    """Return the highest epoch that ever wrote, 0 before the first."""
+    return int(get_meta(connection, tables.FENCE_KEY) or 0)
+
+
+def reserve(connection: Connection, at_least: int) -> int:
+    """Return a generation number that nobody had and nobody will have.
+
+    It is noted before anything is written under it: a leader that was stopped half way through an upload shares no
+    path with the one that took over.
+
+    Args:
+        at_least: the highest number that was found where releases go.
+    """
+    number = max(int(get_meta(connection, tables.GENERATION_KEY) or 0), at_least) + 1
+    put_meta(connection, tables.GENERATION_KEY, str(number))
+    return number

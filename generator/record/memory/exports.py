@@ -14,7 +14,7 @@ from sqlalchemy import Column, Connection, Engine, func, select
 
 from generator.arena.published import published_round
 from generator.arena.values import PredictionMade, Round, Tally
-from generator.record.memory import log, record
+from generator.record.memory import log, rounds
 from generator.record.memory import tables as t
 from generator.record.memory.database import READING, name_of, translated
 from generator.record.memory.rows import prediction_of, round_of
@@ -64,7 +64,7 @@ class Exports:
         with translated(self._name), self._engine.connect() as connection, connection.begin():
             return (
                 _count(connection, p.id, _within(p.start_ms, since_ms, until_ms), p.settled.is_(True)),
-                _count(connection, r.id, _within(r.start_ms, since_ms, until_ms), r.phase.in_(record.FINISHED)),
+                _count(connection, r.id, _within(r.start_ms, since_ms, until_ms), r.phase.in_(rounds.FINISHED)),
             )
 
     def first_ms(self) -> int | None:
@@ -85,7 +85,7 @@ class Exports:
 def published_rows(connection: Connection, finished: Sequence[Round]) -> list[dict[str, Any]]:
     """Return finished rounds, in their order, as rows of `/arena/rounds.json`."""
     ids = [item.round_id for item in finished]
-    lessons, tallies = record.lesson_by_round(connection, ids), record.tallies_by_round(connection, ids)
+    lessons, tallies = rounds.lesson_by_round(connection, ids), rounds.tallies_by_round(connection, ids)
     logged = log.indices(connection, ids)
     rows = []
     for item in finished:
@@ -105,14 +105,14 @@ def _predictions(connection: Connection, since_ms: int, until_ms: int) -> tuple[
 
 def _rounds(connection: Connection, since_ms: int, until_ms: int) -> tuple[Round, ...]:
     c = t.rounds.c
-    query = select(t.rounds).where(_within(c.start_ms, since_ms, until_ms), c.phase.in_(record.FINISHED))
+    query = select(t.rounds).where(_within(c.start_ms, since_ms, until_ms), c.phase.in_(rounds.FINISHED))
     return tuple(round_of(row) for row in connection.execute(query.order_by(c.start_ms)).mappings())
 
 
 def _waiting(connection: Connection, since_ms: int, until_ms: int) -> int:
     p, r = t.predictions.c, t.rounds.c
     return _count(connection, p.id, _within(p.start_ms, since_ms, until_ms), p.settled.is_(False)) + _count(
-        connection, r.id, _within(r.start_ms, since_ms, until_ms), r.phase.in_(record.ACTIVE)
+        connection, r.id, _within(r.start_ms, since_ms, until_ms), r.phase.in_(rounds.ACTIVE)
     )
 
 

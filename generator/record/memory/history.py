@@ -1,4 +1,4 @@
-"""Logs kept beside the record: ticks, and the regime by tick."""
+"""Ticks, and the regime by tick."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlalchemy import Connection, distinct, func, select
 from generator.arena.play import RegimeRow
 from generator.arena.schedule import DAY_MS, MINUTE_MS
 from generator.record.memory import tables as t
-from generator.record.memory.record import forget, upsert
+from generator.record.memory.rows import forget, upsert
 
 KEPT_TICKS = 50_000  # 34 days
 KEPT_REGIMES = 20_000  # 14 days; rows where the label changed are kept for good
@@ -46,7 +46,7 @@ def store_tick(
     reason: str | None,
     *,
     ok: bool,
-    warm_up: bool,
+    warm_up: bool = False,
 ) -> None:
     """Log one tick; the same id again replaces it."""
     values = {"generation": generation, "at_ms": at_ms, "ok": ok, "reason": reason, "warm_up": warm_up}
@@ -67,13 +67,13 @@ def count_ticks(connection: Connection, now_ms: int) -> TickCounts:
 def _missed(connection: Connection, now_ms: int) -> int:
     """Count the minutes before this one, of 24 hours and since the first tick, in which no tick began."""
     c, minute = t.ticks.c, now_ms // MINUTE_MS
-    lived = c.warm_up.is_(False)
-    first_ms = connection.execute(select(func.min(c.at_ms)).where(lived)).scalar()
+    live = c.warm_up.is_(False)
+    first_ms = connection.execute(select(func.min(c.at_ms)).where(live)).scalar()
     if first_ms is None:
         return 0
     since = max(first_ms // MINUTE_MS, minute - DAY_MS // MINUTE_MS)
     within = (c.at_ms >= since * MINUTE_MS, c.at_ms < minute * MINUTE_MS)
-    had: int = connection.execute(select(func.count(distinct(c.at_ms // MINUTE_MS))).where(lived, *within)).scalar_one()
+    had: int = connection.execute(select(func.count(distinct(c.at_ms // MINUTE_MS))).where(live, *within)).scalar_one()
     missed: int = minute - since - had
     return max(missed, 0)
 

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, func, insert, select
 
 from generator.arena.play import PlayResult
 from generator.arena.scores import track_record
-from generator.arena.teacher import Standing
+from generator.arena.teacher import RunningTotals
 from generator.catalog.formats import iso
 from generator.record.audit.audit import scores_of
 from generator.record.audit.entries import Entry, entries_of, entry
@@ -26,7 +26,7 @@ from generator.record.log.edge import Edge, Node
 from generator.record.log.merkle import leaf_hash
 from generator.record.log.tiles import LARGEST_ENTRY, WIDTH, Tile, bundle
 from generator.record.memory import tables as t
-from generator.record.memory.record import get_meta, put_meta
+from generator.record.memory.rows import get_meta, put_meta
 
 CHUNK: Final = 500
 SECRET_KEY: Final = "log.secret"  # noqa: S105  the name of a note
@@ -80,7 +80,7 @@ def note_key(connection: Connection, state: LogState, now_ms: int, key: str) -> 
 
 
 def record_tick(
-    connection: Connection, state: LogState, result: PlayResult, standing: Standing, now_ms: int
+    connection: Connection, state: LogState, result: PlayResult, totals: RunningTotals, now_ms: int
 ) -> LogState:
     """Add what one tick changed, and once a UTC day the scores; a log that was not begun stays empty.
 
@@ -88,7 +88,7 @@ def record_tick(
         connection: of the tick's transaction.
         state: before it.
         result: what the tick changed, already stored.
-        standing: the counts after it.
+        totals: the counts after it.
         now_ms: wall time of the tick.
     """
     if not state.edge.size:
@@ -96,7 +96,7 @@ def record_tick(
     entries = entries_of(result, now_ms, lambda round_id: ballots_sha256(connection, round_id), state.salt)
     today = iso(now_ms)[:10]
     if today > state.scored_day:
-        entries.append(_scores(standing, now_ms))
+        entries.append(_scores(totals, now_ms))
         state = replace(state, scored_day=today)
     return _written(connection, state, now_ms, entries)
 
@@ -110,8 +110,8 @@ def _written(connection: Connection, state: LogState, now_ms: int, entries: list
     return replace(state, edge=append(connection, state.edge, entries), last_ms=now_ms)
 
 
-def _scores(standing: Standing, now_ms: int) -> Entry:
-    arena, hourly = track_record("arena", standing.arena_lived), track_record("hourly", standing.hourly_lived)
+def _scores(totals: RunningTotals, now_ms: int) -> Entry:
+    arena, hourly = track_record("arena", totals.arena_live), track_record("hourly", totals.hourly_live)
     return entry("scores", now_ms, arena=scores_of(arena), hourly=scores_of(hourly))
 
 

@@ -1,4 +1,4 @@
-"""Values to rows and back. A row holds exactly the value: what is read equals what was written."""
+"""Values to rows and back, which are equal, and the few statements that every table needs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from sqlalchemy import Connection, Table, delete, func, insert, select, update
+
 from generator.arena.values import Event, Lesson, PredictionMade, Round
 from generator.catalog.words import Consensus, PatternType, Prediction, RoundPhase
+from generator.record.memory import tables as t
 
 Triple = tuple[float, float, float]
 _ROUND_PLAIN = tuple(
@@ -122,3 +125,34 @@ def _text(word: Prediction | None) -> str | None:
 
 def _word(text: str | None) -> Prediction | None:
     return None if text is None else Prediction(text)
+
+
+def get_meta(connection: Connection, key: str) -> str | None:
+    """Return one noted value."""
+    found: str | None = connection.execute(select(t.meta.c.value).where(t.meta.c.key == key)).scalar()
+    return found
+
+
+def put_meta(connection: Connection, key: str, value: str) -> None:
+    """Note one value."""
+    upsert(connection, t.meta, {"key": key}, {"value": value})
+
+
+def upsert(connection: Connection, table: Table, key: dict[str, Any], values: dict[str, Any]) -> None:
+    """Update the row with this key, or insert it; there is one writer, so nothing comes in between."""
+    where = [table.c[name] == value for name, value in key.items()]
+    if not connection.execute(update(table).where(*where).values(**values)).rowcount:
+        connection.execute(insert(table).values(**key, **values))
+
+
+def insert_all(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
+    """Insert rows, if there are any."""
+    if rows:
+        connection.execute(insert(table), rows)
+
+
+def forget(connection: Connection, table: Table, keep: int, *where: Any) -> None:
+    """Delete all but the newest rows of a log, by number and never by clock, which may jump."""
+    newest = connection.execute(select(func.max(table.c.id))).scalar()
+    if newest is not None and newest > keep:
+        connection.execute(delete(table).where(table.c.id <= newest - keep, *where))

@@ -1,30 +1,31 @@
-"""The memory: one transaction per tick, and everything that is asked of the record."""
+"""The memory: the generator's database. One transaction a tick; everything else is read from it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, select
 
-from generator.arena.ballots import Poll, judge
+from generator.arena.ballots import Ballot
 from generator.arena.life import shown_at
-from generator.arena.play import PlayInputs, play
-from generator.arena.teacher import Standing
-from generator.arena.values import ArenaView, BallotVerdict, Leaderboard, PredictionMade, Round, Tally
+from generator.arena.play import PlayResult, PlayState, RegimeRow
+from generator.arena.teacher import RunningTotals
+from generator.arena.values import ArenaView, BallotVerdict, PredictionMade, Round, Tally
 from generator.catalog.words import RoundPhase
 from generator.lease import Fence, one_writer
 from generator.record.audit.recount import Sheet
-from generator.record.log.tiles import Tile, tiles_between
-from generator.record.memory import counted, fencing, history, log, record, voters
+from generator.record.memory import ballots, database, history, log, rounds
 from generator.record.memory import tables as t
 from generator.record.memory.database import name_of, open_database, translated, use_wal
 from generator.record.memory.exports import NOTE_PREFIX, Exports, published_rows
+from generator.record.memory.rows import get_meta, put_meta, upsert
 
 LESSONS_SHOWN = 20
 EVENTS_SHOWN = 10
+OWN_KEYS = frozenset({t.SCHEMA_KEY, t.FENCE_KEY, t.GENERATION_KEY})
+Value = TypeVar("Value")
 
 
 class Memory:
@@ -39,11 +40,9 @@ class Memory:
         self._fence = fence
         self._name = name_of(engine.url)
         self._outer: Connection | None = None  # inside `batch`
-        self._standing: Standing | None = None  # of what is committed, or of the open batch
-        self._rows: tuple[tuple[int, int, int], list[dict[str, Any]]] | None = None
-        self._due: tuple[tuple[int, int, int], tuple[PredictionMade, ...]] | None = None
+        self._totals: RunningTotals | None = None  # of what is committed, or of the open batch
         self._log: log.LogState | None = None
-        self._leaders: tuple[int, Leaderboard] | None = None
+        self._derived: dict[str, tuple[object, Any]] = {}  # read again when the totals they are computed from change
 
     @classmethod
     def open(cls, url: str, fence: Fence = one_writer) -> Memory:
@@ -70,39 +69,58 @@ class Memory:
         """Release the database."""
         self._engine.dispose()
 
-    def is_empty(self) -> bool:
-        """Return whether nothing was ever played."""
-        with self._transaction() as connection:
-            played = connection.execute(select(t.rounds.c.id).limit(1)).scalar()
-            ticked = connection.execute(select(t.ticks.c.id).limit(1)).scalar()
-        return played is None and ticked is None
+    # Transactions
 
-    def meta(self, key: str) -> str | None:
-        """Return a noted value."""
-        with self._transaction() as connection:
-            return record.get_meta(connection, key)
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Open a transaction; inside a batch, a savepoint of it."""
+        with translated(self._name):
+            if self._outer is None:
+                with self._engine.begin() as connection:
+                    yield connection
+            else:
+                with self._outer.begin_nested():
+                    yield self._outer
 
-    def set_meta(self, key: str, value: str) -> None:
-        """Note a value.
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Open a transaction that passes the fence at its begin, where the epoch is stored, and right before its end."""
+        inside = self._outer is not None
+        with self.reading() as connection:
+            if not inside:
+                database.pass_fence(connection, self._fence())
+            yield connection
+            if not inside:
+                self._fence()
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Make many ticks one transaction: all of them are stored, or none."""
+        with self.writing() as connection:
+            self._outer = connection
+            try:
+                yield
+            except BaseException:
+                self._forget()
+                raise
+            finally:
+                self._outer = None
+
+    @contextmanager
+    def tick(self) -> Iterator[TickTransaction]:
+        """Open the transaction of one tick: a failure anywhere leaves the memory as it was.
 
         Raises:
-            ValueError: the key is the schema's own, or the fence's.
+            MemoryUnreadable: the database failed.
         """
-        if key in {t.SCHEMA_KEY, fencing.FENCE_KEY, fencing.GENERATION_KEY}:
-            raise ValueError(f"{key} is not to be set")
-        with self._writing() as connection:
-            record.put_meta(connection, key, value)
-
-    def brain_state(self) -> bytes | None:
-        """Return the brain's state as of the last tick played."""
-        with self._transaction() as connection:
-            found: bytes | None = connection.execute(select(t.brain_state.c.state)).scalar()
-        return found
-
-    def epoch(self) -> int:
-        """Return the highest epoch that ever wrote here, 0 before the first."""
-        with self._transaction() as connection:
-            return fencing.stored_epoch(connection)
+        try:
+            with self.reading() as connection:
+                self.totals(connection)  # counting years of record takes longer than a write may idle
+            with self.writing() as connection:
+                yield TickTransaction(self, connection)
+        except BaseException:
+            self._forget()
+            raise
 
     def claim(self) -> None:
         """Store the epoch held, and forget what was read before: another leader may have written since.
@@ -115,216 +133,180 @@ class Memory:
             MemoryUnreadable: the database failed, or the last leader's transaction did not end.
         """
         self._forget()
-        with self._writing():
+        with self.writing():
             pass
 
-    def reserve_generation(self, at_least: int) -> int:
-        """Return the next number of a generation: higher than `at_least`, and than every one reserved before."""
-        with self._writing() as connection:
-            return fencing.reserve(connection, at_least)
+    # What is kept in the process
 
-    @contextmanager
-    def batch(self) -> Iterator[None]:
-        """Make many ticks one transaction: all of them are stored, or none."""
-        with self._writing() as connection:
-            self._outer = connection
-            try:
-                yield
-            except BaseException:
-                self._forget()
-                raise
-            finally:
-                self._outer = None
+    def totals(self, connection: Connection) -> RunningTotals:
+        """Return the running totals, counted over the whole record once a process."""
+        if self._totals is None:
+            self._totals = rounds.count_all(connection)
+        return self._totals
 
-    def play(self, inputs: PlayInputs) -> ArenaView:
-        """Play one tick: count ballots, move rounds and predictions, store all of it with the brain's state.
+    def log_state(self, connection: Connection) -> log.LogState:
+        """Return the state of the transparency log."""
+        if self._log is None:
+            self._log = log.load(connection)
+        return self._log
 
-        A failure anywhere leaves the memory as it was. The same tick again is harmless.
-
-        Raises:
-            MemoryUnreadable: the database failed.
-        """
-        try:
-            with self._transaction() as connection:
-                self._standing_now(connection)  # counting years of record takes longer than a write may idle
-            with self._writing() as connection:
-                return self._play(connection, inputs)
-        except BaseException:
-            self._forget()
-            raise
+    def keep(self, totals: RunningTotals | None = None, log_state: log.LogState | None = None) -> None:
+        """Keep what a transaction changed; dropped again if it fails."""
+        self._totals = totals or self._totals
+        self._log = log_state or self._log
 
     def _forget(self) -> None:
-        """Drop what was kept in the process: it may be ahead of what is stored. It is read again next time."""
-        self._standing, self._rows, self._due = None, None, None
-        self._log, self._leaders = None, None
+        """Drop what is kept in the process: it may be ahead of what is stored. It is read again next time."""
+        self._totals, self._log = None, None
+        self._derived.clear()
 
-    def _play(self, connection: Connection, inputs: PlayInputs) -> ArenaView:
-        active = record.active_rounds(connection)
-        verdicts, refused = self._count_ballots(connection, inputs, active)
-        before = history.last_regime(connection)
-        result = play(record.load_state(connection, active, inputs, before), inputs)
-        standing = self._standing_now(connection)
-        record.store_result(connection, result)
-        voters.store(connection, result)
-        counted.store(connection, result, inputs.now_ms)
-        if inputs.regime is not None:
-            history.store_regime(connection, inputs.now_ms, inputs.regime, before, warm_up=inputs.warm_up)
-        if inputs.brain_state is not None:
-            values = {"at_ms": inputs.now_ms, "state": inputs.brain_state}
-            record.upsert(connection, t.brain_state, {"id": 1}, values)
-        again = record.recount(connection, result)
-        self._standing = again or standing.after(result.rounds, result.predictions, result.lessons)
-        if not inputs.warm_up:
-            self._log = log.record_tick(connection, self._log_now(connection), result, self._standing, inputs.now_ms)
-        return replace(self._view(connection, inputs.now_ms), verdicts=verdicts, refused=refused)
+    def _cached(self, name: str, key: object, make: Callable[[], Value]) -> Value:
+        found = self._derived.get(name)
+        if found is None or found[0] != key or self._outer is not None:
+            found = self._derived[name] = (key, make())
+        value: Value = found[1]
+        return value
 
-    def _count_ballots(
-        self, connection: Connection, inputs: PlayInputs, active: tuple[Round, ...]
-    ) -> tuple[tuple[BallotVerdict, ...], dict[str, int]]:
-        if not inputs.ballots:
-            return (), {}
-        rounds = {item.round_id: item for item in active}
-        poll = Poll(inputs.config.address, inputs.config.genesis_hash, rounds, inputs.now_ms)
-        verdicts, ballots = judge(inputs.ballots, poll, lambda txids: record.known_txids(connection, txids))
-        record.store_ballots(connection, ballots)
-        counted.keep(connection, ballots)
-        on_chain = frozenset(file.name for file in inputs.ballots if file.confirmed)
-        return verdicts, record.count_refusals(connection, verdicts, on_chain)
+    # Notes
+
+    def is_empty(self) -> bool:
+        """Return whether nothing was ever played."""
+        with self.reading() as connection:
+            played = connection.execute(select(t.rounds.c.id).limit(1)).scalar()
+            ticked = connection.execute(select(t.ticks.c.id).limit(1)).scalar()
+        return played is None and ticked is None
+
+    def meta(self, key: str) -> str | None:
+        """Return a noted value."""
+        with self.reading() as connection:
+            return get_meta(connection, key)
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Note a value.
+
+        Raises:
+            ValueError: the key is the schema's own, or the fence's.
+        """
+        if key in OWN_KEYS:
+            raise ValueError(f"{key} is not to be set")
+        with self.writing() as connection:
+            put_meta(connection, key, value)
+
+    def brain_state(self) -> bytes | None:
+        """Return the brain's state as of the last tick played."""
+        with self.reading() as connection:
+            found: bytes | None = connection.execute(select(t.brain_state.c.state)).scalar()
+        return found
+
+    def epoch(self) -> int:
+        """Return the highest epoch that ever wrote here, 0 before the first."""
+        with self.reading() as connection:
+            return database.stored_epoch(connection)
+
+    # The Arena
 
     def view(self, now_ms: int) -> ArenaView:
-        """Return the Arena as it stands."""
-        with self._transaction() as connection:
-            return self._view(connection, now_ms)
+        """Return the Arena at a time, as stored."""
+        with self.reading() as connection:
+            return self.view_in(connection, now_ms)
 
-    def _view(self, connection: Connection, now_ms: int) -> ArenaView:
-        standing = self._standing_now(connection)
-        active = record.active_rounds(connection)
+    def view_in(self, connection: Connection, now_ms: int) -> ArenaView:
+        """Return the Arena at a time, as stored, within a transaction."""
+        totals = self.totals(connection)
+        active = rounds.active_rounds(connection)
         live = next((shown_at(item, now_ms) for item in active if item.phase is RoundPhase.LIVE), None)
         taking = next((item for item in active if item.phase is RoundPhase.OPEN), None)
-        real = record.real_tally(connection, live) if live else Tally()
-        simulated = record.locked_tally(connection, live.round_id, simulated=True) if live else Tally()
-        counted, refused = record.ballot_counts(connection)
+        real = ballots.real_tally(connection, live) if live else Tally()
+        simulated = ballots.locked_tally(connection, live.round_id, simulated=True) if live else Tally()
+        counted, refused = ballots.ballot_counts(connection)
         return ArenaView(
             live=live,
             live_tally=real.plus(simulated),
             live_simulated_tally=simulated,
             open=taking,
-            lessons=record.newest_lessons(connection, LESSONS_SHOWN),
-            events=record.newest_events(connection, EVENTS_SHOWN),
-            teacher=standing.lessons.metrics(),
-            arena_record=standing.arena_record(),
-            hourly_record=standing.hourly_record(),
-            lived=standing.lessons_lived.metrics(),
-            rehearsal=standing.rehearsal(),
-            rounds=dict(standing.phases),
-            rounds_warm_up=standing.rounds_warm_up,
+            lessons=rounds.newest_lessons(connection, LESSONS_SHOWN),
+            events=rounds.newest_events(connection, EVENTS_SHOWN),
+            teacher=totals.lessons.metrics(),
+            arena_record=totals.arena_record(),
+            hourly_record=totals.hourly_record(),
+            lived=totals.lessons_live.metrics(),
+            rehearsal=totals.rehearsal(),
+            rounds=dict(totals.phases),
+            rounds_warm_up=totals.rounds_warm_up,
             ballots_counted=counted,
             ballots_rejected=refused,
-            void_rate_percent=standing.void_rate_percent,
-            log_size=self._log_now(connection).edge.size,
-            crowd=voters.crowd_of(connection, live.round_id) if live else None,
-            patterns=standing.patterns.patterns(),
-            leaderboard=self._leaders_now(connection, standing.lessons.total),
+            void_rate_percent=totals.void_rate_percent,
+            log_size=self.log_state(connection).edge.size,
+            crowd=ballots.crowd_of(connection, live.round_id) if live else None,
+            patterns=totals.patterns.patterns(),
+            leaderboard=self._cached("leaders", totals.lessons.total, lambda: ballots.rank(connection)),
         )
 
-    def begin_log(self, now_ms: int, origin: str, source_mode: str, key: str, secret: str) -> None:
-        """Write the first entry of the transparency log; from then on every tick adds to it.
+    def resolved_rounds(self, limit: int) -> list[dict[str, Any]]:
+        """Return the last finished rounds, resolved and void, newest first, as rows of `/arena/rounds.json`."""
+        with self.reading() as connection:
+            phases = self.totals(connection).phases
+            key = (limit, phases.get(RoundPhase.RESOLVED, 0), phases.get(RoundPhase.VOID, 0))
+            finished = rounds.finished_rounds
+            return list(self._cached("rows", key, lambda: published_rows(connection, finished(connection, limit))))
 
-        Args:
-            now_ms: wall time.
-            origin: the log's name.
-            source_mode: what market it is of.
-            key: the public key that signs it.
-            secret: the salts of what is sealed are made of it.
+    def settled_predictions(self, limit: int) -> tuple[PredictionMade, ...]:
+        """Return the last hourly predictions that came due or were void, newest first."""
+        with self.reading() as connection:
+            counted = self.totals(connection).hourly
+            key = (limit, counted.resolved, counted.void)
+            return self._cached("predictions", key, lambda: rounds.settled_predictions(connection, limit))
 
-        Raises:
-            ValueError: it was begun before.
-        """
-        with self._writing() as connection:
-            begun = log.begin(connection, now_ms, origin, source_mode, key, secret)
-        self._log = begun  # only now: what was not committed is not the log's state
+    def rejected_ballots(self) -> dict[str, int]:
+        """Return how many ballots were refused, by reason."""
+        with self.reading() as connection:
+            query = select(t.rejected.c.reason, t.rejected.c.n)
+            return {row[0]: row[1] for row in connection.execute(query)}
 
-    def note_log_key(self, now_ms: int, key: str) -> None:
-        """Write into the log that another key signs it from now on."""
-        with self._writing() as connection:
-            noted = log.note_key(connection, self._log_now(connection), now_ms, key)
-        self._log = noted
+    # Ticks and history
 
-    def log_head(self) -> tuple[int, bytes]:
-        """Return the log's size and root."""
-        with self._transaction() as connection:
-            edge = self._log_now(connection).edge
-        return edge.size, edge.root()
-
-    def log_keys(self) -> tuple[str, list[str]]:
-        """Return the log's origin and every key that was ever noted in it, oldest first; empty before its begin."""
-        with self._transaction() as connection:
-            return log.keys(connection)
-
-    def log_tile(self, path: str) -> bytes:
-        """Return one tile of the log by its path below the prefix.
-
-        Raises:
-            ValueError: it is not a tile's path, or the log does not reach that far.
-        """
-        with self._transaction() as connection:
-            return log.content(connection, Tile.parse(path))
-
-    def log_tiles(self, old: int, new: int) -> dict[str, bytes]:
-        """Return path below the log's prefix -> bytes of every tile that a log of `new` entries has beyond `old`."""
-        with self._transaction() as connection:
-            return {tile.path: log.content(connection, tile) for tile in tiles_between(old, new)}
-
-    def ballots_due(self, size: int) -> Sheet | None:
-        """Return the next part of a locked round's ballots that is to be published, None when all are.
-
-        Args:
-            size: ballots a part holds at most; the same for all parts of a round.
-        """
-        with self._transaction() as connection:
-            return counted.due(connection, size)
-
-    def ballots_put(self, sheet: Sheet) -> None:
-        """Note that a part is published."""
-        with self._writing() as connection:
-            counted.done(connection, sheet)
-
-    def ballots_again(self) -> None:
-        """Line up again all ballots that are still kept: what was published of them is lost."""
-        with self._writing() as connection:
-            counted.put_again(connection)
-
-    def tick_done(  # noqa: PLR0917  the agreed signature
+    def tick_done(  # noqa: PLR0917
         self,
         tick_id: str,
         generation: str | None,
         at_ms: int,
-        ok: bool,  # noqa: FBT001  the agreed signature
+        ok: bool,  # noqa: FBT001
         reason: str | None,
-        warm_up: bool = False,  # noqa: FBT001, FBT002
+        published: Sheet | None = None,
     ) -> None:
-        """Log that a tick was published or failed."""
-        with self._writing() as connection:
-            history.store_tick(connection, tick_id, generation, at_ms, reason, ok=ok, warm_up=warm_up)
+        """Note that a tick was published or failed: the one commit after a release.
+
+        Args:
+            tick_id: its name.
+            generation: number of its release.
+            at_ms: wall time of the tick.
+            ok: whether it was published.
+            reason: why it failed.
+            published: the part of the ballots that its release published.
+        """
+        with self.writing() as connection:
+            history.store_tick(connection, tick_id, generation, at_ms, reason, ok=ok)
+            if published is not None:
+                ballots.done(connection, published)
 
     def ticks(self, now_ms: int) -> history.TickCounts:
         """Count the ticks of the last 24 hours."""
-        with self._transaction() as connection:
+        with self.reading() as connection:
             return history.count_ticks(connection, now_ms)
 
     def last_published_ms(self) -> int:
         """Return the wall time of the last tick that was published, -1 before the first."""
-        with self._transaction() as connection:
+        with self.reading() as connection:
             return history.last_published_ms(connection)
 
     def day_before(self, now_ms: int) -> tuple[str | None, float | None, float | None]:
         """Return label, confidence and risk score of about 24 hours ago (within 30 minutes)."""
-        with self._transaction() as connection:
+        with self.reading() as connection:
             return history.day_before(connection, now_ms)
 
     def regime_changes(self, limit: int) -> tuple[history.RegimeChange, ...]:
         """Return the last changes of the regime's label, newest first."""
-        with self._transaction() as connection:
+        with self.reading() as connection:
             return history.regime_changes(connection, limit)
 
     def exports(self) -> Exports:
@@ -332,69 +314,77 @@ class Memory:
         return Exports(self._engine)
 
     def note_months(self, notes: Mapping[str, str]) -> None:
-        """Note of months given away: name -> text."""
-        with self._writing() as connection:
+        """Note the months published for download: name -> text."""
+        with self.writing() as connection:
             for name, text in notes.items():
-                record.put_meta(connection, NOTE_PREFIX + name, text)
+                put_meta(connection, NOTE_PREFIX + name, text)
 
-    def rejected_ballots(self) -> dict[str, int]:
-        """Return how many ballots were refused, by reason."""
-        with self._transaction() as connection:
-            query = select(t.rejected.c.reason, t.rejected.c.n)
-            return {row[0]: row[1] for row in connection.execute(query)}
 
-    def resolved_rounds(self, limit: int) -> list[dict[str, Any]]:
-        """Return the last finished rounds, resolved and void, newest first, as rows of `/arena/rounds.json`."""
-        with self._transaction() as connection:
-            phases = self._standing_now(connection).phases
-            key = (limit, phases.get(RoundPhase.RESOLVED, 0), phases.get(RoundPhase.VOID, 0))
-            if self._rows is None or self._rows[0] != key or self._outer is not None:
-                self._rows = (key, published_rows(connection, record.finished_rounds(connection, limit)))
-            return list(self._rows[1])
+class TickTransaction:
+    """The transaction of one tick; made by `Memory.tick`. The rules are played between `state` and `save`."""
 
-    def _leaders_now(self, connection: Connection, lessons: int) -> Leaderboard:
-        """Rank the voters again only when a round has resolved."""
-        if self._leaders is None or self._leaders[0] != lessons:
-            self._leaders = (lessons, voters.best(connection))
-        return self._leaders[1]
+    def __init__(self, memory: Memory, connection: Connection) -> None:
+        self._memory = memory
+        self._connection = connection
 
-    def _log_now(self, connection: Connection) -> log.LogState:
-        if self._log is None:
-            self._log = log.load(connection)
-        return self._log
+    def active_rounds(self) -> tuple[Round, ...]:
+        """Return the rounds that are scheduled, open or live, by start."""
+        return rounds.active_rounds(self._connection)
 
-    def settled_predictions(self, limit: int) -> tuple[PredictionMade, ...]:
-        """Return the last hourly predictions that came due or were void, newest first."""
-        with self._transaction() as connection:
-            counted = self._standing_now(connection).hourly
-            key = (limit, counted.resolved, counted.void)
-            if self._due is None or self._due[0] != key or self._outer is not None:
-                self._due = (key, record.settled_predictions(connection, limit))
-            return self._due[1]
+    def known_txids(self, txids: frozenset[str]) -> frozenset[str]:
+        """Return which of these ballots were counted before."""
+        return ballots.known_txids(self._connection, txids)
 
-    def _standing_now(self, connection: Connection) -> Standing:
-        if self._standing is None:
-            self._standing = record.count_all(connection)
-        return self._standing
+    def save_ballots(
+        self, found: Sequence[Ballot], verdicts: Sequence[BallotVerdict], on_chain: frozenset[str]
+    ) -> dict[str, int]:
+        """Store valid ballots and count the refused.
 
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        """One transaction that passes the fence at its begin, where the epoch is stored, and right before its end."""
-        inside = self._outer is not None
-        with self._transaction() as connection:
-            if not inside:
-                fencing.pass_fence(connection, self._fence())
-            yield connection
-            if not inside:
-                self._fence()
+        Args:
+            found: valid ballots.
+            verdicts: of all.
+            on_chain: names of those read from the chain, which a restarted reader reads again.
 
-    @contextmanager
-    def _transaction(self) -> Iterator[Connection]:
-        """One transaction; inside a batch, a savepoint of it."""
-        with translated(self._name):
-            if self._outer is None:
-                with self._engine.begin() as connection:
-                    yield connection
-            else:
-                with self._outer.begin_nested():
-                    yield self._outer
+        Returns:
+            How many were newly refused, by reason.
+        """
+        ballots.store_ballots(self._connection, found)
+        return ballots.count_refusals(self._connection, verdicts, on_chain)
+
+    def state(self, now_ms: int, *, next_close_ms: int | None = None, published_ms: int | None = None) -> PlayState:
+        """Return what is stored as the rules need it; see `rounds.load_state`."""
+        last_regime = history.last_regime(self._connection)
+        return rounds.load_state(self._connection, now_ms, next_close_ms, last_regime, published_ms)
+
+    def save(self, result: PlayResult, now_ms: int, *, warm_up: bool = False) -> None:
+        """Store what the rules changed, and write it into the transparency log unless it is a backtest."""
+        connection, memory = self._connection, self._memory
+        totals = memory.totals(connection)
+        rounds.store_result(connection, result)
+        ballots.store_crowds(connection, result)
+        ballots.line_up(connection, result, now_ms)
+        again = rounds.recount(connection, result)
+        totals = again or totals.after(result.rounds, result.predictions, result.lessons)
+        memory.keep(totals)
+        if not warm_up:
+            memory.keep(log_state=log.record_tick(connection, memory.log_state(connection), result, totals, now_ms))
+
+    def save_brain(self, now_ms: int, regime: RegimeRow | None, state: bytes | None, *, warm_up: bool = False) -> None:
+        """Store the regime of this tick and the brain's state after it; None stores nothing."""
+        if regime is not None:
+            before = history.last_regime(self._connection)
+            history.store_regime(self._connection, now_ms, regime, before, warm_up=warm_up)
+        if state is not None:
+            upsert(self._connection, t.brain_state, {"id": 1}, {"at_ms": now_ms, "state": state})
+
+    def note(self, key: str, value: str) -> None:
+        """Note a value."""
+        put_meta(self._connection, key, value)
+
+    def reserve_generation(self, at_least: int) -> int:
+        """Return the next number of a generation: higher than `at_least`, and than every one reserved before."""
+        return database.reserve(self._connection, at_least)
+
+    def view(self, now_ms: int) -> ArenaView:
+        """Return the Arena after this tick."""
+        return self._memory.view_in(self._connection, now_ms)

@@ -22,6 +22,8 @@ from sqlalchemy import (
 SCHEMA_VERSION: Final = "4"
 ADDED_TO: Final = frozenset({"1", "2", "3"})  # versions that only lack tables: those are made, and nothing else changes
 SCHEMA_KEY: Final = "schema_version"
+FENCE_KEY: Final = "fence"
+GENERATION_KEY: Final = "generation"
 
 metadata = MetaData()
 
@@ -218,7 +220,7 @@ voters = Table(
     Column("hits", Integer, nullable=False),
 )
 
-# What was worked out of a round's real votes at its lock, as JSON.
+# What was computed from a round's real votes at its lock, as JSON.
 locked_crowds = Table(
     "locked_crowds",
     metadata,
@@ -226,7 +228,7 @@ locked_crowds = Table(
     Column("crowd", Text, nullable=False),
 )
 
-# Valid ballots as they were signed: of an open round all of them, of a locked one those that count; see `counted`.
+# Valid ballots as they were signed: of an open round all of them, of a locked one those that count; see `ballots`.
 signed_ballots = Table(
     "signed_ballots",
     metadata,

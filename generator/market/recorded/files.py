@@ -1,16 +1,18 @@
-"""One recorded CSV file: what it holds by its header, and its rows as numbers."""
+"""Recorded CSV files: which folder holds what, which file is which asset, and its rows as numbers."""
 
 from __future__ import annotations
 
 import csv
 import gzip
 import io
+import re
 import zlib
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import IO, Final
@@ -24,6 +26,11 @@ _FIRST_MS: Final = 1_230_768_000_000  # 2009: older times are not milliseconds
 _LAST_MS: Final = 4_102_444_800_000  # 2100
 MOST_ROWS: Final = 1_000_000  # of a file: nine years of 5-minute bars
 MOST_MB: Final = 128  # of a file, unpacked
+_QUOTES: Final = frozenset({"", "USD", "USDT", "USDC", "BUSD", "FDUSD", "USDTPERP", "USDPERP", "PERP"})
+_SUFFIXES: Final = (".csv", ".csv.gz")
+# A venue's name precedes the cadence: binance-spot-5m-2022-10 -> binance-spot.
+_VENUE: Final = re.compile(r"([a-z][a-z0-9]*(?:-[a-z][a-z0-9]*)*)-\d+[mhd](?:-|$)")
+UNNAMED_VENUE: Final = "recording"
 
 
 class Kind(StrEnum):
@@ -44,6 +51,9 @@ _NUMBERS: Final[dict[Kind, tuple[str, ...]]] = {
     Kind.FUNDING: ("ts", "funding_rate"),
     Kind.OPEN_INTEREST: ("ts", "sum_open_interest_value"),
 }
+_EXPECTED: Final = "expected files like BTCUSDT.csv or BTCUSDT.csv.gz that begin with " + " or ".join(
+    ",".join(header) for header in HEADERS.values()
+)
 
 
 class UnreadableFileError(Exception):
@@ -55,9 +65,9 @@ class Rows:
     """The rows of one file whose every number could be read.
 
     Args:
-        t: times in ms as they stand in the file, in file order.
+        t: times in ms, in file order.
         values: the other columns, shape (n, columns).
-        dropped: rows that were no numbers or had no possible time.
+        dropped: rows that were not numbers or had an impossible time.
     """
 
     t: IntArray
@@ -173,3 +183,94 @@ def _longest_ascending(times: list[int]) -> list[int]:
         kept.append(position)
         position = before[position]
     return kept[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """The files of one kind in one folder; `unreadable` names assets whose file cannot be opened."""
+
+    path: Path
+    kind: Kind
+    files: dict[str, Path]
+    unreadable: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def venue(self) -> str:
+        """The venue by the folder's name, `recording` where the name does not give it."""
+        match = _VENUE.match(self.path.name.lower())
+        return match.group(1) if match else UNNAMED_VENUE
+
+
+def find_folders(roots: Sequence[Path], assets: tuple[str, ...]) -> dict[Kind, Folder]:
+    """Find the one folder of each kind under `roots`, themselves and one level below.
+
+    Raises:
+        SourceError: a root is not a folder or holds no market data, two folders hold the same kind, or none has candles.
+    """
+    if not roots:
+        raise SourceError(f"a recording needs a folder of candles; {_EXPECTED}")
+    found: dict[Kind, Folder] = {}
+    for root in dict.fromkeys(path.resolve() for path in roots):
+        for folder in _in_root(root, assets):
+            other = found.setdefault(folder.kind, folder)
+            if other.path != folder.path:
+                raise SourceError(f"two folders of {folder.kind.value}: {other.path} and {folder.path}; give one")
+    if Kind.CANDLES not in found:
+        named = ", ".join(str(root) for root in roots)
+        raise SourceError(f"no candles in {named}; expected files that begin with {_columns(Kind.CANDLES)}")
+    return found
+
+
+def _columns(kind: Kind) -> str:
+    return ",".join(HEADERS[kind])
+
+
+def _in_root(root: Path, assets: tuple[str, ...]) -> list[Folder]:
+    if not root.is_dir():
+        raise SourceError(f"{root} is not a folder; {_EXPECTED}")
+    unreadable: dict[str, str] = {}
+    try:
+        below = sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))
+        folders = [folder for path in (root, *below) for folder in _in_folder(path, assets, unreadable)]
+    except OSError as error:
+        raise SourceError(f"{root} cannot be read ({error.strerror}); {_EXPECTED}") from error
+    if not folders:
+        why = "".join(f" ({asset}: {reason})" for asset, reason in list(unreadable.items())[:1])
+        raise SourceError(f"{root} holds no market data of {', '.join(assets)}{why}; {_EXPECTED}")
+    return folders
+
+
+def _in_folder(path: Path, assets: tuple[str, ...], failures: dict[str, str]) -> list[Folder]:
+    """Sort a folder's files by what they hold; a file of unknown content is a problem of its neighbours' kind.
+
+    Args:
+        path: the folder.
+        assets: whose files are looked for.
+        failures: collects why a file of an asset cannot be read.
+    """
+    by_kind: dict[Kind, dict[str, Path]] = defaultdict(dict)
+    unreadable: dict[str, str] = {}
+    for file in sorted(path.iterdir()):
+        asset = _asset_of(file, assets)
+        if asset is None:
+            continue
+        try:
+            _add(by_kind[kind_of(file)], asset, file)
+        except UnreadableFileError as error:
+            unreadable[asset] = str(error)
+    failures.update(unreadable)
+    return [Folder(path, kind, files, unreadable) for kind, files in by_kind.items()]
+
+
+def _add(files: dict[str, Path], asset: str, file: Path) -> None:
+    other = files.setdefault(asset, file)
+    if other != file:
+        raise SourceError(f"two files of {asset}: {other} and {file}; keep one of them")
+
+
+def _asset_of(file: Path, assets: tuple[str, ...]) -> str | None:
+    suffix = next((suffix for suffix in reversed(_SUFFIXES) if file.name.lower().endswith(suffix)), None)
+    if suffix is None or file.name.startswith("."):
+        return None
+    pair = re.sub(r"[-_]", "", file.name[: -len(suffix)].upper())
+    return next((asset for asset in assets if pair.startswith(asset) and pair[len(asset) :] in _QUOTES), None)

@@ -1,4 +1,4 @@
-"""What a recording knows of one asset at one moment of market time."""
+"""One moment of a recording: each asset, and the health of each kind and of every file that failed."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Final
 
 import numpy as np
 
-from generator.market.recorded.csv import Kind
-from generator.market.recorded.recording import Recording
-from generator.market.recorded.series import STALE_INTERVALS
-from generator.market.values import AssetObservation, BarFrame, FloatArray, Funding, OpenInterest
+from generator.catalog.words import SourceStatus
+from generator.market.recorded.files import Kind
+from generator.market.recorded.recording import STALE_INTERVALS, Recording, SeriesTable
+from generator.market.values import AssetObservation, BarFrame, FloatArray, Funding, OpenInterest, SourceHealth
 
 DAY_MS: Final = 86_400_000
 _TOLERANCE_MS: Final = 60_000  # venues stamp rows some milliseconds late
@@ -109,3 +109,52 @@ def _open_interest(recording: Recording, asset: str, market_ms: int, limits: lis
     if change is None:
         limits.append("no open interest 24 hours before")
     return OpenInterest(known[1], change, (table.venue,), known[0])
+
+
+def recording_health(
+    recording: Recording, visible: BarFrame, market_ms: int, *, ended: bool
+) -> tuple[SourceHealth, ...]:
+    """Return the health of candles, funding, open interest and of every file that could not be read."""
+    rows = [_candles(recording, visible, market_ms, ended=ended)]
+    rows += [_series(table, market_ms, ended=ended) for table in recording.series.values()]
+    rows += _failed(recording.candles.venue, "candles", recording.candles.problems)
+    for table in recording.series.values():
+        rows += _failed(table.venue, table.kind.value, table.problems)
+    return tuple(rows)
+
+
+def _candles(recording: Recording, visible: BarFrame, market_ms: int, *, ended: bool) -> SourceHealth:
+    venue, dropped = recording.candles.venue, recording.candles.dropped
+    if not len(visible):
+        return SourceHealth(venue, "candles", SourceStatus.FAILED, None, "no bar has closed yet")
+    as_of = int(visible.t[-1]) + recording.interval_ms
+    old = market_ms - as_of > STALE_INTERVALS * recording.interval_ms
+    return _health(venue, "candles", as_of, dropped, old=old, ended=ended)
+
+
+def _series(table: SeriesTable, market_ms: int, *, ended: bool) -> SourceHealth:
+    kind = table.kind.value
+    known = [(row[0], one) for one in table.series.values() if (row := one.at(market_ms)) is not None]
+    if not known:
+        return SourceHealth(table.venue, kind, SourceStatus.FAILED, None, "no row is out yet")
+    as_of, newest = max(known, key=lambda pair: pair[0])
+    return _health(table.venue, kind, as_of, table.dropped, old=newest.is_stale(as_of, market_ms), ended=ended)
+
+
+def _health(venue: str, kind: str, as_of_ms: int, dropped: int, *, old: bool, ended: bool) -> SourceHealth:
+    reasons = []
+    if ended:
+        reasons.append("the recording has ended")
+    elif old:
+        reasons.append("older than two intervals")
+    if dropped:
+        reasons.append(f"{dropped} invalid rows left out")
+    status = SourceStatus.STALE if old or ended else SourceStatus.OK
+    return SourceHealth(venue, kind, status, as_of_ms, "; ".join(reasons) or None)
+
+
+def _failed(venue: str, kind: str, problems: dict[str, str]) -> list[SourceHealth]:
+    return [
+        SourceHealth(f"{venue}-{asset.lower()}", kind, SourceStatus.FAILED, None, f"{asset}: {reason}")
+        for asset, reason in problems.items()
+    ]

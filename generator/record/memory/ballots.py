@@ -1,0 +1,271 @@
+"""Ballots: counted and refused ones, the crowds as locked, voters' records, and the signed bytes until published.
+
+Every function takes the connection of the transaction. At a lock the signed bytes of replaced ballots are deleted; the
+others wait for the releases that publish them, a part each.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+
+from generator.arena.ballots import Ballot, Refusal
+from generator.arena.play import Lock, PlayResult
+from generator.arena.values import BallotVerdict, Burst, Leaderboard, LockedCrowd, RecordCrowd, Round, Tally
+from generator.arena.voters import CountedVote, Voter, bursts, by_record, leaderboard
+from generator.catalog.words import Prediction, RoundPhase
+from generator.record.audit.recount import Counted, Sheet
+from generator.record.memory import tables as t
+from generator.record.memory.rows import forget, get_meta, insert_all, put_meta, upsert
+
+CHUNK: Final = 500  # SQLite allows 32,766 variables in a statement, older builds 999
+COUNTED_KEY: Final = "arena.ballots_counted"
+REPEATED: Final = Refusal.REPEATED.value
+REFUSED_KEPT: Final = 100_000
+KEPT_MS: Final = 7 * 86_400_000  # so that a site that was lost within a week can be put again
+
+
+def real_tally(connection: Connection, item: Round) -> Tally:
+    """Count the ballots of a round: so far while it is open, as locked from then on."""
+    if item.phase is not RoundPhase.OPEN:
+        return locked_tally(connection, item.round_id, simulated=False)
+    b = t.ballots.c
+    query = select(b.choice, func.count()).where(b.round_id == item.round_id, b.counts.is_(True)).group_by(b.choice)
+    counts: dict[str, int] = {row[0]: row[1] for row in connection.execute(query)}
+    return Tally(*(counts.get(str(word), 0) for word in (Prediction.BULLISH, Prediction.BEARISH, Prediction.NEUTRAL)))
+
+
+def locked_tally(connection: Connection, round_id: str, *, simulated: bool) -> Tally:
+    """Return the votes of a round at its close."""
+    c = t.tallies.c
+    query = select(c.bullish, c.bearish, c.neutral).where(c.round_id == round_id, c.simulated.is_(simulated))
+    row = connection.execute(query).one_or_none()
+    return Tally() if row is None else Tally(*row)
+
+
+def known_txids(connection: Connection, txids: frozenset[str]) -> frozenset[str]:
+    """Return which transaction ids were counted before."""
+    found: set[str] = set()
+    ordered = sorted(txids)
+    for begin in range(0, len(ordered), CHUNK):
+        query = select(t.ballots.c.txid).where(t.ballots.c.txid.in_(ordered[begin : begin + CHUNK]))
+        found.update(connection.execute(query).scalars())
+    return frozenset(found)
+
+
+def store_ballots(connection: Connection, ballots: Sequence[Ballot]) -> None:
+    """Store valid ballots; of each voter's in a round only the last by (arrival, txid) counts."""
+    if not ballots:
+        return
+    best: dict[tuple[str, str], tuple[int, str]] = {}
+    for round_id in {ballot.round_id for ballot in ballots}:
+        b = t.ballots.c
+        query = select(b.voter, b.arrived_ms, b.txid).where(b.round_id == round_id, b.counts.is_(True))
+        best.update({(round_id, voter): (arrived, txid) for voter, arrived, txid in connection.execute(query)})
+    before = dict(best)
+    for ballot in ballots:
+        key = (ballot.round_id, ballot.voter)
+        best[key] = max(best.get(key, (-1, "")), (ballot.arrived_ms, ballot.txid))
+    counted = int(get_meta(connection, COUNTED_KEY) or 0) + len(best) - len(before)
+    put_meta(connection, COUNTED_KEY, str(counted))
+    replaced = [txid for key, (_, txid) in before.items() if best[key][1] != txid]
+    for begin in range(0, len(replaced), CHUNK):
+        chunk = t.ballots.c.txid.in_(replaced[begin : begin + CHUNK])
+        connection.execute(update(t.ballots).where(chunk).values(counts=False))
+    connection.execute(
+        insert(t.ballots),
+        [
+            {
+                "txid": ballot.txid,
+                "round_id": ballot.round_id,
+                "voter": ballot.voter,
+                "choice": str(ballot.choice),
+                "arrived_ms": ballot.arrived_ms,
+                "counts": best[ballot.round_id, ballot.voter][1] == ballot.txid,
+            }
+            for ballot in ballots
+        ],
+    )
+    signed = [{"txid": ballot.txid, "round_id": ballot.round_id, "data": ballot.signed} for ballot in ballots]
+    connection.execute(insert(t.signed_ballots), signed)
+
+
+def count_refusals(
+    connection: Connection, verdicts: Iterable[BallotVerdict], on_chain: frozenset[str]
+) -> dict[str, int]:
+    """Add to the counts of refused ballots by reason, and return what was added.
+
+    Args:
+        connection: of the tick's transaction.
+        verdicts: of this tick.
+        on_chain: names of the ballots that are read again after every restart: what was counted or refused before is
+            nothing new of them.
+    """
+    refused = [verdict for verdict in verdicts if verdict.reason is not None]
+    again = _refused_before(connection, [verdict.name for verdict in refused if verdict.name in on_chain])
+    again |= {verdict.name for verdict in refused if verdict.name in on_chain and verdict.reason == REPEATED}
+    counts = Counter(str(verdict.reason) for verdict in refused if verdict.name not in again)
+    for reason, n in counts.items():
+        upsert(connection, t.rejected, {"reason": reason}, {"n": func.coalesce(_stored(reason), 0) + n})
+    new = sorted({verdict.name for verdict in refused if verdict.name in on_chain - again})
+    insert_all(connection, t.refused_on_chain, [{"txid": name} for name in new])
+    if new:
+        forget(connection, t.refused_on_chain, REFUSED_KEPT)
+    return dict(counts)
+
+
+def _refused_before(connection: Connection, names: Sequence[str]) -> set[str]:
+    found: set[str] = set()
+    c = t.refused_on_chain.c.txid
+    for begin in range(0, len(names), CHUNK):
+        found.update(connection.execute(select(c).where(c.in_(names[begin : begin + CHUNK]))).scalars())
+    return found
+
+
+def _stored(reason: str) -> Any:
+    return select(t.rejected.c.n).where(t.rejected.c.reason == reason).scalar_subquery()
+
+
+def ballot_counts(connection: Connection) -> tuple[int, int]:
+    """Return how many ballots were counted, one per voter and round, and how many were refused."""
+    counted = int(get_meta(connection, COUNTED_KEY) or 0)
+    return counted, int(connection.execute(select(func.sum(t.rejected.c.n))).scalar() or 0)
+
+
+def line_up(connection: Connection, result: PlayResult, now_ms: int) -> None:
+    """Line the counted ballots of locked rounds up for publication; forget those of rounds that never locked."""
+    starts = {after.round_id: after.start_ms for _, after in result.rounds}
+    for lock in result.locks:
+        _forget_replaced(connection, lock.round_id)
+        kept = select(func.count()).where(t.signed_ballots.c.round_id == lock.round_id)
+        # Fewer are kept of a round that was open while an older version of this program ran.
+        if lock.real.total and connection.execute(kept).scalar() == lock.real.total:
+            row = {"round_id": lock.round_id, "start_ms": starts[lock.round_id], "ballots": lock.real.total, "put": 0}
+            connection.execute(insert(t.ballot_sheets).values(**row))
+    sheets = select(t.ballot_sheets.c.round_id)
+    for before, after in result.rounds:
+        if after.phase is RoundPhase.VOID and before is not None and before.phase is not RoundPhase.LIVE:
+            s = t.signed_ballots.c
+            connection.execute(delete(t.signed_ballots).where(s.round_id == after.round_id, s.round_id.not_in(sheets)))
+    if result.locks:
+        _forget_old(connection, now_ms)
+
+
+def due(connection: Connection, size: int) -> Sheet | None:
+    """Return the next part that is to be published, of `size` ballots at most, None when all are."""
+    c = t.ballot_sheets.c
+    query = select(t.ballot_sheets).where(c.put < c.ballots).order_by(c.start_ms).limit(1)
+    row = connection.execute(query).mappings().one_or_none()
+    if row is None:
+        return None
+    b, s = t.ballots.c, t.signed_ballots.c
+    found = connection.execute(
+        select(b.txid, b.voter, b.choice, b.arrived_ms, s.data)
+        .select_from(t.ballots.join(t.signed_ballots, b.txid == s.txid))
+        .where(b.round_id == row["round_id"], b.counts.is_(True))
+        .order_by(b.txid)
+        .limit(size)
+        .offset(row["put"])
+    )
+    ballots = tuple(Counted(txid, voter, Prediction(word), at, data) for txid, voter, word, at, data in found)
+    return Sheet(row["round_id"], row["start_ms"], row["ballots"], row["put"] // size + 1, ballots, size)
+
+
+def done(connection: Connection, sheet: Sheet) -> None:
+    """Note that a part is published."""
+    c = t.ballot_sheets.c
+    put = min(sheet.total, sheet.part * sheet.size)
+    connection.execute(update(t.ballot_sheets).where(c.round_id == sheet.round_id).values(put=put))
+
+
+def line_up_again(connection: Connection) -> None:
+    """Line up again what is still kept: the site that held it was lost."""
+    kept = select(t.signed_ballots.c.round_id)
+    connection.execute(update(t.ballot_sheets).where(t.ballot_sheets.c.round_id.in_(kept)).values(put=0))
+
+
+def _forget_replaced(connection: Connection, round_id: str) -> None:
+    b, s = t.ballots.c, t.signed_ballots.c
+    replaced = select(b.txid).where(b.round_id == round_id, b.counts.is_(False))
+    connection.execute(delete(t.signed_ballots).where(s.round_id == round_id, s.txid.in_(replaced)))
+
+
+def _forget_old(connection: Connection, now_ms: int) -> None:
+    c = t.ballot_sheets.c
+    old = select(c.round_id).where(c.put == c.ballots, c.start_ms < now_ms - KEPT_MS)
+    connection.execute(delete(t.signed_ballots).where(t.signed_ballots.c.round_id.in_(old)))
+
+
+def store_crowds(connection: Connection, result: PlayResult) -> None:
+    """Work out the crowds of the rounds that were locked, and count the voters of those that resolved."""
+    after = {changed.round_id: changed for _, changed in result.rounds}
+    for lock in result.locks:
+        _store_crowd(connection, lock, after[lock.round_id])
+    for before, changed in result.rounds:
+        if before is not None and before.outcome is not None and changed.outcome is None:
+            _count(connection, before.round_id, before.outcome, -1)
+    for lesson in result.lessons:
+        _count(connection, lesson.round_id, lesson.actual_outcome, 1)
+
+
+def crowd_of(connection: Connection, round_id: str) -> LockedCrowd | None:
+    """Return what was worked out at a round's lock, None before it."""
+    c = t.locked_crowds.c
+    text = connection.execute(select(c.crowd).where(c.round_id == round_id)).scalar()
+    if text is None:
+        return None
+    noted = json.loads(text)
+    return LockedCrowd(RecordCrowd(**noted["by_record"]), tuple(Burst(**burst) for burst in noted["bursts"]))
+
+
+def rank(connection: Connection) -> Leaderboard:
+    """Rank all voters."""
+    v = t.voters.c
+    return leaderboard(Voter(*row) for row in connection.execute(select(v.address, v.resolved, v.hits)))
+
+
+def _store_crowd(connection: Connection, lock: Lock, live: Round) -> None:
+    if not lock.real.total:
+        return
+    b, v = t.ballots.c, t.voters.c
+    query = (
+        select(b.choice, b.arrived_ms, b.voter, v.resolved, v.hits)
+        .select_from(t.ballots.outerjoin(t.voters, v.address == b.voter))
+        .where(b.round_id == lock.round_id, b.counts.is_(True))
+        .order_by(b.arrived_ms, b.txid)
+    )
+    votes = [
+        CountedVote(Prediction(choice), arrived, None if resolved is None else Voter(voter, resolved, hits))
+        for choice, arrived, voter, resolved, hits in connection.execute(query)
+    ]
+    crowd = LockedCrowd(by_record(votes), bursts(votes, live.opens_ms, live.start_ms))
+    connection.execute(insert(t.locked_crowds).values(round_id=lock.round_id, crowd=json.dumps(asdict(crowd))))
+
+
+def _count(connection: Connection, round_id: str, outcome: Prediction, sign: int) -> None:
+    """Add one resolved round to every voter of it, or take it out again."""
+    b, v = t.ballots.c, t.voters.c
+    query = (
+        select(b.voter, b.choice, v.resolved, v.hits)
+        .select_from(t.ballots.outerjoin(t.voters, v.address == b.voter))
+        .where(b.round_id == round_id, b.counts.is_(True))
+    )
+    fresh, known = [], []
+    for voter, choice, resolved, hits in connection.execute(query):
+        hit = int(choice == str(outcome))
+        if resolved is None:
+            fresh.append({"address": voter, "resolved": 1, "hits": hit})
+        else:
+            known.append({"who": voter, "resolved": resolved + sign, "hits": hits + sign * hit})
+    if fresh:
+        connection.execute(insert(t.voters), fresh)
+    if known:
+        where = v.address == bindparam("who")
+        connection.execute(
+            update(t.voters).where(where).values(resolved=bindparam("resolved"), hits=bindparam("hits")), known
+        )
