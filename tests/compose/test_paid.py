@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from generator.catalog.assets import ASSETS
 from generator.catalog.products import PRODUCTS
 from generator.compose.challenge import sections
 from generator.contract.encode import encode
@@ -34,7 +35,7 @@ def test_no_paid_answer_speaks_of_how_to_trade(name: str, product: str) -> None:
 def test_the_report_has_every_part_and_each_scenario_can_be_proved_wrong() -> None:
     report = paid("full", REPORT)["report"]
 
-    assert len(report["assets"]) == 7
+    assert len(report["assets"]) == len(ASSETS)
     assert [row["name"] for row in report["scenarios"]] == ["It continues", "It rises", "It falls"]
     assert all(row["wrong_if"] for row in report["scenarios"])
     assert report["receipt"] == {
