@@ -100,7 +100,7 @@ def test_what_is_unknown_is_said_and_not_drawn() -> None:
     assert svg is not None
 
     assert [text.text for text in svg.iter("text") if "none" in (text.get("class") or "")] == ["unknown"]
-    assert len(list(svg.iter("rect"))) == len(ASSETS) - 1
+    assert len(list(svg.iter("rect"))) == len(BANDS) - 1
 
 
 def test_the_usual_move_follows_from_the_published_band() -> None:
