@@ -41,7 +41,9 @@ def test_no_text_types_a_count_a_list_of_assets_or_a_price() -> None:
     assert found == set()
 
 
-@pytest.mark.parametrize("text", ["Nine free answers", "seven coins", "BTC, ETH, XRP", "13 endpoints", "0.02 USDC"])
+@pytest.mark.parametrize(
+    "text", ["Nine free answers", "seven coins", "BTC, ETH, XRP", "13 endpoints", PRODUCTS[0].price_display]
+)
 def test_a_typed_count_is_found(text: str) -> None:
     assert TYPED.search(text)
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from generator.catalog.assets import ASSETS
-from generator.catalog.products import PRODUCTS
+from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS
 from generator.compose.challenge import sections
 from generator.contract.encode import encode
 from tests.support.bodies import bodies, composed, free, paid
@@ -120,7 +120,7 @@ def test_the_quote_can_be_paid_for_fifteen_minutes_after_the_next_tick() -> None
 
     assert quote["snapshotId"] == "000000004711"
     assert quote["valid_until"] == "2026-11-22T10:09:00Z"
-    assert quote["price_in_words"].startswith("0.02 USDC, about 2 US cents")
+    assert quote["price_in_words"].startswith(f"{PRODUCT_BY_ID['x402-atlas'].price_display}, about ")
 
 
 @pytest.mark.parametrize("name", CONTEXTS)
