@@ -19,7 +19,7 @@ from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
 from generator.site import sample
 from tests.support.clock import ManualClock
-from tests.support.services import NoBeside, NoStanding
+from tests.support.services import without_background
 
 START: Final = datetime(2026, 11, 17, 12, 0, tzinfo=UTC)
 HOURS: Final = 4 * 24
@@ -30,9 +30,7 @@ async def made(state: Path) -> dict[str, object]:
     """Return the last report of the days."""
     clock = ManualClock(START)
     app = build(GeneratorSettings(state_dir=state), clock, None)
-    app.publisher.standing.close()
-    app.publisher.beside.close()
-    app.publisher.standing, app.publisher.beside = NoStanding(), NoBeside(app.record.memory)
+    without_background(app)
     await open_market(app, clock.now(), lambda *_: None, 0)
     for _ in range(HOURS):
         await tick(app, clock.now())

@@ -7,7 +7,6 @@ from typing import Final
 
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.counts import ASSETS_IN_WORDS, ENDPOINTS_IN_WORDS, PRODUCTS_IN_WORDS
-from generator.catalog.downloads import DATA_PACKAGE, SERIES
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import (
     ARENA,
@@ -41,9 +40,7 @@ ONCE_CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
 # A file of a release under its generation, /g/<generation>/<path>: it goes away when the release is pruned.
 PINNED_CACHE_CONTROL: Final = "public, max-age=600, immutable"
 # JSON that stays as it is over many ticks: it names none.
-LASTING_JSON: Final = frozenset(
-    {ROUNDS_JSON, OPENAPI_JSON, FEED_JSON, DATA_PACKAGE, SAMPLE_JSON, *(series.schema for series in SERIES)}
-)
+LASTING_JSON: Final = frozenset({ROUNDS_JSON, OPENAPI_JSON, FEED_JSON, SAMPLE_JSON})
 # Every file of a release that is JSON; one that is not here is not published. Immutable files are checked elsewhere.
 JSON_FILES: Final = frozenset(
     {*(row.path for row in ENDPOINTS), *map(reasoning_path, ASSETS), STATUS_JSON, *LASTING_JSON}

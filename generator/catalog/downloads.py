@@ -1,4 +1,4 @@
-"""What can be downloaded of the record: files, and every field of their rows. One list for header, schema and docs."""
+"""What can be downloaded of the record: files and their columns, which docs/feeds.md explains."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from generator.catalog.links import ROUNDS_JSON, TRACK_RECORD
 CSV: Final = "text/csv"
 JSON_LINES: Final = "application/jsonl"
 SUMS: Final = f"{TRACK_RECORD}SHA256SUMS"
-DATA_PACKAGE: Final = f"{TRACK_RECORD}datapackage.json"
 MONTHS: Final = "/files/track-record/"  # below it, a folder for every month that is over
 
 
@@ -25,19 +24,33 @@ class Download:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordFile:
+    """One file as it was made: its path, series and format, content, and month (None: the running one)."""
+
+    path: str
+    series: str
+    ending: str
+    rows: int
+    bytes: int
+    sha256: str
+    month: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The last part of its path; no two files share it."""
+        return self.path.rsplit("/", 1)[-1]
+
+
+@dataclass(frozen=True, slots=True)
 class Field:
     """One column of a CSV file, and the place of the same value in a line of JSON.
 
     Args:
         name: of the column.
-        type: as in Table Schema: string, datetime, number, integer, boolean.
-        meaning: one sentence.
         place: keys that lead to it in a line of JSON; the name when not given.
     """
 
     name: str
-    type: str
-    meaning: str
     place: tuple[str, ...] = ()
 
     @property
@@ -46,81 +59,45 @@ class Field:
         return self.place or (self.name,)
 
 
-def _triple(prefix: str, what: str, *place: str) -> tuple[Field, ...]:
-    words = (("down", "BEARISH"), ("neutral", "NEUTRAL"), ("up", "BULLISH"))
-    return tuple(
-        Field(f"{prefix}_{side}", "number", f"{what} of {word}, 0 to 1.", (*place, side)) for side, word in words
-    )
+def _plain(*names: str) -> tuple[Field, ...]:
+    return tuple(map(Field, names))
 
 
-_COMMON: Final = (
-    Field("source_mode", "string", "Where the prices come from: live, recorded or simulated. Only live is a market."),
-    Field(
-        "warm_up",
-        "boolean",
-        "True for what was played on past data before the service first started; counted apart in every score.",
-    ),
-)
-_PRICES: Final = (
-    Field("start_price", "number", "Price in USD at the start, 6 significant digits."),
-    Field("end_price", "number", "Price in USD at the end."),
-    Field("change_bps", "number", "Change between the two prices in basis points (hundredths of a percent)."),
-    Field("outcome", "string", "What came: BULLISH above the band, BEARISH below it, else NEUTRAL; empty when void."),
-)
-_VOID: Final = Field("void_reason", "string", "Why there is no outcome; such a row is kept and not scored.")
+def _triple(prefix: str, *place: str) -> tuple[Field, ...]:
+    return tuple(Field(f"{prefix}_{side}", (*place, side)) for side in ("down", "neutral", "up"))
+
+
+def _below(place: str, *names: str) -> tuple[Field, ...]:
+    return tuple(Field(name, (place, name)) for name in names)
+
+
+_PRICES: Final = ("start_price", "end_price", "change_bps", "outcome")
 
 HOURLY_FIELDS: Final = (
-    Field("asset", "string", "Ticker of the asset."),
-    Field("start", "datetime", "Start of the hour, UTC."),
-    Field("end", "datetime", "End of the hour, UTC."),
-    Field("made", "datetime", "When the forecast was stored, before the start."),
-    *_COMMON,
-    Field("prediction", "string", "The forecast in one word: BULLISH, BEARISH or NEUTRAL."),
-    *_triple("probability", "Chance that the forecast gave", "probabilities"),
-    *_triple("base_rate", "How often that came before, as known when the forecast was made: share", "base_rate"),
-    Field("previous_outcome", "string", "The asset's last outcome known when the forecast was made."),
-    Field("band_bps", "number", "Half width of the neutral band in basis points, fixed with the forecast."),
-    *_PRICES,
-    Field("correct", "boolean", "Whether the word was what came; empty when void."),
-    _VOID,
+    *_plain("asset", "start", "end", "made", "source_mode", "warm_up", "prediction"),
+    *_triple("probability", "probabilities"),
+    *_triple("base_rate", "base_rate"),
+    *_plain("previous_outcome", "band_bps", *_PRICES, "correct", "void_reason"),
 )
 ROUND_FIELDS: Final = (
-    Field("round_id", "string", "Asset and start of the round."),
-    Field("asset", "string", "Ticker of the asset."),
-    Field("phase", "string", "resolved or void."),
-    Field("opened", "datetime", "When votes opened and the forecast was sealed, UTC."),
-    Field("start", "datetime", "When votes closed and the round went live, UTC."),
-    Field("end", "datetime", "When it ended, UTC."),
-    *_COMMON,
-    Field("commitment", "string", "SHA-256 of the sealed forecast (canonical JSON, in the JSON Lines) and its salt."),
-    Field("salt", "string", "The salt."),
-    Field("prediction", "string", "The brain's word: BULLISH, BEARISH or NEUTRAL.", ("forecast", "prediction")),
-    Field("confidence", "number", "The chance of that word, 0 to 100.", ("forecast", "confidence")),
-    *_triple("probability", "Chance that the brain gave", "forecast", "probabilities"),
-    *_triple("base_rate", "How often that came before: share", "forecast", "base_rate"),
-    Field("previous_outcome", "string", "The asset's last outcome known when the forecast was sealed."),
-    Field("band_bps", "number", "Half width of the neutral band in basis points.", ("forecast", "band_bps")),
-    Field("regime_mode", "string", "The market's regime when it was sealed.", ("forecast", "regime_mode")),
-    Field("price_basis", "string", "How prices were fixed."),
-    *_PRICES,
-    _VOID,
-    Field("votes_bullish", "integer", "Votes counted for BULLISH, simulated ones included.", ("votes", "bullish")),
-    Field("votes_bearish", "integer", "Votes counted for BEARISH.", ("votes", "bearish")),
-    Field("votes_neutral", "integer", "Votes counted for NEUTRAL.", ("votes", "neutral")),
-    Field("simulated_bullish", "integer", "Of them simulated by the demo.", ("simulated_votes", "bullish")),
-    Field("simulated_bearish", "integer", "Of them simulated by the demo.", ("simulated_votes", "bearish")),
-    Field("simulated_neutral", "integer", "Of them simulated by the demo.", ("simulated_votes", "neutral")),
-    Field("human_consensus", "string", "What most voters said; NONE without votes.", ("lesson", "human_consensus")),
-    Field("brain_correct", "integer", "1 if the brain was right, else 0.", ("lesson", "brain_correct")),
-    Field("crowd_correct", "integer", "1 if the voters were right, else 0.", ("lesson", "crowd_correct")),
-    Field("pattern_type", "string", "Who was right, in one word.", ("lesson", "pattern_type")),
-    Field(
+    *_plain("round_id", "asset", "phase", "opened", "start", "end", "source_mode", "warm_up", "commitment", "salt"),
+    *_below("forecast", "prediction", "confidence"),
+    *_triple("probability", "forecast", "probabilities"),
+    *_triple("base_rate", "forecast", "base_rate"),
+    Field("previous_outcome"),
+    *_below("forecast", "band_bps", "regime_mode"),
+    *_plain("price_basis", *_PRICES, "void_reason"),
+    *(Field(f"votes_{side}", ("votes", side)) for side in ("bullish", "bearish", "neutral")),
+    *(Field(f"simulated_{side}", ("simulated_votes", side)) for side in ("bullish", "bearish", "neutral")),
+    *_below(
+        "lesson",
+        "human_consensus",
+        "brain_correct",
+        "crowd_correct",
+        "pattern_type",
         "shared_intelligence_score",
-        "number",
-        "0 to 100, defined in the methodology.",
-        ("lesson", "shared_intelligence_score"),
+        "learning_score",
     ),
-    Field("learning_score", "number", "0 to 100, defined in the methodology.", ("lesson", "learning_score")),
 )
 
 
@@ -131,11 +108,6 @@ class Series:
     name: str
     title: str
     fields: tuple[Field, ...]
-
-    @property
-    def schema(self) -> str:
-        """The path of the Table Schema of its CSV files."""
-        return f"{TRACK_RECORD}{self.name}.schema.json"
 
 
 SERIES: Final = (
@@ -152,11 +124,6 @@ DOWNLOADS: Final = (
     ),
     Download(
         SUMS, "text/plain; charset=utf-8", "SHA-256 of the other files of this folder and of the months that are over"
-    ),
-    Download(DATA_PACKAGE, "application/json", "Every file with its rows and digest, as a Data Package"),
-    *(
-        Download(series.schema, "application/json", f"Every column of {series.name}.csv described, as a Table Schema")
-        for series in SERIES
     ),
     Download(
         ROUNDS_JSON, "application/json", "The last 500 finished Arena rounds with forecast, salt, votes and prices"

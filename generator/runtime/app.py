@@ -31,10 +31,11 @@ from generator.release.values import SiteStore, VaultStore
 from generator.release.variants import Variants
 from generator.runtime.market import DAYS_OF_HISTORY, Market
 from generator.settings import GeneratorSettings
-from generator.site.beside import Beside
+from generator.site.background import BackgroundFiles
+from generator.site.feeds import Feeds
 from generator.site.pages.render import Pages
+from generator.site.resources import Assets
 from generator.site.sample import Sample
-from generator.site.standing import Standing
 from generator.wings.bucket.places import site_store, vault_store
 
 if TYPE_CHECKING:
@@ -80,10 +81,11 @@ class Publisher:
         site: names and addresses that stand in bodies.
         releases: the published site.
         vault: what is for sale.
-        standing: discovery files, and what else seldom changes.
+        assets: scripts and style sheets.
         sample: the report given away.
         pages: HTML and Markdown.
-        beside: feeds, pictures and downloads.
+        feeds: of regimes and rounds.
+        background: OpenAPI, pictures and downloads.
         variants: compressed forms.
         checker: of every file before it is published.
         last_good: bytes of the files that could be made last.
@@ -92,18 +94,18 @@ class Publisher:
     site: Site
     releases: SiteStore
     vault: VaultStore
-    standing: Standing
+    assets: Assets
     sample: Sample
     pages: Pages
-    beside: Beside
+    feeds: Feeds
+    background: BackgroundFiles
     variants: Variants
     checker: Checker
     last_good: LastGood
 
     def close(self) -> None:
         """End background work."""
-        self.standing.close()
-        self.beside.close()
+        self.background.close()
 
 
 @dataclass
@@ -178,10 +180,11 @@ def build(
                 site=site_of(settings),
                 releases=releases,
                 vault=vault_store(settings.vault_path, settings.vault_bucket, fence),
-                standing=Standing(releases.shown, last_good),
+                assets=Assets.load(),
                 sample=Sample(memory),
                 pages=Pages(),
-                beside=Beside(memory, releases.shown, last_good),
+                feeds=Feeds(memory.regime_changes),
+                background=BackgroundFiles(memory, last_good),
                 variants=Variants(),
                 checker=checker,
                 last_good=last_good,

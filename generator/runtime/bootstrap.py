@@ -18,7 +18,8 @@ from generator.compose.all import compose_free
 from generator.compose.context import DayBefore, Freshness, Site, TickContext, Ticks
 from generator.contract.encode import encode
 from generator.errors import PublishError
-from generator.market.values import AssetObservation, BarFrame, Observation, SourceHealth
+from generator.market.bars import BarFrame
+from generator.market.observation import AssetObservation, Observation, SourceHealth
 from generator.release.check import Checker
 from generator.release.last_good import Kind, LastGood
 from generator.release.release import POINTER, Releases
@@ -29,12 +30,12 @@ from generator.runtime.market import to_ms
 from generator.runtime.publication import pages, rounds_file
 from generator.runtime.tick import VALID_S
 from generator.settings import GeneratorSettings
+from generator.site.background import static_files
 from generator.site.downloads import no_downloads
 from generator.site.feeds import Feeds
 from generator.site.pages.render import Pages, PageView
 from generator.site.resources import static_assets
 from generator.site.sample import bundled
-from generator.site.standing import make
 
 REASON: Final = "not started yet"
 
@@ -89,7 +90,7 @@ def ensure(settings: GeneratorSettings, at: datetime) -> bool:
 def ensure_in_store(app: App, at: datetime) -> bool:
     """Lay the bootstrap release into an object store that has no pointer; see `lay_down`. Asked of who leads.
 
-    A store that is away is told and waited for: the first tick's release needs none before it.
+    A store that is away is logged; the first tick's release needs none before it.
 
     Raises:
         PublishError: the bucket, the credentials or the pointer will not do.
@@ -113,15 +114,15 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
     context = _context(site, mode, at)
     last_good = LastGood()
     free = {path: body.as_json() for path, body in compose_free(context).items()}
-    standing = last_good.attempt(Kind.DISCOVERY, lambda: make(site, {}, at), OPENAPI_JSON)
-    view = PageView(context, free, standing.schemas if standing else {})
+    static = last_good.attempt(Kind.DISCOVERY, lambda: static_files(site, {}, at), OPENAPI_JSON)
+    view = PageView(context, free, static.schemas if static else {})
     downloads = {
-        SUMS: lambda: no_downloads(site, mode, at).files,
+        SUMS: lambda: no_downloads(mode).files,
         ROUNDS_JSON: lambda: rounds_file(site.project, []),
         SAMPLE_JSON: lambda: {SAMPLE_JSON: encode(bundled())},
     }
-    files = dict(static_assets()) | (standing.files if standing else {}) | pages(renderer or Pages(), view, last_good)
-    files |= last_good.attempt(Kind.FEED, lambda: Feeds().files(site, mode, (), (), at), "feeds") or {}
+    files = {**static_assets(), **(static.files if static else {}), **pages(renderer or Pages(), view, last_good)}
+    files |= last_good.attempt(Kind.FEED, lambda: Feeds(lambda _: ()).files(site, mode, (), None, at), "feeds") or {}
     for name, download in downloads.items():
         files |= last_good.attempt(Kind.DOWNLOAD, download, name) or {}
     return files | {path: encode(body) for path, body in free.items()}
@@ -143,13 +144,13 @@ def _context(site: Site, mode: SourceMode, at: datetime) -> TickContext:
         ),
         observation=Observation(mode, now_ms, nothing, health, BarFrame.empty(ASSETS)),
         reading=None,
-        arena=_nobody_played(),
+        arena=_no_arena(),
         day_before=DayBefore(),
         ticks=Ticks(0, 0, None),
     )
 
 
-def _nobody_played() -> ArenaView:
+def _no_arena() -> ArenaView:
     none = RunningTotals()
     return ArenaView(
         live=None,

@@ -7,25 +7,25 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from generator.catalog.discovery import DISCOVERY_FILES
+from generator.catalog.discovery import FEEDS
 from generator.catalog.formats import iso, share
-from generator.catalog.links import ROUNDS_JSON, ROUNDS_PUBLISHED, SAMPLE_JSON
+from generator.catalog.links import ROUNDS_JSON, ROUNDS_PUBLISHED, SAMPLE_JSON, STATUS_JSON
 from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.all import Composed
 from generator.compose.context import TickContext
+from generator.contract.base import Body
 from generator.contract.encode import encode
+from generator.contract.paid_human_report import X402HumanReportPaidResponse
 from generator.record.logbook import RecordFiles
 from generator.release.last_good import Kind, LastGood
 from generator.release.vault import Offer
 from generator.runtime.app import App
-from generator.site.beside import Sidelong
+from generator.site.background import BackgroundRelease, Bodies, TickFiles
 from generator.site.charts.report import illustrated, report_charts
-from generator.site.examples import as_example
 from generator.site.pages.render import Pages, PageView
 
 PREDICTIONS_SHOWN: Final = 700
 HUMAN_REPORT: Final = "x402-atlas-human-report"
-DISCOVERY: Final = tuple(row.path for row in DISCOVERY_FILES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +43,20 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
-    """Bodies by path and by product, and files of the release, of which `lasting` seldom change."""
+class Prepared:
+    """What a tick publishes, checked and in memory, but for what only a leader has.
 
-    free: Mapping[str, dict[str, Any]]
-    paid: Mapping[str, dict[str, Any]]
-    plain: Mapping[str, bytes]
+    Args:
+        tick: context and bodies.
+        files: path -> bytes, without packed variants.
+        lasting: those of them that seldom change.
+        background: the part of them that a thread made.
+    """
+
+    tick: TickFiles
+    files: Mapping[str, bytes]
     lasting: frozenset[str]
-    aside: Sidelong
+    background: BackgroundRelease
 
 
 def publish(app: App, context: TickContext, composed: Composed, record: RecordFiles, at: datetime) -> Report:
@@ -59,50 +65,57 @@ def publish(app: App, context: TickContext, composed: Composed, record: RecordFi
     Raises:
         PublishError: the vault or the site could not be written; what readers see is the last release.
     """
-    made = _make(app, context, composed, at)
+    prepared = prepare(app, context, composed, at)
+    tick, background, generation = prepared.tick, prepared.background, context.freshness.generation
     sample = app.publisher.last_good.make(
-        Kind.DOWNLOAD, (SAMPLE_JSON,), lambda: {SAMPLE_JSON: app.publisher.sample.file(made.paid[HUMAN_REPORT], at)}
+        Kind.DOWNLOAD, (SAMPLE_JSON,), lambda: {SAMPLE_JSON: app.publisher.sample.file(tick.paid[HUMAN_REPORT], at)}
     )
     files = app.publisher.variants.add(
-        {**made.plain, **sample, **record.in_release}, lasting={*made.lasting, SAMPLE_JSON}
+        {**prepared.files, **sample, **record.in_release}, lasting={*prepared.lasting, SAMPLE_JSON}
     )
-    aside, generation = made.aside, context.freshness.generation
-    once = {**record.immutable, **aside.once}
+    once = {**record.immutable, **background.once}
     app.publisher.checker.check(generation, files, once)
-    app.publisher.checker.check_paid(generation, made.paid)
-    paid = {product: encode(body) for product, body in made.paid.items()}
-    app.publisher.vault.publish(_offer(app, context, composed, paid))
+    app.publisher.checker.check_paid(generation, tick.paid)
+    app.publisher.vault.publish(_offer(app, context, composed, tick.paid))
     written = app.publisher.releases.publish(generation, files, at.timestamp(), once)
     app.record.logbook.done(record, context.freshness.tick_id, generation, context.freshness.generated_ms)
-    app.publisher.beside.done(aside, context, made.free, at)
-    return _report(context, made.free["/status.json"]["status"], len(files), written)
+    app.publisher.background.published(background, tick, at)
+    return _report(context, tick.free[STATUS_JSON]["status"], len(files), written)
 
 
-def _make(app: App, context: TickContext, composed: Composed, at: datetime) -> _Made:
-    """Make every file that anybody could make; nothing is written."""
+def prepare(app: App, context: TickContext, composed: Composed, at: datetime) -> Prepared:
+    """Make every file but those of the record's log; nothing is written."""
     last_good = app.publisher.last_good
-    free = {path: body.as_json() for path, body in composed.free.items()}
-    paid = {product: body.as_json() for product, body in composed.paid.items()}
-    report = paid[HUMAN_REPORT]
     charts = report_charts(context, lambda name, draw: last_good.attempt(Kind.PICTURE, draw, name))
-    paid[HUMAN_REPORT] = illustrated(report, charts)
-
-    def examples() -> dict[str, Any]:
-        shown = paid | {HUMAN_REPORT: illustrated(report, charts, cut=True)}
-        return free | {product: as_example(body) for product, body in shown.items()}
-
-    bodies = {path: encode(body) for path, body in free.items()}
+    report = composed.paid[HUMAN_REPORT]
+    assert isinstance(report, X402HumanReportPaidResponse)
+    paid = {**composed.paid, HUMAN_REPORT: illustrated(report, charts)}
+    tick = TickFiles(context, _plain(composed.free), _plain(paid))
+    background = app.publisher.background.files(tick, at)
     played = app.record.memory.resolved_rounds(ROUNDS_PUBLISHED)
     due = app.record.memory.settled_predictions(PREDICTIONS_SHOWN)
-    standing = last_good.make(
-        Kind.DISCOVERY, DISCOVERY, lambda: app.publisher.standing.files(app.publisher.site, examples(), at)
+    regime = context.reading.regime.label if context.reading else None
+    feeds = last_good.make(
+        Kind.FEED,
+        [feed.path for feed in FEEDS],
+        lambda: app.publisher.feeds.files(context.site, context.observation.mode, played, regime, at),
     )
-    standing |= app.publisher.standing.assets
     rounds = last_good.make(Kind.DOWNLOAD, (ROUNDS_JSON,), lambda: rounds_file(app.publisher.site.project, played))
-    aside = app.publisher.beside.now(context, free, played, at)
-    view = PageView(context, free, app.publisher.standing.schemas, played, due, aside.shares, aside.months)
-    plain = {**standing, **pages(app.publisher.pages, view, last_good), **bodies, **rounds, **aside.files}
-    return _Made(free, paid, plain, frozenset({*standing, ROUNDS_JSON}), aside)
+    view = PageView(context, tick.free, background.schemas, played, due, background.shares, background.months)
+    bodies = {path: encode(body) for path, body in tick.free.items()}
+    files = {
+        **app.publisher.assets.files,
+        **background.files,
+        **pages(app.publisher.pages, view, last_good),
+        **bodies,
+        **rounds,
+        **feeds,
+    }
+    return Prepared(tick, files, background.lasting | app.publisher.assets.files.keys() | {ROUNDS_JSON}, background)
+
+
+def _plain(bodies: Mapping[str, Body]) -> dict[str, dict[str, Any]]:
+    return {name: body.as_json() for name, body in bodies.items()}
 
 
 def pages(renderer: Pages, view: PageView, last_good: LastGood) -> dict[str, bytes]:
@@ -119,7 +132,7 @@ def rounds_file(project: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, by
     return {ROUNDS_JSON: encode(body)}
 
 
-def _offer(app: App, context: TickContext, composed: Composed, paid: Mapping[str, bytes]) -> Offer:
+def _offer(app: App, context: TickContext, composed: Composed, paid: Bodies) -> Offer:
     freshness = context.freshness
     head: dict[str, Any] = {
         "tick_id": freshness.tick_id,
@@ -128,10 +141,11 @@ def _offer(app: App, context: TickContext, composed: Composed, paid: Mapping[str
         "source_mode": context.observation.mode.value,
         "project": context.site.project,
         "disclaimer": DISCLAIMER,
-        "assets_version": app.publisher.standing.assets_version,
+        "assets_version": app.publisher.assets.version,
     }
     as_of = iso(context.observation.market_ms)
-    return Offer(freshness.generation, head, as_of, paid, composed.challenges, composed.bazaar)
+    sold = {product: encode(body) for product, body in paid.items()}
+    return Offer(freshness.generation, head, as_of, sold, composed.challenges, composed.bazaar)
 
 
 def _report(context: TickContext, status: str, files: int, written: int) -> Report:

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from gateway.wire.networks import NETWORKS
 from generator.catalog.discovery import FEEDS, PAGES, QUERY_NOTES
-from generator.catalog.downloads import DATA_PACKAGE
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import BUYER, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML, STATUS_JSON
 from generator.catalog.products import PRODUCTS, X402_VERSION
@@ -61,7 +60,6 @@ def api_catalog(site: Site) -> dict[str, Any]:
         "service-meta": [{"href": f"{base}/.well-known/x402", "type": "application/json"}],
         "status": [{"href": base + STATUS_JSON, "type": "application/json"}],
         "alternate": [{"href": base + feed.path, "type": feed.media_type, "title": feed.title} for feed in FEEDS],
-        "describedby": [{"href": base + DATA_PACKAGE, "type": "application/json", "title": "The record of forecasts"}],
     }
     return {"linkset": [{"anchor": f"{base}/.well-known/api-catalog", "item": items}, described]}
 

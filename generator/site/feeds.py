@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -19,7 +19,7 @@ from generator.catalog.words import SourceMode
 from generator.compose.context import Site
 from generator.contract.encode import encode
 from generator.record.memory.history import RegimeChange
-from generator.site.pages.format import count, moment, ms_of, signed, word
+from generator.site.format import count, moment, ms_of, signed, word
 from generator.site.pages.render import environment
 from generator.site.resources import Resources
 
@@ -51,10 +51,21 @@ class Entry:
 
 
 class Feeds:
-    """Make both feeds; they are kept while there is no news."""
+    """Make both feeds; they are kept while there is no news.
 
-    def __init__(self, resources: Resources | None = None) -> None:
+    Args:
+        read_changes: returns at most that many changes of the regime, newest first; asked when the regime is another
+            one, and each hour, so that a change within ticks that failed is told too.
+        resources: where the template lies; located when not given.
+    """
+
+    def __init__(
+        self, read_changes: Callable[[int], Sequence[RegimeChange]], resources: Resources | None = None
+    ) -> None:
+        self._read_changes = read_changes
         self._env = environment(resources or Resources.locate())
+        self._read_of: object = None
+        self._changes: Sequence[RegimeChange] = ()
         self._of: object = None
         self._files: dict[str, bytes] = {}
 
@@ -63,7 +74,7 @@ class Feeds:
         site: Site,
         mode: SourceMode,
         rounds: Sequence[Mapping[str, Any]],
-        changes: Sequence[RegimeChange],
+        regime: str | None,
         at: datetime,
     ) -> dict[str, bytes]:
         """Return path -> bytes of the two feeds.
@@ -72,11 +83,15 @@ class Feeds:
             site: names and addresses.
             mode: where the prices come from.
             rounds: rows of `/arena/rounds.json`, newest first.
-            changes: of the regime, newest first, one more than are to be told.
+            regime: its label now.
             at: aware time of the tick; only its day shows, and only while there is no news at all.
         """
-        newest = rounds[: 2 * ENTRIES]
-        of = (site, mode, tuple(row["round_id"] for row in newest), tuple(changes), None if newest else at.date())
+        read_of = (regime, at.replace(minute=0, second=0, microsecond=0))
+        if self._read_of != read_of:
+            self._changes = tuple(self._read_changes(CHANGES_READ))
+            self._read_of = read_of
+        newest, changes = rounds[: 2 * ENTRIES], self._changes
+        of = (site, mode, tuple(row["round_id"] for row in newest), changes, None if newest else at.date())
         if self._of != of:
             entries = news(site, mode, newest, changes)
             self._files = {

@@ -1,12 +1,13 @@
-"""The pictures that pages show where they are shared (Open Graph): which there are, and what they say."""
+"""The pictures that pages show where they are shared (Open Graph): what they say, drawn as SVG and rendered to PNG."""
 
 from __future__ import annotations
 
-import struct
-import zlib
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
+
+import resvg_py
 
 from generator.arena.values import Rate, TrackRecord
 from generator.catalog.counts import ENDPOINTS_IN_WORDS
@@ -16,15 +17,70 @@ from generator.catalog.links import ARENA
 from generator.catalog.text.labels import regime_headline
 from generator.catalog.words import Prediction, SourceMode
 from generator.compose.context import TickContext
-from generator.site.pages.format import count, moment
-from generator.site.picture_draw import Card, Drawing, draw
+from generator.site.format import count, moment
+from generator.site.pages.render import environment
+from generator.site.resources import Resources
 
 EVERY_S: Final = 900
 PICTURES: Final = {**SHARE_PICTURES, "": SHARE_PICTURE}
-_PNG: Final = b"\x89PNG\r\n\x1a\n"
-_HEAD_BYTES: Final = len(_PNG) + 25  # the signature and the first chunk
-_TITLE: Final = b"Description\0\0\0\0\0"  # of an iTXt chunk: keyword, not packed, no language
 MARKS: Final = {SourceMode.SIMULATED: "SIMULATED", SourceMode.RECORDED: "REPLAYED"}
+NOTICE: Final = "For learning only. Not advice."
+LEFT: Final = 64  # pixels; the right margin is the same
+ROOM: Final = SHARE_PICTURE.width - 2 * LEFT
+LONGEST_ALT: Final = 400
+# Widths of letters in Open Sans Semibold, in parts of the font size, rounded up; other letters count as a whole one.
+_WIDTHS: Final = (
+    (0.28, "'.,:;!ijl \N{NO-BREAK SPACE}"),
+    (0.33, "IJ()[]-"),
+    (0.39, "ft/\\{}"),
+    (0.50, 'zcsr"?_'),
+    (0.56, "vyxgSLFE*|^"),
+    (0.59, "0123456789aekTYZ$+<=>~`\N{EN DASH}\N{MINUS SIGN}"),
+    (0.64, "obdpqhnuCKPRVX"),
+    (0.75, "ABDGHU#&"),
+    (0.87, "wNOQ%"),
+)
+_EM: Final = {sign: width for width, signs in _WIDTHS for sign in signs}
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One figure with what it means, next to or below the words."""
+
+    number: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Everything a picture shows, in words; equal drawings give equal bytes.
+
+    Args:
+        project: its name, at the top.
+        mark: SIMULATED or REPLAYED, empty for a live market.
+        kicker: above the headline.
+        headline: one short sentence.
+        text: a second one.
+        cards: at most two figures with their worth.
+        bar: shares of bullish, neutral and bearish votes, 0..1, or None.
+        as_of: at the foot, empty where nothing changes.
+    """
+
+    project: str
+    mark: str
+    kicker: str
+    headline: str
+    text: str
+    cards: tuple[Card, ...] = ()
+    bar: tuple[float, float, float] | None = None
+    as_of: str = ""
+
+    def alt(self) -> str:
+        """Say the same for readers who do not see the picture."""
+        figures = [f"{card.number} {card.meaning}" for card in self.cards]
+        marked = [f"{self.mark.capitalize()} data"] if self.mark else []
+        parts = [f"{self.kicker}: {self.headline}", *figures, *marked, self.as_of, NOTICE]
+        return (". ".join(part.rstrip(".") for part in parts if part) + ".")[:LONGEST_ALT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,77 +89,125 @@ class Pictures:
 
     Args:
         files: path -> PNG.
-        shares: page path -> the picture with its words; pages that are not here have that of "".
+        shares: page path -> the picture with its alternative text; pages that are not here have that of "".
     """
 
     files: Mapping[str, bytes]
     shares: Mapping[str, SharePicture]
 
 
-def pictures(drawings: Mapping[str, Drawing], before: Pictures | None = None) -> Pictures:
+def pictures(drawings: Mapping[str, Drawing], resources: Resources | None = None) -> Pictures:
     """Draw what each page shows.
 
     Args:
-        drawings: page path -> what is to be seen; "" for all other pages.
-        before: made before; a picture whose words are the same is taken over.
+        drawings: page path -> its drawing; "" for all other pages.
+        resources: where template and fonts are; located when not given.
     """
-    files: dict[str, bytes] = {}
-    shares: dict[str, SharePicture] = {}
-    for page, drawing in drawings.items():
-        place = PICTURES[page]
-        shares[page] = replace(place, alt=drawing.alt())
-        if before is not None and before.shares.get(page) == shares[page]:
-            files[place.path] = before.files[place.path]
-        else:
-            files[place.path] = described(draw(drawing), shares[page].alt)
+    resources = resources or Resources.locate()
+    shares = {page: replace(PICTURES[page], alt=drawing.alt()) for page, drawing in drawings.items()}
+    files = {PICTURES[page].path: png(svg(drawing, resources), resources) for page, drawing in drawings.items()}
     return Pictures(files, shares)
 
 
-def published_pictures(files: Mapping[str, bytes]) -> Pictures | None:
-    """Return the pictures of a release as it was published; None unless all are there, whole, and say what they show.
-
-    Args:
-        files: of a release, with others or without.
-    """
-    found: dict[str, bytes] = {}
-    shares: dict[str, SharePicture] = {}
-    for page, place in PICTURES.items():
-        alt = description(files.get(place.path, b""))
-        if alt is None:
-            return None
-        found[place.path], shares[page] = files[place.path], replace(place, alt=alt)
-    return Pictures(found, shares)
-
-
-def described(png: bytes, alt: str) -> bytes:
-    """Put into a picture what it shows in words, as an iTXt chunk `Description` right after its head."""
-    body = b"iTXt" + _TITLE + alt.encode()
-    chunk = struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
-    return png[:_HEAD_BYTES] + chunk + png[_HEAD_BYTES:]
-
-
-def description(png: bytes) -> str | None:
-    """Return what a picture says of itself; None if it says nothing, or is not whole."""
-    if not png.startswith(_PNG):
-        return None
-    told, last = None, b""
-    for body in _chunks(png):
-        last = body[:4]
-        if body.startswith(b"iTXt" + _TITLE):
-            told = body[4 + len(_TITLE) :].decode(errors="replace")
-    return told if last == b"IEND" else None
+def svg(drawing: Drawing, resources: Resources) -> str:
+    """Return a drawing as an SVG document of the share picture's size."""
+    headline_sizes = (68, 60, 52, 46) if drawing.cards else (80,)
+    headline = _fitted(drawing.headline, headline_sizes, 1 if drawing.bar else 2)
+    only_one_line = drawing.bar or (drawing.cards and len(headline["lines"]) > 1)
+    return (
+        environment(resources)
+        .get_template("share.svg")
+        .render(
+            project=_shortened(drawing.project, 32, ROOM - 76 - (220 if drawing.mark else 0)),
+            mark=drawing.mark,
+            kicker=drawing.kicker,
+            headline=headline,
+            text={"size": 30, "lines": _sentences(drawing.text, 30, 1 if only_one_line else 2)},
+            bar=_bar(drawing.bar),
+            cards=_cards(drawing.cards),
+            notice=NOTICE,
+            as_of=drawing.as_of,
+        )
+    )
 
 
-def _chunks(png: bytes) -> Iterator[bytes]:
-    """Give kind and content of every chunk, up to the first that is not whole."""
-    at = len(_PNG)
-    while at + 12 <= len(png):
-        (size,) = struct.unpack_from(">I", png, at)
-        body = png[at + 4 : at + 8 + size]
-        if png[at + 8 + size : at + 12 + size] != struct.pack(">I", zlib.crc32(body)):
-            return
-        yield body
-        at += 12 + size
+def png(document: str, resources: Resources) -> bytes:
+    """Render an SVG document with the fonts of the site, none of the machine: equal documents give equal bytes."""
+    fonts = [str(path) for path in sorted((resources.site / "fonts").glob("*.ttf"))]
+    return bytes(resvg_py.svg_to_bytes(svg_string=document, skip_system_fonts=True, font_files=fonts))
+
+
+def _fitted(text: str, sizes: tuple[int, ...], most: int) -> dict[str, Any]:
+    """Break a headline at the largest size at which it fits into `most` lines; at the smallest it is cut."""
+    for size in sizes:
+        lines = _wrapped(text, size, ROOM, most + 1)
+        if len(lines) <= most:
+            break
+    return {"size": size, "lines": _wrapped(text, size, ROOM, most)}
+
+
+def _sentences(text: str, size: int, most: int) -> list[str]:
+    """Break as many whole sentences as `most` lines hold; a first one that is too long is cut."""
+    for end in reversed([found.start() + 1 for found in re.finditer(r"[.:?](?=\s|$)", text)]):
+        lines = _wrapped(text[:end], size, ROOM, most + 1)
+        if len(lines) <= most:
+            return lines
+    return _wrapped(text, size, ROOM, most)
+
+
+def _cards(cards: tuple[Card, ...]) -> list[dict[str, Any]]:
+    gap = 24
+    width = (ROOM - gap * (len(cards) - 1)) // len(cards) if cards else 0
+    placed = []
+    for place, card in enumerate(cards):
+        left = LEFT + place * (width + gap)
+        size = 56 if any(sign.isdigit() for sign in card.number) else 40
+        text_left = left + 44 + round(_width(card.number, size))
+        lines = _wrapped(card.meaning, 23, left + width - 20 - text_left, 4)
+        placed.append({"number": card.number, "size": size, "left": left, "width": width, "text_left": text_left})
+        placed[-1]["lines"] = lines
+    return placed
+
+
+def _bar(shares: tuple[float, float, float] | None) -> list[dict[str, Any]]:
+    """Place the votes side by side in one bar; a part too narrow for its label has none."""
+    parts = []
+    left = float(LEFT)
+    for share, name in zip(shares or (), ("up", "same", "down"), strict=False):
+        label, width = f"{name} {100 * share:.0f} %", share * ROOM
+        if share > 0:
+            fits = _width(label, 22) + 16 < width
+            parts.append({"name": name, "left": left, "width": max(1, width - 3), "label": label if fits else ""})
+        left += width
+    return parts
+
+
+def _wrapped(text: str, size: int, room: float, most: int) -> list[str]:
+    """Break a text into at most `most` lines of `room` pixels; an ellipsis shows what is left out."""
+    lines: list[str] = []
+    words = text.split()
+    while words and len(lines) < most:
+        taken = 1
+        while taken < len(words) and _width(" ".join(words[: taken + 1]), size) <= room:
+            taken += 1
+        lines.append(_shortened(" ".join(words[:taken]), size, room))
+        words = words[taken:]
+    if words:
+        lines[-1] = _shortened(f"{lines[-1]} {words[0]}", size, room)
+    return lines
+
+
+def _shortened(text: str, size: int, room: float) -> str:
+    if _width(text, size) <= room:
+        return text
+    while text and _width(f"{text}…", size) > room:
+        text = text[:-1].rstrip()
+    return f"{text}…"
+
+
+def _width(text: str, size: float) -> float:
+    """Return the pixels that a text takes in Open Sans at most, regular or semibold."""
+    return size * sum(_EM.get(sign, 1.0) for sign in text)
 
 
 def drawings(ctx: TickContext, bodies: Mapping[str, Mapping[str, Any]]) -> dict[str, Drawing]:
@@ -134,12 +238,12 @@ def _now(ctx: TickContext, body: Mapping[str, Any], mark: str, as_of: str) -> Dr
         kicker=kicker.get(mark, "The crypto market now"),
         headline=regime_headline(regime["label"], ctx.reading.regime.likelier if ctx.reading else None),
         text=str(body["summary"]) if sure is not None else "The regime is unknown now, and nothing is guessed.",
-        cards=(*cards, _worth(ctx.arena.hourly_record)),
+        cards=(*cards, _hit_rate(ctx.arena.hourly_record)),
         as_of=as_of,
     )
 
 
-def _worth(record: TrackRecord) -> Card:
+def _hit_rate(record: TrackRecord) -> Card:
     """Say what forecasts were worth so far; none is claimed before one came due."""
     if record.hit.percent is None:
         return Card("none yet", "of the hourly forecasts has come due")
@@ -154,11 +258,11 @@ def _arena(ctx: TickContext, mark: str, as_of: str) -> Drawing:
     if live is None:
         headline, text, bar = "No round is live at the moment", "The next one starts by the clock.", None
     else:
-        said = "has no forecast" if live.prediction is None else f"says {_said(live.prediction)}"
+        forecast = "has no forecast" if live.prediction is None else f"says {_plain_word(live.prediction)}"
         until = f"{moment(live.end_ms):%H:%M}"
-        made_up = f" ({made:,} simulated)" if (made := ctx.arena.live_simulated_tally.total) else ""
+        simulated = f" ({made:,} simulated)" if (made := ctx.arena.live_simulated_tally.total) else ""
         headline = f"{live.asset} by {until} UTC: up, down or same?"
-        text = f"The brain {said}. {count(tally.total, 'vote')}{made_up}{':' if tally.total else '.'}"
+        text = f"The brain {forecast}. {count(tally.total, 'vote')}{simulated}{':' if tally.total else '.'}"
         bar = _shares(tally.bullish, tally.neutral, tally.bearish)
     return Drawing(
         project=ctx.site.project,
@@ -172,8 +276,8 @@ def _arena(ctx: TickContext, mark: str, as_of: str) -> Drawing:
     )
 
 
-def _said(word: Prediction) -> str:
-    return {Prediction.BULLISH: "higher", Prediction.BEARISH: "lower"}.get(word, "about the same")
+def _plain_word(prediction: Prediction) -> str:
+    return {Prediction.BULLISH: "higher", Prediction.BEARISH: "lower"}.get(prediction, "about the same")
 
 
 def _right(who: str, rate: Rate) -> Card:

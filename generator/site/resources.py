@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -40,6 +41,20 @@ class Resources:
             if (root / "templates" / "pages").is_dir() and (root / "site" / "assets").is_dir():
                 return cls(root / "templates", root / "site")
         raise PublishError("the page templates are missing from this installation; install the package again")
+
+
+@dataclass(frozen=True, slots=True)
+class Assets:
+    """Scripts, style sheets and the icon, which are part of the program, and the version in their addresses."""
+
+    files: Mapping[str, bytes]
+    version: str
+
+    @classmethod
+    def load(cls, resources: Resources | None = None) -> Assets:
+        """Read them."""
+        resources = resources or Resources.locate()
+        return cls(static_assets(resources), assets_version(resources))
 
 
 def assets_version(resources: Resources) -> str:

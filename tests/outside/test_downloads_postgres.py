@@ -12,7 +12,6 @@ from generator.catalog.words import SourceMode
 from generator.record.memory.store import Memory
 from generator.site.downloads import Downloads, downloads
 from tests.support.databases import url_in
-from tests.support.publish_fixture import SITE
 from tests.support.publish_records import record
 from tests.support.servers import postgres
 
@@ -31,7 +30,7 @@ def memory() -> Iterator[Memory]:
 
 
 def made(memory: Memory) -> Downloads:
-    return downloads(memory.exports(), SITE, SourceMode.SIMULATED, AT)
+    return downloads(memory.exports(), SourceMode.SIMULATED, AT)
 
 
 def test_both_databases_give_the_same_files(memory: Memory, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_a_feed_reader_finds_nothing_to_complain_about() -> None:
         parser: Any = importlib.import_module("feedparser")
     except ImportError:
         pytest.skip("feedparser: pip install feedparser")
-    files = Feeds().files(SITE, SourceMode.SIMULATED, rounds(30), changes(), AT)
+    files = Feeds(lambda _: changes()).files(SITE, SourceMode.SIMULATED, rounds(30), None, AT)
 
     feed = parser.parse(files["/feed.xml"])
 

@@ -15,6 +15,7 @@ from generator.release.release import Releases
 from generator.release.vault import Vault
 from generator.runtime.app import App
 from generator.runtime.scheduler import Scheduler
+from generator.site.resources import Assets
 from tests.support.clock import ManualClock
 from tests.support.disks import FailingDisk
 from tests.support.services import opened
@@ -160,21 +161,15 @@ def stamps(folder: Path) -> dict[str, tuple[int, int]]:
 def test_bytes_that_must_not_be_published_fail_the_tick_before_anything_is_sold(
     harness: GeneratorHarness, tmp_path: Path
 ) -> None:
-    class Torn:
-        """Pages of which half is missing."""
-
-        def render(self, _view: object) -> dict[str, bytes]:
-            return {"/index.html": b"<!doctype html><p>half"}
-
     disk = FailingDisk("write")
     harness.move(tmp_path, disk)
     disk.heal()
-    first, before, pages = harness.shown(), harness.sold(), harness.app.publisher.pages
+    first, before, assets = harness.shown(), harness.sold(), harness.app.publisher.assets
 
-    harness.app.publisher.pages = Torn()  # type: ignore[assignment]
+    harness.app.publisher.assets = Assets({"/assets/site.css": b""}, assets.version)
     harness.tick()
     between = harness.shown(), harness.sold()
-    harness.app.publisher.pages = pages
+    harness.app.publisher.assets = assets
     harness.tick()
 
     assert between == (first, before)

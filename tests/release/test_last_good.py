@@ -22,15 +22,17 @@ from generator.runtime.app import App
 from generator.runtime.bootstrap import bootstrap_files
 from generator.runtime.metrics import Metrics
 from generator.runtime.tick import tick
-from generator.site.beside import Beside
+from generator.site import background
+from generator.site.background import BackgroundFiles, TickFiles
 from generator.site.charts.report import report_charts
+from generator.site.feeds import Feeds
 from generator.site.pages.render import Pages
+from generator.site.pictures import PICTURES
 from generator.site.resources import Resources
 from generator.site.sample import Sample
-from generator.site.standing import Standing
 from tests.support.builders import full_context
 from tests.support.clock import NOON, ManualClock
-from tests.support.publish_fixture import SITE, bodies, context
+from tests.support.publish_fixture import SITE, context
 from tests.support.services import opened
 
 # One file of each kind, and a page that does not fail.
@@ -73,19 +75,20 @@ def torn_templates(folder: Path, name: str = "pages/index.html") -> Pages:
     there = Resources.locate()
     shutil.copytree(there.templates, folder)
     (folder / name).write_text("{{ 1 // 0 }}")
+    (folder.parent / "CHANGELOG.md").write_text(there.changelog)
     return Pages(Resources(folder, there.site))
 
 
-def broken(app: App, folder: Path) -> App:
+def broken(app: App, folder: Path, monkeypatch: pytest.MonkeyPatch) -> App:
     """Return the app with a fault in every kind of file that is no answer."""
     deaf: Any = Deaf(app.record.memory)
-
+    monkeypatch.setattr(background, "static_files", lambda *_: fails())
     publisher = replace(
         app.publisher,
         pages=torn_templates(folder),
-        beside=Beside(deaf, app.publisher.releases.shown, app.publisher.last_good),
+        background=BackgroundFiles(deaf, app.publisher.last_good),
+        feeds=Feeds(deaf.regime_changes),
         sample=Sample(deaf),
-        standing=Standing(lambda _: fails(), app.publisher.last_good),
     )
     return replace(app, publisher=publisher)
 
@@ -99,18 +102,20 @@ def site(state: Path) -> dict[str, bytes | None]:
 def run(state: Path, work: Callable[[App, ManualClock], Any]) -> None:
     async def whole() -> None:
         clock = ManualClock()
-        async with opened(state, clock, standing=True) as app:
+        async with opened(state, clock, background=True) as app:
             await work(app, clock)
 
     asyncio.run(whole())
 
 
-def test_the_release_comes_and_what_cannot_be_made_stays_as_it_was(tmp_path: Path) -> None:
+def test_the_release_comes_and_what_cannot_be_made_stays_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def work(app: App, clock: ManualClock) -> None:
         await tick(app, clock.now())
         before = site(tmp_path)
         app.publisher.last_good.doubt()  # as after a restart: only what is published is known
-        await tick(broken(app, tmp_path / "templates"), clock.step(MINUTE))
+        await tick(broken(app, tmp_path / "templates", monkeypatch), clock.step(MINUTE))
         after = site(tmp_path)
         assert None not in before.values()
         assert {path for path in after if after[path] != before[path]} == {OTHER_PAGE}
@@ -120,9 +125,11 @@ def test_the_release_comes_and_what_cannot_be_made_stays_as_it_was(tmp_path: Pat
     run(tmp_path, work)
 
 
-def test_without_an_earlier_release_what_cannot_be_made_is_left_out(tmp_path: Path) -> None:
+def test_without_an_earlier_release_what_cannot_be_made_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def work(app: App, clock: ManualClock) -> None:
-        await tick(broken(app, tmp_path / "templates"), clock.now())
+        await tick(broken(app, tmp_path / "templates", monkeypatch), clock.now())
 
     run(tmp_path, work)
 
@@ -131,20 +138,13 @@ def test_without_an_earlier_release_what_cannot_be_made_is_left_out(tmp_path: Pa
 
 
 def test_pictures_that_cannot_be_drawn_stay_as_published() -> None:
-    ctx, rounds, at = context(), (), NOON
-    shown: dict[str, bytes] = {}
     deaf: Any = Deaf(None)  # type: ignore[arg-type]
+    paths = [row.path for row in PICTURES.values()]
+    last_good = LastGood(shown=lambda asked: {path: b"as published" for path in asked if path in paths})
 
-    def beside(last_good: LastGood) -> Beside:
-        return Beside(deaf, lambda paths: {path: shown[path] for path in paths if path in shown}, last_good)
+    found = BackgroundFiles(deaf, last_good).files(TickFiles(context(), {}, {}), NOON)  # no bodies: nothing to draw
 
-    drawn = beside(LastGood()).now(ctx, bodies(), rounds, at)
-    shown |= drawn.files
-    last_good = LastGood()
-    again = beside(last_good).now(ctx, {}, rounds, at)  # without bodies there is nothing to draw
-
-    assert {path for path in drawn.files if path.endswith(".png")} == set(again.files)
-    assert (again.files, again.shares) == (drawn.files, drawn.shares)
+    assert {path: found.files.get(path) for path in paths} == dict.fromkeys(paths, b"as published")
     assert last_good.failures[Kind.PICTURE] == 1
 
 

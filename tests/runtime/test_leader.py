@@ -24,12 +24,12 @@ from generator.runtime.market import to_ms
 from generator.runtime.publication import Report
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
-from generator.wings.bucket.mirror import Mirrored
+from generator.wings.bucket.places import Mirrored
 from generator.wings.bucket.site import BucketSite
 from tests.support.buckets import FaultyBucket, memory
 from tests.support.clock import NOON, ManualClock
 from tests.support.leases import FakeLease
-from tests.support.services import DAYS, MINUTE, NoStanding, opened, run
+from tests.support.services import DAYS, MINUTE, opened, run, without_background
 
 
 class Candidate:
@@ -49,8 +49,7 @@ class Candidate:
         self.leadership = Leadership(lease)
         made = GeneratorSettings(state_dir=state, **settings)
         self.app = build(made, self.clock, fence=self.leadership.fence, days=DAYS)
-        self.app.publisher.standing.close()
-        self.app.publisher.standing = NoStanding()
+        without_background(self.app)
         if bucket is not None:
             self.app.settings = made.model_copy(update={"site_url": "s3://bucket/site"})
             public = BucketSite(bucket, state.name, self.leadership.fence)
@@ -295,7 +294,7 @@ def test_a_leader_that_the_object_store_refuses_ends_with_one_line(tmp_path: Pat
         bucket = FaultyBucket(memory())
         one = Candidate(tmp_path, FakeLease(), bucket)
         bucket.inner.create("current.json", b"[]", {})
-        with pytest.raises(GeneratorError, match=r"current\.json is no pointer of ours"):
+        with pytest.raises(GeneratorError, match=r"current\.json is not one of our pointers"):
             await one.leader.run()
         await one.app.aclose()
 

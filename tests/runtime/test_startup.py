@@ -6,22 +6,26 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from generator.arena.play import PlayInputs
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.errors import SourceError
-from generator.market.values import AssetObservation, BarFrame, Observation
+from generator.market.bars import BarFrame
+from generator.market.observation import AssetObservation, Observation
 from generator.runtime.app import App, build
 from generator.runtime.market import to_ms
 from generator.runtime.rounds import play_rounds
 from generator.runtime.startup import open_market, preload
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
-from generator.site.beside import Beside
+from generator.site import background
+from generator.site.background import BackgroundFiles, StaticFiles
 from tests.runtime.test_leader import Candidate
 from tests.support.clock import NOON, ManualClock
 from tests.support.leases import FakeLease
-from tests.support.services import DAYS, MINUTE, NoStanding, body, opened, run
+from tests.support.services import DAYS, MINUTE, body, opened, run, without_background
 
 
 def nothing(*_: object) -> None:
@@ -57,8 +61,7 @@ class LateVenues:
 
 async def late(state: Path, clock: ManualClock) -> tuple[App, LateVenues]:
     app = build(GeneratorSettings(state_dir=state), clock, days=DAYS)
-    app.publisher.standing.close()
-    app.publisher.standing = NoStanding()
+    without_background(app)
     source = LateVenues(app.market.source, failures=1)
     app.market.source = source
     await open_market(app, clock.now(), nothing)
@@ -133,23 +136,22 @@ def test_a_restart_without_venues_keeps_the_brain_that_memory_has(tmp_path: Path
     run(work)
 
 
-def test_a_standby_takes_over_what_the_last_leader_wrote_last(tmp_path: Path) -> None:
+def test_a_standby_takes_over_what_the_last_leader_wrote_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "static_files", lambda *_: StaticFiles({}, {}))  # its YAML takes a second
     hourly = tmp_path / "site" / "current" / "track-record" / "hourly.csv"
 
     async def work() -> None:
         clock = ManualClock(NOON.replace(minute=56))
         async with opened(tmp_path, clock, hours=3) as leader:
-            leader.publisher.beside.close()
-            leader.publisher.beside = Beside(leader.record.memory, leader.publisher.releases.shown)
+            leader.publisher.background = BackgroundFiles(leader.record.memory)
             await tick(leader, clock.now())
             standby = build(GeneratorSettings(state_dir=tmp_path), clock, days=DAYS)
-            standby.publisher.standing.close()
-            standby.publisher.standing = NoStanding()
+            standby.publisher.background = BackgroundFiles(standby.record.memory)
             await preload(standby, clock.now())
             await standby.market.observe(clock.now())
             for _ in range(6):  # over the full hour: forecasts come due, a round ends
                 await tick(leader, clock.step(MINUTE))
-                leader.publisher.beside._pool.submit(int).result()
+                leader.publisher.background._pool.submit(int).result()
             rounds, record = body(tmp_path, "/arena/rounds.json")["rounds"], hourly.read_bytes()
             brain = leader.record.memory.brain_state()
         standby.record.memory.claim()

@@ -19,15 +19,13 @@ import pytest
 from sqlalchemy import delete
 
 from generator.catalog.assets import ASSETS
-from generator.catalog.discovery import JSON_FILES, ONCE_PREFIXES
+from generator.catalog.discovery import ONCE_PREFIXES
 from generator.catalog.downloads import DOWNLOADS, HOURLY_FIELDS, ROUND_FIELDS
 from generator.catalog.words import SourceMode
 from generator.errors import PublishError
 from generator.record.memory import tables as t
 from generator.record.memory.store import Memory
-from generator.site.downloads import Downloads, downloads, no_downloads, published_downloads
-from generator.site.record_rows import csv_file, hourly_row, json_lines
-from tests.support.publish_fixture import SITE
+from generator.site.downloads import Downloads, csv_file, downloads, hourly_row, json_lines, no_downloads
 from tests.support.publish_records import fill, game, ms, opened, prediction, record
 
 NOON = datetime(2026, 12, 2, 12, tzinfo=UTC)
@@ -40,7 +38,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 def made(memory: Memory, at: datetime = NOON, mode: SourceMode = SourceMode.SIMULATED) -> Downloads:
-    return downloads(memory.exports(), SITE, mode, at)
+    return downloads(memory.exports(), mode, at)
 
 
 def closed(memory: Memory, at: datetime = NOON) -> Downloads:
@@ -63,7 +61,7 @@ def test_every_file_that_the_catalog_lists_is_made_and_no_other(memory: Memory) 
     plain = {path for path in files if not path.endswith((".gz", ".br"))}
 
     assert plain == {row.path for row in DOWNLOADS} - {"/arena/rounds.json"}
-    assert set(no_downloads(SITE, SourceMode.LIVE, NOON).files) >= plain
+    assert set(no_downloads(SourceMode.LIVE).files) >= plain
     assert all(files.values())
 
 
@@ -154,7 +152,7 @@ def test_digests_are_those_of_the_files(memory: Memory) -> None:
     files = {path.rsplit("/", 1)[-1]: data for path, data in {**first.files, **first.once}.items()}
 
     sums = dict(
-        line.split("  ")[::-1] for line in closed(memory).files["/track-record/SHA256SUMS"].decode().split("\n")[7:-1]
+        line.split("  ")[::-1] for line in closed(memory).files["/track-record/SHA256SUMS"].decode().split("\n")[4:-1]
     )
     own = dict(line.split("  ")[::-1] for line in first.files["/track-record/SHA256SUMS"].decode().split("\n")[:-1])
 
@@ -170,26 +168,6 @@ def test_packed_variants_are_of_the_same_content(memory: Memory) -> None:
 
     for path in ("/track-record/hourly.csv", "/track-record/rounds.jsonl"):
         assert gzip.decompress(files[path + ".gz"]) == brotli.decompress(files[path + ".br"]) == files[path]
-
-
-def test_the_data_package_names_every_file_with_its_rows_and_every_column(memory: Memory) -> None:
-    record(memory, *ENDED)
-    first = made(memory)
-    files = {**first.files, **first.once}
-
-    package = json.loads(closed(memory).files["/track-record/datapackage.json"])
-
-    assert len(package["resources"]) == 8
-    assert len({row["name"] for row in package["resources"]}) == 8
-    for row in package["resources"][4:]:
-        data = files[row["path"].removeprefix(SITE.base_url)]
-        assert (row["bytes"], row["hash"]) == (len(data), f"sha256:{hashlib.sha256(data).hexdigest()}")
-        assert row["rows"] == len(table(data) if row["format"] == "csv" else lines(data))
-        if row["format"] == "csv":
-            schema = json.loads(first.files[row["schema"].removeprefix(SITE.base_url)])
-            assert [one["name"] for one in schema["fields"]] == data.decode().split("\r\n")[0].split(",")
-            assert all(one["description"] for one in schema["fields"])
-    assert "/track-record/datapackage.json" in JSON_FILES
 
 
 def test_a_month_that_is_over_is_put_once_and_leaves_the_running_files(memory: Memory) -> None:
@@ -257,7 +235,7 @@ def test_a_file_too_large_to_publish_never_reaches_a_tick(memory: Memory) -> Non
     record(memory, *ENDED)
 
     with pytest.raises(PublishError, match=r"larger than 2000 bytes"):
-        downloads(memory.exports(), SITE, SourceMode.LIVE, NOON, max_bytes=2_000)
+        downloads(memory.exports(), SourceMode.LIVE, NOON, max_bytes=2_000)
 
 
 def test_the_same_record_gives_the_same_files(memory: Memory) -> None:
@@ -316,26 +294,3 @@ def test_the_record_can_be_read_in_another_thread(memory: Memory) -> None:
     thread.join(30)
 
     assert found == [made(memory)]
-
-
-def test_a_record_that_is_published_is_gone_on_with_as_it_is(memory: Memory) -> None:
-    record(memory, "2026-12-01 00:00", "2026-12-02 11:00")
-    before = made(memory)
-
-    found = published_downloads({**before.files, "/status.json": b"{}"}, memory.exports().notes())
-
-    assert found is not None
-    assert (found.files, found.once, found.notes) == (before.files, {}, {})
-    assert published_downloads(no_downloads(SITE, SourceMode.LIVE, NOON).files, {}) is not None
-
-
-@pytest.mark.parametrize(
-    "path", ["/track-record/SHA256SUMS", "/track-record/hourly.csv", "/track-record/datapackage.json"]
-)
-@pytest.mark.parametrize("harm", ["missing", "torn", "another"])
-def test_a_record_whose_digests_do_not_fit_is_made_anew(memory: Memory, path: str, harm: str) -> None:
-    files = dict(made(memory).files)
-    data = files.pop(path)
-    files |= {"torn": {path: data[:-3]}, "another": {path: data.replace(b"a", b"b")}}.get(harm, {})
-
-    assert published_downloads(files, {}) is None

@@ -30,7 +30,7 @@ def changes(number: int = 4) -> list[RegimeChange]:
 
 
 def made(mode: SourceMode = SourceMode.SIMULATED, number: int = 30, **site: Any) -> dict[str, bytes]:
-    return Feeds().files(replace(SITE, **site), mode, rounds(number), changes(), AT)
+    return Feeds(lambda _: changes()).files(replace(SITE, **site), mode, rounds(number), None, AT)
 
 
 def items(files: dict[str, bytes]) -> list[dict[str, Any]]:
@@ -76,7 +76,7 @@ def test_both_feeds_tell_the_same_news() -> None:
 
 
 def test_the_newest_fifty_are_told_newest_first() -> None:
-    told = items(Feeds().files(SITE, SourceMode.LIVE, rounds(200), changes(CHANGES_READ), AT))
+    told = items(Feeds(lambda _: changes(CHANGES_READ)).files(SITE, SourceMode.LIVE, rounds(200), None, AT))
 
     assert len(told) == ENTRIES
     dates = [item["date_published"] for item in told]
@@ -87,7 +87,10 @@ def test_what_was_told_stays_as_it_was_when_more_comes() -> None:
     before = {item["id"]: item for item in items(made())}
     newer = [replace(changes()[0], at_ms=START_MS + 60_000, label="risk_off"), *changes()]
 
-    after = {item["id"]: item for item in items(Feeds().files(SITE, SourceMode.SIMULATED, rounds(30), newer, AT))}
+    after = {
+        item["id"]: item
+        for item in items(Feeds(lambda _: newer).files(SITE, SourceMode.SIMULATED, rounds(30), None, AT))
+    }
 
     assert {name: after[name] for name in before} == before
     assert len(after) == len(before) + 1
@@ -102,10 +105,10 @@ def test_a_change_whose_beginning_is_out_of_sight_is_not_told_as_a_first_reading
 
 
 def test_feeds_are_the_same_bytes_until_there_is_news() -> None:
-    feeds = Feeds()
-    first = feeds.files(SITE, SourceMode.LIVE, rounds(30), changes(), AT)
+    feeds = Feeds(lambda _: changes())
+    first = feeds.files(SITE, SourceMode.LIVE, rounds(30), None, AT)
 
-    again = feeds.files(SITE, SourceMode.LIVE, rounds(30), changes(), AT + timedelta(days=1))
+    again = feeds.files(SITE, SourceMode.LIVE, rounds(30), None, AT + timedelta(days=1))
 
     assert again["/feed.xml"] is first["/feed.xml"]
     assert made() == made()
@@ -163,7 +166,7 @@ def test_what_was_played_before_the_start_is_marked() -> None:
 
 
 def test_a_feed_without_news_is_still_one() -> None:
-    files = Feeds().files(SITE, SourceMode.LIVE, (), (), AT)
+    files = Feeds(lambda _: ()).files(SITE, SourceMode.LIVE, (), None, AT)
 
     assert items(files) == []
     assert ET.fromstring(files["/feed.xml"]).findtext(f"{ATOM}updated") == "2026-11-20T00:00:00Z"

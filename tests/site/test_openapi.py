@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from functools import cache
 from typing import Any
@@ -70,11 +71,12 @@ def test_the_document_is_valid_openapi() -> None:
     assert document()["info"]["version"] == "1.3.0"
 
 
-def test_the_yaml_parses_to_the_same_value_and_is_remembered() -> None:
+def test_the_yaml_parses_to_the_same_value_with_the_most_used_readers() -> None:
+    py_yaml: Any = importlib.import_module("yaml")
     text = openapi_yaml(document())
 
-    assert YAML(typ="safe", pure=True).load(text) == document()
-    assert openapi_yaml(document()) is text
+    assert py_yaml.load(text, Loader=py_yaml.CSafeLoader) == document()
+    assert YAML(typ="safe").load(text) == document()
 
 
 def test_every_path_of_the_service_is_described_with_its_model() -> None:
@@ -213,3 +215,25 @@ def test_a_problem_fits_with_and_without_the_assets() -> None:
     assert "supported_assets" not in plain.as_json()
     validator("Problem").validate(plain.as_json())
     validator("Problem").validate(json.loads(json.dumps({**plain.as_json(), "supported_assets": ["BTC"]})))
+
+
+AMBIGUOUS = (
+    "56:15", "1:30.5", "-1:02:03", "yes", "No", "on", "OFF", "y", "n", "0123", "0o17", "0x1F", "0b1", "1_000", "2026-11-20",
+    "2026-11-20T09:53:00Z", "=", "<<", "~", "null", "", ".inf", ".NaN", "+.5", "1e3", "1.", "-", "?", "true", "# a", "a: b",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("version", [(1, 1), (1, 2)])
+def test_readers_of_yaml_1_1_and_1_2_read_what_the_json_says(version: tuple[int, int]) -> None:
+    told = {**dict.fromkeys(AMBIGUOUS, 1), "texts": list(AMBIGUOUS), "numbers": [1e-05, 1e16, 0.1, -3, 12, 1.5e-7]}
+    reader = YAML(typ="safe", pure=True)
+    reader.version = version
+
+    assert reader.load(openapi_yaml(told)) == told
+
+
+def test_the_most_used_reader_of_python_reads_what_the_json_says() -> None:
+    py_yaml: Any = importlib.import_module("yaml")
+    told = {**dict.fromkeys(AMBIGUOUS, 1), "texts": list(AMBIGUOUS), "numbers": [1e-05, 1e16, 0.1, -3, 12, 1.5e-7]}
+
+    assert py_yaml.safe_load(openapi_yaml(told)) == told

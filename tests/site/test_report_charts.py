@@ -11,7 +11,8 @@ import pytest
 from generator.compose.paid_human_report import paid_human_report
 from generator.contract.paid_human_report import ReportChart, X402HumanReportPaidResponse
 from generator.site.charts.report import illustrated, report_charts
-from generator.site.pages.format import signed
+from generator.site.examples import as_example
+from generator.site.format import signed
 from generator.site.sample import bundled
 from tests.support.builders import CONTEXTS, full_context
 
@@ -89,19 +90,20 @@ def test_funding_and_moves_are_those_of_the_words() -> None:
 
 
 def test_a_body_with_charts_is_still_the_body_of_the_contract() -> None:
-    plain = paid_human_report(full_context()).as_json()
+    plain = paid_human_report(full_context())
 
-    whole = illustrated(plain, report_charts(full_context()))
+    whole = illustrated(plain, report_charts(full_context())).as_json()
 
     X402HumanReportPaidResponse.model_validate_json(json.dumps(whole))
-    assert {key for key, value in whole["report"].items() if value != plain["report"][key]} == {"charts"}
-    assert plain["report"]["charts"] == []
+    report = plain.as_json()["report"]
+    assert {key for key, value in whole["report"].items() if value != report[key]} == {"charts"}
+    assert report["charts"] == []
 
 
 def test_an_example_has_the_numbers_without_the_pictures() -> None:
-    cut = illustrated(paid_human_report(full_context()).as_json(), report_charts(full_context()), cut=True)
+    shown = as_example(illustrated(paid_human_report(full_context()), report_charts(full_context())).as_json())
 
-    rows: list[dict[str, Any]] = cut["report"]["charts"]
+    rows: list[dict[str, Any]] = shown["report"]["charts"]
     assert {row["svg"] for row in rows} == {"<svg>…</svg>"}
     assert all(row["rows"] for row in rows)
 

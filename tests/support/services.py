@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from generator.compose.context import Site, TickContext
 from generator.lease import Fence, one_writer
 from generator.release.disk import Disk
 from generator.release.release import Releases
@@ -20,8 +19,8 @@ from generator.runtime.app import App, build
 from generator.runtime.market import no_progress
 from generator.runtime.startup import open_market
 from generator.settings import GeneratorSettings
-from generator.site.beside import Beside, Bodies, Sidelong
-from generator.site.standing import Standing
+from generator.site.background import BackgroundFiles, BackgroundRelease, TickFiles
+from generator.site.resources import Assets
 from tests.support.clock import ManualClock
 
 DAYS = 1  # of history: as little as gives a reading, for the brain takes a second for three
@@ -42,23 +41,22 @@ def body(state: Path, path: str) -> Any:
     return json.loads((state / "site" / "current" / path.lstrip("/")).read_bytes())
 
 
-class NoStanding(Standing):
-    """Leave OpenAPI and the other standing files out: its YAML takes most of a second."""
+class NoBackground(BackgroundFiles):
+    """Make none of these files: drawing and OpenAPI's YAML take a second."""
 
-    assets: Mapping[str, bytes] = {}
+    def files(self, tick: TickFiles, at: datetime) -> BackgroundRelease:
+        return BackgroundRelease({})
 
-    def files(self, site: Site, bodies: Mapping[str, Any], at: datetime) -> dict[str, bytes]:
-        return {}
-
-
-class NoBeside(Beside):
-    """Leave feeds, pictures and downloads out: drawing takes half a second."""
-
-    def now(self, context: TickContext, bodies: Bodies, rounds: Sequence[Mapping[str, Any]], at: datetime) -> Sidelong:
-        return Sidelong({})
-
-    def done(self, shown: Sidelong, context: TickContext, bodies: Bodies, at: datetime) -> None:
+    def published(self, release: BackgroundRelease, tick: TickFiles, at: datetime) -> None:
         pass
+
+
+def without_background(app: App) -> App:
+    """Leave out OpenAPI, discovery files, pictures, downloads and assets."""
+    app.publisher.background.close()
+    app.publisher.background = NoBackground(app.record.memory)
+    app.publisher.assets = Assets({}, app.publisher.assets.version)
+    return app
 
 
 @contextlib.asynccontextmanager
@@ -69,7 +67,7 @@ async def opened(
     hours: int | None = 0,
     at: datetime | None = None,
     *,
-    standing: bool = False,
+    background: bool = False,
     days: int = DAYS,
     fence: Fence = one_writer,
     wrap: Callable[[Any], Any] = lambda source: source,
@@ -77,11 +75,8 @@ async def opened(
     """Open a generator on `state`, with its market source wrapped."""
     app = build(settings or GeneratorSettings(state_dir=state), clock, at, fence=fence, days=days)
     app.market.source = wrap(app.market.source)
-    if not standing:
-        app.publisher.standing.close()
-        app.publisher.standing = NoStanding()
-        app.publisher.beside.close()
-        app.publisher.beside = NoBeside(app.record.memory)
+    if not background:
+        without_background(app)
     try:
         await open_market(app, clock.now(), no_progress, hours)
         yield app

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from generator.arena.values import Round
 from generator.site.charts.plot import Axis, Chart, Plot, Row, Told, nice_ticks, row_chart
-from generator.site.pages.format import UNKNOWN, moment, percent, price, signed, word
+from generator.site.format import UNKNOWN, moment, percent, price, signed, word
 
 SIGMAS_IN_BAND: Final = 0.4307  # the neutral band in standard deviations (contract section 6)
 _HEIGHT: Final = 330

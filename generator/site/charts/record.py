@@ -11,7 +11,7 @@ from markupsafe import Markup
 from generator.arena.scores import BIN_CASES, wilson
 from generator.arena.values import Bin, Rate, TrackRecord
 from generator.site.charts.plot import Axis, Chart, Plot, Row, Told, nice_ticks, row_chart
-from generator.site.pages.format import UNKNOWN, moment, percent
+from generator.site.format import UNKNOWN, moment, percent
 
 GUESS_PERCENT: Final = 100 / 3
 BASELINE_NAMES: Final = {

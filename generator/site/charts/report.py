@@ -6,9 +6,9 @@ shows it needs to know nothing of drawing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from markupsafe import Markup
 
@@ -21,11 +21,11 @@ from generator.compose.coins import expected_move
 from generator.compose.context import TickContext
 from generator.compose.inputs import futures_of, observed, reading_of
 from generator.contract.paid import ExpectedMove
-from generator.contract.paid_human_report import ReportChart
+from generator.contract.paid_human_report import ReportChart, X402HumanReportPaidResponse
 from generator.site.charts.now import around_zero, fundings, tick_text, usual_moves
 from generator.site.charts.plot import Axis, Chart, Plot, Row, Told, nice_ticks, row_chart
 from generator.site.charts.record import rates, reliability
-from generator.site.pages.format import moment, percent, signed
+from generator.site.format import moment, percent, signed
 
 _FROM: Final = {
     SourceMode.LIVE: "public exchange data",
@@ -33,7 +33,6 @@ _FROM: Final = {
     SourceMode.SIMULATED: "a market made up by a program",
 }
 _CONE_HEIGHT: Final = 330
-_CUT: Final = "<svg>\N{HORIZONTAL ELLIPSIS}</svg>"
 
 Attempt: TypeAlias = Callable[[str, Callable[[], ReportChart | None]], ReportChart | None]
 
@@ -72,17 +71,9 @@ def _charts(ctx: TickContext) -> Iterator[tuple[str, Callable[[], Chart | None]]
     yield "track_record", lambda: reliability("report-reliability", hourly.bins, record)
 
 
-def illustrated(body: Mapping[str, Any], charts: Sequence[ReportChart], *, cut: bool = False) -> dict[str, Any]:
-    """Return a human report's body with its charts.
-
-    Args:
-        body: as composed.
-        charts: of the same tick.
-        cut: without the pictures, for an example.
-    """
-    rows = [chart.model_dump(mode="json") for chart in charts]
-    shown = [{**row, "svg": _CUT} for row in rows] if cut else rows
-    return {**body, "report": {**body["report"], "charts": shown}}
+def illustrated(body: X402HumanReportPaidResponse, charts: tuple[ReportChart, ...]) -> X402HumanReportPaidResponse:
+    """Return a human report with the charts of the same tick."""
+    return body.model_copy(update={"report": body.report.model_copy(update={"charts": charts})})
 
 
 def _told(part: str, draw: Callable[[], Chart | None]) -> ReportChart | None:

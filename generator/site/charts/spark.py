@@ -8,7 +8,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from generator.site.pages.format import moment, price, signed
+from generator.site.format import moment, price, signed
 
 WIDTH: Final = 132
 HEIGHT: Final = 36

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, Final
 
 from ruamel.yaml import YAML
@@ -20,7 +18,6 @@ from generator.site.openapi.paths import components, paths
 from generator.site.openapi.schemas import component_schemas
 from generator.site.openapi.text import info
 
-TWIN: Final = "# The same document as openapi.json of SHA-256 {json}; the lines below have SHA-256 {lines}.\n"
 _STRING: Final = "tag:yaml.org,2002:str"
 _NO_STRING: Final = tuple(pattern for _, _, pattern, _ in implicit_resolvers)  # bare, in YAML 1.1 or 1.2
 
@@ -74,34 +71,15 @@ def openapi(
 
 
 def openapi_yaml(document: Mapping[str, Any]) -> bytes:
-    """Write a document as YAML that parses to the same value. Slow for a big one, so the last two are remembered.
-
-    Its first line, a comment, ties it to the JSON twin: see `is_twin`.
-    """
-    return _yaml(encode(document))
-
-
-def is_twin(yaml: bytes, twin: bytes) -> bool:
-    """Return whether a YAML file is whole, and was made of the very document whose JSON file is `twin`."""
-    head, _, lines = yaml.partition(b"\n")
-    return head + b"\n" == _tie(twin, lines)
-
-
-def _tie(twin: bytes, lines: bytes) -> bytes:
-    return TWIN.format(json=hashlib.sha256(twin).hexdigest(), lines=hashlib.sha256(lines).hexdigest()).encode()
-
-
-@lru_cache(maxsize=2)
-def _yaml(twin: bytes) -> bytes:
+    """Write a document as YAML that parses to the same value. Takes most of a second for a whole one."""
     yaml = YAML(typ="safe", pure=True)
     yaml.Representer = _Representer
     yaml.default_flow_style = False
     yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
     yaml.allow_unicode = True
     yaml.width = 120
-    # json.loads gives no shared objects but interned scalars; anchors would only puzzle readers.
+    # A copy through JSON shares no objects but interned scalars; anchors would only puzzle readers.
     yaml.representer.ignore_aliases = lambda *_: True
     out = io.BytesIO()
-    yaml.dump(json.loads(twin), out)
-    lines = out.getvalue()
-    return _tie(twin, lines) + lines
+    yaml.dump(json.loads(encode(document)), out)
+    return out.getvalue()

@@ -30,25 +30,6 @@ def paths(network: Network, examples: Examples) -> dict[str, Any]:
     return items
 
 
-def examples_in(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the examples of a document that `paths` made, by the keys that it takes them from.
-
-    Raises:
-        KeyError, TypeError: it is of another version of this program.
-    """
-    paths = document["paths"]
-    places: list[tuple[str, str, str]] = [(row.path, "200", row.path) for row in ENDPOINTS]
-    places += [(row.path, "200", row.id) for row in PRODUCTS]
-    places += [(row.path, "402", f"{row.id}#402") for row in PRODUCTS]
-    places += [(REASONING_ASSET, "200", reasoning_path(DEFAULT_ASSET)), (STATUS_JSON, "200", STATUS_JSON)]
-    found = {}
-    for path, status, key in places:
-        media = paths[path]["get"]["responses"][status]["content"]["application/json"]
-        if "examples" in media:
-            found[key] = media["examples"]["tick"]["value"]
-    return found
-
-
 def components() -> dict[str, Any]:
     """Return the shared responses and headers."""
     return {"responses": {f"Problem{status}": _problem(status) for status in _PROBLEMS}, "headers": _headers()}

@@ -17,7 +17,7 @@ from generator.site.charts.now import live_round
 from generator.site.charts.plot import Chart
 from generator.site.charts.record import interval, rates
 from generator.site.charts.spark import shares
-from generator.site.pages.format import UNKNOWN, count, ms_of, percent, price, signed, when
+from generator.site.format import UNKNOWN, count, ms_of, percent, price, signed, when
 
 HISTORY_SHOWN: Final = 48
 _MARKS: Final = {"BULLISH": BIAS_MARKS["UP"], "BEARISH": BIAS_MARKS["DOWN"], "NEUTRAL": BIAS_MARKS["FLAT"]}

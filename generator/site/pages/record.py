@@ -11,7 +11,7 @@ from markupsafe import Markup
 from generator.arena.scores import BIN_CASES, wilson
 from generator.arena.values import ArenaView, PredictionMade, Rate, Rehearsal, TrackRecord
 from generator.catalog.assets import ASSETS
-from generator.catalog.downloads import SERIES
+from generator.catalog.downloads import SERIES, RecordFile
 from generator.site.charts.plot import Chart
 from generator.site.charts.record import (
     GUESS_PERCENT,
@@ -22,14 +22,13 @@ from generator.site.charts.record import (
     rates,
     reliability,
 )
-from generator.site.downloads import Listed
-from generator.site.pages.format import NOT_YET, UNKNOWN, count, ms_of, percent
+from generator.site.format import NOT_YET, UNKNOWN, count, ms_of, percent
 
 GRID_HOURS: Final = 24
 NAMES: Final = {"hourly": "hourly forecast", "arena": "Arena forecast"}
 
 
-MonthRow = tuple[str, tuple[tuple[str, tuple[Listed, ...]], ...]]  # month, then name and files of each series
+MonthRow = tuple[str, tuple[tuple[str, tuple[RecordFile, ...]], ...]]  # month, then name and files of each series
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ class RecordView:
     needed: int
 
 
-def by_month(files: Sequence[Listed]) -> tuple[MonthRow, ...]:
+def by_month(files: Sequence[RecordFile]) -> tuple[MonthRow, ...]:
     """Return months that are over, newest first, each with its files by series, those in the order of the catalog."""
     months = sorted({file.month for file in files if file.month}, reverse=True)
     return tuple(

@@ -23,7 +23,7 @@ from generator.catalog.discovery import (
     SharePicture,
     SitePage,
 )
-from generator.catalog.downloads import DOWNLOADS
+from generator.catalog.downloads import DOWNLOADS, RecordFile
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
 from generator.catalog.formats import iso
 from generator.catalog.links import ARENA, BUYER, BUYER_AGENT, DOCS, LEARN, STATUS, TRACK_RECORD
@@ -34,8 +34,7 @@ from generator.catalog.text.glossary import glossary
 from generator.catalog.text.labels import MODE_BANNERS
 from generator.catalog.text.questions import LEARN_QUESTIONS, PRICING_QUESTIONS
 from generator.compose.context import TickContext
-from generator.site.downloads import Listed
-from generator.site.pages import format as page_format
+from generator.site import format as page_format
 from generator.site.pages.arena import history, live_view, question, rate_words, voters, who_was_right
 from generator.site.pages.changelog import versions
 from generator.site.pages.docs import Schemas, answer, docs
@@ -70,7 +69,7 @@ class PageView:
     rounds: Sequence[Mapping[str, Any]] = ()
     predictions: Sequence[PredictionMade] = ()
     shares: Mapping[str, SharePicture] = field(default_factory=dict)
-    months: Sequence[Listed] = ()
+    months: Sequence[RecordFile] = ()
 
 
 def _nothing(_view: PageView) -> Mapping[str, Any]:
@@ -336,7 +335,7 @@ def environment(resources: Resources) -> Environment:
     """
     env = Environment(
         loader=FileSystemLoader(resources.templates),
-        autoescape=select_autoescape(("html", "xml"), default=False),
+        autoescape=select_autoescape(("html", "xml", "svg"), default=False),
         undefined=StrictUndefined,
         auto_reload=False,
         trim_blocks=True,

@@ -1,7 +1,7 @@
-"""What feeds, pictures and downloads cost a tick. Run: python -m tests.benchmarks.beside.
+"""What feeds, pictures and downloads cost a tick. Run: python -m tests.benchmarks.background.
 
 Two services on the same market tick in turn, one with them and one without; what is made between ticks is waited for
-before the next, as the rest of a minute would. Then what a year of record costs, beside a writer.
+before the next, as the rest of a minute would. Then what a year of record costs, next to a writer.
 """
 
 from __future__ import annotations
@@ -21,13 +21,12 @@ from generator.catalog.words import SourceMode
 from generator.record.memory.store import Memory
 from generator.runtime.app import App
 from generator.runtime.tick import tick
-from generator.site.beside import Beside
+from generator.site.background import BackgroundFiles
 from generator.site.downloads import downloads
 from tests.support.clock import ManualClock
 from tests.support.databases import url_in
-from tests.support.publish_fixture import SITE
 from tests.support.publish_records import record
-from tests.support.services import NoBeside, opened
+from tests.support.services import NoBackground, opened
 
 MINUTES: Final = 121  # two hours ended, eight quarters
 NOON: Final = datetime(2026, 11, 20, 12, 50, tzinfo=UTC)
@@ -51,7 +50,7 @@ async def _ticks(folder: Path) -> list[tuple[str, str, str]]:
         opened(folder / "with", clocks[0], days=3) as whole,
         opened(folder / "without", clocks[1], days=3) as bare,
     ):
-        whole.publisher.beside = Beside(whole.record.memory)
+        whole.publisher.background = BackgroundFiles(whole.record.memory)
         walls: tuple[list[float], list[float]] = ([], [])
         cpus: tuple[list[float], list[float]] = ([], [])
         for minute in range(MINUTES):
@@ -73,8 +72,8 @@ async def _one(app: App, clock: ManualClock) -> tuple[float, float]:
     wall, cpu = time.perf_counter(), time.thread_time()
     await tick(app, at)
     took = time.perf_counter() - wall, time.thread_time() - cpu
-    if not isinstance(app.publisher.beside, NoBeside):
-        app.publisher.beside._pool.submit(int).result()
+    if not isinstance(app.publisher.background, NoBackground):
+        app.publisher.background._pool.submit(int).result()
     return took
 
 
@@ -88,7 +87,7 @@ def _year(folder: Path) -> list[tuple[str, str, str]]:
     at = datetime(2026, 12, 31, 23, 59, tzinfo=UTC)
 
     def make() -> dict[str, str]:
-        found = downloads(memory.exports(), SITE, SourceMode.SIMULATED, at)
+        found = downloads(memory.exports(), SourceMode.SIMULATED, at)
         memory.note_months(found.notes)
         return dict(found.notes)
 

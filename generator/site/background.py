@@ -1,0 +1,241 @@
+"""Files too slow for a tick: OpenAPI and discovery files, share pictures, the record for download.
+
+The first release waits for them. From then on a thread makes them again when what they show has changed, beginning when
+a release has been published; the next release holds the result. What cannot be made keeps its last good bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+from generator.catalog.discovery import DISCOVERY_FILES, SharePicture
+from generator.catalog.downloads import RecordFile
+from generator.catalog.links import OPENAPI_JSON, OPENAPI_YAML
+from generator.catalog.words import RoundPhase
+from generator.compose.context import Site, TickContext
+from generator.contract.encode import encode
+from generator.record.memory.store import Memory
+from generator.release.last_good import Kind, LastGood
+from generator.release.values import NOTHING
+from generator.site.discovery import discovery
+from generator.site.downloads import RUNNING, Downloads, downloads, month_of
+from generator.site.examples import as_example
+from generator.site.openapi.document import openapi, openapi_yaml
+from generator.site.pictures import EVERY_S, PICTURES, Pictures, drawings, pictures
+
+Bodies = Mapping[str, Mapping[str, Any]]
+T = TypeVar("T")
+_STATIC: Final = tuple(row.path for row in DISCOVERY_FILES)
+_PICTURES: Final = tuple(row.path for row in PICTURES.values())
+
+
+class Made(Protocol):
+    """What holds files."""
+
+    @property
+    def files(self) -> Mapping[str, bytes]:
+        """Path -> bytes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFiles:
+    """Files that change once a day, and the component schemas of the OpenAPI among them."""
+
+    files: Mapping[str, bytes]
+    schemas: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TickFiles:
+    """What these files are made from.
+
+    Args:
+        context: of the tick.
+        free: path -> free body, as published.
+        paid: product id -> paid body.
+    """
+
+    context: TickContext
+    free: Bodies
+    paid: Bodies
+
+    def examples(self) -> dict[str, Any]:
+        """Return the bodies as OpenAPI shows them."""
+        return {**self.free, **{product: as_example(body) for product, body in self.paid.items()}}
+
+
+@dataclass(frozen=True, slots=True)
+class BackgroundRelease:
+    """What one release holds of these files, and what its pages show of them.
+
+    Args:
+        files: path -> bytes.
+        lasting: those of them that seldom change.
+        schemas: of OpenAPI, for the docs page.
+        shares: page path -> its share picture.
+        once: path -> bytes of files that are written once.
+        notes: months of the record in `once`, for the memory.
+        months: files of the months that are over.
+    """
+
+    files: Mapping[str, bytes]
+    lasting: frozenset[str] = frozenset()
+    schemas: Mapping[str, Any] = field(default_factory=dict)
+    shares: Mapping[str, SharePicture] = field(default_factory=dict)
+    once: Mapping[str, bytes] = field(default_factory=lambda: NOTHING)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    months: tuple[RecordFile, ...] = ()
+
+
+class Renewed(Generic[T]):
+    """A value, and the thread that makes the next one. Its methods are called from one thread only.
+
+    Args:
+        kind: for the count of failures.
+        name: for the log.
+        pool: of threads that may make other values too.
+        last_good: counts failures.
+    """
+
+    def __init__(self, kind: Kind, name: str, pool: ThreadPoolExecutor, last_good: LastGood) -> None:
+        self._kind = kind
+        self._name = name
+        self._pool = pool
+        self._last_good = last_good
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the value, and drop what is being made."""
+        self._first = True
+        self._key: object = None  # of the value that was made or asked for last; None where that failed
+        self._value: T | None = None
+        self._next: Future[T] | None = None
+
+    def get(self, key: object, make: Callable[[], T]) -> T | None:
+        """Return the newest value, None while none could be made. The first is made here and now."""
+        if self._first:
+            self._first, self._key = False, key
+            self._take(make)
+        elif self._next is not None and self._next.done():
+            self._take(self._next.result)
+            self._next = None
+        return self._value
+
+    def renew(self, key: object, make: Callable[[], T]) -> None:
+        """Begin to make the next value, unless one is being made or the newest is of this key."""
+        if self._next is None and key != self._key:
+            self._key = key
+            self._next = self._pool.submit(make)
+
+    def _take(self, make: Callable[[], T]) -> None:
+        value = self._last_good.attempt(self._kind, make, self._name)
+        if value is None:
+            self._key = None
+        else:
+            self._value = value
+
+
+class BackgroundFiles:
+    """Make these files, and remember what is being made. One thread calls its methods.
+
+    Args:
+        memory: the record.
+        last_good: keeps what cannot be made.
+    """
+
+    def __init__(self, memory: Memory, last_good: LastGood | None = None) -> None:
+        self._memory = memory
+        self._last_good = last_good or LastGood()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="background")
+        self._static: Renewed[StaticFiles] = Renewed(Kind.DISCOVERY, OPENAPI_JSON, self._pool, self._last_good)
+        self._pictures: Renewed[Pictures] = Renewed(Kind.PICTURE, "share pictures", self._pool, self._last_good)
+        self._downloads: Renewed[Downloads] = Renewed(Kind.DOWNLOAD, "downloads", self._pool, self._last_good)
+        self._months_noted = 0
+
+    def files(self, tick: TickFiles, at: datetime) -> BackgroundRelease:
+        """Return what the release of a tick holds.
+
+        Args:
+            tick: what it composed.
+            at: aware wall time of the tick.
+        """
+        static = self._static.get(at.date(), lambda: static_files(tick.context.site, tick.examples(), at))
+        drawn = self._pictures.get(_quarter(at), lambda: _pictures(tick))
+        record = self._downloads.get(self._record_state(tick, at), lambda: self._record(tick, at))
+        files = self._kept(Kind.DISCOVERY, _STATIC, static)
+        lasting = frozenset(files)
+        files |= self._kept(Kind.PICTURE, _PICTURES, drawn) | self._kept(Kind.DOWNLOAD, RUNNING, record)
+        return BackgroundRelease(
+            files,
+            lasting,
+            schemas=static.schemas if static else {},
+            shares=drawn.shares if drawn else {},
+            once=record.once if record else NOTHING,
+            notes=record.notes if record else {},
+            months=record.months if record else (),
+        )
+
+    def published(self, release: BackgroundRelease, tick: TickFiles, at: datetime) -> None:
+        """Note what was published, and begin to make what the next release will hold.
+
+        Raises:
+            MemoryUnreadable: the months that were published could not be noted; the next release has them again.
+            LeadershipLost: likewise.
+        """
+        if release.notes:
+            self._memory.note_months(release.notes)
+            self._months_noted += len(release.notes)
+        self._static.renew(at.date(), lambda: static_files(tick.context.site, tick.examples(), at))
+        self._pictures.renew(_quarter(at), lambda: _pictures(tick))
+        self._downloads.renew(self._record_state(tick, at), lambda: self._record(tick, at))
+
+    def reset(self) -> None:
+        """Make everything that shows the record again: another process may have published since."""
+        self._pictures.reset()
+        self._downloads.reset()
+
+    def close(self) -> None:
+        """Drop what has not begun and wait for the rest."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def _kept(self, kind: Kind, paths: Sequence[str], made: Made | None) -> dict[str, bytes]:
+        """Return the files that were made, or the last good bytes of these paths."""
+        return self._last_good.last(paths) if made is None else self._last_good.make(kind, paths, lambda: made.files)
+
+    def _record(self, tick: TickFiles, at: datetime) -> Downloads:
+        return downloads(self._memory.exports(), tick.context.observation.mode, at)
+
+    def _record_state(self, tick: TickFiles, at: datetime) -> object:
+        """Return a value that is equal while the record is the same."""
+        arena = tick.context.arena
+        hourly = arena.hourly_record
+        ended = tuple(arena.rounds.get(phase, 0) for phase in (RoundPhase.RESOLVED, RoundPhase.VOID))
+        return (month_of(at), hourly.resolved, hourly.void, ended, self._months_noted)
+
+
+def static_files(site: Site, examples: Mapping[str, Any], at: datetime) -> StaticFiles:
+    """Make OpenAPI and the discovery files.
+
+    Args:
+        site: names and addresses.
+        examples: path or product id -> JSON object; what is left out has no example.
+        at: aware time, of the last change.
+    """
+    document = openapi(
+        base_url=site.base_url, project=site.project, contact=site.contact, network=site.network, examples=examples
+    )
+    described = {OPENAPI_JSON: encode(document), OPENAPI_YAML: openapi_yaml(document)}
+    return StaticFiles({**described, **discovery(site, at.astimezone(UTC))}, document["components"]["schemas"])
+
+
+def _pictures(tick: TickFiles) -> Pictures:
+    return pictures(drawings(tick.context, tick.free))
+
+
+def _quarter(at: datetime) -> int:
+    return int(at.timestamp() // EVERY_S)

@@ -1,0 +1,197 @@
+"""Files too slow for a tick: whole in the first release, renewed between ticks, kept when they fail."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator.compose.all import compose
+from generator.errors import PublishError
+from generator.release.last_good import Kind, LastGood
+from generator.runtime.app import App
+from generator.runtime.tick import tick
+from generator.site import background
+from generator.site.background import BackgroundFiles, Renewed, StaticFiles, TickFiles
+from tests.support.builders import full_context
+from tests.support.clock import ManualClock
+from tests.support.disks import FailingDisk
+from tests.support.services import opened, with_disk
+
+BEFORE_MIDNIGHT = datetime(2026, 11, 30, 23, 57, tzinfo=UTC)
+
+
+@asynccontextmanager
+async def generator(folder: Path, at: datetime = BEFORE_MIDNIGHT) -> AsyncIterator[tuple[App, ManualClock]]:
+    """Open a generator with everything but OpenAPI, whose YAML takes a second."""
+    clock = ManualClock(at)
+    async with opened(folder, clock, hours=3) as app:
+        app.publisher.background = BackgroundFiles(app.record.memory)
+        yield app, clock
+
+
+@pytest.fixture(autouse=True)
+def no_openapi(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "static_files", lambda *_: StaticFiles({}, {}))
+
+
+async def minutes(app: App, clock: ManualClock, number: int) -> None:
+    """Tick each minute, and let what is made in the background end before the next."""
+    for _ in range(number):
+        await tick(app, clock.step(timedelta(minutes=1)))
+        app.publisher.background._pool.submit(int).result()
+
+
+def site(folder: Path, path: str) -> bytes:
+    return (folder / "site" / "current" / path).read_bytes()
+
+
+def test_the_first_release_is_whole_and_a_month_that_ends_is_written_once(tmp_path: Path) -> None:
+    seen: list[tuple[bytes, int]] = []
+    closed: list[bool] = []
+
+    async def work() -> None:
+        async with generator(tmp_path) as (app, clock):
+            for _ in range(4):  # 23:58, 23:59, 00:00, 00:01
+                await minutes(app, clock, 1)
+                file = tmp_path / "site" / "current" / "track-record" / "hourly.csv"
+                seen.append((file.read_bytes(), int(file.stat().st_mtime)))
+                closed.append(list((tmp_path / "site" / "once").glob("files/track-record/*/*")) != [])
+            await minutes(app, clock, 1)
+
+    asyncio.run(work())
+
+    assert closed == [False, False, False, True]
+    assert seen[0] == seen[1] == seen[2]  # within an hour it stays as it is
+    assert seen[3][0].startswith(seen[0][0])
+    assert len(seen[3][0].splitlines()) == len(seen[0][0].splitlines()) + 7
+    assert seen[3][1] > seen[2][1]
+    assert all(site(tmp_path, path) for path in ("feed.json", "feed.xml", "share/now.png"))
+    page = site(tmp_path, "index.html").decode()
+    assert '<meta property="og:image" content="http://127.0.0.1:8402/share/now.png">' in page
+    assert '<link rel="alternate" type="application/atom+xml" href="/feed.xml"' in page
+    once = sorted((tmp_path / "site" / "once" / "files" / "track-record" / "2026-11").iterdir())
+    assert [path.name[:14] for path in once] == ["hourly-2026-11"] * 2 + ["rounds-2026-11"] * 2
+    sums = site(tmp_path, "track-record/SHA256SUMS").decode()
+    page = site(tmp_path, "track-record/index.html").decode()
+    for path in once:
+        assert f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" in sums
+        assert f'href="/files/track-record/2026-11/{path.name}"' in page
+    running = [json.loads(line) for line in site(tmp_path, "track-record/hourly.jsonl").splitlines() if line]
+    assert not running  # of December nothing has ended yet
+
+
+@pytest.mark.parametrize("done", [False, True], ids=["the pointer did not move", "it moved unanswered"])
+def test_a_release_that_fails_has_its_month_again_in_the_next(tmp_path: Path, done: bool) -> None:
+    async def work() -> None:
+        async with generator(tmp_path) as (app, clock):
+            await minutes(app, clock, 3)
+            disk = FailingDisk("point", done=done)
+            failing = with_disk(app, disk)
+            with pytest.raises(PublishError):
+                await tick(failing, clock.step(timedelta(minutes=1)))
+            assert not app.record.memory.exports().notes()
+            disk.heal()
+            await minutes(failing, clock, 2)
+            assert list(app.record.memory.exports().notes()) == ["2026-11"]
+
+    asyncio.run(work())
+
+
+@pytest.fixture
+def pool() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(1) as pool:
+        yield pool
+
+
+def renewed(pool: ThreadPoolExecutor, last_good: LastGood | None = None) -> Renewed[int]:
+    return Renewed(Kind.DOWNLOAD, "downloads", pool, last_good or LastGood())
+
+
+def fails() -> int:
+    raise RuntimeError("no font")
+
+
+def test_the_first_value_is_made_at_once_and_the_next_in_the_thread(pool: ThreadPoolExecutor) -> None:
+    value = renewed(pool)
+    gate = threading.Event()
+
+    def later() -> int:
+        gate.wait(30)
+        return 2
+
+    assert value.get("a", lambda: 1) == 1
+    value.renew("a", lambda: 9)  # of the same key: nothing to do
+    value.renew("b", later)
+    assert value.get("b", lambda: 9) == 1
+    gate.set()
+    pool.submit(int).result()
+    assert value.get("b", lambda: 9) == 2
+
+
+@pytest.mark.parametrize("first", [lambda: 1, fails])
+def test_a_failure_keeps_the_last_value_and_is_tried_again(pool: ThreadPoolExecutor, first: Callable[[], int]) -> None:
+    last_good = LastGood()
+    value = renewed(pool, last_good)
+
+    before = value.get("a", first)
+    value.renew("b", fails)
+    pool.submit(int).result()
+    after = value.get("b", fails)
+    value.renew("b", lambda: 3)
+    pool.submit(int).result()
+
+    assert before == after
+    assert value.get("b", fails) == 3
+    assert last_good.failures[Kind.DOWNLOAD] == (2 if first is fails else 1)
+
+
+def test_what_is_made_while_another_process_published_is_dropped(pool: ThreadPoolExecutor) -> None:
+    value = renewed(pool)
+    value.get("a", lambda: 1)
+    value.renew("b", lambda: 2)
+    pool.submit(int).result()
+
+    value.reset()
+
+    assert value.get("b", lambda: 7) == 7
+
+
+def test_examples_are_those_of_the_first_tick_of_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[dict[str, Any]] = []
+
+    def static(_site: object, examples: dict[str, Any], _at: datetime) -> StaticFiles:
+        made.append(examples)
+        return StaticFiles({}, {})
+
+    monkeypatch.setattr(background, "static_files", static)
+    context = full_context()
+    done = compose(context)
+    free, paid = ({name: body.as_json() for name, body in bodies.items()} for bodies in (done.free, done.paid))
+    files = BackgroundFiles(FakeMemory())  # type: ignore[arg-type]
+    noon = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+    for at in (noon, noon + timedelta(minutes=1), noon + timedelta(days=1)):
+        told = TickFiles(context, {**free, "/at": {"at": at}}, paid)
+        files.published(files.files(told, at), told, at)
+    files._pool.submit(int).result()
+    files.close()
+
+    assert [examples["/at"]["at"] for examples in made] == [noon, noon + timedelta(days=1)]
+    assert made[0].keys() == {*free, *paid, "/at"}
+
+
+class FakeMemory:
+    """A memory without a record."""
+
+    def exports(self) -> Any:
+        raise RuntimeError("no record")
