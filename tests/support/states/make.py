@@ -1,6 +1,6 @@
 """Make a small state folder with `emi up` of a checkout of any version: rounds, votes, two payments, a signed log.
 
-Run: python -m tests.support.databases.make CHECKOUT TARGET.tar.xz
+Run: python -m tests.support.states.make CHECKOUT TARGET.tar.xz
 
 The two bought bodies are kept in `bought.json`, each with the header that paid for it.
 """
