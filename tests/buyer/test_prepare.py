@@ -25,7 +25,7 @@ from gateway.buyer.account import NodeUnusable, look_up
 from gateway.buyer.prepare import MAX_AT_ONCE, PER_MINUTE, Prepare
 from gateway.devnet.transactions import group_id, parse_item, signed
 from gateway.devnet.wallet import new_key
-from gateway.payments.payment import read_payment
+from gateway.payments.parse import read_payment
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.wire.networks import DEVNET, MAINNET
 from tests.support.gateway_app import in_loop
