@@ -336,9 +336,9 @@ def signing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClie
         ({"amt": 1_000_001}, "at most 1000000"),
         ({"index": 7}, "pays only in asset"),
         ({"gh": MAINNET.genesis_hash}, "pays only in asset"),
-        ({"raw": "not base64"}, "no transaction"),
-        ({"raw": base64.b64encode(b"junk").decode()}, "no transaction"),
-        ({"raw": ""}, "no transaction"),
+        ({"raw": "not base64"}, "not a transaction"),
+        ({"raw": base64.b64encode(b"junk").decode()}, "not a transaction"),
+        ({"raw": ""}, "not a transaction"),
     ],
 )
 def test_the_devnet_wallet_signs_nothing_but_a_small_plain_payment_of_its_own(
