@@ -27,7 +27,7 @@ from gateway.buyer.page import buyer_routes
 from gateway.clock import Clock, SystemClock
 from gateway.errors import GatewayError, PreviewRefused
 from gateway.ledger.store import Ledger
-from gateway.payments.paid import PaidEndpoint
+from gateway.payments.endpoint import PaidEndpoint
 from gateway.payments.purchase import Step, no_step
 from gateway.settings import GatewaySettings
 from gateway.upstream.http_client import Http, HttpClient

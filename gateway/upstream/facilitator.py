@@ -15,7 +15,7 @@ from algosdk.encoding import is_valid_address
 from gateway.app.metrics import Metrics
 from gateway.clock import STOP_QUOTING_S, Clock, LastGood, Outage
 from gateway.errors import FacilitatorUnavailable
-from gateway.payments.payment import Payment
+from gateway.payments.parse import Payment
 from gateway.settings import GatewaySettings
 from gateway.upstream.http_client import Answer, Http, RemoteError, call, describe
 

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame, FloatArray
+from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame, FloatArray
 
 DAY: Final = 288
 START_MS: Final = 1_700_006_400_000  # a UTC midnight
@@ -161,7 +161,7 @@ class Market:
 
 
 def simulate(family: str, seed: int, days: int = 60) -> Market:
-    """Make one market of seven assets with 5-minute bars."""
+    """Make one market of as many assets as the service reads with 5-minute bars."""
     rng = np.random.default_rng([seed, len(family), ord(family[0])])
     made = parameters(family, rng)
     bars = days * DAY

@@ -18,7 +18,8 @@ from generator.compose.all import compose_free
 from generator.compose.context import DayBefore, Freshness, Site, TickContext, Ticks
 from generator.contract.encode import encode
 from generator.errors import PublishError
-from generator.market.values import AssetObservation, BarFrame, Observation, SourceHealth
+from generator.market.bars import BarFrame
+from generator.market.observation import AssetObservation, Observation, SourceHealth
 from generator.release.check import Checker
 from generator.release.last_good import Kind, LastGood
 from generator.release.release import POINTER, Releases

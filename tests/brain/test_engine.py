@@ -14,7 +14,7 @@ from generator.brain.engine import Engine
 from generator.brain.reading import BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.words import Bias, DerivativesState, LiquidityContext, RegimeLabel, Trend
-from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame
+from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
 from tests.support.markets import ASSETS, START_MS, floats, market, priced, with_field
 
 WEIGHTS = Weights.load()

@@ -17,7 +17,7 @@ from generator.brain.json_lines import BarError, JsonLinesReader
 from generator.brain.weights import Weights
 from generator.catalog.words import READ_BIAS
 from generator.cli.read import read
-from generator.market.values import BAR_MS, BarFrame
+from generator.market.bars import BAR_MS, BarFrame
 from tests.support.markets import START_MS, market
 
 NAMES = {"o": "open", "h": "high", "l": "low", "c": "close", "v": "volume"}

@@ -13,7 +13,7 @@ from generator.brain.regime import LABELS, STEP_BARS, FilterSettings, RegimeFilt
 from generator.brain.weights import Weights
 from generator.catalog.words import RegimeLabel
 from generator.lab.simulator import DAY, Market, simulate
-from generator.market.values import BAR_MS, FloatArray
+from generator.market.bars import BAR_MS, FloatArray
 
 SETTINGS = FilterSettings(lead=0.1, claim=0.1, undecided=0.33, ramp_bars=1.0)
 HALF_HOUR = STEP_BARS * BAR_MS

@@ -11,7 +11,7 @@ import pytest
 from generator.brain.engine import Engine
 from generator.brain.volatility import calendar
 from generator.brain.weights import Weights
-from generator.market.values import BAR_MS
+from generator.market.bars import BAR_MS
 from tests.support.markets import market
 
 HOUR = [0.605, -0.322, 0.328, 0.115, 0.061, -0.061, -0.033, 0.013, 0.036, -0.064, -0.073]

@@ -17,8 +17,8 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.text.labels import BREADTH
 from generator.catalog.words import Bias
 from generator.lab.simulator import simulate
+from generator.market.bars import BAR_MS
 from generator.market.simulated.market import SimulatedMarket
-from generator.market.values import BAR_MS
 from tests.support.markets import market, texts
 
 FORBIDDEN = re.compile(

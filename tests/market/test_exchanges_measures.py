@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.catalog.venues import VENUES as SETTING
+from generator.market.bars import BAR_MS
 from generator.market.live.bars import last_closed
 from generator.market.live.derivatives import hours_of
 from generator.market.live.readings import DayReading, Unusable, keep_usable
 from generator.market.live.spot import Origin, measure
 from generator.market.live.venues import _ALSO, CANDLE_ORDER, VENUES, choose
-from generator.market.values import BAR_MS
 
 ROOT = Path(__file__).parents[2]
 NAMED_WITH = {also: name for name, many in _ALSO.items() for also in many}  # a setting names both by the first

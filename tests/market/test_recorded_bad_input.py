@@ -13,9 +13,9 @@ import pytest
 
 from generator.catalog.words import SourceStatus
 from generator.errors import SourceError
+from generator.market.bars import BAR_MS
 from generator.market.recorded.files import Kind, ascending, read_rows
 from generator.market.recorded.source import RecordedSource
-from generator.market.values import BAR_MS
 from tests.market.test_recorded import (
     ASSETS,
     CANDLE_HEADER,

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from gateway.payments.leases import Leases
+from gateway.ledger.owner import Leases
 from tests.ledger.test_ledger import INTENT, ledger_with
 from tests.payments.test_reconcile import state_of
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
-from tests.support.small_vault import START, write_vault
+from tests.support.vaults import START, write_vault
 
 SIX_HOURS_S = 6 * 3_600
 LEASE_S = 17.0
