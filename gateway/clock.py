@@ -27,7 +27,7 @@ class Clock(Protocol):
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Wait; meanwhile the rest of the process goes on."""
+        """Wait; meanwhile the rest of the process continues."""
         ...
 
 
@@ -43,12 +43,12 @@ class SystemClock:
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait; meanwhile the rest of the process goes on."""
+        """Wait; meanwhile the rest of the process continues."""
         await asyncio.sleep(seconds)
 
 
 class Outage:
-    """For how long calls of a kind have failed in a row; calls that nobody makes say nothing.
+    """For how long calls of a kind have failed in a row; without calls it knows nothing.
 
     Args:
         clock: the process's clock.

@@ -38,7 +38,7 @@ class LedgerUnavailable(GatewayError, SQLAlchemyError):
 
 
 class IdentityTaken(GatewayError):
-    """The txid or the payment identifier already stands in the payments ledger."""
+    """The txid or the payment identifier is in the payments ledger already."""
 
 
 class NotAdopted(GatewayError):

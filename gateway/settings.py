@@ -12,13 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, m
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from yarl import URL
 
-from gateway.wire.algorand import DEMO_ARENA, address_of, sha512_256
+from gateway.wire.algorand import DEMO_ARENA
 from gateway.wire.bucket_url import SCHEMES, BucketUrl
 from gateway.wire.loopback import is_loopback
 from gateway.wire.networks import NETWORKS, Network
 
-# An address made from a hash: nobody holds its key, so nothing paid to it on a toy chain belongs to anyone.
-DEMO_PAYEE: Final = address_of(sha512_256(b"emi demo payee v1: nobody holds this key"))
+# SHA-512/256 of a sentence, not of a key: no one can spend what is paid to it.
+DEMO_PAYEE: Final = "NCUXCXKC37MGDLOR2IEMU5UXTQKCZZBJ3SO64F6QUAMJLWQUMVUW7M734E"
 BUCKETS: Final = tuple(f"{scheme}://" for scheme in SCHEMES)
 POSTGRES: Final = "postgresql+psycopg://"
 
@@ -142,12 +142,10 @@ class GatewaySettings(BaseSettings):
     @model_validator(mode="after")
     def _agree(self) -> Self:
         if self.base_url is None and not is_loopback(self.host):
-            message = (
-                f"BASE_URL must be told when HOST is not loopback: quotes name it, and {self.host} says too little"
-            )
+            message = f"set BASE_URL when HOST is not loopback: quotes name it, and {self.host} is not enough"
             raise ValueError(message)
         if not self.base_is_loopback and "network" not in self.model_fields_set:
-            message = "NETWORK must be told (mainnet, testnet or devnet) when BASE_URL is public"
+            message = "set NETWORK (mainnet, testnet or devnet) when BASE_URL is public"
             raise ValueError(message)
         self._check_encrypted()
         vault, site = self.vault_dir.resolve(), self.site_path.resolve()

@@ -25,70 +25,42 @@ ALEMBIC_VERSIONS = "migrations/versions"
 LEFT = """
 docs/arena.md: anew, beside, go on, goes on, is no X, made up, nobody, put once, stands, stepped clock, tells
 docs/benchmarks.md: beside, told, warm
-docs/buying.md: anew, stands, tells, told
 docs/decisions: beside, first look, nobody, rule N, stands, tells, told
 docs/feeds.md: anew, beside, put once
-docs/object-store.md: anew, goes on, put once, told
-docs/operating.md: anew, aside, beside, go on, goes on, nothing may, put once, told
 docs/pages.md: beside, stands, tells, told
 docs/payments-proof.md: first look, go on, goes on, nobody, rule N, rules N, second look, stands, toy
 docs/payments.md: anew, beside, goes on, nobody, second look, stands, tells
-docs/publishing.md: anew, beside, headstart, made up, nobody, put once, stands
 docs/record.md: beside, go on, goes on, nobody, put once, stands, stepped clock, tells, told
-docs/serving-cloud.md: stands
-docs/serving.md: beside, nobody, stands
-gateway/app: beside, go on, is no X, second look, silent, told
-gateway/buyer: beside, go on, is no X, stands, tells, told, toy
-gateway/clock.py: goes on, nobody
-gateway/devnet: beside, is no X, nobody, stands, tells, told, toy
-gateway/errors.py: stands
 gateway/ledger: beside, copy log, first look, go on, is no X, nobody, second look, stands, tidy, told
 gateway/payments: Flight, go on, goes on, is no X, nobody, rule N, second look, stands, told
-gateway/settings.py: nobody, told, toy
-gateway/upstream: beside, nobody, silent, stands
-gateway/vault: goes on, nobody, stands
-gateway/wire: nobody
-generator/arena: Standing, is no X, lived, made up, nobody, stands, stepped clock, told
-generator/cli: beside, is no X, nobody, put once, stands, tells, told, toy
-generator/errors.py: nobody, stands
+generator/arena: is no X, lived, made up, nobody, stands, stepped clock, told
+generator/cli: beside, is no X, nobody, put once, tells, told
 generator/inbox: first look, goes on, is no X, made up, told
-generator/record: Standing, beside, go on, is no X, lived, nobody, put once, stands, stepped clock, told, warm
+generator/record: beside, is no X, lived, nobody, put once, stands, stepped clock, told, warm
 generator/release: beside, go on, goes on, is no X, nobody, put once, stands, told
-generator/runtime: Sidelong, Standing, aside, beside, nobody, stands, told
-generator/settings.py: is no X, nobody, stands
-generator/site: Sidelong, Standing, beside, contract section, go on, is no X, lived, made up, nobody, put once, stands, tells, told, warm
-generator/wings: beside, given up, is no X, nobody, put once, tells, told
+generator/runtime: stands
+generator/site: beside, contract section, lived, made up, nobody, stands, tells, told, warm
 site/assets: beside, goes on, is no X, made up, nobody, stands, tells, told
-site/edge: beside, go on, is no X, nobody, stands, told
-templates/buyer: go on, made up
+site/edge: is no X, stands
 templates/pages: beside, is no X, made up, nobody, stands, tells, told
-tests/app: beside, is no X, put once, rule N, told
 tests/arena: beside, is no X, lived, nobody, stands, the issue, told
 tests/benchmarks: beside, first look, house, made up, nobody, second look, tells, the issue, told
-tests/buyer: beside, is no X, made up, nobody, stands, tells, told
-tests/cli: is no X, nobody, told
-tests/compose: Standing
+tests/buyer: made up
+tests/cli: is no X, nobody
 tests/conftest.py: is no X
-tests/devnet: nobody, tells, told, toy
 tests/faults: go on, goes on, is no X, nobody, rule N, rules N, second look, silent, stands, told, toy
 tests/inbox: beside, goes on, is no X, nobody, second look, tells, told
 tests/journeys: beside, goes on, is no X, nobody, stands, tells, told
 tests/ledger: anew, aside, copy log, is no X, nobody, rule N, silent, tidy, told
-tests/make_sample.py: beside
 tests/outside: anew, beside, front, given up, goes on, is no X, made up, nobody, put once, rule N, rules N, stands, tells, told
 tests/payments: is no X, nobody, rule N, rules N, second look, silent, stands, tells, told
 tests/peers: told
-tests/record: anew, beside, goes on, is no X, lived, made up, nobody, put once, stands, stepped clock, tells, told, warm
-tests/release: Standing, beside, goes on, is no X, nobody, put once, tells, told
-tests/runtime: beside, goes on, is no X
-tests/site: Standing, anew, beside, goes on, is no X, made up, nobody, put once, stands, tells, told, warm
-tests/support: Sidelong, Standing, beside, nobody, put once, silent, told, toy, world
+tests/record: anew, beside, goes on, is no X, lived, made up, nobody, put once, stepped clock, tells, told, warm
+tests/release: beside, goes on, is no X, nobody, put once, tells, told
+tests/site: anew, is no X, made up, nobody, put once, stands, tells, told, warm
+tests/support: beside, nobody, silent, told, toy, world
 tests/test_house.py: world
 tests/torture.py: told
-tests/upstream: is no X, nobody, rule N
-tests/vault: anew, goes on, is no X, stands, told
-tests/wings: anew, beside, given up, go on, goes on, is no X, put once, tells, told
-tests/wire: nobody
 """
 
 

@@ -27,7 +27,7 @@ from gateway.buyer.page import buyer_routes
 from gateway.clock import Clock, SystemClock
 from gateway.errors import GatewayError, PreviewRefused
 from gateway.ledger.store import Ledger
-from gateway.payments.paid import PaidEndpoint
+from gateway.payments.endpoint import PaidEndpoint
 from gateway.payments.purchase import Step, no_step
 from gateway.settings import GatewaySettings
 from gateway.upstream.http_client import Http, HttpClient
@@ -52,7 +52,7 @@ def build_app(
         clock: for tests; the machine's clock by default.
         http: the client of every outgoing call; opened and closed by the lifespan by default.
         preview: also serve the published site, on loopback only.
-        step: for tests; told the steps of every purchase, see `gateway.purchase`.
+        step: for tests; called at each step of a purchase, see `gateway.payments.purchase`.
 
     Raises:
         PreviewRefused: the preview was asked to listen beyond loopback.
@@ -129,7 +129,7 @@ async def _internal_error(request: Request, _error: Exception) -> Response:
 
 
 def serve(settings: GatewaySettings, preview: bool = False) -> None:  # noqa: FBT001, FBT002 - agreed with the CLI
-    """Run the gateway until it is told to stop.
+    """Run the gateway until SIGINT or SIGTERM.
 
     Args:
         settings: checked settings.

@@ -46,7 +46,7 @@ class Guard:
     Args:
         app: the application.
         project: the service's name, for the problem document.
-        names: None to answer for any host; else the names that are answered for beside loopback.
+        names: None to answer for any host; else the names that are answered for apart from loopback.
     """
 
     def __init__(self, app: ASGIApp, project: str, names: Collection[str] | None = None) -> None:
@@ -157,7 +157,7 @@ class RateLimit:
             address: the client's, from `Clients.address`.
 
         Returns:
-            None when it may go on, else whole seconds until the next may.
+            None when it is allowed, else whole seconds until the next may.
         """
         key = _bucket(address)
         if key is None:

@@ -39,7 +39,7 @@ class Metrics:
         )
         self.refused_landed = Counter(
             "emi_payments_refused_but_landed",
-            "Refused payments that were found on the chain at the second look.",
+            "Refused payments that were found on the chain when checked again.",
             registry=self.registry,
         )
         self.delivered_unpaid = Counter(

@@ -44,7 +44,7 @@ SWEEP_S: Final = 1.0
 TOO_MANY: Final = STATUS_LINE[503] + b"retry-after: 5\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 TOO_LARGE: Final = STATUS_LINE[431] + b"content-length: 0\r\nconnection: close\r\n\r\n"
 # What a client does wrong is answered and no news for the operator; a failure of the application still is.
-QUIET: Final = logging.getLogger("uvicorn.error.connection")
+QUIET: Final = logging.getLogger("gateway.http")
 QUIET.setLevel(logging.ERROR)
 # A request with one of these is looked at by the application.
 NOT_PLAIN: Final = frozenset({b"payment-signature", b"content-length", b"transfer-encoding", b"expect", b"upgrade"})

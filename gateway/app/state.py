@@ -42,7 +42,7 @@ class GatewayState:
     Args:
         settings: checked settings.
         clock: the process's clock.
-        step: told the steps of every purchase, see `gateway.purchase`.
+        step: called at each step of a purchase, see `gateway.payments.purchase`.
     """
 
     def __init__(self, settings: GatewaySettings, clock: Clock, step: Step = no_step) -> None:
@@ -78,7 +78,7 @@ class GatewayState:
         """
         ledger = await asyncio.to_thread(Ledger, self.settings.ledger_where)
         self.ledger = LedgerThread(ledger, self.clock, self.metrics)
-        sent = None if self.step is no_step else functools.partial(self.step, "settle_sent")
+        sent = functools.partial(self.step, "settle_sent") if self.step is not no_step else None
         self.http = http
         self.facilitator = Facilitator(self.settings, http, self.clock, self.metrics, sent)
         self.chain = Chain(self.settings, http, self.clock, self.metrics)
@@ -221,17 +221,17 @@ def not_ready(state: GatewayState) -> list[str]:
     """Return every reason why a sale fails now, or would soon; none when the gateway is ready."""
     found = (
         state.ledger.fault(),
-        _silent(state.ledger.written, "the payments ledger has taken no write"),
+        _overdue(state.ledger.written, "the payments ledger has taken no write"),
         state.vault.fault(),
         state.blocked,
         state.chain.fault(),
-        _silent(state.facilitator.supported, "the facilitator has given no good answer to /supported"),
+        _overdue(state.facilitator.supported, "the facilitator has given no good answer to /supported"),
         None if state.facilitator.last_offer() else "the facilitator has not offered this network yet",
     )
     return [reason for reason in found if reason is not None]
 
 
-def _silent(what: LastGood, sentence: str) -> str | None:
+def _overdue(what: LastGood, sentence: str) -> str | None:
     return f"{sentence} for over {NOT_READY_S:.0f} s" if what.age_s() > NOT_READY_S else None
 
 
@@ -247,7 +247,7 @@ class Readiness:
         self._said: list[str] | None = None
 
     def look(self) -> bool:
-        """Return whether the gateway is ready, and log what changed; a start that is not ready yet is no change."""
+        """Return whether the gateway is ready, and log what changed; a start that is not ready yet is not logged."""
         reasons = not_ready(self._state)
         self._state.metrics.ready.set(0 if reasons else 1)
         if reasons and self._said is not None and reasons != self._said:

@@ -84,7 +84,7 @@ async def look_up(chain: Chain, address: str, network: Network) -> tuple[Account
 
 
 def read_params(answer: Answer | None, network: Network) -> Params | str:
-    """Return what a node told of fee and round, or why it is not believed.
+    """Return what a node says of fee and round, or why it is not believed.
 
     Args:
         answer: of /v2/transactions/params.
@@ -106,34 +106,34 @@ def read_micro_algos(answer: Answer | None, address: str) -> int | None:
     if answer is not None and answer.status == NOT_FOUND:
         return 0
     try:
-        told = _object(answer)
-        spendable = _amount(told.get("amount")) - _amount(told.get("min-balance", 0))
+        content = _object(answer)
+        spendable = _amount(content.get("amount")) - _amount(content.get("min-balance", 0))
     except NodeUnusable:
         return None
-    return max(spendable, 0) if told.get("address") == address else None
+    return max(spendable, 0) if content.get("address") == address else None
 
 
 def _params(answer: Answer | None, network: Network) -> Params:
-    told = _object(answer)
-    if told.get("genesis-hash") != network.genesis_hash:
+    content = _object(answer)
+    if content.get("genesis-hash") != network.genesis_hash:
         _refuse("the node belongs to another network than this service")
-    last_round, fee = told.get("last-round"), told.get("min-fee", MIN_FEE)
+    last_round, fee = content.get("last-round"), content.get("min-fee", MIN_FEE)
     if type(last_round) is not int or not 0 < last_round < MAX_ROUND:
         _refuse("the node does not say which round it is")
     if type(fee) is not int or not 0 <= fee <= MAX_FEE:
-        _refuse("the node asks for a fee that cannot be")
+        _refuse("the node asks for an invalid fee")
     return Params(last_round, max(fee, MIN_FEE))
 
 
 def _account(account: Answer | None, holding: Answer | None, address: str, asset: int) -> Account:
-    told = {} if account is not None and account.status == NOT_FOUND else _object(account)
-    if told and told.get("address") != address:
-        _refuse("the node told of another account than the one asked for")
+    content = {} if account is not None and account.status == NOT_FOUND else _object(account)
+    if content and content.get("address") != address:
+        _refuse("the node answered for another account")
     held = _holding(holding, asset)
-    auth = told.get("auth-addr")
+    auth = content.get("auth-addr")
     if auth is not None and not (isinstance(auth, str) and is_valid_address(auth)):
-        _refuse("the node names a signer that is no address")
-    micro_algos = _amount(told.get("amount", 0))
+        _refuse("the node names a signer that is not an address")
+    micro_algos = _amount(content.get("amount", 0))
     if held is None:
         return Account(micro_algos > 0, opted_in=False, asset_atomic=0, frozen=False, auth_address=auth)
     return Account(
@@ -151,20 +151,20 @@ def _holding(answer: Answer | None, asset: int) -> dict[str, Any] | None:
         return None
     held = _object(answer).get("asset-holding")
     if not isinstance(held, dict) or held.get("asset-id") != asset:
-        _refuse("the node told of another asset than the one asked for")
+        _refuse("the node answered for another asset")
     return held
 
 
 def _object(answer: Answer | None) -> dict[str, Any]:
     if answer is None or answer.status != OK or not isinstance(answer.content, dict):
         _refuse("the node does not answer")
-    content: dict[str, Any] = answer.content
-    return content
+    found: dict[str, Any] = answer.content
+    return found
 
 
 def _amount(value: Any) -> int:
     if type(value) is not int or not 0 <= value < MAX_AMOUNT:
-        _refuse("the node tells an amount that cannot be")
+        _refuse("the node states an invalid amount")
     return value
 
 

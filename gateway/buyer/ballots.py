@@ -48,7 +48,7 @@ RETRY_S: Final = 5
 TIMEOUT_S: Final = 4.0
 OK: Final = 200
 REFUSED: Final = 400
-# What a node's own words hold, and what the page is told; the words themselves are not passed on.
+# What a node's own words hold, and what the page gets instead.
 REFUSALS: Final[tuple[tuple[str, str, str], ...]] = (
     ("overspend", "too_little_algo", "The account cannot pay the fee."),
     ("below min", "too_little_algo", "The account cannot pay the fee and keep its least balance."),
@@ -68,7 +68,7 @@ NEEDED: Final = frozenset({"fee", "fv", "gh", "lv", "note", "rcv", "snd", "type"
 
 
 class BallotRefused(GatewayError):
-    """It is no ballot that can count. `locked` when only its round is over."""
+    """This ballot cannot count. `locked` when only its round is over."""
 
     def __init__(self, text: str, *, locked: bool = False) -> None:
         super().__init__(text)
@@ -95,7 +95,7 @@ class SignedBallot:
 
 
 def read_ballot(text: str, network: Network, arena: str, now: datetime) -> SignedBallot:
-    """Read a signed ballot that is to go on chain.
+    """Read a signed ballot that is meant for the chain.
 
     Args:
         text: standard base64 of the signed transaction.
@@ -146,7 +146,7 @@ def _is_signed(envelope: Mapping[Any, Any]) -> bool:
 
 def _check_payment(transaction: Mapping[str, Any], network: Network, arena: str) -> None:
     if not transaction.keys() <= KEYS:
-        _refuse("A ballot moves nothing, closes nothing and stands alone; this transaction does more.")
+        _refuse("A ballot moves nothing, closes nothing and is in no group; this transaction does more.")
     if not transaction.keys() >= NEEDED or transaction["type"] != "pay" or not _well_typed(transaction):
         _refuse("The ballot is not one plainly signed transaction.")
     if transaction["gh"] != network.genesis_hash_bytes:
@@ -202,7 +202,7 @@ class _Refusal(Exception):
 class BallotRelay:
     """Answer GET /x402-buyer/ballot.
 
-    With `?address=` it tells fee and rounds, from which the page makes a transaction; with the signed transaction in an
+    With `?address=` it states fee and rounds, from which the page makes a transaction; with the signed transaction in an
     X-Ballot header it hands it on. Both are GET without a body, as every other path of this gateway; a page of another
     origin cannot send that header.
 
@@ -220,10 +220,10 @@ class BallotRelay:
         if request.method == "OPTIONS":
             return preflight()
         try:
-            told = await self._answer(request)
+            content = await self._answer(request)
         except _Refusal as refusal:
             return self._problem(request, refusal)
-        return JSONResponse(told, headers={"cache-control": "no-store", "x-content-type-options": "nosniff"})
+        return JSONResponse(content, headers={"cache-control": "no-store", "x-content-type-options": "nosniff"})
 
     async def _answer(self, request: Request) -> dict[str, Any]:
         signed, address = request.headers.get(HEADER), request.query_params.get("address", "")

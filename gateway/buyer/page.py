@@ -25,7 +25,7 @@ SAMPLE_PATH: Final = "/sample-report.json"
 NETWORK_WORDS: Final[dict[str, str]] = {
     "mainnet": "Algorand",
     "testnet": "the Algorand test network, play money",
-    "devnet": "a toy Algorand on this machine, play money",
+    "devnet": "an Algorand devnet on this machine, play money",
 }
 PAGE_HEADERS: Final[dict[str, str]] = {
     "cache-control": "no-store",
@@ -101,8 +101,8 @@ class _Page:
         product = next((one for one in vault.products.values() if one.id == flow.product), None) if vault else None
         reason = self._state.no_quote_reason()
         if vault is None or product is None or reason is not None:
-            told = {"reason": reason or "this product is not in what was last published"}
-            return self._render("unavailable.html", self._common(vault, flow) | told, 503)
+            why = {"reason": reason or "this product is not in what was last published"}
+            return self._render("unavailable.html", self._common(vault, flow) | why, 503)
         return self._render("page.html", self._common(vault, flow) | self._terms(vault, product), 200)
 
     def _common(self, vault: LoadedVault | None, flow: Flow) -> dict[str, Any]:
@@ -222,7 +222,7 @@ class WalletBundle:
 
 
 def _templates() -> Path:
-    """Return the page's templates: inside the wheel, or beside the package in a checkout."""
+    """Return the page's templates: inside the wheel, or next to the package in a checkout."""
     package = Path(__file__).resolve().parent.parent
     packed = package / "_data" / "buyer"
     return packed if packed.is_dir() else package.parent / "templates" / "buyer"

@@ -158,13 +158,13 @@ class Prepare:
         try:
             network = self._state.settings.chain_network
             account, params = await look_up(self._state.chain, order.payer, network)
-            told = await asyncio.to_thread(_answer, quote, order, account, params, network)
+            content = await asyncio.to_thread(_answer, quote, order, account, params, network)
         except NodeUnusable as error:
             text = f"The account cannot be checked: {error}. Nothing was signed."
             return self._problem(request, 503, text, RETRY_S)
         finally:
             self._running -= 1
-        return JSONResponse(told, headers={"cache-control": "no-store", "x-content-type-options": "nosniff"})
+        return JSONResponse(content, headers={"cache-control": "no-store", "x-content-type-options": "nosniff"})
 
     def _problem(self, request: Request, status: int, detail: str, retry_s: int | None = None) -> Response:
         return problem(
@@ -188,7 +188,7 @@ def _complaint(flow: str, payer: str, attempt: str) -> str:
 def _answer(quote: Challenge, order: Order, account: Account, params: Params, network: Network) -> dict[str, Any]:
     accepted = quote.required["accepts"][0]
     obstacle = account.obstacle(int(accepted["amount"]))
-    told = {
+    content = {
         "product": quote.product.id,
         "path": quote.product.path,
         "address": order.payer,
@@ -202,9 +202,9 @@ def _answer(quote: Challenge, order: Order, account: Account, params: Params, ne
         "payment": None,
     }
     if obstacle is not None:
-        return told
+        return content
     group = unsigned_group(accepted, order, params, network)
-    return told | {
+    return content | {
         "payment": {
             "group": list(group.items),
             "sign": [PAYMENT_INDEX],

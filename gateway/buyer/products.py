@@ -1,4 +1,4 @@
-"""What the buyer page sells: a name in its address, the product, and what is in it, told before anything is paid."""
+"""What the buyer page sells: a name in its address, the product, and what is in it, shown before anything is paid."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Part:
     Args:
         field: its key in the paid body (of `report` in the report, of `intelligence_layer` in ATLAS).
         title: for people.
-        words: what stands in it.
+        words: what it says.
     """
 
     field: str
@@ -97,7 +97,7 @@ FLOWS: Final[tuple[Flow, ...]] = (
         (
             Part("summary", "Summary", "the overall direction in words, and how many coins point where"),
             Part(
-                "assets", "Assets", "each coin's direction, three probabilities beside their base rates, the evidence"
+                "assets", "Assets", "each coin's direction, three probabilities next to their base rates, the evidence"
             ),
             _RECORD,
         ),

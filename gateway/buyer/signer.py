@@ -88,12 +88,12 @@ class Signer:
             answer = await call(self._state.http, "POST", url, timeout_s=SIGN_TIMEOUT_S, headers=headers)
         except RemoteError:
             return self._problem(request, 503, "the devnet does not answer; nothing was signed")
-        told = answer.content
-        if answer.status != 200 or not isinstance(told, dict):
-            why = told.get("message") if isinstance(told, dict) else None
+        content = answer.content
+        if answer.status != 200 or not isinstance(content, dict):
+            why = content.get("message") if isinstance(content, dict) else None
             text = why if isinstance(why, str) else "the devnet's wallet did not sign this"
             return self._problem(request, 400, text)
-        return JSONResponse(told, headers={"cache-control": "no-store"})
+        return JSONResponse(content, headers={"cache-control": "no-store"})
 
     def _problem(self, request: Request, status: int, detail: str) -> Response:
         return problem(status, detail, instance=request.url.path, project=self._state.settings.project)

@@ -1,1 +1,1 @@
-"""A loopback Algorand for the demo and the tests: toy ledger, algod, indexer, facilitator, faucet, wallet."""
+"""A loopback Algorand for the demo and the tests: ledger, algod, indexer, facilitator, faucet, wallet."""

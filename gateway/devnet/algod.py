@@ -70,8 +70,8 @@ class _Algod:
     async def versions(self, _request: Request) -> Response:
         identity = self._ledger.identity
         build = {"major": 0, "minor": 1, "build_number": 0, "branch": "", "channel": "devnet", "commit_hash": ""}
-        told = {"versions": ["v2"], "genesis_id": identity.genesis_id, "genesis_hash_b64": identity.genesis_hash}
-        return JSONResponse({**told, "build": build})
+        content = {"versions": ["v2"], "genesis_id": identity.genesis_id, "genesis_hash_b64": identity.genesis_hash}
+        return JSONResponse({**content, "build": build})
 
     async def status(self, _request: Request) -> Response:
         return JSONResponse(self._status())
@@ -109,8 +109,8 @@ class _Algod:
             self._ledger.simulate(items)
         except LedgerRefusal as refusal:
             group |= {"failure-message": str(refusal), "failed-at": [0]}
-        told = {"version": 2, "last-round": self._ledger.rounds.current(), "txn-groups": [group]}
-        return _msgpack(told) if packed else JSONResponse(told)
+        content = {"version": 2, "last-round": self._ledger.rounds.current(), "txn-groups": [group]}
+        return _msgpack(content) if packed else JSONResponse(content)
 
     async def pending(self, request: Request) -> Response:
         found = self._ledger.transaction(request.path_params["txid"])
@@ -201,8 +201,8 @@ def _raw(item: Item) -> Any:
     return msgpack.unpackb(item.wire, raw=False)
 
 
-def _msgpack(told: dict[str, Any]) -> Response:
-    return Response(msgpack.packb(told), media_type="application/msgpack")
+def _msgpack(content: dict[str, Any]) -> Response:
+    return Response(msgpack.packb(content), media_type="application/msgpack")
 
 
 def _text(value: Any) -> Any:

@@ -41,7 +41,7 @@ class Hooks:
     """What a test may put into the path of requests; a devnet started by hand has none.
 
     Args:
-        before: may wait, or return an answer that stands instead of the real one: then nothing was done.
+        before: may wait, or return an answer instead of the real one: then nothing was done.
         after: may wait, or replace the real answer: what it says was already done.
         networks: the network forms that the facilitator advertises, in place of the full one.
     """
@@ -93,7 +93,7 @@ def build_devnet(
 
 
 async def _state_failed(_request: Request, problem: Exception) -> Response:
-    """Say that the toy ledger cannot write, e.g. on a full disk; nothing of the group was committed."""
+    """Say that the ledger cannot write, e.g. on a full disk; nothing of the group was committed."""
     log.warning("the devnet's state cannot be used", reason=str(problem))
     return JSONResponse({"error": "unavailable", "message": f"the devnet's state: {problem}"}, status_code=503)
 

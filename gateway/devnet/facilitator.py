@@ -163,10 +163,10 @@ def _read_group(inner: Mapping[str, Any]) -> tuple[list[Item], int]:
 
 def _check_shared(items: Sequence[Item], ledger: Ledger) -> None:
     """Check what all transactions of the group must share, and what none may do."""
-    told = [item.fields.get("grp") for item in items]
-    if len(items) > 1 and told[0] is None:
+    ids = [item.fields.get("grp") for item in items]
+    if len(items) > 1 and ids[0] is None:
         raise Refused(f"{PREFIX}_missing_group_id")
-    if any(one != told[0] for one in told):
+    if any(one != ids[0] for one in ids):
         raise Refused(f"{PREFIX}_group_id_mismatch")
     if any(item.fields.get("gh") != ledger.identity.genesis_hash_bytes for item in items):
         raise Refused(f"{PREFIX}_genesis_hash_mismatch")

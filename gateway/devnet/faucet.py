@@ -1,4 +1,4 @@
-"""The devnet's faucet and the page's throwaway wallet: toy money out of thin air, on this machine only."""
+"""The devnet's faucet and the page's throwaway wallet: play money out of thin air, on this machine only."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def wallet_routes(ledger: Ledger, page_key: Key | None) -> Mount:
         if not encoding.is_valid_address(address):
             return _problem("address: 58 characters of an Algorand address are needed, as ?address=..")
         account = ledger.fund(address, GIFT_MICRO_ALGOS, GIFT_ASSET)
-        told = {"address": address, "micro_algos": account.micro_algos, "usdc_atomic": account.asset_amount}
-        return JSONResponse({**told, "asset": ledger.identity.asset_id, "network": ledger.identity.full})
+        content = {"address": address, "micro_algos": account.micro_algos, "usdc_atomic": account.asset_amount}
+        return JSONResponse({**content, "asset": ledger.identity.asset_id, "network": ledger.identity.full})
 
     async def sign(request: Request) -> Response:
         assert page_key is not None
@@ -53,8 +53,8 @@ def wallet_routes(ledger: Ledger, page_key: Key | None) -> Mount:
             return _problem(str(refusal))
         ledger.fund(page_key.address, GIFT_MICRO_ALGOS, GIFT_ASSET)
         payment = sign_payment(challenge, option, page_key, identity, ledger.rounds.current())
-        told = {"payment_signature": payment.header, "txid": payment.txid, "payer": payment.payer}
-        return JSONResponse({**told, "network": payment.network, "last_valid": payment.last_valid})
+        content = {"payment_signature": payment.header, "txid": payment.txid, "payer": payment.payer}
+        return JSONResponse({**content, "network": payment.network, "last_valid": payment.last_valid})
 
     async def account(_request: Request) -> Response:
         assert page_key is not None
@@ -88,12 +88,12 @@ def prepared(unsigned: str, address: str, identity: Network) -> Item:
         identity: the only network that it pays on.
 
     Raises:
-        WalletError: it is no transaction, not from this wallet, not on this network, or pays more than the limit.
+        WalletError: it is not a transaction, not from this wallet, not on this network, or pays more than the limit.
     """
     try:
         item = parse_item(base64.b64decode(unsigned, validate=True))
     except (ValueError, LedgerRefusal) as problem:
-        raise WalletError("what is to be signed is no transaction") from problem
+        raise WalletError("what is to be signed is not a transaction") from problem
     fields = item.fields
     if _is_ballot(item, address, identity):
         return item

@@ -58,16 +58,16 @@ class _Indexer:
         found = self._ledger.transaction(txid)
         if found is None:
             return _problem(404, f"no transaction found for transaction id: {txid}")
-        told = _shown(found, self._ledger)
-        return JSONResponse({"current-round": self._ledger.rounds.current(), "transaction": told})
+        content = _shown(found, self._ledger)
+        return JSONResponse({"current-round": self._ledger.rounds.current(), "transaction": content})
 
     async def account(self, request: Request) -> Response:
         address = request.path_params["address"]
         seen = self._ledger.account(address)
         if seen.micro_algos == 0 and seen.asset_amount is None:
             return _problem(404, f"no accounts found for address: {address}")
-        told = shown_account(address, self._ledger)
-        return JSONResponse({"current-round": self._ledger.rounds.current(), "account": told})
+        content = shown_account(address, self._ledger)
+        return JSONResponse({"current-round": self._ledger.rounds.current(), "account": content})
 
     async def transactions(self, request: Request) -> Response:
         query = request.query_params
@@ -82,20 +82,20 @@ class _Indexer:
             if kind in {"", found.item.fields["type"]} and found.item.fields.get("note", b"").startswith(prefix)
         )
         page = list(islice(fitting, limit))
-        told = {
+        content = {
             "current-round": self._ledger.rounds.current(),
             "transactions": [_shown(one, self._ledger) for one in page],
         }
         if page:  # after the last page too: only an empty one has none
-            told["next-token"] = next_token(page[-1].round, page[-1].position)
-        return JSONResponse(told)
+            content["next-token"] = next_token(page[-1].round, page[-1].position)
+        return JSONResponse(content)
 
     async def block(self, request: Request) -> Response:
         number = request.path_params["number"]
         if not 0 < number <= self._ledger.rounds.current():
             return _problem(404, f"error while looking up block for round '{number}'")
         identity = self._ledger.identity
-        told = {
+        content = {
             "round": number,
             "timestamp": int(started_at(number)),
             "genesis-hash": identity.genesis_hash,
@@ -103,8 +103,8 @@ class _Indexer:
         }
         if request.query_params.get("header-only") != "true":
             found = self._ledger.search(Search(min_round=number, max_round=number))
-            told["transactions"] = [_shown(one, self._ledger) for one in found]
-        return JSONResponse(told)
+            content["transactions"] = [_shown(one, self._ledger) for one in found]
+        return JSONResponse(content)
 
 
 def next_token(at_round: int, position: int) -> str:
@@ -158,9 +158,9 @@ def _problem(status: int, message: str) -> Response:
 
 
 def _shown(found: Committed, ledger: Ledger) -> dict[str, Any]:
-    """Return a committed transaction in the indexer's words; it tells what was signed, and nothing that was not."""
+    """Return a committed transaction in the indexer's words; only what was signed."""
     item, fields = found.item, found.item.fields
-    told: dict[str, Any] = {
+    content: dict[str, Any] = {
         "id": item.txid,
         "tx-type": fields["type"],
         "sender": item.sender,
@@ -174,17 +174,17 @@ def _shown(found: Committed, ledger: Ledger) -> dict[str, Any]:
         "signature": _signature(item.envelope),
     }
     if "gen" in fields:
-        told["genesis-id"] = fields["gen"]
-    told |= {
+        content["genesis-id"] = fields["gen"]
+    content |= {
         name: base64.b64encode(fields[key]).decode()
         for name, key in (("group", "grp"), ("note", "note"), ("lease", "lx"))
         if key in fields
     }
     if fields["type"] == "pay":
         moved = {"amount": fields.get("amt", 0), "receiver": item.receiver, "close-amount": 0}
-        return told | {"payment-transaction": moved}
+        return content | {"payment-transaction": moved}
     moved = {"amount": fields.get("aamt", 0), "asset-id": fields["xaid"], "receiver": item.receiver, "close-amount": 0}
-    return told | {"asset-transfer-transaction": moved}
+    return content | {"asset-transfer-transaction": moved}
 
 
 def _signature(envelope: Mapping[str, Any]) -> dict[str, Any]:

@@ -259,7 +259,7 @@ class Ledger:
         return int(self._database.execute(sql, (sender, lease)).fetchone()[0] or 0)
 
     def _prepare(self, path: Path) -> None:
-        # A commit survives kill -9 by the write-ahead log; only a power cut may take the last toy payments back.
+        # A commit survives kill -9 by the write-ahead log; only a power cut may take the last payments back.
         self._database.execute("PRAGMA journal_mode = WAL")
         self._database.execute("PRAGMA synchronous = NORMAL")
         self._database.executescript(SCHEMA)

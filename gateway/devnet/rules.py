@@ -21,7 +21,7 @@ MIN_BALANCE: Final = 100_000
 
 
 def keyless_address(purpose: str) -> str:
-    """Return an address that nobody holds a key of, the same on every machine.
+    """Return an address that no one holds a key of, the same on every machine.
 
     Args:
         purpose: what it is for, e.g. `fee sink`; a different purpose gives a different address.
@@ -88,10 +88,10 @@ def evaluate(items: Sequence[Item], state: State, at_round: int, identity: Netwo
 def _check_group(items: Sequence[Item]) -> None:
     if not 0 < len(items) <= MAX_GROUP:
         raise LedgerRefusal(f"group has {len(items)} transactions; 1 to {MAX_GROUP} are allowed")
-    told = [item.fields.get("grp") for item in items]
-    if told != [None]:
+    named = [item.fields.get("grp") for item in items]
+    if named != [None]:
         expected = group_id(items)
-        if any(one != expected for one in told):
+        if any(one != expected for one in named):
             raise LedgerRefusal("transactionGroup: incomplete group or wrong group id")
     if len({item.txid for item in items}) != len(items):
         raise LedgerRefusal("transactionGroup: the same transaction twice")
@@ -103,8 +103,8 @@ def _check_group(items: Sequence[Item]) -> None:
 def _check_header(item: Item, state: State, at_round: int, identity: Network) -> None:
     fields = item.fields
     if fields.get("gh") != identity.genesis_hash_bytes:
-        told = base64.b64encode(fields.get("gh", b"")).decode()
-        raise LedgerRefusal(f"tx.GenesisHash {told} does not match the ledger's {identity.genesis_hash}")
+        named = base64.b64encode(fields.get("gh", b"")).decode()
+        raise LedgerRefusal(f"tx.GenesisHash {named} does not match the ledger's {identity.genesis_hash}")
     if fields.get("gen", identity.genesis_id) != identity.genesis_id:
         raise LedgerRefusal(f"tx.GenesisID {fields['gen']} does not match the ledger's {identity.genesis_id}")
     first, last = fields.get("fv", 0), fields.get("lv", 0)

@@ -1,4 +1,4 @@
-"""Serve a devnet on loopback until it is told to stop."""
+"""Serve a devnet on loopback until SIGINT or SIGTERM."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def serve(settings: DevnetSettings, say: Callable[[str], None] | None = None) ->
 
     Args:
         settings: what this devnet is.
-        say: takes the one line that tells where it answers.
+        say: takes the one line that says where it answers.
 
     Raises:
         DevnetError: the port is in use or may not be taken, or the state cannot be used.

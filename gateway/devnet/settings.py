@@ -24,7 +24,7 @@ class DevnetSettings:
 
     Args:
         state_path: the ledger's SQLite file; created with its folder.
-        keys_dir: where the facilitator's and the page wallet's keys are kept, 0600; default `keys` beside the ledger.
+        keys_dir: where the facilitator's and the page wallet's keys are kept, 0600; default `keys` next to the ledger.
         as_network: `devnet`, or `testnet` to lend the test network's ids.
         host: a loopback address; anything else is refused.
         port: TCP port, 1..65535.
@@ -78,7 +78,7 @@ def announced(state_dir: Path, origin: str) -> Iterator[None]:
 def running_devnet(state_dir: Path) -> str | None:
     """Return the origin that the last devnet of this state announced, None when there is none."""
     try:
-        told = json.loads((state_dir / FILE).read_text(encoding="utf-8"))
-        return str(told["url"])
+        content = json.loads((state_dir / FILE).read_text(encoding="utf-8"))
+        return str(content["url"])
     except (OSError, ValueError, KeyError, TypeError):
         return None

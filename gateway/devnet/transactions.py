@@ -41,7 +41,7 @@ class Item:
 
     Args:
         fields: the transaction's own map, keys as on the wire (`snd`, `aamt`, ..).
-        envelope: what stands beside it (`sig`, `msig`, `lsig`, `sgnr`), empty when unsigned.
+        envelope: what surrounds it (`sig`, `msig`, `lsig`, `sgnr`), empty when unsigned.
         packed: the transaction's canonical bytes, what a signature covers after `TX`.
         txid: its 52-character id.
     """

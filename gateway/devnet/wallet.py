@@ -161,8 +161,8 @@ def choose_option(challenge: Mapping[str, Any], identity: Network, max_amount_at
     known = {identity.full, identity.caip2}
     mine = [entry for entry in listed if entry.get("scheme") == "exact" and entry.get("network") in known]
     if not mine:
-        told = ", ".join(sorted({str(entry.get("network")) for entry in listed})) or "none"
-        raise WalletError(f"the seller takes payment on {told}; this throwaway wallet pays only on {identity.full}")
+        networks = ", ".join(sorted({str(entry.get("network")) for entry in listed})) or "none"
+        raise WalletError(f"the seller takes payment on {networks}; this throwaway wallet pays only on {identity.full}")
     option = _read_option(mine[0])
     if option.asset != identity.asset_id:
         raise WalletError(f"the seller asks for asset {option.asset}; this wallet pays only {identity.asset_id} (USDC)")

@@ -1,11 +1,20 @@
-"""Name this process in the payments ledger, so that a dead one's unfinished work can be taken over at once."""
+"""Who may be asking the facilitator about an intent: the process that its row names, as long as that may take.
+
+A row names its owner, so that a dead process's unfinished work can be taken over at once. How long a live one's attempt
+may take, its lease, is written nowhere: it is counted on the monotonic clock from the moment this process first saw
+the owner and the attempt, so no wall clock, ours or another machine's, can stretch or cut it.
+"""
 
 from __future__ import annotations
 
 import os
 import secrets
 import socket
+from collections.abc import Collection
 from pathlib import Path
+
+from gateway.clock import Clock
+from gateway.ledger.record import Record
 
 
 def make_owner() -> str:
@@ -42,6 +51,45 @@ def is_gone(owner: str, me: str) -> bool:
         return False
     # Ids come round again, in containers at once: the one that runs now may be another.
     return "" not in {began, _began(pid)} and began != _began(pid)
+
+
+class Leases:
+    """The attempts of other processes that this one has seen.
+
+    Args:
+        clock: the process's clock.
+        owner: this process, as it signs its rows.
+        seconds: the longest that one attempt to settle may take.
+    """
+
+    def __init__(self, clock: Clock, owner: str, seconds: float) -> None:
+        self._clock = clock
+        self._owner = owner
+        self.seconds = seconds
+        self._seen: dict[str, tuple[str, int, float]] = {}
+
+    def is_over(self, record: Record) -> bool:
+        """Return whether no other process is working on an intent any more.
+
+        Args:
+            record: an intent.
+
+        Returns:
+            True for our own row, for one of a process that runs no more, and for one whose attempt this process has
+            watched, unchanged, for as long as an attempt may take.
+        """
+        if record.owner == self._owner or is_gone(record.owner, self._owner):
+            return True
+        now = self._clock.monotonic()
+        owner, settles, since = self._seen.get(record.txid, ("", 0, now))
+        if (owner, settles) != (record.owner, record.settles):
+            self._seen[record.txid] = (record.owner, record.settles, now)
+            return False
+        return now - since >= self.seconds
+
+    def keep_only(self, txids: Collection[str]) -> None:
+        """Forget every payment but these, the open ones."""
+        self._seen = {txid: seen for txid, seen in self._seen.items() if txid in txids}
 
 
 def _boot() -> str:

@@ -1,8 +1,8 @@
 """The payments ledger: what must survive a crash, in SQLite or PostgreSQL.
 
-A payment stands here only after verify succeeded. Its row is the intent, written durably before settle is asked;
+A payment is kept here only after verify succeeded. Its row is the intent, written durably before settle is asked;
 it ends as settled or refused by evidence. The unique txid is the lock between processes. After a crash at any
-instruction a row says at worst `intent`, which is read as "unknown: look at the chain".
+instruction a row says at worst `intent`, which is read as "unknown: ask the chain".
 """
 
 from __future__ import annotations
@@ -16,24 +16,43 @@ from pathlib import Path
 from typing import Any, Final
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 
 from gateway.errors import GatewayError, IdentityTaken
-from gateway.ledger.file import LedgerFile
-from gateway.ledger.opening import begin, checkpoint, open_engine, sqlite_path
-from gateway.ledger.record import Adoption, Intent, Record
-from gateway.ledger.statements import Statement, Statements
-from gateway.ledger.wires import Wires
-
-__all__ = ["Adoption", "Intent", "Ledger", "Record"]
+from gateway.ledger.engine import LedgerFile, Sockets, checkpoint, open_engine, sqlite_path
+from gateway.ledger.record import Change, NoteRefusal, Record, Refuse, Review, Settle, Watch
+from gateway.ledger.tables import UNPROVEN, bodies, payments, probe
 
 Place = tuple[float, str]
 """Where a page ends in the order of time and txid: seconds since the epoch, txid."""
 BEGINNING: Final[Place] = (0.0, "")
-KEEP_ROUNDS: Final = 35_000
-"""How long past its last valid round a payment's body is kept: more than a day, and counted by the chain."""
-# As large as an answer with its row, and new each time: a full disk still has room for a few bytes where others stood.
+PAGE: Final = 200
+# Bodies dropped in one transaction: no payment waits long behind it.
+PURGE_LIMIT: Final = 200
+# As large as an answer with its row, and new each time: a full disk still has room for a few bytes in used pages.
 PROBE_BYTES: Final = 32_768
+LANDED_AFTER_REFUSAL: Final = "landed_after_refusal"
+"""The reason that a payment keeps which was refused and then settled."""
 DEADLOCK: Final = "40P01"
+_IS_INTENT: Final = payments.c.state == sa.literal_column("'intent'")
+_ONE_PAGE: Final[sa.ColumnElement[int]] = sa.literal_column(str(PAGE))
+# Built once: a purchase executes these.
+_FIND: Final = (
+    sa.select(payments, bodies.c.content)
+    .select_from(payments.outerjoin(bodies, payments.c.sha256 == bodies.c.sha256))
+    .where(payments.c.txid == sa.bindparam("the_txid"))
+)
+_SETTLE: Final = (
+    sa.update(payments)
+    .where(payments.c.txid == sa.bindparam("the_txid"), payments.c.state != "settled")
+    .values(
+        state="settled",
+        # Kept for the operator: the payer was asked to sign another payment, and may have paid twice.
+        reason=sa.case((payments.c.state == "refused", LANDED_AFTER_REFUSAL)),
+        evidence=sa.bindparam("the_evidence"),
+        closed_at=sa.bindparam("the_time"),
+    )
+)
 
 
 class Ledger:
@@ -48,16 +67,21 @@ class Ledger:
 
     def __init__(self, where: Path | str) -> None:
         self._engine = open_engine(where)
-        self._do = Statements(self._engine.dialect)
-        # Whoever writes, reads or copies holds one of them: one connection each way serves every thread.
+        self._postgres = self._engine.dialect.name == "postgresql"
+        insert: Any = postgresql.insert if self._postgres else sqlite.insert
+        self._put_body = insert(bodies).on_conflict_do_nothing()
+        self._put_intent = insert(payments).on_conflict_do_nothing()
+        written = insert(probe)
+        content = {"content": written.excluded.content}
+        self._put_probe = written.on_conflict_do_update(index_elements=["id"], set_=content)
+        # Whoever writes, reads or checkpoints holds one of them: one connection each way serves every thread.
         self._lock = threading.RLock()
         self._reading = threading.Lock()
-        self._copying = threading.Lock()
-        self._postgres = self._engine.dialect.name == "postgresql"
-        self._wires = Wires(self._engine) if self._postgres else None
+        self._checkpointing = threading.Lock()
+        self._sockets = Sockets(self._engine) if self._postgres else None
         self._reader = self._open_reader()
         self._writer = self._engine.connect()
-        self._copier = None if self._postgres else self._engine.connect()
+        self._checkpointer = None if self._postgres else self._engine.connect()
         self._file = None if self._postgres else LedgerFile(self._engine, sqlite_path(where))
         self._stored: set[str] = set()
         self._writing = False
@@ -88,11 +112,11 @@ class Ledger:
 
     def cut(self) -> None:
         """Make whatever waits for PostgreSQL fail at once; called from another thread, never blocks."""
-        if self._wires:
-            self._wires.cut()
+        if self._sockets:
+            self._sockets.cut()
 
     def probe(self) -> None:
-        """Write as much as an intent does, durably, where it stands in nobody's way.
+        """Write as much as an intent does, durably, in a row of its own.
 
         Raises:
             LedgerUnavailable: the file is not ours any more.
@@ -100,17 +124,16 @@ class Ledger:
         self.check_file()
         # A server keeps its own reserve of disk; here a lock is all that can be in the way.
         content = secrets.token_bytes(16 if self._postgres else PROBE_BYTES)
-        with self._transaction():
-            self._do.probe.write(self._writer, {"id": 1, "content": content})
+        self._execute(self._put_probe, {"id": 1, "content": content})
 
     def find(self, txid: str) -> Record | None:
         """Return a payment with its body, None when it is not known."""
-        rows = self._read(self._do.find, {"the_txid": txid})
+        rows = self._read(_FIND, {"the_txid": txid})
         return Record(*rows[0]) if rows else None
 
     def find_identifier(self, identifier: str) -> str | None:
         """Return the txid that holds a payment identifier, None when it is free."""
-        rows = self._read(self._do.find_identifier, {"the_identifier": identifier})
+        rows = self._read(sa.select(payments.c.txid).where(payments.c.identifier == identifier))
         return str(rows[0][0]) if rows else None
 
     def open_payments(self, after: Place = BEGINNING) -> list[Record]:
@@ -119,18 +142,28 @@ class Ledger:
         Args:
             after: where the page before ended.
         """
-        return [Record(*row) for row in self._read(self._do.open, {"the_time": after[0], "the_last": after[1]})]
+        return self._page(payments.c.created_at, after, _IS_INTENT)
+
+    def unproven(self, after: Place = BEGINNING, since_round: int = 0) -> list[Record]:
+        """Return what was closed on the facilitator's word, oldest first, at most 200, without bodies.
+
+        Args:
+            after: where the page before ended.
+            since_round: nothing whose last valid round is before.
+        """
+        return self._page(payments.c.closed_at, after, sa.text(UNPROVEN), payments.c.last_valid >= since_round)
 
     def count_open(self) -> tuple[int, int | None]:
         """Return how many payments are open, and the earliest round at which an intent of them was written."""
-        count, oldest = self._read(self._do.count_open, {})[0]
+        query = sa.select(sa.func.count(), sa.func.min(payments.c.intent_round)).where(_IS_INTENT)
+        count, oldest = self._read(query)[0]
         return int(count), oldest
 
-    def write_intent(self, intent: Intent) -> None:
+    def write_intent(self, intent: Record) -> None:
         """Write an intent and its body durably, in one transaction.
 
         Args:
-            intent: of a verified payment.
+            intent: of a verified payment, with its body.
 
         Raises:
             IdentityTaken: another process holds the txid or the identifier.
@@ -139,12 +172,17 @@ class Ledger:
         self.check_file()
         with self._transaction():
             if intent.sha256 not in self._stored:
-                self._do.put_body.write(self._writer, {"sha256": intent.sha256, "content": intent.content})
+                self._execute(self._put_body, {"sha256": intent.sha256, "content": intent.content})
                 self._stored.add(intent.sha256)
-            written = self._do.put_intent.write(self._writer, _row(intent))
-        if written != 1:
-            message = f"{intent.txid} or its identifier is already known"
-            raise IdentityTaken(message)
+            self._put_row(intent)
+
+    def adopt(self, record: Record) -> None:
+        """Take in a payment that only the chain knows, settled and without a body.
+
+        Raises:
+            IdentityTaken: the ledger knows the txid.
+        """
+        self._put_row(record)
 
     def begin_settle(self, txid: str, holder: str, attempt: int, owner: str) -> bool:
         """Note durably that this process asks the facilitator once more.
@@ -156,22 +194,10 @@ class Ledger:
             owner: this process.
 
         Returns:
-            False when somebody else took over meanwhile, or the payment is closed.
+            False when another process took over meanwhile, or the payment is closed.
         """
-        values = {"the_holder": holder, "the_attempt": attempt, "the_owner": owner}
-        return self._change(self._do.begin_settle, txid, values)
-
-    def adopt(self, adoption: Adoption) -> None:
-        """Take in a payment that only the chain knows, settled and without a body.
-
-        Raises:
-            IdentityTaken: the ledger knows the txid.
-        """
-        with self._transaction():
-            written = self._do.put_intent.write(self._writer, _adopted_row(adoption))
-        if written != 1:
-            message = f"{adoption.txid} is already known"
-            raise IdentityTaken(message)
+        unchanged = (_IS_INTENT, payments.c.owner == holder, payments.c.settles == attempt)
+        return self._update(txid, *unchanged, owner=owner, settles=payments.c.settles + 1)
 
     def attach_body(self, txid: str, snapshot_id: str, sha256: str, content: bytes, keep_round: int) -> bool:
         """Choose what an adopted payment bought, durably; from then on it is repeated as every other.
@@ -186,80 +212,46 @@ class Ledger:
         Returns:
             False when a body was chosen already.
         """
-        values = {"the_snapshot": snapshot_id, "the_digest": sha256, "the_round": keep_round}
+        values = {"snapshot_id": snapshot_id, "sha256": sha256, "keep_round": keep_round}
         with self._transaction():
-            self._do.put_body.write(self._writer, {"sha256": sha256, "content": content})
-            return self._change(self._do.attach_body, txid, values)
+            self._execute(self._put_body, {"sha256": sha256, "content": content})
+            return self._update(txid, payments.c.sha256 == "", **values)
 
-    def mark_settled(self, txid: str, at: datetime, evidence: str) -> bool:
-        """Close a payment as settled; evidence also reopens a refusal.
+    def apply(self, txid: str, change: Change, at: datetime) -> bool:
+        """Change what is known of a payment, durably.
 
         Args:
             txid: of a known payment.
+            change: what to write.
             at: wall time now.
-            evidence: `facilitator` or `chain`.
 
         Returns:
-            False when it was settled already.
+            False when the row is not, or no longer, one that this may change: `Settle` never changes a settled one;
+            `Refuse` and `NoteRefusal` change intents only, and not on the first answer's word once settle was asked
+            again; `Review` needs the old evidence.
         """
-        return self._change(self._do.settle, txid, {"the_evidence": evidence, "the_time": at.timestamp()})
-
-    def mark_refused(self, txid: str, at: datetime, reason: str, evidence: str) -> bool:
-        """Close an intent as refused.
-
-        Args:
-            txid: of an intent.
-            at: wall time now.
-            reason: what the payer is told.
-            evidence: why this is certain: `before_broadcast` or `absent`.
-
-        Returns:
-            False when it was closed already, or settled a second time meanwhile, so that the first answer says
-            nothing any more.
-        """
-        values = {"the_reason": reason, "the_evidence": evidence, "the_time": at.timestamp()}
-        return self._change(self._do.refuse, txid, values)
-
-    def note_refusal(self, txid: str, reason: str, at_round: int) -> bool:
-        """Note that the first settle was refused before any broadcast, and that the chain had nothing at a round.
-
-        Args:
-            txid: of an intent.
-            reason: the facilitator's.
-            at_round: the round read before the chain was asked.
-
-        Returns:
-            False when it was noted already, settled a second time, or closed.
-        """
-        return self._change(self._do.note_refusal, txid, {"the_reason": reason, "the_round": at_round})
-
-    def unproven(self, after: Place = BEGINNING, since_round: int = 0) -> list[Record]:
-        """Return what was closed on the facilitator's word, oldest first, at most 200, without bodies.
-
-        Args:
-            after: where the page before ended.
-            since_round: nothing whose last valid round is before.
-        """
-        values = {"the_time": after[0], "the_last": after[1], "the_round": since_round}
-        return [Record(*row) for row in self._read(self._do.unproven, values)]
-
-    def review(self, txid: str, old: str, new: str) -> bool:
-        """Replace the evidence of a closed payment by a better one; its state stays.
-
-        Returns:
-            False when the old evidence stands there no more.
-        """
-        return self._change(self._do.review, txid, {"the_old": old, "the_new": new})
-
-    def watch(self, txid: str, watched_round: int | None) -> None:
-        """Keep how far the unbroken chain of 404s reaches."""
-        self._change(self._do.watch, txid, {"the_round": watched_round})
+        match change:
+            case Settle(evidence):
+                values = {"the_txid": txid, "the_evidence": evidence, "the_time": at.timestamp()}
+                return self._execute(_SETTLE, values) == 1
+            case Refuse(reason, evidence):
+                # A later settle may have broadcast it: from then on only absence past its last round counts.
+                known = [payments.c.settles == 1] if evidence == "before_broadcast" else []
+                closed: dict[str, Any] = {"reason": reason, "evidence": evidence, "closed_at": at.timestamp()}
+                return self._update(txid, _IS_INTENT, *known, state="refused", **closed)
+            case NoteRefusal(reason, at_round):
+                first = (_IS_INTENT, payments.c.settles == 1, payments.c.refusal_round.is_(None))
+                return self._update(txid, *first, reason=reason, refusal_round=at_round)
+            case Review(old, new):
+                return self._update(txid, payments.c.evidence == old, evidence=new)
+            case Watch(watched_round):
+                return self._update(txid, watched_round=watched_round)
 
     def count_deliveries(self, counts: Mapping[str, int]) -> None:
         """Add deliveries per txid, in one transaction."""
         with self._transaction():
             for txid, count in counts.items():
-                self._change(self._do.deliver, txid, {"the_count": count})
+                self._update(txid, deliveries=payments.c.deliveries + count)
 
     def purge(self, passed_round: int) -> int:
         """Drop at most 200 bodies that no payment needs any more; rows stay, so that a txid is never sold twice.
@@ -270,6 +262,12 @@ class Ledger:
         Returns:
             How many bodies went.
         """
+        # Two selects and no OR, so that each has its index.
+        needed = sa.union_all(
+            sa.select(payments.c.sha256).where(_IS_INTENT),
+            sa.select(payments.c.sha256).where(payments.c.keep_round >= passed_round),
+        )
+        some = sa.select(bodies.c.sha256).where(bodies.c.sha256.not_in(needed)).limit(PURGE_LIMIT)
         with self._transaction():
             if self._postgres:
                 # An intent that another process is writing may need the very body that seems unused; it has put that
@@ -277,7 +275,7 @@ class Ledger:
                 self._writer.exec_driver_sql("LOCK TABLE bodies IN EXCLUSIVE MODE")
             # A later intent of the same transaction must put its body again.
             self._stored.clear()
-            return self._do.purge.write(self._writer, {"the_round": passed_round})
+            return self._execute(sa.delete(bodies).where(bodies.c.sha256.in_(some)))
 
     def write_all(self, writes: Sequence[Callable[[], Any]]) -> list[Any]:
         """Run many writes in one transaction with one sync; when one spoils it, each in one of its own.
@@ -315,42 +313,64 @@ class Ledger:
                 results.append(error)
         return results
 
-    def copy_log(self) -> int:
-        """Copy SQLite's write-ahead log into its file as far as it is committed; readers and writers go on.
+    def checkpoint_wal(self) -> int:
+        """Copy SQLite's write-ahead log into its file as far as it is committed; readers and writers continue.
 
         Returns:
             How many pages the log has; 0 for a database that keeps its log by itself.
         """
-        with self._copying:
-            return 0 if self._copier is None else checkpoint(self._copier)
+        with self._checkpointing:
+            return 0 if self._checkpointer is None else checkpoint(self._checkpointer)
 
-    def end_log(self) -> None:
-        """Copy the rest of the log while nobody here writes, so that the next write begins it again."""
+    def finish_checkpoint(self) -> None:
+        """Copy the rest of the log while this process writes nothing, so that the next write begins it again."""
         with self._lock:
             checkpoint(self._writer)
 
     def close(self) -> None:
         """Close the database."""
-        with self._lock, self._reading, self._copying:
-            for connection in (self._reader, self._writer, self._copier):
+        with self._lock, self._reading, self._checkpointing:
+            for connection in (self._reader, self._writer, self._checkpointer):
                 if connection is not None:
                     connection.close()
             self._engine.dispose()
 
     def _open_reader(self) -> sa.Connection:
-        connection = self._engine.connect()
-        return connection.execution_options(isolation_level="AUTOCOMMIT") if self._postgres else connection
+        return self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
 
-    def _read(self, statement: Statement, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    def _read(self, query: sa.Executable, values: Mapping[str, Any] | None = None) -> Sequence[tuple[Any, ...]]:
         with self._reading:
             if self._reader.closed:
                 self._reader = self._open_reader()
             try:
-                return statement.read(self._reader, values)
+                rows: Sequence[Any] = self._reader.execute(query, values).all()
             except sa.exc.SQLAlchemyError:
                 # Opened again at the next use: what SQLAlchemy reconnects by itself has lost its AUTOCOMMIT.
                 self._reader.close()
                 raise
+            return rows
+
+    def _page(self, time: sa.ColumnElement[Any], after: Place, *rows: Any) -> list[Record]:
+        query = sa.select(payments).where(*rows, sa.tuple_(time, payments.c.txid) > sa.tuple_(*after))
+        return [Record(*row) for row in self._read(query.order_by(time, payments.c.txid).limit(_ONE_PAGE))]
+
+    def _put_row(self, record: Record) -> None:
+        if self._execute(self._put_intent, {name: getattr(record, name) for name in _COLUMNS}) != 1:
+            message = f"{record.txid} or its identifier is already known"
+            raise IdentityTaken(message)
+
+    def _update(self, txid: str, *conditions: sa.ColumnElement[bool], **values: Any) -> bool:
+        return self._execute(sa.update(payments).where(payments.c.txid == txid, *conditions).values(**values)) == 1
+
+    def _execute(self, statement: sa.Executable, values: Mapping[str, Any] | None = None) -> int:
+        """Execute a write in a transaction and return how many rows it touched."""
+        with self._transaction():
+            try:
+                result: Any = self._writer.execute(statement, values)
+            except OverflowError as error:
+                # SQLite's driver says so of a number that no column holds; it must not sink the batch of others.
+                raise sa.exc.DataError(str(statement), None, error) from error
+            return int(result.rowcount)
 
     def _is_everyones(self, error: Exception) -> bool:
         """Return whether every write would fail as this one did, and as slowly: locked, full, out of reach.
@@ -361,13 +381,9 @@ class Ledger:
         orig = getattr(error, "orig", None)
         return isinstance(orig, driver.OperationalError) and getattr(orig, "sqlstate", None) != DEADLOCK
 
-    def _change(self, statement: Statement, txid: str, values: Mapping[str, Any]) -> bool:
-        with self._transaction():
-            return statement.write(self._writer, {"the_txid": txid, **values}) == 1
-
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Open a transaction, or take part in the one that `write_all` opened."""
+        """Open a transaction, or take part in the one that is open."""
         with self._lock:
             if self._writing:
                 yield
@@ -376,71 +392,20 @@ class Ledger:
             self._stored.clear()
             try:
                 with self._writer.begin():
-                    begin(self._writer)
+                    if not self._postgres:
+                        # The write lock at the start of a transaction, not in its middle.
+                        self._writer.exec_driver_sql("BEGIN IMMEDIATE")
                     yield
             finally:
                 self._writing = False
+
+
+_COLUMNS: Final = tuple(column.name for column in payments.columns)
 
 
 def _result(write: Callable[[], Any]) -> Any:
     try:
         return write()
     except GatewayError as error:
-        # It changed nothing, so the others may go on.
+        # It changed nothing, so the others may continue.
         return error
-
-
-def _row(intent: Intent) -> dict[str, Any]:
-    return {
-        "txid": intent.txid,
-        "state": "intent",
-        "product": intent.product,
-        "path": intent.path,
-        "cache_control": intent.cache_control,
-        "snapshot_id": intent.snapshot_id,
-        "sha256": intent.sha256,
-        "price_atomic": intent.price_atomic,
-        "payer": intent.payer,
-        "network": intent.network,
-        "identifier": intent.identifier,
-        "last_valid": intent.last_valid,
-        "intent_round": intent.intent_round,
-        "watched_round": intent.intent_round,
-        "owner": intent.owner,
-        "settles": 1,
-        "reason": None,
-        "evidence": None,
-        "created_at": intent.at.timestamp(),
-        "closed_at": None,
-        "deliveries": 0,
-        "refusal_round": None,
-        "keep_round": intent.last_valid + KEEP_ROUNDS,
-    }
-
-
-def _adopted_row(adoption: Adoption) -> dict[str, Any]:
-    return {
-        "txid": adoption.txid,
-        "state": "settled",
-        "product": adoption.product,
-        "path": adoption.path,
-        "cache_control": adoption.cache_control,
-        "snapshot_id": "",
-        "sha256": "",
-        "price_atomic": adoption.price_atomic,
-        "payer": adoption.payer,
-        "network": adoption.network,
-        "identifier": None,
-        "last_valid": adoption.last_valid,
-        "intent_round": None,
-        "watched_round": None,
-        "owner": adoption.owner,
-        "settles": 0,
-        "reason": None,
-        "evidence": "adopted",
-        "created_at": adoption.at.timestamp(),
-        "closed_at": adoption.at.timestamp(),
-        "deliveries": 0,
-        "refusal_round": None,
-        "keep_round": adoption.last_valid + KEEP_ROUNDS,
-    }

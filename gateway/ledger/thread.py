@@ -2,9 +2,9 @@
 
 Writes that come while a batch is being written form the next batch, so durability costs one sync per batch and not
 one per payment. A caller is answered only after the commit of its batch. Reads have a thread of their own, since they
-need not wait for anybody's sync; so has what tends the files.
+need not wait for a sync; so has what looks after the files.
 
-Every wait has a limit. A write that came too late for its caller may still be done: an intent that nobody settles, or a
+Every wait has a limit. A write that came too late for its caller may still be done: an intent that is never settled, or a
 settlement that was delivered already. The chain closes the first, the second is what the row should say.
 """
 
@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 from collections.abc import Callable
 from functools import partial
+from queue import SimpleQueue
 from typing import Any, Final, ParamSpec, TypeVar
 
 import structlog
@@ -22,19 +24,126 @@ from sqlalchemy.exc import SQLAlchemyError
 from gateway.app.metrics import Metrics
 from gateway.clock import Clock, LastGood, SystemClock
 from gateway.errors import LedgerUnavailable, database_reason
-from gateway.ledger.batches import Batches
 from gateway.ledger.store import Ledger
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Waiting = tuple[asyncio.Future[Any], Callable[[], Any]]
+# More than connections that can buy at once need; past it an answer would come too late.
+MAX_WAITING: Final = 1_024
 # Past the database's own limits, so that mostly it says itself what is wrong. Clients give up after some 5 s.
 WAIT_S: Final = 5.0
 PROBE_S: Final = 10.0
 # Reading a large file to its end takes minutes.
 EXAMINE_S: Final = 86_400.0
-# Of 4 KiB: where SQLite's log is begun again, long before SQLite does so by itself within a payment's commit.
-LONG_LOG_PAGES: Final = 4_000
+# Of 4 KiB: where SQLite's write-ahead log is begun again, long before SQLite does so by itself within a payment's commit.
+LONG_WAL_PAGES: Final = 4_000
 log = structlog.get_logger("gateway.ledger")
+
+
+class Batches:
+    """One thread, and what waits for it.
+
+    Args:
+        name: of the thread.
+        work: does a batch and returns the result or the exception of each call; it raises nothing.
+        limit_s: a batch that takes longer fails for all who wait; until it ends every call fails at once.
+        on_stall: called in the loop when that happens; it must not block.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        work: Callable[[list[Callable[[], Any]]], list[Any]],
+        limit_s: float,
+        on_stall: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.limit_s = limit_s
+        self._name = name
+        self._do = work
+        self._on_stall = on_stall
+        self._loop = asyncio.get_running_loop()
+        self._queue: SimpleQueue[list[Waiting] | None] = SimpleQueue()
+        self._waiting: list[Waiting] = []
+        self._busy = False
+        self._stalled = False
+        self._ended = asyncio.Event()
+        # A daemon: a database that never answers must not keep the process from ending.
+        threading.Thread(target=self._work, name=name, daemon=True).start()
+
+    def wait(self, call: Callable[[], Any]) -> asyncio.Future[Any]:
+        """Let the thread do a call.
+
+        Raises:
+            LedgerUnavailable: the thread is stuck, or too many wait already.
+        """
+        if self._stalled or len(self._waiting) >= MAX_WAITING:
+            raise self._unavailable()
+        future: asyncio.Future[Any] = self._loop.create_future()
+        self._waiting.append((future, call))
+        if not self._busy:
+            self._busy = True
+            # Not at once: what the same round of the loop still asks for belongs to the same batch.
+            self._loop.call_soon(self._send)
+        return future
+
+    async def close(self, limit_s: float) -> bool:
+        """End the thread after what is queued; return False when it does not end in time."""
+        self._queue.put(None)
+        try:
+            await asyncio.wait_for(self._ended.wait(), limit_s)
+        except TimeoutError:
+            return False
+        return True
+
+    def _send(self) -> None:
+        if not self._waiting:
+            self._busy = False
+            return
+        batch, self._waiting = self._waiting, []
+        self._timer = self._loop.call_later(self.limit_s, self._stall, batch)
+        self._queue.put(batch)
+
+    def _stall(self, batch: list[Waiting]) -> None:
+        """Fail all who wait; the thread may still do the batch, what it has not begun is dropped."""
+        self._stalled = True
+        log.error("the payments ledger does not answer", thread=self._name, seconds=self.limit_s)
+        failed, self._waiting = [*batch, *self._waiting], []
+        for future, _ in failed:
+            if not future.done():
+                future.set_exception(self._unavailable())
+        self._on_stall()
+
+    def _work(self) -> None:
+        while (batch := self._queue.get()) is not None:
+            results = self._do([call for _, call in batch])
+            self._notify(self._finish, batch, results)
+        self._notify(self._ended.set)
+
+    def _notify(self, callback: Callable[..., object], *args: Any) -> None:
+        try:
+            self._loop.call_soon_threadsafe(callback, *args)
+        except RuntimeError:
+            # The loop is gone, and with it all who waited.
+            log.warning("the event loop ended before the ledger")
+
+    def _finish(self, batch: list[Waiting], results: list[Any]) -> None:
+        self._timer.cancel()
+        if self._stalled:
+            self._stalled = False
+            log.warning("the payments ledger's thread is free again", thread=self._name)
+        for (future, _), result in zip(batch, results, strict=True):
+            if future.done():
+                continue
+            if isinstance(result, BaseException):
+                future.set_exception(result)
+            else:
+                future.set_result(result)
+        # A round later: whoever was answered just now may have more to write.
+        self._loop.call_soon(self._send)
+
+    def _unavailable(self) -> LedgerUnavailable:
+        return LedgerUnavailable(f"the payments ledger does not answer ({self._name})")
 
 
 class LedgerThread:
@@ -58,7 +167,7 @@ class LedgerThread:
         self._tends = Batches("files", _call_each, WAIT_S)
         self._examines = Batches("examination", _call_each, EXAMINE_S)
         self._deliveries: dict[str, int] = {}
-        self._untidy = False
+        self._wal_grown = False
         self._examines.wait(ledger.examine)
 
     def limit(self, seconds: float) -> None:
@@ -100,7 +209,7 @@ class LedgerThread:
         Returns:
             What it returns; it raises what it raises.
         """
-        self._untidy = True
+        self._wal_grown = True
         result: T = await self._counted("write", self._writes, partial(method, *args, **kwargs))
         return result
 
@@ -132,11 +241,11 @@ class LedgerThread:
                 self._deliveries[txid] = self._deliveries.get(txid, 0) + count
 
     async def tend(self) -> None:
-        """Look after the files, the counts and the log; called every second, also when nobody buys."""
+        """Look after the file, the counts and the write-ahead log; called every second, also when there are no buyers."""
         await self._check_file()
         await self.flush()
         await self._probe()
-        await self.tidy()
+        await self.checkpoint_wal()
 
     async def _check_file(self) -> None:
         try:
@@ -151,7 +260,7 @@ class LedgerThread:
         if self._clock.monotonic() < self._probe_at:
             return
         self._probe_at = self._clock.monotonic() + PROBE_S
-        self._untidy = True
+        self._wal_grown = True
         try:
             await self._counted("probe", self._writes, self.ledger.probe)
         except SQLAlchemyError as error:
@@ -159,22 +268,22 @@ class LedgerThread:
         else:
             self.written.ok()
 
-    async def tidy(self) -> None:
-        """Copy the database's log into the database, beside the payments and not within one of their commits.
+    async def checkpoint_wal(self) -> None:
+        """Checkpoint SQLite's write-ahead log in a thread of its own, not within the commit of a payment.
 
-        SQLite does it every 1,000 pages in whatever commit comes then, and everybody waits meanwhile: 13 to 57 ms on a
-        disk that syncs a commit in 0.3 ms. Here a thread copies while writes go on; only the rest that came meanwhile
-        is copied between two batches, so that the log can begin again.
+        SQLite does it every 1,000 pages in whatever commit comes then, and all wait meanwhile: 13 to 57 ms on a disk
+        that syncs a commit in 0.3 ms. Here a thread copies while writes continue; only the rest that came meanwhile is
+        copied between two batches, so that the log can begin again.
         """
-        if not self._untidy:
+        if not self._wal_grown:
             return
-        self._untidy = False
+        self._wal_grown = False
         try:
-            if await self._tends.wait(self.ledger.copy_log) >= LONG_LOG_PAGES:
-                await self._tends.wait(self.ledger.end_log)
+            if await self._tends.wait(self.ledger.checkpoint_wal) >= LONG_WAL_PAGES:
+                await self._tends.wait(self.ledger.finish_checkpoint)
         except SQLAlchemyError as error:
-            # The log only grows: SQLite copies it by itself in the end.
-            log.warning("the ledger's log could not be copied", reason=database_reason(error))
+            # The log only grows: SQLite checkpoints by itself in the end.
+            log.warning("the write-ahead log could not be checkpointed", reason=database_reason(error))
 
     async def close(self) -> None:
         """Write what is counted and close the database, unless it does not answer: then leave it as after a kill."""
@@ -192,7 +301,7 @@ class LedgerThread:
 def _do_all(work: Callable[[list[Callable[[], Any]]], list[Any]], calls: list[Callable[[], Any]]) -> list[Any]:
     try:
         return work(calls)
-    except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+    except Exception as error:  # noqa: BLE001 - handed to whoever waits
         return [error] * len(calls)
 
 

@@ -10,9 +10,8 @@ from urllib.parse import quote
 import sqlalchemy as sa
 
 from gateway.errors import LedgerUnreadable, database_reason
-from gateway.ledger.opening import sqlite_path
+from gateway.ledger.engine import CONNECT_OPTIONS, sqlite_path
 from gateway.ledger.tables import REVISION, payments
-from gateway.ledger.wires import WIRE_OPTIONS
 from gateway.settings import POSTGRES
 
 PAGE: Final = 1_000
@@ -89,7 +88,7 @@ def _engine(where: Path | str) -> tuple[str, sa.Engine]:
     if isinstance(where, str) and where.startswith(POSTGRES):
         shown = sa.make_url(where).render_as_string(hide_password=True)
         try:
-            return shown, sa.create_engine(where, connect_args=WIRE_OPTIONS)
+            return shown, sa.create_engine(where, connect_args=CONNECT_OPTIONS)
         except ImportError as error:
             message = f"the payments ledger {shown} needs the extra `postgres` of this package"
             raise LedgerUnreadable(message) from error

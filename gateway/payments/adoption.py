@@ -17,7 +17,8 @@ from gateway.app.metrics import Metrics
 from gateway.clock import Clock, SystemClock
 from gateway.errors import IdentityTaken, NotAdopted, database_reason
 from gateway.ledger.owner import make_owner
-from gateway.ledger.store import Adoption, Ledger
+from gateway.ledger.record import KEEP_ROUNDS, Record
+from gateway.ledger.store import Ledger
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain
 from gateway.upstream.http_client import Http
@@ -70,21 +71,33 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
             message += "; algod forgets after about 1,000 rounds: set EMI_INDEXER_URL"
         raise NotAdopted(message)
     _check(settings, product, transfer)
-    adoption = Adoption(
+    at_s = clock.now().timestamp()
+    record = Record(
         txid=txid,
+        state="settled",
         product=product.id,
         path=product.path,
         cache_control=product.cache_control,
+        # Chosen when it is presented.
+        snapshot_id="",
+        sha256="",
         price_atomic=transfer.amount_atomic,
         payer=transfer.sender,
         network=settings.chain_network.full,
+        identifier=None,
         last_valid=transfer.last_valid,
+        intent_round=None,
+        watched_round=None,
         owner=make_owner(),
-        at=clock.now(),
+        settles=0,
+        evidence="adopted",
+        created_at=at_s,
+        closed_at=at_s,
+        keep_round=transfer.last_valid + KEEP_ROUNDS,
     )
     ledger = Ledger(settings.ledger_where)
     try:
-        ledger.adopt(adoption)
+        ledger.adopt(record)
     except IdentityTaken as error:
         message = f"the payments ledger knows {txid} already: see `emi payments show {txid}`"
         raise NotAdopted(message) from error

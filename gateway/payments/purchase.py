@@ -1,9 +1,9 @@
 """The one path of a payment: bind, verify, write the intent, settle, deliver.
 
-Outcomes are settled, refused or unknown. Everything after the intent runs in a task of its own, so that a client
-that hangs up cancels nothing; after a crash the intent on disk makes the same payment continue here.
+Every step is decided by `gateway.payments.decide`. Everything after the intent runs in a task of its own, so that a
+client that hangs up cancels nothing; after a crash the intent on disk makes the same payment continue here.
 
-Steps, told to the `step` that `build_app` takes (tests kill the process there; by default nobody listens):
+Steps, reported to the `step` that `build_app` takes (tests kill the process there; by default nothing listens):
 `decoded` the header was read and its terms hold; `verified` the facilitator would settle it; `intent_written` the
 intent is durable; `settle_sent` POST /settle has left; `settle_answered` its answer, or its failure, is read;
 `settled_written` the settlement is durable; `delivered` the 200 was handed to the server.
@@ -12,9 +12,11 @@ intent is durable; `settle_sent` POST /settle has left; `settle_answered` its an
 from __future__ import annotations
 
 import asyncio
-import secrets
+import functools
+import json
+from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import structlog
@@ -24,25 +26,35 @@ from sqlalchemy.exc import SQLAlchemyError
 from gateway.app.metrics import Metrics
 from gateway.clock import Clock
 from gateway.errors import FacilitatorUnavailable, IdentityTaken, database_reason
-from gateway.ledger.store import KEEP_ROUNDS, Intent, Record
+from gateway.ledger.owner import Leases, make_owner
+from gateway.ledger.record import KEEP_ROUNDS, NoteRefusal, Record, Refuse, Settle
 from gateway.ledger.thread import LedgerThread
-from gateway.payments.leases import Leases
-from gateway.payments.outcome import Delivered, Gone, Limited, Outcome, Refused, Unavailable, Withheld
-from gateway.payments.payment import Payment
-from gateway.payments.settlement import Settlements, Step, other_product
+from gateway.payments.challenge import requirement
+from gateway.payments.decide import Action, Decision, Delivered, Outcome, decide, other_product, outcome_of, repeat
+from gateway.payments.parse import Payment
 from gateway.settings import GatewaySettings
-from gateway.upstream.chain import Chain
-from gateway.upstream.facilitator import Facilitator, FacilitatorOffer
+from gateway.upstream.chain import Chain, Finding, Presence
+from gateway.upstream.facilitator import Facilitator, FacilitatorOffer, SettleAnswer, SettleKind
 from gateway.vault.folder import Body, Snapshot, Vault, VaultProduct
 
-# Payments that may be with the facilitator or the chain at once, and that may wait for their turn.
+# Payments that may be with the facilitator or the chain at once, and that may wait for a slot.
 MAX_AT_ONCE: Final = 256
 MAX_WAITING: Final = 256
 MAX_WAIT_S: Final = 5.0
 BUSY_RETRY_S: Final = 2
+LEASE_MARGIN_S: Final = 2.0
+PEER_POLL_S: Final = 0.1
+# How long a buyer waits while the chain is asked again and again: clients give up after 5 s.
+SUCCESS_WAIT_S: Final = 3.0
+REFUSAL_WAIT_S: Final = 4.0
+ASK_EVERY_S: Final = 0.25
+ASK_TIMEOUT_S: Final = 0.5
+MAX_REMEMBERED: Final = 8_192
+MAX_REMEMBERED_BYTES: Final = 16 * 1024 * 1024
 LEDGER_UNUSABLE: Final = "the payments ledger cannot be used right now; the same payment works later"
-__all__ = ["Purchases", "Step", "no_step"]
+PENDING: Final = Decision(Action.PENDING)
 Admit = Callable[[], int | None]
+Step = Callable[[str], None]
 log = structlog.get_logger("gateway.purchase")
 
 
@@ -51,13 +63,39 @@ def no_step(_name: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Flight:
-    """A payment on its way in this process."""
+class Declined:
+    """A payment for something that is not for sale so: 402 with a fresh challenge; nothing was asked of it."""
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """Nothing was asked of the payment; the same one may work later: 503."""
+
+    reason: str
+    retry_after_s: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Limited:
+    """Too many attempts from this address: 429."""
+
+    retry_after_s: int
+
+
+NotTaken = Declined | Unavailable | Limited
+
+
+@dataclass(frozen=True, slots=True)
+class InFlight:
+    """A payment that this process works on, with the request that came first."""
 
     path: str
     group_digest: str
     identifier: str | None
-    task: asyncio.Task[Outcome]
+    task: asyncio.Task[Outcome | NotTaken]
 
     def answers(self, path: str, payment: Payment) -> bool:
         """Return whether a payment presented for a path is the same request, so that it gets the same answer."""
@@ -85,7 +123,7 @@ class Purchases:
         chain: the evidence.
         ledger: the payments ledger's thread.
         metrics: counted here.
-        step: told the name of each step that was just done.
+        step: called with the name of each step that was just done.
     """
 
     def __init__(
@@ -108,34 +146,26 @@ class Purchases:
         self._ledger = ledger
         self._metrics = metrics
         self._step = step
-        self._flights: dict[str, Flight] = {}
-        self._settlements = Settlements(
-            settings=settings,
-            clock=clock,
-            facilitator=facilitator,
-            chain=chain,
-            ledger=ledger,
-            metrics=metrics,
-            step=step,
-        )
-        self._turns = asyncio.Semaphore(MAX_AT_ONCE)
+        self._owner = make_owner()
+        self.leases = Leases(clock, self._owner, settings.settle_timeout_seconds + LEASE_MARGIN_S)
+        self.delivered = DeliveredCache()
+        self._in_flight: dict[str, InFlight] = {}
+        self._slots = asyncio.Semaphore(MAX_AT_ONCE)
         self._waiting = 0
-
-    @property
-    def leases(self) -> Leases:
-        """Who may be asking the facilitator, for the reconciler."""
-        return self._settlements.leases
+        # Few differ: a product, a snapshot and a fee payer at a time; and a handful of modes.
+        self._encode_terms = functools.lru_cache(maxsize=64)(self._encoded_terms)
+        self._quote_refusal = functools.cache(settings.quote_refusal)
 
     def in_flight(self, txid: str) -> bool:
         """Return whether this process works on a payment right now."""
-        return txid in self._flights
+        return txid in self._in_flight
 
     async def drain(self) -> None:
-        """Wait for every payment on its way; each ends by its own time limits."""
-        while self._flights:
-            await asyncio.wait({flight.task for flight in self._flights.values()})
+        """Wait for every payment in flight; each ends by its own time limits."""
+        while self._in_flight:
+            await asyncio.wait({request.task for request in self._in_flight.values()})
 
-    async def buy(self, path: str, payment: Payment, admit: Admit) -> Outcome:
+    async def buy(self, path: str, payment: Payment, admit: Admit) -> Outcome | NotTaken:
         """Take a payment for a product.
 
         Args:
@@ -144,54 +174,314 @@ class Purchases:
             admit: called once if the txid was never seen; returns seconds to wait when too many came.
 
         Returns:
-            The outcome; the same for every duplicate that came meanwhile.
+            The outcome, the same for every duplicate that came meanwhile, or why it was not taken.
         """
-        done = self._settlements.done.get(payment.txid)
-        if done is not None:
-            return self._counted(_guarded(done if done.path == path else other_product(), payment))
-        while (flight := self._flights.get(payment.txid)) is not None:
-            if flight.answers(path, payment):
-                return await asyncio.shield(flight.task)
+        delivered = self.delivered.get(payment.txid)
+        if delivered is not None:
+            return self._counted(repeat(delivered, path, payment))
+        while (request := self._in_flight.get(payment.txid)) is not None:
+            if request.answers(path, payment):
+                return await asyncio.shield(request.task)
             # For another product, in another group text, or with another identifier: judged on its own, once the
-            # first is through. Which product it belongs to stands in the ledger, and not in who came first here.
-            await asyncio.wait({flight.task})
-        task = asyncio.create_task(self._fly(path, payment, admit))
-        self._flights[payment.txid] = Flight(path, payment.group_digest, payment.envelope.identifier, task)
+            # first is through. Which product it belongs to is read in the ledger, and not from who came first here.
+            await asyncio.wait({request.task})
+        task = asyncio.create_task(self._process(path, payment, admit))
+        self._in_flight[payment.txid] = InFlight(path, payment.group_digest, payment.envelope.identifier, task)
         return await asyncio.shield(task)
 
-    async def _fly(self, path: str, payment: Payment, admit: Admit) -> Outcome:
+    async def _process(self, path: str, payment: Payment, admit: Admit) -> Outcome | NotTaken:
         began = self._clock.monotonic()
         try:
-            record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
-            outcome = _guarded(await self._in_turn(path, payment, record, admit), payment)
+            outcome = await self._take(path, payment, admit)
         except SQLAlchemyError as error:
             # One line: an outage has many.
             log.error("payments ledger failed", txid=payment.txid, reason=database_reason(error))  # noqa: TRY400
             outcome = Unavailable(LEDGER_UNUSABLE)
         finally:
-            del self._flights[payment.txid]
+            del self._in_flight[payment.txid]
             self._metrics.purchase_seconds.observe(self._clock.monotonic() - began)
         return self._counted(outcome)
 
-    def _counted(self, outcome: Outcome) -> Outcome:
-        self._metrics.outcomes_by_kind[type(outcome).__name__.lower()].inc()
+    def _counted(self, outcome: Outcome | NotTaken) -> Outcome | NotTaken:
+        kind = "refused" if isinstance(outcome, Declined) else type(outcome).__name__.lower()
+        self._metrics.outcomes_by_kind[kind].inc()
         return outcome
 
-    async def _in_turn(self, path: str, payment: Payment, record: Record | None, admit: Admit) -> Outcome:
-        """Go on when it is this payment's turn; the whole way is one turn, so that no intent waits for its settle."""
+    async def _take(self, path: str, payment: Payment, admit: Admit) -> Outcome | NotTaken:
+        record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
         if record is not None and record.state == "settled":
-            known = await self._choose_body(payment, record) if record.awaits_body and record.path == path else record
-            return await self._settlements.known(path, payment, known) if isinstance(known, Record) else known
-        if not await self._turn():
+            return await self._finish(path, payment, record)
+        # The whole way is one slot, so that no intent waits for its settle.
+        if not await self._slot():
             return Unavailable("too many payments are on their way", BUSY_RETRY_S)
         try:
-            return await (
-                self._settlements.known(path, payment, record) if record else self._first(path, payment, admit)
-            )
+            return await (self._finish(path, payment, record) if record else self._begin(path, payment, admit))
         finally:
-            self._turns.release()
+            self._slots.release()
 
-    async def _choose_body(self, payment: Payment, record: Record) -> Record | Unavailable:
+    async def _slot(self) -> bool:
+        if not self._slots.locked():
+            return await self._slots.acquire()
+        if self._waiting >= MAX_WAITING:
+            return False
+        self._waiting += 1
+        try:
+            return await asyncio.wait_for(self._slots.acquire(), MAX_WAIT_S)
+        except TimeoutError:
+            return False
+        finally:
+            self._waiting -= 1
+
+    async def _begin(self, path: str, payment: Payment, admit: Admit) -> Outcome | NotTaken:
+        """Take a payment that the ledger does not know: quote, verify, write the intent, settle."""
+        wait_s = admit()
+        if wait_s is not None:
+            return Limited(wait_s)
+        quote = self._quote(path, payment)
+        if not isinstance(quote, Quote):
+            return quote
+        offer = self._facilitator.offer()
+        if offer is None:
+            return Unavailable("the facilitator gave no good answer lately; the same payment works later")
+        if not _fee_payer_known(payment, offer):
+            return Declined("unknown_fee_payer", "the fee payer is not one of the facilitator's")
+        if await self._identifier_taken(payment):
+            return _identifier_reused()
+        terms = self._terms(payment, offer, quote.body.price_atomic, quote.snapshot.snapshot_id)
+        return await self._verify(payment, quote, terms)
+
+    def _quote(self, path: str, payment: Payment) -> Quote | NotTaken:
+        if self._ledger.fault() is not None:
+            return Unavailable(LEDGER_UNUSABLE)
+        vault = self._vault.current()
+        if vault is None:
+            return Unavailable("no data has been published yet")
+        named = payment.envelope.snapshot_id
+        snapshot = vault.snapshots.get(named or vault.generation)
+        # What was quoted is sold until the time that the quote named, also when nothing new may be quoted any more.
+        promised = named is not None and snapshot is not None and self._vault.promised(snapshot)
+        fault = self._vault.fault()
+        if fault is not None and not promised:
+            return Unavailable(fault)
+        blocked = self._quote_refusal(vault.source_mode)
+        if blocked is not None:
+            return Unavailable(blocked, retry_after_s=60)
+        product = vault.products.get(path)
+        if product is None:
+            return Unavailable("nothing is for sale at this path", retry_after_s=60)
+        return self._priced(payment, product, snapshot)
+
+    def _priced(self, payment: Payment, product: VaultProduct, snapshot: Snapshot | None) -> Quote | NotTaken:
+        body = snapshot.bodies.get(product.id) if snapshot is not None else None
+        if snapshot is None or body is None:
+            return Declined("unknown_snapshot", "the payment names a snapshot that is not for sale")
+        if not self._vault.payable(snapshot):
+            return Declined("quote_expired", "the time for which this quote was good is over")
+        if payment.amount_atomic != body.price_atomic:
+            return Declined("amount_mismatch", f"the price is exactly {body.price_atomic} atomic units")
+        return Quote(product, snapshot, body)
+
+    async def _identifier_taken(self, payment: Payment) -> bool:
+        identifier = payment.envelope.identifier
+        if identifier is None:
+            return False
+        holder = await self._ledger.run(self._ledger.ledger.find_identifier, identifier)
+        return holder not in {None, payment.txid}
+
+    async def _verify(self, payment: Payment, quote: Quote, terms: bytes) -> Outcome | NotTaken:
+        try:
+            asking = asyncio.ensure_future(self._chain.landed(payment.txid))
+            verdict = await self._facilitator.verify(payment, terms)
+            landed = await asking
+        except FacilitatorUnavailable as error:
+            asking.cancel()
+            log.warning("verify failed", txid=payment.txid, reason=str(error))
+            return Unavailable("the facilitator cannot verify right now; the same payment works later")
+        finding = Finding(Presence.FOUND if landed else Presence.UNCLEAR, None, indexed=False)
+        decision = decide(None, finding, verdict)
+        if decision.action is Action.SETTLE:
+            self._step("verified")
+            return await self._accept(payment, quote, terms)
+        # Another process may have taken it meanwhile: then it only looks refusable.
+        record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
+        if record is not None:
+            return await self._finish(quote.product.path, payment, record)
+        return outcome_of(decision, None, payment)
+
+    async def _accept(self, payment: Payment, quote: Quote, terms: bytes) -> Outcome | NotTaken:
+        intent = self._intent(payment, quote, await self._chain.current_round())
+        try:
+            await self._ledger.write(self._ledger.ledger.write_intent, intent)
+        except IdentityTaken:
+            # Another process was first with this txid, or with this identifier.
+            record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
+            if record is not None:
+                return await self._finish(quote.product.path, payment, record)
+            if await self._identifier_taken(payment):
+                return _identifier_reused()
+            return Unavailable("the payments ledger refused the payment; the same one works later")
+        self._step("intent_written")
+        return await self._finish(intent.path, payment, intent, await self._settle(payment, terms))
+
+    def _intent(self, payment: Payment, quote: Quote, reached: int | None) -> Record:
+        return Record(
+            txid=payment.txid,
+            state="intent",
+            product=quote.product.id,
+            path=quote.product.path,
+            cache_control=quote.product.cache_control,
+            snapshot_id=quote.snapshot.snapshot_id,
+            sha256=quote.body.sha256,
+            price_atomic=quote.body.price_atomic,
+            payer=payment.payer,
+            network=payment.envelope.network,
+            identifier=payment.envelope.identifier,
+            last_valid=payment.last_valid,
+            intent_round=reached,
+            watched_round=reached,
+            owner=self._owner,
+            created_at=self._clock.now().timestamp(),
+            keep_round=payment.last_valid + KEEP_ROUNDS,
+            content=quote.body.content,
+        )
+
+    async def _finish(
+        self, path: str, payment: Payment, record: Record, answer: SettleAnswer | None = None
+    ) -> Outcome | NotTaken:
+        """Finish or repeat a payment that the ledger knows: decide, write, act, until there is an outcome.
+
+        Args:
+            path: of the product that is asked for now.
+            payment: as presented now.
+            record: its row.
+            answer: of the facilitator, when it was asked just now.
+        """
+        if record.path != path:
+            return other_product()
+        finding: Finding | None = None
+        until: float | None = None
+        while True:
+            decision, record = await self._write(decide(record, finding, answer), record)
+            if decision.action is Action.ASK_CHAIN:
+                finding = await self._ask_chain(record, answer)
+            elif decision.action is Action.KEEP_ASKING:
+                finding, answer = await self._keep_asking(record), None
+            elif decision.action is Action.CHOOSE_BODY:
+                chosen = await self._choose_body(payment, record)
+                if chosen is None:
+                    return Unavailable("the payment is settled, and there is nothing to deliver yet; send it later")
+                record = chosen
+            elif decision.action is Action.SETTLE:
+                until = until or self._clock.monotonic() + self.leases.seconds
+                asked = await self._settle_again(payment, record, until)
+                if asked is None:
+                    return self._ended(PENDING, record, payment, None)
+                finding, (record, answer) = None, asked
+            else:
+                return self._ended(decision, record, payment, answer)
+
+    def _ended(self, decision: Decision, record: Record, payment: Payment, answer: SettleAnswer | None) -> Outcome:
+        outcome = outcome_of(decision, record, payment)
+        if isinstance(outcome, Delivered):
+            self.delivered.put(outcome)
+        elif decision.action is Action.PENDING and answer is not None:
+            if answer.kind is SettleKind.SUCCESS:
+                log.error("settle answered success, and the chain does not have the payment", txid=payment.txid)
+                self._metrics.unconfirmed.inc()
+            else:
+                log.warning("outcome unknown", txid=payment.txid, answer=answer.kind.value, reason=answer.reason)
+        return outcome
+
+    async def _write(self, decision: Decision, record: Record) -> tuple[Decision, Record]:
+        """Make a decision's change durable; return what it is now that others may have changed the row meanwhile."""
+        change = decision.change
+        if change is None:
+            return decision, record
+        try:
+            written = await self._ledger.write(self._ledger.ledger.apply, record.txid, change, self._clock.now())
+        except SQLAlchemyError as error:
+            if isinstance(change, Refuse | NoteRefusal):
+                raise
+            # It is paid and its intent is durable: deliver, also when it is sent again; the reconciler closes the row.
+            log.error("a payment's row could not be changed", txid=record.txid, reason=database_reason(error))  # noqa: TRY400
+            return decision, record
+        if isinstance(change, Settle):
+            self._step("settled_written")
+        elif isinstance(change, NoteRefusal) and written:
+            return decision, replace(record, reason=change.reason, refusal_round=change.round)
+        elif isinstance(change, Refuse | NoteRefusal) and not written:
+            # Another process closed it, or asks the facilitator about it: theirs counts.
+            latest = await self._ledger.run(self._ledger.ledger.find, record.txid)
+            return (
+                (PENDING, record)
+                if latest is None or latest.state == "intent"
+                else (decide(latest, None, None), latest)
+            )
+        return decision, record
+
+    async def _ask_chain(self, record: Record, answer: SettleAnswer | None) -> Finding:
+        """Ask once; after a success as often as a buyer waits, since our node may be a second behind theirs."""
+        if answer is None or answer.kind is not SettleKind.SUCCESS:
+            return await self._chain.lookup(record.txid)
+        until = self._clock.monotonic() + SUCCESS_WAIT_S
+        while self._clock.monotonic() < until:
+            finding = Finding(await self._chain.glance(record.txid), None, indexed=False)
+            if decide(record, finding, answer).action is not Action.PENDING:
+                return finding
+            await self._clock.sleep(ASK_EVERY_S)
+        denied = await self._chain.denied(record.txid)
+        return Finding(Presence.ABSENT if denied else Presence.UNCLEAR, None, indexed=False)
+
+    async def _keep_asking(self, record: Record) -> Finding:
+        """Ask until a noted refusal is certain or the payment is found, at most as long as a client waits.
+
+        A payment that settled a moment ago can look refused: a second simulation of it fails. A node that is a block
+        behind has it one or two rounds later. Where the wait ends before two rounds do, an absence counts as held: every
+        lookup found nothing and the node follows the chain; the recheck mends what lands all the same.
+        """
+        until = self._clock.monotonic() + REFUSAL_WAIT_S
+        while True:
+            await self._clock.sleep(ASK_EVERY_S)
+            finding = await self._chain.lookup(record.txid, ASK_TIMEOUT_S)
+            if decide(record, finding, None).action is not Action.PENDING:
+                return finding
+            if self._clock.monotonic() >= until:
+                return replace(finding, held=True)
+
+    async def _settle_again(
+        self, payment: Payment, record: Record, until: float
+    ) -> tuple[Record, SettleAnswer | None] | None:
+        """Ask the facilitator about an intent once more, or wait while another process does.
+
+        Returns:
+            The row and the answer, or the row as another process left it; None when neither can be had now.
+        """
+        offer = self._facilitator.last_offer()
+        if offer is None:
+            return None
+        if not await self._take_over(record):
+            latest = await self._wait_for_peer(record, until)
+            return None if latest is None else (latest, None)
+        terms = self._terms(payment, offer, record.price_atomic, record.snapshot_id)
+        return replace(record, owner=self._owner, settles=record.settles + 1), await self._settle(payment, terms)
+
+    async def _take_over(self, record: Record) -> bool:
+        """Become the one process that asks the facilitator about an intent."""
+        if not self.leases.is_over(record):
+            return False
+        ledger = self._ledger.ledger
+        return await self._ledger.write(ledger.begin_settle, record.txid, record.owner, record.settles, self._owner)
+
+    async def _wait_for_peer(self, record: Record, until: float) -> Record | None:
+        """Return the row as soon as another process has closed it, or asks no more; None when the time is over."""
+        while self._clock.monotonic() < until:
+            await asyncio.sleep(PEER_POLL_S)
+            latest = await self._ledger.run(self._ledger.ledger.find, record.txid)
+            if latest is not None and (latest.state != "intent" or self.leases.is_over(latest)):
+                return latest
+        return None
+
+    async def _choose_body(self, payment: Payment, record: Record) -> Record | None:
         """Attach to an adopted payment what it quotes, while the vault has that, else the newest."""
         vault = self._vault.current()
         named = payment.envelope.snapshot_id
@@ -205,133 +495,71 @@ class Purchases:
                 attach = (record.txid, snapshot.snapshot_id, body.sha256, body.content, keep)
                 await self._ledger.write(ledger.attach_body, *attach)
                 # Read again: another process may have been first, and its choice counts.
-                return await self._ledger.run(ledger.find, record.txid) or record
-        return Unavailable("the payment is settled, and there is nothing to deliver yet; the same one works later")
+                chosen = await self._ledger.run(ledger.find, record.txid)
+                return None if chosen is None or chosen.awaits_body else chosen
+        return None
 
-    async def _turn(self) -> bool:
-        if not self._turns.locked():
-            return await self._turns.acquire()
-        if self._waiting >= MAX_WAITING:
-            return False
-        self._waiting += 1
-        try:
-            return await asyncio.wait_for(self._turns.acquire(), MAX_WAIT_S)
-        except TimeoutError:
-            return False
-        finally:
-            self._waiting -= 1
+    async def _settle(self, payment: Payment, terms: bytes) -> SettleAnswer:
+        answer = await self._facilitator.settle(payment, terms)
+        self._step("settle_answered")
+        self._metrics.settles_by_kind[answer.kind.value].inc()
+        return answer
 
-    async def _first(self, path: str, payment: Payment, admit: Admit) -> Outcome:
-        wait_s = admit()
-        if wait_s is not None:
-            return Limited(wait_s)
-        quote = self._quote(path, payment)
-        if not isinstance(quote, Quote):
-            return quote
-        offer = self._facilitator.offer()
-        if offer is None:
-            return Unavailable("the facilitator gave no good answer lately; the same payment works later")
-        if not _fee_payer_known(payment, offer):
-            return Refused("unknown_fee_payer", "the fee payer is not one of the facilitator's")
-        if await self._identifier_taken(payment):
-            return _identifier_reused()
-        terms = self._settlements.terms(payment, offer, quote.body.price_atomic, quote.snapshot.snapshot_id)
-        return await self._verify(payment, quote, terms)
+    def _terms(self, payment: Payment, offer: FacilitatorOffer, price_atomic: int, snapshot_id: str) -> bytes:
+        """Encode what the facilitator is asked about: from our table, the network in its own form."""
+        fee_payer = payment.envelope.fee_payer or offer.fee_payer
+        return self._encode_terms(offer.network, price_atomic, fee_payer, snapshot_id)
 
-    def _quote(self, path: str, payment: Payment) -> Quote | Outcome:
-        if self._ledger.fault() is not None:
-            return Unavailable(LEDGER_UNUSABLE)
-        vault = self._vault.current()
-        if vault is None:
-            return Unavailable("no data has been published yet")
-        named = payment.envelope.snapshot_id
-        snapshot = vault.snapshots.get(named or vault.generation)
-        # What was quoted is sold until the time that the quote named, also when nothing new may be quoted any more.
-        promised = named is not None and snapshot is not None and self._vault.promised(snapshot)
-        fault = self._vault.fault()
-        if fault is not None and not promised:
-            return Unavailable(fault)
-        blocked = self._settings.quote_refusal(vault.source_mode)
-        if blocked is not None:
-            return Unavailable(blocked, retry_after_s=60)
-        product = vault.products.get(path)
-        if product is None:
-            return Unavailable("nothing is for sale at this path", retry_after_s=60)
-        return self._priced(payment, product, snapshot)
-
-    def _priced(self, payment: Payment, product: VaultProduct, snapshot: Snapshot | None) -> Quote | Outcome:
-        body = snapshot.bodies.get(product.id) if snapshot is not None else None
-        if snapshot is None or body is None:
-            return Refused("unknown_snapshot", "the payment names a snapshot that is not for sale")
-        if not self._vault.payable(snapshot):
-            return Refused("quote_expired", "the time for which this quote was good is over")
-        if payment.amount_atomic != body.price_atomic:
-            return Refused("amount_mismatch", f"the price is exactly {body.price_atomic} atomic units")
-        return Quote(product, snapshot, body)
-
-    async def _identifier_taken(self, payment: Payment) -> bool:
-        identifier = payment.envelope.identifier
-        if identifier is None:
-            return False
-        holder = await self._ledger.run(self._ledger.ledger.find_identifier, identifier)
-        return holder not in {None, payment.txid}
-
-    async def _verify(self, payment: Payment, quote: Quote, terms: bytes) -> Outcome:
-        try:
-            looking = asyncio.ensure_future(self._chain.landed(payment.txid))
-            verdict = await self._facilitator.verify(payment, terms)
-            landed = await looking
-        except FacilitatorUnavailable as error:
-            looking.cancel()
-            log.warning("verify failed", txid=payment.txid, reason=str(error))
-            return Unavailable("the facilitator cannot verify right now; the same payment works later")
-        if not verdict.valid or landed:
-            return await self._not_accepted(payment, quote, "" if landed else verdict.reason)
-        self._step("verified")
-        return await self._accept(payment, quote, terms)
-
-    async def _not_accepted(self, payment: Payment, quote: Quote, reason: str) -> Outcome:
-        """Refuse an unseen payment, unless another process took it meanwhile: then it only looks refusable."""
-        record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
-        if record is not None:
-            return await self._settlements.known(quote.product.path, payment, record)
-        if not reason:
-            return Refused("payment_already_on_chain", "it landed before this gateway accepted it")
-        return Refused(reason, "the facilitator refused it", payment.envelope.network, payment.payer)
-
-    async def _accept(self, payment: Payment, quote: Quote, terms: bytes) -> Outcome:
-        intent = self._intent(payment, quote, await self._chain.current_round())
-        try:
-            await self._ledger.write(self._ledger.ledger.write_intent, intent)
-        except IdentityTaken:
-            # Another process was first with this txid, or with this identifier.
-            record = await self._ledger.run(self._ledger.ledger.find, payment.txid)
-            if record is not None:
-                return await self._settlements.known(quote.product.path, payment, record)
-            if await self._identifier_taken(payment):
-                return _identifier_reused()
-            return Unavailable("the payments ledger refused the payment; the same one works later")
-        self._step("intent_written")
-        return await self._settlements.first(payment, terms, _delivery(payment, quote))
-
-    def _intent(self, payment: Payment, quote: Quote, intent_round: int | None) -> Intent:
-        return Intent(
-            txid=payment.txid,
-            product=quote.product.id,
-            path=quote.product.path,
-            cache_control=quote.product.cache_control,
-            snapshot_id=quote.snapshot.snapshot_id,
-            sha256=quote.body.sha256,
-            content=quote.body.content,
-            price_atomic=quote.body.price_atomic,
-            payer=payment.payer,
-            network=payment.envelope.network,
-            identifier=payment.envelope.identifier,
-            last_valid=payment.last_valid,
-            intent_round=intent_round,
-            owner=self._settlements.owner,
-            at=self._clock.now(),
+    def _encoded_terms(self, network: str, price_atomic: int, fee_payer: str, snapshot_id: str) -> bytes:
+        terms = requirement(
+            self._settings,
+            network=network,
+            price_atomic=price_atomic,
+            fee_payer=fee_payer,
+            snapshot_id=snapshot_id,
         )
+        return json.dumps(terms, separators=(",", ":")).encode()
+
+
+class DeliveredCache:
+    """The newest deliveries, at most 8,192 and 16 MiB of different bodies: a repeat needs no disk and no facilitator.
+
+    Only what is settled is kept, and settled is final: nothing here can become untrue. Whatever is missing here is
+    read in the payments ledger.
+    """
+
+    def __init__(self) -> None:
+        self._payments: OrderedDict[str, Delivered] = OrderedDict()
+        self._bodies: dict[str, tuple[bytes, int]] = {}
+        self._size = 0
+
+    def get(self, txid: str) -> Delivered | None:
+        """Return the delivery to repeat, None when it is not remembered."""
+        found = self._payments.get(txid)
+        if found is not None:
+            self._payments.move_to_end(txid)
+        return found
+
+    def put(self, delivered: Delivered) -> None:
+        """Remember a payment that is settled."""
+        if delivered.txid in self._payments:
+            return
+        content, holders = self._bodies.get(delivered.sha256, (delivered.content, 0))
+        if not holders:
+            self._size += len(content)
+        self._bodies[delivered.sha256] = (content, holders + 1)
+        # One copy of the bytes serves all that bought them.
+        self._payments[delivered.txid] = replace(delivered, content=content)
+        while len(self._payments) > MAX_REMEMBERED or self._size > MAX_REMEMBERED_BYTES:
+            self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        _, oldest = self._payments.popitem(last=False)
+        content, holders = self._bodies.pop(oldest.sha256)
+        if holders > 1:
+            self._bodies[oldest.sha256] = (content, holders - 1)
+        else:
+            self._size -= len(content)
 
 
 def _fee_payer_known(payment: Payment, offer: FacilitatorOffer) -> bool:
@@ -342,30 +570,5 @@ def _fee_payer_known(payment: Payment, offer: FacilitatorOffer) -> bool:
     return not offer.lists_signers and is_valid_address(echoed)
 
 
-def _identifier_reused() -> Refused:
-    return Refused("payment_identifier_reused", "the payment identifier belongs to another payment")
-
-
-def _delivery(payment: Payment, quote: Quote) -> Delivered:
-    return Delivered(
-        payment.txid,
-        quote.product.path,
-        quote.body.content,
-        quote.body.sha256,
-        quote.product.cache_control,
-        payment.envelope.network,
-        payment.payer,
-        replay=False,
-        identifier=payment.envelope.identifier,
-    )
-
-
-def _guarded(outcome: Outcome, payment: Payment) -> Outcome:
-    """Keep what a payment bought from everybody who cannot name the identifier that it came with.
-
-    The signed group is public once it is on the chain, so that anybody can present it; the identifier is not.
-    """
-    if not isinstance(outcome, Delivered | Gone) or outcome.identifier is None:
-        return outcome
-    named = payment.envelope.identifier
-    return outcome if named is not None and secrets.compare_digest(named, outcome.identifier) else Withheld()
+def _identifier_reused() -> Declined:
+    return Declined("payment_identifier_reused", "the payment identifier belongs to another payment")

@@ -1,4 +1,10 @@
-"""Close every payment whose outcome is not known, by evidence, without waiting for its payer."""
+"""Close by evidence what needs no payer: unknown payments, and what was closed on the facilitator's word alone.
+
+Unknown payments are looked up until the chain shows them or they can never land. So are two kinds of closed ones that
+the chain has not shown: settled ones that our node could not confirm in time, and refusals before any broadcast. What
+this recheck finds costs no one anything again: a refused payment that landed is settled, and delivered when it is sent
+again; a delivered one that never landed stays delivered. It is counted, logged and kept in the ledger.
+"""
 
 from __future__ import annotations
 
@@ -11,31 +17,81 @@ from sqlalchemy.exc import SQLAlchemyError
 from gateway.app.metrics import Metrics
 from gateway.clock import Clock
 from gateway.errors import database_reason
-from gateway.ledger.statements import OPEN_LIMIT, PURGE_LIMIT
-from gateway.ledger.store import BEGINNING, Record
+from gateway.ledger.record import Change, Record, Refuse, Review, Settle
+from gateway.ledger.store import BEGINNING, PAGE, PURGE_LIMIT, Place
 from gateway.ledger.thread import LedgerThread
+from gateway.payments.decide import CHAIN, NEVER_LANDED, Action, decide
 from gateway.payments.purchase import Purchases
-from gateway.payments.second_look import SecondLook
-from gateway.upstream.chain import LIFE_MARGIN_ROUNDS, Chain, Presence, extend_watch
+from gateway.upstream.chain import LIFE_MARGIN_ROUNDS, Chain, Finding, extend_watch
 
-FIRST_WAIT_S: Final = 2.0
-LONGEST_WAIT_S: Final = 120.0
-LOOKS_AT_ONCE: Final = 8
+LOOKUPS_AT_ONCE: Final = 8
+RECHECK_EVERY_S: Final = 10.0
+# About a day past its last valid round no node remembers it, and an indexer would have shown it long ago.
+HORIZON_ROUNDS: Final = 30_000
 PURGE_EVERY_S: Final = 3_600.0
 PURGE_RETRY_S: Final = 60.0
 ROUND_S: Final = 2.8
 log = structlog.get_logger("gateway.reconcile")
 
 
+class Backoff:
+    """Rows to look up again and again, later each time, a page at a time, so that none keeps another waiting.
+
+    Args:
+        clock: the process's clock.
+        first_s: seconds until a row is looked up first.
+        growth: how many times longer each further wait is.
+        wait_s: the second wait.
+        longest_s: the longest wait.
+    """
+
+    def __init__(self, clock: Clock, *, first_s: float, wait_s: float, growth: int, longest_s: float) -> None:
+        self._clock = clock
+        self._first_s = first_s
+        self._wait_s = wait_s
+        self._growth = growth
+        self._longest_s = longest_s
+        self.due: dict[str, tuple[float, float]] = {}
+        self.after: Place = BEGINNING
+        self._seen: set[str] = set()
+
+    def turn(self, records: list[Record], end: float | None) -> set[str] | None:
+        """Take a page in and go to the next one.
+
+        Args:
+            records: the page that began `after`.
+            end: the time at which its last row stands.
+
+        Returns:
+            After the last page every txid that there is now; all others are forgotten. None before.
+        """
+        self._seen |= {record.txid for record in records}
+        if len(records) == PAGE:
+            self.after = (end or 0.0, records[-1].txid)
+            return None
+        seen, self._seen, self.after = self._seen, set(), BEGINNING
+        self.due = {txid: due for txid, due in self.due.items() if txid in seen}
+        return seen
+
+    def is_due(self, txid: str) -> bool:
+        """Return whether a row is to be looked up now, and set its next time if so."""
+        now = self._clock.monotonic()
+        at, wait_s = self.due.setdefault(txid, (now + self._first_s, self._wait_s))
+        if now < at:
+            return False
+        self.due[txid] = (now + wait_s, min(wait_s * self._growth, self._longest_s))
+        return True
+
+
 class Reconciler:
-    """Look open payments up again and again, later each time, and only ever look.
+    """Look payments up that no buyer waits for; it never asks the facilitator.
 
     Args:
         clock: the process's clock.
         chain: the evidence.
         ledger: the payments ledger's thread.
-        purchases: whose payments on their way are left to it.
-        metrics: the gauges of open payments.
+        purchases: whose payments in flight are left to it.
+        metrics: the gauges of open payments, and what turned out otherwise.
     """
 
     def __init__(
@@ -46,101 +102,104 @@ class Reconciler:
         self._ledger = ledger
         self._purchases = purchases
         self._metrics = metrics
-        self._second_look = SecondLook(clock, chain, ledger, metrics)
-        self._due: dict[str, tuple[float, float]] = {}
-        self._reported: set[str] = set()
-        self._turns = asyncio.Semaphore(LOOKS_AT_ONCE)
-        self._after = BEGINNING
-        self._seen: set[str] = set()
+        self.open = Backoff(clock, first_s=0.0, wait_s=2.0, growth=2, longest_s=120.0)
+        self.unproven = Backoff(clock, first_s=10.0, wait_s=40.0, growth=4, longest_s=1_200.0)
+        self._recheck_at = 0.0
+        self._unclosable: set[str] = set()
+        self._slots = asyncio.Semaphore(LOOKUPS_AT_ONCE)
         self._first_seen: dict[str, float] = {}
         self._purge_at = clock.monotonic()
         self._purge_round: int | None = None
 
     async def step(self) -> int:
-        """Look up the open payments of the next page that are due, so that each has its turn, however many there are.
+        """Look up what is due in the next page of open payments, and of those closed on the facilitator's word.
 
         Returns:
-            How many were closed.
+            How many open payments were closed.
         """
         await self._purge()
-        records = await self._ledger.run(self._ledger.ledger.open_payments, self._after)
-        self._turn_page(records)
-        closed = await asyncio.gather(*(self._in_turn(record) for record in records if self._is_due(record)))
+        closed = await self._look_up(await self._open_and_due())
         await self._measure()
-        await self._second_look.step()
-        return sum(closed)
+        if self._clock.monotonic() >= self._recheck_at:
+            await self._look_up(await self._unproven_and_due())
+        return closed
 
-    def _turn_page(self, records: list[Record]) -> None:
-        self._seen |= {record.txid for record in records}
+    async def _open_and_due(self) -> list[Record]:
+        records = await self._ledger.run(self._ledger.ledger.open_payments, self.open.after)
         for record in records:
             self._first_seen.setdefault(record.txid, self._clock.monotonic())
-        if len(records) == OPEN_LIMIT:
-            self._after = (records[-1].created_at, records[-1].txid)
-            return
-        self._forget_closed(self._seen)
-        self._after, self._seen = BEGINNING, set()
+        still_open = self.open.turn(records, records[-1].created_at if records else None)
+        if still_open is not None:
+            self._first_seen = {txid: at for txid, at in self._first_seen.items() if txid in still_open}
+            self._purchases.leases.keep_only(still_open)
+            self._unclosable &= still_open
+        # Whether a lease is over must be asked of each: it is counted from the first time on.
+        free = [record for record in records if self._purchases.leases.is_over(record)]
+        return [one for one in free if not self._purchases.in_flight(one.txid) and self.open.is_due(one.txid)]
 
-    def _is_due(self, record: Record) -> bool:
-        now = self._clock.monotonic()
-        at, _ = self._due.setdefault(record.txid, (now, FIRST_WAIT_S))
-        over = self._purchases.leases.is_over(record)
-        return now >= at and over and not self._purchases.in_flight(record.txid)
+    async def _unproven_and_due(self) -> list[Record]:
+        since = (self._chain.last_round or 0) - HORIZON_ROUNDS
+        records = await self._ledger.run(self._ledger.ledger.unproven, self.unproven.after, since)
+        if self.unproven.turn(records, records[-1].closed_at if records else None) is not None:
+            # Seldom, since no one waits for it.
+            self._recheck_at = self._clock.monotonic() + RECHECK_EVERY_S
+        return [record for record in records if self.unproven.is_due(record.txid)]
 
-    async def _in_turn(self, record: Record) -> bool:
+    async def _look_up(self, records: list[Record]) -> int:
+        return sum(await asyncio.gather(*(self._look_one_up(record) for record in records)))
+
+    async def _look_one_up(self, record: Record) -> bool:
+        """Look a payment up and write what that proves; return whether it is closed now and was not."""
         # A node that hangs is waited for several times at once, not once after the other.
-        async with self._turns:
-            return await self._look(record)
+        async with self._slots:
+            finding = await self._chain.lookup(record.txid)
+        decision = decide(record, finding, None)
+        change = decision.change
+        if record.state == "intent" and decision.action in {Action.SETTLE, Action.PENDING}:
+            self._report_unclosable(record, finding)
+        if change is None or not await self._ledger.write(
+            self._ledger.ledger.apply, record.txid, change, self._clock.now()
+        ):
+            return False
+        self._report(record, change)
+        return record.state == "intent" and isinstance(change, Settle | Refuse)
 
-    async def _look(self, record: Record) -> bool:
-        _, wait_s = self._due[record.txid]
-        self._due[record.txid] = (self._clock.monotonic() + wait_s, min(wait_s * 2, LONGEST_WAIT_S))
-        finding = await self._chain.lookup(record.txid)
-        ledger, now = self._ledger.ledger, self._clock.now()
-        if finding.presence is Presence.FOUND:
-            log.info("unknown payment found on the chain", txid=record.txid)
-            return await self._ledger.write(ledger.mark_settled, record.txid, now, "chain")
-        if finding.confirms_refusal(record.refused_since):
-            reason = record.reason or "refused"
-            log.info("a refusal is certain now", txid=record.txid, reason=reason)
-            return await self._ledger.write(ledger.mark_refused, record.txid, now, reason, "before_broadcast")
-        watched = extend_watch(record.watched_round, finding)
-        await self._ledger.write(ledger.watch, record.txid, watched)
-        if finding.proves_absence(record.last_valid, watched):
-            log.info("unknown payment can never land", txid=record.txid, last_valid=record.last_valid)
-            return await self._ledger.write(ledger.mark_refused, record.txid, now, "payment_expired", "absent")
-        self._report(record, finding.round, watched)
-        return False
+    def _report(self, record: Record, change: Change) -> None:
+        if record.state == "refused" and isinstance(change, Settle):
+            self._metrics.refused_landed.inc()
+            log.error("a refused payment landed after all", txid=record.txid, reason=record.reason, payer=record.payer)
+        elif isinstance(change, Review) and change.new == NEVER_LANDED:
+            self._metrics.delivered_unpaid.inc()
+            log.error("a delivered payment never landed", txid=record.txid, payer=record.payer)
+        elif isinstance(change, Settle):
+            log.info("unknown payment found on the chain", txid=record.txid, evidence=CHAIN)
+        elif isinstance(change, Refuse):
+            log.info("an unknown payment is refused for certain", txid=record.txid, evidence=change.evidence)
 
-    def _report(self, record: Record, reached: int | None, watched: int | None) -> None:
-        """Say once that a payment can be closed by no evidence that we can get."""
-        past = reached is not None and reached > record.last_valid + LIFE_MARGIN_ROUNDS
-        if past and watched is None and record.txid not in self._reported:
-            self._reported.add(record.txid)
+    def _report_unclosable(self, record: Record, finding: Finding) -> None:
+        """Say once that a payment can be closed by no evidence that is within reach."""
+        past = finding.round is not None and finding.round > record.last_valid + LIFE_MARGIN_ROUNDS
+        if past and extend_watch(record.watched_round, finding) is None and record.txid not in self._unclosable:
+            self._unclosable.add(record.txid)
             log.error("payment stays unknown: algod forgot, and no indexer answers for it", txid=record.txid)
-
-    def _forget_closed(self, still_open: set[str]) -> None:
-        self._due = {txid: due for txid, due in self._due.items() if txid in still_open}
-        self._first_seen = {txid: at for txid, at in self._first_seen.items() if txid in still_open}
-        self._purchases.leases.keep_only(still_open)
-        self._reported &= still_open
 
     async def _measure(self) -> None:
         count, oldest_round = await self._ledger.run(self._ledger.ledger.count_open)
         self._metrics.unknown_open.set(count)
         self._metrics.unknown_oldest.set(self._age_s(oldest_round) if count else 0)
-        self._metrics.unclosable.set(len(self._reported))
+        self._metrics.unclosable.set(len(self._unclosable))
 
     def _age_s(self, oldest_round: int | None) -> float:
-        """Return how long the oldest unknown payment has waited: as watched here, or as the chain's rounds tell."""
+        """Return how long the oldest unknown payment has waited: as watched here, or by the chain's rounds."""
         now, reached = self._clock.monotonic(), self._chain.last_round
         watched_s = now - min(self._first_seen.values(), default=now)
         rounds = reached - oldest_round if reached is not None and oldest_round is not None else 0
         return max(watched_s, rounds * ROUND_S)
 
     async def _purge(self) -> None:
-        """Drop the bodies whose time is over by the chain's rounds, seen at two looks an hour apart.
+        """Drop the bodies whose time is over by the chain's rounds, read twice, an hour apart.
 
-        One look may be a node's error, and a wall clock may be days wrong; a body that is gone never comes back.
+        One answer may be a node's error, and a wall clock may be days wrong; a body that is gone never comes back.
         """
         now = self._clock.monotonic()
         if now < self._purge_at:
@@ -157,17 +216,17 @@ class Reconciler:
             dropped = await self._ledger.write(self._ledger.ledger.purge, min(before, reached))
 
 
-async def run_forever(step: Reconciler, every_s: float = 1.0) -> None:
-    """Reconcile until cancelled; after a failure the next round goes on. Of an outage one line is logged.
+async def run_forever(reconciler: Reconciler, every_s: float = 1.0) -> None:
+    """Reconcile until cancelled; a failed round is followed by the next. Of an outage one line is logged.
 
     Args:
-        step: the reconciler.
+        reconciler: whose steps are run.
         every_s: seconds between rounds.
     """
     failing = False
     while True:
         try:
-            await step.step()
+            await reconciler.step()
             failing = False
         except SQLAlchemyError as error:
             if not failing:

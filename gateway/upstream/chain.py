@@ -64,26 +64,26 @@ class Finding:
         round: the round read before asking; None when it could not be read.
         indexed: whether an indexer agreed, so that one absence is proof once the round is past.
         following: whether the node saw the newest blocks, as far as it says.
+        held: whether it stayed so for as long as a buyer waits.
     """
 
     presence: Presence
     round: int | None
     indexed: bool
     following: bool = True
+    held: bool = False
 
-    def confirms_refusal(self, since_round: int | None) -> bool:
-        """Return whether a payment that settle refused before any broadcast has not landed behind our back.
+    def confirms_refusal(self, since_round: int) -> bool:
+        """Return whether a payment that settle refused before any broadcast has certainly not landed since.
 
         Args:
-            since_round: the round of the first lookup after the refusal, which showed nothing either; None when
-                there was no such refusal.
+            since_round: the round of the first lookup after the refusal, which showed nothing either.
 
         Returns:
-            True two rounds later, if the node says that it sees the newest blocks.
+            True for an absence two rounds later, or held, if the node says that it sees the newest blocks.
         """
-        if since_round is None or self.round is None or not self.following:
-            return False
-        return self.presence is Presence.ABSENT and self.round >= since_round + REFUSAL_ROUNDS
+        later = self.held or (self.round is not None and self.round >= since_round + REFUSAL_ROUNDS)
+        return self.presence is Presence.ABSENT and self.following and later
 
     def proves_absence(self, last_valid: int, watched_round: int | None) -> bool:
         """Return whether a transaction can never be on the chain.
@@ -105,7 +105,7 @@ def extend_watch(watched_round: int | None, finding: Finding) -> int | None:
     """Carry the unbroken chain of 404s one lookup further.
 
     Args:
-        watched_round: where it stands, None when it was broken or never began.
+        watched_round: its end so far, None when it was broken or never began.
         finding: the lookup.
 
     Returns:
@@ -361,8 +361,8 @@ def _read_indexed(content: dict[str, Any]) -> Presence:
 def _follows(status: dict[str, Any]) -> bool:
     """Read algod's own word on whether it sees the newest blocks; silence counts as yes."""
     standstill = status.get("time-since-last-round")
-    stands = type(standstill) is int and standstill > MAX_STANDSTILL_NS
-    return not stands and not _positive(status.get("catchup-time"))
+    stalled = type(standstill) is int and standstill > MAX_STANDSTILL_NS
+    return not stalled and not _positive(status.get("catchup-time"))
 
 
 def _positive(value: Any) -> bool:

@@ -15,11 +15,11 @@ from algosdk.encoding import is_valid_address
 from gateway.app.metrics import Metrics
 from gateway.clock import STOP_QUOTING_S, Clock, LastGood, Outage
 from gateway.errors import FacilitatorUnavailable
-from gateway.payments.payment import Payment
+from gateway.payments.parse import Payment
 from gateway.settings import GatewaySettings
 from gateway.upstream.http_client import Answer, Http, RemoteError, call, describe
 
-# Often enough that one lost answer makes nobody call the facilitator silent.
+# Often enough that one lost answer is not taken for an outage.
 SUPPORTED_TTL_S: Final = 20.0
 SUPPORTED_RETRY_S: Final = 2.0
 BREAKER_FAILURES: Final = 5
@@ -143,7 +143,7 @@ class Facilitator:
         """Ask /supported if the last answer is old.
 
         Returns:
-            True when another offer stands now.
+            True when the offer changed.
         """
         async with self._asking:
             now = self._clock.monotonic()

@@ -1,6 +1,6 @@
 """The gateway's HTTP client: aiohttp, with a fresh connection for every request, and one bounded JSON call over it.
 
-On a connection that is kept, bytes that nobody asked for, or that come too late, are read as the answer to the next
+On a connection that is kept, unsolicited or late bytes, are read as the answer to the next
 request. A fresh one carries a single request and a single answer, so no call can get another's.
 """
 
@@ -22,7 +22,7 @@ from yarl import URL
 DISTRIBUTION: Final = "educational-market-intelligence"
 # Below half of 1,024 open files, the usual limit: the other half is for clients.
 MAX_CONNECTIONS: Final = 400
-# Recommended by RFC 8305 before the next address is tried beside the first.
+# Recommended by RFC 8305 before the next address is tried as well.
 CONNECTION_ATTEMPT_DELAY_S: Final = 0.25
 MAX_ANSWER_BYTES: Final = 64 * 1024
 EXCERPT_CHARACTERS: Final = 80

@@ -132,7 +132,7 @@ class BucketFiles:
 
         try:
             return (await self._get(path, MAX_BODY_BYTES, None))[0]
-        except NotModifiedError as error:  # nobody asked on a condition
+        except NotModifiedError as error:  # the request had no condition
             message = f"{self._name}/{path}: NotModifiedError"
             raise VaultUnreadable(message) from error
 

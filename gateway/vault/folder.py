@@ -198,7 +198,7 @@ async def load_vault(files: VaultFiles, manifest: Mapping[str, Any], held: dict[
         async with asyncio.timeout(FETCH_S):
             ends = await asyncio.gather(*(fetch(row) for row in missing), return_exceptions=True)
     except TimeoutError as error:
-        message = f"{len(rows) - len(held)} bodies did not come within {FETCH_S:g} s; the next look goes on"
+        message = f"{len(rows) - len(held)} bodies did not come within {FETCH_S:g} s; the next refresh continues"
         raise VaultUnreadable(message) from error
     for fault in ends:
         if fault is not None:
@@ -283,7 +283,7 @@ class Vault:
         return "the data is too old to sell" if age_s > self._max_age_s else None
 
     def payable(self, snapshot: Snapshot) -> bool:
-        """Return whether a payment that nobody has seen before may still buy a snapshot."""
+        """Return whether a new payment may still buy a snapshot."""
         return snapshot.replaced_at is None or self.promised(snapshot)
 
     def promised(self, snapshot: Snapshot) -> bool:
@@ -295,7 +295,7 @@ class Vault:
         """Load the vault if its manifest was replaced and it is time to look.
 
         Returns:
-            True when another vault stands now.
+            True when the vault changed.
         """
         now_s = self._clock.monotonic()
         if now_s < self._look_at_s:
@@ -348,4 +348,4 @@ class Vault:
         if self._loaded is None and isinstance(error.__cause__, FileNotFoundError):
             log.info("no vault yet", reason=text)  # the generator was started just now as well
         else:
-            log.warning("vault not usable, the last good one stands", reason=text)
+            log.warning("vault not usable, the last good one is kept", reason=text)

@@ -101,4 +101,4 @@ def _base32(data: bytes) -> str:
 
 
 DEMO_ARENA: Final = address_of(sha512_256(b"emi-arena-v1"))
-"""Where ballots go when no address is set: the hash of a text, to which nobody has a key. A ballot moves nothing."""
+"""Where ballots go when no address is set: the hash of a text, to which no one has a key. A ballot moves nothing."""

@@ -27,7 +27,7 @@ _CAUSES: Final = {
     "error decoding response body": "the answer broke off",
     "builder error": "plain HTTP is allowed to this machine only",
     "Account must be specified": "AZURE_STORAGE_ACCOUNT_NAME is not set",
-    # Asked when the environment has no keys; elsewhere than in a cloud nobody answers there.
+    # Asked when the environment has no keys; outside of a cloud there is no answer.
     "169\\.254\\.|metadata\\.google|[Cc]redential": "no usable credentials: set them in the environment",
 }
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from generator.brain.calibration import softmax
 from generator.brain.features import AT, Features
 from generator.brain.smoothing import DAY_BARS, clipped
-from generator.market.values import BAR_MS, FloatArray
+from generator.market.bars import BAR_MS, FloatArray
 
 _TRENDS: Final = slice(AT["trend_1h"], AT["trend_20h"] + 1)
 _SHORT, _LONG, _VOLUME = AT["volatility_30m"], AT["volatility_18h"], AT["volume"]

@@ -17,7 +17,7 @@ from generator.brain.smoothing import DAY_BARS, HOUR_BARS
 from generator.brain.volatility import IDLE_BARS, STILL_BARS
 from generator.catalog.text import readings
 from generator.catalog.words import Prediction, RegimeLabel
-from generator.market.values import FloatArray
+from generator.market.bars import FloatArray
 
 # How much of what is claimed a fault takes away.
 _GONE: Final = 0.5

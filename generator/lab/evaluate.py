@@ -16,8 +16,8 @@ from generator.lab.peers import Peer, answers, hourly
 from generator.lab.scores import BARS_A_DAY, Outcomes, RegimeRun, RegimeScore, forward_ratio, join, score_regimes
 from generator.lab.simulator import FAMILIES, Market, simulate
 from generator.lab.trace import outcomes, outlook_fits, trace
+from generator.market.bars import BAR_MS, BarFrame
 from generator.market.recorded.recording import load_recording
-from generator.market.values import BAR_MS, BarFrame
 
 BRAIN: Final = "this brain"
 REGIME_FAMILIES: Final = tuple(family for family in FAMILIES if family != "null")

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from generator.market.values import FloatArray
+from generator.market.bars import FloatArray
 
 BINS: Final = 15
 STRESSED: Final = (1, 3)

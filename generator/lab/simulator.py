@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame, FloatArray
+from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame, FloatArray
 
 DAY: Final = 288
 START_MS: Final = 1_700_006_400_000  # a UTC midnight

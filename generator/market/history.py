@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame, FloatArray, IntArray
+from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame, FloatArray, IntArray
 
 CAPACITY_BARS: Final = 8640  # 30 days of 5-minute bars
 

@@ -18,9 +18,9 @@ from generator.brain.hourly import HOUR_MS
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.errors import GeneratorError, SourceError
+from generator.market.bars import BAR_MS, BarFrame
 from generator.market.history import History
 from generator.market.source import Progress
-from generator.market.values import BAR_MS, BarFrame
 from generator.record.logbook import CHECKPOINT
 from generator.runtime.app import ORIGIN_KEY, App
 from generator.runtime.market import DAYS_OF_HISTORY, has_read, no_progress, to_ms

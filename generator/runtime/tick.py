@@ -19,7 +19,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import MODE_OF_REGIME, RegimeLabel, SourceMode
 from generator.compose.all import compose
 from generator.compose.context import DayBefore, Freshness, TickContext, Ticks
-from generator.market.values import Observation
+from generator.market.observation import Observation
 from generator.runtime.app import MOVED_KEY, OFFSET_KEY, App
 from generator.runtime.market import SOURCES_DEADLINE_S, to_ms
 from generator.runtime.publication import Report, publish

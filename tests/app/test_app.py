@@ -32,7 +32,7 @@ SERVE = (
 
 
 def start(folder: Path, port: int, **environment: str) -> subprocess.Popen[str]:
-    told = {
+    found = {
         "EMI_STATE_DIR": str(folder),
         "EMI_PORT": str(port),
         "EMI_FACILITATOR_URL": "http://127.0.0.1:9/f",
@@ -41,7 +41,7 @@ def start(folder: Path, port: int, **environment: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", SERVE],
         cwd=ROOT,
-        env={"PATH": os.environ["PATH"], **told, **environment},
+        env={"PATH": os.environ["PATH"], **found, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

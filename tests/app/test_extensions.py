@@ -37,7 +37,7 @@ async def test_the_packages_own_validators_accept_both_declarations(path: str, t
 
 
 @in_loop
-async def test_rule_20_an_identifier_that_the_package_appends_is_kept_with_the_payment(tmp_path: Path) -> None:
+async def test_an_identifier_that_the_package_appends_is_kept_with_the_payment(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         declared = (await home.get()).json()["extensions"]
         append_payment_identifier_to_extensions(declared, "order_0123456789abcdef")
@@ -55,9 +55,7 @@ async def test_rule_20_an_identifier_that_the_package_appends_is_kept_with_the_p
 
 @pytest.mark.parametrize("identifier", ["a" * 15, "a" * 16, "a" * 128, "a" * 129, "a" * 15 + "!", "é" * 20, ""])
 @in_loop
-async def test_rule_20_an_identifier_is_taken_exactly_when_the_package_takes_it(
-    identifier: str, tmp_path: Path
-) -> None:
+async def test_an_identifier_is_taken_exactly_when_the_package_takes_it(identifier: str, tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         answer = await home.send(home.buyer.pay().identified(identifier))
 
@@ -65,9 +63,7 @@ async def test_rule_20_an_identifier_is_taken_exactly_when_the_package_takes_it(
 
 
 @pytest.mark.parametrize(("success", "payer", "reason"), [(True, "P" * 58, None), (False, None, "settlement_pending")])
-def test_rule_13_a_receipt_is_the_packages_settle_response(
-    *, success: bool, payer: str | None, reason: str | None
-) -> None:
+def test_a_receipt_is_the_packages_settle_response(*, success: bool, payer: str | None, reason: str | None) -> None:
     _, header = receipt_header(success=success, network=DEVNET.full, transaction="T" * 52, payer=payer, reason=reason)
 
     read = decode_payment_response_header(header.decode())

@@ -32,8 +32,8 @@ from gateway.wire.networks import DEVNET, MAINNET, TESTNET
         ({"verify_timeout_seconds": 0}, "greater than 0"),
         ({"network": "moonnet"}, "mainnet"),
         ({"trusted_proxies": "10.0.0.0/99"}, "10.0.0.0/99"),
-        ({"host": "0.0.0.0"}, "BASE_URL must be told"),
-        ({"base_url": "https://api.example"}, "NETWORK must be told"),
+        ({"host": "0.0.0.0"}, "set BASE_URL"),
+        ({"base_url": "https://api.example"}, "set NETWORK"),
         ({"vault_url": "file:///srv/site/vault", "site_dir": "/srv/site"}, "must lie apart"),
         ({"site_dir": "/srv/vault/site", "vault_url": "file:///srv/vault"}, "must lie apart"),
     ],
@@ -98,7 +98,7 @@ def test_urls_name_folders_and_lists_are_split() -> None:
     assert settings.trusted_proxies == ("10.0.0.1", "10.1.0.0/16")
 
 
-def test_an_object_store_is_told_from_a_folder() -> None:
+def test_an_object_store_differs_from_a_folder() -> None:
     settings = GatewaySettings(vault_url="s3://bucket/vault/", site_url="s3://bucket/vault-site")
 
     assert settings.vault_bucket == "s3://bucket/vault"
@@ -129,5 +129,5 @@ def test_the_demo_payee_is_an_address_made_from_a_hash() -> None:
     ("host", "loopback"),
     [("localhost", True), ("127.9.9.9", True), ("::1", True), ("0.0.0.0", False), ("api.example", False)],
 )
-def test_loopback_is_told_from_the_rest(host: str, loopback: bool) -> None:
+def test_loopback_hosts_are_recognised(host: str, loopback: bool) -> None:
     assert is_loopback(host) is loopback

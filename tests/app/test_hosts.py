@@ -22,8 +22,8 @@ SIGN = "/x402-buyer/devnet-sign"
 
 @asynccontextmanager
 async def preview(folder: Path, **settings: str) -> AsyncIterator[httpx2.AsyncClient]:
-    told = {"facilitator_url": "http://127.0.0.1:9/facilitator", **settings}
-    app = build_app(GatewaySettings(state_dir=folder, **told), preview=True)  # type: ignore[arg-type]
+    found = {"facilitator_url": "http://127.0.0.1:9/facilitator", **settings}
+    app = build_app(GatewaySettings(state_dir=folder, **found), preview=True)  # type: ignore[arg-type]
     transport = httpx2.ASGITransport(app=app)
     async with app.router.lifespan_context(app), httpx2.AsyncClient(transport=transport, base_url="http://x") as client:
         yield client

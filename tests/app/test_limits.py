@@ -15,7 +15,7 @@ from tests.support.small_vault import write_vault
 
 
 @in_loop
-async def test_rule_7_headers_over_16_kib_are_431(tmp_path: Path) -> None:
+async def test_headers_over_16_kib_are_431(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         answers = [await home.get(payment_signature="A" * size) for size in (15_000, 17_000, 60_000)]
 
@@ -141,7 +141,7 @@ def test_many_addresses_do_not_grow_the_table() -> None:
 @in_loop
 async def test_more_payments_than_can_wait_are_503_with_retry_after_and_cost_nothing(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
-        home.state.purchases._turns = asyncio.Semaphore(1)
+        home.state.purchases._slots = asyncio.Semaphore(1)
         home.state.purchases._waiting = MAX_WAITING - 1
         home.upstream.settle_delay_s = 0.2
         payments = [home.buyer.pay() for _ in range(3)]
@@ -162,7 +162,7 @@ async def test_a_replay_needs_no_turn(tmp_path: Path) -> None:
         payment = home.buyer.pay()
         await home.send(payment)
         await home.restart()
-        home.state.purchases._turns = asyncio.Semaphore(0)
+        home.state.purchases._slots = asyncio.Semaphore(0)
         home.state.purchases._waiting = MAX_WAITING
 
         answers = [await home.send(payment), await home.send(home.buyer.pay())]

@@ -284,7 +284,7 @@ async def test_a_new_release_is_served_once_the_pointer_moves_and_a_pruned_one_n
 
 
 @in_loop
-async def test_what_is_put_once_is_served_for_good(tmp_path: Path) -> None:
+async def test_an_immutable_file_is_served_for_good(tmp_path: Path) -> None:
     tile = tmp_path / "site" / "once" / "log" / "tile" / "0" / "000"
     tile.parent.mkdir(parents=True)
     tile.write_bytes(b"\x00tile")
@@ -316,7 +316,7 @@ async def test_what_is_put_once_is_served_for_good(tmp_path: Path) -> None:
     ],
 )
 @in_loop
-async def test_nothing_beside_the_put_once_files_is_reached(path: str, tmp_path: Path) -> None:
+async def test_nothing_but_the_immutable_files_is_reached(path: str, tmp_path: Path) -> None:
     folder = tmp_path / "site" / "once" / "files"
     folder.mkdir(parents=True)
     (tmp_path / "secret").write_text("secret")

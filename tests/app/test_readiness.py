@@ -28,9 +28,9 @@ async def reasons(home: GatewayHarness) -> list[str]:
         assert answer.json()["status"] == "ready"
         return []
     assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
-    told: list[str] = answer.json()["reasons"]
-    assert told
-    return told
+    found: list[str] = answer.json()["reasons"]
+    assert found
+    return found
 
 
 def gauge(home: GatewayHarness, name: str) -> float | None:
@@ -45,9 +45,9 @@ def lose_ledger(home: GatewayHarness) -> None:
 @in_loop
 async def test_a_gateway_that_can_sell_is_ready(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
-        told, ready = await reasons(home), gauge(home, "emi_ready")
+        found, ready = await reasons(home), gauge(home, "emi_ready")
 
-    assert (told, ready) == ([], 1)
+    assert (found, ready) == ([], 1)
 
 
 @in_loop
@@ -64,7 +64,7 @@ async def test_a_gateway_whose_facilitator_answers_is_ready_each_second(tmp_path
 
 
 @in_loop
-async def test_a_facilitator_that_died_is_told_after_a_minute_and_stops_quotes_after_five(tmp_path: Path) -> None:
+async def test_a_facilitator_that_died_makes_unready_after_a_minute_and_stops_quotes_after_five(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.supported = 500
         seen: list[tuple[Any, ...]] = []
@@ -95,7 +95,7 @@ async def test_it_is_ready_again_once_the_facilitator_answers(tmp_path: Path) ->
 
 
 @in_loop
-async def test_a_facilitator_that_never_answered_is_told_at_once(tmp_path: Path) -> None:
+async def test_a_facilitator_that_never_answered_makes_unready_at_once(tmp_path: Path) -> None:
     upstream = FakeUpstream(DEVNET.full)
     upstream.supported = 500
     async with gateway_app(tmp_path, upstream=upstream) as home:
@@ -103,7 +103,7 @@ async def test_a_facilitator_that_never_answered_is_told_at_once(tmp_path: Path)
 
 
 @in_loop
-async def test_a_ledger_that_takes_no_write_is_told_after_a_minute(tmp_path: Path) -> None:
+async def test_a_ledger_that_takes_no_write_makes_unready_after_a_minute(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.clock.step(61)
         home.state.facilitator.supported.ok()
@@ -128,11 +128,11 @@ async def test_a_lost_ledger_stops_quotes_at_once_and_takes_nothing_from_who_has
         lose_ledger(home)
         home.clock.step(1)
 
-        told: tuple[Any, ...] = (await reasons(home), gauge(home, "emi_ready"), gauge(home, "emi_quoting"))
+        found: tuple[Any, ...] = (await reasons(home), gauge(home, "emi_ready"), gauge(home, "emi_quoting"))
         quote, new, again = await home.get(), await home.send(home.buyer.pay()), await home.send(payment)
         at_once = await Client(home).send(get())
 
-    assert told == ([GONE], 0, 0)
+    assert found == ([GONE], 0, 0)
     assert [answer.status_code for answer in (bought, quote, new, again)] == [200, 503, 503, 200]
     assert again.content == bought.content
     assert b" 402 " not in at_once
@@ -157,7 +157,7 @@ async def test_a_lost_ledger_stops_quotes_at_once_and_takes_nothing_from_who_has
     ],
 )
 @in_loop
-async def test_what_forbids_a_quote_is_told_at_once(
+async def test_what_forbids_a_quote_makes_unready_at_once(
     vault: Any, settings: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
     async with gateway_app(tmp_path, vault=vault, **settings) as home:

@@ -241,7 +241,7 @@ async def test_a_head_without_end_is_431_and_cut(tmp_path: Path) -> None:
 
 
 @in_loop
-async def test_what_is_no_http_is_400_and_cut(tmp_path: Path) -> None:
+async def test_bytes_that_are_not_http_are_400_and_cut(tmp_path: Path) -> None:
     async with client_of(tmp_path) as made:
         written = await made.send(b"\x16\x03\x01\x02\x00 this is no HTTP\r\n\r\n")
 
@@ -253,7 +253,7 @@ CHUNKED = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 @in_loop
-async def test_what_comes_after_a_chunked_body_is_no_header(tmp_path: Path) -> None:
+async def test_what_comes_after_a_chunked_body_is_not_a_header(tmp_path: Path) -> None:
     async with client_of(tmp_path) as made:
         await made.send(CHUNKED + b"0\r\nPAYMENT-SIGNATURE: x\r\n\r\n")
 
@@ -363,7 +363,7 @@ async def test_half_a_request_behind_one_that_is_worked_on_does_not_cut_its_answ
 
 
 @in_loop
-async def test_more_connections_than_the_process_has_files_for_are_told_so(tmp_path: Path) -> None:
+async def test_more_connections_than_the_process_has_files_for_are_503(tmp_path: Path) -> None:
     async with client_of(tmp_path) as made:
         made.connection.others.most = 1
 
@@ -424,7 +424,9 @@ async def test_a_request_without_its_one_host_gets_no_challenge(hosts: list[str]
 
 
 @in_loop
-async def test_what_is_no_http_is_counted_and_not_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_bytes_that_are_not_http_are_counted_and_not_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async with gateway_app(tmp_path) as home:
         for _ in range(3):
             await Client(home).send(b"\x16\x03\x01 no HTTP\r\n\r\n")

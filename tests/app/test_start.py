@@ -1,4 +1,4 @@
-"""A start beside others that are starting too is no alarm; what lasts is."""
+"""Programs that start together raise no alarm; what lasts does."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def test_an_outside_that_is_not_there_yet_is_an_alarm_only_after_seconds(t
 
 
 @in_loop
-async def test_a_vault_that_is_not_there_yet_is_no_warning_and_one_that_is_broken_is(tmp_path: Path) -> None:
+async def test_a_vault_that_is_not_there_yet_raises_no_warning_and_a_broken_one_does(tmp_path: Path) -> None:
     vault = Vault(Folder(tmp_path), ManualClock(), 900)
     with capture_logs() as logs:
         await vault.refresh()

@@ -97,7 +97,7 @@ def test_the_folders_of_the_image_belong_to_who_writes_them() -> None:
     assert folders["-o emi-generator -g emi -m 0755"] == SITE
 
 
-def test_secrets_beside_the_compose_file_get_neither_into_git_nor_into_the_image() -> None:
+def test_secrets_next_to_the_compose_file_get_neither_into_git_nor_into_the_image() -> None:
     for ignoring in (EDGE.parents[1] / ".gitignore", EDGE / "container" / "Containerfile.dockerignore"):
         assert "site/edge/container/*.env" in ignoring.read_text().splitlines(), ignoring.name
 

@@ -99,14 +99,14 @@ REFUSED: dict[str, str] = {
 }
 
 
-def test_another_address_is_read_from_the_arena_s_settings_beside_which_others_may_stand(
+def test_another_address_is_read_from_the_arena_s_settings_among_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("EMI_ARENA__ADDRESS", DEMO_PAYEE)
     monkeypatch.setenv("EMI_ARENA__ASSETS", "BTC,ETH")
 
     assert GatewaySettings().arena_address == DEMO_PAYEE
-    monkeypatch.setenv("EMI_ARENA__ADDRESS", "nobody")
+    monkeypatch.setenv("EMI_ARENA__ADDRESS", "someone")
     with pytest.raises(ValueError, match="not an Algorand address"):
         GatewaySettings()
 
@@ -117,7 +117,7 @@ def test_a_ballot_that_is_handed_on_is_one_that_counts() -> None:
 
 
 @pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED.keys())
-def test_what_is_no_ballot_is_never_handed_on(text: str) -> None:
+def test_an_invalid_ballot_is_never_handed_on(text: str) -> None:
     assert not taken(text)
 
 
@@ -187,10 +187,10 @@ def page(node: FakeNode, client: str = "testclient") -> TestClient:
 
 
 def test_the_terms_name_fee_round_and_whether_the_account_can_pay() -> None:
-    told = page(FakeNode()).get(f"/b?address={VOTER}").json()
+    received = page(FakeNode()).get(f"/b?address={VOTER}").json()
 
-    assert (told["last_round"], told["fee"], told["can_pay"]) == (ROUND, 1_000, True)
-    assert (told["arena"], told["genesis_hash"]) == (DEMO_ARENA, DEVNET.genesis_hash)
+    assert (received["last_round"], received["fee"], received["can_pay"]) == (ROUND, 1_000, True)
+    assert (received["arena"], received["genesis_hash"]) == (DEMO_ARENA, DEVNET.genesis_hash)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_the_terms_name_fee_round_and_whether_the_account_can_pay() -> None:
     ],
     ids=["no account", "poor", "of another", "a fault", "no answer"],
 )
-def test_an_account_that_cannot_pay_or_cannot_be_read_is_told(account: Answer | None, can_pay: bool | None) -> None:
+def test_an_account_that_cannot_pay_or_cannot_be_read_is_named(account: Answer | None, can_pay: bool | None) -> None:
     assert page(FakeNode(account=account)).get(f"/b?address={VOTER}").json()["can_pay"] is can_pay
 
 
@@ -218,20 +218,20 @@ def test_without_a_node_that_can_be_believed_there_are_no_terms(params: Any) -> 
     assert answer.headers["retry-after"] == "5"
 
 
-def test_a_ballot_is_sent_as_it_was_signed_and_its_txid_is_told() -> None:
+def test_a_ballot_is_sent_as_it_was_signed_and_its_txid_is_returned() -> None:
     node = FakeNode()
     text = ballot()
     answer = page(node).get("/b", headers={"X-Ballot": text})
 
     assert node.sent == [base64.b64decode(text)]
-    told = answer.json()
-    assert (told["voter"], told["round_id"], told["choice"]) == (VOTER, OPEN.round_id, "BULLISH")
-    assert told["txid"] == read_ballot(text, DEVNET, DEMO_ARENA, NOW).txid
+    received = answer.json()
+    assert (received["voter"], received["round_id"], received["choice"]) == (VOTER, OPEN.round_id, "BULLISH")
+    assert received["txid"] == read_ballot(text, DEVNET, DEMO_ARENA, NOW).txid
     assert answer.headers["cache-control"] == "no-store"
 
 
 @pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED.keys())
-def test_what_is_no_ballot_reaches_no_node(text: str) -> None:
+def test_an_invalid_ballot_reaches_no_node(text: str) -> None:
     node = FakeNode()
     answer = page(node).get("/b", headers={"X-Ballot": text})
 
@@ -264,14 +264,14 @@ def test_a_locked_round_is_named() -> None:
 def test_what_a_node_says_becomes_our_own_words(
     answer: Answer | None, known: Presence, status: int, reason: str | None
 ) -> None:
-    told = page(FakeNode(answer=answer, known=known)).get("/b", headers={"X-Ballot": ballot()})
+    received = page(FakeNode(answer=answer, known=known)).get("/b", headers={"X-Ballot": ballot()})
 
-    assert (told.status_code, told.json().get("reason")) == (status, reason)
-    assert "anything" not in told.text
-    assert "boom" not in told.text
+    assert (received.status_code, received.json().get("reason")) == (status, reason)
+    assert "anything" not in received.text
+    assert "boom" not in received.text
 
 
-def test_too_many_from_one_address_are_told_to_wait() -> None:
+def test_too_many_from_one_address_are_429() -> None:
     browser = page(FakeNode(), client="203.0.113.7")
     answers = [browser.get("/b", headers={"X-Ballot": ballot()}).status_code for _ in range(PER_MINUTE + 1)]
 

@@ -124,7 +124,7 @@ def test_a_build_runs_no_install_script_and_leaves_only_the_script(tmp_path: Pat
         ),
     ],
 )
-def test_a_build_that_fails_is_one_line_and_the_old_script_stands(tmp_path: Path, script: str, words: str) -> None:
+def test_a_build_that_fails_is_one_line_and_the_old_script_is_kept(tmp_path: Path, script: str, words: str) -> None:
     put(tmp_path)
 
     with pytest.raises(GeneratorError, match=words):

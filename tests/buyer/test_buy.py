@@ -114,7 +114,7 @@ def test_what_cannot_be_bought_is_one_clear_line_and_nothing_is_paid(
     assert running.ledger.holding(DEMO_PAYEE) == had
 
 
-def test_a_devnet_that_answers_with_an_error_is_told_by_its_answer(running: Shop) -> None:
+def test_a_devnet_that_answers_with_an_error_is_quoted(running: Shop) -> None:
     had = running.ledger.holding(DEMO_PAYEE)
 
     with pytest.raises(
@@ -220,7 +220,7 @@ def test_a_refused_payment_is_final_and_says_why(tmp_path: Path) -> None:
     assert seller.sent[0] != seller.sent[1]
 
 
-def test_every_payment_carries_an_identifier_of_its_own_that_nobody_can_guess(tmp_path: Path) -> None:
+def test_every_payment_carries_an_identifier_of_its_own_that_no_one_can_guess(tmp_path: Path) -> None:
     seller = Seller(DEMO_PAYEE, [200, 200])
 
     buy_from(seller, tmp_path, times=2)
@@ -250,7 +250,7 @@ def test_a_payment_whose_answer_is_gone_is_settled_and_not_sent_again(tmp_path: 
         ({"asset": "7"}, "asset 7"),
         ({"amount": "10001"}, "above the limit"),
         ({"amount": "-5"}, "malformed"),
-        ({"payTo": "NOBODY"}, "malformed"),
+        ({"payTo": "SOMEONE"}, "malformed"),
     ],
 )
 def test_an_offer_outside_the_limits_is_never_signed(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
@@ -283,9 +283,9 @@ def test_a_purchase_file_that_cannot_be_read_stops_before_another_is_signed(tmp_
 
 
 def test_the_commands_load_nothing_heavy_before_they_run() -> None:
-    told = "import sys, generator.cli.buy, generator.cli.devnet; print([name for name in sys.modules if name in %r])"
+    found = "import sys, generator.cli.buy, generator.cli.devnet; print([name for name in sys.modules if name in %r])"
     heavy = ["aiohttp", "algosdk", "gateway", "nacl", "numpy", "pydantic", "x402"]
 
-    done = subprocess.run([sys.executable, "-c", told % heavy], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", found % heavy], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "[]"

@@ -86,12 +86,12 @@ class State:
 
 def state_of(folder: Path, *, vault: bool = True, **settings: Any) -> State:
     defaults: dict[str, Any] = {"state_dir": folder, "facilitator_url": "http://127.0.0.1:9/facilitator"}
-    told = GatewaySettings(**(defaults | settings))
+    found = GatewaySettings(**(defaults | settings))
     if vault:
-        write_vault(told.vault_dir)
-    loaded = Vault(Folder(told.vault_dir), SystemClock(), 900)
+        write_vault(found.vault_dir)
+    loaded = Vault(Folder(found.vault_dir), SystemClock(), 900)
     asyncio.run(loaded.refresh())
-    return State(told, loaded)
+    return State(found, loaded)
 
 
 def page_of(state: State) -> TestClient:
@@ -106,7 +106,7 @@ def shown(tmp_path: Path) -> Iterator[TestClient]:
         yield client
 
 
-def test_the_page_tells_price_network_asset_payee_fee_and_quote_before_anything_is_asked(tmp_path: Path) -> None:
+def test_the_page_states_price_network_asset_payee_fee_and_quote_before_anything_is_asked(tmp_path: Path) -> None:
     state = state_of(tmp_path)
     vault = state.vault.current()
     assert vault is not None
@@ -114,13 +114,13 @@ def test_the_page_tells_price_network_asset_payee_fee_and_quote_before_anything_
     text = page_of(state).get("/x402-buyer/").text
 
     body = vault.newest.bodies["x402-atlas-human-report"]
-    for told in (
+    for found in (
         "ATLAS Human Report", "0.10 USDC", "100,000 atomic units", "0.10 USD Coin", "31566704", DEMO_PAYEE,
         "algorand:TA6hMJpGMyeuoRsjXWbXw3Wgjcb9IvNqXTEKFE9h2FI=", "Paid by the facilitator", body.sha256,
         vault.newest.snapshot_id, "emi buy atlas-human-report", "Simulated.", "Play money.", DISCLAIMER,
         "A Project &amp; Sons",
     ):  # fmt: skip
-        assert told in text
+        assert found in text
 
 
 def test_product_agent_shows_the_structured_atlas_and_anything_else_the_report(shown: TestClient) -> None:
@@ -183,7 +183,7 @@ def test_head_and_options_answer_without_a_body(shown: TestClient) -> None:
     assert shown.options("/x402-buyer/").status_code == 204
 
 
-def test_nothing_of_a_paid_body_stands_on_the_page(shown: TestClient) -> None:
+def test_nothing_of_a_paid_body_is_on_the_page(shown: TestClient) -> None:
     text = shown.get("/x402-buyer/").text
 
     for secret in ("Prices have moved", "64120.5", "Volatility fell"):
@@ -259,8 +259,8 @@ def challenge(state: State, path: str = "/api/x402-atlas-human-report.php") -> s
         "maxTimeoutSeconds": 60,
         "extra": {},
     }
-    told = {"x402Version": 2, "resource": {"url": state.settings.origin + path}, "accepts": [offer]}
-    return base64.b64encode(json.dumps(told).encode()).decode()
+    found = {"x402Version": 2, "resource": {"url": state.settings.origin + path}, "accepts": [offer]}
+    return base64.b64encode(json.dumps(found).encode()).decode()
 
 
 def test_the_devnet_wallet_signs_this_gateways_challenge_for_this_product_only(tmp_path: Path) -> None:
@@ -293,8 +293,8 @@ def unsigned(sender: str, **changes: Any) -> str:
     terms = transaction.SuggestedParams(
         0, 10, 110, changes.pop("gh", DEVNET.genesis_hash), DEVNET.genesis_id, flat_fee=True
     )
-    told = {"receiver": DEMO_PAYEE, "amt": 100_000, "index": DEVNET.asset_id} | changes
-    item = transaction.AssetTransferTxn(sender, terms, **told)
+    found = {"receiver": DEMO_PAYEE, "amt": 100_000, "index": DEVNET.asset_id} | changes
+    item = transaction.AssetTransferTxn(sender, terms, **found)
     encoded: str = encoding.msgpack_encode(item)
     return encoded
 
@@ -345,8 +345,8 @@ def test_the_devnet_wallet_signs_nothing_but_a_small_plain_payment_of_its_own(
     signing: tuple[TestClient, str], changes: dict[str, Any], words: str
 ) -> None:
     client, account = signing
-    told = {"sender": account} | changes
-    asked = told["raw"] if "raw" in told else unsigned(told.pop("sender"), **told)
+    found = {"sender": account} | changes
+    asked = found["raw"] if "raw" in found else unsigned(found.pop("sender"), **found)
 
     answer = client.get(SIGN_PATH, headers={"X-Devnet-Wallet": "sign", "X-Unsigned": str(asked)})
 
@@ -377,7 +377,7 @@ def test_the_page_has_its_steps_a_live_region_and_named_controls(shown: TestClie
     assert "<noscript>" in text
 
 
-def test_every_place_that_tells_the_price_is_one_that_follows_it(shown: TestClient) -> None:
+def test_every_place_that_states_the_price_is_one_that_follows_it(shown: TestClient) -> None:
     text = shown.get("/x402-buyer/").text.split("<main", 1)[1].split("</main>", 1)[0]
 
     followed = re.findall(r'data-shown="(price|atomic|words)">([^<]+)<', text)

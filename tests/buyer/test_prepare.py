@@ -24,7 +24,7 @@ from gateway.app.limits import Clients
 from gateway.buyer.prepare import MAX_AT_ONCE, PER_MINUTE, Prepare
 from gateway.devnet.transactions import group_id, parse_item, signed
 from gateway.devnet.wallet import new_key
-from gateway.payments.payment import read_payment
+from gateway.payments.parse import read_payment
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.wire.networks import DEVNET, MAINNET
 from tests.support.local_servers import devnet_at, open_port, serving
@@ -66,10 +66,10 @@ class Node:
     def _tell(self, name: str) -> Any:
         async def answer(request: Request) -> Response:
             self.asked.append(request.url.path)
-            told = getattr(self, name)
-            if inspect.iscoroutinefunction(told):
-                told = await told()
-            return told if isinstance(told, Response) else JSONResponse(told)
+            received = getattr(self, name)
+            if inspect.iscoroutinefunction(received):
+                received = await received()
+            return received if isinstance(received, Response) else JSONResponse(received)
 
         return answer
 
@@ -115,11 +115,11 @@ def counter(gateway: Counter) -> Counter:
 
 
 def test_the_group_pays_the_newest_quote_exactly_and_only_the_wallet_is_missing(counter: Counter) -> None:
-    status, told, headers = counter.prepare()
+    status, received, headers = counter.prepare()
 
-    fee, payment = (parse_item(base64.b64decode(item)) for item in told["payment"]["group"])
-    extra = told["accepted"]["extra"]
-    assert (status, headers["cache-control"], told["obstacle"]) == (200, "no-store", None)
+    fee, payment = (parse_item(base64.b64decode(item)) for item in received["payment"]["group"])
+    extra = received["accepted"]["extra"]
+    assert (status, headers["cache-control"], received["obstacle"]) == (200, "no-store", None)
     assert dict(payment.fields) | {"note": b"", "grp": b"", "lx": b""} == {
         "type": "axfer", "snd": encoding.decode_address(BUYER.address), "arcv": encoding.decode_address(DEMO_PAYEE),
         "aamt": PRICE, "xaid": DEVNET.asset_id, "fv": ROUND, "lv": ROUND + 100, "gen": DEVNET.genesis_id,
@@ -128,24 +128,28 @@ def test_the_group_pays_the_newest_quote_exactly_and_only_the_wallet_is_missing(
     assert (fee.sender, fee.fields["fee"], fee.fields["rcv"]) == (extra["feePayer"], 2_000, fee.fields["snd"])
     assert "amt" not in fee.fields
     assert fee.fields["grp"] == payment.fields["grp"] == group_id([fee, payment])
-    assert told["payment"]["txid"] == payment.txid
-    assert (told["payment"]["sign"], told["payment"]["index"], told["payment"]["last_valid"]) == ([1], 1, ROUND + 100)
-    assert (told["price_atomic"], told["pay_to"], told["asset"]) == (PRICE, DEMO_PAYEE, DEVNET.asset_id)
+    assert received["payment"]["txid"] == payment.txid
+    assert (received["payment"]["sign"], received["payment"]["index"], received["payment"]["last_valid"]) == (
+        [1],
+        1,
+        ROUND + 100,
+    )
+    assert (received["price_atomic"], received["pay_to"], received["asset"]) == (PRICE, DEMO_PAYEE, DEVNET.asset_id)
 
 
 def test_once_signed_it_is_a_payment_that_the_gateway_takes(counter: Counter) -> None:
-    _, told, _ = counter.prepare()
-    group = told["payment"]["group"]
+    _, received, _ = counter.prepare()
+    group = received["payment"]["group"]
     item = signed(parse_item(base64.b64decode(group[1])), BUYER.secret)
 
     sent = {
         "x402Version": 2,
         "payload": {"paymentGroup": [group[0], base64.b64encode(item.wire).decode()], "paymentIndex": 1},
-        "accepted": told["accepted"],
+        "accepted": received["accepted"],
     }
     payment = read_payment(base64.b64encode(json.dumps(sent).encode()).decode(), DEVNET, DEMO_PAYEE)
 
-    assert (payment.txid, payment.payer, payment.amount_atomic) == (told["payment"]["txid"], BUYER.address, PRICE)
+    assert (payment.txid, payment.payer, payment.amount_atomic) == (received["payment"]["txid"], BUYER.address, PRICE)
 
 
 def test_two_groups_of_one_attempt_share_a_lease_so_that_the_chain_takes_one(counter: Counter) -> None:
@@ -189,19 +193,19 @@ def no_holding() -> Response:
         ),
     ],
 )
-def test_what_stands_in_the_way_is_told_and_nothing_is_prepared(
+def test_an_obstacle_is_named_and_nothing_is_prepared(
     counter: Counter, changes: dict[str, Any], obstacle: str, account: dict[str, Any]
 ) -> None:
     for name, value in changes.items():
         setattr(counter.node, name, value)
 
-    status, told, _ = counter.prepare()
+    status, received, _ = counter.prepare()
 
-    assert (status, told["obstacle"], told["payment"]) == (200, obstacle, None)
-    assert told["account"] | account == told["account"]
+    assert (status, received["obstacle"], received["payment"]) == (200, obstacle, None)
+    assert received["account"] | account == received["account"]
 
 
-def test_a_rekeyed_account_is_told_with_its_signer(counter: Counter) -> None:
+def test_a_rekeyed_account_is_named_with_its_signer(counter: Counter) -> None:
     counter.node.account |= {"auth-addr": DEMO_PAYEE}
 
     assert counter.prepare()[1]["account"]["auth_address"] == DEMO_PAYEE
@@ -225,13 +229,13 @@ def big() -> Response:
         ({"account": big()}, "does not answer"),
         ({"account": RedirectResponse("https://elsewhere.example/")}, "does not answer"),
         ({"account": {"address": DEMO_PAYEE, "amount": 5}}, "another account"),
-        ({"account": {"address": BUYER.address, "amount": -1}}, "amount that cannot be"),
-        ({"account": {"address": BUYER.address, "amount": True}}, "amount that cannot be"),
-        ({"account": {"address": BUYER.address, "amount": 1, "auth-addr": "NOBODY"}}, "signer that is no address"),
+        ({"account": {"address": BUYER.address, "amount": -1}}, "invalid amount"),
+        ({"account": {"address": BUYER.address, "amount": True}}, "invalid amount"),
+        ({"account": {"address": BUYER.address, "amount": 1, "auth-addr": "SOMEONE"}}, "signer that is not an address"),
         ({"holding": JSONResponse({}, 403)}, "does not answer"),
         ({"holding": {"asset-holding": {"asset-id": 7, "amount": 10**9}}}, "another asset"),
-        ({"holding": {"asset-holding": {"asset-id": DEVNET.asset_id, "amount": 1 << 64}}}, "amount that cannot be"),
-        ({"holding": {"asset-holding": {"asset-id": DEVNET.asset_id, "amount": "100000"}}}, "amount that cannot be"),
+        ({"holding": {"asset-holding": {"asset-id": DEVNET.asset_id, "amount": 1 << 64}}}, "invalid amount"),
+        ({"holding": {"asset-holding": {"asset-id": DEVNET.asset_id, "amount": "100000"}}}, "invalid amount"),
         ({"holding": {}}, "another asset"),
         ({"params": JSONResponse({}, 404)}, "does not answer"),
         ({"params": {"last-round": ROUND, "genesis-hash": MAINNET.genesis_hash}}, "another network"),
@@ -239,7 +243,7 @@ def big() -> Response:
         ({"params": {"last-round": 1 << 63, "genesis-hash": DEVNET.genesis_hash}}, "which round"),
         (
             {"params": {"last-round": ROUND, "genesis-hash": DEVNET.genesis_hash, "min-fee": 10**9}},
-            "fee that cannot be",
+            "invalid fee",
         ),
         ({"params": hangs}, "does not answer"),
     ],
@@ -250,13 +254,13 @@ def test_a_node_that_is_down_slow_or_lying_is_503_and_nothing_is_prepared(
     for name, value in changes.items():
         setattr(counter.node, name, value)
 
-    status, told, headers = counter.prepare()
+    status, received, headers = counter.prepare()
 
     assert (status, headers["content-type"], headers["retry-after"]) == (503, "application/problem+json", "5")
     assert headers["cache-control"] == "no-store"
-    assert words in told["detail"]
-    assert "Nothing was signed" in told["detail"]
-    assert SECRET not in json.dumps(told)
+    assert words in received["detail"]
+    assert "Nothing was signed" in received["detail"]
+    assert SECRET not in json.dumps(received)
 
 
 @pytest.mark.parametrize(
@@ -277,10 +281,10 @@ def test_a_node_that_is_down_slow_or_lying_is_503_and_nothing_is_prepared(
 def test_a_question_that_cannot_be_understood_is_400_and_no_node_is_asked(
     counter: Counter, query: str, words: str
 ) -> None:
-    status, told, headers = counter.prepare(query)
+    status, received, headers = counter.prepare(query)
 
     assert (status, headers["content-type"]) == (400, "application/problem+json")
-    assert told["detail"].startswith(words)
+    assert received["detail"].startswith(words)
     assert [path for path in counter.node.asked if "accounts" in path] == []
 
 
@@ -319,7 +323,7 @@ def test_without_a_quote_nothing_is_prepared() -> None:
     assert "Quotes are temporarily unavailable" in answer.json()["detail"]
 
 
-def test_one_address_prepares_thirty_a_minute_and_is_told_when_it_may_again() -> None:
+def test_one_address_prepares_thirty_a_minute_and_learns_when_it_may_again() -> None:
     state = State(GatewaySettings(), None)
     client = client_of(state)
     question = f"/prepare?product=human&address={BUYER.address}"

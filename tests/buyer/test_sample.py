@@ -33,15 +33,15 @@ def body(name: str) -> dict[str, Any]:
 
 
 def shown(sample: Sample, name: str, at: datetime) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(sample.file(body(name), at))
-    return told
+    content: dict[str, Any] = json.loads(sample.file(body(name), at))
+    return content
 
 
-def test_before_a_day_is_over_the_sample_is_the_bundled_one_and_says_that_it_is_made_up() -> None:
-    told = shown(Sample(Notes()), "today", NOON)
+def test_before_a_day_is_over_the_sample_is_the_bundled_one_and_says_that_it_is_simulated() -> None:
+    content = shown(Sample(Notes()), "today", NOON)
 
-    assert (told["sample"], told["sample_day"], told["source_mode"]) == ("bundled", None, "simulated")
-    assert "made up by a program" in told["sample_note"]
+    assert (content["sample"], content["sample_day"], content["source_mode"]) == ("bundled", None, "simulated")
+    assert "made up by a program" in content["sample_note"]
 
 
 def test_after_midnight_it_is_the_last_report_of_the_day_before_and_stays_so_all_day() -> None:
@@ -65,9 +65,9 @@ def test_a_restart_over_midnight_keeps_what_was_noted_of_the_day(down_minutes: i
     notes = Notes()
     shown(Sample(notes), wanted, NOON.replace(hour=23, minute=50))
 
-    told = shown(Sample(notes), "after", NOON.replace(hour=23, minute=50) + timedelta(minutes=down_minutes))
+    content = shown(Sample(notes), "after", NOON.replace(hour=23, minute=50) + timedelta(minutes=down_minutes))
 
-    assert (told["report"]["title"], told["sample_day"]) == (wanted, "2026-05-04")
+    assert (content["report"]["title"], content["sample_day"]) == (wanted, "2026-05-04")
 
 
 def test_it_writes_once_a_quarter_of_an_hour_and_not_with_every_tick() -> None:
@@ -92,13 +92,13 @@ def test_a_clock_that_steps_back_shows_no_report_of_the_future() -> None:
     sample = Sample(Notes())
     shown(sample, "tomorrow", NOON + timedelta(days=1))
 
-    told = shown(sample, "today", NOON)
+    content = shown(sample, "today", NOON)
 
-    assert told["sample"] == "bundled"
+    assert content["sample"] == "bundled"
 
 
 def test_the_bundled_report_is_one_of_this_version() -> None:
-    told = bundled()
+    content = bundled()
 
-    HumanReport.model_validate(told["report"])
-    assert told["disclaimer"] == DISCLAIMER
+    HumanReport.model_validate(content["report"])
+    assert content["disclaimer"] == DISCLAIMER

@@ -74,8 +74,8 @@ class Canned(BaseHTTPRequestHandler):
 
 @contextmanager
 def answering(**answers: tuple[int, str]) -> Iterator[str]:
-    told = {f"/{name.replace('_', '.')}": answer for name, answer in answers.items()}
-    with ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (Canned,), {"answers": told})) as server:
+    canned = {f"/{name.replace('_', '.')}": answer for name, answer in answers.items()}
+    with ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (Canned,), {"answers": canned})) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"
@@ -126,11 +126,11 @@ def test_behind_an_edge_that_does_not_route_readyz_the_gateway_itself_is_asked()
 
 
 @pytest.mark.parametrize("answer", [(404, "{}"), (200, "<html>"), (503, "{}"), (503, '{"reasons": 5}'), (200, "[]")])
-def test_a_readyz_that_cannot_be_seen_is_said_and_is_no_fault(answer: tuple[int, str]) -> None:
+def test_a_readyz_that_cannot_be_reached_is_reported_without_a_fault(answer: tuple[int, str]) -> None:
     with answering(status_json=NO_STATUS, readyz=answer) as edge:
         found = sales(examine(edge, [f"http://127.0.0.1:{free_port()}"]))
 
-    assert found == [(None, "not seen from here; run this where the gateway runs")]
+    assert found == [(None, "not reachable from here; run this where the gateway runs")]
 
 
 def test_metrics_past_their_limit_are_lines_and_failures_are_named() -> None:

@@ -40,7 +40,7 @@ import structlog
 from generator.cli._console import set_up_logs
 set_up_logs("FORM")
 log = structlog.get_logger("gateway")
-log.info("no new offer", reason="ClientConnectorError: this is no error yet, and no warning")
+log.info("no new offer", reason="ClientConnectorError: not an error yet, nor a warning")
 log.warning("late")
 log.error("lost")
 """

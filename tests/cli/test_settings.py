@@ -51,7 +51,7 @@ def test_nested_settings_come_from_file_and_environment_together(monkeypatch: py
         ("EMI_ARENA__ASSETS", "DOGE", "BTC, ETH, XRP"),
         ("EMI_VENUES", "mtgox", "kraken"),
         ("EMI_BASE_URL", "example", "must be an origin"),
-        ("EMI_CONTACT", "nobody", "must be a URL, an e-mail address, or one of each"),
+        ("EMI_CONTACT", "someone", "must be a URL, an e-mail address, or one of each"),
         ("EMI_CONTACT", "a@b.example, c@d.example", "must be a URL, an e-mail address, or one of each"),
         ("EMI_CONTACT", "", "must be a URL, an e-mail address, or one of each"),
         ("EMI_VAULT_URL", "ftp://x", "EMI_VAULT_URL"),

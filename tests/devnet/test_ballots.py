@@ -1,4 +1,4 @@
-"""The devnet carries ballots: its node takes them, and its indexer tells them as a real one does."""
+"""The devnet carries ballots: its node takes them, and its indexer lists them as a real one does."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def search(devnet: DevnetApp, **query: str) -> dict[str, Any]:
         "/indexer/v2/transactions", params={name.replace("_", "-"): query[name] for name in query}
     )
     assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    found: dict[str, Any] = answer.json()
+    return found
 
 
 def ids(answer: Mapping[str, Any]) -> list[str]:
@@ -73,7 +73,7 @@ def verdicts(files: tuple[BallotFile, ...]) -> list[str | None]:
     return [verdict.reason for verdict in judge(files, poll, lambda _: frozenset())[0]]
 
 
-def test_a_ballot_costs_its_fee_and_is_told_with_its_signature_and_the_time_of_its_block(tmp_path: Path) -> None:
+def test_a_ballot_costs_its_fee_and_is_listed_with_its_signature_and_the_time_of_its_block(tmp_path: Path) -> None:
     with devnet_app(tmp_path) as devnet:
         (key,) = voters(devnet, 1)
         had = devnet.ledger.micro_algos(key.address)
@@ -134,7 +134,7 @@ def test_role_type_note_and_rounds_are_filtered(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        {"address": "nobody"},
+        {"address": "someone"},
         {"address-role": "king"},
         {"tx-type": "coffee"},
         {"note-prefix": "%%"},
@@ -153,7 +153,7 @@ def test_a_query_that_an_indexer_does_not_take_is_400(tmp_path: Path, query: dic
         assert answer.json()["message"].startswith("invalid input: ")
 
 
-def test_a_block_tells_its_time_and_one_to_come_is_not_there(tmp_path: Path) -> None:
+def test_a_block_has_its_time_and_one_to_come_is_not_there(tmp_path: Path) -> None:
     with devnet_app(tmp_path) as devnet:
         (key,) = voters(devnet, 1)
         txid = cast(devnet, key)
@@ -166,7 +166,7 @@ def test_a_block_tells_its_time_and_one_to_come_is_not_there(tmp_path: Path) -> 
         assert devnet.client.get(f"/indexer/v2/blocks/{START_ROUND + 1}").status_code == 404
 
 
-def test_a_genesis_id_is_told_only_where_it_was_signed(tmp_path: Path) -> None:
+def test_a_genesis_id_is_listed_only_where_it_was_signed(tmp_path: Path) -> None:
     with devnet_app(tmp_path) as devnet:
         with_id, without = voters(devnet, 2)
         cast(devnet, with_id)
@@ -218,9 +218,9 @@ WALLET = new_key()
     ids=["ballot", "free", "amount", "fee", "note", "close", "rekey", "network", "sender"],
 )
 def test_the_page_s_wallet_signs_a_ballot_of_its_own_and_nothing_else(amount: int, changes: dict[str, Any]) -> None:
-    told = {"note": note_of(OPEN.round_id, Prediction.BULLISH), **changes}
-    refused, by = told.pop("refused", False), told.pop("by", None)
-    item = pay(WALLET if by is None else new_key(), amount, ARENA, 1, **told)
+    found = {"note": note_of(OPEN.round_id, Prediction.BULLISH), **changes}
+    refused, by = found.pop("refused", False), found.pop("by", None)
+    item = pay(WALLET if by is None else new_key(), amount, ARENA, 1, **found)
     unsigned = base64.b64encode(item.packed).decode()
 
     if refused:

@@ -42,19 +42,19 @@ def usdc(devnet: DevnetApp, address: str) -> int | None:
 
 def test_supported_names_the_full_network_form_and_the_fee_payer(tmp_path: Path) -> None:
     with devnet_app(tmp_path) as devnet:
-        told = devnet.client.get("/facilitator/supported").json()
+        found = devnet.client.get("/facilitator/supported").json()
 
         kind = {"x402Version": 2, "scheme": "exact", "network": DEVNET.full, "extra": {"feePayer": devnet.fee_payer}}
-        assert told == {"kinds": [kind], "extensions": [], "signers": {"algorand:*": [devnet.fee_payer]}}
+        assert found == {"kinds": [kind], "extensions": [], "signers": {"algorand:*": [devnet.fee_payer]}}
 
 
 def test_verify_accepts_a_good_payment_and_moves_nothing(tmp_path: Path) -> None:
     with devnet_app(tmp_path) as devnet:
         devnet.fund()
 
-        told = devnet.ask("verify", payload_of(devnet.payment().header))
+        found = devnet.ask("verify", payload_of(devnet.payment().header))
 
-        assert told == {"isValid": True, "payer": devnet.buyer.address}
+        assert found == {"isValid": True, "payer": devnet.buyer.address}
         assert usdc(devnet, DEMO_PAYEE) == 0
 
 
@@ -65,11 +65,11 @@ def test_settle_moves_the_price_once_and_the_facilitator_pays_the_fee(tmp_path: 
         payload = payload_of(payment.header)
         fee_payer_had = devnet.ledger.micro_algos(devnet.fee_payer)
 
-        told = devnet.ask("settle", payload)
+        found = devnet.ask("settle", payload)
         again = devnet.ask("settle", payload)
 
         first_txid = item_at(payload, 0).txid
-        assert told == {
+        assert found == {
             "success": True,
             "transaction": first_txid,
             "network": DEVNET.full,
@@ -192,7 +192,7 @@ def test_the_node_shows_a_commit_for_a_thousand_rounds_and_the_indexer_for_ever(
         assert (kept["id"], kept["asset-transfer-transaction"]) == (payment.txid, moved)
 
 
-def test_the_node_takes_a_raw_group_and_tells_why_it_does_not(tmp_path: Path) -> None:
+def test_the_node_takes_a_raw_group_and_says_why_it_does_not(tmp_path: Path) -> None:
     with devnet_app(tmp_path) as devnet:
         devnet.fund()
         item = pay(devnet.buyer, 1_000_000, DEMO_PAYEE, START_ROUND)
@@ -206,7 +206,7 @@ def test_the_node_takes_a_raw_group_and_tells_why_it_does_not(tmp_path: Path) ->
         assert "already in ledger" in twice.json()["message"]
 
 
-def test_the_node_tells_its_genesis_round_and_accounts(tmp_path: Path) -> None:
+def test_the_node_states_its_genesis_round_and_accounts(tmp_path: Path) -> None:
     with devnet_app(tmp_path) as devnet:
         devnet.fund()
         pass_rounds(devnet.clock, 2)
@@ -221,7 +221,7 @@ def test_the_node_tells_its_genesis_round_and_accounts(tmp_path: Path) -> None:
         assert devnet.client.get("/algod/versions").json()["genesis_hash_b64"] == DEVNET.genesis_hash
         assert account["assets"] == [holding["asset-holding"]]
         assert devnet.client.get(f"/algod/v2/accounts/{new_key().address}/assets/5").status_code == 404
-        assert devnet.client.get("/algod/v2/accounts/nobody").status_code == 400
+        assert devnet.client.get("/algod/v2/accounts/someone").status_code == 400
         assert devnet.client.get(f"/indexer/v2/accounts/{new_key().address}").status_code == 404
 
 
@@ -229,9 +229,9 @@ def test_the_page_wallet_signs_a_challenge_that_settles(tmp_path: Path) -> None:
     with devnet_app(tmp_path) as devnet:
         challenge = base64.b64encode(json.dumps({"x402Version": 2, "accepts": [devnet.offer()]}).encode()).decode()
 
-        told = devnet.client.post("/wallet/sign", headers={"PAYMENT-REQUIRED": challenge}).json()
+        found = devnet.client.post("/wallet/sign", headers={"PAYMENT-REQUIRED": challenge}).json()
 
-        assert devnet.ask("settle", payload_of(told["payment_signature"]))["success"] is True
+        assert devnet.ask("settle", payload_of(found["payment_signature"]))["success"] is True
         assert usdc(devnet, DEMO_PAYEE) == PRICE
 
 

@@ -21,8 +21,8 @@ ALGO = 1_000_000
 
 
 def params(first: int, fee: int = 1_000, **changes: Any) -> transaction.SuggestedParams:
-    told = {"gh": DEVNET.genesis_hash, "gen": DEVNET.genesis_id} | changes
-    return transaction.SuggestedParams(fee=fee, first=first, last=first + 1_000, flat_fee=True, **told)
+    content = {"gh": DEVNET.genesis_hash, "gen": DEVNET.genesis_id} | changes
+    return transaction.SuggestedParams(fee=fee, first=first, last=first + 1_000, flat_fee=True, **content)
 
 
 def test_a_signed_payment_moves_its_amount_and_its_fee(tmp_path: Path) -> None:

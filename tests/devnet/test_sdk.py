@@ -1,4 +1,4 @@
-"""The Algorand SDK's own clients against the devnet's node and indexer: code that nobody here wrote."""
+"""The Algorand SDK's own clients against the devnet's node and indexer: code of others."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def test_the_sdk_sends_an_asset_sees_it_confirmed_and_finds_it_in_the_indexer(de
     assert txid == part.get_txid()
     assert confirmed["confirmed-round"] == found["transaction"]["confirmed-round"]
     assert found["transaction"]["asset-transfer-transaction"]["amount"] == 250
-    told: Any = node.account_info(bob.address)
-    assert told["assets"] == [{"asset-id": DEVNET.asset_id, "amount": 1_250, "is-frozen": False}]
+    content: Any = node.account_info(bob.address)
+    assert content["assets"] == [{"asset-id": DEVNET.asset_id, "amount": 1_250, "is-frozen": False}]
 
 
 def test_the_sdk_simulates_a_good_and_a_bad_group(devnet: tuple[str, Ledger]) -> None:

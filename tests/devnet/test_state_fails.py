@@ -1,4 +1,4 @@
-"""A toy ledger that cannot be used: one answer, no traceback at the prompt."""
+"""A devnet ledger that cannot be used: one answer, no traceback at the prompt."""
 
 from __future__ import annotations
 

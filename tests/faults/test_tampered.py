@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from nacl.signing import SigningKey
 
 from gateway.errors import PaymentInvalid
-from gateway.payments.payment import read_payment
+from gateway.payments.parse import read_payment
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
 from tests.faults.behaviours import told

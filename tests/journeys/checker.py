@@ -23,7 +23,7 @@ LONG_URL: Final = (
     "a URL of 20 KiB: 400, 404, 414 or 431 as a problem document, or the file where only the query is long"
 )
 NGINX: Final = {
-    "the ETag beside an older date: 304, the date is not asked": (
+    "the ETag with an older date: 304, the date is not asked": (
         "nginx asks both, and sends the whole file: right, but longer than need be"
     ),
 }

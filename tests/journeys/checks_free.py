@@ -238,14 +238,14 @@ def modified_since(site: Site) -> Iterator[str]:
             yield from same_file(answer, held, f"{path} since {date}")
 
 
-@check(CONDITIONS, "another ETag beside a matching date: 200")
+@check(CONDITIONS, "another ETag with a matching date: 200")
 def tag_before_date(site: Site) -> Iterator[str]:
     for path in FREE:
         asked = {"If-None-Match": '"other"', "If-Modified-Since": site.plain(path).get("last-modified")}
         yield from same_file(site.origin.get(path, asked), site.plain(path), path)
 
 
-@check(CONDITIONS, "the ETag beside an older date: 304, the date is not asked")
+@check(CONDITIONS, "the ETag with an older date: 304, the date is not asked")
 def tag_beside_old_date(site: Site) -> Iterator[str]:
     asked = {"If-None-Match": site.plain().get("etag"), "If-Modified-Since": formatdate(0, usegmt=True)}
     yield from _not_modified(site.origin.get(ONE, asked), site.plain(), ONE)

@@ -201,7 +201,7 @@ def no_product(site: Site) -> Iterator[str]:
     yield from is_problem(site.origin.get("/api/x402-nothing.php"), 404, "/api/x402-nothing.php")
 
 
-@check(SOLD, "the buyer page, with its query and its policy, stored by nobody")
+@check(SOLD, "the buyer page, with its query and its policy, never stored")
 def buyer(site: Site) -> Iterator[str]:
     human, agent = site.origin.get(BUYER), site.origin.get(f"{BUYER}?product=agent")
     for answer, what in ((human, BUYER), (agent, "?product=agent")):

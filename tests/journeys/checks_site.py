@@ -147,7 +147,7 @@ def once(site: Site) -> Iterator[str]:
         yield f"HEAD: {head.status}"
 
 
-@check(ONCE, "what is not there is 404 and stored by nobody")
+@check(ONCE, "what is not there is 404 and never stored")
 def once_missing(site: Site) -> Iterator[str]:
     for path in ("/log/tile/x/y/z", "/files/nothing.csv", "/log/tile/", "/files/", "/log/tile/../../current", "/files"):
         yield from is_problem(site.origin.get(path), 404, path)

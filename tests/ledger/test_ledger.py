@@ -11,11 +11,13 @@ import pytest
 import sqlalchemy as sa
 
 from gateway.errors import IdentityTaken, LedgerUnreadable
-from gateway.ledger.store import Intent, Ledger
+from gateway.ledger.record import KEEP_ROUNDS, NoteRefusal, Record, Refuse, Review, Settle
+from gateway.ledger.store import Ledger
 from tests.support.small_vault import START
 
-INTENT = Intent(
+INTENT = Record(
     txid="A" * 52,
+    state="intent",
     product="x402-atlas",
     path="/api/x402-atlas.php",
     cache_control="no-store",
@@ -28,12 +30,14 @@ INTENT = Intent(
     identifier=None,
     last_valid=1_100,
     intent_round=1_000,
+    watched_round=1_000,
     owner="me",
-    at=START,
+    created_at=START.timestamp(),
+    keep_round=1_100 + KEEP_ROUNDS,
 )
 
 
-def ledger_with(path: Path, *intents: Intent) -> Ledger:
+def ledger_with(path: Path, *intents: Record) -> Ledger:
     ledger = Ledger(path / "payments.sqlite3")
     for intent in intents:
         ledger.write_intent(intent)
@@ -74,12 +78,12 @@ def test_writes_behind_a_held_lock_fail_together_and_not_one_after_the_other(tmp
     holder.execute("begin immediate")
     sa.event.listen(ledger._engine, "begin", lambda _connection: begun.append("begin"))
 
-    results = ledger.write_all([lambda: ledger.mark_settled("A" * 52, START, "chain")] * 3)
+    results = ledger.write_all([lambda: ledger.apply("A" * 52, Settle("chain"), START)] * 3)
 
     assert [type(result) for result in results] == [sa.exc.OperationalError] * 3
     assert len(begun) == 1
     holder.execute("rollback")
-    assert ledger.mark_settled("A" * 52, START, "chain")
+    assert ledger.apply("A" * 52, Settle("chain"), START)
     holder.close()
 
 
@@ -131,10 +135,10 @@ def test_a_settled_payment_is_never_refused_and_a_refused_one_may_be_found(tmp_p
     ledger = ledger_with(tmp_path, INTENT)
 
     steps = [
-        ledger.mark_refused(INTENT.txid, START, "reason", "before_broadcast"),
-        ledger.mark_settled(INTENT.txid, START, "chain"),
-        ledger.mark_refused(INTENT.txid, START, "reason", "absent"),
-        ledger.mark_settled(INTENT.txid, START, "chain"),
+        ledger.apply(INTENT.txid, Refuse("reason", "before_broadcast"), START),
+        ledger.apply(INTENT.txid, Settle("chain"), START),
+        ledger.apply(INTENT.txid, Refuse("reason", "absent"), START),
+        ledger.apply(INTENT.txid, Settle("chain"), START),
     ]
 
     assert steps == [True, True, False, False]
@@ -152,7 +156,7 @@ def test_of_two_processes_that_take_an_attempt_over_one_does(tmp_path: Path) -> 
 @pytest.mark.parametrize(("rounds", "gone"), [(35_000, 0), (35_001, 1)])
 def test_a_body_is_kept_35_000_rounds_past_last_valid(rounds: int, gone: int, tmp_path: Path) -> None:
     ledger = ledger_with(tmp_path, INTENT)
-    ledger.mark_settled(INTENT.txid, START, "facilitator")
+    ledger.apply(INTENT.txid, Settle("facilitator"), START)
 
     dropped = ledger.purge(INTENT.last_valid + rounds)
 
@@ -236,29 +240,34 @@ def test_a_folder_that_cannot_be_used_is_one_clear_line(tmp_path: Path) -> None:
 
 def test_rule_14_a_refusal_is_noted_once_and_counts_no_more_after_a_second_settle(tmp_path: Path) -> None:
     ledger = ledger_with(tmp_path, INTENT)
-    noted = [ledger.note_refusal(INTENT.txid, "insufficient_funds", at_round) for at_round in (1_000, 1_007)]
+    noted = [
+        ledger.apply(INTENT.txid, NoteRefusal("insufficient_funds", at_round), START) for at_round in (1_000, 1_007)
+    ]
     first = ledger.find(INTENT.txid)
     ledger.begin_settle(INTENT.txid, "me", 1, "me")
 
-    closed = ledger.mark_refused(INTENT.txid, START, "insufficient_funds", "before_broadcast")
+    closed = ledger.apply(INTENT.txid, Refuse("insufficient_funds", "before_broadcast"), START)
 
     second = ledger.find(INTENT.txid)
     assert (noted, closed) == ([True, False], False)
     assert first is not None
     assert second is not None
     assert (first.refused_since, second.refused_since, second.state) == (1_000, None, "intent")
-    assert ledger.mark_refused(INTENT.txid, START, "payment_expired", "absent")
+    assert ledger.apply(INTENT.txid, Refuse("payment_expired", "absent"), START)
 
 
 def test_what_is_closed_on_the_facilitators_word_is_listed_until_the_chain_says_it(tmp_path: Path) -> None:
     ledger = ledger_with(tmp_path, *(replace(INTENT, txid=letter * 52) for letter in "ABCD"))
-    ledger.mark_settled("A" * 52, START, "facilitator")
-    ledger.mark_refused("B" * 52, START - timedelta(seconds=1), "insufficient_funds", "before_broadcast")
-    ledger.mark_settled("C" * 52, START, "chain")
+    ledger.apply("A" * 52, Settle("facilitator"), START)
+    ledger.apply("B" * 52, Refuse("insufficient_funds", "before_broadcast"), START - timedelta(seconds=1))
+    ledger.apply("C" * 52, Settle("chain"), START)
     before = [record.txid[0] for record in ledger.unproven()]
 
-    reviewed = [ledger.review("A" * 52, "facilitator", "chain"), ledger.review("A" * 52, "facilitator", "chain")]
-    landed = ledger.mark_settled("B" * 52, START, "chain")
+    reviewed = [
+        ledger.apply("A" * 52, Review("facilitator", "chain"), START),
+        ledger.apply("A" * 52, Review("facilitator", "chain"), START),
+    ]
+    landed = ledger.apply("B" * 52, Settle("chain"), START)
 
     assert (before, reviewed, landed) == (["B", "A"], [True, False], True)
     assert ledger.unproven() == []
@@ -267,21 +276,29 @@ def test_what_is_closed_on_the_facilitators_word_is_listed_until_the_chain_says_
 
 def test_looks_read_their_own_index_and_not_every_payment(tmp_path: Path) -> None:
     ledger = ledger_with(tmp_path, INTENT)
-    place = (0.0, "")
-    pages = {
-        "payments_unproven": (ledger._do.unproven, (*place, 0, 0)),
-        "payments_unknown": (ledger._do.open, (*place, 0)),
-    }
+    executed: list[tuple[str, Any]] = []
 
-    for index, (statement, values) in pages.items():
-        plan = ledger._reader.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement._text}", values).all()
-        assert f"USING INDEX {index}" in str(plan)
-    plan = ledger._reader.exec_driver_sql(f"EXPLAIN QUERY PLAN {ledger._do.count_open._text}").all()
-    assert "payments_unknown" in str(plan)
-    plan = ledger._reader.exec_driver_sql(f"EXPLAIN QUERY PLAN {ledger._do.purge._text}", (0, 0)).all()
-    assert "payments_unknown" in str(plan)
-    assert "payments_kept" in str(plan)
-    assert "SCAN payments" not in str(plan).replace("SCAN payments USING INDEX", "")
+    def note(*args: Any) -> None:
+        executed.append((args[2], args[3]))
+
+    sa.event.listen(ledger._engine, "before_cursor_execute", note)
+    ledger.unproven()
+    ledger.open_payments()
+    ledger.count_open()
+    ledger.purge(0)
+    sa.event.remove(ledger._engine, "before_cursor_execute", note)
+
+    queries = [(text, values) for text, values in executed if not text.startswith("BEGIN")]
+    plans = [
+        str(ledger._reader.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", values).all()) for text, values in queries
+    ]
+    unproven, unknown, count, purge = plans
+    assert "USING INDEX payments_unproven" in unproven
+    assert "USING INDEX payments_unknown" in unknown
+    assert "payments_unknown" in count
+    assert "payments_unknown" in purge
+    assert "payments_kept" in purge
+    assert "SCAN payments" not in purge.replace("SCAN payments USING INDEX", "")
 
 
 def test_the_start_of_a_large_ledger_reads_the_edges_of_its_trees_and_not_every_payment(tmp_path: Path) -> None:
@@ -307,7 +324,7 @@ def test_a_number_that_no_column_holds_fails_alone_in_its_batch(tmp_path: Path) 
     other = replace(INTENT, txid="B" * 52, last_valid=2**64 - 1)
 
     results = ledger.write_all(
-        [lambda: ledger.mark_settled(INTENT.txid, START, "chain"), lambda: ledger.write_intent(other)]
+        [lambda: ledger.apply(INTENT.txid, Settle("chain"), START), lambda: ledger.write_intent(other)]
     )
 
     assert results[0] is True

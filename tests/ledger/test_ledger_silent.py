@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -16,9 +17,9 @@ from structlog.testing import capture_logs
 
 from gateway.app.metrics import Metrics
 from gateway.errors import LedgerUnavailable
-from gateway.ledger.batches import MAX_WAITING
+from gateway.ledger.record import Watch
 from gateway.ledger.store import PROBE_BYTES, Ledger
-from gateway.ledger.thread import PROBE_S, WAIT_S, LedgerThread
+from gateway.ledger.thread import MAX_WAITING, PROBE_S, WAIT_S, LedgerThread
 from tests.ledger.test_ledger import INTENT
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop, until
@@ -27,27 +28,23 @@ from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop, unti
 class Silence:
     """Make statements of a ledger wait, as for a server that is stopped, until `end`."""
 
-    def __init__(self, ledger: Ledger, *names: str) -> None:
+    def __init__(self, ledger: Ledger, beginning: str = "") -> None:
         self._over = threading.Event()
-        for name in names or vars(ledger._do):
-            statement = getattr(ledger._do, name)
-            statement._execute = self._waiting(statement._execute)
+        self._beginning = beginning
+        sa.event.listen(ledger._engine, "before_cursor_execute", self._wait)
 
-    def _waiting(self, execute: Callable[..., object]) -> Callable[..., object]:
-        def wait(*args: object) -> object:
+    def _wait(self, *args: Any) -> None:
+        if args[2].startswith(self._beginning):
             assert self._over.wait(60)
-            return execute(*args)
-
-        return wait
 
     def end(self) -> None:
         self._over.set()
 
 
 @asynccontextmanager
-async def silent(home: GatewayHarness, *names: str) -> AsyncIterator[Silence]:
+async def silent(home: GatewayHarness, beginning: str = "") -> AsyncIterator[Silence]:
     home.state.ledger.limit(0.05)
-    silence = Silence(home.state.ledger.ledger, *names)
+    silence = Silence(home.state.ledger.ledger, beginning)
     try:
         yield silence
     finally:
@@ -73,7 +70,7 @@ async def test_a_payment_is_503_and_nothing_is_settled_while_the_ledger_is_silen
 async def test_an_intent_that_is_written_late_is_never_settled_by_who_was_told_503(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
-        async with silent(home, "put_intent"):
+        async with silent(home, "INSERT INTO payments"):
             refused = await home.send(payment)
         await until(lambda: not home.state.ledger._writes._stalled)
         late = await home.state.ledger.run(home.state.ledger.ledger.find, payment.txid)
@@ -199,7 +196,7 @@ async def test_a_ledger_that_takes_no_row_shows_though_smaller_writes_succeed(tm
         clock.step(PROBE_S)
         with capture_logs() as logs:
             await thread.tend()
-        await thread.write(ledger.watch, INTENT.txid, 7)
+        await thread.write(ledger.apply, INTENT.txid, Watch(7), clock.now())
 
     assert thread.written.age_s() == 7 * PROBE_S
     assert failures(metrics.registry, "probe") == 7

@@ -10,8 +10,9 @@ import pytest
 import sqlalchemy as sa
 
 from gateway.errors import IdentityTaken
-from gateway.ledger.store import Intent, Ledger
-from gateway.ledger.thread import LONG_LOG_PAGES, LedgerThread
+from gateway.ledger.record import Record
+from gateway.ledger.store import Ledger
+from gateway.ledger.thread import LONG_WAL_PAGES, LedgerThread
 from tests.ledger.test_ledger import INTENT
 from tests.support.gateway_app import in_loop
 
@@ -140,7 +141,7 @@ async def test_a_read_waits_for_no_commit(tmp_path: Path) -> None:
     await thread.close()
 
 
-def large(txid: str, pages: int) -> Intent:
+def large(txid: str, pages: int) -> Record:
     """Return an intent whose body makes the log so long, of another digest each."""
     return replace(INTENT, txid=txid, sha256=txid[:12].rjust(64, "0"), content=bytes(4096 * pages))
 
@@ -150,12 +151,12 @@ async def test_no_commit_of_a_payment_copies_the_databases_log(tmp_path: Path) -
     path = tmp_path / "payments.sqlite3"
     ledger = Ledger(path)
     thread = LedgerThread(ledger)
-    await thread.tidy()
+    await thread.checkpoint_wal()
     before = path.stat().st_size
 
     await thread.write(ledger.write_intent, large("A" * 52, 3_000))
     written = path.stat().st_size
-    await thread.tidy()
+    await thread.checkpoint_wal()
 
     assert written == before
     assert path.stat().st_size > 3_000 * 4096
@@ -166,12 +167,12 @@ async def test_no_commit_of_a_payment_copies_the_databases_log(tmp_path: Path) -
 async def test_a_long_log_begins_anew(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "payments.sqlite3")
     thread = LedgerThread(ledger)
-    await thread.write(ledger.write_intent, large("A" * 52, LONG_LOG_PAGES))
-    await thread.tidy()
+    await thread.write(ledger.write_intent, large("A" * 52, LONG_WAL_PAGES))
+    await thread.checkpoint_wal()
 
     await thread.write(ledger.write_intent, replace(INTENT, txid="B" * 52))
 
-    assert ledger.copy_log() < 100
+    assert ledger.checkpoint_wal() < 100
     assert ledger.find("A" * 52) is not None
     await thread.close()
 
@@ -182,9 +183,9 @@ async def test_the_log_is_copied_while_another_process_reads_and_writes(tmp_path
     thread = LedgerThread(ledger)
     reader = sqlite3.connect(tmp_path / "payments.sqlite3")
     reader.execute("begin").execute("select count(*) from payments").fetchall()
-    await thread.write(ledger.write_intent, large("A" * 52, LONG_LOG_PAGES))
+    await thread.write(ledger.write_intent, large("A" * 52, LONG_WAL_PAGES))
 
-    tidying = asyncio.create_task(thread.tidy())
+    tidying = asyncio.create_task(thread.checkpoint_wal())
     await asyncio.to_thread(other.write_intent, replace(INTENT, txid="B" * 52))
     await tidying
     await thread.write(ledger.write_intent, replace(INTENT, txid="C" * 52))
@@ -199,8 +200,8 @@ async def test_the_log_is_copied_while_another_process_reads_and_writes(tmp_path
 async def test_the_database_is_closed_only_when_nobody_copies_its_log(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "payments.sqlite3")
     thread = LedgerThread(ledger)
-    await thread.write(ledger.write_intent, large("A" * 52, LONG_LOG_PAGES))
-    tidying = asyncio.create_task(thread.tidy())
+    await thread.write(ledger.write_intent, large("A" * 52, LONG_WAL_PAGES))
+    tidying = asyncio.create_task(thread.checkpoint_wal())
     await asyncio.sleep(0)
     tidying.cancel()
 

@@ -14,6 +14,7 @@ import pytest
 import sqlalchemy as sa
 
 from gateway.errors import IdentityTaken, LedgerUnavailable, LedgerUnreadable
+from gateway.ledger.record import Refuse, Settle, Watch
 from gateway.ledger.store import Ledger
 from gateway.ledger.thread import LedgerThread
 from gateway.ledger.view import LedgerView
@@ -64,11 +65,11 @@ def test_every_step_of_a_payment_is_kept(url: str) -> None:
     steps = [
         ledger.begin_settle("A" * 52, "another", 1, "other"),
         ledger.begin_settle("A" * 52, INTENT.owner, 1, "other"),
-        ledger.mark_settled("A" * 52, START, "chain"),
-        ledger.mark_settled("A" * 52, START, "chain"),
-        ledger.mark_refused("B" * 52, START, "reason", "absent"),
+        ledger.apply("A" * 52, Settle("chain"), START),
+        ledger.apply("A" * 52, Settle("chain"), START),
+        ledger.apply("B" * 52, Refuse("reason", "absent"), START),
     ]
-    ledger.watch("C" * 52, 7)
+    ledger.apply("C" * 52, Watch(7), START)
     ledger.count_deliveries({"A" * 52: 2})
 
     assert steps == [False, True, True, False, True]
@@ -111,9 +112,9 @@ def test_a_lost_connection_is_replaced(url: str) -> None:
     with pytest.raises(sa.exc.SQLAlchemyError):
         ledger.find(INTENT.txid)
     with pytest.raises(sa.exc.SQLAlchemyError):
-        ledger.mark_settled(INTENT.txid, START, "chain")
+        ledger.apply(INTENT.txid, Settle("chain"), START)
 
-    assert ledger.mark_settled(INTENT.txid, START, "chain")
+    assert ledger.apply(INTENT.txid, Settle("chain"), START)
     assert ledger.find(INTENT.txid) is not None
     assert states(url) == ["idle", "idle"]
     ledger.close()
@@ -136,7 +137,7 @@ def test_a_lock_that_another_holds_ends_in_an_error_and_not_in_a_wait(url: str) 
     other = sa.create_engine(url)
     with other.connect() as holder:
         holder.exec_driver_sql("lock table payments in access exclusive mode")
-        calls = [lambda: ledger.mark_settled(INTENT.txid, START, "chain")] * 3
+        calls = [lambda: ledger.apply(INTENT.txid, Settle("chain"), START)] * 3
 
         results = ledger.write_all(calls)
 
@@ -181,13 +182,15 @@ async def silence(server: Postgres, url: str) -> None:
     await thread.write(ledger.write_intent, INTENT)
     with server.silent():
         calls = [thread.run(ledger.find, INTENT.txid) for _ in range(10)]
-        results = await asyncio.gather(*calls, thread.write(ledger.watch, INTENT.txid, 7), return_exceptions=True)
+        results = await asyncio.gather(
+            *calls, thread.write(ledger.apply, INTENT.txid, Watch(7), START), return_exceptions=True
+        )
     await until(lambda: not thread._writes._stalled and not thread._reads._stalled)
     thread.limit(60)
 
     assert {type(result) for result in results} == {LedgerUnavailable}
     assert await thread.run(ledger.find, INTENT.txid) is not None
-    assert await thread.write(ledger.mark_settled, INTENT.txid, START, "chain")
+    assert await thread.write(ledger.apply, INTENT.txid, Settle("chain"), START)
     await thread.close()
 
 

@@ -15,9 +15,10 @@ import pytest
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode, SourceStatus
+from generator.market.bars import BAR_MS
 from generator.market.live.source import LiveSource
+from generator.market.observation import Observation
 from generator.market.source import Source
-from generator.market.values import BAR_MS, Observation
 from tests.support.exchange_server import Ask, Venues, serving
 from tests.support.synthetic_bodies import BAR, PRICES, SyntheticMarket, bar
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from generator.market.live.venues import VENUES
-from generator.market.values import AssetObservation
+from generator.market.observation import AssetObservation
 from tests.market.test_exchanges import NOW, watch
 from tests.support.exchange_server import SHARED, Ask, Override, Venues, recorded
 from tests.support.synthetic_bodies import BAR

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
 from generator.market.history import History
-from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame
 
 ASSETS = ("BTC", "ETH")
 

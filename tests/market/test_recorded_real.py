@@ -12,8 +12,8 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.text.answers import NEEDS_5_MINUTE_BARS
 from generator.catalog.words import SourceStatus
 from generator.errors import SourceError
+from generator.market.bars import BAR_MS
 from generator.market.recorded.source import RecordedSource
-from generator.market.values import BAR_MS
 from tests.market.test_recorded import backfill, observe
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "market-data"

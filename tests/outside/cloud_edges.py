@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from gateway.wire.media_types import ENCODINGS, content_type
 from generator.catalog.discovery import ONCE_CACHE_CONTROL, PINNED_CACHE_CONTROL
-from generator.wings.bucket.types import attributes
+from generator.wings.bucket.site import attributes
 from tests.outside.processes import PEERS, REPOSITORY
 from tests.support.ports import free_port
 

@@ -23,7 +23,7 @@ from generator.errors import LeadershipLost, PublishError
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
 from generator.wings.bucket.site import BucketSite
-from generator.wings.bucket.store import Conflict, ObjectBucket, Stored, StoreFault, open_bucket, swap
+from generator.wings.bucket.store import Bucket, Conflict, Stored, StoreFault, open_bucket, swap
 from tests.outside.object_stores import MISSING, Store, Trouble, object_store, read_json
 from tests.outside.processes import REPOSITORY, devnet, emi
 from tests.support.clock import ManualClock
@@ -52,7 +52,7 @@ def files(n: int, writer: str = "") -> dict[str, bytes]:
     return {f"/api/{name}.json": f"{name} {n} {writer}".encode() for name in "abcdef"}
 
 
-def site(bucket: ObjectBucket, writer: str, epoch: int = 0, deadline_s: float = 20.0) -> BucketSite:
+def site(bucket: Bucket, writer: str, epoch: int = 0, deadline_s: float = 20.0) -> BucketSite:
     made = BucketSite(bucket, writer, lambda: epoch, deadline_s)
     made.open()
     return made
@@ -64,7 +64,7 @@ def publish(to: BucketSite, writer: str = "") -> int:
     return number
 
 
-def followed(bucket: ObjectBucket) -> tuple[int, dict[str, bytes]]:
+def followed(bucket: Bucket) -> tuple[int, dict[str, bytes]]:
     """Read like a reader: the pointer, then every file below it."""
     number = read_json(bucket, "current.json")["generation"]
     found = {path: bucket.get(path) for path in bucket.files(f"g/{number}")}

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from gateway.errors import NotAdopted
-from gateway.ledger.store import KEEP_ROUNDS, Adoption, Ledger
+from gateway.ledger.record import KEEP_ROUNDS
+from gateway.ledger.store import Ledger
 from gateway.payments.adoption import adopt
-from gateway.payments.outcome import Unavailable
-from gateway.payments.payment import read_payment
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.wire.networks import DEVNET
+from tests.ledger.test_ledger import INTENT
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import BRAIN, REGIME, GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
@@ -148,22 +148,26 @@ async def test_a_payment_that_the_ledger_knows_is_left_as_it_is(tmp_path: Path) 
         await adopt(settings, Nodes(indexed=INDEXED), TXID, PRODUCT, ManualClock())
 
 
+ADOPTED = replace(
+    INTENT,
+    state="settled",
+    product=PRODUCT,
+    path=REGIME,
+    snapshot_id="",
+    sha256="",
+    price_atomic=10_000,
+    network=DEVNET.full,
+    settles=0,
+    evidence="adopted",
+    content=None,
+)
+
+
 def adopted(home: GatewayHarness, payment: Signed) -> None:
     """Settle a payment on the chain and adopt it, as after the loss of the ledger that knew it."""
     home.upstream.land(payment.txid)
     home.state.ledger.ledger.adopt(
-        Adoption(
-            txid=payment.txid,
-            product=PRODUCT,
-            path=REGIME,
-            cache_control="no-store",
-            price_atomic=10_000,
-            payer=payment.payer,
-            network=DEVNET.full,
-            last_valid=5_500,
-            owner="cli",
-            at=START,
-        )
+        replace(ADOPTED, txid=payment.txid, payer=payment.payer, last_valid=5_500, keep_round=5_500 + KEEP_ROUNDS)
     )
 
 
@@ -231,29 +235,12 @@ async def test_the_body_of_an_adopted_payment_is_kept_as_long_as_that_of_a_new_o
 
 def test_of_two_gateways_that_choose_a_body_the_first_counts(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "payments.sqlite3")
-    adoption = Adoption("A" * 52, PRODUCT, REGIME, "no-store", 10_000, "P" * 58, DEVNET.full, 9, "cli", START)
-    ledger.adopt(adoption)
+    ledger.adopt(ADOPTED)
 
-    chosen = [ledger.attach_body(adoption.txid, name, name * 64, name.encode(), 99) for name in ("1", "2")]
+    chosen = [ledger.attach_body(ADOPTED.txid, name, name * 64, name.encode(), 99) for name in ("1", "2")]
 
-    record = ledger.find(adoption.txid)
+    record = ledger.find(ADOPTED.txid)
     assert chosen == [True, False]
     assert record is not None
     assert record.content == b"1"
     assert replace(record, sha256="").awaits_body
-
-
-@in_loop
-async def test_a_payment_adopted_while_it_is_presented_is_delivered_at_the_next_try(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        payment = home.buyer.pay()
-        adopted(home, payment)
-        record = home.state.ledger.ledger.find(payment.txid)
-        assert record is not None
-        sent = read_payment(payment.header, DEVNET, DEMO_PAYEE)
-
-        raced = await home.state.purchases._settlements.known(REGIME, sent, record)
-        answer = await home.send(payment)
-
-    assert isinstance(raced, Unavailable)
-    assert answer.status_code == 200

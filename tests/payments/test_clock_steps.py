@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.payments.leases import Leases
+from gateway.ledger.owner import Leases
 from tests.ledger.test_ledger import INTENT, ledger_with
 from tests.payments.test_reconcile import state_of
 from tests.support.clock import ManualClock

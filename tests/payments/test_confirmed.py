@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.payments.settlement import REFUSAL_WAIT_S
+from gateway.payments.purchase import REFUSAL_WAIT_S
 from tests.support.gateway_app import REGIME, GatewayHarness, gateway_app, in_loop, second_gateway
 from tests.support.gateway_wallet import Signed, decode_header
 
@@ -145,7 +145,7 @@ async def test_rule_14_a_node_that_cannot_tell_gives_503_until_it_can(tmp_path: 
 @in_loop
 async def test_rule_14_a_node_that_is_catching_up_confirms_no_refusal(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
-        home.upstream.settle, home.upstream.rounds_a_look = "simulation", 50
+        home.upstream.settle, home.upstream.rounds_a_look = "simulation", 10
         home.upstream.status = {"catchup-time": 10**9}
 
         answer = await home.send(home.buyer.pay())

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import PaymentInvalid
-from gateway.payments.payment import read_payment
+from gateway.payments.parse import read_payment
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET, TESTNET
 from tests.support.gateway_app import gateway_app, in_loop

@@ -11,6 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from gateway.errors import LedgerUnreadable
+from gateway.ledger.record import Refuse, Settle
 from gateway.ledger.store import Ledger
 from gateway.ledger.view import LedgerView
 from tests.ledger.test_ledger import INTENT
@@ -23,9 +24,9 @@ UNKNOWN, SETTLED, REFUSED = (letter * 52 for letter in "USR")
 def three_payments(folder: Path) -> Ledger:
     ledger = Ledger(folder / "payments.sqlite3")
     for number, txid in enumerate((UNKNOWN, SETTLED, REFUSED)):
-        ledger.write_intent(replace(INTENT, txid=txid, at=START + timedelta(minutes=number)))
-    ledger.mark_settled(SETTLED, START, "facilitator")
-    ledger.mark_refused(REFUSED, START, "payment_expired", "absent")
+        ledger.write_intent(replace(INTENT, txid=txid, created_at=(START + timedelta(minutes=number)).timestamp()))
+    ledger.apply(SETTLED, Settle("facilitator"), START)
+    ledger.apply(REFUSED, Refuse("payment_expired", "absent"), START)
     return ledger
 
 
@@ -43,7 +44,7 @@ def test_list_shows_what_is_unknown_while_a_gateway_holds_the_ledger(tmp_path: P
 
 def test_list_shows_a_refused_payment_that_landed(tmp_path: Path) -> None:
     ledger = three_payments(tmp_path)
-    ledger.mark_settled(REFUSED, START, "chain")
+    ledger.apply(REFUSED, Settle("chain"), START)
     ledger.close()
 
     done = emi("payments", "list", "--state", "settled", cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
@@ -84,7 +85,7 @@ def test_without_a_ledger_a_view_says_so_and_makes_none(tmp_path: Path) -> None:
 def test_a_cell_that_a_spreadsheet_would_run_is_made_text(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "payments.sqlite3")
     ledger.write_intent(INTENT)
-    ledger.mark_refused(INTENT.txid, START, "=1+cmd", "absent")
+    ledger.apply(INTENT.txid, Refuse("=1+cmd", "absent"), START)
     ledger.close()
 
     done = emi("payments", "export", cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))

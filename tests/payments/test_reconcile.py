@@ -9,12 +9,14 @@ import pytest
 from structlog.testing import capture_logs
 
 from gateway.errors import LedgerUnavailable
-from gateway.ledger.statements import OPEN_LIMIT, PURGE_LIMIT
+from gateway.ledger.record import Settle
+from gateway.ledger.store import PAGE, PURGE_LIMIT
 from gateway.payments.reconcile import Reconciler, run_forever
 from gateway.upstream.chain import Finding, Presence, extend_watch
 from tests.ledger.test_ledger import INTENT, ledger_with
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
+from tests.support.small_vault import START
 
 
 async def unknown(home: GatewayHarness) -> Signed:
@@ -99,7 +101,7 @@ async def test_lookups_come_later_each_time(tmp_path: Path) -> None:
         waits = []
         for _ in range(4):
             await home.state.reconciler.step()
-            at, _wait = next(iter(home.state.reconciler._due.values()))
+            at, _wait = next(iter(home.state.reconciler.open.due.values()))
             waits.append(at - home.clock.monotonic())
             home.clock.step(waits[-1])
 
@@ -123,14 +125,16 @@ def test_a_watch_does_not_grow_on_an_unclear_lookup() -> None:
 async def test_rule_19_payments_that_nothing_can_close_keep_no_other_from_its_turn(tmp_path: Path) -> None:
     async with gateway_app(tmp_path, indexer=False) as home:
         ledger = home.state.ledger.ledger
-        names = [f"{number:052d}" for number in range(2 * OPEN_LIMIT + 1)]
-        stuck = [replace(INTENT, txid=name, at=home.clock.now(), intent_round=None) for name in names]
+        names = [f"{number:052d}" for number in range(2 * PAGE + 1)]
+        stuck = [
+            replace(INTENT, txid=name, created_at=home.clock.now().timestamp(), intent_round=None) for name in names
+        ]
         ledger.write_all([partial(ledger.write_intent, intent) for intent in stuck])
         home.clock.step(1)
         payment = await unknown(home)
         home.upstream.land(payment.txid)
         for name in stuck:
-            home.state.reconciler._due[name.txid] = (1e12, 1.0)
+            home.state.reconciler.open.due[name.txid] = (1e12, 1.0)
 
         for _ in range(3):
             await home.state.reconciler.step()
@@ -138,7 +142,7 @@ async def test_rule_19_payments_that_nothing_can_close_keep_no_other_from_its_tu
         assert state_of(home, payment) == ("settled", "chain")
         for _ in range(3):
             await home.state.reconciler.step()
-        assert len(home.state.reconciler._due) == len(stuck)
+        assert len(home.state.reconciler.open.due) == len(stuck)
         value = home.state.metrics.registry.get_sample_value("emi_payments_unknown")
         assert value == len(stuck)
 
@@ -172,6 +176,6 @@ def test_bodies_are_dropped_in_small_transactions(tmp_path: Path) -> None:
     intents = [replace(INTENT, txid=f"{number:052d}", sha256=f"{number:064d}") for number in range(PURGE_LIMIT + 1)]
     ledger = ledger_with(tmp_path)
     ledger.write_all([partial(ledger.write_intent, intent) for intent in intents])
-    ledger.write_all([partial(ledger.mark_settled, intent.txid, intent.at, "chain") for intent in intents])
+    ledger.write_all([partial(ledger.apply, intent.txid, Settle("chain"), START) for intent in intents])
 
     assert [ledger.purge(100_000) for _ in range(3)] == [PURGE_LIMIT, 1, 0]

@@ -4,8 +4,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from gateway.ledger.statements import OPEN_LIMIT
-from gateway.payments.second_look import HORIZON_ROUNDS
+from gateway.ledger.record import Settle
+from gateway.ledger.store import PAGE
+from gateway.payments.reconcile import HORIZON_ROUNDS
 from tests.ledger.test_ledger import INTENT
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
@@ -148,7 +149,7 @@ async def test_second_looks_come_seldom_and_later_each_time(tmp_path: Path) -> N
         waits = []
         for _ in range(6):
             await home.state.reconciler.step()
-            at, _wait = next(iter(home.state.reconciler._second_look._due.values()))
+            at, _wait = next(iter(home.state.reconciler.unproven.due.values()))
             waits.append(at - home.clock.monotonic())
             home.clock.step(waits[-1])
 
@@ -159,11 +160,11 @@ async def test_second_looks_come_seldom_and_later_each_time(tmp_path: Path) -> N
 async def test_what_cannot_be_looked_up_keeps_nothing_else_from_its_turn(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         ledger, now = home.state.ledger.ledger, home.clock.now()
-        older = [replace(INTENT, txid=f"{number:052d}", at=now) for number in range(OPEN_LIMIT)]
+        older = [replace(INTENT, txid=f"{number:052d}", created_at=now.timestamp()) for number in range(PAGE)]
         ledger.write_all([partial(ledger.write_intent, intent) for intent in older])
-        ledger.write_all([partial(ledger.mark_settled, intent.txid, now, "facilitator") for intent in older])
+        ledger.write_all([partial(ledger.apply, intent.txid, Settle("facilitator"), now) for intent in older])
         for intent in older:
-            home.state.reconciler._second_look._due[intent.txid] = (1e12, 1.0)
+            home.state.reconciler.unproven.due[intent.txid] = (1e12, 1.0)
         home.clock.step(1)
         payment = await believed(home)
         home.upstream.land(payment.txid)

@@ -4,28 +4,27 @@ from pathlib import Path
 
 import pytest
 
-from gateway.payments import settled
-from gateway.payments.outcome import Delivered
-from gateway.payments.settled import Settled
+from gateway.payments.decide import Delivered
+from gateway.payments.purchase import MAX_REMEMBERED, MAX_REMEMBERED_BYTES, DeliveredCache
 from tests.support.gateway_app import gateway_app, in_loop
 
 
 def delivery(number: int, body: bytes = b"{}") -> Delivered:
-    return Delivered(str(number), "/p", body, str(hash(body)), "no-store", "n", "P", replay=False)
+    return Delivered(str(number), "/p", body, str(hash(body)), "no-store", "n", "P")
 
 
 def test_what_was_put_is_repeated_and_what_was_not_is_unknown() -> None:
-    known = Settled()
+    known = DeliveredCache()
 
     known.put(delivery(1))
 
-    assert known.get("1") == Delivered("1", "/p", b"{}", str(hash(b"{}")), "no-store", "n", "P", replay=True)
+    assert known.get("1") == Delivered("1", "/p", b"{}", str(hash(b"{}")), "no-store", "n", "P")
     assert known.get("2") is None
 
 
 def test_the_least_used_goes_first() -> None:
-    known = Settled()
-    for number in range(settled.MAX_PAYMENTS):
+    known = DeliveredCache()
+    for number in range(MAX_REMEMBERED):
         known.put(delivery(number))
     known.get("0")
 
@@ -36,8 +35,8 @@ def test_the_least_used_goes_first() -> None:
 
 
 def test_different_bodies_are_bounded_by_their_bytes_and_equal_ones_count_once() -> None:
-    known = Settled()
-    large = settled.MAX_BODY_BYTES // 4
+    known = DeliveredCache()
+    large = MAX_REMEMBERED_BYTES // 4
     for number in range(10):
         known.put(delivery(number, b"same" * (large // 4)))
     for number in range(10, 13):
@@ -78,4 +77,4 @@ async def test_what_is_not_settled_is_never_remembered(mode: str, tmp_path: Path
 
         await home.send(payment)
 
-        assert home.state.purchases._settlements.done.get(payment.txid) is None
+        assert home.state.purchases.delivered.get(payment.txid) is None

@@ -24,7 +24,7 @@ from generator.runtime.market import to_ms
 from generator.runtime.publication import Report
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
-from generator.wings.bucket.mirror import Mirrored
+from generator.wings.bucket.places import Mirrored
 from generator.wings.bucket.site import BucketSite
 from tests.support.buckets import FaultyBucket, memory
 from tests.support.clock import NOON, ManualClock
@@ -294,7 +294,7 @@ def test_a_leader_that_the_object_store_refuses_ends_with_one_line(tmp_path: Pat
         bucket = FaultyBucket(memory())
         one = Candidate(tmp_path, FakeLease(), bucket)
         bucket.inner.create("current.json", b"[]", {})
-        with pytest.raises(GeneratorError, match=r"current\.json is no pointer of ours"):
+        with pytest.raises(GeneratorError, match=r"current\.json is not one of our pointers"):
             await one.leader.run()
         await one.app.aclose()
 

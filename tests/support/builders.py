@@ -45,9 +45,9 @@ from generator.catalog.words import (
     VolatilityWord,
 )
 from generator.compose.context import DayBefore, Freshness, Site, TickContext, Ticks
-from generator.market.values import (
+from generator.market.bars import BarFrame
+from generator.market.observation import (
     AssetObservation,
-    BarFrame,
     Book,
     Funding,
     Liquidations,

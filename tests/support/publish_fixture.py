@@ -25,7 +25,8 @@ from generator.catalog.links import reasoning_path
 from generator.catalog.words import Consensus, PatternType, Prediction, RoundPhase, SourceMode, SourceStatus
 from generator.compose.all import MODELS
 from generator.compose.context import DayBefore, Freshness, Site, TickContext, Ticks
-from generator.market.values import AssetObservation, BarFrame, Observation, SourceHealth
+from generator.market.bars import BarFrame
+from generator.market.observation import AssetObservation, Observation, SourceHealth
 from generator.site.pages.render import PageView
 
 NOW_MS = 1_795_168_380_000  # 2026-11-20T09:53:00Z

@@ -170,7 +170,7 @@ async def test_an_answer_that_comes_after_its_time_is_nobodys(late: bytes, gives
 
 @pytest.mark.parametrize("looked", [False, True], ids=["unread", "read by the loop"])
 @in_loop
-async def test_an_answer_that_nobody_asked_for_is_nobodys_also_while_it_lies_unread(looked: bool) -> None:
+async def test_an_unsolicited_answer_reaches_no_call_also_while_it_lies_unread(looked: bool) -> None:
     peer = Echo(first=answer(1), late=STOLEN)
     async with serving(peer) as http:
         first = await ask(http, peer, 1)

@@ -78,9 +78,7 @@ async def test_an_indexers_wrong_address_whose_every_answer_is_404_proves_nothin
         (Finding(Presence.FOUND, 999, indexed=True), 999, False),
     ],
 )
-def test_rule_15_absence_is_proven_only_ten_rounds_past_last_valid(
-    finding: Finding, watched: int | None, proof: bool
-) -> None:
+def test_absence_is_proven_only_ten_rounds_past_last_valid(finding: Finding, watched: int | None, proof: bool) -> None:
     assert finding.proves_absence(100, watched) is proof
 
 

@@ -113,7 +113,7 @@ async def test_an_answer_is_read_however_it_is_framed(answer: bytes) -> None:
 
 @pytest.mark.parametrize("answer", BAD.values(), ids=BAD)
 @in_loop
-async def test_what_is_no_whole_answer_is_an_error_and_asked_once(answer: bytes) -> None:
+async def test_an_incomplete_answer_is_an_error_and_asked_once(answer: bytes) -> None:
     peer = Peer(answer, ends=True)
     async with peer.running(), HttpClient() as http:
         with pytest.raises(RemoteError):
@@ -153,7 +153,7 @@ async def test_a_redirect_is_an_answer_and_not_followed() -> None:
 
 
 @in_loop
-async def test_a_trailer_is_no_part_of_the_answer() -> None:
+async def test_a_trailer_is_not_part_of_the_answer() -> None:
     peer = Peer(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\n{"a":1}\r\n0\r\nX: y\r\n\r\n')
     async with peer.running(), HttpClient() as http:
         answers = [await post(http, peer) for _ in range(2)]
@@ -186,7 +186,7 @@ async def test_a_header_that_smuggles_a_line_is_never_sent(token: str) -> None:
     assert peer.requests == []
 
 
-def signed_by_nobody(folder: Path) -> ssl.SSLContext:
+def self_signed(folder: Path) -> ssl.SSLContext:
     key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
     times = datetime(2020, 1, 1, tzinfo=UTC), datetime(2120, 1, 1, tzinfo=UTC)
     made = x509.CertificateBuilder(name, name, key.public_key(), 1, *times)
@@ -200,9 +200,9 @@ def signed_by_nobody(folder: Path) -> ssl.SSLContext:
 
 
 @in_loop
-async def test_a_certificate_that_nobody_signed_is_refused(tmp_path: Path) -> None:
+async def test_a_certificate_that_is_self_signed_is_refused(tmp_path: Path) -> None:
     peer = Peer(OK)
-    async with peer.running(signed_by_nobody(tmp_path)), HttpClient() as http:
+    async with peer.running(self_signed(tmp_path)), HttpClient() as http:
         with pytest.raises(RemoteError, match=r"Certificate|CertVerification"):
             await call(http, "GET", peer.url, timeout_s=60, headers={})
 

@@ -41,10 +41,10 @@ async def refusals(home: GatewayHarness) -> set[str]:
 @in_loop
 async def test_a_vault_from_the_future_is_not_sold(tmp_path: Path) -> None:
     async with gateway_app(tmp_path, vault=from_the_future) as home:
-        told = await refusals(home)
+        content = await refusals(home)
         at_once = await Client(home).send(get())
 
-    assert told == {FUTURE}
+    assert content == {FUTURE}
     assert b"402" not in at_once
     assert not home.upstream.transfers
 
@@ -55,9 +55,9 @@ async def test_nor_is_it_when_its_time_has_come_and_the_generator_is_dead(tmp_pa
         home.clock.step(6 * HOUR_S)
         await home.state.facilitator.refresh()
 
-        told = await refusals(home)
+        content = await refusals(home)
 
-    assert told == {TOO_OLD}
+    assert content == {TOO_OLD}
 
 
 @pytest.mark.parametrize(("ahead_s", "status"), [(60, 402), (61, 503)])
@@ -113,7 +113,7 @@ async def test_a_clock_that_is_set_ahead_ends_quotes_at_once(tmp_path: Path) -> 
 
 
 @in_loop
-async def test_the_same_manifest_written_again_is_no_younger(tmp_path: Path) -> None:
+async def test_the_same_manifest_written_again_does_not_become_younger(tmp_path: Path) -> None:
     write_vault(tmp_path)
     clock = ManualClock()
     vault = Vault(Folder(tmp_path), clock, 900)

@@ -1,4 +1,4 @@
-"""The vault in an object store that is down, slow, forbidden or lying: the last good one goes on being sold."""
+"""The vault in an object store that is down, slow, forbidden or lying: the last good one is still sold."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ URL = "s3://market/vault"
 
 @dataclass
 class Store:
-    """An S3 server of one folder that answers GETs, and misbehaves where it is told to."""
+    """An S3 server of one folder that answers GETs, and misbehaves on demand."""
 
     folder: Path
     how: str = ""
@@ -152,7 +152,7 @@ def test_the_store_is_asked_every_five_seconds_only(tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize("where", ["manifest.json", f"snapshots/{NEWER}/x402-atlas.json"])
 @pytest.mark.parametrize("how", ["403", "404", "500", "503", "half a body", "other bytes", "hangs"])
-def test_whatever_the_store_does_the_last_good_vault_stands_and_the_next_is_taken_when_it_is_well_again(
+def test_whatever_the_store_does_the_last_good_vault_is_kept_until_the_store_is_well_again(
     how: str, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_vault(tmp_path)
@@ -200,7 +200,7 @@ def test_a_store_that_fails_now_and_then_is_read_in_several_looks_and_nothing_tw
     story()
 
 
-def test_an_older_manifest_does_not_replace_a_newer_one_but_a_vault_begun_anew_does(
+def test_an_older_manifest_does_not_replace_a_newer_one_but_a_vault_begun_again_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     older = write_vault(tmp_path)

@@ -131,7 +131,7 @@ def test_a_manifest_that_is_none_is_named_and_not_overwritten(text: bytes) -> No
     bucket = memory()
     put(bucket, "manifest.json", text)
 
-    with pytest.raises(PublishError, match=r"manifest\.json is no pointer of ours"):
+    with pytest.raises(PublishError, match=r"manifest\.json is not one of our pointers"):
         vault(bucket)
 
     assert bucket.get("manifest.json").data == text  # type: ignore[union-attr]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final, TypeVar
 
 from generator.catalog.words import SourceStatus
-from generator.market.values import SourceHealth
+from generator.market.observation import SourceHealth
 
 # A venue that was a fallback once, or was removed, is dropped after this; so is what a clock set ahead dated.
 FORGET_MS: Final = 600_000

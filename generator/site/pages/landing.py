@@ -15,7 +15,7 @@ from generator.catalog.links import reasoning_path
 from generator.catalog.text.answers import BARS_MISSING, NEEDS_5_MINUTE_BARS, RECORDED_NOTICE, SIMULATED_NOTICE
 from generator.catalog.text.labels import BIAS_MARKS, STATE, regime_headline
 from generator.compose.context import TickContext
-from generator.market.values import BAR_MS
+from generator.market.bars import BAR_MS
 from generator.site.charts.now import fundings, scale, sparkline, swings
 from generator.site.charts.plot import Chart
 from generator.site.charts.record import GUESS_PERCENT, interval

@@ -6,15 +6,17 @@ from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway.app.answers import ALLOWED_METHODS, VARY, Encoded, encoded, preflight, problem, receipt_header
+from gateway.app.answers import ALLOWED_METHODS, PAID_HEADERS, VARY, preflight, problem, receipt_header
 from gateway.app.state import GatewayState
 from gateway.errors import PaymentInvalid
 from gateway.payments.challenge import Challenge
-from gateway.payments.outcome import Delivered, Gone, Limited, Outcome, Pending, Refused, Unavailable, Withheld
-from gateway.payments.payment import read_payment
+from gateway.payments.decide import Delivered, Gone, Outcome, Pending, Refused, Withheld
+from gateway.payments.parse import read_payment
+from gateway.payments.purchase import Declined, Limited, NotTaken, Unavailable
 
 SIGNATURE: Final = b"payment-signature"
 RETRY_S: Final = 5
+NO_PRODUCT: Final = "No product is sold at this path."
 VARY_HEADER: Final = {"vary": VARY.decode()}
 
 
@@ -27,17 +29,25 @@ class PaidEndpoint:
 
     def __init__(self, state: GatewayState) -> None:
         self._state = state
+        self._network = state.settings.chain_network
+        self._payee = state.settings.payee
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["method"] == "GET":
-            headers = [value for name, value in scope["headers"] if name == SIGNATURE]
-            answer = await self._pay(scope, headers) if headers else self._quote(scope)
-        else:
+        headers = [value for name, value in scope["headers"] if name == SIGNATURE]
+        if scope["method"] != "GET":
             answer = self._other_method(scope)
+        elif not headers:
+            answer = self._quote(scope)
+        elif not self._is_product(scope["path"]):
+            answer = self._problem(scope, 404, NO_PRODUCT)
+        else:
+            outcome = await self._pay(scope, headers)
+            if isinstance(outcome, Delivered):
+                await self._deliver(outcome, send)
+                return
+            answer = self._answer(scope, outcome)
         await answer(scope, receive, send)
-        if isinstance(answer, Encoded) and answer.status == 200:
-            self._state.step("delivered")
 
     def _other_method(self, scope: Scope) -> ASGIApp:
         if scope["method"] == "HEAD":
@@ -59,36 +69,43 @@ class PaidEndpoint:
         if reason is None and challenge is not None:
             return challenge
         if not self._is_product(scope["path"]):
-            return self._problem(scope, 404, "No product is sold at this path.")
+            return self._problem(scope, 404, NO_PRODUCT)
         return self._unavailable(scope, reason or "no quote can be made", RETRY_S)
 
     def _is_product(self, path: str) -> bool:
         vault = self._state.vault.current()
         return vault is None or path in vault.products
 
-    async def _pay(self, scope: Scope, headers: list[bytes]) -> ASGIApp:
-        if not self._is_product(scope["path"]):
-            return self._problem(scope, 404, "No product is sold at this path.")
-        settings = self._state.settings
+    async def _pay(self, scope: Scope, headers: list[bytes]) -> Outcome | NotTaken:
         address = self._state.clients.address(scope)
         try:
             if len(headers) > 1:
                 code, text = "payment_header_repeated", "send PAYMENT-SIGNATURE once"
                 raise PaymentInvalid(code, text)
-            payment = read_payment(headers[0].decode("latin-1"), settings.chain_network, settings.payee)
+            payment = read_payment(headers[0].decode("latin-1"), self._network, self._payee)
         except PaymentInvalid as error:
             wait_s = self._state.rate.take(address)
-            outcome: Outcome = Limited(wait_s) if wait_s is not None else Refused(error.code, error.text)
-            return self._answer(scope, outcome)
+            return Limited(wait_s) if wait_s is not None else Declined(error.code, error.text)
         self._state.step("decoded")
-        outcome = await self._state.purchases.buy(scope["path"], payment, lambda: self._state.rate.take(address))
-        return self._answer(scope, outcome)
+        return await self._state.purchases.buy(scope["path"], payment, lambda: self._state.rate.take(address))
 
-    def _answer(self, scope: Scope, outcome: Outcome) -> ASGIApp:
+    async def _deliver(self, outcome: Delivered, send: Send) -> None:
+        self._state.ledger.delivered(outcome.txid)
+        receipt = receipt_header(success=True, network=outcome.network, transaction=outcome.txid, payer=outcome.payer)
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(outcome.content)).encode()),
+            *PAID_HEADERS,
+            (b"cache-control", outcome.cache_control.encode()),
+            receipt,
+        ]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": outcome.content})
+        self._state.step("delivered")
+
+    def _answer(self, scope: Scope, outcome: Refused | Gone | Withheld | Pending | NotTaken) -> ASGIApp:
         match outcome:
-            case Delivered():
-                return self._deliver(outcome)
-            case Refused():
+            case Refused() | Declined():
                 return self._refuse(scope, outcome)
             case Gone() | Withheld():
                 return self._paid_before(scope, outcome)
@@ -100,17 +117,12 @@ class PaidEndpoint:
             case Unavailable():
                 return self._unavailable(scope, outcome.reason, outcome.retry_after_s)
 
-    def _deliver(self, outcome: Delivered) -> Encoded:
-        self._state.ledger.delivered(outcome.txid)
-        receipt = receipt_header(success=True, network=outcome.network, transaction=outcome.txid, payer=outcome.payer)
-        return encoded(200, outcome.content, [(b"cache-control", outcome.cache_control.encode()), receipt])
-
-    def _refuse(self, scope: Scope, outcome: Refused) -> ASGIApp:
+    def _refuse(self, scope: Scope, outcome: Refused | Declined) -> ASGIApp:
         challenge = self._challenge(scope)
         if not isinstance(challenge, Challenge):
             return challenge
         receipt = None
-        if outcome.network is not None:
+        if isinstance(outcome, Refused) and outcome.network is not None:
             receipt = receipt_header(
                 success=False, network=outcome.network, transaction="", payer=outcome.payer, reason=outcome.code
             )

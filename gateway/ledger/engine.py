@@ -1,17 +1,24 @@
-"""Open the payments ledger's database: check it, bring it to the newest schema, overwrite nothing."""
+"""Open the payments ledger's database, and guard what was opened: its schema, its file, its connections.
+
+A database is checked, brought to the newest schema, and never overwritten. Of a SQLite file it is watched whether it
+is still the one at its path, and whether it is whole; connections to PostgreSQL have limits, and can be cut.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
+import threading
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import unquote
 
 import sqlalchemy as sa
+import structlog
 
-from gateway.errors import LedgerUnreadable, database_reason
+from gateway.errors import LedgerUnavailable, LedgerUnreadable, database_reason
 from gateway.ledger.tables import REVISION, metadata
-from gateway.ledger.wires import WIRE_OPTIONS
 from gateway.settings import POSTGRES
 
 BUSY_TIMEOUT_S: Final = 4.0
@@ -21,8 +28,25 @@ ADVISORY_KEY: Final = 0x656D69
 SQLITE: Final = "sqlite:///"
 EDGES: Final = {"payments": ("rowid", "txid", "identifier"), "bodies": ("rowid", "sha256")}
 """Each the order of a tree in the file."""
-# Of 4 KiB: past these SQLite copies its log by itself, should the gateway not have come to it.
-LONGEST_LOG_PAGES: Final = 16_384
+# Of 4 KiB: past these SQLite checkpoints by itself, should the gateway not have come to it.
+AUTOCHECKPOINT_PAGES: Final = 16_384
+CONNECT_S: Final = 3
+STATEMENT_MS: Final = 4_000
+LOCK_MS: Final = 3_000
+CONNECT_OPTIONS: Final = {
+    "connect_timeout": CONNECT_S,
+    # A partition: bytes that nobody acknowledges, and a silence in which nothing is sent.
+    "tcp_user_timeout": 5_000,
+    "keepalives": 1,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+}
+"""libpq's, in seconds, the second in milliseconds."""
+GONE: Final = "the payments ledger file was removed or replaced: quoting has stopped; restart the gateway"
+CORRUPT: Final = "the payments ledger file is damaged: quoting has stopped; restore a backup and restart the gateway"
+Identity = tuple[tuple[int, int], ...]
+log = structlog.get_logger("gateway.ledger")
 
 
 def open_engine(where: Path | str) -> sa.Engine:
@@ -47,19 +71,126 @@ def sqlite_path(where: Path | str) -> Path:
     return Path(unquote(where.removeprefix(SQLITE))) if isinstance(where, str) else where
 
 
-def begin(connection: sa.Connection) -> None:
-    """Take the write lock of a SQLite file at the start of a transaction, not in its middle."""
-    if connection.dialect.name == "sqlite":
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-
 def checkpoint(connection: sa.Connection) -> int:
-    """Copy a SQLite file's write-ahead log into it, disturbing nobody; return how many pages the log has."""
+    """Copy a SQLite file's write-ahead log into it, disturbing no one; return how many pages the log has."""
     try:
         _, pages, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)").one()
     finally:
         connection.rollback()
     return int(pages)
+
+
+class Sockets:
+    """The sockets of an engine's connections.
+
+    A server that is stopped, or whose disk hangs, acknowledges every byte and answers none: no option of libpq's ends
+    that. Shutting the socket down from another thread does; the driver fails at once, and a new connection is made.
+
+    Args:
+        engine: with no connection yet.
+    """
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._lock = threading.Lock()
+        self._sockets: dict[int, socket.socket] = {}
+        sa.event.listen(engine, "connect", self._opened)
+        sa.event.listen(engine, "close", self._closed)
+
+    def cut(self) -> None:
+        """Shut every connection down; never blocks."""
+        with self._lock:
+            for one in self._sockets.values():
+                with contextlib.suppress(OSError):
+                    one.shutdown(socket.SHUT_RDWR)
+
+    def _opened(self, connection: Any, _record: object) -> None:
+        with self._lock:
+            # A copy of ours: a number that libpq has closed may be another's by now.
+            self._sockets[id(connection)] = socket.fromfd(connection.fileno(), socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            # Not as an option of the connection: the URL may have its own, and poolers refuse it.
+            connection.execute(f"SET statement_timeout = {STATEMENT_MS}")
+            connection.execute(f"SET lock_timeout = {LOCK_MS}")
+            connection.commit()
+        except Exception:
+            self._closed(connection, None)
+            connection.close()
+            raise
+
+    def _closed(self, connection: Any, _record: object) -> None:
+        with self._lock:
+            ours = self._sockets.pop(id(connection), None)
+        if ours is not None:
+            ours.close()
+
+
+class LedgerFile:
+    """A file that connections have open.
+
+    Args:
+        engine: a further connection reads the whole file.
+        path: the file's; its write-ahead log exists already.
+    """
+
+    def __init__(self, engine: sa.Engine, path: Path) -> None:
+        self.fault: str | None = None
+        """What cannot be mended without a restart, a sentence for the operator; None while all is well."""
+        self._engine = engine
+        # SQLite puts its log beside what a link points at.
+        self._paths = (path, *(path.resolve().with_name(f"{path.resolve().name}-{kind}") for kind in ("wal", "shm")))
+        self._opened = _identity(self._paths)
+        self._reading: Any = None
+        self._stopped = False
+
+    def check(self) -> None:
+        """Refuse to go on with a file that a restart would not find.
+
+        Raises:
+            LedgerUnavailable: a file was removed or replaced, or is damaged.
+        """
+        if self.fault is None:
+            try:
+                ours = _identity(self._paths) == self._opened
+            except (FileNotFoundError, NotADirectoryError):
+                ours = False
+            except OSError as error:
+                message = f"the payments ledger file cannot be looked at: {error.strerror}"
+                raise LedgerUnavailable(message) from error
+            if not ours:
+                self._fail(GONE)
+        if self.fault is not None:
+            raise LedgerUnavailable(self.fault)
+
+    def examine(self) -> None:
+        """Read every page and look for damage, while others read and write."""
+        try:
+            with self._engine.connect() as connection:
+                self._reading = connection.connection.dbapi_connection
+                verdict = "ok" if self._stopped else connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
+        except sa.exc.OperationalError as error:
+            # Interrupted, or the disk failed: that says nothing of the file.
+            if not self._stopped:
+                log.warning("the payments ledger file could not be examined", reason=str(error.orig))
+            return
+        except sa.exc.DatabaseError as error:
+            verdict = str(error.orig)
+        finally:
+            self._reading = None
+        if verdict != "ok":
+            self._fail(CORRUPT, found=str(verdict)[:200])
+
+    def stop(self) -> None:
+        """End an examination that is still reading."""
+        self._stopped = True
+        reading = self._reading
+        if reading is not None:
+            # It may end by itself meanwhile.
+            with contextlib.suppress(Exception):
+                reading.interrupt()
+
+    def _fail(self, fault: str, **facts: str) -> None:
+        self.fault = fault
+        log.error(fault, **facts)
 
 
 def _open_sqlite(path: Path) -> sa.Engine:
@@ -91,7 +222,7 @@ def _open_sqlite(path: Path) -> sa.Engine:
 def _open_postgres(url: str) -> sa.Engine:
     shown = sa.make_url(url).render_as_string(hide_password=True)
     try:
-        engine = sa.create_engine(url, connect_args=WIRE_OPTIONS)
+        engine = sa.create_engine(url, connect_args=CONNECT_OPTIONS)
     except ImportError as error:
         message = f"the payments ledger {shown} needs the extra `postgres` of this package"
         raise LedgerUnreadable(message) from error
@@ -114,7 +245,7 @@ def _prepare(connection: sa.engine.interfaces.DBAPIConnection, _record: object) 
     cursor = connection.cursor()
     # FULL: a commit that returned is on the disk, also through a power cut.
     cursor.execute("PRAGMA synchronous=FULL")
-    cursor.execute(f"PRAGMA wal_autocheckpoint={LONGEST_LOG_PAGES}")
+    cursor.execute(f"PRAGMA wal_autocheckpoint={AUTOCHECKPOINT_PAGES}")
     cursor.close()
 
 
@@ -142,9 +273,9 @@ def _check(engine: sa.Engine) -> None:
 def _migrate(engine: sa.Engine) -> None:
     with engine.connect() as connection, connection.begin():
         # Taken before reading, so that two processes that start at once do not both make the tables.
-        begin(connection)
-        if connection.dialect.name == "postgresql":
-            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({ADVISORY_KEY})")
+        postgres = connection.dialect.name == "postgresql"
+        lock = f"SELECT pg_advisory_xact_lock({ADVISORY_KEY})" if postgres else "BEGIN IMMEDIATE"
+        connection.exec_driver_sql(lock)
         revision = _revision(connection)
         if revision is None:
             _make(connection)
@@ -196,3 +327,7 @@ def _upgrade(connection: sa.Connection, revision: str) -> None:
             message = f"has schema {revision[:20]}, this program knows up to {REVISION}"
             raise LedgerUnreadable(message) from error
     command.upgrade(config, REVISION)
+
+
+def _identity(paths: tuple[Path, ...]) -> Identity:
+    return tuple((status.st_dev, status.st_ino) for status in (path.stat() for path in paths))

@@ -1,0 +1,216 @@
+"""The decision about a payment, over every combination of what can be known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from gateway.ledger.record import NoteRefusal, Record, Refuse, Review, Settle, Watch
+from gateway.payments.decide import Action, Decision, Delivered, Gone, Pending, Refused, Withheld, decide, outcome_of
+from gateway.payments.parse import read_payment
+from gateway.settings import DEMO_PAYEE
+from gateway.upstream.chain import Finding, Presence
+from gateway.upstream.facilitator import SettleAnswer, SettleKind, Verdict
+from gateway.wire.networks import DEVNET
+from tests.ledger.test_ledger import INTENT
+from tests.support.gateway_wallet import Buyer
+
+GATEWAY = Path(__file__).parents[2] / "gateway"
+SECRET = "order_0123456789abcdef"
+RECORDS: dict[str, Record | None] = {
+    "new": None,
+    "in flight": INTENT,
+    "settled again": replace(INTENT, settles=2),
+    "refusal noted": replace(INTENT, reason="insufficient_funds", refusal_round=1_001),
+    "refusal noted, settled again": replace(INTENT, reason="insufficient_funds", refusal_round=1_001, settles=2),
+    "confirmed, unseen": replace(INTENT, state="settled", evidence="facilitator"),
+    "settled": replace(INTENT, state="settled", evidence="chain"),
+    "never landed": replace(INTENT, state="settled", evidence="never_landed"),
+    "refused": replace(INTENT, state="refused", evidence="before_broadcast", reason="insufficient_funds"),
+    "expired": replace(INTENT, state="refused", evidence="absent", reason="payment_expired"),
+    "adopted": replace(INTENT, state="settled", evidence="adopted", sha256="", content=None),
+    "body gone": replace(INTENT, state="settled", evidence="chain", content=None),
+    "confirmed, body gone": replace(INTENT, state="settled", evidence="facilitator", content=None),
+}
+NOT_YET = Finding(Presence.ABSENT, 1_002, indexed=False)
+FINDINGS: dict[str, Finding | None] = {
+    "not asked": None,
+    "found": Finding(Presence.FOUND, 1_002, indexed=True),
+    "absent": Finding(Presence.ABSENT, 1_111, indexed=True),
+    "absent, watched": Finding(Presence.ABSENT, 1_111, indexed=False),
+    "not yet": NOT_YET,
+    "not yet, two rounds later": replace(NOT_YET, round=1_003),
+    "not yet, by a node behind": replace(NOT_YET, round=1_003, following=False),
+    "not yet, held": replace(NOT_YET, held=True),
+    "not yet, held, by a node behind": replace(NOT_YET, held=True, following=False),
+    "not yet, no round": replace(NOT_YET, round=None),
+    "pooled": Finding(Presence.POOLED, None, indexed=False),
+    "dropped": Finding(Presence.DROPPED, None, indexed=False),
+    "unclear": Finding(Presence.UNCLEAR, 1_111, indexed=False),
+}
+ABSENT = {"absent", "absent, watched"}
+ANSWERS: dict[str, Verdict | SettleAnswer | None] = {
+    "none": None,
+    "valid": Verdict(valid=True, reason=""),
+    "invalid": Verdict(valid=False, reason="insufficient_funds"),
+    "success": SettleAnswer(SettleKind.SUCCESS, ""),
+    "refusal": SettleAnswer(SettleKind.FAILURE, "insufficient_funds"),
+    "refusal that names a transaction": SettleAnswer(SettleKind.FAILURE, "insufficient_funds", names_transaction=True),
+    "late failure": SettleAnswer(SettleKind.FAILURE, "invalid_exact_avm_settlement_failed"),
+    "unreadable": SettleAnswer(SettleKind.UNREADABLE, "HTTP 500"),
+}
+DELIVER, PENDING = Action.DELIVER, Decision(Action.PENDING)
+REFUSE_ABSENT = Decision(Action.REFUSE, Refuse("payment_expired", "absent"), "payment_expired")
+REFUSE_BEFORE = Decision(Action.REFUSE, Refuse("insufficient_funds", "before_broadcast"), "insufficient_funds")
+REPEAT_REFUSAL = Decision(Action.REFUSE, None, "insufficient_funds")
+NOTED = Decision(Action.KEEP_ASKING, NoteRefusal("insufficient_funds", 1_002))
+TABLE = [
+    ("new", "found", "valid", Decision(Action.REFUSE, None, "payment_already_on_chain")),
+    ("new", "unclear", "invalid", Decision(Action.REFUSE, None, "insufficient_funds")),
+    ("new", "unclear", "valid", Decision(Action.SETTLE)),
+    ("in flight", "not asked", "none", Decision(Action.ASK_CHAIN)),
+    ("in flight", "not asked", "success", Decision(Action.ASK_CHAIN)),
+    ("in flight", "found", "unreadable", Decision(DELIVER, Settle("chain"))),
+    ("in flight", "absent", "none", REFUSE_ABSENT),
+    ("in flight", "absent, watched", "unreadable", REFUSE_ABSENT),
+    ("in flight", "pooled", "success", Decision(DELIVER, Settle("facilitator"))),
+    ("in flight", "unclear", "success", Decision(DELIVER, Settle("facilitator"))),
+    ("in flight", "not yet", "success", PENDING),
+    ("in flight", "dropped", "success", PENDING),
+    ("in flight", "not yet", "refusal", NOTED),
+    ("in flight", "not yet, no round", "refusal", PENDING),
+    ("in flight", "unclear", "refusal", PENDING),
+    ("in flight", "not yet", "late failure", PENDING),
+    ("in flight", "not yet", "refusal that names a transaction", PENDING),
+    ("in flight", "not yet", "unreadable", PENDING),
+    ("in flight", "not yet", "none", Decision(Action.SETTLE, Watch(1_002))),
+    ("in flight", "unclear", "none", PENDING),
+    ("settled again", "not yet", "refusal", PENDING),
+    ("settled again", "not yet", "none", Decision(Action.SETTLE, Watch(1_002))),
+    ("refusal noted", "not asked", "none", Decision(Action.ASK_CHAIN)),
+    ("refusal noted", "found", "none", Decision(DELIVER, Settle("chain"))),
+    ("refusal noted", "not yet", "none", Decision(Action.PENDING, Watch(1_002))),
+    ("refusal noted", "not yet, two rounds later", "none", REFUSE_BEFORE),
+    ("refusal noted", "not yet, by a node behind", "none", Decision(Action.PENDING, Watch(1_003))),
+    ("refusal noted", "not yet, held", "none", REFUSE_BEFORE),
+    ("refusal noted", "not yet, held, by a node behind", "none", Decision(Action.PENDING, Watch(1_002))),
+    ("refusal noted", "unclear", "none", PENDING),
+    ("refusal noted, settled again", "not yet, held", "none", Decision(Action.SETTLE, Watch(1_002))),
+    ("confirmed, unseen", "not asked", "none", Decision(DELIVER)),
+    ("confirmed, unseen", "found", "none", Decision(DELIVER, Review("facilitator", "chain"))),
+    ("confirmed, unseen", "absent", "none", Decision(DELIVER, Review("facilitator", "never_landed"))),
+    ("confirmed, unseen", "not yet", "none", Decision(DELIVER, Watch(1_002))),
+    ("confirmed, body gone", "absent", "none", Decision(Action.GONE, Review("facilitator", "never_landed"))),
+    ("settled", "absent", "none", Decision(DELIVER)),
+    ("never landed", "found", "none", Decision(DELIVER)),
+    ("adopted", "not asked", "none", Decision(Action.CHOOSE_BODY)),
+    ("body gone", "not asked", "none", Decision(Action.GONE)),
+    ("refused", "not asked", "none", Decision(Action.ASK_CHAIN)),
+    ("refused", "found", "none", Decision(DELIVER, Settle("chain"))),
+    ("refused", "absent", "none", replace(REPEAT_REFUSAL, change=Review("before_broadcast", "absent"))),
+    ("refused", "not yet", "none", replace(REPEAT_REFUSAL, change=Watch(1_002))),
+    ("refused", "unclear", "none", PENDING),
+    ("expired", "not asked", "none", Decision(Action.REFUSE, None, "payment_expired")),
+    ("expired", "found", "success", Decision(Action.REFUSE, None, "payment_expired")),
+]
+
+
+@pytest.mark.parametrize(("record", "finding", "answer", "expected"), TABLE)
+def test_each_row_of_the_table(record: str, finding: str, answer: str, expected: Decision) -> None:
+    assert decide(RECORDS[record], FINDINGS[finding], ANSWERS[answer]) == expected
+
+
+def every_case() -> Iterator[tuple[str, str, str, Decision]]:
+    for record, finding, answer in product(RECORDS, FINDINGS, ANSWERS):
+        yield record, finding, answer, decide(RECORDS[record], FINDINGS[finding], ANSWERS[answer])
+
+
+def test_an_unknown_payment_is_refused_only_by_proof() -> None:
+    for name, finding, answer, decision in every_case():
+        record = RECORDS[name]
+        if record is None or record.state != "intent" or decision.action is not Action.REFUSE:
+            continue
+        confirmed = finding in {"not yet, two rounds later", "not yet, held"} and answer == "none"
+        assert finding in ABSENT or (name == "refusal noted" and confirmed), (name, finding, answer)
+        assert isinstance(decision.change, Refuse)
+
+
+def test_a_settled_payment_stays_settled_and_is_never_refused() -> None:
+    for name, finding, answer, decision in every_case():
+        record = RECORDS[name]
+        if record is not None and record.state == "settled":
+            assert decision.action in {Action.DELIVER, Action.GONE, Action.CHOOSE_BODY}, (name, finding, answer)
+            assert decision.change is None or isinstance(decision.change, Review | Watch)
+
+
+def test_what_the_chain_shows_is_delivered_unless_it_never_can_be() -> None:
+    for name, finding, answer, decision in every_case():
+        record = RECORDS[name]
+        if record is not None and finding == "found" and record.evidence != "absent":
+            assert decision.action in {Action.DELIVER, Action.GONE, Action.CHOOSE_BODY}, (name, answer)
+
+
+def test_a_row_is_settled_only_by_the_chain_or_by_a_success_that_nothing_denies() -> None:
+    for name, finding, answer, decision in every_case():
+        if isinstance(decision.change, Settle):
+            by_chain = decision.change == Settle("chain") and finding == "found"
+            by_facilitator = answer == "success" and finding in {"pooled", "unclear"}
+            assert by_chain or by_facilitator, (name, finding, answer)
+
+
+def test_settle_is_asked_only_while_the_chain_says_not_yet_and_no_refusal_is_checked() -> None:
+    for name, finding, answer, decision in every_case():
+        if decision.action is Action.SETTLE and name != "new":
+            assert name in {"in flight", "settled again", "refusal noted, settled again"}
+            assert finding.startswith("not yet"), (name, finding)
+            assert answer == "none"
+
+
+def test_no_challenge_is_made_while_the_money_may_have_moved() -> None:
+    payment = read_payment(Buyer().pay().header, DEVNET, DEMO_PAYEE)
+    for name, finding, answer, decision in every_case():
+        if isinstance(outcome_of(decision, RECORDS[name], payment), Refused):
+            refusable = name in {"new", "refused", "expired", "refusal noted"} or finding in ABSENT
+            assert refusable, (name, finding, answer)
+
+
+@pytest.mark.parametrize(
+    ("record", "outcome"), [("settled", Delivered), ("body gone", Gone), ("expired", Refused), ("in flight", Pending)]
+)
+def test_an_action_is_named_as_an_outcome(record: str, outcome: type) -> None:
+    payment = read_payment(Buyer().pay().header, DEVNET, DEMO_PAYEE)
+    decision = decide(RECORDS[record], FINDINGS["not asked"], None)
+
+    assert isinstance(outcome_of(decision, RECORDS[record], payment), outcome)
+
+
+@pytest.mark.parametrize("record", ["settled", "body gone"])
+def test_what_was_bought_with_an_identifier_is_withheld_without_it(record: str) -> None:
+    known = RECORDS[record]
+    assert known is not None
+    bought = replace(known, identifier=SECRET)
+    decision = decide(bought, None, None)
+    stranger, payer = (
+        read_payment(payment.header, DEVNET, DEMO_PAYEE)
+        for payment in (Buyer().pay(), Buyer().pay().identified(SECRET))
+    )
+
+    assert isinstance(outcome_of(decision, bought, stranger), Withheld)
+    assert not isinstance(outcome_of(decision, bought, payer), Withheld)
+
+
+def test_no_other_module_names_an_outcome() -> None:
+    makers = [f"{name}(" for name in ("Delivered", "Refused", "Gone", "Withheld", "Pending")]
+    named = {
+        path.name
+        for path in GATEWAY.rglob("*.py")
+        if "devnet" not in path.parts
+        for line in path.read_text().splitlines()
+        if any(f" {maker}" in line or f"({maker}" in line for maker in makers) and "case " not in line
+    }
+
+    assert named == {"decide.py"}
