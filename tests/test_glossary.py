@@ -31,8 +31,8 @@ docs/pages.md: beside, stands, tells, told
 docs/payments-proof.md: first look, go on, goes on, nobody, rule N, rules N, second look, stands, toy
 docs/payments.md: anew, beside, goes on, nobody, second look, stands, tells
 docs/record.md: beside, go on, goes on, nobody, put once, stands, stepped clock, tells, told
-gateway/ledger: beside, copy log, first look, go on, is no X, nobody, second look, stands, tidy, told
-gateway/payments: Flight, go on, goes on, is no X, nobody, rule N, second look, stands, told
+gateway/ledger: beside, go on, is no X, nobody, second look, stands
+gateway/payments: is no X, stands, told
 generator/arena: is no X, lived, made up, nobody, stands, stepped clock, told
 generator/cli: beside, is no X, nobody, put once, tells, told
 generator/inbox: first look, goes on, is no X, made up, told
@@ -51,7 +51,7 @@ tests/conftest.py: is no X
 tests/faults: go on, goes on, is no X, nobody, rule N, rules N, second look, silent, stands, told, toy
 tests/inbox: beside, goes on, is no X, nobody, second look, tells, told
 tests/journeys: beside, goes on, is no X, nobody, stands, tells, told
-tests/ledger: anew, aside, copy log, is no X, nobody, rule N, silent, tidy, told
+tests/ledger: anew, aside, is no X, nobody, rule N, silent, told
 tests/outside: anew, beside, front, given up, goes on, is no X, made up, nobody, put once, rule N, rules N, stands, tells, told
 tests/payments: is no X, nobody, rule N, rules N, second look, silent, stands, tells, told
 tests/peers: told

@@ -91,7 +91,7 @@ def test_past_the_end_of_a_recording_everything_is_marked_stale() -> None:
 
 
 def test_a_kind_of_data_that_some_assets_lack_is_named_with_them() -> None:
-    assert "no liquidations for XLM, HBAR" in free("full", "derivatives")["limitations"]
+    assert f"no liquidations for {', '.join(ASSETS[5:])}" in free("full", "derivatives")["limitations"]
 
 
 def test_without_a_forecast_the_reasoning_claims_nothing() -> None:

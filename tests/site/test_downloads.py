@@ -196,7 +196,7 @@ def test_nothing_is_lost_between_the_running_files_and_the_months(memory: Memory
     files = [data for path, data in {**once, **found.files}.items() if "hourly" in path and path.endswith(".csv")]
 
     starts = sorted((row["asset"], row["start"]) for data in files for row in table(data))
-    assert len(set(starts)) == len(starts) == 15 * 7
+    assert len(set(starts)) == len(starts) == 15 * len(ASSETS)
     assert len(files) == 3
 
 
@@ -212,7 +212,7 @@ def test_a_month_is_not_closed_before_its_last_forecast_has_ended(memory: Memory
     found = made(memory, datetime(2026, 12, 1, 0, 30, tzinfo=UTC))
 
     assert not found.once
-    assert len(lines(found.files["/track-record/hourly.jsonl"])) == 3 * 7
+    assert len(lines(found.files["/track-record/hourly.jsonl"])) == 3 * len(ASSETS)
 
 
 def test_the_running_month_is_never_closed(memory: Memory) -> None:

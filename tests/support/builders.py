@@ -58,7 +58,7 @@ from generator.market.observation import (
 
 NOW_MS: Final = 1_795_341_180_000  # 2026-11-22T09:53:00Z
 HOUR_MS: Final = 3_600_000
-PRICES: Final = {
+_KNOWN: Final = {
     "BTC": 97_412.384_61,
     "ETH": 3_121.774_3,
     "XRP": 1.121_943_7,
@@ -67,6 +67,7 @@ PRICES: Final = {
     "XLM": 0.241_733_91,
     "HBAR": 0.124_119_83,
 }
+PRICES: Final = {asset: _KNOWN.get(asset, 1.2345) for asset in ASSETS}
 SEALED_PROBABILITIES: Final = (0.2711, 0.4013, 0.3276)
 SEALED_SALT: Final = "5e" * 32
 _BIASES = (Bias.UP, Bias.FLAT, Bias.DOWN, Bias.UP, Bias.FLAT, Bias.FLAT, Bias.UP)
@@ -134,7 +135,7 @@ def evidence() -> tuple[Evidence, ...]:
 
 def asset_reading(asset: str) -> AssetReading:
     place = ASSETS.index(asset)
-    bias = _BIASES[place]
+    bias = _BIASES[place % len(_BIASES)]
     return AssetReading(
         asset=asset,
         bias=bias,

@@ -32,7 +32,8 @@ from generator.site.pages.render import PageView
 NOW_MS = 1_795_168_380_000  # 2026-11-20T09:53:00Z
 HOUR_MS = 3_600_000
 START_MS = NOW_MS - NOW_MS % HOUR_MS
-PRICES = dict(zip(ASSETS, (96_432.1, 3_312.45, 1.48213, 241.118, 0.312408, 0.287, 0.0000081234), strict=True))
+_PRICES = (96_432.1, 3_312.45, 1.48213, 241.118, 0.312408, 0.287, 0.0000081234)
+PRICES = {asset: _PRICES[place % len(_PRICES)] for place, asset in enumerate(ASSETS)}
 SITE = Site("Educational Market Intelligence", "http://127.0.0.1:8402", "contact@example.test", "devnet", 31566704)
 
 

@@ -159,7 +159,7 @@ def test_whatever_the_store_does_the_last_good_vault_is_kept_until_the_store_is_
 
     @in_loop
     async def story() -> None:
-        async with home(tmp_path, monkeypatch, 1.0 if how == "hangs" else 10.0) as at:
+        async with home(tmp_path, monkeypatch, 0.4 if how == "hangs" else 10.0) as at:
             await at.look()
             write_vault(tmp_path, generation=NEWER)
             at.store.how, at.store.where = how, where
