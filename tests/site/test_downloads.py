@@ -26,7 +26,7 @@ from generator.errors import PublishError
 from generator.record.memory import tables as t
 from generator.record.memory.store import Memory
 from generator.site.downloads import Downloads, csv_file, downloads, hourly_row, json_lines, no_downloads
-from tests.support.publish_records import fill, game, ms, opened, prediction, record
+from tests.support.filled_memory import fill, game, ms, opened, prediction, record
 
 NOON = datetime(2026, 12, 2, 12, tzinfo=UTC)
 ENDED = "2026-11-30 20:00", "2026-12-01 03:00"

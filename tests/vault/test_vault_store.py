@@ -21,7 +21,7 @@ from gateway.vault.bucket import BUCKET_POLL_S, BucketFiles, vault_files
 from gateway.vault.folder import Vault
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import in_loop
-from tests.support.small_vault import GENERATION, body_of, write_manifest, write_vault
+from tests.support.vaults import GENERATION, body_of, write_manifest, write_vault
 
 NEWER = "000000000008"
 URL = "s3://market/vault"
