@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from generator.arena.patterns import ALL
+from generator.arena.teacher import ALL
 from generator.arena.values import (
     ArenaView,
     Bin,
