@@ -40,7 +40,7 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     async def work() -> None:
         clock = ManualClock()
-        async with opened(folder, clock, hours=5, background=True, days=3) as app:
+        async with opened(folder, clock, hours=5, background=True, days=1) as app:
             await tick(app, clock.now())
             await tick(app, clock.step(timedelta(minutes=1)))
 

@@ -20,8 +20,7 @@ from generator.catalog.products import (
 )
 from generator.errors import PublishError
 from generator.release.disk import LocalDisk, StrPath
-from generator.release.vault import Offer, Vault
-from generator.release.vault_manifest import has_room, manifest_of
+from generator.release.vault import Offer, Vault, has_room, manifest_of
 from tests.support.disks import FailingDisk
 
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
