@@ -131,7 +131,7 @@ def test_a_store_that_is_away_is_reported_and_waited_for(harness: GeneratorHarne
     assert int(status["generation"]) > int(first["generation"])
 
 
-def test_with_the_clock_set_back_an_hour_every_changed_file_has_another_date_that_is_not_ahead(
+def test_with_the_clock_set_back_every_changed_file_has_a_new_date_not_ahead(
     harness: GeneratorHarness, tmp_path: Path
 ) -> None:
     disk = FailingDisk("write")
