@@ -13,7 +13,7 @@ from gateway.wire.networks import DEVNET
 from tests.app.test_server import Client, get
 from tests.support.fake_upstream import FakeUpstream
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
-from tests.support.small_vault import START, write_vault
+from tests.support.vaults import START, write_vault
 
 SILENT = "the facilitator has given no good answer to /supported for over 60 s"
 NO_WRITE = "the payments ledger has taken no write for over 60 s"

@@ -13,10 +13,10 @@ import pytest
 from algosdk.account import address_from_private_key
 
 from generator.cli._published import Published
-from generator.record.log.edge import Edge
 from generator.record.log.merkle import leaf_hash
 from generator.record.log.note import Checkpoint, Signer
-from generator.record.logbook import read_keys
+from generator.record.log.tiles import Edge
+from generator.record.published import read_keys
 from generator.record.verify import open_log
 from tests.support.processes import Running, emi, emi_up, get
 from tests.support.published_log import publish

@@ -32,7 +32,7 @@ from generator.site.resources import Resources
 from generator.site.sample import Sample
 from tests.support.builders import full_context
 from tests.support.clock import NOON, ManualClock
-from tests.support.publish_fixture import SITE, context
+from tests.support.page_view import SITE, context
 from tests.support.services import opened
 
 # One file of each kind, and a page that does not fail.

@@ -16,7 +16,7 @@ from generator.compose.all import MODELS
 from generator.release.release import Releases
 from generator.runtime.bootstrap import bootstrap_files, ensure
 from generator.settings import GeneratorSettings
-from tests.support.publish_fixture import SITE
+from tests.support.page_view import SITE
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 

@@ -26,7 +26,7 @@ from generator.errors import PublishError
 from generator.record.memory import tables as t
 from generator.record.memory.store import Memory
 from generator.site.downloads import Downloads, csv_file, downloads, hourly_row, json_lines, no_downloads
-from tests.support.publish_records import fill, game, ms, opened, prediction, record
+from tests.support.filled_memory import fill, game, ms, opened, prediction, record
 
 NOON = datetime(2026, 12, 2, 12, tzinfo=UTC)
 ENDED = "2026-11-30 20:00", "2026-12-01 03:00"
@@ -195,7 +195,7 @@ def test_nothing_is_lost_between_the_running_files_and_the_months(memory: Memory
     files = [data for path, data in {**once, **found.files}.items() if "hourly" in path and path.endswith(".csv")]
 
     starts = sorted((row["asset"], row["start"]) for data in files for row in table(data))
-    assert len(set(starts)) == len(starts) == 32 * 24 * 7 + 3 * 7
+    assert len(set(starts)) == len(starts) == 32 * 24 * len(ASSETS) + 3 * len(ASSETS)
     assert len(files) == 3
 
 
@@ -211,7 +211,7 @@ def test_a_month_is_not_closed_before_its_last_forecast_has_ended(memory: Memory
     found = made(memory, datetime(2026, 12, 1, 0, 30, tzinfo=UTC))
 
     assert not found.once
-    assert len(lines(found.files["/track-record/hourly.jsonl"])) == 3 * 7
+    assert len(lines(found.files["/track-record/hourly.jsonl"])) == 3 * len(ASSETS)
 
 
 def test_the_running_month_is_never_closed(memory: Memory) -> None:

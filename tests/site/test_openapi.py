@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 from ruamel.yaml import YAML
 
+from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS, RECOMMENDED_ORDER, Endpoint
 from generator.catalog.money import usdc_amount
 from generator.catalog.products import PRODUCTS, Product
@@ -126,7 +127,7 @@ def test_only_reasoning_has_a_query_and_it_defaults_to_btc() -> None:
 
     assert list(queries) == ["/api/reasoning.php"]
     schema = queries["/api/reasoning.php"][0]["schema"]
-    assert schema["enum"] == ["BTC", "ETH", "XRP", "SOL", "ALGO", "XLM", "HBAR"]
+    assert schema["enum"] == list(ASSETS)
     assert schema["default"] == "BTC"
 
 

@@ -16,7 +16,7 @@ from generator.compose.all import compose_free
 from generator.site.pages.render import Pages, PageView
 from generator.site.resources import Resources, static_assets
 from tests.support.builders import CONTEXTS, SEALED_PROBABILITIES, SEALED_SALT
-from tests.support.publish_fixture import arena, schemas, view
+from tests.support.page_view import arena, schemas, view
 
 
 class _Reader(HTMLParser):
@@ -137,8 +137,8 @@ def test_landing_shows_every_asset_with_price_and_signed_change(pages: Pages) ->
     text = _text(pages.render(view())["/index.html"])
 
     assert all(f"{asset} " in text for asset in ASSETS)
-    assert "$96,432.1" in text
-    assert "\N{MINUS SIGN}2.34 %" in text
+    assert "$97,412.4" in text
+    assert "\N{MINUS SIGN}0.17 %" in text
 
 
 def test_landing_links_every_free_endpoint_and_prices_every_product(pages: Pages) -> None:

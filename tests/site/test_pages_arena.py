@@ -16,7 +16,7 @@ from generator.catalog.words import SourceMode
 from generator.site.pages.record import headline, verdict
 from generator.site.pages.render import Pages, PageView
 from tests.support.builders import CONTEXTS, SEALED_PROBABILITIES, SEALED_SALT
-from tests.support.publish_fixture import arena, predictions, rounds, view
+from tests.support.page_view import arena, predictions, rounds, view
 
 EMPTY = view(SourceMode.LIVE, known=False, empty=True)
 
@@ -94,16 +94,16 @@ def test_how_to_vote_tells_command_and_note_of_the_open_round() -> None:
 def test_the_crowd_stands_with_what_may_be_wrong_with_it() -> None:
     text = _page("/arena/")
 
-    assert "No voter of this round has a record above chance yet." in text
-    assert "9 votes came within a minute at 2026-11-20T08:58:00Z: 88.9 % the same answer, 100.0 % from new" in text
+    assert "right more often than chance, so new addresses count for nothing" in text
+    assert "9 votes came within a minute at 2026-11-20T08:50:00Z: 88.9 % the same answer, 77.8 % from new" in text
 
 
 def test_patterns_and_places_stand_with_their_counts_and_intervals() -> None:
     text = _page("/arena/")
 
-    assert "all 60 55.0 % 55.0 % 55.0 % Could be chance." in text
-    assert "AAAA…ZZZZ 55.0 % of 40 (95 % interval 39.8 to 69.3 %) provisional" in text
-    assert "3 voters so far, 2 with too few rounds." in text
+    assert "all rounds with a crowd 46 39.1 % 34.8 % 30.4 % Neither was right more often." in text
+    assert "AAAAAA…BBBB 58.5 % of 41 (95 % interval 51.4 to 65.7 %) provisional" in text
+    assert "17 voters so far, 16 with too few rounds." in text
 
 
 def test_an_arena_where_nothing_was_played_says_so() -> None:

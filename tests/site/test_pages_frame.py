@@ -17,7 +17,8 @@ from generator.compose.context import Freshness
 from generator.site.pages.changelog import Version, versions
 from generator.site.pages.render import Pages, PageView, lasting
 from generator.site.resources import Resources
-from tests.support.publish_fixture import HOUR_MS, view
+from tests.support.builders import HOUR_MS
+from tests.support.page_view import view
 
 BASE = "http://127.0.0.1:8402"
 

@@ -12,7 +12,7 @@ from gateway.vault.folder import Vault
 from tests.app.test_server import Client, get
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
-from tests.support.small_vault import GENERATION, START, stamp, write_manifest, write_vault
+from tests.support.vaults import GENERATION, START, stamp, write_manifest, write_vault
 
 HOUR_S = 3_600
 FUTURE = "The data is from the future: check the clocks."

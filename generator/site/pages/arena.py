@@ -221,7 +221,7 @@ def history(rows: Sequence[Mapping[str, Any]]) -> tuple[HistoryRow, ...]:
 
 def who_was_right(arena: ArenaView, source: Markup | str) -> WhoWasRight:
     """Compare brain and people over all resolved rounds; those of the rehearsal before the start stand apart."""
-    teacher = arena.lived or arena.teacher
+    teacher = arena.teacher_live or arena.teacher
     return WhoWasRight(
         chart=rates("right", "The brain", (("Brain", teacher.brain), ("People", teacher.crowd)), source),
         brain=teacher.brain,
