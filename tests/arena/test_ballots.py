@@ -163,7 +163,7 @@ def test_only_an_open_round_takes_votes(phase: RoundPhase, refusal: Refusal) -> 
     assert refusal_of(VOTE.file(), poll) == refusal
 
 
-def test_a_ballot_that_a_block_confirmed_in_time_and_that_is_seen_after_the_lock_is_named_so() -> None:
+def test_a_ballot_confirmed_in_time_and_seen_after_the_lock_is_named_so() -> None:
     poll = replace(POLL, rounds={OPEN.round_id: replace(OPEN, phase=RoundPhase.LIVE)})
 
     assert refusal_of(replace(VOTE.file(), confirmed=True), poll) == Refusal.SEEN_LATE

@@ -106,7 +106,7 @@ def shown(tmp_path: Path) -> Iterator[TestClient]:
         yield client
 
 
-def test_the_page_states_price_network_asset_payee_fee_and_quote_before_anything_is_asked(tmp_path: Path) -> None:
+def test_the_page_states_price_network_payee_fee_and_quote_before_it_asks(tmp_path: Path) -> None:
     state = state_of(tmp_path)
     vault = state.vault.current()
     assert vault is not None

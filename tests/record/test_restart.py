@@ -188,7 +188,7 @@ def test_a_clock_that_jumps_ahead_for_one_tick_voids_but_loses_nothing(memory: M
     assert view.live is not None
 
 
-def test_rounds_that_ended_in_an_outage_are_void_and_nothing_is_forecast_after_the_fact(memory: Memory) -> None:
+def test_rounds_that_ended_in_an_outage_are_void_and_not_forecast_afterwards(memory: Memory) -> None:
     run(memory, [*hours(NOON - 2 * HOUR, 2), NOON + 55 * MINUTE])
 
     view = run(memory, [NOON + 5 * HOUR + 20 * MINUTE])

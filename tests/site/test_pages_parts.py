@@ -11,7 +11,7 @@ from generator.arena.values import Rehearsal
 from generator.catalog.assets import ASSETS
 from generator.errors import PublishError
 from generator.site import format as page_format
-from generator.site.charts.spark import scale, shares, sparkline
+from generator.site.charts.now import scale, shares, sparkline
 from generator.site.pages.docs import fields, type_name
 from generator.site.pages.record import record_view
 from generator.site.pages.render import Pages

@@ -13,10 +13,9 @@ from generator.arena.values import ArenaView, Rate, Round, Tally
 from generator.catalog.text.labels import BIAS_MARKS
 from generator.catalog.words import PatternType
 from generator.compose.context import TickContext
-from generator.site.charts.now import live_round
+from generator.site.charts.now import live_round, shares
 from generator.site.charts.plot import Chart
 from generator.site.charts.record import interval, rates
-from generator.site.charts.spark import shares
 from generator.site.format import UNKNOWN, count, ms_of, percent, price, signed, when
 
 HISTORY_SHOWN: Final = 48
