@@ -36,20 +36,13 @@ generator/release: beside, go on, goes on, is no X, nobody, put once, stands, to
 generator/site: beside, contract section, made up, nobody, stands, tells, told, warm
 site/assets: beside, goes on, is no X, made up, nobody, stands, tells, told
 templates/pages: beside, is no X, made up, nobody, stands, tells, told
-tests/benchmarks: beside, first look, house, made up, nobody, second look, tells, the issue, told
 tests/buyer: made up
-tests/conftest.py: is no X
 tests/faults: go on, goes on, is no X, nobody, rule N, rules N, second look, silent, stands, told, toy
-tests/journeys: beside, goes on, is no X, nobody, stands, tells, told
 tests/ledger: anew, aside, is no X, nobody, rule N, silent, told
-tests/outside: beside, goes on, is no X, made up, nobody, rules N, stands, tells, told
+tests/outside: made up
 tests/payments: is no X, nobody, second look, silent, stands, tells, told
-tests/peers: told
 tests/release: beside, goes on, is no X, nobody, put once, tells, told
 tests/site: anew, is no X, made up, nobody, put once, stands, tells, told, warm
-tests/support: beside, nobody, silent, told, toy, world
-tests/test_house.py: world
-tests/torture.py: told
 """
 
 

@@ -42,7 +42,7 @@ class Silence:
 
 
 @asynccontextmanager
-async def silent(home: GatewayHarness, beginning: str = "") -> AsyncIterator[Silence]:
+async def hung(home: GatewayHarness, beginning: str = "") -> AsyncIterator[Silence]:
     home.state.ledger.limit(0.05)
     silence = Silence(home.state.ledger.ledger, beginning)
     try:
@@ -58,7 +58,7 @@ def failures(registry: CollectorRegistry, kind: str) -> float | None:
 
 @in_loop
 async def test_a_payment_is_503_and_nothing_is_settled_while_the_ledger_is_silent(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home, silent(home):
+    async with gateway_app(tmp_path) as home, hung(home):
         answers = await asyncio.gather(*(home.send(home.buyer.pay()) for _ in range(5)))
 
     assert [answer.status_code for answer in answers] == [503] * 5
@@ -70,7 +70,7 @@ async def test_a_payment_is_503_and_nothing_is_settled_while_the_ledger_is_silen
 async def test_an_intent_that_is_written_late_is_never_settled_by_who_was_told_503(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
-        async with silent(home, "INSERT INTO payments"):
+        async with hung(home, "INSERT INTO payments"):
             refused = await home.send(payment)
         await until(lambda: not home.state.ledger._writes._stalled)
         late = await home.state.ledger.run(home.state.ledger.ledger.find, payment.txid)
@@ -90,7 +90,7 @@ async def test_a_payment_that_settled_is_delivered_when_the_ledger_falls_silent_
         buying = asyncio.create_task(home.send(payment))
         await home.upstream.settling.wait()
 
-        async with silent(home):
+        async with hung(home):
             answer = await buying
             repeated = await home.send(payment)
         again = await home.send(payment)

@@ -180,7 +180,7 @@ async def silence(server: Postgres, url: str) -> None:
     thread = LedgerThread(ledger)
     thread.limit(0.5)
     await thread.write(ledger.write_intent, INTENT)
-    with server.silent():
+    with server.hung():
         calls = [thread.run(ledger.find, INTENT.txid) for _ in range(10)]
         results = await asyncio.gather(
             *calls, thread.write(ledger.apply, INTENT.txid, Watch(7), START), return_exceptions=True
@@ -206,7 +206,7 @@ def test_a_settled_payment_is_delivered_while_the_server_hangs(server: Postgres,
             paying = pool.submit(first.present, payment)
             while on.settles == 0:
                 time.sleep(0.01)
-            with server.silent():
+            with server.hung():
                 status = paying.result()[0]
                 refused = first.present(unsettled)[0]
                 first.process.terminate()
