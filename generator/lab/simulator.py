@@ -161,7 +161,7 @@ class Market:
 
 
 def simulate(family: str, seed: int, days: int = 60) -> Market:
-    """Make one market of seven assets with 5-minute bars."""
+    """Make one market of as many assets as the service reads with 5-minute bars."""
     rng = np.random.default_rng([seed, len(family), ord(family[0])])
     made = parameters(family, rng)
     bars = days * DAY

@@ -22,7 +22,7 @@ from gateway.wire.networks import DEVNET
 from tests.support.fake_upstream import FakeUpstream
 from tests.support.gateway_app import PATIENCE_S, REGIME, gateway_app, in_loop
 from tests.support.ports import free_port
-from tests.support.small_vault import write_vault
+from tests.support.vaults import write_vault
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = ("generator", "numpy", "ccxt", "pandas", "web3")

@@ -30,7 +30,7 @@ from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.wire.networks import DEVNET, MAINNET
 from tests.support.gateway_app import in_loop
 from tests.support.local_servers import devnet_at, open_port, serving
-from tests.support.sample_vault import write_vault
+from tests.support.vaults import write_sample_vault
 
 BUYER = new_key()
 PRICE = 100_000
@@ -95,7 +95,7 @@ class Counter:
 @pytest.fixture(scope="module")
 def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Counter]:
     folder = tmp_path_factory.mktemp("prepare")
-    write_vault(folder / "vault")
+    write_sample_vault(folder / "vault")
     counter_node = Node()
     with devnet_at(folder) as (devnet, _ledger), serving(counter_node.app()) as algod:
         listener = open_port()
