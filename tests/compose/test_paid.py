@@ -42,7 +42,7 @@ def test_the_report_has_every_part_and_each_scenario_can_be_proved_wrong() -> No
         "snapshotId": "000000004711",
         "product": REPORT,
         "price_atomic": 100_000,
-        "as_of": "2026-11-22T09:53:00Z",
+        "as_of": "2026-11-20T09:53:00Z",
     }
 
 
@@ -119,7 +119,7 @@ def test_the_quote_can_be_paid_for_fifteen_minutes_after_the_next_tick() -> None
     quote = composed("full").challenges["x402-atlas"]["quote"]
 
     assert quote["snapshotId"] == "000000004711"
-    assert quote["valid_until"] == "2026-11-22T10:09:00Z"
+    assert quote["valid_until"] == "2026-11-20T10:09:00Z"
     assert quote["price_in_words"].startswith(f"{PRODUCT_BY_ID['x402-atlas'].price_display}, about ")
 
 

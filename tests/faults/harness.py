@@ -23,7 +23,7 @@ from gateway.wire.networks import DEVNET
 from tests.faults.proxy import FaultProxy
 from tests.support.clock import ManualClock
 from tests.support.resolvers import NAME, Names, black_hole, loopback_addresses
-from tests.support.small_vault import GENERATION, PATHS, write_vault
+from tests.support.vaults import GENERATION, PATHS, write_vault
 
 PRODUCT = PATHS["x402-market-regime"]
 PRICE = 10_000

@@ -42,7 +42,7 @@ def test_half_written_files_and_folders_are_left_alone(tmp_path: Path) -> None:
     assert Inbox(tmp_path).read() == ()
 
 
-def test_what_is_no_plain_small_file_is_named_and_not_read(tmp_path: Path) -> None:
+def test_large_files_links_and_pipes_are_named_and_not_read(tmp_path: Path) -> None:
     secret = put(tmp_path / "elsewhere", "secret", b"not for the inbox")
     inbox = tmp_path / "inbox"
     put(inbox, "large", b"A" * 100_000)
@@ -99,7 +99,7 @@ def test_only_the_newest_rejected_files_are_kept(tmp_path: Path) -> None:
     assert "f5" in kept
 
 
-def test_a_file_that_cannot_be_put_away_is_no_error(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_removed_is_not_an_error(tmp_path: Path) -> None:
     put(tmp_path, "stuck")
     inbox = Inbox(tmp_path)
     files = inbox.read()

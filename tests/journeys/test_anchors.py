@@ -13,10 +13,10 @@ import pytest
 from algosdk.account import address_from_private_key
 
 from generator.cli._published import Published
-from generator.record.log.edge import Edge
 from generator.record.log.merkle import leaf_hash
 from generator.record.log.note import Checkpoint, Signer
-from generator.record.logbook import read_keys
+from generator.record.log.tiles import Edge
+from generator.record.published import read_keys
 from generator.record.verify import open_log
 from tests.support.processes import Running, emi, emi_up, get
 from tests.support.published_log import publish
@@ -91,7 +91,7 @@ def forged(keeper: Keeper, name: str, *, origin: str | None = None) -> Path:
     return site
 
 
-def test_an_anchor_is_confirmed_and_verify_says_by_when_the_log_was_there_and_by_whom(keeper: Keeper) -> None:
+def test_an_anchor_is_confirmed_and_verify_says_by_when_and_by_whom(keeper: Keeper) -> None:
     account = address_from_private_key((keeper.folder / "state" / "keys" / "anchor.key").read_text().strip())
     code, said = keeper.verify(keeper.site, keeper.txid, "honest")
 
@@ -113,7 +113,7 @@ def test_whoever_looks_the_block_up_finds_the_same_head(keeper: Keeper) -> None:
     assert row["payment-transaction"]["receiver"] == row["sender"]
 
 
-def test_a_log_that_was_changed_after_its_anchor_is_named_although_its_own_key_signed_it(keeper: Keeper) -> None:
+def test_a_log_changed_after_its_anchor_is_named_although_its_own_key_signed_it(keeper: Keeper) -> None:
     code, said = keeper.verify(forged(keeper, "forged"), keeper.txid, "forged")
 
     assert code == 1

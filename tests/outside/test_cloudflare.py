@@ -134,9 +134,7 @@ def test_cloudflares_own_tool_takes_the_recipe_with_every_module_and_binding(tmp
         assert f"env.{binding} " in done.stdout
 
 
-def test_every_published_file_comes_whole_in_each_coding_with_a_strong_tag_of_its_own(
-    edge: Worker, ticked: Path
-) -> None:
+def test_every_file_comes_whole_in_each_coding_with_a_strong_tag_of_its_own(edge: Worker, ticked: Path) -> None:
     site = load_release(ticked / "site" / "releases" / FIRST)
     unpack = {"identity": bytes, "gzip": gzip.decompress, "br": brotli.decompress}
 
@@ -193,9 +191,7 @@ def test_the_coding_is_one_that_the_client_takes(edge: Worker, accepted: str, co
 
 
 @pytest.mark.parametrize("coding", ["identity", "gzip", "br"])
-def test_behind_the_edge_the_clients_own_choice_counts_and_the_stored_bytes_come_through(
-    edge: Worker, coding: str
-) -> None:
+def test_behind_the_edge_the_clients_choice_counts_and_stored_bytes_come_through(edge: Worker, coding: str) -> None:
     # The edge tells the Worker "br, gzip" whatever the client sent.
     direct, behind = (ask(origin, FREE, {"accept-encoding": coding}) for origin in (edge.origin, edge.front))
 

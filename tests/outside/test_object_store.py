@@ -158,7 +158,7 @@ def test_a_slow_store_is_waited_for_and_one_that_is_too_slow_is_given_up(
     assert followed(bucket) == (number, files(number))
 
 
-def test_a_store_that_hangs_past_its_time_is_a_fault_and_what_arrives_late_changes_nothing(
+def test_a_store_that_hangs_is_a_fault_and_what_arrives_late_changes_nothing(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bucket = store.bucket("hangs", monkeypatch, request_s=1.5)

@@ -143,7 +143,7 @@ def test_both_programs_take_the_example_settings(program: str, tmp_path: Path) -
     assert "no answer" in done.stdout, done.stderr
 
 
-def test_the_site_can_be_read_by_the_group_of_its_folder_and_made_without_new_code_in_memory(tmp_path: Path) -> None:
+def test_the_site_is_readable_to_its_group_and_made_without_executable_memory(tmp_path: Path) -> None:
     # A group that is not the program's own, as www-data is not emi's.
     group = grp.getgrnam("www-data").gr_gid if os.geteuid() == 0 else os.getegid()
     site = tmp_path / "site"

@@ -20,7 +20,7 @@ from tests.ledger.test_ledger import INTENT
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import BRAIN, REGIME, GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
-from tests.support.small_vault import GENERATION, START, body_of, write_vault
+from tests.support.vaults import GENERATION, START, body_of, write_vault
 
 PRODUCT = "x402-market-regime"
 TXID = "T" * 52

@@ -21,7 +21,7 @@ from generator.wings.bucket.store import Bucket
 from generator.wings.bucket.vault import BucketVault
 from tests.release.test_vault_store import Unsynced
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
-from tests.support.small_vault import PRICES, START, body_of, stamp, write_manifest, write_vault
+from tests.support.vaults import PRICES, START, body_of, stamp, write_manifest, write_vault
 from tests.vault.test_vault import load
 
 FIRST = "000000000001"

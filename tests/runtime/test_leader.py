@@ -14,8 +14,8 @@ from typing import Any, Self
 import pytest
 
 from generator.errors import GeneratorError, LeadershipLost
-from generator.record.logbook import KeyFileError, make_key
 from generator.record.memory.store import Memory
+from generator.record.published import KeyFileError, make_key
 from generator.release.release import Releases
 from generator.runtime.app import build
 from generator.runtime.leader import Leader, State

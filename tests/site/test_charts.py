@@ -12,7 +12,8 @@ from generator.catalog.assets import ASSETS
 from generator.site.charts.now import fundings, live_round, swings
 from generator.site.charts.plot import LEFT, RIGHT, TOP, WIDTH, Axis, Chart, Plot, nice_ticks
 from generator.site.charts.record import Outcome, briers, curve, rates, reliability
-from tests.support.publish_fixture import HOUR_MS, NOW_MS, START_MS, arena
+from tests.support.builders import HOUR_MS, NOW_MS
+from tests.support.page_view import START_MS, arena
 
 SOURCE = "Source: a test."
 BANDS: dict[str, float | None] = dict(zip(ASSETS, (12.0, 14.0, 15.5, 21.0, 18.0, None, 22.25), strict=False))
@@ -133,7 +134,7 @@ def test_the_live_round_is_drawn_from_its_start_to_now_and_no_further() -> None:
 
 @pytest.mark.parametrize(
     ("now", "words"),
-    [(96_432.1, "above the neutral band"), (96_210.4, "inside the neutral band"), (95_000.0, "below the neutral band")],
+    [(97_432.1, "above the neutral band"), (97_190.4, "inside the neutral band"), (95_000.0, "below the neutral band")],
 )
 def test_the_live_round_says_where_it_stands(now: float, words: str) -> None:
     assert words in (ET.fromstring(str(_live(now))).findtext("figcaption") or "")

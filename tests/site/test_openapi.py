@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from openapi_spec_validator import validate
 from ruamel.yaml import YAML
 
 from generator.catalog.assets import ASSETS
@@ -64,19 +63,11 @@ def operations() -> list[tuple[str, dict[str, Any]]]:
     return [(path, item["get"]) for path, item in document()["paths"].items()]
 
 
-def test_the_document_is_valid_openapi() -> None:
-    validate(document())
-
-    assert document()["openapi"] == "3.1.0"
-    assert document()["info"]["version"] == "1.3.0"
-
-
-def test_the_yaml_parses_to_the_same_value_with_the_most_used_readers() -> None:
+def test_the_yaml_parses_to_the_same_value() -> None:
     py_yaml: Any = importlib.import_module("yaml")
     text = openapi_yaml(document())
 
     assert py_yaml.load(text, Loader=py_yaml.CSafeLoader) == document()
-    assert YAML(typ="safe").load(text) == document()
 
 
 def test_every_path_of_the_service_is_described_with_its_model() -> None:

@@ -11,12 +11,12 @@ from generator.arena.values import Rehearsal
 from generator.catalog.assets import ASSETS
 from generator.errors import PublishError
 from generator.site import format as page_format
-from generator.site.charts.spark import scale, shares, sparkline
+from generator.site.charts.now import scale, shares, sparkline
 from generator.site.pages.docs import fields, type_name
 from generator.site.pages.record import record_view
 from generator.site.pages.render import Pages
 from generator.site.resources import Resources
-from tests.support.publish_fixture import arena, empty_arena, predictions, view
+from tests.support.page_view import arena, empty_arena, predictions, view
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from generator.arena.patterns import ALL
+from generator.arena.teacher import ALL
 from generator.arena.values import (
     ArenaView,
     Bin,
@@ -56,7 +56,7 @@ from generator.market.observation import (
     SourceHealth,
 )
 
-NOW_MS: Final = 1_795_341_180_000  # 2026-11-22T09:53:00Z
+NOW_MS: Final = 1_795_168_380_000  # 2026-11-20T09:53:00Z
 HOUR_MS: Final = 3_600_000
 _KNOWN: Final = {
     "BTC": 97_412.384_61,
@@ -79,7 +79,7 @@ def site(base_url: str = "https://api.example.org") -> Site:
 
 
 def freshness(offset_ms: int | None = None) -> Freshness:
-    return Freshness("20261122T095300Z", "000000004711", NOW_MS, NOW_MS + 60_000, NOW_MS + 180_000, offset_ms)
+    return Freshness("20261120T095300Z", "000000004711", NOW_MS, NOW_MS + 60_000, NOW_MS + 180_000, offset_ms)
 
 
 def asset_observation(asset: str, at_ms: int = NOW_MS) -> AssetObservation:
@@ -220,7 +220,7 @@ def record(kind: str, n: int = 321) -> TrackRecord:
 
 def round_of(start_ms: int, phase: RoundPhase) -> Round:
     return Round(
-        round_id="BTC-20261122-090000" if phase is not RoundPhase.OPEN else "BTC-20261122-100000",
+        round_id="BTC-20261120-090000" if phase is not RoundPhase.OPEN else "BTC-20261120-100000",
         asset="BTC",
         opens_ms=start_ms - HOUR_MS,
         start_ms=start_ms,
@@ -312,7 +312,7 @@ def full_context(mode: SourceMode = SourceMode.LIVE) -> TickContext:
         reading=reading(),
         arena=arena(),
         day_before=DayBefore(RegimeLabel.RANGE, 0.612_345, 55.5),
-        ticks=Ticks(1_438, 2, "20261122T095200Z"),
+        ticks=Ticks(1_438, 2, "20261120T095200Z"),
         closes={asset: tuple((NOW_MS - i * HOUR_MS, PRICES[asset]) for i in range(24, 0, -1)) for asset in ASSETS},
         trends=dict.fromkeys(ASSETS, "up"),
     )

@@ -9,7 +9,7 @@ import structlog
 from generator.catalog.products import PRODUCTS
 from generator.errors import PublishError
 from generator.lease import Fence, one_writer
-from generator.release.vault_manifest import MANIFEST, Offer, body_path, has_room, manifest_of
+from generator.release.vault import MANIFEST, Offer, body_path, has_room, manifest_of
 from generator.wings.bucket.pointer import ATTRIBUTES, Pointer
 from generator.wings.bucket.store import Bucket, StoreFault
 from generator.wings.bucket.upload import Upload, upload
