@@ -34,17 +34,15 @@ gateway/payments: is no X, stands, told
 generator/cli: nobody, tells
 generator/site: made up, nobody, tells, warm
 site/assets: beside, goes on, is no X, made up, nobody, stands, tells, told
-site/edge: is no X, stands
 templates/pages: beside, is no X, made up, nobody, stands, tells, told
 tests/benchmarks: beside, first look, house, made up, nobody, second look, tells, the issue, told
 tests/buyer: made up
-tests/cli: nobody
 tests/conftest.py: is no X
 tests/faults: go on, goes on, is no X, nobody, rule N, rules N, second look, silent, stands, told, toy
 tests/journeys: beside, goes on, is no X, nobody, stands, tells, told
 tests/ledger: anew, aside, is no X, nobody, rule N, silent, told
-tests/outside: anew, beside, front, given up, goes on, is no X, made up, nobody, put once, rule N, rules N, stands, tells, told
-tests/payments: is no X, nobody, rule N, rules N, second look, silent, stands, tells, told
+tests/outside: beside, goes on, is no X, made up, nobody, rules N, stands, tells, told
+tests/payments: is no X, nobody, second look, silent, stands, tells, told
 tests/peers: told
 tests/release: beside, goes on, is no X, nobody, put once, tells, told
 tests/site: anew, is no X, made up, nobody, put once, stands, tells, told, warm

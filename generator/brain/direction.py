@@ -178,7 +178,7 @@ class Direction:
         self.due[slot] = close_ms + HORIZON_MINUTES[horizon] * 60_000
 
     def _learn(self, horizon: int, row: FloatArray, log_close: FloatArray) -> None:
-        """Score the experts on what came true, then move the base rates and the online logit."""
+        """Score the experts on the outcome, then move the base rates and the online logit."""
         moves = log_close - row[INPUTS]
         known = np.isfinite(moves)
         whole = np.count_nonzero(known) == known.size

@@ -1,4 +1,4 @@
-"""Doubt in the data: which faults an asset shows now, and what they take off what is said of it.
+"""Doubt in the data: which faults an asset shows now, and how far they lower the confidence in it.
 
 The models cannot know that a source is stuck, hung or wrong: most of their inputs look as usual. A fault in one
 field is a reason to trust the others less. How much less is judgement, not a measured chance, and on data without a

@@ -110,12 +110,12 @@ def read_candles(folder: Path) -> BarFrame:
     Raises:
         SourceError: the folder holds no candles, or candles of another length.
     """
-    frame = load_recording([folder], ASSETS).frame
+    frame = load_recording([folder], tuple(sorted(ASSETS))).frame
     if frame.interval_ms != BAR_MS:
         raise SourceError(f"{folder} holds candles of {frame.interval_ms // 60_000} minutes; expected 5")
-    held = [column for column in range(len(ASSETS)) if np.isfinite(frame.fields["close"][:, column]).any()]
+    held = [column for column in range(len(frame.assets)) if np.isfinite(frame.fields["close"][:, column]).any()]
     fields = {name: values[:, held] for name, values in frame.fields.items()}
-    return BarFrame(tuple(ASSETS[column] for column in held), frame.t, fields)
+    return BarFrame(tuple(frame.assets[column] for column in held), frame.t, fields)
 
 
 def _market(

@@ -17,7 +17,6 @@ from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame, FloatArray
 DAY: Final = 288
 START_MS: Final = 1_700_006_400_000  # a UTC midnight
 NAMES: Final = ("A", "B", "C", "D", "E", "F", "G")
-TRAINING_FAMILIES: Final = ("base", "hard", "wild", "broad")
 DRIFTLESS: Final = ("null", "still")
 FAMILIES: Final = ("base", "hard", "wild", "alt", "null")
 

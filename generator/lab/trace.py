@@ -75,7 +75,7 @@ def outcomes(frame: BarFrame, seen: Trace, horizon: int) -> Outcomes:
     return Outcomes(
         chance=seen.chance[fits][:, horizon].transpose(0, 2, 1)[known],
         base=seen.base[fits][:, horizon].transpose(0, 2, 1)[known],
-        came=outcomes_of(moves[known], seen.sigma[fits][:, horizon][known]),
+        outcome=outcomes_of(moves[known], seen.sigma[fits][:, horizon][known]),
         moment=moment[known],
     )
 

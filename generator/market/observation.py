@@ -81,7 +81,7 @@ class SourceHealth:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """Everything the market said in one tick.
+    """Everything that is known of the market in one tick.
 
     Args:
         mode: where it came from.

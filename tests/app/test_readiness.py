@@ -64,7 +64,7 @@ async def test_a_gateway_whose_facilitator_answers_is_ready_each_second(tmp_path
 
 
 @in_loop
-async def test_a_facilitator_that_died_makes_unready_after_a_minute_and_stops_quotes_after_five(tmp_path: Path) -> None:
+async def test_a_dead_facilitator_is_unready_after_a_minute_and_unquoted_after_five(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.supported = 500
         seen: list[tuple[Any, ...]] = []

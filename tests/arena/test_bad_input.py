@@ -56,7 +56,7 @@ BAD: dict[Refusal, Callable[[], BallotFile]] = {
 
 
 @pytest.mark.parametrize("refusal", BAD)
-def test_a_bad_ballot_in_the_folder_is_counted_named_and_set_aside_and_a_good_one_counts(
+def test_a_bad_ballot_is_counted_named_and_moved_and_a_good_one_counts(
     tmp_path: Path, memory: Memory, refusal: Refusal
 ) -> None:
     folder = tmp_path / "inbox"
@@ -106,7 +106,7 @@ def test_a_clock_set_back_across_a_lock_takes_no_more_votes_for_the_locked_round
     assert view.live.round_id == OPEN
 
 
-def test_a_clock_set_ahead_across_a_lock_voids_the_round_and_its_ballots_count_for_no_one(memory: Memory) -> None:
+def test_a_clock_set_ahead_across_a_lock_voids_the_round_and_its_ballots(memory: Memory) -> None:
     play_tick(memory, replace(inputs_at(NOON + MINUTE), ballots=(good(),)))
     play_tick(memory, inputs_at(NOON + 5 * HOUR))
     view = play_tick(memory, inputs_at(NOON + 2 * MINUTE))
@@ -145,9 +145,7 @@ def settle(memory: Memory, *factors: float) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("wild", [0.6, 1.4])
-def test_one_of_three_venues_forty_percent_off_is_left_out_and_the_outcome_is_that_of_the_others(
-    memory: Memory, wild: float
-) -> None:
+def test_one_venue_of_three_that_is_40_percent_off_does_not_change_the_outcome(memory: Memory, wild: float) -> None:
     row = settle(memory, 1.0, wild, 1.0002)
 
     assert row["phase"] == "resolved"

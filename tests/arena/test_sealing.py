@@ -37,7 +37,7 @@ def test_a_reader_gets_the_digest_with_a_json_library_and_sha256() -> None:
     assert hashlib.sha256((text + "00ff").encode()).hexdigest() == sealed.sealed_digest
 
 
-def test_another_salt_gives_another_digest_so_that_few_possible_forecasts_cannot_be_tried() -> None:
+def test_another_salt_gives_another_digest_so_forecasts_cannot_be_guessed() -> None:
     assert an_open_round("00ff").sealed_digest != an_open_round("01ff").sealed_digest
 
 

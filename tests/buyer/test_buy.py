@@ -219,9 +219,7 @@ def test_the_same_payment_is_sent_again_after_503_429_and_a_broken_answer(market
     assert (len(seller.sent), len(set(seller.sent))) == (5, 1)
 
 
-def test_a_payment_without_an_answer_is_kept_and_the_next_run_sends_it_instead_of_signing(
-    market: Market, tmp_path: Path
-) -> None:
+def test_a_payment_without_an_answer_is_kept_and_sent_again_by_the_next_run(market: Market, tmp_path: Path) -> None:
     seller = Seller(DEMO_PAYEE, [503, 200, 200])
 
     first, second, third = market.buy_from(seller, tmp_path, patience_s=0.0, times=3)

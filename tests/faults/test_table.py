@@ -18,9 +18,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
-def test_the_buyer_pays_once_gets_it_and_sees_no_challenge_after_money_may_have_moved(
-    rows: dict[str, Row], mode: Mode
-) -> None:
+def test_a_buyer_pays_once_gets_it_and_is_never_asked_to_pay_again(rows: dict[str, Row], mode: Mode) -> None:
     row = rows[mode.name]
 
     assert row.counts == (0, 0, 0, 0)

@@ -74,6 +74,17 @@ def test_counted_files_go_and_refused_ones_are_set_aside(tmp_path: Path) -> None
     assert [path.name for path in (tmp_path / "rejected").iterdir()] == ["bad"]
 
 
+def test_of_a_flood_the_oldest_half_is_read_and_the_rest_is_drawn(tmp_path: Path) -> None:
+    for number in range(100):
+        put(tmp_path, f"f{number:02d}", mtime=1_000 + number)
+
+    names = [file.name for file in Inbox(tmp_path).read(at_once=20)]
+
+    assert len(set(names)) == 20
+    assert names[:10] == [f"f{number:02d}" for number in range(10)]
+    assert names[10:] == sorted(names[10:])
+
+
 def test_a_file_that_arrived_after_reading_stays(tmp_path: Path) -> None:
     put(tmp_path, "read")
     inbox = Inbox(tmp_path)

@@ -87,7 +87,7 @@ def test_writes_behind_a_held_lock_fail_together_and_not_one_after_the_other(tmp
     holder.close()
 
 
-def test_rule_10_a_txid_is_the_lock_between_processes(tmp_path: Path) -> None:
+def test_a_txid_is_the_lock_between_processes(tmp_path: Path) -> None:
     ledger_with(tmp_path, INTENT)
     other = Ledger(tmp_path / "payments.sqlite3")
 
@@ -95,7 +95,7 @@ def test_rule_10_a_txid_is_the_lock_between_processes(tmp_path: Path) -> None:
         other.write_intent(replace(INTENT, owner="other"))
 
 
-def test_rule_20_an_identifier_is_unique_and_its_absence_is_not(tmp_path: Path) -> None:
+def test_an_identifier_is_unique_and_its_absence_is_not(tmp_path: Path) -> None:
     first = replace(INTENT, identifier="x" * 16)
     ledger = ledger_with(tmp_path, first, replace(INTENT, txid="B" * 52), replace(INTENT, txid="C" * 52))
 
@@ -238,7 +238,7 @@ def test_a_folder_that_cannot_be_used_is_one_clear_line(tmp_path: Path) -> None:
         Ledger(tmp_path / "file" / "payments.sqlite3")
 
 
-def test_rule_14_a_refusal_is_noted_once_and_counts_no_more_after_a_second_settle(tmp_path: Path) -> None:
+def test_a_refusal_is_noted_once_and_counts_no_more_after_a_second_settle(tmp_path: Path) -> None:
     ledger = ledger_with(tmp_path, INTENT)
     noted = [
         ledger.apply(INTENT.txid, NoteRefusal("insufficient_funds", at_round), START) for at_round in (1_000, 1_007)
@@ -301,7 +301,7 @@ def test_looks_read_their_own_index_and_not_every_payment(tmp_path: Path) -> Non
     assert "SCAN payments" not in purge.replace("SCAN payments USING INDEX", "")
 
 
-def test_the_start_of_a_large_ledger_reads_the_edges_of_its_trees_and_not_every_payment(tmp_path: Path) -> None:
+def test_the_start_of_a_large_ledger_does_not_read_every_payment(tmp_path: Path) -> None:
     read: list[str] = []
     ledger_with(tmp_path, INTENT).close()
 

@@ -1,4 +1,4 @@
-"""A real S3 server process (moto), and a proxy before it that fails, hangs and forgets to answer where it is told to.
+"""A real S3 server process (moto), and a proxy before it that fails, hangs and forgets to answer where a test says so.
 
 moto compares and then stores, in a thread for each request, with no lock between. The proxy therefore lets conditional
 writes through one at a time, which is what S3 promises: of several at once exactly one wins.

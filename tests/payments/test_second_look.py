@@ -48,7 +48,7 @@ def counted(home: GatewayHarness, name: str) -> float | None:
 
 
 @in_loop
-async def test_rule_18_a_refused_payment_that_landed_is_found_counted_and_delivered_when_it_is_sent_again(
+async def test_a_refused_payment_that_landed_is_delivered_when_it_is_sent_again(
     tmp_path: Path,
 ) -> None:
     async with gateway_app(tmp_path) as home:

@@ -224,7 +224,7 @@ def test_a_site_that_was_lost_gets_the_ballots_of_the_last_days_again(record: Re
     assert sheet(record)["ballots_total"] == 3
 
 
-def test_replaced_ballots_are_forgotten_at_the_lock_and_the_others_a_week_after_they_were_published(
+def test_replaced_ballots_go_at_the_lock_and_others_a_week_after_publication(
     tmp_path: Path,
 ) -> None:
     record = Record(tmp_path)

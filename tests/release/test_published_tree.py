@@ -144,7 +144,7 @@ def test_no_published_file_holds_the_numbers_of_a_sealed_forecast(state: Path) -
     assert holding(state / "site", sealed.sealed_digest or "-") != []  # what is looked for would be found
 
 
-def test_before_the_lock_only_the_brain_s_own_reading_of_the_asset_comes_close_to_the_seal(state: Path) -> None:
+def test_before_the_lock_only_the_brain_s_own_reading_comes_close_to_the_seal(state: Path) -> None:
     """docs/arena.md says so: the view of the next hour is public; that it is the sealed one is not told anywhere."""
     sealed = sealed_round(state)
     assert sealed.probabilities is not None

@@ -128,7 +128,7 @@ def test_twenty_snapshots_are_kept_however_old_also_after_a_restart(tmp_path: Pa
     assert len(manifest(tmp_path)["snapshots"]) == 20
 
 
-def test_a_snapshot_stays_as_long_as_a_quote_of_it_can_be_paid_however_many_came_after(tmp_path: Path) -> None:
+def test_a_snapshot_stays_for_as_long_as_its_quote_can_be_paid(tmp_path: Path) -> None:
     for number in range(1, 101):
         opened(tmp_path, Unsynced()).publish(offer(number, second=number // 2))
 

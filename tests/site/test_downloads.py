@@ -110,7 +110,7 @@ def test_rounds_are_the_rows_that_were_published(memory: Memory) -> None:
     }
 
 
-def test_every_row_says_where_its_prices_come_from_and_whether_it_was_played_before_the_start(memory: Memory) -> None:
+def test_every_row_says_where_its_prices_come_from_and_whether_it_is_bootstrap(memory: Memory) -> None:
     at = ms("2026-12-01 00:00")
     fill(memory, [prediction("BTC", at, warm_up=True), prediction("ETH", at)], [])
 
@@ -221,7 +221,7 @@ def test_the_running_month_is_never_closed(memory: Memory) -> None:
     assert not made(memory).notes
 
 
-def test_a_backlog_of_months_is_closed_one_at_a_time_and_the_running_files_stay_small(memory: Memory) -> None:
+def test_a_backlog_of_months_is_closed_one_at_a_time_and_current_files_stay_small(memory: Memory) -> None:
     for month in range(1, 12):
         record(memory, f"2026-{month:02d}-15 00:00", f"2026-{month:02d}-15 02:00")
 

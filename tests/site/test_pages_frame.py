@@ -87,7 +87,7 @@ def test_pages_that_show_this_minute_tell_the_times_of_their_tick() -> None:
         assert "As of 20 Nov 2026, 09:54 UTC" in files[page.twin].decode(), page.path
 
 
-def test_other_pages_stay_byte_for_byte_and_ask_the_status_file_whether_the_service_is_fresh() -> None:
+def test_other_pages_stay_byte_for_byte_and_ask_the_status_file_for_freshness() -> None:
     pages, base = Pages(), view()
     before = pages.render(base)
 

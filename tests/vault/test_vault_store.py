@@ -152,7 +152,7 @@ def test_the_store_is_asked_every_five_seconds_only(tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize("where", ["manifest.json", f"snapshots/{NEWER}/x402-atlas.json"])
 @pytest.mark.parametrize("how", ["403", "404", "500", "503", "half a body", "other bytes", "hangs"])
-def test_whatever_the_store_does_the_last_good_vault_is_kept_until_the_store_is_well_again(
+def test_the_last_good_vault_is_kept_until_the_store_works_again(
     how: str, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_vault(tmp_path)

@@ -61,7 +61,7 @@ def test_twenty_snapshots_are_kept_however_old_also_after_a_change_of_leaders() 
     assert holds(bucket)
 
 
-def test_a_snapshot_stays_as_long_as_a_quote_of_it_can_be_paid_however_many_came_after() -> None:
+def test_a_snapshot_stays_for_as_long_as_its_quote_can_be_paid() -> None:
     bucket = memory()
 
     for number in range(1, 101):

@@ -148,7 +148,7 @@ class Collector:
             self.expected[venue, kind] = self.expected.get((venue, kind), 0) + 1
 
     def settle(self, venue: str, kind: str, outcome: Sequence[Reading] | str) -> None:
-        """Note what came of one expected answer: readings, or the reason why there are none."""
+        """Note the result of one expected answer: readings, or the reason why there are none."""
         self.expected[venue, kind] = self.expected.get((venue, kind), 1) - 1
         if isinstance(outcome, str):
             self.misses.setdefault((venue, kind), []).append(outcome)
