@@ -32,8 +32,7 @@ docs/payments.md: anew, beside, goes on, nobody, second look, stands, tells
 gateway/ledger: beside, go on, is no X, nobody, second look, stands
 gateway/payments: is no X, stands, told
 generator/cli: nobody, tells
-generator/release: beside, go on, goes on, is no X, nobody, put once, stands, told
-generator/site: beside, contract section, made up, nobody, stands, tells, told, warm
+generator/site: made up, nobody, tells, warm
 site/assets: beside, goes on, is no X, made up, nobody, stands, tells, told
 templates/pages: beside, is no X, made up, nobody, stands, tells, told
 tests/benchmarks: beside, first look, house, made up, nobody, second look, tells, the issue, told
