@@ -25,18 +25,14 @@ ALEMBIC_VERSIONS = "migrations/versions"
 LEFT = """
 docs/arena.md: anew, beside, go on, goes on, is no X, made up, nobody, put once, stands, stepped clock, tells
 docs/benchmarks.md: beside, told, warm
-docs/decisions: beside, first look, nobody, rule N, stands, tells, told
+docs/decisions: beside, stands, told
 docs/feeds.md: anew, beside, put once
 docs/object-store.md: anew, goes on, put once, told
 docs/operating.md: anew, aside, beside, go on, goes on, nothing may, put once, told
 docs/pages.md: beside, stands, tells, told
-docs/payments-proof.md: first look, go on, goes on, nobody, rule N, rules N, second look, stands, toy
-docs/payments.md: anew, beside, goes on, nobody, second look, stands, tells
 docs/publishing.md: anew, beside, headstart, made up, nobody, put once, stands
 docs/record.md: beside, go on, goes on, nobody, put once, stands, stepped clock, tells, told
 docs/serving-cloud.md: stands
-gateway/ledger: beside, copy log, first look, go on, is no X, nobody, second look, stands, tidy, told
-gateway/payments: Flight, go on, goes on, is no X, nobody, rule N, second look, stands, told
 generator/arena: Standing, is no X, lived, made up, nobody, stands, stepped clock, told
 generator/cli: beside, is no X, nobody, put once, stands, tells, told, toy
 generator/errors.py: nobody, stands
@@ -56,13 +52,10 @@ tests/buyer: made up
 tests/cli: is no X, nobody, told
 tests/compose: Standing
 tests/conftest.py: is no X
-tests/faults: go on, goes on, is no X, nobody, rule N, rules N, second look, silent, stands, told, toy
 tests/inbox: beside, goes on, is no X, nobody, second look, tells, told
 tests/journeys: beside, goes on, is no X, nobody, stands, tells, told
-tests/ledger: anew, aside, copy log, is no X, nobody, rule N, silent, tidy, told
 tests/make_sample.py: beside
 tests/outside: anew, beside, front, given up, goes on, is no X, made up, nobody, put once, rule N, rules N, stands, tells, told
-tests/payments: is no X, nobody, rule N, rules N, second look, silent, stands, tells, told
 tests/peers: told
 tests/record: anew, beside, goes on, is no X, lived, made up, nobody, put once, stands, stepped clock, tells, told, warm
 tests/release: Standing, beside, goes on, is no X, nobody, put once, tells, told

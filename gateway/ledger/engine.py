@@ -35,7 +35,7 @@ STATEMENT_MS: Final = 4_000
 LOCK_MS: Final = 3_000
 CONNECT_OPTIONS: Final = {
     "connect_timeout": CONNECT_S,
-    # A partition: bytes that nobody acknowledges, and a silence in which nothing is sent.
+    # A partition: bytes that are not acknowledged, and times in which nothing is sent.
     "tcp_user_timeout": 5_000,
     "keepalives": 1,
     "keepalives_idle": 5,
@@ -136,14 +136,14 @@ class LedgerFile:
         self.fault: str | None = None
         """What cannot be mended without a restart, a sentence for the operator; None while all is well."""
         self._engine = engine
-        # SQLite puts its log beside what a link points at.
+        # SQLite puts its log next to what a link points at.
         self._paths = (path, *(path.resolve().with_name(f"{path.resolve().name}-{kind}") for kind in ("wal", "shm")))
         self._opened = _identity(self._paths)
         self._reading: Any = None
         self._stopped = False
 
     def check(self) -> None:
-        """Refuse to go on with a file that a restart would not find.
+        """Refuse to continue with a file that a restart would not find.
 
         Raises:
             LedgerUnavailable: a file was removed or replaced, or is damaged.
@@ -208,7 +208,7 @@ def _open_sqlite(path: Path) -> sa.Engine:
         _migrate(engine)
     except sa.exc.DatabaseError as error:
         engine.dispose()
-        # Locked, read-only, no room: that is no reason to put another file in its place.
+        # Locked, read-only, no room: none of them calls for another file in its place.
         advice = "" if isinstance(error, sa.exc.OperationalError) else ": restore or move it"
         message = f"the payments ledger {path} cannot be read ({error.orig}); it was left as it is{advice}"
         raise LedgerUnreadable(message) from error
@@ -284,7 +284,7 @@ def _migrate(engine: sa.Engine) -> None:
 
 
 def _revision(connection: sa.Connection) -> str | None:
-    """Return where the schema stands, None for an empty database."""
+    """Return the revision of the schema, None for an empty database."""
     names = set(sa.inspect(connection).get_table_names())
     if "alembic_version" in names:
         return str(connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one_or_none())

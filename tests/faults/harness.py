@@ -1,4 +1,4 @@
-"""One gateway, one buyer and the toy ledger in one event loop, on one clock that only moves when told."""
+"""One gateway, one buyer and the devnet's ledger in one event loop, on one clock that only moves when stepped."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class FaultHarness:
         await self.state.start(self.state.facilitator._http)
 
     async def pass_last_round_of(self, payment: SignedPayment) -> None:
-        """Go on until a payment can land no more."""
+        """Pass time until a payment can land no more."""
         rounds = payment.last_valid - self.ledger.rounds.current() + PAYEE_MARGIN_ROUNDS
         await self.pass_time(rounds * ROUND_S)
 
@@ -94,14 +94,14 @@ class FaultHarness:
         self.ledger._database.execute("UPDATE holdings SET amount = 0 WHERE address = ?", (self.buyer.address,))
 
     def transfers(self) -> int:
-        """Count the prices that the payee got, on the toy ledger."""
+        """Count the prices that the payee got, on the devnet's ledger."""
         got = self.ledger.holding(DEMO_PAYEE)
         assert got is not None
         assert got % PRICE == 0
         return got // PRICE
 
     def landed(self, payment: SignedPayment) -> bool:
-        """Return whether the toy ledger has a payment."""
+        """Return whether the devnet's ledger has a payment."""
         return self.ledger.transaction(payment.txid) is not None
 
 

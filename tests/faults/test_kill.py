@@ -1,4 +1,4 @@
-"""Rules 17 and 18 in real processes: kill -9 anywhere, two gateways on one ledger, clients that hang up."""
+"""Real processes: kill -9 anywhere, two gateways on one ledger, clients that hang up."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def on(tmp_path: Path) -> Iterator[Market]:
         yield running
 
 
-def test_rule_18_killed_at_every_step_nothing_is_paid_twice_and_what_is_paid_is_delivered(on: Market) -> None:
+def test_killed_at_every_step_nothing_is_paid_twice_and_what_is_paid_is_delivered(on: Market) -> None:
     deaths = die_in_turn(on, [("--at", step) for step in STEPS])
 
     assert [death.option[1] for death in deaths] == list(STEPS)
@@ -38,7 +38,7 @@ def test_rule_18_killed_at_every_step_nothing_is_paid_twice_and_what_is_paid_is_
     assert [death.moved for death in deaths[4:]] == [1, 1, 1]
 
 
-def test_rule_18_killed_at_any_line_of_the_gateways_code_the_same_holds(on: Market) -> None:
+def test_killed_at_any_line_of_the_gateways_code_the_same_holds(on: Market) -> None:
     lines = random.Random(18).sample(range(1, lines_of_a_purchase(on)), SAMPLES)
 
     deaths = die_in_turn(on, [("--line", str(line)) for line in lines])
@@ -52,7 +52,7 @@ def at_once(gateways: list[Gateway], payment: SignedPayment, count: int) -> list
         return [one.result() for one in sent]
 
 
-def test_rule_17_25_duplicates_at_two_gateway_processes_are_one_settle_and_one_answer(on: Market) -> None:
+def test_25_duplicates_at_two_gateway_processes_are_one_settle_and_one_answer(on: Market) -> None:
     with gateway(on) as first, gateway(on) as second:
         on.settle_delay_s = 0.3
         payment = on.sign(first.origin)
@@ -64,7 +64,7 @@ def test_rule_17_25_duplicates_at_two_gateway_processes_are_one_settle_and_one_a
     assert (on.settles, on.transfers()) == (1, 1)
 
 
-def test_rule_18_a_gateway_that_dies_in_the_middle_is_finished_by_the_other_at_once(on: Market) -> None:
+def test_a_gateway_that_dies_in_the_middle_is_finished_by_the_other_at_once(on: Market) -> None:
     with gateway(on, "--at", "settle_answered") as first, gateway(on) as second:
         payment = on.sign(first.origin)
         on.arm()
@@ -76,7 +76,7 @@ def test_rule_18_a_gateway_that_dies_in_the_middle_is_finished_by_the_other_at_o
     assert on.transfers() == 1
 
 
-def test_rule_17_a_client_that_hangs_up_cancels_nothing(on: Market) -> None:
+def test_a_client_that_hangs_up_cancels_nothing(on: Market) -> None:
     with gateway(on) as only:
         on.settle_delay_s = 0.3
         payment = on.sign(only.origin)

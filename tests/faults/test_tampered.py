@@ -1,4 +1,4 @@
-"""Rules 7 and 8 over every place of a real payment, on the wire, and against the SDK's own reading of it."""
+"""Every place of a real payment tampered with, on the wire, and against the SDK's own reading of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gateway.errors import PaymentInvalid
 from gateway.payments.parse import read_payment
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
-from tests.faults.behaviours import told
+from tests.faults.behaviours import answering_json
 from tests.faults.harness import PRODUCT, FaultHarness, harness
 from tests.support.gateway_wallet import Buyer, Signed, decode_header, encode_header
 
@@ -94,7 +94,7 @@ async def send(on: FaultHarness, header: str) -> Any:
 
 @settings(max_examples=150)
 @given(st.data())
-def test_rules_7_and_8_any_place_tampered_with_is_402_with_its_reason_and_no_call(
+def test_any_place_tampered_with_is_402_with_its_reason_and_no_call(
     loop: asyncio.Runner, on: FaultHarness, data: st.DataObject
 ) -> None:
     value = decode_header(loop.run(on.sign()).header)
@@ -114,7 +114,7 @@ def test_rules_7_and_8_any_place_tampered_with_is_402_with_its_reason_and_no_cal
 
 @settings(max_examples=400)
 @given(st.dictionaries(FIELD_NAMES | st.text(max_size=4), st.none() | FIELD_VALUES, min_size=1, max_size=4))
-def test_rule_8_whatever_a_payer_signs_what_is_taken_pays_our_terms_as_the_sdk_reads_it(
+def test_whatever_a_payer_signs_what_is_taken_pays_our_terms_as_the_sdk_reads_it(
     changes: dict[str, Any],
 ) -> None:
     fields = {name: value for name, value in {**BUYER.fields(), **changes}.items() if value is not None}
@@ -137,7 +137,7 @@ def test_rule_8_whatever_a_payer_signs_what_is_taken_pays_our_terms_as_the_sdk_r
     assert signed.get_txid() == taken.txid
 
 
-def test_rule_8_a_rekeyed_payer_signs_with_the_key_that_it_names() -> None:
+def test_a_rekeyed_payer_signs_with_the_key_that_it_names() -> None:
     secret, _ = account.generate_account()
     key = SigningKey(base64.b64decode(secret)[:32])
     fields = dict(sorted(BUYER.fields().items()))
@@ -151,7 +151,7 @@ def test_rule_8_a_rekeyed_payer_signs_with_the_key_that_it_names() -> None:
 
 @pytest.mark.parametrize("place", ["extensions", "resource", "payload", "accepted"])
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
-def test_rule_7_nesting_of_any_depth_anywhere_is_no_accident(
+def test_nesting_of_any_depth_anywhere_causes_no_accident(
     loop: asyncio.Runner, on: FaultHarness, place: str, opening: str
 ) -> None:
     payment = loop.run(on.sign())
@@ -169,7 +169,7 @@ def test_rule_7_nesting_of_any_depth_anywhere_is_no_accident(
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
 @pytest.mark.parametrize("place", ["extensions", "resource", "payload", "accepted"])
-def test_rule_7_a_number_that_json_does_not_have_is_402_wherever_it_stands(
+def test_a_number_that_json_does_not_have_is_402_wherever_it_is(
     loop: asyncio.Runner, on: FaultHarness, place: str, number: str
 ) -> None:
     value = decode_header(loop.run(on.sign()).header)
@@ -185,7 +185,7 @@ def test_rule_7_a_number_that_json_does_not_have_is_402_wherever_it_stands(
 @pytest.mark.parametrize(
     "resource", [{}, {"url": 5}, {"url": None}, {"url": "x", "description": 1}, {"url": "x", "mimeType": []}]
 )
-def test_rule_7_a_resource_of_wrong_types_is_402_and_reaches_no_facilitator(
+def test_a_resource_of_wrong_types_is_402_and_reaches_no_facilitator(
     loop: asyncio.Runner, on: FaultHarness, resource: Any
 ) -> None:
     value = decode_header(loop.run(on.sign()).header)
@@ -198,9 +198,7 @@ def test_rule_7_a_resource_of_wrong_types_is_402_and_reaches_no_facilitator(
 
 
 @pytest.mark.parametrize("place", ["extensions", "resource"])
-def test_rule_7_half_a_character_is_402_and_reaches_no_facilitator(
-    loop: asyncio.Runner, on: FaultHarness, place: str
-) -> None:
+def test_half_a_character_is_402_and_reaches_no_facilitator(loop: asyncio.Runner, on: FaultHarness, place: str) -> None:
     value = decode_header(loop.run(on.sign()).header)
     value.setdefault(place, {})["text"] = "\ud800"
     calls = on.proxy.calls["verify"]
@@ -211,10 +209,10 @@ def test_rule_7_half_a_character_is_402_and_reaches_no_facilitator(
     assert on.proxy.calls["verify"] == calls
 
 
-def test_rule_12_what_the_facilitator_finds_malformed_closes_verify_to_nobody_else(
+def test_what_the_facilitator_finds_malformed_closes_verify_to_no_one_else(
     loop: asyncio.Runner, on: FaultHarness
 ) -> None:
-    on.proxy.fault({"verify": told({"error": "invalid_request"}, 400)})
+    on.proxy.fault({"verify": answering_json({"error": "invalid_request"}, 400)})
     refused = [loop.run(on.present(loop.run(on.sign()))).status_code for _ in range(6)]
     on.proxy.fault({})
 
@@ -224,7 +222,7 @@ def test_rule_12_what_the_facilitator_finds_malformed_closes_verify_to_nobody_el
     assert answer.status_code == 200
 
 
-def test_rule_7_the_header_twice_is_402(loop: asyncio.Runner, on: FaultHarness) -> None:
+def test_the_header_twice_is_402(loop: asyncio.Runner, on: FaultHarness) -> None:
     header = loop.run(on.sign()).header
 
     answer = loop.run(on.client.get(PRODUCT, headers=[("PAYMENT-SIGNATURE", header), ("PAYMENT-SIGNATURE", header)]))

@@ -41,7 +41,7 @@ def url(server: Postgres, request: pytest.FixtureRequest) -> str:
     return make_database(server.url, f"t{abs(hash(request.node.name))}")
 
 
-def test_rule_10_the_txid_and_the_identifier_are_locks_between_gateways(url: str) -> None:
+def test_the_txid_and_the_identifier_are_locks_between_gateways(url: str) -> None:
     first, second = Ledger(url), Ledger(url)
     first.write_intent(replace(INTENT, identifier="x" * 16))
 
@@ -175,12 +175,12 @@ def test_a_probe_is_one_row_for_all_gateways(url: str) -> None:
 
 
 @in_loop
-async def silence(server: Postgres, url: str) -> None:
+async def hang(server: Postgres, url: str) -> None:
     ledger = Ledger(url)
     thread = LedgerThread(ledger)
     thread.limit(0.5)
     await thread.write(ledger.write_intent, INTENT)
-    with server.silent():
+    with server.hung():
         calls = [thread.run(ledger.find, INTENT.txid) for _ in range(10)]
         results = await asyncio.gather(
             *calls, thread.write(ledger.apply, INTENT.txid, Watch(7), START), return_exceptions=True
@@ -194,15 +194,11 @@ async def silence(server: Postgres, url: str) -> None:
     await thread.close()
 
 
-def test_a_server_that_is_silent_costs_each_caller_a_limited_wait_and_is_used_again_when_it_answers(
-    server: Postgres, url: str
-) -> None:
-    silence(server, url)
+def test_a_hung_server_costs_each_caller_a_limited_wait_and_is_used_again(server: Postgres, url: str) -> None:
+    hang(server, url)
 
 
-def test_a_payment_that_settled_is_delivered_by_a_gateway_whose_server_fell_silent_and_it_stops_in_time(
-    server: Postgres, url: str, on: Market
-) -> None:
+def test_a_settled_payment_is_delivered_while_the_server_hangs(server: Postgres, url: str, on: Market) -> None:
     with gateway(on, EMI_LEDGER_URL=url) as first:
         on.settle_delay_s = 0.5
         payment, unsettled = on.sign(first.origin), on.sign(first.origin)
@@ -210,7 +206,7 @@ def test_a_payment_that_settled_is_delivered_by_a_gateway_whose_server_fell_sile
             paying = pool.submit(first.present, payment)
             while on.settles == 0:
                 time.sleep(0.01)
-            with server.silent():
+            with server.hung():
                 status = paying.result()[0]
                 refused = first.present(unsettled)[0]
                 first.process.terminate()
@@ -237,7 +233,7 @@ def test_a_newer_database_is_refused_in_one_line_without_its_password(url: str) 
 
 
 @in_loop
-async def rule_17(url: str, folder: Path) -> None:
+async def duplicates_at_two_gateways(url: str, folder: Path) -> None:
     async with gateway_app(folder, ledger_url=url) as home, second_gateway(home) as other:
         home.upstream.settle_delay_s = 0.3
         payments = [home.buyer.pay() for _ in range(8)]
@@ -252,8 +248,8 @@ async def rule_17(url: str, folder: Path) -> None:
     assert len(home.upstream.asked("/settle")) == 8
 
 
-def test_rule_17_two_gateways_on_one_database_settle_each_payment_once(url: str, tmp_path: Path) -> None:
-    rule_17(url, tmp_path)
+def test_two_gateways_on_one_database_settle_each_payment_once(url: str, tmp_path: Path) -> None:
+    duplicates_at_two_gateways(url, tmp_path)
 
 
 @pytest.fixture
@@ -263,7 +259,7 @@ def on(tmp_path: Path) -> Iterator[Market]:
 
 
 @pytest.mark.parametrize("step", ["intent_written", "settle_sent", "settle_answered"])
-def test_rule_18_a_gateway_that_dies_between_intent_and_settlement_is_finished_by_another(
+def test_a_gateway_that_dies_between_intent_and_settlement_is_finished_by_another(
     step: str, url: str, on: Market
 ) -> None:
     with gateway(on, "--at", step, EMI_LEDGER_URL=url) as first, gateway(on, EMI_LEDGER_URL=url) as second:
@@ -280,9 +276,7 @@ def test_rule_18_a_gateway_that_dies_between_intent_and_settlement_is_finished_b
     assert on.settles <= 2
 
 
-def test_rule_18_the_same_payment_at_both_when_one_dies_is_paid_once_and_answered_by_the_other(
-    url: str, on: Market
-) -> None:
+def test_a_payment_at_both_when_one_dies_is_paid_once_and_answered(url: str, on: Market) -> None:
     with gateway(on, "--at", "settle_answered", EMI_LEDGER_URL=url) as first, gateway(on, EMI_LEDGER_URL=url) as second:
         on.settle_delay_s = 0.5
         payment = on.sign(first.origin)
@@ -301,7 +295,7 @@ def test_rule_18_the_same_payment_at_both_when_one_dies_is_paid_once_and_answere
     assert on.transfers() == 1
 
 
-def test_rule_17_25_duplicates_at_two_processes_on_one_database_are_one_settle(url: str, on: Market) -> None:
+def test_25_duplicates_at_two_processes_on_one_database_are_one_settle(url: str, on: Market) -> None:
     with gateway(on, EMI_LEDGER_URL=url) as first, gateway(on, EMI_LEDGER_URL=url) as second:
         on.settle_delay_s = 0.3
         payment = on.sign(first.origin)

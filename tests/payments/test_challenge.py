@@ -15,7 +15,7 @@ from tests.support.small_vault import GENERATION, PATHS, PRICES, write_vault
 
 
 @in_loop
-async def test_rule_1_no_payment_gets_402_whose_header_the_body_repeats(tmp_path: Path) -> None:
+async def test_no_payment_gets_402_whose_header_the_body_repeats(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         answer = await home.get()
 
@@ -28,7 +28,7 @@ async def test_rule_1_no_payment_gets_402_whose_header_the_body_repeats(tmp_path
 
 @pytest.mark.parametrize("product", list(PRICES))
 @in_loop
-async def test_rule_2_accepts_names_both_network_forms_in_order(product: str, tmp_path: Path) -> None:
+async def test_accepts_names_both_network_forms_in_order(product: str, tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         answer = await home.get(PATHS[product])
 
@@ -40,7 +40,7 @@ async def test_rule_2_accepts_names_both_network_forms_in_order(product: str, tm
 
 
 @in_loop
-async def test_rule_2_a_facilitator_without_our_network_means_503(tmp_path: Path) -> None:
+async def test_a_facilitator_without_our_network_means_503(tmp_path: Path) -> None:
     async with gateway_app(tmp_path, upstream=FakeUpstream(MAINNET.full)) as home:
         answer = await home.get()
 
@@ -49,7 +49,7 @@ async def test_rule_2_a_facilitator_without_our_network_means_503(tmp_path: Path
 
 
 @in_loop
-async def test_rule_3_the_last_good_fee_payer_is_quoted_while_the_facilitator_is_down(tmp_path: Path) -> None:
+async def test_the_last_good_fee_payer_is_quoted_while_the_facilitator_is_down(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.supported = 500
         home.clock.step(61)
@@ -61,7 +61,7 @@ async def test_rule_3_the_last_good_fee_payer_is_quoted_while_the_facilitator_is
 
 
 @in_loop
-async def test_rule_3_no_fee_payer_ever_seen_means_503_with_retry_after(tmp_path: Path) -> None:
+async def test_no_fee_payer_ever_seen_means_503_with_retry_after(tmp_path: Path) -> None:
     upstream = FakeUpstream(DEVNET.full)
     upstream.supported = 500
 
@@ -73,7 +73,7 @@ async def test_rule_3_no_fee_payer_ever_seen_means_503_with_retry_after(tmp_path
 
 
 @in_loop
-async def test_rule_3_a_new_fee_payer_is_quoted_after_a_minute(tmp_path: Path) -> None:
+async def test_a_new_fee_payer_is_quoted_after_a_minute(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.supported["kinds"][0]["extra"]["feePayer"] = OTHER_SIGNER
         await home.state.refresh()
@@ -88,7 +88,7 @@ async def test_rule_3_a_new_fee_payer_is_quoted_after_a_minute(tmp_path: Path) -
 
 
 @in_loop
-async def test_rule_4_the_402_is_the_same_whatever_accept_says(tmp_path: Path) -> None:
+async def test_the_402_is_the_same_whatever_accept_says(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         answers = [await home.get(accept=kind) for kind in ("text/html", "*/*", "application/json", "image/png")]
 
@@ -98,7 +98,7 @@ async def test_rule_4_the_402_is_the_same_whatever_accept_says(tmp_path: Path) -
 
 @pytest.mark.parametrize("product", list(PRICES))
 @in_loop
-async def test_rule_4_all_response_headers_stay_under_4096_bytes(product: str, tmp_path: Path) -> None:
+async def test_all_response_headers_stay_under_4096_bytes(product: str, tmp_path: Path) -> None:
     async with gateway_app(tmp_path, base_url="http://127.0.0.1:8402") as home:
         answer = await home.get(PATHS[product])
 
@@ -106,7 +106,7 @@ async def test_rule_4_all_response_headers_stay_under_4096_bytes(product: str, t
 
 
 @in_loop
-async def test_rule_4_a_long_declaration_is_cut_and_the_terms_stay(tmp_path: Path) -> None:
+async def test_a_long_declaration_is_cut_and_the_terms_stay(tmp_path: Path) -> None:
     def bloated(folder: Path) -> None:
         manifest = write_vault(folder)
         for product in manifest["products"]:
@@ -121,7 +121,7 @@ async def test_rule_4_a_long_declaration_is_cut_and_the_terms_stay(tmp_path: Pat
 
 
 @in_loop
-async def test_rule_4_resource_url_comes_from_the_base_url_and_not_from_the_request(tmp_path: Path) -> None:
+async def test_resource_url_comes_from_the_base_url_and_not_from_the_request(tmp_path: Path) -> None:
     async with gateway_app(tmp_path, base_url="https://api.example", network="devnet") as home:
         answer = await home.get(host="evil.example")
 
@@ -129,7 +129,7 @@ async def test_rule_4_resource_url_comes_from_the_base_url_and_not_from_the_requ
 
 
 @in_loop
-async def test_rule_5_head_shows_the_challenge_without_body_and_never_buys(tmp_path: Path) -> None:
+async def test_head_shows_the_challenge_without_body_and_never_buys(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         answer = await home.client.head(REGIME, headers={"PAYMENT-SIGNATURE": home.buyer.pay().header})
 
@@ -139,7 +139,7 @@ async def test_rule_5_head_shows_the_challenge_without_body_and_never_buys(tmp_p
 
 
 @in_loop
-async def test_rule_5_options_allows_what_clients_send(tmp_path: Path) -> None:
+async def test_options_allows_what_clients_send(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         answer = await home.client.options(REGIME)
 
@@ -150,7 +150,7 @@ async def test_rule_5_options_allows_what_clients_send(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
 @in_loop
-async def test_rule_5_other_methods_get_405_with_allow(method: str, tmp_path: Path) -> None:
+async def test_other_methods_get_405_with_allow(method: str, tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         answer = await home.client.request(method, REGIME)
 
@@ -160,7 +160,7 @@ async def test_rule_5_other_methods_get_405_with_allow(method: str, tmp_path: Pa
 
 
 @in_loop
-async def test_rule_5_every_answer_on_a_paid_path_exposes_its_headers_and_varies(tmp_path: Path) -> None:
+async def test_every_answer_on_a_paid_path_exposes_its_headers_and_varies(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         paid = await home.send(home.buyer.pay())
         answers = [paid, await home.get(), await home.client.post(REGIME), await home.get("/api/x402-nothing.php")]
@@ -173,7 +173,7 @@ async def test_rule_5_every_answer_on_a_paid_path_exposes_its_headers_and_varies
 
 
 @in_loop
-async def test_rule_6_a_version_1_payment_gets_the_version_2_challenge(tmp_path: Path) -> None:
+async def test_a_version_1_payment_gets_the_version_2_challenge(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         answer = await home.get(x_payment=home.buyer.pay().header)
 

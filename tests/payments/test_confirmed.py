@@ -1,4 +1,4 @@
-"""Rules 13 and 14 where the facilitator's word and our node's do not agree at first, or never."""
+"""Where the facilitator's word and our node's do not agree at first, or never."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def closed(home: GatewayHarness, payment: Signed) -> tuple[str, str | None, str 
 
 
 @in_loop
-async def test_rule_13_a_success_that_the_chain_never_shows_is_not_delivered_however_often_it_is_told(
+async def test_a_success_that_the_chain_never_shows_is_never_delivered(
     tmp_path: Path,
 ) -> None:
     async with gateway_app(tmp_path) as home:
@@ -36,7 +36,7 @@ async def test_rule_13_a_success_that_the_chain_never_shows_is_not_delivered_how
 
 
 @in_loop
-async def test_rule_13_a_buyer_waits_no_longer_for_a_success_to_show_than_clients_do(tmp_path: Path) -> None:
+async def test_a_buyer_waits_no_longer_for_a_success_to_show_than_clients_do(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle = "lie"
         before = home.clock.monotonic()
@@ -48,7 +48,7 @@ async def test_rule_13_a_buyer_waits_no_longer_for_a_success_to_show_than_client
 
 @pytest.mark.parametrize("looks", [1, 8])
 @in_loop
-async def test_rule_13_a_node_that_is_a_moment_behind_is_waited_for(looks: int, tmp_path: Path) -> None:
+async def test_a_node_that_is_a_moment_behind_is_waited_for(looks: int, tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.behind_looks = looks
         payment = home.buyer.pay()
@@ -61,7 +61,7 @@ async def test_rule_13_a_node_that_is_a_moment_behind_is_waited_for(looks: int, 
 
 
 @in_loop
-async def test_rule_13_what_waits_in_a_pool_is_delivered_at_once(tmp_path: Path) -> None:
+async def test_what_waits_in_a_pool_is_delivered_at_once(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.pool_error = ""
         payment = home.buyer.pay()
@@ -73,7 +73,7 @@ async def test_rule_13_what_waits_in_a_pool_is_delivered_at_once(tmp_path: Path)
 
 
 @in_loop
-async def test_rule_13_what_a_pool_threw_out_is_not_delivered(tmp_path: Path) -> None:
+async def test_what_a_pool_threw_out_is_not_delivered(tmp_path: Path) -> None:
     async with gateway_app(tmp_path, indexer=False) as home:
         home.upstream.pool_error = "overspend"
 
@@ -84,9 +84,7 @@ async def test_rule_13_what_a_pool_threw_out_is_not_delivered(tmp_path: Path) ->
 
 @pytest.mark.parametrize("status", [{"time-since-last-round": 31 * 10**9}, {"catchup-time": 1}, {"last-round": None}])
 @in_loop
-async def test_rule_13_a_node_that_does_not_follow_the_chain_proves_nothing_against_the_facilitator(
-    status: dict[str, int], tmp_path: Path
-) -> None:
+async def test_a_node_that_does_not_follow_the_chain_proves_nothing(status: dict[str, int], tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.behind_looks, home.upstream.status = 1_000, status
         payment = home.buyer.pay()
@@ -98,7 +96,7 @@ async def test_rule_13_a_node_that_does_not_follow_the_chain_proves_nothing_agai
 
 
 @in_loop
-async def test_rule_13_a_node_that_is_down_delays_no_delivery(tmp_path: Path) -> None:
+async def test_a_node_that_is_down_delays_no_delivery(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.lookup_down = True
         before = home.clock.monotonic()
@@ -112,7 +110,7 @@ async def test_rule_13_a_node_that_is_down_delays_no_delivery(tmp_path: Path) ->
 
 
 @in_loop
-async def test_rule_14_a_refusal_that_the_chain_agrees_with_for_as_long_as_a_client_waits_is_402(
+async def test_a_refusal_that_the_chain_agrees_with_for_as_long_as_a_client_waits_is_402(
     tmp_path: Path,
 ) -> None:
     async with gateway_app(tmp_path) as home:
@@ -130,7 +128,7 @@ async def test_rule_14_a_refusal_that_the_chain_agrees_with_for_as_long_as_a_cli
 
 
 @in_loop
-async def test_rule_14_a_node_that_cannot_tell_gives_503_until_it_can(tmp_path: Path) -> None:
+async def test_a_node_that_cannot_tell_gives_503_until_it_can(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle, home.upstream.status = "insufficient", {"catchup-time": 10**9}
         payment = home.buyer.pay()
@@ -143,7 +141,7 @@ async def test_rule_14_a_node_that_cannot_tell_gives_503_until_it_can(tmp_path: 
 
 
 @in_loop
-async def test_rule_14_a_node_that_is_catching_up_confirms_no_refusal(tmp_path: Path) -> None:
+async def test_a_node_that_is_catching_up_confirms_no_refusal(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle, home.upstream.rounds_a_look = "simulation", 10
         home.upstream.status = {"catchup-time": 10**9}
@@ -154,7 +152,7 @@ async def test_rule_14_a_node_that_is_catching_up_confirms_no_refusal(tmp_path: 
 
 
 @in_loop
-async def test_rule_14_a_payment_that_settled_and_failed_its_second_simulation_is_delivered_by_a_late_node(
+async def test_a_payment_that_settled_and_failed_its_second_simulation_is_delivered(
     tmp_path: Path,
 ) -> None:
     async with gateway_app(tmp_path) as home:
@@ -168,7 +166,7 @@ async def test_rule_14_a_payment_that_settled_and_failed_its_second_simulation_i
 
 
 @in_loop
-async def test_rule_14_a_refusal_is_closed_without_its_payer(tmp_path: Path) -> None:
+async def test_a_refusal_is_closed_without_its_payer(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle, home.upstream.status = "insufficient", {"catchup-time": 10**9}
         payment = home.buyer.pay()
@@ -185,7 +183,7 @@ async def test_rule_14_a_refusal_is_closed_without_its_payer(tmp_path: Path) -> 
 
 
 @in_loop
-async def test_rule_14_a_refusal_that_is_not_certain_survives_a_restart(tmp_path: Path) -> None:
+async def test_a_refusal_that_is_not_certain_survives_a_restart(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle, home.upstream.status = "insufficient", {"catchup-time": 10**9}
         payment = home.buyer.pay()
@@ -200,7 +198,7 @@ async def test_rule_14_a_refusal_that_is_not_certain_survives_a_restart(tmp_path
 
 
 @in_loop
-async def test_rule_14_another_gateway_does_not_ask_again_while_a_refusal_is_checked(tmp_path: Path) -> None:
+async def test_another_gateway_does_not_ask_again_while_a_refusal_is_checked(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home, second_gateway(home) as other:
         home.upstream.settle, home.upstream.status = "simulation", {"catchup-time": 10**9}
         payment = home.buyer.pay()

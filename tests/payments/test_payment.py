@@ -60,7 +60,7 @@ def item_header(item: bytes) -> str:
     return Signed("", "", BUYER.envelope(item)).header
 
 
-def test_rules_8_and_9_a_good_payment_reads_as_the_sdk_reads_it() -> None:
+def test_and_9_a_good_payment_reads_as_the_sdk_reads_it() -> None:
     payment = BUYER.pay()
     raw = payment.value["payload"]["paymentGroup"][1]
 
@@ -90,17 +90,17 @@ def test_rules_8_and_9_a_good_payment_reads_as_the_sdk_reads_it() -> None:
         (encode_header(None), "payment_malformed"),
     ],
 )
-def test_rule_7_a_header_that_is_no_payment_names_its_reason(header: str, code: str) -> None:
+def test_a_header_that_is_not_a_payment_names_its_reason(header: str, code: str) -> None:
     assert code_of(header) == code
 
 
 @pytest.mark.parametrize("version", [1, 3, "2", 2.0, True, None, [2]])
-def test_rule_7_the_version_is_the_integer_2(version: Any) -> None:
+def test_the_version_is_the_integer_2(version: Any) -> None:
     assert code_of(setting("x402Version", to=version)) == "unsupported_x402_version"
 
 
 @pytest.mark.parametrize("index", [True, False, "1", 1.0, 1.5, None, -1, 2, 16, [1], 10**30])
-def test_rule_7_the_payment_index_is_a_real_integer_in_range(index: Any) -> None:
+def test_the_payment_index_is_a_real_integer_in_range(index: Any) -> None:
     assert code_of(setting("payload", "paymentIndex", to=index)) == "invalid_payment_index"
 
 
@@ -122,7 +122,7 @@ def test_rule_7_the_payment_index_is_a_real_integer_in_range(index: Any) -> None
         ([base64.b64encode(b"\x91" * 5_000).decode()] * 2, "transaction_not_msgpack"),
     ],
 )
-def test_rule_7_a_group_that_is_none_names_its_reason(group: Any, code: str) -> None:
+def test_a_group_that_is_none_names_its_reason(group: Any, code: str) -> None:
     assert code_of(setting("payload", "paymentGroup", to=group)) == code
 
 
@@ -149,11 +149,11 @@ def test_rule_7_a_group_that_is_none_names_its_reason(group: Any, code: str) -> 
         setting("payload", to=None),
     ],
 )
-def test_rule_7_missing_or_wrongly_typed_fields_are_malformed(header: str) -> None:
+def test_missing_or_wrongly_typed_fields_are_malformed(header: str) -> None:
     assert code_of(header) == "payment_malformed"
 
 
-def test_rule_7_another_scheme_or_network_is_refused() -> None:
+def test_another_scheme_or_network_is_refused() -> None:
     assert code_of(setting("accepted", "scheme", to="upto")) == "unsupported_scheme"
     assert code_of(setting("accepted", "network", to=TESTNET.full)) == "invalid_network"
 
@@ -193,14 +193,14 @@ def test_rule_7_another_scheme_or_network_is_refused() -> None:
         ({"grp": {}}, "transaction_malformed"),
     ],
 )
-def test_rule_8_a_transaction_that_pays_something_else_names_its_reason(changes: dict[str, Any], code: str) -> None:
+def test_a_transaction_that_pays_something_else_names_its_reason(changes: dict[str, Any], code: str) -> None:
     fields = {**BUYER.fields(), **changes}
     fields = {name: value for name, value in fields.items() if value is not None}
 
     assert code_of(item_header(BUYER.sign(fields))) == code
 
 
-def test_rule_8_what_accepted_claims_changes_nothing() -> None:
+def test_what_accepted_claims_changes_nothing() -> None:
     cheap = BUYER.pay(1).changed(lambda value: value["accepted"].update(amount="10000"))
 
     assert read_payment(cheap.header, DEVNET, DEMO_PAYEE).amount_atomic == 1
@@ -220,14 +220,14 @@ def test_rule_8_what_accepted_claims_changes_nothing() -> None:
         (lambda item: item.update(txn=[1]), "transaction_malformed"),
     ],
 )
-def test_rule_8_a_signature_that_does_not_hold_is_refused(change: Callable[[Any], Any], code: str) -> None:
+def test_a_signature_that_does_not_hold_is_refused(change: Callable[[Any], Any], code: str) -> None:
     item = msgpack.unpackb(BUYER.sign(BUYER.fields()))
     change(item)
 
     assert code_of(item_header(msgpack.packb(dict(sorted(item.items()))))) == code
 
 
-def test_rule_8_multisig_and_logic_signatures_are_left_to_the_facilitator() -> None:
+def test_multisig_and_logic_signatures_are_left_to_the_facilitator() -> None:
     fields = BUYER.fields()
     multisig = {"msig": {"subsig": [{"pk": b"\x01" * 32}], "thr": 1, "v": 1}, "txn": dict(sorted(fields.items()))}
     logic = {"lsig": {"l": b"\x06\x81\x01"}, "txn": dict(sorted(fields.items()))}
@@ -246,13 +246,13 @@ def test_rule_8_multisig_and_logic_signatures_are_left_to_the_facilitator() -> N
         lambda item: msgpack.packb(item, use_bin_type=False),
     ],
 )
-def test_rule_8_an_item_that_does_not_reencode_to_its_bytes_is_refused(encode: Callable[[Any], bytes]) -> None:
+def test_an_item_that_does_not_reencode_to_its_bytes_is_refused(encode: Callable[[Any], bytes]) -> None:
     item = msgpack.unpackb(BUYER.sign(BUYER.fields()))
 
     assert code_of(item_header(encode(item))) in {"transaction_not_canonical", "transaction_not_msgpack"}
 
 
-def test_rule_9_identity_is_of_the_transaction_and_not_of_the_header() -> None:
+def test_identity_is_of_the_transaction_and_not_of_the_header() -> None:
     payment = BUYER.pay()
     other = payment.changed(lambda value: value.update(resource={"url": "x"}))
 
@@ -261,7 +261,7 @@ def test_rule_9_identity_is_of_the_transaction_and_not_of_the_header() -> None:
 
 
 @pytest.mark.parametrize("identifier", ["short", "x" * 129, "white space 0123456", "0123456789abcdef\n", 7, {}])
-def test_rule_20_an_identifier_out_of_form_is_refused(identifier: Any) -> None:
+def test_an_identifier_out_of_form_is_refused(identifier: Any) -> None:
     header = setting("extensions", to={"payment-identifier": {"info": {"id": identifier}}})
 
     assert code_of(header) == "invalid_payment_identifier"
@@ -273,25 +273,25 @@ def _never_an_accident(header: str) -> None:
 
 @settings(max_examples=150)
 @given(st.text(max_size=200))
-def test_rule_7_any_text_is_refused_with_a_reason(text: str) -> None:
+def test_any_text_is_refused_with_a_reason(text: str) -> None:
     _never_an_accident(text)
 
 
 @settings(max_examples=150)
 @given(JSON)
-def test_rule_7_any_json_is_refused_with_a_reason(value: Any) -> None:
+def test_any_json_is_refused_with_a_reason(value: Any) -> None:
     _never_an_accident(encode_header(value))
 
 
 @settings(max_examples=200)
 @given(st.binary(max_size=300))
-def test_rule_7_any_bytes_as_the_transaction_are_refused_with_a_reason(raw: bytes) -> None:
+def test_any_bytes_as_the_transaction_are_refused_with_a_reason(raw: bytes) -> None:
     _never_an_accident(item_header(raw))
 
 
 @settings(max_examples=200)
 @given(st.data())
-def test_rule_8_one_flipped_bit_is_another_payment_or_none(data: st.DataObject) -> None:
+def test_one_flipped_bit_is_another_payment_or_none(data: st.DataObject) -> None:
     payment = BUYER.pay()
     raw = bytearray(base64.b64decode(payment.value["payload"]["paymentGroup"][1]))
     raw[data.draw(st.integers(0, len(raw) - 1))] ^= 1 << data.draw(st.integers(0, 7))
@@ -301,12 +301,12 @@ def test_rule_8_one_flipped_bit_is_another_payment_or_none(data: st.DataObject) 
 
 @settings(max_examples=150)
 @given(st.sampled_from(["x402Version", "payload", "accepted"]), JSON)
-def test_rule_7_any_value_in_a_members_place_is_refused_with_a_reason(name: str, value: Any) -> None:
+def test_any_value_in_a_members_place_is_refused_with_a_reason(name: str, value: Any) -> None:
     _never_an_accident(setting(name, to=value) if value != 2 else "")
 
 
 @in_loop
-async def test_rule_7_on_the_wire_it_is_402_with_a_fresh_challenge_and_no_facilitator_call(tmp_path: Path) -> None:
+async def test_on_the_wire_it_is_402_with_a_fresh_challenge_and_no_facilitator_call(tmp_path: Path) -> None:
     headers = ["", "garbage", encode_header([]), setting("payload", "paymentIndex", to=True)]
 
     async with gateway_app(tmp_path) as home:
@@ -319,7 +319,7 @@ async def test_rule_7_on_the_wire_it_is_402_with_a_fresh_challenge_and_no_facili
 
 
 @in_loop
-async def test_rule_8_a_wrong_amount_is_402_without_a_facilitator_call(tmp_path: Path) -> None:
+async def test_a_wrong_amount_is_402_without_a_facilitator_call(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         answers = [await home.send(home.buyer.pay(amount)) for amount in (9_999, 10_001, 20_000)]
 

@@ -21,7 +21,7 @@ SETTLED_MODES = ["settle_then_500", "settle_then_reset", "settle_then_fail"]
 
 
 @in_loop
-async def test_rule_10_the_intent_stands_before_settle_is_asked(tmp_path: Path) -> None:
+async def test_the_intent_is_durable_before_settle_is_asked(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle_delay_s = 0.2
         payment = home.buyer.pay()
@@ -36,7 +36,7 @@ async def test_rule_10_the_intent_stands_before_settle_is_asked(tmp_path: Path) 
 
 
 @in_loop
-async def test_rule_10_nothing_reaches_the_ledger_before_verify_succeeded(tmp_path: Path) -> None:
+async def test_nothing_reaches_the_ledger_before_verify_succeeded(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.verify = {"isValid": False, "invalidReason": "insufficient_funds"}
         payment = home.buyer.pay()
@@ -52,9 +52,7 @@ async def test_rule_10_nothing_reaches_the_ledger_before_verify_succeeded(tmp_pa
 @pytest.mark.parametrize("sent", DEVNET.forms)
 @pytest.mark.parametrize("advertised", DEVNET.forms)
 @in_loop
-async def test_rule_11_the_facilitator_hears_its_own_form_and_our_table(
-    advertised: str, sent: str, tmp_path: Path
-) -> None:
+async def test_the_facilitator_hears_its_own_form_and_our_table(advertised: str, sent: str, tmp_path: Path) -> None:
     extensions = {"bazaar": {"anything": [1, None]}}
     async with gateway_app(tmp_path, upstream=FakeUpstream(advertised)) as home:
         payment = home.buyer.pay(network=sent).changed(lambda value: value.update(extensions=extensions))
@@ -71,7 +69,7 @@ async def test_rule_11_the_facilitator_hears_its_own_form_and_our_table(
 
 
 @in_loop
-async def test_rule_11_a_broken_connection_is_no_second_post_of_settle(tmp_path: Path) -> None:
+async def test_a_broken_connection_causes_no_second_post_of_settle(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle = "reset"
 
@@ -82,7 +80,7 @@ async def test_rule_11_a_broken_connection_is_no_second_post_of_settle(tmp_path:
 
 @pytest.mark.parametrize("verdict", [500, "<html>", {}, {"isValid": "true"}, {"isValid": None}])
 @in_loop
-async def test_rule_12_verify_without_a_verdict_is_503_and_works_later(verdict: Any, tmp_path: Path) -> None:
+async def test_verify_without_a_verdict_is_503_and_works_later(verdict: Any, tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
         home.upstream.verify = verdict
@@ -97,7 +95,7 @@ async def test_rule_12_verify_without_a_verdict_is_503_and_works_later(verdict: 
 
 
 @in_loop
-async def test_rule_12_verify_is_not_asked_again_for_a_moment_after_five_failures(tmp_path: Path) -> None:
+async def test_verify_is_not_asked_again_for_a_moment_after_five_failures(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.verify = 500
         for _ in range(7):
@@ -113,7 +111,7 @@ async def test_rule_12_verify_is_not_asked_again_for_a_moment_after_five_failure
 
 
 @in_loop
-async def test_rule_13_settled_delivers_the_quoted_bytes_and_the_computed_txid(tmp_path: Path) -> None:
+async def test_settled_delivers_the_quoted_bytes_and_the_computed_txid(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
 
@@ -132,7 +130,7 @@ async def test_rule_13_settled_delivers_the_quoted_bytes_and_the_computed_txid(t
 
 @pytest.mark.parametrize("mode", ["simulation", "insufficient"])
 @in_loop
-async def test_rule_14_a_refusal_before_broadcast_is_402_with_the_reason(mode: str, tmp_path: Path) -> None:
+async def test_a_refusal_before_broadcast_is_402_with_the_reason(mode: str, tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle, home.upstream.rounds_a_look = mode, 1
 
@@ -146,7 +144,7 @@ async def test_rule_14_a_refusal_before_broadcast_is_402_with_the_reason(mode: s
 
 
 @in_loop
-async def test_rule_14_without_the_chains_404_a_refusal_is_not_definite(tmp_path: Path) -> None:
+async def test_without_the_chains_404_a_refusal_is_not_definite(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle = "simulation"
         home.upstream.lookup_down = True
@@ -157,7 +155,7 @@ async def test_rule_14_without_the_chains_404_a_refusal_is_not_definite(tmp_path
 
 
 @in_loop
-async def test_rule_14_a_refused_payment_that_landed_after_all_is_delivered(tmp_path: Path) -> None:
+async def test_a_refused_payment_that_landed_after_all_is_delivered(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle, home.upstream.rounds_a_look = "simulation", 1
         payment = home.buyer.pay()
@@ -171,9 +169,7 @@ async def test_rule_14_a_refused_payment_that_landed_after_all_is_delivered(tmp_
 
 @pytest.mark.parametrize("mode", PENDING_MODES)
 @in_loop
-async def test_rule_15_an_unknown_outcome_is_503_without_challenge_and_ends_paid_once(
-    mode: str, tmp_path: Path
-) -> None:
+async def test_an_unknown_outcome_is_503_without_challenge_and_ends_paid_once(mode: str, tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle = mode
         payment = home.buyer.pay()
@@ -193,9 +189,7 @@ async def test_rule_15_an_unknown_outcome_is_503_without_challenge_and_ends_paid
 
 @pytest.mark.parametrize("mode", SETTLED_MODES)
 @in_loop
-async def test_rule_15_what_the_chain_shows_is_delivered_whatever_the_facilitator_said(
-    mode: str, tmp_path: Path
-) -> None:
+async def test_what_the_chain_shows_is_delivered_whatever_the_facilitator_said(mode: str, tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle = mode
         payment = home.buyer.pay()
@@ -206,7 +200,7 @@ async def test_rule_15_what_the_chain_shows_is_delivered_whatever_the_facilitato
 
 
 @in_loop
-async def test_rule_15_a_settle_that_never_answers_is_looked_up_after_the_time_limit(tmp_path: Path) -> None:
+async def test_a_settle_that_never_answers_is_looked_up_after_the_time_limit(tmp_path: Path) -> None:
     async with gateway_app(tmp_path, settle_timeout_seconds=0.3) as home:
         home.upstream.settle = "settle_then_hang"
         payment = home.buyer.pay()
@@ -217,7 +211,7 @@ async def test_rule_15_a_settle_that_never_answers_is_looked_up_after_the_time_l
 
 
 @in_loop
-async def test_rule_15_a_second_settles_failure_is_never_a_refusal(tmp_path: Path) -> None:
+async def test_a_second_settles_failure_is_never_a_refusal(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle = "500"
         payment = home.buyer.pay()
@@ -231,7 +225,7 @@ async def test_rule_15_a_second_settles_failure_is_never_a_refusal(tmp_path: Pat
 
 
 @in_loop
-async def test_rule_15_absence_past_the_last_valid_round_is_a_refusal_for_good(tmp_path: Path) -> None:
+async def test_absence_past_the_last_valid_round_is_a_refusal_for_good(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle = "500"
         payment = home.buyer.pay()
@@ -247,7 +241,7 @@ async def test_rule_15_absence_past_the_last_valid_round_is_a_refusal_for_good(t
 
 
 @in_loop
-async def test_rule_15_nothing_is_settled_again_while_the_chain_cannot_be_asked(tmp_path: Path) -> None:
+async def test_nothing_is_settled_again_while_the_chain_cannot_be_asked(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle = "500"
         payment = home.buyer.pay()
@@ -261,7 +255,7 @@ async def test_rule_15_nothing_is_settled_again_while_the_chain_cannot_be_asked(
 
 
 @in_loop
-async def test_rule_16_a_replay_is_the_same_answer_without_the_facilitator(tmp_path: Path) -> None:
+async def test_a_replay_is_the_same_answer_without_the_facilitator(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
         first = await home.send(payment)
@@ -278,7 +272,7 @@ async def test_rule_16_a_replay_is_the_same_answer_without_the_facilitator(tmp_p
 
 
 @in_loop
-async def test_rule_16_another_product_is_402_also_after_a_restart(tmp_path: Path) -> None:
+async def test_another_product_is_402_also_after_a_restart(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
         await home.send(payment)
@@ -292,7 +286,7 @@ async def test_rule_16_another_product_is_402_also_after_a_restart(tmp_path: Pat
 
 
 @in_loop
-async def test_rule_16_another_product_is_402_also_concurrently(tmp_path: Path) -> None:
+async def test_another_product_is_402_also_concurrently(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle_delay_s = 0.1
         payment = home.buyer.pay()
@@ -304,7 +298,7 @@ async def test_rule_16_another_product_is_402_also_concurrently(tmp_path: Path) 
 
 
 @in_loop
-async def test_rule_16_another_product_asked_at_once_after_a_restart_does_not_hide_the_bought_one(
+async def test_another_product_asked_at_once_after_a_restart_does_not_hide_the_bought_one(
     tmp_path: Path,
 ) -> None:
     async with gateway_app(tmp_path) as home:
@@ -318,7 +312,7 @@ async def test_rule_16_another_product_asked_at_once_after_a_restart_does_not_hi
 
 
 @in_loop
-async def test_rule_16_a_known_payment_is_finished_on_its_own_snapshot_however_late(tmp_path: Path) -> None:
+async def test_a_known_payment_is_finished_on_its_own_snapshot_however_late(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle = "500"
         payment = home.buyer.pay()
@@ -335,7 +329,7 @@ async def test_rule_16_a_known_payment_is_finished_on_its_own_snapshot_however_l
 
 
 @in_loop
-async def test_rule_17_25_concurrent_duplicates_are_one_settle_and_identical_answers(tmp_path: Path) -> None:
+async def test_25_concurrent_duplicates_are_one_settle_and_identical_answers(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle_delay_s = 0.1
         payment = home.buyer.pay()
@@ -348,7 +342,7 @@ async def test_rule_17_25_concurrent_duplicates_are_one_settle_and_identical_ans
 
 
 @in_loop
-async def test_rule_17_a_client_that_hangs_up_does_not_cancel_a_settle(tmp_path: Path) -> None:
+async def test_a_client_that_hangs_up_does_not_cancel_a_settle(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle_delay_s = 0.2
         payment = home.buyer.pay()
@@ -364,7 +358,7 @@ async def test_rule_17_a_client_that_hangs_up_does_not_cancel_a_settle(tmp_path:
 
 
 @in_loop
-async def test_rule_17_a_stop_waits_for_payments_on_their_way(tmp_path: Path) -> None:
+async def test_a_stop_waits_for_payments_on_their_way(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle_delay_s = 0.2
         payment = home.buyer.pay()
@@ -380,7 +374,7 @@ async def test_rule_17_a_stop_waits_for_payments_on_their_way(tmp_path: Path) ->
 
 
 @in_loop
-async def test_rule_17_two_gateways_on_one_ledger_settle_a_payment_once(tmp_path: Path) -> None:
+async def test_two_gateways_on_one_ledger_settle_a_payment_once(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home, second_gateway(home) as other:
         home.upstream.settle_delay_s = 0.3
         payment = home.buyer.pay()
@@ -396,7 +390,7 @@ async def test_rule_17_two_gateways_on_one_ledger_settle_a_payment_once(tmp_path
 
 
 @in_loop
-async def test_rule_16_another_product_is_402_also_at_another_gateway(tmp_path: Path) -> None:
+async def test_another_product_is_402_also_at_another_gateway(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home, second_gateway(home) as other:
         payment = home.buyer.pay()
         first = await home.send(payment)
@@ -407,7 +401,7 @@ async def test_rule_16_another_product_is_402_also_at_another_gateway(tmp_path: 
 
 
 @in_loop
-async def test_rule_9_another_envelope_round_the_same_transaction_is_the_same_payment(tmp_path: Path) -> None:
+async def test_another_envelope_round_the_same_transaction_is_the_same_payment(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
         first = await home.send(payment)
@@ -419,7 +413,7 @@ async def test_rule_9_another_envelope_round_the_same_transaction_is_the_same_pa
 
 
 @in_loop
-async def test_rule_18_a_payment_that_landed_before_it_was_accepted_is_refused(tmp_path: Path) -> None:
+async def test_a_payment_that_landed_before_it_was_accepted_is_refused(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
         home.upstream.land(payment.txid)
@@ -431,7 +425,7 @@ async def test_rule_18_a_payment_that_landed_before_it_was_accepted_is_refused(t
 
 
 @in_loop
-async def test_rule_18_an_intent_left_by_a_dead_process_is_delivered_when_the_chain_has_it(tmp_path: Path) -> None:
+async def test_an_intent_left_by_a_dead_process_is_delivered_when_the_chain_has_it(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle, home.upstream.lookup_down = "settle_then_500", True
         payment = home.buyer.pay()
@@ -448,13 +442,13 @@ async def test_rule_18_an_intent_left_by_a_dead_process_is_delivered_when_the_ch
 async def waiting_for_its_peer(home: GatewayHarness, txid: str) -> None:
     """Return when the other gateway has looked the payment up on the chain, which is what it does before it waits."""
     looks = home.upstream.looks[txid]
-    while home.upstream.looks[txid] == looks:  # noqa: ASYNC110  a fake counts, it tells nobody
+    while home.upstream.looks[txid] == looks:  # noqa: ASYNC110  a fake counts, it sets no event
         await asyncio.sleep(0.01)
     await asyncio.sleep(0.5)  # all that is left is to ask the ledger whose turn it is
 
 
 @in_loop
-async def test_rule_17_a_peers_unfinished_settle_is_waited_for_and_taken_over_when_its_lease_ends(
+async def test_a_peers_unfinished_settle_is_waited_for_and_taken_over_when_its_lease_ends(
     tmp_path: Path,
 ) -> None:
     async with gateway_app(tmp_path) as home, second_gateway(home) as other:
@@ -475,7 +469,7 @@ async def test_rule_17_a_peers_unfinished_settle_is_waited_for_and_taken_over_wh
 
 
 @in_loop
-async def test_rule_18_an_intent_of_a_dead_process_is_taken_over_at_once(tmp_path: Path) -> None:
+async def test_an_intent_of_a_dead_process_is_taken_over_at_once(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle = "500"
         payment = home.buyer.pay()
@@ -491,7 +485,7 @@ async def test_rule_18_an_intent_of_a_dead_process_is_taken_over_at_once(tmp_pat
 
 
 @in_loop
-async def test_rule_18_a_peer_that_dies_while_it_is_waited_for_is_taken_over_at_once(tmp_path: Path) -> None:
+async def test_a_peer_that_dies_while_it_is_waited_for_is_taken_over_at_once(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home, second_gateway(home) as other:
         home.upstream.settle = "500"
         payment = home.buyer.pay()
@@ -511,7 +505,7 @@ async def test_rule_18_a_peer_that_dies_while_it_is_waited_for_is_taken_over_at_
 
 
 @in_loop
-async def test_rule_18_a_settled_payment_whose_row_cannot_be_closed_is_delivered_all_the_same(tmp_path: Path) -> None:
+async def test_a_settled_payment_whose_row_cannot_be_closed_is_delivered_all_the_same(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle_delay_s = 0.2
         payment = home.buyer.pay()
@@ -527,7 +521,7 @@ async def test_rule_18_a_settled_payment_whose_row_cannot_be_closed_is_delivered
 
 
 @in_loop
-async def test_rule_10_an_intent_that_cannot_be_written_is_503_and_nothing_is_settled(tmp_path: Path) -> None:
+async def test_an_intent_that_cannot_be_written_is_503_and_nothing_is_settled(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         with sqlite3.connect(tmp_path / "payments.sqlite3") as raw:
             raw.execute("create trigger full before insert on bodies begin select raise(fail, 'disk full'); end")
@@ -540,7 +534,7 @@ async def test_rule_10_an_intent_that_cannot_be_written_is_503_and_nothing_is_se
 
 
 @in_loop
-async def test_rule_20_an_identifier_belongs_to_one_payment(tmp_path: Path) -> None:
+async def test_an_identifier_belongs_to_one_payment(tmp_path: Path) -> None:
     def identify(value: Any) -> None:
         value["extensions"] = {"payment-identifier": {"info": {"required": False, "id": "order-0123456789abcdef"}}}
 
@@ -590,7 +584,7 @@ async def test_a_known_payment_is_served_while_the_vault_is_too_old_for_quotes(t
 
 
 @in_loop
-async def test_rule_3_any_signer_of_the_facilitator_may_be_echoed_and_no_other(tmp_path: Path) -> None:
+async def test_any_signer_of_the_facilitator_may_be_echoed_and_no_other(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         ours = home.buyer.pay().changed(lambda value: value["accepted"]["extra"].update(feePayer=OTHER_SIGNER))
         foreign = home.buyer.pay().changed(lambda value: value["accepted"]["extra"].update(feePayer=home.buyer.address))
@@ -611,7 +605,7 @@ async def test_the_facilitators_token_is_sent_and_never_shown(tmp_path: Path) ->
 
 
 @in_loop
-async def test_rule_18_every_step_of_the_path_is_told_so_that_a_process_can_be_killed_there(tmp_path: Path) -> None:
+async def test_every_step_is_reported_so_that_a_process_can_be_killed_there(tmp_path: Path) -> None:
     steps: list[str] = []
     async with gateway_app(tmp_path, step=steps.append) as home:
         payment = home.buyer.pay()
@@ -627,7 +621,7 @@ async def test_rule_18_every_step_of_the_path_is_told_so_that_a_process_can_be_k
 
 
 @in_loop
-async def test_rule_18_settle_is_sent_when_its_bytes_have_left(tmp_path: Path) -> None:
+async def test_settle_is_sent_when_its_bytes_have_left(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         arrived: list[bool] = []
 

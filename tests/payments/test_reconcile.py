@@ -34,7 +34,7 @@ def state_of(home: GatewayHarness, payment: Signed) -> tuple[str, str | None]:
 
 
 @in_loop
-async def test_rule_19_a_payment_found_later_is_settled_without_its_payer(tmp_path: Path) -> None:
+async def test_a_payment_found_later_is_settled_without_its_payer(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         payment = await unknown(home)
         home.upstream.land(payment.txid)
@@ -47,9 +47,7 @@ async def test_rule_19_a_payment_found_later_is_settled_without_its_payer(tmp_pa
 
 @pytest.mark.parametrize(("round_now", "state"), [(5_510, "intent"), (5_511, "refused")])
 @in_loop
-async def test_rule_19_absence_closes_a_payment_only_past_last_valid(
-    round_now: int, state: str, tmp_path: Path
-) -> None:
+async def test_absence_closes_a_payment_only_past_last_valid(round_now: int, state: str, tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         payment = await unknown(home)
         home.upstream.round = round_now
@@ -60,7 +58,7 @@ async def test_rule_19_absence_closes_a_payment_only_past_last_valid(
 
 
 @in_loop
-async def test_rule_19_no_clock_closes_a_payment_while_the_chain_cannot_be_asked(tmp_path: Path) -> None:
+async def test_no_clock_closes_a_payment_while_the_chain_cannot_be_asked(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         payment = await unknown(home)
         home.upstream.lookup_down = True
@@ -72,7 +70,7 @@ async def test_rule_19_no_clock_closes_a_payment_while_the_chain_cannot_be_asked
 
 
 @in_loop
-async def test_rule_15_without_an_indexer_an_unbroken_chain_of_404s_is_proof(tmp_path: Path) -> None:
+async def test_without_an_indexer_an_unbroken_chain_of_404s_is_proof(tmp_path: Path) -> None:
     async with gateway_app(tmp_path, indexer=False) as home:
         payment = await unknown(home)
         for home.upstream.round in (5_400, 5_511):
@@ -83,7 +81,7 @@ async def test_rule_15_without_an_indexer_an_unbroken_chain_of_404s_is_proof(tmp
 
 
 @in_loop
-async def test_rule_15_without_an_indexer_a_gap_over_900_rounds_proves_nothing(tmp_path: Path) -> None:
+async def test_without_an_indexer_a_gap_over_900_rounds_proves_nothing(tmp_path: Path) -> None:
     async with gateway_app(tmp_path, indexer=False) as home:
         payment = await unknown(home)
         for home.upstream.round in (5_901, 5_950, 7_000):
@@ -122,7 +120,7 @@ def test_a_watch_does_not_grow_on_an_unclear_lookup() -> None:
 
 
 @in_loop
-async def test_rule_19_payments_that_nothing_can_close_keep_no_other_from_its_turn(tmp_path: Path) -> None:
+async def test_payments_that_nothing_can_close_keep_no_other_from_its_turn(tmp_path: Path) -> None:
     async with gateway_app(tmp_path, indexer=False) as home:
         ledger = home.state.ledger.ledger
         names = [f"{number:052d}" for number in range(2 * PAGE + 1)]
@@ -164,10 +162,10 @@ class Rounds(Reconciler):
 
 @in_loop
 async def test_an_outage_of_the_ledger_is_one_line_and_not_one_each_second() -> None:
-    silent = LedgerUnavailable("the payments ledger does not answer")
+    outage = LedgerUnavailable("the payments ledger does not answer")
 
     with capture_logs() as logs, pytest.raises(asyncio.CancelledError):
-        await run_forever(Rounds(silent, silent, silent, None, silent), every_s=0)
+        await run_forever(Rounds(outage, outage, outage, None, outage), every_s=0)
 
     assert [line["event"] for line in logs] == ["unknown payments cannot be looked up"] * 2
 

@@ -51,7 +51,7 @@ def test_different_bodies_are_bounded_by_their_bytes_and_equal_ones_count_once()
 
 
 @in_loop
-async def test_rule_16_a_replay_touches_neither_the_ledger_nor_the_facilitator(tmp_path: Path) -> None:
+async def test_a_replay_touches_neither_the_ledger_nor_the_facilitator(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
         first = await home.send(payment)
