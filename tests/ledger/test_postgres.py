@@ -210,7 +210,8 @@ def test_a_settled_payment_is_delivered_while_the_server_hangs(server: Postgres,
                 status = paying.result()[0]
                 refused = first.present(unsettled)[0]
                 first.process.terminate()
-                code = first.process.wait(30)
+                first.process.join(30)
+                code = first.process.exitcode
     with gateway(on, EMI_LEDGER_URL=url) as second:
         again = [second.present(payment)[0], second.present(unsettled)[0]]
 
