@@ -180,9 +180,9 @@ def _decide_unanswered(record: Record, finding: Finding) -> Decision:
 
 
 def _deliver(record: Record, change: Change | None = None) -> Decision:
-    if record.awaits_body:
-        return Decision(Action.CHOOSE_BODY, change)
-    return Decision(Action.GONE if record.content is None else Action.DELIVER, change)
+    if record.content is not None:
+        return Decision(Action.DELIVER, change)
+    return Decision(Action.CHOOSE_BODY if record.awaits_body else Action.GONE, change)
 
 
 def _refuse(record: Record, change: Change | None = None) -> Decision:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
+import shutil
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -17,6 +21,7 @@ from gateway.devnet.app import build_devnet
 from gateway.devnet.ledger import FIRST_ROUND_AT, ROUND_S, Ledger
 from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.wallet import Key, SignedPayment, choose_option, new_key, read_challenge, sign_payment
+from gateway.ledger.store import Ledger as PaymentsLedger
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.upstream.http_client import HttpClient
 from gateway.wire.networks import DEVNET
@@ -105,6 +110,18 @@ class FaultHarness:
         return self.ledger.transaction(payment.txid) is not None
 
 
+@functools.cache
+def _first_start() -> Path:
+    """Make what every harness begins with, once in a process."""
+    folder = Path(tempfile.mkdtemp(prefix="first-start-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    (folder / "vault").mkdir()
+    write_vault(folder / "vault")
+    build_devnet(DevnetSettings(folder / "devnet.sqlite3"), now=lambda: BEGINS).state.ledger.close()
+    PaymentsLedger(folder / "payments.sqlite3").close()
+    return folder
+
+
 @asynccontextmanager
 async def harness(folder: Path, *, dead_address: bool = False, **settings: Any) -> AsyncIterator[FaultHarness]:
     """Open a harness in an empty folder.
@@ -116,8 +133,8 @@ async def harness(folder: Path, *, dead_address: bool = False, **settings: Any) 
     """
     clock = ManualClock()
     began = clock.monotonic()
-    (folder / "vault").mkdir(parents=True)
-    write_vault(folder / "vault")
+    # Databases and keys as a first start leaves them: to make them again each time is a second of syncs.
+    shutil.copytree(_first_start(), folder)
     devnet = build_devnet(DevnetSettings(folder / "devnet.sqlite3"), now=lambda: BEGINS + clock.monotonic() - began)
     proxy = FaultProxy(devnet)
     async with devnet.router.lifespan_context(devnet), proxy.running(), AsyncExitStack() as stack:

@@ -12,8 +12,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from gateway.errors import LedgerUnavailable
-from gateway.ledger.engine import CORRUPT, GONE
-from gateway.ledger.store import Ledger
+from gateway.ledger.store import CORRUPT, GONE, Ledger
 from gateway.ledger.thread import LedgerThread
 from tests.ledger.test_ledger import INTENT, ledger_with
 from tests.support.gateway_app import gateway_app, in_loop, until
