@@ -4,9 +4,9 @@
     ├── SourceError        the market source cannot be used at all
     ├── WeightsError       the brain's weights file is not the one expected
     ├── MemoryUnreadable   the memory cannot be opened or is of another schema
-    ├── PublishError       a release could not be written; the last one stands
+    ├── PublishError       a release could not be written; the last one stays current
     ├── LeadershipLost     another generator holds the lease; nothing more may be written here
-    └── LeaseUnreachable   the lease could not be asked for; nobody knows who holds it
+    └── LeaseUnreachable   the lease could not be reached; it is not known who holds it
 
 Caller mistakes are ValueError.
 """
@@ -31,7 +31,7 @@ class MemoryUnreadable(GeneratorError):
 
 
 class PublishError(GeneratorError):
-    """A release could not be written; the last one stands."""
+    """A release could not be written; the last one stays current."""
 
 
 class LeadershipLost(GeneratorError):

@@ -27,11 +27,11 @@ def bucket_or(otherwise: str, value: str) -> str:
     """Return an object store's URL in its one spelling.
 
     Args:
-        otherwise: what may stand there instead, for the message.
-        value: what stands there.
+        otherwise: what is valid too, for the message.
+        value: of the setting.
 
     Raises:
-        ValueError: it is no object store, or not one of the form.
+        ValueError: it is not an object store, or not one of the form.
     """
     if not is_bucket(value):
         forms = ", ".join(f"{scheme}://bucket/prefix" for scheme in SCHEMES)
@@ -51,7 +51,9 @@ class ArenaSettings(BaseModel):
     inbox_url: str | None = Field(
         None, description="Folder of ballots, or an object store such as s3://bucket/ballots; default STATE_DIR/inbox."
     )
-    address: str | None = Field(None, description="Algorand address that ballots are sent to; default: nobody's.")
+    address: str | None = Field(
+        None, description="Algorand address that ballots are sent to; default: one without a key."
+    )
 
     @field_validator("round_minutes")
     @classmethod
@@ -150,7 +152,7 @@ class GeneratorSettings(BaseSettings):
             return None
         parts = urlsplit(value)
         if parts.username or parts.password:
-            msg = "credentials do not belong in a URL: it stands in every answer"
+            msg = "credentials do not belong in a URL: it is in every answer"
             raise ValueError(msg)
         if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/") or parts.query:
             msg = "must be an origin such as https://example.org"

@@ -1,7 +1,7 @@
 """The brain's hourly predictions: one per asset and full hour, for its own record.
 
 Made in the ticks of the ten minutes before the hour; each such tick replaces what the one before it made, so the last
-tick before the start stands, whichever ticks were missed. From the start on nothing is made or changed.
+tick before the start counts, whichever ticks were missed. From the start on nothing is made or changed.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Final
 
 from generator.arena.numbers import published_triple
-from generator.arena.schedule import HOUR_MS, MINUTE_MS
-from generator.arena.settlement import PricePoint, change_bps, fix_price, moment, outcome_of
+from generator.arena.outcome import PricePoint, change_bps, fix_price, moment, outcome_of
+from generator.arena.timetable import HOUR_MS, MINUTE_MS
 from generator.arena.values import PredictionMade
 from generator.brain.forecast import Forecast
 from generator.catalog.formats import basis_points

@@ -82,7 +82,7 @@ def summary_of(lesson: Lesson, resolved: Round) -> str:
     """Tell a lesson in two plain sentences."""
     moved = f"{lesson.asset} moved {resolved.change_bps:+.1f} bps against a neutral band of {resolved.band_bps:.1f} bps"
     if lesson.pattern_type is PatternType.NO_CROWD:
-        said = "The brain said so; nobody voted." if lesson.brain_correct else "The brain did not say so; nobody voted."
+        said = "The brain said so; no one voted." if lesson.brain_correct else "The brain did not say so; no one voted."
     else:
         said = _WORDS[lesson.pattern_type]
     return f"{moved}: {lesson.actual_outcome}. {said}"

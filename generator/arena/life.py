@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Final
 
 from generator.arena.numbers import confidence_percent, published_triple
-from generator.arena.schedule import Slot, asset_of, round_id_of
+from generator.arena.outcome import Moment, PricePoint, change_bps, fix_price, moment, outcome_of
 from generator.arena.sealing import digest_of, forecast_of
-from generator.arena.settlement import Moment, PricePoint, change_bps, fix_price, moment, outcome_of
-from generator.arena.values import Round
+from generator.arena.timetable import Slot, asset_of, round_id_of
+from generator.arena.values import Event, Round
 from generator.brain.forecast import Forecast
-from generator.catalog.formats import basis_points
+from generator.catalog.formats import basis_points, iso
 from generator.catalog.words import Prediction, RoundPhase
 
 NO_FORECAST = "no forecast: the brain had none before the start"
@@ -121,3 +122,25 @@ def shown_at(current: Round, now_ms: int) -> Round:
 
 
 Forecaster = Callable[[str, int], Forecast | None]
+
+
+ROUND_OPENED: Final = "round_opened"
+
+
+def event_of(changed: Round, now_ms: int) -> Event | None:
+    """Describe what became of a round in this tick, nothing of a sealed forecast; None while it only waits."""
+    name = changed.round_id
+    texts = {
+        RoundPhase.OPEN: (ROUND_OPENED, f"Round {name} takes votes until {iso(changed.start_ms)}; forecast sealed."),
+        RoundPhase.LIVE: ("round_live", f"Round {name} is live; the brain's sealed forecast was {changed.prediction}."),
+        RoundPhase.RESOLVED: ("round_resolved", f"Round {name} ended {changed.outcome}."),
+        RoundPhase.VOID: ("round_void", f"Round {name} is void: {changed.void_reason}."),
+    }
+    found = texts.get(changed.phase)
+    return None if found is None else Event(now_ms, *found)
+
+
+def regime_event(before: str, after: str, now_ms: int) -> Event:
+    """Describe a change of the regime's label."""
+    words = [word.replace("_", " ") for word in (before, after)]
+    return Event(now_ms, "regime_changed", f"The market regime changed from {words[0]} to {words[1]}.")

@@ -8,14 +8,13 @@ from math import isfinite
 
 from gateway.wire.algorand import key_of
 from generator.arena.ballots import BallotFile
-from generator.arena.crowd import simulated_tally
 from generator.arena.hourly import HORIZON_MINUTES, hour_in_reach, judge, predict, void
 from generator.arena.lessons import lesson_of
-from generator.arena.life import Forecaster, advance, open_round, schedule_round, withdraw
-from generator.arena.schedule import Schedule, Slot, check_round_minutes, revise
-from generator.arena.settlement import PricePoint
-from generator.arena.stories import event_of, regime_event
+from generator.arena.life import Forecaster, advance, event_of, open_round, regime_event, schedule_round, withdraw
+from generator.arena.outcome import PricePoint
+from generator.arena.tally import simulated_tally
 from generator.arena.teacher import PredictionChange, RoundChange
+from generator.arena.timetable import Slot, Timetable, check_round_minutes, revise
 from generator.arena.values import Event, Lesson, PredictionMade, Round, Tally
 from generator.brain.forecast import Forecast
 from generator.catalog.assets import ASSETS
@@ -39,7 +38,7 @@ class ArenaConfig:
         address: where ballots are addressed.
         genesis_hash: of the network that ballots are signed for, standard base64.
         seed: of the simulated crowd.
-        simulated_crowd: whether a made-up, labelled crowd votes (simulated source only).
+        simulated_crowd: whether a simulated, labelled crowd votes (simulated source only).
         hourly_assets: who gets an hourly prediction.
 
     Raises:
@@ -86,7 +85,7 @@ class PlayState:
     """What the memory holds before the tick.
 
     Args:
-        schedule: None before the very first tick.
+        timetable: None before the very first tick.
         last_start_ms: latest start of any stored round.
         taken: starts of stored rounds that lie in the future.
         active: rounds scheduled, open or live.
@@ -101,7 +100,7 @@ class PlayState:
         retracted: likewise, hourly predictions with an outcome.
     """
 
-    schedule: Schedule | None = None
+    timetable: Timetable | None = None
     last_start_ms: int | None = None
     taken: frozenset[int] = frozenset()
     active: tuple[Round, ...] = ()
@@ -129,7 +128,7 @@ class Lock:
 class PlayResult:
     """What the tick changes."""
 
-    schedule: Schedule
+    timetable: Timetable
     rounds: tuple[RoundChange, ...]
     predictions: tuple[PredictionChange, ...]
     lessons: tuple[Lesson, ...]
@@ -139,7 +138,7 @@ class PlayResult:
 
 def play(state: PlayState, inputs: PlayInputs) -> PlayResult:
     """Move every round and prediction on by one tick. The same tick again changes nothing."""
-    schedule = revise(state.schedule, inputs.config.round_minutes, inputs.now_ms, state.last_start_ms)
+    timetable = revise(state.timetable, inputs.config.round_minutes, inputs.now_ms, state.last_start_ms)
     judged = [(made, _judged(made, inputs, state.published_ms)) for made in state.pending]
     judged += [(made, void(made, SET_BACK)) for made in state.retracted]
     rounds = _move_rounds(state, inputs)
@@ -149,10 +148,10 @@ def play(state: PlayState, inputs: PlayInputs) -> PlayResult:
         if after.phase is RoundPhase.RESOLVED
     )
     last = _LastOutcomes(state, [after for _, after in rounds], [after for _, after in judged])
-    rounds = _open_rounds(state, inputs, schedule, rounds, last)
+    rounds = _open_rounds(state, inputs, timetable, rounds, last)
     changed = tuple((before, after) for before, after in rounds if before != after)
     return PlayResult(
-        schedule=schedule,
+        timetable=timetable,
         rounds=changed,
         predictions=_predictions(inputs, judged, state.begun, last),
         lessons=lessons,
@@ -221,19 +220,19 @@ def _moved(item: Round, inputs: PlayInputs, published_ms: int | None) -> Round:
 
 
 def _open_rounds(
-    state: PlayState, inputs: PlayInputs, schedule: Schedule, rounds: list[RoundChange], last: LastOutcome
+    state: PlayState, inputs: PlayInputs, timetable: Timetable, rounds: list[RoundChange], last: LastOutcome
 ) -> list[RoundChange]:
     """Schedule the next slot's round if it is new, and open what is scheduled as soon as the brain has a forecast."""
-    slot = schedule.next_slot(inputs.now_ms)
+    slot = timetable.next_slot(inputs.now_ms)
     opened = list(rounds)
     if slot.start_ms not in state.taken:
         fresh = schedule_round(slot, inputs.config.assets, opens_ms=inputs.now_ms, warm_up=inputs.warm_up)
         opened.append((None, fresh))
-    return [(before, _try_open(_lived(after, inputs), inputs, last)) for before, after in opened]
+    return [(before, _try_open(_reopened(after, inputs), inputs, last)) for before, after in opened]
 
 
-def _lived(item: Round, inputs: PlayInputs) -> Round:
-    """Take what a stepped clock sealed of a round that is still to come back: it opens again, for real, in this tick."""
+def _reopened(item: Round, inputs: PlayInputs) -> Round:
+    """Withdraw what a backtest sealed of a round that is still to come: it opens again, live, in this tick."""
     to_come = item.phase in {RoundPhase.SCHEDULED, RoundPhase.OPEN} and inputs.now_ms < item.start_ms
     if inputs.warm_up or not item.warm_up or not to_come:
         return item
@@ -303,8 +302,8 @@ def _locks(state: PlayState, inputs: PlayInputs, changed: Sequence[RoundChange])
 
 
 def _events(state: PlayState, inputs: PlayInputs, changed: Sequence[RoundChange]) -> tuple[Event, ...]:
-    lived = [after for before, after in changed if before is None or before.outcome is None or not after.warm_up]
-    events = [event_of(after, inputs.now_ms) for after in lived]
+    shown = [after for before, after in changed if before is None or before.outcome is None or not after.warm_up]
+    events = [event_of(after, inputs.now_ms) for after in shown]
     if inputs.regime is not None and state.last_regime not in {None, inputs.regime[0]}:
         events.append(regime_event(state.last_regime or "", inputs.regime[0], inputs.now_ms))
     return tuple(event for event in events if event is not None)

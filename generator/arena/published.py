@@ -8,9 +8,9 @@ from typing import Any
 
 from generator.arena.lessons import learning_score, pattern_of, shared_intelligence_score
 from generator.arena.numbers import Triple
+from generator.arena.outcome import change_bps, outcome_of
 from generator.arena.scores import Case
 from generator.arena.sealing import digest_of, forecast_of
-from generator.arena.settlement import change_bps, outcome_of
 from generator.arena.tally import consensus_of
 from generator.arena.values import Lesson, Round, Tally
 from generator.catalog.formats import iso
@@ -26,7 +26,7 @@ def published_round(
         finished: resolved or void.
         tally: all counted votes at the close, the simulated ones included.
         lesson: of a resolved round.
-        simulated: the part of `tally` that the demo made up.
+        simulated: the part of `tally` that the demo simulated.
     """
     revealed = finished.probabilities is not None
     return {
@@ -109,7 +109,7 @@ def _votes_complaint(row: Mapping[str, Any]) -> str | None:
     for choice in ("bullish", "bearish", "neutral"):
         votes, simulated = row["votes"][choice], row["simulated_votes"][choice]
         if type(votes) is not int or type(simulated) is not int or not 0 <= simulated <= votes:
-            return f"{choice} votes {votes!r}, of which simulated {simulated!r}, cannot be"
+            return f"{choice} votes {votes!r}, of which simulated {simulated!r}, are invalid"
     return None
 
 

@@ -1,9 +1,11 @@
-"""What the counted ballots say together."""
+"""Votes of a round counted, and the simulated votes of the demo."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from math import log
+from typing import Final
 
 from generator.arena.values import Tally
 from generator.catalog.words import Consensus, Prediction
@@ -34,7 +36,7 @@ def consensus_of(tally: Tally) -> Consensus:
 
 
 def disagreement_score(tally: Tally) -> float:
-    """Return 100 x entropy of the shares / ln 3, one decimal: 0 all agree or nobody voted, 100 evenly split."""
+    """Return 100 x entropy of the shares / ln 3, one decimal: 0 all agree or no one voted, 100 evenly split."""
     shares = [count / tally.total for count in (tally.bullish, tally.bearish, tally.neutral) if count]
     return round(100 * -sum(share * log(share) for share in shares) / log(3), 1) + 0.0
 
@@ -47,3 +49,28 @@ def share_of(tally: Tally, word: Prediction) -> float:
         Prediction.NEUTRAL: tally.neutral,
     }
     return counts[word] / tally.total if tally.total else 0.0
+
+
+# People lean to the hopeful answer and seldom choose the middle one, although it is right as often as the others.
+MEAN_SHARES: Final = (0.48, 0.30, 0.22)  # bullish, bearish, neutral
+SWING: Final = 0.5  # each round's mood stretches each share by up to this part
+
+
+def simulated_tally(seed: int, round_id: str) -> Tally:
+    """Simulate the votes of one round.
+
+    Returns:
+        Between 12 and 90 votes; the same for the same arguments.
+    """
+    draws = _draws(seed, round_id)
+    voters = 12 + int(draws[0] * 79)
+    stretched = [share * (1 + SWING * (2 * draw - 1)) for share, draw in zip(MEAN_SHARES, draws[1:4], strict=True)]
+    bullish = round(voters * stretched[0] / sum(stretched))
+    bearish = min(voters - bullish, round(voters * stretched[1] / sum(stretched)))
+    return Tally(bullish, bearish, voters - bullish - bearish)
+
+
+def _draws(seed: int, round_id: str) -> tuple[float, ...]:
+    """Four numbers in [0, 1) from a hash: the same on every machine and Python."""
+    digest = hashlib.sha256(f"emi-simulated-crowd:{seed}:{round_id}".encode()).digest()
+    return tuple(int.from_bytes(digest[i : i + 8], "big") / 2**64 for i in (0, 8, 16, 24))

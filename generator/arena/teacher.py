@@ -1,13 +1,13 @@
-"""Running counts over lessons and rounds, and what is shown of them."""
+"""Running totals over rounds, predictions and lessons, and what is shown of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
-from generator.arena.patterns import PatternSums
 from generator.arena.scores import Case, Sums, case_of, track_record, wilson
-from generator.arena.values import Lesson, PredictionMade, Rehearsal, Round, TeacherMetrics, TrackRecord
+from generator.arena.values import Lesson, Pattern, PredictionMade, Rate, Rehearsal, Round, TeacherMetrics, TrackRecord
 from generator.catalog.words import PatternType, RoundPhase
 
 
@@ -48,6 +48,79 @@ class LessonSums:
         )
 
 
+ALL: Final = "all rounds with a crowd"
+AGREED: Final = "brain and crowd said the same"
+DIFFERED: Final = "brain and crowd did not say the same"
+ENOUGH: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSums:
+    """Counts over the rounds of one group; immutable."""
+
+    rounds: int = 0
+    brain: int = 0
+    crowd: int = 0
+    both_wrong: int = 0
+
+    def plus(self, lesson: Lesson) -> GroupSums:
+        """Count one more round with a crowd."""
+        return GroupSums(
+            self.rounds + 1,
+            self.brain + lesson.brain_correct,
+            self.crowd + lesson.crowd_correct,
+            self.both_wrong + (lesson.pattern_type is PatternType.BOTH_WRONG),
+        )
+
+
+Groups = Mapping[str, GroupSums]
+
+
+@dataclass(frozen=True, slots=True)
+class PatternSums:
+    """The groups; immutable, kept in step round by round."""
+
+    groups: Groups = field(default_factory=dict)
+
+    def plus(self, lesson: Lesson, regime_mode: str | None) -> PatternSums:
+        """Count a lesson in every group that it belongs to; one without a crowd in none."""
+        if lesson.pattern_type is PatternType.NO_CROWD:
+            return self
+        names = [ALL, AGREED if lesson.agreement else DIFFERED, f"asset {lesson.asset}"]
+        if regime_mode is not None:
+            names.append(f"market mode {regime_mode} at sealing")
+        more = {name: self.groups.get(name, GroupSums()).plus(lesson) for name in names}
+        return PatternSums({**self.groups, **more})
+
+    def patterns(self) -> tuple[Pattern, ...]:
+        """Return the groups, the three general ones first, the others by name."""
+        first = [name for name in (ALL, AGREED, DIFFERED) if name in self.groups]
+        rest = sorted(name for name in self.groups if name not in first)
+        return tuple(_pattern(name, self.groups[name]) for name in (*first, *rest))
+
+
+def _pattern(name: str, sums: GroupSums) -> Pattern:
+    brain, crowd = wilson(sums.brain, sums.rounds), wilson(sums.crowd, sums.rounds)
+    return Pattern(name, sums.rounds, brain, crowd, wilson(sums.both_wrong, sums.rounds), finding(name, brain, crowd))
+
+
+def finding(name: str, brain: Rate, crowd: Rate) -> str:
+    """Say what a group shows; intervals that overlap show nothing."""
+    if brain.n < ENOUGH:
+        return f"{brain.n} rounds: fewer than {ENOUGH}, too few to tell."
+    if name == AGREED:
+        return f"When both said the same they were right in {brain.percent:g} % of {brain.n} rounds."
+    if (brain.low_percent or 0) > (crowd.high_percent or 0):
+        return (
+            f"The brain was right more often than the crowd over {brain.n} rounds; the 95 % intervals do not overlap."
+        )
+    if (crowd.low_percent or 0) > (brain.high_percent or 0):
+        return (
+            f"The crowd was right more often than the brain over {brain.n} rounds; the 95 % intervals do not overlap."
+        )
+    return f"Neither was right more often than the other over {brain.n} rounds: the difference could be chance."
+
+
 RoundChange = tuple[Round | None, Round]
 PredictionChange = tuple[PredictionMade | None, PredictionMade]
 
@@ -62,7 +135,7 @@ class RunningTotals:
     lessons_live: LessonSums = field(default_factory=LessonSums)
     arena: Sums = field(default_factory=Sums)
     hourly: Sums = field(default_factory=Sums)
-    arena_live: Sums = field(default_factory=Sums)  # without what a stepped clock made: what the log can show
+    arena_live: Sums = field(default_factory=Sums)  # without the backtest: what the log can show
     hourly_live: Sums = field(default_factory=Sums)
     patterns: PatternSums = field(default_factory=PatternSums)
 
@@ -78,17 +151,19 @@ class RunningTotals:
         for was, round_now in rounds:
             totals = totals._with_round(was, round_now)
             modes[round_now.round_id] = round_now.regime_mode
-        hourly, lived = totals.hourly, totals.hourly_live
+        hourly, live = totals.hourly, totals.hourly_live
         for made_before, made in predictions:
             before, now = case_of(made_before) if made_before else None, case_of(made)
             hourly = hourly.moved(before, now)
-            lived = lived.moved(_live_only(before), _live_only(now))
-        told, seen, patterns = totals.lessons, totals.lessons_live, totals.patterns
+            live = live.moved(_live_only(before), _live_only(now))
+        lessons_all, live_only, patterns = totals.lessons, totals.lessons_live, totals.patterns
         for lesson in lessons:
-            told = told.plus(lesson)
-            seen = seen if lesson.warm_up else seen.plus(lesson)
+            lessons_all = lessons_all.plus(lesson)
+            live_only = live_only if lesson.warm_up else live_only.plus(lesson)
             patterns = patterns.plus(lesson, modes.get(lesson.round_id))
-        return replace(totals, hourly=hourly, hourly_live=lived, lessons=told, lessons_live=seen, patterns=patterns)
+        return replace(
+            totals, hourly=hourly, hourly_live=live, lessons=lessons_all, lessons_live=live_only, patterns=patterns
+        )
 
     def _with_round(self, before: Round | None, now: Round) -> RunningTotals:
         phases = dict(self.phases)
@@ -105,11 +180,11 @@ class RunningTotals:
         )
 
     def arena_record(self) -> TrackRecord:
-        """The rounds' scores, of what was lived through."""
+        """The rounds' scores, of live rounds and hours."""
         return track_record("arena", self.arena_live, warm_up=self.arena.resolved - self.arena_live.resolved)
 
     def hourly_record(self) -> TrackRecord:
-        """The hourly forecasts' scores, of what was lived through."""
+        """The hourly forecasts' scores, of live rounds and hours."""
         return track_record("hourly", self.hourly_live, warm_up=self.hourly.resolved - self.hourly_live.resolved)
 
     def rehearsal(self) -> Rehearsal | None:

@@ -134,7 +134,7 @@ class TrackRecord:
     predictions: int
     resolved: int
     void: int
-    warm_up: int  # how many more a stepped clock made before the start: counted apart, not in `resolved`
+    warm_up: int  # how many more were backtested before the start: counted apart, not in `resolved`
     hit: Rate
     brier: float | None
     log_score: float | None
@@ -178,7 +178,7 @@ class TeacherMetrics:
 
 @dataclass(frozen=True, slots=True)
 class RecordCrowd:
-    """The crowd in which a voter counts by their record; shares 0..1, all 0 when nobody has one."""
+    """The crowd in which a voter counts by their record; shares 0..1, all 0 when no one has one."""
 
     voters: int
     bullish: float
@@ -237,7 +237,7 @@ class LockedCrowd:
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """Scores of what a stepped clock made before the start; they stand apart from those that count."""
+    """Scores of the backtest before the start, apart from those that count."""
 
     hourly: TrackRecord
     arena: TrackRecord
@@ -253,7 +253,7 @@ class ArenaView:
     lessons: tuple[Lesson, ...]  # newest first, at most 20
     events: tuple[Event, ...]  # newest first, at most 10
     teacher: TeacherMetrics
-    arena_record: TrackRecord  # of what was lived through; `rehearsal` has the rest
+    arena_record: TrackRecord  # live; `rehearsal` has the backtest
     hourly_record: TrackRecord
     rounds: dict[RoundPhase, int] = field(default_factory=dict)
     rounds_warm_up: int = 0
@@ -262,11 +262,11 @@ class ArenaView:
     void_rate_percent: float | None = None
     log_size: int = 0
     checkpoint_digest: str | None = None
-    live_simulated_tally: Tally = field(default_factory=Tally)  # the part of `live_tally` that the demo made up
+    live_simulated_tally: Tally = field(default_factory=Tally)  # the part of `live_tally` that the demo simulated
     crowd: LockedCrowd | None = None  # of the live round
     patterns: tuple[Pattern, ...] = ()
     leaderboard: Leaderboard = field(default_factory=Leaderboard)
-    lived: TeacherMetrics | None = None  # as `teacher`, without the rehearsal
+    teacher_live: TeacherMetrics | None = None  # as `teacher`, without the rehearsal
     rehearsal: Rehearsal | None = None  # None where there was none
     verdicts: tuple[BallotVerdict, ...] = ()  # of the ballots read in this tick; never published
     refused: dict[str, int] = field(default_factory=dict)  # ballots newly refused in this tick, by reason

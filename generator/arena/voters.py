@@ -1,6 +1,6 @@
 """What is known of voters: their record, a crowd in which only a record counts, bursts of votes, the leaderboard.
 
-Anyone can make any number of addresses, so the plain count is no poll. `by_record` gives an address influence only
+Anyone can make any number of addresses, so the plain count is not a poll. `by_record` gives an address influence only
 for rounds in which it was right more often than chance, so a new address has none; bursts are shown, not removed.
 """
 
@@ -44,7 +44,7 @@ class CountedVote:
 
 
 def influence(voter: Voter | None) -> float:
-    """Return how far a voter's hit rate, drawn towards a third, stands above a third; 0 without a record."""
+    """Return how far a voter's hit rate, drawn towards a third, is above a third; 0 without a record."""
     if voter is None:
         return 0.0
     shrunk = (voter.hits + PRIOR_ROUNDS / 3) / (voter.resolved + PRIOR_ROUNDS)

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from generator.market.values import BAR_FIELDS, BarFrame, FloatArray
+from generator.market.bars import BAR_FIELDS, BarFrame, FloatArray
 
 _PARKINSON: Final = 1.0 / (4.0 * np.log(2.0))
 _LARGEST: Final = 1e18  # of any amount; beyond it a number is garbage and its square overflows

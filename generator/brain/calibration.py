@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from generator.brain.smoothing import clipped
-from generator.market.values import FloatArray
+from generator.market.bars import FloatArray
 
 USUAL: Final = 0.7  # mean of the highest chance on the markets that taught
 KEEP: Final = 0.5 ** (1.0 / (7 * 48))  # of the clarity each half hour: a half-life of a week

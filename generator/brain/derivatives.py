@@ -10,7 +10,7 @@ import numpy as np
 from generator.brain.liquidity import hysteresis
 from generator.brain.smoothing import HOUR_BARS, Pace, rates
 from generator.catalog.words import DerivativesState, DerivativesVote
-from generator.market.values import FloatArray
+from generator.market.bars import FloatArray
 
 _USUAL: Final = 0.0001  # funding per 8 hours in a balanced market (its interest-rate part)
 # Funding away from the usual; log change of open interest against about half a day.

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from generator.brain.calibration import softmax
 from generator.brain.features import AT, Features
 from generator.brain.smoothing import DAY_BARS, clipped
-from generator.market.values import BAR_MS, FloatArray
+from generator.market.bars import BAR_MS, FloatArray
 
 _TRENDS: Final = slice(AT["trend_1h"], AT["trend_20h"] + 1)
 _SHORT, _LONG, _VOLUME = AT["volatility_30m"], AT["volatility_18h"], AT["volume"]
@@ -178,7 +178,7 @@ class Direction:
         self.due[slot] = close_ms + HORIZON_MINUTES[horizon] * 60_000
 
     def _learn(self, horizon: int, row: FloatArray, log_close: FloatArray) -> None:
-        """Score the experts on what came true, then move the base rates and the online logit."""
+        """Score the experts on the outcome, then move the base rates and the online logit."""
         moves = log_close - row[INPUTS]
         known = np.isfinite(moves)
         whole = np.count_nonzero(known) == known.size

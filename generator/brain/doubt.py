@@ -1,4 +1,4 @@
-"""Doubt in the data: which faults an asset shows now, and what they take off what is said of it.
+"""Doubt in the data: which faults an asset shows now, and how far they lower the confidence in it.
 
 The models cannot know that a source is stuck, hung or wrong: most of their inputs look as usual. A fault in one
 field is a reason to trust the others less. How much less is judgement, not a measured chance, and on data without a
@@ -17,7 +17,7 @@ from generator.brain.smoothing import DAY_BARS, HOUR_BARS
 from generator.brain.volatility import IDLE_BARS, STILL_BARS
 from generator.catalog.text import readings
 from generator.catalog.words import Prediction, RegimeLabel
-from generator.market.values import FloatArray
+from generator.market.bars import FloatArray
 
 # How much of what is claimed a fault takes away.
 _GONE: Final = 0.5

@@ -23,7 +23,7 @@ from generator.brain.smoothing import HOUR_BARS
 from generator.brain.structure import Structure
 from generator.brain.volatility import Volatility
 from generator.brain.weights import Weights
-from generator.market.values import BAR_MS, BarFrame, FloatArray
+from generator.market.bars import BAR_MS, BarFrame, FloatArray
 
 HORIZON_LIMITS: Final = (15, 90)
 _SHOWN_MINUTES: Final = 60  # horizon of the forecasts in a reading

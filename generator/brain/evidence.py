@@ -71,13 +71,13 @@ class Findings:
     """The six families for one asset and what they come to.
 
     Args:
-        said: the call, which families point up and which down, and what else stands out, as readings.
+        summary: the call, which families point up and which down, and what else stands out, as sentences.
     """
 
     evidence: tuple[Evidence, ...]
     agreement: float | None
     coverage: float
-    said: str
+    summary: str
 
 
 def breadth_lean(rose: int, fell: int, known: int) -> int | None:
@@ -105,9 +105,9 @@ def gather(words: Words) -> Findings:
         sides[FAMILIES.index("volatility")] = Side.NEUTRAL  # it says how far, never which way
     evidence = tuple(Evidence(*one) for one in zip(FAMILIES, sides, texts, strict=True))
     up, down = (tuple(f for f, lean in zip(FAMILIES, leans, strict=True) if lean == sign) for sign in (1, -1))
-    said = [labels.LEAN[words.bias].reading, readings.pointing(up, down)]
-    said += readings.standing_out(words.volatility, words.liquidity, words.derivatives)
-    return Findings(evidence, agreement_of(evidence), coverage_of(evidence), " ".join(said))
+    sentences = [labels.LEAN[words.bias].reading, readings.pointing(up, down)]
+    sentences += readings.standing_out(words.volatility, words.liquidity, words.derivatives)
+    return Findings(evidence, agreement_of(evidence), coverage_of(evidence), " ".join(sentences))
 
 
 def agreement_of(evidence: tuple[Evidence, ...]) -> float | None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from generator.brain.smoothing import DAY_BARS, Pace, rates
 from generator.brain.volatility import Volatility
-from generator.market.values import FloatArray
+from generator.market.bars import FloatArray
 
 TREND_HALF_LIVES: Final = (12, 36, 96, 240, 576)  # 1, 3, 8, 20, 48 hours
 _LOG_HALF_LIVES: Final = (6, 24, 72, 216, 7 * DAY_BARS, 30 * DAY_BARS)  # of log volatility

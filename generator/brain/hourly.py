@@ -10,7 +10,7 @@ import numpy as np
 from generator.brain.derivatives import Derivatives
 from generator.catalog.text.labels import DERIVATIVES
 from generator.catalog.words import DerivativesState, DerivativesVote, Trend
-from generator.market.values import BAR_MS, BarFrame, FloatArray
+from generator.market.bars import BAR_MS, BarFrame, FloatArray
 
 HOUR_MS: Final = 3_600_000
 HOURS: Final = 24

@@ -13,7 +13,7 @@ from generator.brain.reading import AssetReading, BrainReading
 from generator.brain.regime import REGIMES
 from generator.brain.weights import Weights
 from generator.catalog.words import READ_BIAS, READ_DERIVATIVES, READ_LIQUIDITY
-from generator.market.values import BAR_FIELDS, BarFrame
+from generator.market.bars import BAR_FIELDS, BarFrame
 
 ARENA_MINUTES: Final = 15
 _SHORT: Final = {"open": "o", "high": "h", "low": "l", "close": "c", "volume": "v"}

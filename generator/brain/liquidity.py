@@ -9,7 +9,7 @@ import numpy as np
 
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS, Pace, rates
 from generator.catalog.words import LiquidityContext
-from generator.market.values import FloatArray
+from generator.market.bars import FloatArray
 
 MIN_BARS: Final = HOUR_BARS
 _WORDS: Final = {-1: LiquidityContext.THIN, 0: LiquidityContext.NORMAL, 1: LiquidityContext.DEEP}

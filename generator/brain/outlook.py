@@ -9,7 +9,7 @@ import numpy as np
 
 from generator.brain.smoothing import DAY_BARS, Pace, rates
 from generator.catalog.words import VolatilityWord
-from generator.market.values import FloatArray
+from generator.market.bars import FloatArray
 
 MIN_BARS: Final = DAY_BARS
 _LEAST_SPREAD: Final = 0.08

@@ -234,7 +234,7 @@ def _asset(name: str, column: int, parts: Parts) -> AssetReading:
         agreement=evidence.agreement,
         coverage=evidence.coverage,
         evidence=evidence.evidence,
-        summary=readings.asset_summary(name, structure, changed, evidence.said),
+        summary=readings.asset_summary(name, structure, changed, evidence.summary),
         limitations=_limits(column, parts, words),
         book_lean=words.book,
     )

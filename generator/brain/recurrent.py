@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from generator.brain.smoothing import clipped
-from generator.market.values import FloatArray
+from generator.market.bars import FloatArray
 
 INPUT_LIMIT: Final = 3.0  # standard deviations; inputs beyond it, unlike any in training, are clipped
 

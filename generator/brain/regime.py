@@ -12,7 +12,7 @@ from generator.brain.calibration import KEEP, PLAIN, USUAL, Calibration, softmax
 from generator.brain.recurrent import Pair, Recurrent
 from generator.brain.smoothing import rates
 from generator.catalog.words import RegimeLabel
-from generator.market.values import BAR_MS, FloatArray
+from generator.market.bars import BAR_MS, FloatArray
 
 REGIMES: Final = (RegimeLabel.RISK_ON, RegimeLabel.RISK_OFF, RegimeLabel.RANGE, RegimeLabel.HIGH_VOLATILITY)
 LABELS: Final = (*REGIMES, RegimeLabel.TRANSITION)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from generator.market.values import BAR_MS, FloatArray
+from generator.market.bars import BAR_MS, FloatArray
 
 HOUR_BARS = 3_600_000 // BAR_MS
 DAY_BARS = 24 * HOUR_BARS

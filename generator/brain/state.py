@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from generator.market.values import FloatArray
+from generator.market.bars import FloatArray
 
 FORMAT: Final = 1
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from generator.brain.features import AT, Features
 from generator.brain.liquidity import hysteresis
 from generator.catalog.words import MarketStructure, Trend
-from generator.market.values import BAR_MS, FloatArray
+from generator.market.bars import BAR_MS, FloatArray
 
 HOUR_MS: Final = 3_600_000
 HOURS: Final = 24

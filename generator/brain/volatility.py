@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS, Pace, clipped, rates
-from generator.market.values import BAR_MS, FloatArray
+from generator.market.bars import BAR_MS, FloatArray
 
 HORIZON_BARS: Final = (3, 12, 48)  # 15 minutes, 1 hour, 4 hours
 HALF_LIVES: Final = (6, 24, 72, 216)  # 30 minutes, 2, 6 and 18 hours

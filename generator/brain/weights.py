@@ -16,7 +16,7 @@ from generator.brain.features import REGIME_INPUTS
 from generator.brain.recurrent import Recurrent
 from generator.brain.regime import FilterSettings
 from generator.errors import WeightsError
-from generator.market.values import FloatArray
+from generator.market.bars import FloatArray
 
 FORMAT: Final = "emi-brain-weights"
 VERSION: Final = 3

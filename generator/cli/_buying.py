@@ -187,7 +187,7 @@ async def _ask_node(http: aiohttp.ClientSession, devnet_url: str) -> tuple[Netwo
     for network in IDENTITIES.values():
         if params.get("genesis-hash") == network.genesis_hash:
             return network, int(params["last-round"])
-    raise BuyError(f"{devnet_url} is no devnet of this service: genesis {params.get('genesis-id')}")
+    raise BuyError(f"{devnet_url} is not a devnet of this service: genesis {params.get('genesis-id')}")
 
 
 async def _get_json(http: aiohttp.ClientSession, url: str, what: str) -> dict[str, Any]:
@@ -196,8 +196,8 @@ async def _get_json(http: aiohttp.ClientSession, url: str, what: str) -> dict[st
             if answer.status != 200:
                 hint = "; tell it with --devnet-url" if answer.status == 404 else ""
                 raise BuyError(f"nothing was paid: {what} answered {answer.status}: {await _reason(answer)}{hint}")
-            told: dict[str, Any] = await answer.json()
-            return told
+            body: dict[str, Any] = await answer.json()
+            return body
     except (aiohttp.ClientError, TimeoutError, ValueError) as problem:
         line = f"nothing was paid: {what} at {url} does not answer ({_words(problem)}); tell it with --devnet-url"
         raise BuyError(line) from problem
@@ -250,26 +250,26 @@ def _refused(purchases: Purchases, signed: Purchase, answer: aiohttp.ClientRespo
 
 def _receipt(answer: aiohttp.ClientResponse) -> dict[str, Any] | None:
     try:
-        told = json.loads(base64.b64decode(answer.headers["PAYMENT-RESPONSE"], validate=True))
+        receipt = json.loads(base64.b64decode(answer.headers["PAYMENT-RESPONSE"], validate=True))
     except (KeyError, ValueError, binascii.Error):
         return None
-    return told if isinstance(told, dict) else None
+    return receipt if isinstance(receipt, dict) else None
 
 
 async def _reason(answer: aiohttp.ClientResponse) -> str:
     """Return the one line that an error body has for people."""
     raw = await answer.content.read(MAX_BODY)
     try:
-        told = json.loads(raw)
-        line = str(told.get("detail") or told.get("error") or told.get("message") or answer.reason)
+        body = json.loads(raw)
+        line = str(body.get("detail") or body.get("error") or body.get("message") or answer.reason)
     except (ValueError, AttributeError):
         line = str(answer.reason)
     return " ".join(line.split())[:300]
 
 
 def _retry_after(answer: aiohttp.ClientResponse) -> float:
-    told = answer.headers.get("Retry-After", "")
-    return min(max(float(told), 0.1), LONGEST_WAIT_S) if told.isdigit() else DEFAULT_WAIT_S
+    retry_s = answer.headers.get("Retry-After", "")
+    return min(max(float(retry_s), 0.1), LONGEST_WAIT_S) if retry_s.isdigit() else DEFAULT_WAIT_S
 
 
 def _words(problem: BaseException) -> str:

@@ -39,8 +39,8 @@ class Published:
         """
         if isinstance(self.where, str):
             try:
-                told = json.loads(self._fetch("/status.json") or b"{}")
-                number = str(told["generation"])
+                status = json.loads(self._fetch("/status.json") or b"{}")
+                number = str(status["generation"])
             except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException):
                 return
             if number.isdigit():
@@ -76,7 +76,7 @@ class Published:
 
     @staticmethod
     def _open(folder: Path, path: str) -> bytes | None:
-        # Files that are put once lie beside the releases: under the site's folder, or above `current`.
+        # Immutable files lie next to the releases: under the site's folder, or above `current`.
         for base in (folder, folder / "current", folder / "once", folder.parent / "once"):
             file = base / path.lstrip("/")
             if file.is_file():
@@ -105,7 +105,7 @@ def read_json(site: Published, path: str = "/arena/rounds.json") -> Any:
 
 def _fetch(url: str) -> bytes:
     if urlsplit(url).scheme not in {"http", "https"}:
-        raise PublishedError(f"{url!r} is no origin; write e.g. http://127.0.0.1:8402")
+        raise PublishedError(f"{url!r} is not a valid origin; write e.g. http://127.0.0.1:8402")
     request = urllib.request.Request(url, headers={"User-Agent": "emi"})  # noqa: S310  scheme checked above
     with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310
         body: bytes = answer.read(MAX_BODY_BYTES)

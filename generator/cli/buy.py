@@ -77,8 +77,8 @@ def product_named(name: str) -> Product:
     raise GeneratorError(f"{name!r} is not for sale; products are {', '.join(one.buy_name for one in PRODUCTS)}")
 
 
-def _devnet_origin(told: str | None, origin: str, settings: GatewaySettings) -> str:
-    """Return the devnet's origin: as told, else the facilitator's, the running one's, the port after the gateway's."""
+def _devnet_origin(given: str | None, origin: str, settings: GatewaySettings) -> str:
+    """Return the devnet's origin: as given, else the facilitator's, the running one's, the port after the gateway's."""
     from urllib.parse import urlsplit
 
     from gateway.devnet.settings import running_devnet
@@ -86,7 +86,7 @@ def _devnet_origin(told: str | None, origin: str, settings: GatewaySettings) -> 
     from generator.errors import GeneratorError
 
     facilitator = settings.facilitator_url
-    found = told or (facilitator.removesuffix("/facilitator") if facilitator else None)
+    found = given or (facilitator.removesuffix("/facilitator") if facilitator else None)
     found = found or running_devnet(settings.state_dir) or f"http://127.0.0.1:{(urlsplit(origin).port or 0) + 1}"
     parts = urlsplit(found)
     if parts.scheme not in {"http", "https"} or not is_loopback(parts.hostname or ""):

@@ -61,7 +61,7 @@ def make(target: Path, npm: str, environment: Mapping[str, str]) -> Path:
         environment: for npm and node.
 
     Raises:
-        GeneratorError: npm is missing or fails, or nothing usable came out; the old script stands.
+        GeneratorError: npm is missing or fails, or nothing usable came out; the old script stays.
 
     Returns:
         The script.
@@ -95,7 +95,7 @@ def _bundle(work: Path, npm: str, environment: Mapping[str, str]) -> bytes:
 
 
 def _run(command: Sequence[str], work: Path, environment: Mapping[str, str], timeout_s: float) -> None:
-    """Run one tool; its last lines are told when it fails."""
+    """Run one tool; its last lines are the error when it fails."""
     what = Path(command[0]).name
     try:
         done = subprocess.run(  # noqa: S603  npm as found on the path, and what it installed from our lock file

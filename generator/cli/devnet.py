@@ -1,4 +1,4 @@
-"""`emi devnet`: a toy Algorand on loopback, with play money."""
+"""`emi devnet`: a simulated Algorand on loopback, with play money."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def devnet(
     ] = "devnet",
     state_dir: Annotated[Path | None, typer.Option(help="Where the ledger and the keys are kept.")] = None,
 ) -> None:
-    """Run a facilitator, a node, an indexer and a faucet over one toy ledger; loopback only.
+    """Run a facilitator, a node, an indexer and a faucet over one simulated ledger; loopback only.
 
     Example: emi devnet --port 8403 --as testnet
     """
@@ -26,15 +26,15 @@ def devnet(
     from generator.cli._settings import gateway_settings
     from generator.errors import GeneratorError
 
-    told = gateway_settings(state_dir=state_dir)
-    set_up_logs(told.log_format)
+    shared = gateway_settings(state_dir=state_dir)
+    set_up_logs(shared.log_format)
     try:
         settings = DevnetSettings(
-            state_path=told.state_dir / "devnet.sqlite3",
-            keys_dir=told.state_dir / "keys",
+            state_path=shared.state_dir / "devnet.sqlite3",
+            keys_dir=shared.state_dir / "keys",
             as_network=as_network,
             port=port,
-            payees=(told.payee,),
+            payees=(shared.payee,),
         )
         serve(settings, say=lambda line: print(line, flush=True))
     except DevnetError as error:

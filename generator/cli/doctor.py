@@ -19,7 +19,7 @@ from generator.release.values import FIRST_GENERATION
 
 TIMEOUT_S: Final = 10
 LARGEST: Final = 4_000_000
-# Metric, the largest value that is no alarm, what more of it means.
+# Metric, the largest value that needs no alarm, what more of it means.
 ALARMS: Final = (
     ("emi_facilitator_failing_seconds", 60, "seconds since the facilitator's verify or settle last worked"),
     ("emi_payments_unclosable", 0, "payments that no evidence can close any more; see emi payments list"),

@@ -16,7 +16,7 @@ Publish the public key where your readers know you; `emi verify --key` takes it.
 
 def _where() -> tuple[Path, str]:
     from generator.cli._settings import generator_settings
-    from generator.record.logbook import name_of
+    from generator.record.published import name_of
 
     settings = generator_settings()
     return settings.log_key_path, name_of(settings.origin)
@@ -28,7 +28,7 @@ def init() -> None:
 
     Example: EMI_BASE_URL=https://example.org EMI_LOG_KEY_FILE=/etc/emi/log.key emi log init
     """
-    from generator.record.logbook import make_key
+    from generator.record.published import make_key
 
     path, name = _where()
     signer = make_key(path, name)
@@ -41,7 +41,7 @@ def show() -> None:
 
     Example: emi log show
     """
-    from generator.record.logbook import read_keys
+    from generator.record.published import read_keys
 
     for signer in read_keys(_where()[0]):
         print(signer.verifier.text)
@@ -57,7 +57,7 @@ def rotate(
 
     Example: emi log rotate
     """
-    from generator.record.logbook import add_key, drop_old_keys
+    from generator.record.published import add_key, drop_old_keys
 
     path, _ = _where()
     signer = drop_old_keys(path) if finish else add_key(path)
@@ -80,7 +80,7 @@ def anchor(
     from generator.cli._anchor import node_of, send
     from generator.cli._ballot import load_key
     from generator.cli._settings import generator_settings
-    from generator.record.logbook import CHECKPOINT, KeyFileError, head_of
+    from generator.record.published import CHECKPOINT, KeyFileError, head_of
 
     settings = generator_settings()
     try:

@@ -24,7 +24,7 @@ def read(
     (0.004 = 0.4 %), the geometric mean over assets; arena is for the next 15 minutes. Null: not known yet.
 
     A line that is not such a bar ends the run with exit code 1 and names its number. A bar that comes late or twice
-    changes nothing and is answered with the reading as it stands.
+    changes nothing and is answered with the current reading.
 
     Example: emi read < bars.jsonl > readings.jsonl
     """

@@ -62,7 +62,7 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) ->
     try:
         with leadership.held(wait_s=settings.lease_ttl_seconds + 2 if settings.lease_url else 0.5):
             app.record.memory.claim()
-            app.record.logbook.check()
+            app.record.published.check()
             now = clock.now()
             ensure_in_store(app, now)
             with progress_bar() as progress:

@@ -9,7 +9,7 @@ from generator.arena.values import ArenaView
 from generator.brain.hourly import FuturesReading
 from generator.brain.reading import BrainReading
 from generator.catalog.words import RegimeLabel
-from generator.market.values import Observation
+from generator.market.observation import Observation
 
 
 @dataclass(frozen=True, slots=True)

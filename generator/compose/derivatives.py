@@ -24,7 +24,7 @@ from generator.compose.envelope import (
 )
 from generator.compose.inputs import asset_limitations, futures_of, graded, market_limitations, observed, status_over
 from generator.contract.derivatives import DerivativesAsset, DerivativesResponse, Funding, Liquidations, OpenInterest
-from generator.market.values import AssetObservation
+from generator.market.observation import AssetObservation
 
 FUNDINGS_A_YEAR = 3 * 365
 ENOUGH = 3

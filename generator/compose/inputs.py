@@ -17,7 +17,8 @@ from generator.catalog.text.answers import (
 )
 from generator.catalog.words import DerivativesState, DerivativesVote, SourceMode, SourceStatus, Status
 from generator.compose.context import TickContext
-from generator.market.values import BAR_MS, AssetObservation
+from generator.market.bars import BAR_MS
+from generator.market.observation import AssetObservation
 
 FRESH_MS: Final = 180_000
 OLD_BAR_MS: Final = 2 * BAR_MS

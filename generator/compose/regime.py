@@ -15,7 +15,7 @@ from generator.catalog.words import MODE_OF_REGIME, MarketState, RegimeLabel, Tr
 from generator.compose.context import TickContext
 from generator.compose.inputs import missing_reason, observed
 from generator.contract.regime import MarketContext, Regime, Reliability
-from generator.market.values import BAR_MS
+from generator.market.bars import BAR_MS
 
 _CAUTION = {RegimeLabel.RISK_OFF, RegimeLabel.HIGH_VOLATILITY, RegimeLabel.TRANSITION}
 _CALM = {VolatilityWord.CALM, VolatilityWord.NORMAL}

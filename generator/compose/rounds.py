@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from generator.arena.schedule import round_id_of
 from generator.arena.tally import consensus_of, disagreement_score
+from generator.arena.timetable import round_id_of
 from generator.arena.values import Lesson, Round, Tally
 from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.formats import basis_points, iso, percent

@@ -31,7 +31,7 @@ class WayIn(Protocol):
         ...
 
     def put_back(self) -> None:
-        """Give again next time what was read and not cleared: the tick failed. Harmless after `clear`."""
+        """Return again next time what was read and not cleared: the tick failed. Harmless after `clear`."""
         ...
 
 
@@ -61,7 +61,7 @@ class BallotBox:
 
         Args:
             verdicts: what became of each file.
-            refused: how many were newly refused, by reason; told in one line of the log, however many they are.
+            refused: how many were newly refused, by reason; logged in one line, however many they are.
         """
         if refused:
             log.warning("ballots refused", ballots=sum(refused.values()), reasons=dict(refused))

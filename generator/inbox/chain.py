@@ -1,7 +1,7 @@
 """Ballots on chain: zero payments to the arena address, read from an indexer.
 
 The indexer is believed as little as possible: each row is put back into the transaction that was signed, and goes
-through the same verifier as a ballot of the inbox, so a row that an indexer made up or changed does not count. What
+through the same verifier as a ballot of the inbox, so a row that an indexer invented or changed does not count. What
 it can still do is leave rows out; each poll therefore reads some rounds again that it has read before.
 
 An indexer gives the transactions of an address newest first, with a token after each page that is not empty.
@@ -26,7 +26,7 @@ from gateway.wire.algorand import TRANSACTION_PREFIX, key_of, pack, txid_of
 from generator.arena.ballots import NOTE_PREFIX, BallotFile, Refusal
 
 OVERLAP_ROUNDS: Final = 100  # about five minutes, read again at each poll
-FIRST_LOOK_ROUNDS: Final = 2_000  # about 95 minutes: the longest a round takes votes
+FIRST_QUERY_ROUNDS: Final = 2_000  # about 95 minutes: the longest a round takes votes
 PAGE: Final = 1_000
 MOST_PAGES: Final = 40
 SEEN_KEPT: Final = 100_000
@@ -63,11 +63,11 @@ class ChainBallots:
         self._patience = patience or Patience()
         self._address = address
         self._from: int | None = None
-        self._resume = ""  # the page at which a run of pages goes on that an earlier poll did not end
+        self._resume = ""  # the page at which to resume a run of pages that an earlier poll did not end
         self._run_began = 0  # the indexer's round when that run began
         self._seen: OrderedDict[str, None] = OrderedDict()
         self._pending: list[str] = []
-        self._complaint: str | None = None  # None before the first look
+        self._complaint: str | None = None  # None before the first query
 
     async def poll(self, lock_ms: int | None = None) -> tuple[BallotFile, ...]:
         """Return ballots that were not returned before; what was read before an indexer failed is kept and counts.
@@ -78,13 +78,13 @@ class ChainBallots:
         files: dict[str, BallotFile] = {}
         if lock_ms is not None:
             await self._reach_in_time(lock_ms)
-        goes_on_at = self._resume
+        resumed_at = self._resume
         try:
             async with asyncio.timeout(self._patience.poll_s):
                 complaint = await self._read(files)
         except (IndexerError, TimeoutError) as error:
             complaint = str(error) or "no answer in time"
-            if self._resume == goes_on_at:  # not one page: its token may be what is wrong
+            if self._resume == resumed_at:  # not one page: its token may be what is wrong
                 self._resume = ""
         self._complain(complaint)
         return self._done(files)
@@ -125,7 +125,7 @@ class ChainBallots:
         """Read pages, newest first as indexers give those of an address, and return what was wrong with them.
 
         A run of pages goes from the newest ballot back to the round where the last run began, less some that are read
-        again. One that an outage or the number of pages cut short goes on where it was, and is followed by another.
+        again. One that an outage or the number of pages cut short is resumed where it was, and is followed by another.
         """
         query = await self._query()
         tokens = {self._resume}
@@ -163,7 +163,7 @@ class ChainBallots:
         }
         if self._from is None:
             answer = _object(await self._ask("/v2/transactions", {**query, "limit": "1"}))
-            self._from = max(0, _whole(answer.get("current-round")) - FIRST_LOOK_ROUNDS)
+            self._from = max(0, _whole(answer.get("current-round")) - FIRST_QUERY_ROUNDS)
         return query
 
     def _take(self, row: Any, files: dict[str, BallotFile]) -> None:
@@ -180,7 +180,7 @@ class ChainBallots:
         return tuple(files.values())
 
     def _complain(self, text: str) -> None:
-        """Log a trouble once. The first look is passed over: programs that are started together wait for each other."""
+        """Log a trouble once. The first query is passed over: programs that are started together wait for each other."""
         first = self._complaint is None
         if text and not first and text != self._complaint:
             log.warning("ballots on chain cannot be read now", reason=text)
@@ -210,7 +210,7 @@ def signed_of(row: Mapping[str, Any]) -> dict[str, Any] | None:
     envelope: dict[str, Any] = {"txn": transaction}
     if "sig" in signature:
         envelope["sig"] = _bytes(signature["sig"])
-    else:  # told apart from a broken row: the verifier names them
+    else:  # distinguished from a broken row: the verifier names them
         envelope["msig" if "multisig" in signature else "lsig"] = {"v": 1}
         return envelope
     if "auth-addr" in row:
@@ -267,5 +267,5 @@ def _list(value: Any) -> list[Any]:
 
 def _whole(value: Any) -> int:
     if type(value) is not int or not 0 <= value < 2**63:
-        raise IndexerError("the indexer's number is none")
+        raise IndexerError("expected an unsigned integer from the indexer")
     return value

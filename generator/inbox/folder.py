@@ -123,7 +123,7 @@ class Inbox:
 
 
 def _row(entry: os.DirEntry[str]) -> tuple[str, int, os.stat_result] | None:
-    """Return name, time of arrival and status; None for what is no ballot, still being written, or gone."""
+    """Return name, time of arrival and status; None for what is not a ballot, is still being written, or gone."""
     if entry.name.startswith(".") or entry.name.endswith(".tmp"):
         return None
     try:

@@ -16,8 +16,8 @@ from generator.lab.peers import Peer, answers, hourly
 from generator.lab.scores import BARS_A_DAY, Outcomes, RegimeRun, RegimeScore, forward_ratio, join, score_regimes
 from generator.lab.simulator import FAMILIES, Market, simulate
 from generator.lab.trace import outcomes, outlook_fits, trace
+from generator.market.bars import BAR_MS, BarFrame
 from generator.market.recorded.recording import load_recording
-from generator.market.values import BAR_MS, BarFrame
 
 BRAIN: Final = "this brain"
 REGIME_FAMILIES: Final = tuple(family for family in FAMILIES if family != "null")
@@ -110,12 +110,12 @@ def read_candles(folder: Path) -> BarFrame:
     Raises:
         SourceError: the folder holds no candles, or candles of another length.
     """
-    frame = load_recording([folder], ASSETS).frame
+    frame = load_recording([folder], tuple(sorted(ASSETS))).frame
     if frame.interval_ms != BAR_MS:
         raise SourceError(f"{folder} holds candles of {frame.interval_ms // 60_000} minutes; expected 5")
-    held = [column for column in range(len(ASSETS)) if np.isfinite(frame.fields["close"][:, column]).any()]
+    held = [column for column in range(len(frame.assets)) if np.isfinite(frame.fields["close"][:, column]).any()]
     fields = {name: values[:, held] for name, values in frame.fields.items()}
-    return BarFrame(tuple(ASSETS[column] for column in held), frame.t, fields)
+    return BarFrame(tuple(frame.assets[column] for column in held), frame.t, fields)
 
 
 def _market(

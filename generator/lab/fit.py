@@ -12,7 +12,7 @@ import numpy.typing as npt
 from generator.brain.calibration import KEEP, USUAL, Calibration, temperature, tempered
 from generator.brain.direction import INPUTS, ODD, tilted
 from generator.lab.network import Numbers
-from generator.market.values import FloatArray
+from generator.market.bars import FloatArray
 
 _STEPS: Final = (0.2, 2.0)  # first steps of level and slope
 _HALVINGS: Final = 10

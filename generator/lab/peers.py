@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from generator.lab.scores import balanced
-from generator.market.values import BarFrame, FloatArray
+from generator.market.bars import BarFrame, FloatArray
 
 HOUR: Final = 12
 Labels = npt.NDArray[np.int64]

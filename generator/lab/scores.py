@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from generator.market.values import FloatArray
+from generator.market.bars import FloatArray
 
 BINS: Final = 15
 STRESSED: Final = (1, 3)
@@ -103,7 +103,7 @@ def balanced(shown: npt.NDArray[Any], truth: npt.NDArray[Any]) -> float:
 
 def calibration_error(sure: FloatArray, right: Flags, bins: int = BINS) -> float:
     """Return the expected calibration error over equal bins of confidence."""
-    return float(sum(abs(hit - said) * share for said, hit, share in reliability(sure, right, bins)))
+    return float(sum(abs(hit - claimed) * share for claimed, hit, share in reliability(sure, right, bins)))
 
 
 def reliability(sure: FloatArray, right: Flags, bins: int = BINS) -> list[tuple[float, float, float]]:
@@ -126,7 +126,7 @@ class Chance:
 
 
 def by_chance(sure: FloatArray, together: Labels, *, draws: int = 200, bins: int = BINS, seed: int = 0) -> Chance:
-    """Simulate outcomes that come true exactly as often as was said, and score them.
+    """Simulate outcomes that come true exactly as often as claimed, and score them.
 
     Args:
         sure: the confidences, 0..1.
@@ -134,32 +134,32 @@ def by_chance(sure: FloatArray, together: Labels, *, draws: int = 200, bins: int
     """
     rng = np.random.default_rng(seed)
     which = np.minimum((sure * bins).astype(int), bins - 1)
-    said = np.bincount(which, weights=sure, minlength=bins)
+    claimed = np.bincount(which, weights=sure, minlength=bins)
     units = int(together.max()) + 1
     errors = []
     for _ in range(draws):
         right = rng.random(units)[together] < sure
-        errors.append(np.abs(np.bincount(which, weights=right, minlength=bins) - said).sum() / len(sure))
+        errors.append(np.abs(np.bincount(which, weights=right, minlength=bins) - claimed).sum() / len(sure))
     return Chance(float(np.mean(errors)), float(np.quantile(errors, 0.95)))
 
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """Forecasts of one horizon with what came; rows are moments, then assets.
+    """Forecasts of one horizon with their outcomes; rows are moments, then assets.
 
     Args:
-        chance, base: (n, 3); came: 0 down, 1 neutral, 2 up; moment: which moment each row belongs to.
+        chance, base: (n, 3); outcome: 0 down, 1 neutral, 2 up; moment: which moment each row belongs to.
     """
 
     chance: FloatArray
     base: FloatArray
-    came: Labels
+    outcome: Labels
     moment: Labels
 
     def losses(self) -> tuple[FloatArray, FloatArray]:
         """Return the log losses of the forecasts and of the base rates."""
-        rows = np.arange(len(self.came))
-        first, second = (-np.log(np.maximum(p[rows, self.came], 0.01)) for p in (self.chance, self.base))
+        rows = np.arange(len(self.outcome))
+        first, second = (-np.log(np.maximum(p[rows, self.outcome], 0.01)) for p in (self.chance, self.base))
         return first, second
 
     def skill(self) -> float:
@@ -170,7 +170,7 @@ class Outcomes:
     def error(self) -> float:
         """Return the calibration error of the likeliest class."""
         top = self.chance.argmax(axis=1)
-        return calibration_error(self.chance[np.arange(len(top)), top], top == self.came)
+        return calibration_error(self.chance[np.arange(len(top)), top], top == self.outcome)
 
     def error_by_chance(self, overlap: int) -> tuple[Chance, Chance]:
         """Return what a calibrated forecaster would score: every outcome for itself, and all of one time as one.
@@ -203,7 +203,7 @@ def join(parts: Sequence[Outcomes]) -> Outcomes:
     return Outcomes(
         chance=np.concatenate([part.chance for part in parts]),
         base=np.concatenate([part.base for part in parts]),
-        came=np.concatenate([part.came for part in parts]),
+        outcome=np.concatenate([part.outcome for part in parts]),
         moment=np.concatenate([part.moment + at for part, at in zip(parts, shift, strict=True)]),
     )
 
@@ -217,7 +217,7 @@ def forward_ratio(moves: FloatArray, at: Labels, shown: Labels, bars: int = 48) 
     square = np.concatenate(([0.0], np.cumsum((moves**2).mean(axis=1))))
     fits = at + bars < len(moves)
     ahead = np.sqrt((square[at[fits] + 1 + bars] - square[at[fits] + 1]) / bars)
-    said = shown[fits]
-    if not ((said == HIGH).any() and (said == RANGE).any()):
+    label = shown[fits]
+    if not ((label == HIGH).any() and (label == RANGE).any()):
         return float("nan")
-    return float(ahead[said == HIGH].mean() / ahead[said == RANGE].mean())
+    return float(ahead[label == HIGH].mean() / ahead[label == RANGE].mean())

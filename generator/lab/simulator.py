@@ -12,12 +12,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame, FloatArray
+from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame, FloatArray
 
 DAY: Final = 288
 START_MS: Final = 1_700_006_400_000  # a UTC midnight
 NAMES: Final = ("A", "B", "C", "D", "E", "F", "G")
-TRAINING_FAMILIES: Final = ("base", "hard", "wild", "broad")
 DRIFTLESS: Final = ("null", "still")
 FAMILIES: Final = ("base", "hard", "wild", "alt", "null")
 
@@ -161,7 +160,7 @@ class Market:
 
 
 def simulate(family: str, seed: int, days: int = 60) -> Market:
-    """Make one market of seven assets with 5-minute bars."""
+    """Make one market of as many assets as the service reads with 5-minute bars."""
     rng = np.random.default_rng([seed, len(family), ord(family[0])])
     made = parameters(family, rng)
     bars = days * DAY

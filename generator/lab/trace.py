@@ -12,7 +12,7 @@ from generator.brain.direction import outcomes_of
 from generator.brain.engine import Engine
 from generator.brain.weights import Weights
 from generator.lab.scores import Outcomes
-from generator.market.values import BarFrame, FloatArray
+from generator.market.bars import BarFrame, FloatArray
 
 FORECAST_EVERY: Final = 3  # bars between kept forecasts: a quarter of an hour
 HORIZON_BARS: Final = (3, 12)
@@ -75,7 +75,7 @@ def outcomes(frame: BarFrame, seen: Trace, horizon: int) -> Outcomes:
     return Outcomes(
         chance=seen.chance[fits][:, horizon].transpose(0, 2, 1)[known],
         base=seen.base[fits][:, horizon].transpose(0, 2, 1)[known],
-        came=outcomes_of(moves[known], seen.sigma[fits][:, horizon][known]),
+        outcome=outcomes_of(moves[known], seen.sigma[fits][:, horizon][known]),
         moment=moment[known],
     )
 

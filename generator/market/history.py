@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame, FloatArray, IntArray
+from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame, FloatArray, IntArray
 
 CAPACITY_BARS: Final = 8640  # 30 days of 5-minute bars
 
@@ -32,7 +32,6 @@ class History:
         self._capacity = capacity_bars
         self._interval_ms = BAR_MS
         self._used = 0
-        self._ignored = 0
         self._t, self._fields = self._new_buffer()
 
     def __len__(self) -> int:
@@ -40,24 +39,18 @@ class History:
         return min(self._used, self._capacity)
 
     @property
-    def ignored_bars(self) -> int:
-        """How many bars came late or twice and were left out."""
-        return self._ignored
-
-    @property
     def last_t_ms(self) -> int | None:
         """Open time of the newest bar."""
         return int(self._t[self._used - 1]) if self._used else None
 
     def append(self, frame: BarFrame) -> None:
-        """Add the frame's bars that open after the newest one held; ignore and count the rest.
+        """Add the frame's bars that open after the newest one held; ignore the rest.
 
         Raises:
             ValueError: the frame has other assets, or bars of another length than those held.
         """
         self._check(frame)
         fresh = self._fresh(frame.t)
-        self._ignored += len(frame) - len(fresh)
         fresh = fresh[-self._capacity :]
         if self._used + len(fresh) > len(self._t):
             self._move_to_new_buffer()

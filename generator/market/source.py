@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 from generator.catalog.words import SourceMode
-from generator.market.values import BarFrame, Observation
+from generator.market.bars import BarFrame
+from generator.market.observation import Observation
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, what) during long work."""

@@ -20,7 +20,7 @@ from generator.record.audit.recount import RecountError, path_of, recount
 from generator.record.audit.rows import Row, RowsReport, row_complaint, rows_complaint
 from generator.record.log.note import Checkpoint, NoteError, Verifier
 from generator.record.log.reader import LogError, LogReader
-from generator.record.logbook import CHECKPOINT, KEYS, PREFIX, read_verifiers
+from generator.record.published import CHECKPOINT, KEYS, PREFIX, read_verifiers
 
 NEWEST: Final = 500  # rounds whose ballots are recounted; each is a request or more
 Read = Callable[[str], bytes | None]  # path with leading slash -> what is published there, None when nothing is

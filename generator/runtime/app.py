@@ -23,8 +23,8 @@ from generator.inbox.folder import Inbox
 from generator.lease import Fence, one_writer
 from generator.market.history import History
 from generator.market.source import Source
-from generator.record.logbook import Logbook, name_of
 from generator.record.memory.store import Memory
+from generator.record.published import PublishedRecord, name_of
 from generator.release.check import Checker
 from generator.release.last_good import LastGood
 from generator.release.values import SiteStore, VaultStore
@@ -53,7 +53,7 @@ class Record:
     Args:
         arena: rules of the rounds; an hourly recording changes them when it is opened.
         memory: the database.
-        logbook: the published record: log and ballots.
+        published: the published record: log and ballots.
         box: where ballots come from.
         indexer: of the chain, where ballots are read from it.
         salt: makes the secret of a sealed forecast.
@@ -61,7 +61,7 @@ class Record:
 
     arena: ArenaConfig
     memory: Memory
-    logbook: Logbook
+    published: PublishedRecord
     box: BallotBox
     indexer: Indexer | None
     salt: Callable[[], str]
@@ -171,7 +171,7 @@ def build(
             record=Record(
                 arena=_arena(settings, network.genesis_hash),
                 memory=memory,
-                logbook=_logbook(settings, memory),
+                published=_published(settings, memory),
                 box=_box(settings, indexer),
                 indexer=indexer,
                 salt=lambda: secrets.token_hex(16),
@@ -211,8 +211,8 @@ def _box(settings: GeneratorSettings, indexer: Indexer | None) -> BallotBox:
     return BallotBox(ways)
 
 
-def _logbook(settings: GeneratorSettings, memory: Memory) -> Logbook:
-    return Logbook(
+def _published(settings: GeneratorSettings, memory: Memory) -> PublishedRecord:
+    return PublishedRecord(
         memory,
         settings.log_key_path,
         name_of(settings.origin),

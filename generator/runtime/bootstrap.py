@@ -18,7 +18,8 @@ from generator.compose.all import compose_free
 from generator.compose.context import DayBefore, Freshness, Site, TickContext, Ticks
 from generator.contract.encode import encode
 from generator.errors import PublishError
-from generator.market.values import AssetObservation, BarFrame, Observation, SourceHealth
+from generator.market.bars import BarFrame
+from generator.market.observation import AssetObservation, Observation, SourceHealth
 from generator.release.check import Checker
 from generator.release.last_good import Kind, LastGood
 from generator.release.release import POINTER, Releases
@@ -89,7 +90,7 @@ def ensure(settings: GeneratorSettings, at: datetime) -> bool:
 def ensure_in_store(app: App, at: datetime) -> bool:
     """Lay the bootstrap release into an object store that has no pointer; see `lay_down`. Asked of who leads.
 
-    A store that is away is told and waited for: the first tick's release needs none before it.
+    A store that is away is logged; the first tick's release needs none before it.
 
     Raises:
         PublishError: the bucket, the credentials or the pointer will not do.
@@ -143,13 +144,13 @@ def _context(site: Site, mode: SourceMode, at: datetime) -> TickContext:
         ),
         observation=Observation(mode, now_ms, nothing, health, BarFrame.empty(ASSETS)),
         reading=None,
-        arena=_nobody_played(),
+        arena=_no_arena(),
         day_before=DayBefore(),
         ticks=Ticks(0, 0, None),
     )
 
 
-def _nobody_played() -> ArenaView:
+def _no_arena() -> ArenaView:
     none = RunningTotals()
     return ArenaView(
         live=None,

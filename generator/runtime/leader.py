@@ -185,11 +185,11 @@ class Leader:
     async def _open(self) -> None:
         app, now = self._app, self._app.clock.now()
         app.record.memory.claim()
-        app.record.logbook.check()  # first: a start takes seconds, a live one minutes
+        app.record.published.check()  # first: a start takes seconds, a live one minutes
         ensure_in_store(app, now)
         with self._progress() as progress:
             await open_market(app, now, progress)
-        app.record.logbook.begin(to_ms(now))
+        app.record.published.begin(to_ms(now))
 
     async def _refresh(self) -> None:
         if self.state is State.STANDBY:

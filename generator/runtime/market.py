@@ -15,9 +15,10 @@ from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.errors import SourceError
+from generator.market.bars import BAR_MS, BarFrame
 from generator.market.history import History
+from generator.market.observation import Observation
 from generator.market.source import Progress, Source
-from generator.market.values import BAR_MS, BarFrame, Observation
 
 DAYS_OF_HISTORY: Final = 30
 SOURCES_DEADLINE_S: Final = 22.0  # a source gives its venues 20 s, then returns what arrived; this ends one that hangs

@@ -16,7 +16,7 @@ from generator.compose.context import TickContext
 from generator.contract.base import Body
 from generator.contract.encode import encode
 from generator.contract.paid_human_report import X402HumanReportPaidResponse
-from generator.record.logbook import RecordFiles
+from generator.record.published import RecordFiles
 from generator.release.last_good import Kind, LastGood
 from generator.release.vault import Offer
 from generator.runtime.app import App
@@ -78,7 +78,7 @@ def publish(app: App, context: TickContext, composed: Composed, record: RecordFi
     app.publisher.checker.check_paid(generation, tick.paid)
     app.publisher.vault.publish(_offer(app, context, composed, tick.paid))
     written = app.publisher.releases.publish(generation, files, at.timestamp(), once)
-    app.record.logbook.done(record, context.freshness.tick_id, generation, context.freshness.generated_ms)
+    app.record.published.done(record, context.freshness.tick_id, generation, context.freshness.generated_ms)
     app.publisher.background.published(background, tick, at)
     return _report(context, tick.free[STATUS_JSON]["status"], len(files), written)
 

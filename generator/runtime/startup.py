@@ -18,10 +18,10 @@ from generator.brain.hourly import HOUR_MS
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.errors import GeneratorError, SourceError
+from generator.market.bars import BAR_MS, BarFrame
 from generator.market.history import History
 from generator.market.source import Progress
-from generator.market.values import BAR_MS, BarFrame
-from generator.record.logbook import CHECKPOINT
+from generator.record.published import CHECKPOINT
 from generator.runtime.app import ORIGIN_KEY, App
 from generator.runtime.market import DAYS_OF_HISTORY, has_read, no_progress, to_ms
 from generator.runtime.tick import DAY_MS, play
@@ -90,7 +90,7 @@ async def backtest_hours(app: App, at: datetime) -> int:
 def _resume(app: App) -> None:
     """Resume from the release that readers see: the log's head, and all files made by whoever led before."""
     head = app.publisher.releases.shown((CHECKPOINT,)).get(CHECKPOINT)
-    app.record.logbook.resume(head)
+    app.record.published.resume(head)
     app.publisher.background.reset()
     app.publisher.last_good.doubt()
 

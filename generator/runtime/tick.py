@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from generator.arena.ballots import BallotFile
+from generator.arena.outcome import PricePoint
 from generator.arena.play import PlayInputs, RegimeRow
-from generator.arena.settlement import PricePoint
 from generator.arena.values import ArenaView
 from generator.brain.forecast import Forecast
 from generator.brain.hourly import HOUR_MS, futures, trends
@@ -19,7 +19,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import MODE_OF_REGIME, RegimeLabel, SourceMode
 from generator.compose.all import compose
 from generator.compose.context import DayBefore, Freshness, TickContext, Ticks
-from generator.market.values import Observation
+from generator.market.observation import Observation
 from generator.runtime.app import MOVED_KEY, OFFSET_KEY, App
 from generator.runtime.market import SOURCES_DEADLINE_S, to_ms
 from generator.runtime.publication import Report, publish
@@ -40,7 +40,7 @@ async def tick(app: App, at: datetime, sources_s: float = SOURCES_DEADLINE_S) ->
         sources_s: seconds within which the market source has to come back.
 
     Raises:
-        GeneratorError: the tick failed; what was published and recorded before stands.
+        GeneratorError: the tick failed; what was published and recorded before is kept.
     """
     try:
         observation, ballots = await asyncio.gather(
@@ -53,7 +53,7 @@ async def tick(app: App, at: datetime, sources_s: float = SOURCES_DEADLINE_S) ->
         app.record.box.put_back()
         raise
     await breathe()
-    record = app.record.logbook.prepare()
+    record = app.record.published.prepare()
     context = describe(app, observation, reading, replace(arena, checkpoint_digest=record.digest), at, number)
     composed = compose(context)
     await breathe()
@@ -92,7 +92,7 @@ def play(
     """
     moved = _moved(app, observation)
     if not warm_up:
-        app.record.logbook.begin(to_ms(at))
+        app.record.published.begin(to_ms(at))
     prices = {
         asset: PricePoint(seen.price, len(seen.venues))
         for asset, seen in observation.assets.items()

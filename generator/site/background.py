@@ -23,8 +23,8 @@ from generator.release.last_good import Kind, LastGood
 from generator.release.values import NOTHING
 from generator.site.discovery import discovery
 from generator.site.downloads import RUNNING, Downloads, downloads, month_of
-from generator.site.examples import as_example
 from generator.site.openapi.document import openapi, openapi_yaml
+from generator.site.openapi.paths import as_example
 from generator.site.pictures import EVERY_S, PICTURES, Pictures, drawings, pictures
 
 Bodies = Mapping[str, Mapping[str, Any]]

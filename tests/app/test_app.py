@@ -21,13 +21,14 @@ from gateway.settings import GatewaySettings
 from gateway.wire.networks import DEVNET
 from tests.support.fake_upstream import FakeUpstream
 from tests.support.gateway_app import PATIENCE_S, REGIME, gateway_app, in_loop
-from tests.support.gateway_wallet import Buyer
 from tests.support.ports import free_port
-from tests.support.small_vault import write_vault
+from tests.support.vaults import write_vault
 
 ROOT = Path(__file__).resolve().parents[2]
+HEAVY = ("generator", "numpy", "ccxt", "pandas", "web3")
 SERVE = (
-    "from gateway.app.application import serve; from gateway.settings import GatewaySettings; serve(GatewaySettings())"
+    "from gateway.app.application import serve; from gateway.settings import GatewaySettings; import sys;"
+    f"serve(GatewaySettings(), preview=True); print([name for name in {HEAVY} if name in sys.modules])"
 )
 
 
@@ -67,32 +68,6 @@ async def opened(
         await asyncio.to_thread(process.communicate)
 
 
-@pytest.mark.parametrize("mode", ["settle_then_hang", "hang"])
-@in_loop
-async def test_kill_9_while_settling_pays_once_and_delivers_on_the_next_try(mode: str, tmp_path: Path) -> None:
-    upstream, payment = FakeUpstream(DEVNET.full), Buyer().pay()
-    write_vault(tmp_path / "vault", at=datetime.now(UTC).replace(microsecond=0))
-    upstream.settle = mode
-    header = {"PAYMENT-SIGNATURE": payment.header}
-    async with upstream.running():
-        async with opened(tmp_path, upstream) as (process, client):
-            lost = asyncio.create_task(client.get(REGIME, headers=header))
-            await upstream.settling.wait()
-            process.kill()
-            await asyncio.wait({lost})
-        upstream.settle = "ok"
-        outside = GatewaySettings(
-            state_dir=tmp_path, facilitator_url=f"{upstream.url}/f", algod_url=f"{upstream.url}/a", network="devnet"
-        )
-        app = build_app(outside)
-        again = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://localhost")
-        async with app.router.lifespan_context(app), again:
-            answer = await again.get(REGIME, headers=header)
-
-    assert isinstance(lost.exception(), httpx2.TransportError)
-    assert (answer.status_code, upstream.transfers[payment.txid]) == (200, 1)
-
-
 def raw_request(port: int, request: bytes) -> bytes:
     with socket.create_connection(("127.0.0.1", port), timeout=60) as wire:
         wire.sendall(request)
@@ -104,7 +79,7 @@ def raw_request(port: int, request: bytes) -> bytes:
 
 
 @in_loop
-async def test_a_real_server_answers_431_and_413_and_ends_in_order(tmp_path: Path) -> None:
+async def test_a_real_server_stays_small_answers_431_and_413_and_ends_in_order(tmp_path: Path) -> None:
     write_vault(tmp_path / "vault", at=datetime.now(UTC).replace(microsecond=0))
     upstream = FakeUpstream(DEVNET.full)
     async with upstream.running(), opened(tmp_path, upstream) as (process, client):
@@ -112,17 +87,20 @@ async def test_a_real_server_answers_431_and_413_and_ends_in_order(tmp_path: Pat
         assert port is not None
         long, body = f"X-A: {'a' * 64_000}\r\n\r\n", "Content-Length: 2\r\n\r\n{}"
         large, refused = [
-            await asyncio.to_thread(raw_request, port, f"GET {REGIME} HTTP/1.1\r\nHost: x\r\n{rest}".encode())
+            await asyncio.to_thread(raw_request, port, f"GET {REGIME} HTTP/1.1\r\nHost: localhost\r\n{rest}".encode())
             for rest in (long, body)
         ]
+        status = await asyncio.to_thread(Path(f"/proc/{process.pid}/status").read_text)
         process.send_signal(signal.SIGINT)
-        _, errors = await asyncio.to_thread(process.communicate, timeout=PATIENCE_S)
+        output, errors = await asyncio.to_thread(process.communicate, timeout=PATIENCE_S)
 
     assert large.startswith(b"HTTP/1.1 431 ")
     assert b"application/problem+json" in large
     assert refused.startswith(b"HTTP/1.1 413 ")
     assert process.returncode in {0, -signal.SIGINT}
     assert "Traceback" not in errors
+    assert output.splitlines()[-1] == "[]", "libraries and rooms that only the generator needs"
+    assert int(re.findall(r"VmRSS:\s+(\d+) kB", status)[0]) < 120 * 1024
 
 
 def refused_start(settings: GatewaySettings, capsys: pytest.CaptureFixture[str]) -> str:
@@ -160,25 +138,6 @@ def test_a_missing_facilitator_is_one_clear_line_and_exit_1(tmp_path: Path, caps
     line = refused_start(GatewaySettings(state_dir=tmp_path), capsys)
 
     assert "FACILITATOR_URL" in line
-
-
-def test_the_gateway_alone_stays_small_and_loads_nothing_of_the_generator(tmp_path: Path) -> None:
-    write_vault(tmp_path / "vault")
-    script = (
-        "import sys; from gateway.app.application import build_app; from gateway.settings import GatewaySettings;"
-        f"from starlette.testclient import TestClient\n"
-        f"with TestClient(build_app(GatewaySettings(state_dir={str(tmp_path)!r}), preview=True)) as client:\n"
-        "    client.get('/api/x402-atlas.php')\n"
-        "    rss = next(line for line in open('/proc/self/status') if line.startswith('VmRSS')).split()[1]\n"
-        "    heavy = [n for n in ('generator', 'numpy', 'ccxt', 'pandas', 'web3') if n in sys.modules]\n"
-        "    print(int(rss) // 1024, heavy)\n"
-    )
-
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-
-    megabytes, heavy = done.stdout.splitlines()[-1].split(maxsplit=1)
-    assert int(megabytes) < 120
-    assert heavy.strip() == "[]"
 
 
 @in_loop

@@ -17,7 +17,7 @@ from x402.schemas import PaymentRequired
 from gateway.payments.endpoint import receipt_header
 from gateway.wire.networks import DEVNET
 from tests.support.gateway_app import gateway_app, in_loop
-from tests.support.small_vault import PATHS
+from tests.support.vaults import PATHS
 
 
 @pytest.mark.parametrize("path", PATHS.values())

@@ -11,7 +11,7 @@ from gateway.app.limits import Clients, Guard, RateLimit
 from gateway.payments.purchase import MAX_WAITING
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import REGIME, gateway_app, in_loop
-from tests.support.small_vault import write_vault
+from tests.support.vaults import write_vault
 
 
 @in_loop

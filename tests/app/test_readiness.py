@@ -13,7 +13,7 @@ from gateway.wire.networks import DEVNET
 from tests.app.test_server import Client, get
 from tests.support.fake_upstream import FakeUpstream
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
-from tests.support.small_vault import START, write_vault
+from tests.support.vaults import START, write_vault
 
 SILENT = "the facilitator has given no good answer to /supported for over 60 s"
 NO_WRITE = "the payments ledger has taken no write for over 60 s"
@@ -64,7 +64,7 @@ async def test_a_gateway_whose_facilitator_answers_is_ready_each_second(tmp_path
 
 
 @in_loop
-async def test_a_facilitator_that_died_makes_unready_after_a_minute_and_stops_quotes_after_five(tmp_path: Path) -> None:
+async def test_a_dead_facilitator_is_unready_after_a_minute_and_unquoted_after_five(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.supported = 500
         seen: list[tuple[Any, ...]] = []

@@ -23,12 +23,12 @@ VOTE = Vote(OPEN.round_id)
 POLL = Poll(DEMO_ARENA, GENESIS, {OPEN.round_id: OPEN}, NOON + HOUR)
 
 
-def known_to_nobody(_txids: frozenset[str]) -> frozenset[str]:
+def none_known(_txids: frozenset[str]) -> frozenset[str]:
     return frozenset()
 
 
 def refusal_of(file: BallotFile, poll: Poll = POLL) -> str | None:
-    verdicts, ballots = judge([file], poll, known_to_nobody)
+    verdicts, ballots = judge([file], poll, none_known)
     assert len(ballots) == (verdicts[0].reason is None)
     return verdicts[0].reason
 
@@ -38,7 +38,7 @@ def packed(envelope: dict[str, Any]) -> BallotFile:
 
 
 def altered(change: Callable[[dict[str, Any]], object], *, sign: bool = True) -> BallotFile:
-    """Change a good ballot's fields, and sign it again unless told not to."""
+    """Change a good ballot's fields, and sign it again unless asked not to."""
     from nacl.signing import SigningKey
 
     envelope = unpack(base64.b64decode(VOTE.file().data))
@@ -54,7 +54,7 @@ def set_in_transaction(**fields: object) -> BallotFile:
 
 
 def test_a_good_ballot_counts_with_its_voter_round_and_choice() -> None:
-    verdicts, ballots = judge([VOTE.file()], POLL, known_to_nobody)
+    verdicts, ballots = judge([VOTE.file()], POLL, none_known)
 
     assert [verdict.reason for verdict in verdicts] == [None]
     assert (ballots[0].round_id, ballots[0].choice, ballots[0].arrived_ms) == (OPEN.round_id, Prediction.BULLISH, NOON)
@@ -62,7 +62,7 @@ def test_a_good_ballot_counts_with_its_voter_round_and_choice() -> None:
     assert key_of(ballots[0].voter) == base64.b64decode(voter(0))[32:]
 
 
-def test_signing_again_is_no_change_so_the_table_below_tests_what_it_says() -> None:
+def test_signing_again_changes_nothing() -> None:
     assert refusal_of(altered(lambda _envelope: None)) is None
 
 
@@ -163,7 +163,7 @@ def test_only_an_open_round_takes_votes(phase: RoundPhase, refusal: Refusal) -> 
     assert refusal_of(VOTE.file(), poll) == refusal
 
 
-def test_a_ballot_that_a_block_confirmed_in_time_and_that_is_seen_after_the_lock_is_named_so() -> None:
+def test_a_ballot_confirmed_in_time_and_seen_after_the_lock_is_named_so() -> None:
     poll = replace(POLL, rounds={OPEN.round_id: replace(OPEN, phase=RoundPhase.LIVE)})
 
     assert refusal_of(replace(VOTE.file(), confirmed=True), poll) == Refusal.SEEN_LATE
@@ -186,14 +186,14 @@ def test_the_tick_at_the_start_still_counts_what_arrived_before() -> None:
 def test_a_file_dated_in_the_future_counts_as_arrived_now() -> None:
     poll = replace(POLL, now_ms=NOON + MINUTE)
 
-    assert judge([VOTE.but(at_ms=NOON + 9 * HOUR).file()], poll, known_to_nobody)[1][0].arrived_ms == NOON + MINUTE
+    assert judge([VOTE.but(at_ms=NOON + 9 * HOUR).file()], poll, none_known)[1][0].arrived_ms == NOON + MINUTE
 
 
 def test_a_repeated_ballot_is_refused_also_under_another_name() -> None:
     file = VOTE.file()
     again = replace(file, name="copy", arrived_ms=NOON + 1)
 
-    in_one_tick = judge([again, file], POLL, known_to_nobody)
+    in_one_tick = judge([again, file], POLL, none_known)
     later = judge([file], POLL, lambda txids: txids)
 
     assert [verdict.reason for verdict in in_one_tick[0]] == [None, Refusal.REPEATED]
@@ -209,7 +209,7 @@ def test_the_order_of_the_files_does_not_matter() -> None:
     shuffled = list(files)
     random.Random(5).shuffle(shuffled)
 
-    assert judge(files, POLL, known_to_nobody)[1] == judge(shuffled, POLL, known_to_nobody)[1]
+    assert judge(files, POLL, none_known)[1] == judge(shuffled, POLL, none_known)[1]
 
 
 def test_the_arena_address_is_the_hash_of_a_text_and_a_valid_address() -> None:

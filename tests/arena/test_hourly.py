@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from generator.arena.hourly import hour_in_reach, judge, predict
+from generator.arena.outcome import PricePoint
 from generator.arena.play import PlayState, play
-from generator.arena.settlement import PricePoint
 from generator.arena.values import PredictionMade
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Prediction
@@ -28,7 +28,7 @@ def test_the_ten_minutes_before_the_hour_make_it_and_nothing_from_the_start_on()
         made_at(NOON)
 
 
-def test_every_asset_gets_one_and_the_last_tick_before_the_start_stands() -> None:
+def test_every_asset_gets_one_and_the_last_tick_before_the_start_counts() -> None:
     first = play(PlayState(), inputs_at(NOON - 7 * MINUTE))
     pending = tuple(after for _, after in first.predictions)
 

@@ -13,7 +13,7 @@ from generator.catalog.words import Consensus, PatternType, Prediction, RoundPha
 from tests.arena.test_sealing import an_open_round
 from tests.support.arena_inputs import NOON
 
-NOBODY, BULLS, BEARS, TIED = Tally(), Tally(3, 1, 0), Tally(1, 3, 0), Tally(2, 2, 0)
+NO_ONE, BULLS, BEARS, TIED = Tally(), Tally(3, 1, 0), Tally(1, 3, 0), Tally(2, 2, 0)
 
 
 def resolved(outcome: Prediction, prediction: Prediction = Prediction.BULLISH) -> Round:
@@ -41,8 +41,8 @@ def lesson(outcome: str, prediction: str, tally: Tally) -> Lesson:
         ("BEARISH", "BULLISH", BEARS, PatternType.CROWD_ONLY, 0, 1, 0),
         ("BEARISH", "BULLISH", BULLS, PatternType.BOTH_WRONG, 0, 0, 1),
         ("NEUTRAL", "NEUTRAL", TIED, PatternType.BOTH_CORRECT, 1, 1, 1),
-        ("BULLISH", "BULLISH", NOBODY, PatternType.NO_CROWD, 1, 0, 0),
-        ("BEARISH", "BULLISH", NOBODY, PatternType.NO_CROWD, 0, 0, 0),
+        ("BULLISH", "BULLISH", NO_ONE, PatternType.NO_CROWD, 1, 0, 0),
+        ("BEARISH", "BULLISH", NO_ONE, PatternType.NO_CROWD, 0, 0, 0),
     ],
 )
 def test_patterns_and_flags(  # noqa: PLR0917
@@ -61,7 +61,7 @@ def test_scores_follow_their_definitions() -> None:
 
     assert made.learning_score == round(50 * (0.2**2 + 0.3**2 + 0.5**2), 1)
     assert made.shared_intelligence_score == round(100 * (0.5 + 0.75) / 2, 1)
-    assert lesson("BULLISH", "BULLISH", NOBODY).shared_intelligence_score == 50.0
+    assert lesson("BULLISH", "BULLISH", NO_ONE).shared_intelligence_score == 50.0
 
 
 def test_a_round_without_an_outcome_teaches_nothing() -> None:
@@ -71,7 +71,7 @@ def test_a_round_without_an_outcome_teaches_nothing() -> None:
 
 def test_metrics_rate_crowd_and_agreement_over_rounds_with_a_crowd() -> None:
     sums = LessonSums()
-    for made in (lesson("BULLISH", "BULLISH", BULLS), lesson("BULLISH", "BULLISH", NOBODY)):
+    for made in (lesson("BULLISH", "BULLISH", BULLS), lesson("BULLISH", "BULLISH", NO_ONE)):
         sums = sums.plus(made)
 
     metrics = sums.metrics()

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from generator.arena.life import NO_FORECAST, advance, shown_at
+from generator.arena.outcome import PricePoint, change_bps, outcome_of
 from generator.arena.play import PlayResult, PlayState, play
-from generator.arena.settlement import PricePoint, change_bps, outcome_of
 from generator.arena.values import Round
 from generator.catalog.words import Prediction, RoundPhase
 from tests.arena.test_sealing import an_open_round
@@ -146,6 +146,6 @@ def test_events_never_tell_a_sealed_forecast() -> None:
 
 def test_an_arena_that_cannot_be_played_is_refused_at_once() -> None:
     with pytest.raises(ValueError, match="not an Algorand address"):
-        replace(CONFIG, address="NOBODY")
+        replace(CONFIG, address="INVALID")
     with pytest.raises(ValueError, match="round_minutes is 61"):
         replace(CONFIG, round_minutes=61)

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from generator.arena.patterns import AGREED, ALL, DIFFERED, PatternSums, finding
 from generator.arena.scores import wilson
+from generator.arena.teacher import AGREED, ALL, DIFFERED, PatternSums, finding
 from generator.arena.values import Lesson, Pattern
 from generator.catalog.words import PatternType
 from tests.support import builders

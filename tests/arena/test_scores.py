@@ -50,12 +50,12 @@ def test_the_log_score_clamps_what_was_called_impossible() -> None:
 
 @given(st.lists(CASES, max_size=80))
 def test_sums_without_a_part_are_the_sums_of_the_rest(cases: list[Case]) -> None:
-    whole, lived, rehearsed = Sums(), Sums(), Sums()
+    whole, live, rehearsed = Sums(), Sums(), Sums()
     for case in cases:
         whole = whole.added(case)
-        lived, rehearsed = (lived, rehearsed.added(case)) if case.warm_up else (lived.added(case), rehearsed)
+        live, rehearsed = (live, rehearsed.added(case)) if case.warm_up else (live.added(case), rehearsed)
 
-    assert whole.without(lived) == rehearsed
+    assert whole.without(live) == rehearsed
 
 
 @given(st.lists(CASES, max_size=80))
@@ -156,6 +156,6 @@ def test_published_chances_sum_to_exactly_one(raw: tuple[float, float, float]) -
 
 
 @pytest.mark.parametrize("wrong", [(0.5, 0.5, 0.5), (-0.1, 0.6, 0.5), (float("nan"), 0.5, 0.5), (0, 0, 0)])
-def test_what_is_no_distribution_is_refused(wrong: tuple[float, float, float]) -> None:
+def test_an_invalid_distribution_is_refused(wrong: tuple[float, float, float]) -> None:
     with pytest.raises(ValueError, match="not probabilities"):
         published_triple(Probabilities(*wrong))

@@ -9,15 +9,15 @@ from dataclasses import fields, replace
 import pytest
 
 from generator.arena.life import open_round, schedule_round
-from generator.arena.schedule import Schedule
 from generator.arena.sealing import canonical_json, digest_of, forecast_of
+from generator.arena.timetable import Timetable
 from generator.arena.values import Round
 from generator.catalog.words import Prediction
 from tests.support.arena_inputs import NOON, forecast_at
 
 
 def an_open_round(salt: str = "00ff") -> Round:
-    slot = Schedule(60).next_slot(NOON)
+    slot = Timetable(60).next_slot(NOON)
     waiting = schedule_round(slot, ("BTC",), opens_ms=NOON, warm_up=False)
     forecast = forecast_at(NOON)("BTC", 60)
     assert forecast is not None
@@ -37,7 +37,7 @@ def test_a_reader_gets_the_digest_with_a_json_library_and_sha256() -> None:
     assert hashlib.sha256((text + "00ff").encode()).hexdigest() == sealed.sealed_digest
 
 
-def test_another_salt_gives_another_digest_so_that_few_possible_forecasts_cannot_be_tried() -> None:
+def test_another_salt_gives_another_digest_so_forecasts_cannot_be_guessed() -> None:
     assert an_open_round("00ff").sealed_digest != an_open_round("01ff").sealed_digest
 
 

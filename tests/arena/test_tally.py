@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.arena.crowd import simulated_tally
-from generator.arena.tally import consensus_of, disagreement_score
+from generator.arena.tally import consensus_of, disagreement_score, simulated_tally
 from generator.arena.values import Tally
 from generator.catalog.words import Consensus
 from generator.compose.rounds import human_consensus_block

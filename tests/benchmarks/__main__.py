@@ -79,7 +79,7 @@ async def _ticks(folder: Path) -> list[tuple[str, str, str]]:
         context = describe(app, observation, reading, arena, at, number)
         composed = compose(context)
         marks.append(time.perf_counter())
-        publish(app, context, composed, app.record.logbook.prepare(), at)
+        publish(app, context, composed, app.record.published.prepare(), at)
         marks.append(time.perf_counter())
         for name, begin, end in zip(("observe", "read", "play", "compose", "publish"), marks, marks[1:], strict=False):
             steps.setdefault(name, []).append(end - begin)

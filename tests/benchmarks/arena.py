@@ -27,8 +27,8 @@ from generator.arena.ballots import BallotFile, Poll, judge
 from generator.inbox.chain import ballot_of
 from generator.inbox.folder import Inbox
 from generator.record.audit.recount import path_of, recount
-from generator.record.logbook import Logbook
 from generator.record.memory.store import Memory
+from generator.record.published import PublishedRecord
 from generator.runtime.tick import tick
 from tests.inbox.many_ballots import flood
 from tests.support.arena_inputs import CONFIG, GENESIS, HOUR, MINUTE, NOON, inputs_at, play_tick
@@ -189,15 +189,15 @@ def sheets(folder: Path, files: list[BallotFile], floor: Spent) -> None:
     memory = Memory.open(url_in(folder))
     play_tick(memory, inputs_at(NOON))
     play_tick(memory, replace(inputs_at(NOON + 5 * MINUTE), ballots=tuple(files)))
-    logbook = Logbook(memory, folder / "log.key", "example.org/log", "simulated", made_if_missing=True)
-    logbook.begin(NOON + 5 * MINUTE)
+    log = PublishedRecord(memory, folder / "log.key", "example.org/log", "simulated", made_if_missing=True)
+    log.begin(NOON + 5 * MINUTE)
     play_tick(memory, inputs_at(NOON + HOUR))
     published: dict[str, bytes] = {}
 
     def write() -> None:
-        while (files := logbook.prepare()).ballots is not None:
+        while (files := log.prepare()).ballots is not None:
             published.update(files.immutable)
-            logbook.done(files, "tick", "1", NOON)
+            log.done(files, "tick", "1", NOON)
 
     written = once(write)
     tally = {"bullish": 0, "bearish": 0, "neutral": 0}

@@ -25,7 +25,7 @@ from generator.site.background import BackgroundFiles
 from generator.site.downloads import downloads
 from tests.support.clock import ManualClock
 from tests.support.databases import url_in
-from tests.support.publish_records import record
+from tests.support.filled_memory import record
 from tests.support.services import NoBackground, opened
 
 MINUTES: Final = 121  # two hours ended, eight quarters

@@ -30,7 +30,7 @@ from tests.benchmarks.gateway_servers import FACILITATOR_S
 from tests.benchmarks.gateway_wallet import Signer
 from tests.support.ports import free_port
 from tests.support.processes import clean_environment
-from tests.support.small_vault import GENERATION, PATHS, PRICES, body_of, write_vault
+from tests.support.vaults import GENERATION, PATHS, PRICES, body_of, write_vault
 
 PRODUCT: Final = "x402-market-regime"
 PATH: Final = PATHS[PRODUCT]

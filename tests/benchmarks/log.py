@@ -35,7 +35,7 @@ CHUNK = 20_000
 
 def fill(record: Record, entries: int) -> None:
     """Lay down entries of the usual size, in large transactions."""
-    record.logbook.begin(NOON)
+    record.published.begin(NOON)
     engine = create_engine(url_in(record.folder))
     with engine.connect() as connection:
         state = log.load(connection)
@@ -57,7 +57,7 @@ def large(entries: int) -> None:
         record = Record(Path(name))
         fill(record, entries)
         began = time.perf_counter()
-        record.logbook.begin(NOON)
+        record.published.begin(NOON)
         size = record.log_size
         print(f"taking up a log of {size} entries: {1000 * (time.perf_counter() - began):.1f} ms")
         record.publish()
@@ -66,7 +66,7 @@ def large(entries: int) -> None:
             for minute in (55, 60):
                 play_tick(record.memory, inputs_at(NOON + hour * HOUR + minute * MINUTE, config=CONFIG))
                 began = time.perf_counter()
-                files = record.logbook.prepare()
+                files = record.published.prepare()
                 record.write({**files.immutable, **files.in_release})
                 record.done(files)
                 times.append(1000 * (time.perf_counter() - began))
@@ -118,7 +118,7 @@ def year(hours: int) -> None:
     config: ArenaConfig = replace(CONFIG, simulated_crowd=True)
     with tempfile.TemporaryDirectory() as name:
         record = Record(Path(name))
-        record.logbook.begin(NOON)
+        record.published.begin(NOON)
         for hour in range(hours):
             with record.memory.batch():
                 for minute in (0, 55):

@@ -23,7 +23,7 @@ import obstore
 
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
-from generator.wings.bucket.store import ObjectBucket, open_bucket
+from generator.wings.bucket.store import Bucket, open_bucket
 from generator.wings.bucket.upload import AT_ONCE
 from tests.outside.object_stores import MISSING, Store, object_store
 from tests.support.clock import ManualClock
@@ -44,7 +44,7 @@ def main() -> None:
         asyncio.run(_ticks(store, Path(folder) / "state"))
         os.environ["AWS_ENDPOINT_URL"] = f"http://127.0.0.1:{store.upstream}"  # without the proxy
         opened_bucket = open_bucket("s3://market/copies")
-        assert isinstance(opened_bucket, ObjectBucket)
+        assert isinstance(opened_bucket, Bucket)
         _put_or_copy(opened_bucket)
 
 
@@ -62,7 +62,7 @@ async def _ticks(store: Store, state: Path) -> None:
             clock.step(timedelta(minutes=1))
 
 
-def _put_or_copy(bucket: ObjectBucket) -> None:
+def _put_or_copy(bucket: Bucket) -> None:
     """Compare putting every object of a release again with copying it from the last release, turn about."""
     data = os.urandom(BYTES)
     took: dict[str, list[float]] = {"put": [], "copy": []}

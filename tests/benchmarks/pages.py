@@ -14,7 +14,7 @@ from generator.catalog.discovery import PAGES
 from generator.compose.all import compose_free
 from generator.site.pages.render import Pages, PageView
 from tests.support.builders import CONTEXTS
-from tests.support.publish_fixture import predictions, rounds, schemas
+from tests.support.page_view import predictions, rounds, schemas
 
 TICKS = 60
 MINUTE_MS = 60_000

@@ -16,8 +16,8 @@ from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
 from generator.catalog.text import readings
 from generator.catalog.words import RegimeLabel
+from generator.market.bars import BAR_MS, BarFrame
 from generator.market.simulated.market import SimulatedMarket
-from generator.market.values import BAR_MS, BarFrame
 from tests.support.markets import floats
 
 PRICES = ("open", "high", "low", "close")

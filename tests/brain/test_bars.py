@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from generator.brain.bars import clean
-from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame
+from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
 
 
 @pytest.mark.parametrize("field", BAR_FIELDS)

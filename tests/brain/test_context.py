@@ -101,7 +101,7 @@ def test_open_interest_shows_building_and_leaving_when_no_side_is_crowded() -> N
     assert pressed(found, 0.001, 0.9e9, 40) is DerivativesState.CROWDED_LONGS
 
 
-def test_confidence_in_a_derivatives_word_is_never_certain_and_lower_with_less_history() -> None:
+def test_confidence_in_a_derivatives_word_is_never_full_and_grows_with_history() -> None:
     young, old = Derivatives(1), Derivatives(1)
     pressed(young, 0.0008, np.nan, 2)
     pressed(old, 0.0008, np.nan, 500)

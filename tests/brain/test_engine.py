@@ -14,10 +14,11 @@ from generator.brain.engine import Engine
 from generator.brain.reading import BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.words import Bias, DerivativesState, LiquidityContext, RegimeLabel, Trend
-from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame
+from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
 from tests.support.markets import ASSETS, START_MS, floats, market, priced, with_field
 
 WEIGHTS = Weights.load()
+AUDITED_FROM = 600
 
 
 def read_all(frame: BarFrame, assets: tuple[str, ...] = ASSETS) -> BrainReading:
@@ -47,17 +48,24 @@ def test_streaming_equals_batch_at_every_prefix() -> None:
         assert read_all(frame.rows(0, prefix)) == streamed[prefix - 1], prefix
 
 
-def test_no_future_bar_changes_an_earlier_reading() -> None:
-    frame = market(200)
-    other = {name: values.copy() for name, values in frame.fields.items()}
-    for values in other.values():
-        values[180:] *= 1.5
-    changed = dataclasses.replace(frame, fields=other)
-    engine, twin = Engine(WEIGHTS, ASSETS), Engine(WEIGHTS, ASSETS)
+def test_the_look_ahead_audit_has_no_mismatch_at_any_prefix() -> None:
+    frame = market(AUDITED_FROM + 24)
+    garbage = {name: values * 3.0 for name, values in frame.fields.items()}
+    engine = Engine(WEIGHTS, ASSETS)
+    engine.advance(frame.rows(0, AUDITED_FROM))
+    start, mismatches = engine.dump(), 0
 
-    for row in range(180):
-        assert engine.update(frame.rows(row, row + 1)) == twin.update(changed.rows(row, row + 1))
-    assert engine.update(frame.rows(180)) != twin.update(changed.rows(180))
+    for prefix in range(1, 25):
+        streamed = engine.update(frame.rows(AUDITED_FROM + prefix - 1, AUDITED_FROM + prefix))
+        truncated = Engine.load(WEIGHTS, ASSETS, start).update(frame.rows(AUDITED_FROM, AUDITED_FROM + prefix))
+        other = {name: values.copy() for name, values in frame.fields.items()}
+        for name, values in other.items():
+            values[AUDITED_FROM + prefix :] = garbage[name][AUDITED_FROM + prefix :]
+        changed = dataclasses.replace(frame, fields=other).rows(AUDITED_FROM, AUDITED_FROM + prefix)
+        mismatches += streamed != truncated
+        mismatches += streamed != Engine.load(WEIGHTS, ASSETS, start).update(changed)
+
+    assert mismatches == 0
 
 
 @pytest.mark.parametrize("cut", [1, 13, 290, 555])
@@ -135,10 +143,10 @@ def test_columns_are_found_by_name() -> None:
 
 
 def test_a_gap_in_time_lowers_confidence_and_is_counted() -> None:
-    frame = market(1500)
+    frame = market(700)
     engine = Engine(WEIGHTS, ASSETS)
-    before = engine.update(frame.rows(0, 1200))
-    late = dataclasses.replace(frame.rows(1200, 1201), t=np.array([int(frame.t[1199]) + 200 * BAR_MS]))
+    before = engine.update(frame.rows(0, 600))
+    late = dataclasses.replace(frame.rows(600, 601), t=np.array([int(frame.t[599]) + 200 * BAR_MS]))
 
     after = engine.update(late)
 
@@ -162,13 +170,13 @@ def test_too_little_history_is_unknown_and_not_invented() -> None:
 
 
 def test_an_asset_that_vanishes_for_a_day_is_unknown_with_a_reason_and_returns() -> None:
-    frame = market(1300)
+    frame = market(800)
     for values in frame.fields.values():
-        values[800:1088, 1] = np.nan
+        values[400:688, 1] = np.nan
     engine = Engine(WEIGHTS, ASSETS)
 
-    away = engine.update(frame.rows(0, 1088))
-    back = engine.update(frame.rows(1088))
+    away = engine.update(frame.rows(0, 688))
+    back = engine.update(frame.rows(688))
 
     assert away is not None
     assert back is not None
@@ -223,23 +231,25 @@ def test_volume_of_zero_and_no_volume_are_survived() -> None:
     sane(read_all(with_field(frame, "volume", np.nan)))
 
 
+@pytest.fixture(scope="module")
+def ready() -> bytes:
+    """Return the state after 399 bars."""
+    engine = Engine(WEIGHTS, ASSETS)
+    engine.advance(market(400).rows(0, 399))
+    return engine.dump()
+
+
 @pytest.mark.parametrize("price", [0.0, -3.0, np.nan, np.inf, -np.inf, 1e300])
 @pytest.mark.parametrize("field", ["open", "high", "low", "close"])
-def test_an_impossible_price_drops_that_bar_only(field: str, price: float) -> None:
-    frame = market(400)
-    frame.fields[field][399, 0] = price
+def test_an_impossible_price_drops_that_bar_only(ready: bytes, field: str, price: float) -> None:
+    frame = market(400).rows(399)
+    frame.fields[field][0, 0] = price
 
-    reading = read_all(frame)
+    reading = Engine.load(WEIGHTS, ASSETS, ready).update(frame)
 
+    assert reading is not None
     sane(reading)
     assert reading.assets["ETH"].forecast is not None
-
-
-def test_funding_of_five_percent_is_crowding_and_nothing_worse() -> None:
-    reading = read_all(with_field(market(400), "funding", 0.05))
-
-    sane(reading)
-    assert reading.assets["BTC"].derivatives is DerivativesState.CROWDED_LONGS
 
 
 def test_without_books_and_futures_both_are_unknown_with_a_reason() -> None:
@@ -267,7 +277,7 @@ def test_an_asset_that_no_frame_carries_is_unknown() -> None:
 
 
 def test_one_asset_never_seen_does_not_change_the_market() -> None:
-    frame = market(900)
+    frame = market(400)
 
     with_ghost, without = read_all(frame, (*ASSETS, "SOL")), read_all(frame)
 

@@ -7,7 +7,7 @@ import pytest
 
 from generator.brain.hourly import HOUR_MS, futures, trends
 from generator.catalog.words import DerivativesState, Trend
-from generator.market.values import BAR_FIELDS, BarFrame
+from generator.market.bars import BAR_FIELDS, BarFrame
 
 
 def frame(closes: np.ndarray) -> BarFrame:

@@ -17,7 +17,7 @@ from generator.brain.json_lines import BarError, JsonLinesReader
 from generator.brain.weights import Weights
 from generator.catalog.words import READ_BIAS
 from generator.cli.read import read
-from generator.market.values import BAR_MS, BarFrame
+from generator.market.bars import BAR_MS, BarFrame
 from tests.support.markets import START_MS, market
 
 NAMES = {"o": "open", "h": "high", "l": "low", "c": "close", "v": "volume"}
@@ -71,21 +71,23 @@ def test_each_bar_gives_one_line_of_the_agreed_form_from_the_first_on() -> None:
 
 
 def test_the_answers_are_the_engines_readings() -> None:
-    frame = market(200)
-    engine = Engine(Weights.load(), frame.assets)
-    reading = engine.update(frame)
+    frame = market(800, seed=5)
+    reader, batch = JsonLinesReader(Weights.load()), Engine(Weights.load(), frame.assets)
 
-    _, answers, _ = ran("\n".join(lines(frame)) + "\n")
-
-    assert reading is not None
-    assert reading.outlook is not None
-    assert answers[-1]["regime"] == reading.regime.label.value
-    assert answers[-1]["confidence"] == reading.regime.confidence
-    assert answers[-1]["bias"] == READ_BIAS[reading.direction]
-    assert answers[-1]["volatility_outlook"]["1h"] == reading.outlook.h1
-    forecast = engine.forecast("ETH", 15)
-    assert forecast is not None
-    assert answers[-1]["assets"]["ETH"]["arena"]["up"] == forecast.probabilities.up
+    for row, line in enumerate(lines(frame)):
+        answer = reader.answer(json.loads(line))
+        if (row + 1) % 200:
+            continue
+        reading, forecast = batch.update(frame.rows(row - 199, row + 1)), batch.forecast("ETH", 15)
+        assert reading is not None
+        assert reading.outlook is not None
+        assert forecast is not None
+        assert answer["regime"] == reading.regime.label.value
+        assert answer["confidence"] == reading.regime.confidence
+        assert answer["bias"] == READ_BIAS[reading.direction]
+        assert answer["volatility_outlook"]["4h"] == reading.outlook.h4
+        assert list(answer["probs"].values()) == list(reading.regime.posterior.values())
+        assert answer["assets"]["ETH"]["arena"]["up"] == forecast.probabilities.up
 
 
 def test_an_answer_comes_before_the_next_bar_is_sent() -> None:
@@ -96,15 +98,15 @@ def test_an_answer_comes_before_the_next_bar_is_sent() -> None:
     ) as child:
         assert child.stdin is not None
         assert child.stdout is not None
-        said = []
+        answers = []
         for line in (first, second):
             child.stdin.write(line + "\n")
             child.stdin.flush()
-            said.append(json.loads(child.stdout.readline()))
+            answers.append(json.loads(child.stdout.readline()))
         child.stdin.close()
 
         assert child.wait(timeout=30) == 0
-    assert [answer["t"] for answer in said] == [START_MS, START_MS + BAR_MS]
+    assert [answer["t"] for answer in answers] == [START_MS, START_MS + BAR_MS]
 
 
 @pytest.mark.parametrize(

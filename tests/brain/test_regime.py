@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -10,8 +12,8 @@ from generator.brain.recurrent import Recurrent
 from generator.brain.regime import LABELS, STEP_BARS, FilterSettings, RegimeFilter
 from generator.brain.weights import Weights
 from generator.catalog.words import RegimeLabel
-from generator.lab.simulator import DAY, simulate
-from generator.market.values import BAR_MS, FloatArray
+from generator.lab.simulator import DAY, Market, simulate
+from generator.market.bars import BAR_MS, FloatArray
 
 SETTINGS = FilterSettings(lead=0.1, claim=0.1, undecided=0.33, ramp_bars=1.0)
 HALF_HOUR = STEP_BARS * BAR_MS
@@ -101,32 +103,45 @@ def test_a_label_needs_a_clear_lead_to_move_and_remembers_the_one_before() -> No
     assert LABELS[int(found.previous[-1])] in {RegimeLabel.RISK_ON, RegimeLabel.TRANSITION}
 
 
-def test_the_regime_is_far_better_than_chance_on_a_family_never_trained_on() -> None:
-    market = simulate("alt", 60001, days=16)
-    engine = Engine(Weights.load(), market.frame.assets)
-    shown, truth = [], []
-    for start in range(0, len(market.frame), 6):
-        engine.advance(market.frame.rows(start, start + 6))
-        if start >= 8 * DAY and not market.moving[start + 5]:
-            shown.append(int(engine.filter.label[-1]))
-            truth.append(int(market.regime[start + 5]))
+@dataclass(frozen=True)
+class Run:
+    """An engine after a market of a family it was never trained on, with its label at every bar."""
 
-    said, true = np.array(shown), np.array(truth)
-    balanced = np.mean([(said[true == regime] == regime).mean() for regime in np.unique(true)])
+    market: Market
+    engine: Engine
+    label: list[int]
+    since: list[int]
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    market = simulate("alt", 60001, days=14)
+    found = Run(market, Engine(Weights.load(), market.frame.assets), [], [])
+    for row in range(len(market.frame)):
+        found.engine.advance(market.frame.rows(row, row + 1))
+        found.label.append(int(found.engine.filter.label[-1]))
+        found.since.append(int(found.engine.filter.since[-1]) + BAR_MS)
+    return found
+
+
+def test_the_regime_is_far_better_than_chance_on_a_family_never_trained_on(run: Run) -> None:
+    scored = ~run.market.moving
+    scored[: 8 * DAY] = False
+    shown, truth = np.array(run.label)[scored], run.market.regime[scored]
+
+    balanced = np.mean([(shown[truth == regime] == regime).mean() for regime in np.unique(truth)])
+
     assert balanced > 0.55  # four classes: chance is 0.25
 
 
-def test_a_label_dates_from_the_close_of_the_bar_that_first_showed_it() -> None:
-    market = simulate("alt", 60002, days=4)
-    engine = Engine(Weights.load(), market.frame.assets)
-    changes, before = 0, None
-    for place in range(len(market.frame)):
-        found = engine.update(market.frame.rows(place, place + 1))
-        assert found is not None
-        closed_ms = int(market.frame.t[place]) + BAR_MS
-        if found.regime.label != before:
-            changes, before, since_ms = changes + 1, found.regime.label, closed_ms
-        assert found.regime.since_ms == since_ms
-        assert found.regime.dwell_minutes == (closed_ms - since_ms) // 60_000
+def test_a_label_dates_from_the_close_of_the_bar_that_first_showed_it(run: Run) -> None:
+    closes, first = (run.market.frame.t + BAR_MS).tolist(), 0
+    for row, label in enumerate(run.label):
+        first = row if label != run.label[first] else first
+        assert run.since[row] == closes[first]
+    reading = run.engine.reading()
 
-    assert changes > 3
+    assert reading is not None
+    assert reading.regime.since_ms == closes[first]
+    assert reading.regime.dwell_minutes == (closes[-1] - closes[first]) // 60_000
+    assert len(set(run.since)) > 3

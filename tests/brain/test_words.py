@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,14 +12,14 @@ from generator.brain.engine import Engine
 from generator.brain.evidence import FAMILIES, Side
 from generator.brain.reading import BrainReading
 from generator.brain.structure import HOUR_MS
-from generator.brain.weights import PACKAGED, Weights
+from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
 from generator.catalog.text.labels import BREADTH
 from generator.catalog.words import Bias
 from generator.lab.simulator import simulate
+from generator.market.bars import BAR_MS
 from generator.market.simulated.market import SimulatedMarket
-from generator.market.values import BAR_MS
-from tests.support.markets import floats, market, texts
+from tests.support.markets import market, texts
 
 FORBIDDEN = re.compile(
     r"weight|coefficient|threshold|feature|logit|softmax|posterior|heuristic|normalis|formula|sigma", re.IGNORECASE
@@ -43,36 +40,8 @@ def readings() -> list[BrainReading]:
     return [reading for reading in found if reading is not None]
 
 
-def significant(value: float) -> str:
-    """Return the significant digits of a number, without sign, point and exponent."""
-    return f"{abs(value):.12e}".split("e")[0].replace(".", "").rstrip("0")
-
-
-def numbers(value: Any) -> Iterator[float]:
-    if isinstance(value, dict):
-        for part in value.values():
-            yield from numbers(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from numbers(part)
-    elif isinstance(value, int | float):
-        yield float(value)
-
-
 def test_no_sentence_speaks_of_the_machinery(readings: list[BrainReading]) -> None:
     assert [text for reading in readings for text in texts(reading) if FORBIDDEN.search(text)] == []
-
-
-def test_no_number_of_the_weights_occurs_in_a_reading(readings: list[BrainReading]) -> None:
-    body = json.loads(PACKAGED.read_bytes())
-    secret = {significant(v) for name in ("market", "asset", "direction") for v in numbers(body[name])}
-    secret = {digits for digits in secret if len(digits) >= 4}
-    assert len(secret) > 200
-
-    for reading in readings:
-        assert not {significant(value) for value in floats(reading)} & secret
-        for text in texts(reading):
-            assert not {significant(float(n)) for n in re.findall(r"\d+(?:\.\d+)?", text)} & secret
 
 
 @pytest.fixture(scope="module")

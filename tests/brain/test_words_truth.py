@@ -14,9 +14,9 @@ from generator.brain.liquidity import Liquidity
 from generator.brain.volatility import Volatility
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import DerivativesState, LiquidityContext, RegimeLabel
+from generator.market.bars import BAR_MS
 from generator.market.simulated.market import SimulatedMarket
 from generator.market.simulated.params import DEPTH_FACTOR, FUNDING_8H, REGIMES, SPREAD_FACTOR
-from generator.market.values import BAR_MS
 
 DAY = 288
 WARM, DAYS = 5, 18

@@ -134,9 +134,6 @@ class Seller:
     changes: dict[str, Any] = field(default_factory=dict)
     sent: list[str] = field(default_factory=list)
 
-    def app(self) -> Starlette:
-        return Starlette(routes=[Route("/thing", self.answer)])
-
     async def answer(self, request: Request) -> Response:
         payment = request.headers.get("payment-signature")
         if payment is None:
@@ -172,35 +169,60 @@ def encode(value: dict[str, Any]) -> str:
     return base64.b64encode(json.dumps(value).encode()).decode()
 
 
-def buy_from(seller: Seller, folder: Path, *, patience_s: float = 5.0, times: int = 1) -> list[Purchase | BuyError]:
-    """Buy some times in a row from this seller, as separate runs of `emi buy` would."""
-    ended: list[Purchase | BuyError] = []
-    key = folder / "keys" / "buyer.key"
-    with devnet_at(folder) as (devnet, _ledger), serving(seller.app()) as origin:
-        order = Order(f"{origin}/thing", devnet, PRICE, patience_s)
+@dataclass
+class Market:
+    """A devnet, and one seller at a time."""
+
+    devnet: str
+    origin: str = ""
+    seller: Seller | None = None
+
+    def app(self) -> Starlette:
+        async def answer(request: Request) -> Response:
+            assert self.seller is not None
+            return await self.seller.answer(request)
+
+        return Starlette(routes=[Route("/thing", answer)])
+
+    def buy_from(
+        self, seller: Seller, folder: Path, *, patience_s: float = 5.0, times: int = 1
+    ) -> list[Purchase | BuyError]:
+        """Buy some times in a row from this seller, as separate runs of `emi buy` would."""
+        self.seller = seller
+        ended: list[Purchase | BuyError] = []
+        key = folder / "keys" / "buyer.key"
+        order = Order(f"{self.origin}/thing", self.devnet, PRICE, patience_s)
         for _ in range(times):
             run = purchase(order, Purchases(folder / "purchases"), lambda: load_or_make(key), lambda _line: None)
             try:
                 ended.append(asyncio.run(run))
             except BuyError as error:
                 ended.append(error)
-    return ended
+        return ended
 
 
-def test_the_same_payment_is_sent_again_after_503_429_and_a_broken_answer(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Market]:
+    with devnet_at(tmp_path_factory.mktemp("devnet")) as (devnet, _ledger):
+        found = Market(devnet)
+        with serving(found.app()) as found.origin:
+            yield found
+
+
+def test_the_same_payment_is_sent_again_after_503_429_and_a_broken_answer(market: Market, tmp_path: Path) -> None:
     seller = Seller(DEMO_PAYEE, [503, 429, 0, 500, 200])
 
-    ended = buy_from(seller, tmp_path, patience_s=20)
+    ended = market.buy_from(seller, tmp_path, patience_s=20)
 
     assert isinstance(ended[0], Purchase)
     assert (ended[0].status, ended[0].body) == ("settled", {"detail": "busy", "thing": 1})
     assert (len(seller.sent), len(set(seller.sent))) == (5, 1)
 
 
-def test_a_payment_without_an_answer_is_kept_and_the_next_run_sends_it_instead_of_signing(tmp_path: Path) -> None:
+def test_a_payment_without_an_answer_is_kept_and_sent_again_by_the_next_run(market: Market, tmp_path: Path) -> None:
     seller = Seller(DEMO_PAYEE, [503, 200, 200])
 
-    first, second, third = buy_from(seller, tmp_path, patience_s=0.0, times=3)
+    first, second, third = market.buy_from(seller, tmp_path, patience_s=0.0, times=3)
 
     assert isinstance(first, BuyError)
     assert "not known yet" in str(first)
@@ -209,10 +231,10 @@ def test_a_payment_without_an_answer_is_kept_and_the_next_run_sends_it_instead_o
     assert seller.sent[0] == seller.sent[1] != seller.sent[2]
 
 
-def test_a_refused_payment_is_final_and_says_why(tmp_path: Path) -> None:
+def test_a_refused_payment_is_final_and_says_why(market: Market, tmp_path: Path) -> None:
     seller = Seller(DEMO_PAYEE, [402, 200])
 
-    refused, bought = buy_from(seller, tmp_path, times=2)
+    refused, bought = market.buy_from(seller, tmp_path, times=2)
 
     assert isinstance(refused, BuyError)
     assert "refused and nothing was paid: insufficient_funds" in str(refused)
@@ -220,10 +242,10 @@ def test_a_refused_payment_is_final_and_says_why(tmp_path: Path) -> None:
     assert seller.sent[0] != seller.sent[1]
 
 
-def test_every_payment_carries_an_identifier_of_its_own_that_no_one_can_guess(tmp_path: Path) -> None:
+def test_every_payment_carries_an_identifier_of_its_own_that_no_one_can_guess(market: Market, tmp_path: Path) -> None:
     seller = Seller(DEMO_PAYEE, [200, 200])
 
-    buy_from(seller, tmp_path, times=2)
+    market.buy_from(seller, tmp_path, times=2)
 
     sent = [json.loads(base64.b64decode(header)) for header in seller.sent]
     identifiers = {one["extensions"]["payment-identifier"]["info"]["id"] for one in sent}
@@ -231,10 +253,10 @@ def test_every_payment_carries_an_identifier_of_its_own_that_no_one_can_guess(tm
     assert all(len(identifier) >= 32 for identifier in identifiers)
 
 
-def test_a_payment_whose_answer_is_gone_is_settled_and_not_sent_again(tmp_path: Path) -> None:
+def test_a_payment_whose_answer_is_gone_is_settled_and_not_sent_again(market: Market, tmp_path: Path) -> None:
     seller = Seller(DEMO_PAYEE, [410, 200])
 
-    gone, bought = buy_from(seller, tmp_path, times=2)
+    gone, bought = market.buy_from(seller, tmp_path, times=2)
 
     assert isinstance(gone, BuyError)
     assert "refused" not in str(gone)
@@ -253,10 +275,12 @@ def test_a_payment_whose_answer_is_gone_is_settled_and_not_sent_again(tmp_path: 
         ({"payTo": "SOMEONE"}, "malformed"),
     ],
 )
-def test_an_offer_outside_the_limits_is_never_signed(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+def test_an_offer_outside_the_limits_is_never_signed(
+    market: Market, tmp_path: Path, changes: dict[str, Any], words: str
+) -> None:
     seller = Seller(DEMO_PAYEE, [200], changes)
 
-    (ended,) = buy_from(seller, tmp_path)
+    (ended,) = market.buy_from(seller, tmp_path)
 
     assert isinstance(ended, BuyError)
     assert words in str(ended)
@@ -264,12 +288,12 @@ def test_an_offer_outside_the_limits_is_never_signed(tmp_path: Path, changes: di
     assert not (tmp_path / "purchases").exists()
 
 
-def test_a_payment_that_cannot_be_kept_is_never_sent(tmp_path: Path) -> None:
+def test_a_payment_that_cannot_be_kept_is_never_sent(market: Market, tmp_path: Path) -> None:
     (tmp_path / "purchases").write_text("a file where the folder should be")
     seller = Seller(DEMO_PAYEE, [200])
 
     with pytest.raises(GeneratorError, match="cannot be kept"):
-        buy_from(seller, tmp_path)
+        market.buy_from(seller, tmp_path)
 
     assert seller.sent == []
 

@@ -29,7 +29,7 @@ from gateway.vault.bucket import Folder
 from gateway.vault.folder import Vault
 from gateway.wire.networks import DEVNET, MAINNET
 from generator.catalog.links import BUYER, BUYER_AGENT, BUYER_PAGES
-from generator.catalog.products import PRODUCTS, Product
+from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS, Product
 from generator.catalog.text.answers import DISCLAIMER
 from generator.contract.paid import PaidResponse
 from generator.contract.paid_atlas import IntelligenceLayer, X402AtlasPaidResponse
@@ -37,7 +37,7 @@ from generator.contract.paid_human_report import HumanReport
 from generator.contract.paid_main_brain import X402MainBrainPaidResponse
 from generator.contract.paid_market_regime import X402PaidResponse
 from tests.support.local_servers import devnet_at
-from tests.support.sample_vault import write_vault
+from tests.support.vaults import write_sample_vault
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -88,7 +88,7 @@ def state_of(folder: Path, *, vault: bool = True, **settings: Any) -> State:
     defaults: dict[str, Any] = {"state_dir": folder, "facilitator_url": "http://127.0.0.1:9/facilitator"}
     found = GatewaySettings(**(defaults | settings))
     if vault:
-        write_vault(found.vault_dir)
+        write_sample_vault(found.vault_dir)
     loaded = Vault(Folder(found.vault_dir), SystemClock(), 900)
     asyncio.run(loaded.refresh())
     return State(found, loaded)
@@ -106,7 +106,7 @@ def shown(tmp_path: Path) -> Iterator[TestClient]:
         yield client
 
 
-def test_the_page_states_price_network_asset_payee_fee_and_quote_before_anything_is_asked(tmp_path: Path) -> None:
+def test_the_page_states_price_network_payee_fee_and_quote_before_it_asks(tmp_path: Path) -> None:
     state = state_of(tmp_path)
     vault = state.vault.current()
     assert vault is not None
@@ -124,9 +124,9 @@ def test_the_page_states_price_network_asset_payee_fee_and_quote_before_anything
 
 
 def test_product_agent_shows_the_structured_atlas_and_anything_else_the_report(shown: TestClient) -> None:
-    assert "0.02 USDC" in shown.get("/x402-buyer/?product=agent").text
+    assert PRODUCT_BY_ID["x402-atlas"].price_display in shown.get("/x402-buyer/?product=agent").text
     assert "SVC-X402-002" in shown.get("/x402-buyer/?product=agent").text
-    assert "0.10 USDC" in shown.get("/x402-buyer/?product=nonsense").text
+    assert PRODUCT_BY_ID["x402-atlas-human-report"].price_display in shown.get("/x402-buyer/?product=nonsense").text
 
 
 @pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.id)
@@ -227,7 +227,7 @@ def test_without_an_honest_quote_the_page_is_503_and_says_why(tmp_path: Path, re
 def test_data_past_its_time_is_marked_stale_with_its_age(tmp_path: Path) -> None:
     state = state_of(tmp_path)
     fresh = page_of(state).get("/x402-buyer/").text
-    write_vault(state.settings.vault_dir, now=datetime.now(UTC) - timedelta(minutes=7, seconds=5))
+    write_sample_vault(state.settings.vault_dir, now=datetime.now(UTC) - timedelta(minutes=7, seconds=5))
     old = Vault(Folder(state.settings.vault_dir), SystemClock(), 900)
     asyncio.run(old.refresh())
     state.vault = old
@@ -336,9 +336,9 @@ def signing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClie
         ({"amt": 1_000_001}, "at most 1000000"),
         ({"index": 7}, "pays only in asset"),
         ({"gh": MAINNET.genesis_hash}, "pays only in asset"),
-        ({"raw": "not base64"}, "no transaction"),
-        ({"raw": base64.b64encode(b"junk").decode()}, "no transaction"),
-        ({"raw": ""}, "no transaction"),
+        ({"raw": "not base64"}, "not a transaction"),
+        ({"raw": base64.b64encode(b"junk").decode()}, "not a transaction"),
+        ({"raw": ""}, "not a transaction"),
     ],
 )
 def test_the_devnet_wallet_signs_nothing_but_a_small_plain_payment_of_its_own(

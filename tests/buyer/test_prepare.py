@@ -21,14 +21,16 @@ from starlette.testclient import TestClient
 
 from gateway.app.application import build_app
 from gateway.app.limits import Clients
+from gateway.buyer.account import NodeUnusable, look_up
 from gateway.buyer.prepare import MAX_AT_ONCE, PER_MINUTE, Prepare
 from gateway.devnet.transactions import group_id, parse_item, signed
 from gateway.devnet.wallet import new_key
 from gateway.payments.parse import read_payment
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.wire.networks import DEVNET, MAINNET
+from tests.support.gateway_app import in_loop
 from tests.support.local_servers import devnet_at, open_port, serving
-from tests.support.sample_vault import write_vault
+from tests.support.vaults import write_sample_vault
 
 BUYER = new_key()
 PRICE = 100_000
@@ -93,7 +95,7 @@ class Counter:
 @pytest.fixture(scope="module")
 def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Counter]:
     folder = tmp_path_factory.mktemp("prepare")
-    write_vault(folder / "vault")
+    write_sample_vault(folder / "vault")
     counter_node = Node()
     with devnet_at(folder) as (devnet, _ledger), serving(counter_node.app()) as algod:
         listener = open_port()
@@ -211,11 +213,6 @@ def test_a_rekeyed_account_is_named_with_its_signer(counter: Counter) -> None:
     assert counter.prepare()[1]["account"]["auth_address"] == DEMO_PAYEE
 
 
-async def hangs() -> Response:
-    await asyncio.sleep(6)
-    return JSONResponse({})
-
-
 def big() -> Response:
     return JSONResponse({"address": BUYER.address, "amount": 1, "fill": "x" * 100_000})
 
@@ -245,7 +242,6 @@ def big() -> Response:
             {"params": {"last-round": ROUND, "genesis-hash": DEVNET.genesis_hash, "min-fee": 10**9}},
             "invalid fee",
         ),
-        ({"params": hangs}, "does not answer"),
     ],
 )
 def test_a_node_that_is_down_slow_or_lying_is_503_and_nothing_is_prepared(
@@ -261,6 +257,20 @@ def test_a_node_that_is_down_slow_or_lying_is_503_and_nothing_is_prepared(
     assert words in received["detail"]
     assert "Nothing was signed" in received["detail"]
     assert SECRET not in json.dumps(received)
+
+
+@in_loop
+async def test_each_question_to_the_node_has_a_time_limit() -> None:
+    limits = []
+
+    class HungNode:
+        async def algod(self, _path: str, timeout_s: float) -> None:
+            limits.append(timeout_s)
+
+    with pytest.raises(NodeUnusable, match="does not answer"):
+        await look_up(cast("Any", HungNode()), BUYER.address, DEVNET)
+
+    assert limits == [3.0, 3.0, 3.0]
 
 
 @pytest.mark.parametrize(
@@ -346,12 +356,15 @@ def test_options_and_head_are_answered(counter: Counter) -> None:
 
 def test_a_crowd_that_waits_for_a_slow_node_is_bounded(counter: Counter) -> None:
     asking, most = 0, 0
+    full = asyncio.Event()
 
     async def slow() -> Response:
         nonlocal asking, most
         asking += 1
         most = max(most, asking)
-        await asyncio.sleep(0.6)
+        if most == MAX_AT_ONCE:
+            full.set()
+        await asyncio.wait_for(full.wait(), 2)
         asking -= 1
         return JSONResponse({"last-round": ROUND, "genesis-hash": DEVNET.genesis_hash})
 

@@ -37,7 +37,7 @@ def shown(sample: Sample, name: str, at: datetime) -> dict[str, Any]:
     return content
 
 
-def test_before_a_day_is_over_the_sample_is_the_bundled_one_and_says_that_it_is_simulated() -> None:
+def test_on_the_first_day_the_sample_is_the_bundled_one_and_says_it_is_simulated() -> None:
     content = shown(Sample(Notes()), "today", NOON)
 
     assert (content["sample"], content["sample_day"], content["source_mode"]) == ("bundled", None, "simulated")

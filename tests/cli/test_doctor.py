@@ -7,9 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from functools import partial
-from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
 import pytest
@@ -20,21 +18,6 @@ from generator.cli.doctor import Check, examine
 from tests.support.ports import free_port
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-
-
 @pytest.mark.parametrize(
     ("generation", "valid_s", "good", "said"),
     [
@@ -43,14 +26,11 @@ def served(folder: Path) -> Iterator[str]:
         ("000000000000", 100, False, "the generator has made no tick yet"),
     ],
 )
-def test_what_is_served_is_called_fresh_only_when_it_is(
-    tmp_path: Path, generation: str, valid_s: int, good: bool, said: str
-) -> None:
+def test_what_is_served_is_called_fresh_only_when_it_is(generation: str, valid_s: int, good: bool, said: str) -> None:
     until = (datetime.now(UTC) + timedelta(seconds=valid_s)).strftime("%Y-%m-%dT%H:%M:%SZ")
     status = {"generation": generation, "valid_until": until, "status": "available"}
-    (tmp_path / "status.json").write_text(json.dumps(status))
 
-    with served(tmp_path) as origin:
+    with answering(status_json=(200, json.dumps(status))) as origin:
         first = examine(origin)[0]
 
     assert first.good is good
@@ -73,14 +53,20 @@ class Canned(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def answering(**answers: tuple[int, str]) -> Iterator[str]:
-    told = {f"/{name.replace('_', '.')}": answer for name, answer in answers.items()}
-    with ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (Canned,), {"answers": told})) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"
         finally:
             server.shutdown()
+
+
+@contextmanager
+def answering(**answers: tuple[int, str]) -> Iterator[str]:
+    canned = {f"/{name.replace('_', '.')}": answer for name, answer in answers.items()}
+    with serving(type("Handler", (Canned,), {"answers": canned})) as origin:
+        yield origin
 
 
 SILENT = "the facilitator has given no good answer to /supported for over 60 s"
@@ -94,16 +80,14 @@ def sales(checks: list[Check]) -> list[tuple[bool | None, str]]:
     return [(check.good, check.found) for check in checks if check.what == "/readyz"]
 
 
-class Babble(Quiet):
+class Babble(Canned):
     def do_GET(self) -> None:
         self.wfile.write(b"SSH-2.0\r\n")
 
 
-def test_what_speaks_no_http_is_one_line() -> None:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Babble) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        checks = examine(f"http://127.0.0.1:{server.server_port}")
-        server.shutdown()
+def test_a_server_that_does_not_speak_http_is_one_line() -> None:
+    with serving(Babble) as origin:
+        checks = examine(origin)
 
     assert [(check.good, "SSH-2.0" in check.found) for check in checks] == [(False, True)]
 
@@ -126,11 +110,11 @@ def test_behind_an_edge_that_does_not_route_readyz_the_gateway_itself_is_asked()
 
 
 @pytest.mark.parametrize("answer", [(404, "{}"), (200, "<html>"), (503, "{}"), (503, '{"reasons": 5}'), (200, "[]")])
-def test_a_readyz_that_cannot_be_seen_is_said_and_is_no_fault(answer: tuple[int, str]) -> None:
+def test_a_readyz_that_cannot_be_reached_is_reported_without_a_fault(answer: tuple[int, str]) -> None:
     with answering(status_json=NO_STATUS, readyz=answer) as edge:
         found = sales(examine(edge, [f"http://127.0.0.1:{free_port()}"]))
 
-    assert found == [(None, "not seen from here; run this where the gateway runs")]
+    assert found == [(None, "not reachable from here; run this where the gateway runs")]
 
 
 def test_metrics_past_their_limit_are_lines_and_failures_are_named() -> None:

@@ -51,11 +51,12 @@ def test_nested_settings_come_from_file_and_environment_together(monkeypatch: py
         ("EMI_ARENA__ASSETS", "DOGE", "BTC, ETH, XRP"),
         ("EMI_VENUES", "mtgox", "kraken"),
         ("EMI_BASE_URL", "example", "must be an origin"),
-        ("EMI_CONTACT", "nobody", "must be a URL, an e-mail address, or one of each"),
+        ("EMI_CONTACT", "someone", "must be a URL, an e-mail address, or one of each"),
         ("EMI_CONTACT", "a@b.example, c@d.example", "must be a URL, an e-mail address, or one of each"),
         ("EMI_CONTACT", "", "must be a URL, an e-mail address, or one of each"),
         ("EMI_VAULT_URL", "ftp://x", "EMI_VAULT_URL"),
         ("EMI_NETWORK", "moon", "EMI_NETWORK is 'moon'"),
+        ("EMI_ARENA__INBOX_URL", "s3://bucket/ballots", "let several machines share a folder"),
     ],
 )
 def test_a_wrong_value_is_named_with_what_is_allowed(

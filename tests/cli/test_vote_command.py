@@ -22,7 +22,7 @@ from generator.cli._published import PublishedError
 from generator.cli.vote import vote
 from generator.errors import GeneratorError
 from generator.inbox.folder import Inbox
-from tests.arena.test_ballots import OPEN, POLL, known_to_nobody
+from tests.arena.test_ballots import OPEN, POLL, none_known
 
 CLOSES = "2999-11-20T13:00:00Z"
 NOW = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
@@ -45,7 +45,7 @@ def run(state: Path, *arguments: str) -> tuple[int, str, BaseException | None]:
 def counted(state: Path) -> list[Ballot]:
     """Judge the inbox as a tick before the close would."""
     files = [replace(file, arrived_ms=0) for file in Inbox(state / "inbox").read()]
-    verdicts, ballots = judge(files, POLL, known_to_nobody)
+    verdicts, ballots = judge(files, POLL, none_known)
     assert [verdict.reason for verdict in verdicts] == [None] * len(files)
     return list(ballots)
 
@@ -211,7 +211,7 @@ def test_an_origin_that_answers_nonsense_is_one_line(tmp_path: Path, status: int
 
 @pytest.mark.parametrize("url", ["file:///etc", "ftp://x", "localhost"])
 def test_only_http_origins_are_asked(tmp_path: Path, url: str) -> None:
-    with pytest.raises(PublishedError, match="is no origin"):
+    with pytest.raises(PublishedError, match="is not a valid origin"):
         find_open_round(url, tmp_path, None, NOW)
 
 

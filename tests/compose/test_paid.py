@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from generator.catalog.products import PRODUCTS
+from generator.catalog.assets import ASSETS
+from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS
 from generator.compose.challenge import sections
 from generator.contract.encode import encode
 from tests.support.bodies import bodies, composed, free, paid
@@ -34,14 +35,14 @@ def test_no_paid_answer_speaks_of_how_to_trade(name: str, product: str) -> None:
 def test_the_report_has_every_part_and_each_scenario_can_be_proved_wrong() -> None:
     report = paid("full", REPORT)["report"]
 
-    assert len(report["assets"]) == 7
+    assert len(report["assets"]) == len(ASSETS)
     assert [row["name"] for row in report["scenarios"]] == ["It continues", "It rises", "It falls"]
     assert all(row["wrong_if"] for row in report["scenarios"])
     assert report["receipt"] == {
         "snapshotId": "000000004711",
         "product": REPORT,
         "price_atomic": 100_000,
-        "as_of": "2026-11-22T09:53:00Z",
+        "as_of": "2026-11-20T09:53:00Z",
     }
 
 
@@ -118,8 +119,8 @@ def test_the_quote_can_be_paid_for_fifteen_minutes_after_the_next_tick() -> None
     quote = composed("full").challenges["x402-atlas"]["quote"]
 
     assert quote["snapshotId"] == "000000004711"
-    assert quote["valid_until"] == "2026-11-22T10:09:00Z"
-    assert quote["price_in_words"].startswith("0.02 USDC, about 2 US cents")
+    assert quote["valid_until"] == "2026-11-20T10:09:00Z"
+    assert quote["price_in_words"].startswith(f"{PRODUCT_BY_ID['x402-atlas'].price_display}, about ")
 
 
 @pytest.mark.parametrize("name", CONTEXTS)

@@ -11,7 +11,7 @@ from generator.compose.all import MODELS
 from generator.contract.base import Body
 from generator.contract.encode import encode
 from generator.contract.scores import Probabilities
-from generator.site.openapi.schemas import component_schemas
+from generator.site.openapi.paths import component_schemas
 
 
 def subclasses(model: type[Body]) -> set[type[Body]]:

@@ -9,7 +9,7 @@ import pytest
 from generator.catalog.endpoints import ENDPOINTS, Endpoint
 from generator.catalog.products import PRODUCTS, Product
 from generator.compose.all import Composed, compose
-from generator.site.openapi.schemas import component_schemas
+from generator.site.openapi.paths import component_schemas
 from tests.contract.service_table import FIELDS, MAY_BE_ABSENT, REQUIRED
 from tests.support.builders import CONTEXTS
 

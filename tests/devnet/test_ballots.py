@@ -73,7 +73,7 @@ def verdicts(files: tuple[BallotFile, ...]) -> list[str | None]:
     return [verdict.reason for verdict in judge(files, poll, lambda _: frozenset())[0]]
 
 
-def test_a_ballot_costs_its_fee_and_is_listed_with_its_signature_and_the_time_of_its_block(tmp_path: Path) -> None:
+def test_a_ballot_costs_its_fee_and_is_listed_with_signature_and_block_time(tmp_path: Path) -> None:
     with devnet_app(tmp_path) as devnet:
         (key,) = voters(devnet, 1)
         had = devnet.ledger.micro_algos(key.address)
@@ -88,7 +88,7 @@ def test_a_ballot_costs_its_fee_and_is_listed_with_its_signature_and_the_time_of
         assert len(base64.b64decode(row["signature"]["sig"])) == 64
 
 
-def test_an_address_s_transactions_come_newest_first_in_pages_the_last_of_which_has_a_token_too(tmp_path: Path) -> None:
+def test_an_address_s_transactions_come_newest_first_in_pages_with_tokens(tmp_path: Path) -> None:
     with devnet_app(tmp_path) as devnet:
         txids = []
         for key in voters(devnet, 5):

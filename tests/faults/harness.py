@@ -28,13 +28,15 @@ from gateway.wire.networks import DEVNET
 from tests.faults.proxy import FaultProxy
 from tests.support.clock import ManualClock
 from tests.support.resolvers import NAME, Names, black_hole, loopback_addresses
-from tests.support.small_vault import GENERATION, PATHS, write_vault
+from tests.support.vaults import GENERATION, PATHS, write_vault
 
 PRODUCT = PATHS["x402-market-regime"]
 PRICE = 10_000
 MONEY = 5_000_000
 LIMITS = ("verify_timeout_seconds", "settle_timeout_seconds")
 PAYEE_MARGIN_ROUNDS = 20
+# A node of this process is slow when the machine is busy: only its faults shall make it look down.
+PATIENT_GLANCE_S = 10.0
 BEGINS = FIRST_ROUND_AT + (20_000_000 + 4 / 7) * ROUND_S  # in the middle of a round
 
 
@@ -83,6 +85,7 @@ class FaultHarness:
         """Stop the gateway and start it again on the same disk."""
         await self.state.stop()
         await self.state.start(self.state.facilitator._http)
+        self.state.chain.glance_timeout_s = PATIENT_GLANCE_S
 
     async def pass_last_round_of(self, payment: SignedPayment) -> None:
         """Pass time until a payment can land no more."""
@@ -150,6 +153,7 @@ async def harness(folder: Path, *, dead_address: bool = False, **settings: Any) 
             app.router.lifespan_context(app),
             httpx2.AsyncClient(transport=transport, base_url="http://gateway") as client,
         ):
+            app.state.gateway.chain.glance_timeout_s = PATIENT_GLANCE_S
             yield FaultHarness(app.state.gateway, proxy, devnet.state.ledger, clock, client, folder)
 
 

@@ -32,7 +32,7 @@ from tests.faults.runner import ARMED
 from tests.support.local_servers import serving
 from tests.support.ports import free_port
 from tests.support.processes import clean_environment, get
-from tests.support.sample_vault import write_vault
+from tests.support.vaults import write_sample_vault
 
 REPOSITORY = Path(__file__).parents[2]
 PRODUCT = PRODUCTS[0]
@@ -102,7 +102,7 @@ class Gateway:
 @contextmanager
 def market(folder: Path) -> Iterator[Market]:
     """Run a devnet whose settles are counted and can be slow."""
-    write_vault(folder / "vault")
+    write_sample_vault(folder / "vault")
     opened: list[Market] = []
 
     async def before(request: Request) -> Response | None:

@@ -18,7 +18,7 @@ from tests.faults.behaviours import GARBAGE, SERVER_ERROR, after, answering_json
 from tests.faults.harness import FaultHarness, harness
 from tests.faults.modes import CHAIN_ERROR, EMPTY, LATE_REASON, NAMED, PENDING, SIMULATION
 from tests.faults.proxy import Behaviour, honest
-from tests.support.small_vault import PATHS
+from tests.support.vaults import PATHS
 
 PRODUCTS = (PATHS["x402-market-regime"], PATHS["x402-main-brain"])
 UNREADABLE = (SERVER_ERROR, EMPTY, GARBAGE, PENDING, LATE_REASON, NAMED, reset, half)

@@ -24,7 +24,7 @@ NEXT = "BTC-20261120-130000"
 class FakeWay:
     def __init__(self, files: Sequence[BallotFile]) -> None:
         self.files = tuple(files)
-        self.told: list[str] = []
+        self.calls: list[str] = []
         self.lock_ms: int | None = None
 
     async def read(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
@@ -32,14 +32,14 @@ class FakeWay:
         return self.files
 
     def clear(self, files: Sequence[BallotFile], verdicts: Sequence[BallotVerdict]) -> None:
-        self.told.append(f"clear {len(files)}")
+        self.calls.append(f"clear {len(files)}")
 
     def put_back(self) -> None:
-        self.told.append("put back")
+        self.calls.append("put back")
 
 
 @in_loop
-async def test_every_way_is_read_and_each_is_told_of_its_own_files() -> None:
+async def test_every_way_is_read_and_each_gets_its_own_files() -> None:
     one, two = FakeWay([Vote(NEXT).file()]), FakeWay([Vote(NEXT, by=1).file(), Vote(NEXT, by=2).file()])
     box = BallotBox([one, two])
 
@@ -47,7 +47,7 @@ async def test_every_way_is_read_and_each_is_told_of_its_own_files() -> None:
     box.put_away([])
 
     assert len(files) == 3
-    assert (one.told, two.told) == (["clear 1"], ["clear 2"])
+    assert (one.calls, two.calls) == (["clear 1"], ["clear 2"])
     assert one.lock_ms == two.lock_ms == NOON
 
 
@@ -59,7 +59,7 @@ async def test_after_a_tick_that_failed_nothing_is_cleared() -> None:
     box.put_back()
     box.put_away([])
 
-    assert way.told == ["put back", "clear 0"]
+    assert way.calls == ["put back", "clear 0"]
 
 
 @in_loop
@@ -75,7 +75,7 @@ async def test_the_folder_keeps_what_was_not_counted(tmp_path: Path) -> None:
     assert await box.collect(None) == ()
 
 
-def test_the_same_ballot_by_both_ways_counts_once_and_a_restart_s_second_look_is_no_refusal(tmp_path: Path) -> None:
+def test_the_same_ballot_by_both_ways_counts_once_also_after_a_restart(tmp_path: Path) -> None:
     memory = Memory.open(url_in(tmp_path))
     play_tick(memory, inputs_at(NOON))
     dropped = Vote(NEXT, at_ms=NOON + 1_000).file()
@@ -95,11 +95,12 @@ def test_what_a_restarted_reader_of_the_chain_reads_again_is_refused_once_at_mos
     play_tick(memory, inputs_at(NOON))
     counted = replace(Vote(NEXT, at_ms=NOON + 1_000).file(), name="counted", confirmed=True)
     late = replace(Vote(NEXT, by=1, at_ms=NOON + HOUR).file(), name="late", confirmed=True)
-    beside = replace(late, data=b"x", confirmed=False)  # a file of the inbox with the name of one on chain
+    namesake = replace(late, data=b"x", confirmed=False)  # a file of the inbox with the name of one on chain
     play_tick(memory, replace(inputs_at(NOON + 60_000), ballots=(counted,)))
     for now in (NOON + HOUR, NOON + HOUR + 60_000, NOON + 2 * HOUR, NOON + 3 * HOUR):
         play_tick(
-            memory, replace(inputs_at(now), ballots=(counted, late, beside) if now == NOON + HOUR else (counted, late))
+            memory,
+            replace(inputs_at(now), ballots=(counted, late, namesake) if now == NOON + HOUR else (counted, late)),
         )
 
     assert memory.rejected_ballots() == {Refusal.CLOSED.value: 1, Refusal.NOT_BASE64.value: 1}
@@ -108,7 +109,7 @@ def test_what_a_restarted_reader_of_the_chain_reads_again_is_refused_once_at_mos
 
 
 @in_loop
-async def test_refusals_are_told_in_one_line_and_counted_by_reason_in_the_metrics(tmp_path: Path) -> None:
+async def test_refusals_are_logged_in_one_line_and_counted_by_reason_in_the_metrics(tmp_path: Path) -> None:
     for number in range(50):
         (tmp_path / f"garbage{number}").write_bytes(b"?" if number % 5 else b"A" * 5_000)
     memory = Memory.open(url_in(tmp_path / "state"))
@@ -125,22 +126,22 @@ async def test_refusals_are_told_in_one_line_and_counted_by_reason_in_the_metric
     assert [(line["event"], line["ballots"], line["reasons"]) for line in lines] == [("ballots refused", 50, reasons)]
     assert memory.rejected_ballots() == reasons
     for reason in Refusal:
-        told = metrics.registry.get_sample_value("emi_ballots_rejected_total", {"reason": reason.value})
-        assert told == reasons.get(reason.value, 0)
+        found = metrics.registry.get_sample_value("emi_ballots_rejected_total", {"reason": reason.value})
+        assert found == reasons.get(reason.value, 0)
     memory.close()
 
 
-def test_what_a_restarted_reader_reads_again_is_no_new_refusal(tmp_path: Path) -> None:
+def test_a_ballot_read_again_after_a_restart_is_not_refused_twice(tmp_path: Path) -> None:
     memory = Memory.open(url_in(tmp_path))
     late = replace(Vote(NEXT, at_ms=NOON + HOUR).file(), name="late", confirmed=True)
     play_tick(memory, inputs_at(NOON))
-    told = [play_tick(memory, replace(inputs_at(NOON + HOUR + at), ballots=(late,))).refused for at in (0, 60_000)]
+    found = [play_tick(memory, replace(inputs_at(NOON + HOUR + at), ballots=(late,))).refused for at in (0, 60_000)]
 
-    assert told == [{Refusal.CLOSED.value: 1}, {}]
+    assert found == [{Refusal.CLOSED.value: 1}, {}]
     memory.close()
 
 
-def test_a_round_that_was_opened_in_a_rehearsal_and_for_real_is_told_once(tmp_path: Path) -> None:
+def test_a_round_opened_in_the_backtest_and_live_is_one_event(tmp_path: Path) -> None:
     memory = Memory.open(url_in(tmp_path))
     play_tick(memory, replace(inputs_at(NOON), warm_up=True))
     view = play_tick(memory, inputs_at(NOON + 60_000))

@@ -35,13 +35,13 @@ def signature(payment: PaymentTxn, key: str) -> str:
 
 
 def row(by: int = 0, choice: Prediction = Prediction.BULLISH, at_round: int = 5_990, **changes: Any) -> dict[str, Any]:
-    """A confirmed ballot as an indexer tells it."""
+    """A confirmed ballot as an indexer shows it."""
     key = voter(by)
     params = SuggestedParams(
         fee=1_000, first=at_round - 5, last=at_round + 900, gh=GENESIS, gen="emi-devnet-v1", flat_fee=True
     )
     payment = PaymentTxn(address_from_private_key(key), params, DEMO_ARENA, 0, note=note_of(ROUND, choice))
-    told: dict[str, Any] = {
+    found: dict[str, Any] = {
         "id": payment.get_txid(),
         "tx-type": "pay",
         "sender": payment.sender,
@@ -56,7 +56,7 @@ def row(by: int = 0, choice: Prediction = Prediction.BULLISH, at_round: int = 5_
         "confirmed-round": at_round,
         "round-time": BLOCK_S,
     }
-    return told | changes
+    return found | changes
 
 
 class FakeIndexer:
@@ -100,18 +100,18 @@ async def test_every_page_is_read_and_every_ballot_holds_with_the_same_verifier(
 
 
 @in_loop
-async def test_an_indexer_that_starts_with_us_is_no_alarm_and_one_that_stays_away_is() -> None:
-    async def nobody(_path: str, _query: Mapping[str, str]) -> Any:
+async def test_an_indexer_that_starts_with_us_raises_no_alarm_and_one_that_stays_away_is() -> None:
+    async def unavailable(_path: str, _query: Mapping[str, str]) -> Any:
         raise IndexerError("the indexer did not answer")
 
-    ballots = ChainBallots(nobody, DEMO_ARENA)
-    told = []
+    ballots = ChainBallots(unavailable, DEMO_ARENA)
+    found = []
     with capture_logs() as logged:
         for _ in range(3):
-            told.append(len(logged))
+            found.append(len(logged))
             await ballots.poll()
 
-    assert told == [0, 0, 1]
+    assert found == [0, 0, 1]
     assert [(row["log_level"], row["reason"]) for row in logged] == [("warning", "the indexer did not answer")]
 
 
@@ -176,7 +176,7 @@ async def test_more_than_forty_pages_are_read_over_several_polls() -> None:
 
 
 @in_loop
-async def test_what_was_read_before_an_outage_counts_and_the_next_poll_goes_on_there() -> None:
+async def test_what_was_read_before_an_outage_counts_and_the_next_poll_resumes_there() -> None:
     class Ailing(FakeIndexer):
         pages_left = 3
 
@@ -241,10 +241,10 @@ async def test_at_a_lock_an_indexer_without_blocks_is_read_all_the_same() -> Non
 @in_loop
 async def test_a_row_of_an_older_indexer_that_writes_zero_fields_out_holds() -> None:
     zero = base64.b64encode(bytes(32)).decode()
-    told = row(0, group=zero, lease=zero)
-    told["payment-transaction"]["close-remainder-to"] = address_of(bytes(32))
+    found = row(0, group=zero, lease=zero)
+    found["payment-transaction"]["close-remainder-to"] = address_of(bytes(32))
 
-    assert list(verdicts((ballot_of(told),)).values()) == [None]
+    assert list(verdicts((ballot_of(found),)).values()) == [None]
 
 
 @pytest.mark.parametrize(
@@ -333,7 +333,7 @@ def test_a_row_that_an_indexer_bent_does_not_count(changes: dict[str, Any]) -> N
         {"note": base64.b64encode(b"x" * 1_000).decode()},
         {"note": base64.b64encode(NOTE_PREFIX + b"{").decode()},
         {"note": "?"},
-        {"sender": "nobody"},
+        {"sender": "invalid"},
         {"round-time": "soon"},
         {"round-time": None},
         {"signature": None},
@@ -347,16 +347,16 @@ def test_a_row_that_an_indexer_bent_does_not_count(changes: dict[str, Any]) -> N
 def test_garbage_is_a_verdict_never_an_exception(changes: dict[str, Any]) -> None:
     given = row(0) | changes
 
-    told = next(iter(verdicts((ballot_of(given),)).values()))
+    found = next(iter(verdicts((ballot_of(given),)).values()))
 
-    assert told is not None or changes == {"confirmed-round": None}
+    assert found is not None or changes == {"confirmed-round": None}
 
 
 def test_a_transaction_that_did_not_name_its_genesis_id_is_put_back_too() -> None:
     key = voter(3)
     params = SuggestedParams(fee=1_000, first=1, last=900, gh=GENESIS, flat_fee=True)
     payment = PaymentTxn(address_from_private_key(key), params, DEMO_ARENA, 0, note=note_of(ROUND, Prediction.NEUTRAL))
-    told = row(3) | {
+    found = row(3) | {
         "id": payment.get_txid(),
         "first-valid": 1,
         "last-valid": 900,
@@ -364,13 +364,13 @@ def test_a_transaction_that_did_not_name_its_genesis_id_is_put_back_too() -> Non
         "signature": {"sig": signature(payment, key)},
     }
 
-    assert list(verdicts((ballot_of(told),)).values()) == [None]
+    assert list(verdicts((ballot_of(found),)).values()) == [None]
 
 
 def test_the_block_s_time_decides_whether_a_ballot_was_in_time() -> None:
     live = replace(POLL, rounds={ROUND: replace(OPEN, phase=RoundPhase.LIVE)}, now_ms=OPEN.start_ms + 60_000)
     late = row(1) | {"round-time": OPEN.start_ms // 1000}
 
-    told = verdicts((ballot_of(row(0)), ballot_of(late)), live)
+    found = verdicts((ballot_of(row(0)), ballot_of(late)), live)
 
-    assert list(told.values()) == [Refusal.SEEN_LATE, Refusal.CLOSED]
+    assert list(found.values()) == [Refusal.SEEN_LATE, Refusal.CLOSED]

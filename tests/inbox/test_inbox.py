@@ -42,7 +42,7 @@ def test_half_written_files_and_folders_are_left_alone(tmp_path: Path) -> None:
     assert Inbox(tmp_path).read() == ()
 
 
-def test_what_is_no_plain_small_file_is_named_and_not_read(tmp_path: Path) -> None:
+def test_large_files_links_and_pipes_are_named_and_not_read(tmp_path: Path) -> None:
     secret = put(tmp_path / "elsewhere", "secret", b"not for the inbox")
     inbox = tmp_path / "inbox"
     put(inbox, "large", b"A" * 100_000)
@@ -74,6 +74,17 @@ def test_counted_files_go_and_refused_ones_are_set_aside(tmp_path: Path) -> None
     assert [path.name for path in (tmp_path / "rejected").iterdir()] == ["bad"]
 
 
+def test_of_a_flood_the_oldest_half_is_read_and_the_rest_is_drawn(tmp_path: Path) -> None:
+    for number in range(100):
+        put(tmp_path, f"f{number:02d}", mtime=1_000 + number)
+
+    names = [file.name for file in Inbox(tmp_path).read(at_once=20)]
+
+    assert len(set(names)) == 20
+    assert names[:10] == [f"f{number:02d}" for number in range(10)]
+    assert names[10:] == sorted(names[10:])
+
+
 def test_a_file_that_arrived_after_reading_stays(tmp_path: Path) -> None:
     put(tmp_path, "read")
     inbox = Inbox(tmp_path)
@@ -99,7 +110,7 @@ def test_only_the_newest_rejected_files_are_kept(tmp_path: Path) -> None:
     assert "f5" in kept
 
 
-def test_a_file_that_cannot_be_put_away_is_no_error(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_removed_is_not_an_error(tmp_path: Path) -> None:
     put(tmp_path, "stuck")
     inbox = Inbox(tmp_path)
     files = inbox.read()

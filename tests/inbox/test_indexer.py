@@ -78,7 +78,7 @@ async def test_it_asks_below_the_path_of_its_url_with_its_token_and_a_whole_note
     ],
 )
 @in_loop
-async def test_what_is_no_answer_is_one_line(answer: web.Response | None, named: str) -> None:
+async def test_an_invalid_answer_is_one_line(answer: web.Response | None, named: str) -> None:
     async with serving(answer) as url:
         assert named in await complaint(url, timeout_s=0.3 if answer is None else 60)
 

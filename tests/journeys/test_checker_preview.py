@@ -25,7 +25,7 @@ from tests.journeys.checks import CHECKS
 from tests.journeys.edges import RECIPES
 from tests.support.local_servers import devnet_at, open_port
 from tests.support.sample_site import ONCE, publish
-from tests.support.sample_vault import write_vault
+from tests.support.vaults import write_sample_vault
 
 Headers = list[tuple[bytes, bytes]]
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -60,7 +60,7 @@ class Stand:
 def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
     folder = tmp_path_factory.mktemp("preview")
     publish(folder / "site")
-    write_vault(folder / "vault")
+    write_sample_vault(folder / "vault")
     with devnet_at(folder) as (devnet, _), previewed(folder, devnet) as origin:
         broken = Broken(lambda *_: _nothing())
         with previewed(folder, devnet, broken) as breakable:

@@ -64,7 +64,7 @@ async def _tick(state: Path) -> None:
     with leadership.held(wait_s=0):
         async with opened(state, clock, settings, fence=leadership.fence) as app:
             app.record.memory.claim()
-            app.record.logbook.check()
+            app.record.published.check()
             await tick(app, clock.now())
 
 

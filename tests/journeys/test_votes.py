@@ -68,7 +68,7 @@ def published(site: Path, path: str) -> Any:
     return json.loads((site / path.lstrip("/")).read_bytes())
 
 
-def test_votes_by_inbox_and_on_chain_are_locked_published_and_counted_again_once_a_voter(tmp_path: Path) -> None:
+def test_votes_by_inbox_and_chain_are_locked_published_and_counted_once_a_voter(tmp_path: Path) -> None:
     site = tmp_path / "state" / "site"
     shown = asyncio.run(_votes(tmp_path, site))
 

@@ -36,12 +36,6 @@ MEASURES = (
     "driftless: share of time with a claimed bias",
     "Arena skill, driftless, worse horizon",
     "Arena ECE, worst family and horizon",
-    "small-5m: every label's share",
-    "small-5m: dwell",
-    "small-5m: 4 h volatility, high over range",
-    "small-5m: outlook R2 over EWMA, worse of 1 h and 4 h",
-    "small-5m: Arena skill, worse horizon",
-    "small-5m: Arena ECE, worse horizon",
 )
 
 

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from gateway.errors import IdentityTaken, LedgerUnreadable
 from gateway.ledger.record import KEEP_ROUNDS, NoteRefusal, Record, Refuse, Review, Settle
 from gateway.ledger.store import Ledger
-from tests.support.small_vault import START
+from tests.support.vaults import START
 
 INTENT = Record(
     txid="A" * 52,

@@ -23,7 +23,7 @@ from tests.faults.test_kill import at_once
 from tests.ledger.test_ledger import INTENT
 from tests.support.gateway_app import REGIME, gateway_app, in_loop, second_gateway, until
 from tests.support.servers import Postgres, make_database, postgres
-from tests.support.small_vault import START
+from tests.support.vaults import START
 
 pytestmark = pytest.mark.outside
 

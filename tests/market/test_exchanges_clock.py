@@ -27,7 +27,7 @@ def test_a_bar_that_is_open_at_the_venue_is_not_taken_by_a_clock_that_is_ahead(v
     assert list(later.new_bars.t) == [NOW]
 
 
-def test_a_bar_that_has_closed_is_taken_by_the_venues_date_before_the_next_one_trades() -> None:
+def test_a_closed_bar_is_taken_by_the_venues_date_before_the_next_one_trades() -> None:
     def quiet(venues: Venues, _: int) -> None:
         venues.market.missing_bars["binance"] = {NOW}
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from generator.catalog.words import SourceStatus
-from generator.market.values import Observation, SourceHealth
+from generator.market.observation import Observation, SourceHealth
 from tests.market.test_exchanges import MINUTE, NOW, SINCE, watch
 from tests.support.exchange_server import Ask, Venues
 from tests.support.synthetic_bodies import BAR, SyntheticMarket, binance

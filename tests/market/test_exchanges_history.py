@@ -10,8 +10,9 @@ import pytest
 
 from generator.catalog.assets import ASSETS
 from generator.errors import SourceError
+from generator.market.bars import BarFrame
 from generator.market.live.source import LiveSource
-from generator.market.values import BarFrame, Observation
+from generator.market.observation import Observation
 from tests.market.test_exchanges import NOW, Setup
 from tests.support.exchange_server import Ask, Venues, serving
 from tests.support.synthetic_bodies import BAR, SyntheticMarket, bar
@@ -155,7 +156,7 @@ def test_progress_only_rises_and_ends_whole() -> None:
 
     done = [step[0] for step in steps]
     assert done == sorted(done)
-    assert steps[-1][:2] == (28, 28)
+    assert steps[-1][:2] == (4 * len(ASSETS), 4 * len(ASSETS))
     assert len(set(done)) > len(ASSETS)
 
 

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from generator.catalog.venues import VENUES as SETTING
+from generator.market.bars import BAR_MS
 from generator.market.live.bars import last_closed
 from generator.market.live.derivatives import hours_of
 from generator.market.live.readings import DayReading, Unusable, keep_usable
 from generator.market.live.spot import Origin, measure
-from generator.market.live.venues import CANDLE_ORDER, VENUES, choose
-from generator.market.values import BAR_MS
+from generator.market.live.venues import _ALSO, CANDLE_ORDER, VENUES, choose
 
+ROOT = Path(__file__).parents[2]
+NAMED_WITH = {also: name for name, many in _ALSO.items() for also in many}  # a setting names both by the first
 ORIGIN = Origin("kraken", "BTC", 0, "USD")
 
 
@@ -101,5 +106,18 @@ def test_binance_means_both_of_its_markets_and_names_keep_their_order() -> None:
     assert [spec.name for spec in choose(None)] == list(VENUES)
 
 
-def test_every_venue_with_candles_has_its_place_in_the_order() -> None:
-    assert {name for name, spec in VENUES.items() if spec.candle_page} == set(CANDLE_ORDER)
+def test_every_venue_of_the_setting_is_read_and_every_venue_read_can_be_named() -> None:
+    assert list(dict.fromkeys(NAMED_WITH.get(name, name) for name in VENUES)) == list(SETTING)
+
+
+def test_bars_come_from_spot_venues_that_send_them() -> None:
+    assert sorted(CANDLE_ORDER) == sorted(name for name, spec in VENUES.items() if spec.candle_page)
+
+
+def test_the_docs_list_the_venues_that_are_read() -> None:
+    tables = (ROOT / "docs" / "venues.md").read_text().split("\n| venue")[1:]
+    setting = next(line for line in (ROOT / "README.md").read_text().splitlines() if "`EMI_VENUES`" in line)
+
+    for table in tables:
+        assert re.findall(r"^\| ([a-z]+) \|", table, re.MULTILINE) == list(VENUES)
+    assert setting.split("comma-separated: ")[1].rstrip(" |").split(", ") == list(SETTING)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from generator.market.live.venues import VENUES
-from generator.market.values import AssetObservation
+from generator.market.observation import AssetObservation
 from tests.market.test_exchanges import NOW, watch
 from tests.support.exchange_server import SHARED, Ask, Override, Venues, recorded
 from tests.support.synthetic_bodies import BAR
@@ -131,7 +131,8 @@ def test_recorded_kraken_pairs_of_2021_know_dollars_and_the_stablecoin() -> None
     (seen,) = watch((NOW, NOW), setup=serve(pairs), venues=("kraken",))
 
     priced = {asset for asset, read in seen.assets.items() if read.price is not None}
-    assert priced == {"BTC", "ETH", "XRP", "ALGO", "XLM"}  # SOL and HBAR were not listed then
+    assert priced >= {"BTC", "ETH", "XRP", "ALGO", "XLM"}
+    assert not priced & {"SOL", "HBAR"}  # were not listed then
     assert seen.limitations == ()
 
 

@@ -13,8 +13,9 @@ import pytest
 
 from generator.catalog.text.answers import NEEDS_5_MINUTE_BARS
 from generator.catalog.words import SourceMode, SourceStatus
+from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
+from generator.market.observation import Observation
 from generator.market.recorded.source import DAY_MS, HISTORY_MS, RecordedSource
-from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame, Observation
 
 START_MS = 1_700_006_400_000  # 2023-11-15 00:00 UTC
 HOUR_MS = 3_600_000

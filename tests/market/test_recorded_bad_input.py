@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import re
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -11,9 +13,9 @@ import pytest
 
 from generator.catalog.words import SourceStatus
 from generator.errors import SourceError
+from generator.market.bars import BAR_MS
 from generator.market.recorded.files import Kind, ascending, read_rows
 from generator.market.recorded.source import RecordedSource
-from generator.market.values import BAR_MS
 from tests.market.test_recorded import (
     ASSETS,
     CANDLE_HEADER,
@@ -160,30 +162,60 @@ def _refused(folders: list[Path], assets: tuple[str, ...] = ASSETS) -> str:
     return text
 
 
-def test_a_folder_that_is_not_there_is_named_with_what_was_expected(tmp_path: Path) -> None:
-    text = _refused([tmp_path / "nowhere"])
-
-    assert str(tmp_path / "nowhere") in text
-    assert "ts,open,high,low,close,volume" in text
+def _file(name: str, header: str, rows: list[str]) -> Callable[[Path], Path]:
+    return lambda root: write(root, name, header, rows)
 
 
-def test_an_empty_folder_is_named_with_what_was_expected(tmp_path: Path) -> None:
-    text = _refused([tmp_path])
-
-    assert text.startswith(f"{tmp_path} holds no market data")
-    assert "ts,symbol,funding_rate" in text
+def _broken(root: Path) -> Path:
+    (root / "BTCUSDT.csv.gz").write_bytes(b"not a gzip file")
+    return root
 
 
-def test_a_folder_of_broken_files_says_what_is_wrong_with_the_first(tmp_path: Path) -> None:
-    (tmp_path / "BTCUSDT.csv.gz").write_bytes(b"not a gzip file")
+def _two_lengths(root: Path) -> Path:
+    write(root, "BTCUSDT.csv", CANDLE_HEADER, [candle(n) for n in range(9)])
+    return write(root, "ETHUSDT.csv", CANDLE_HEADER, [candle(n, HOUR_MS) for n in range(9)])
 
-    assert "(BTC: Not a gzipped file" in _refused([tmp_path])
+
+def _two_files(root: Path) -> Path:
+    return write(candles(root, 9), "BTC-USD.csv", CANDLE_HEADER, [candle(1)])
 
 
-def test_a_folder_of_unknown_headers_is_named(tmp_path: Path) -> None:
-    write(tmp_path, "BTCUSDT.csv", "time,price", ["1,2"])
+REFUSED: dict[str, tuple[Callable[[Path], Path], str]] = {
+    "no folder": (lambda root: root / "nowhere", "{}/nowhere .*ts,open,high,low,close,volume"),
+    "an empty folder": (lambda root: root, "{} holds no market data.*ts,symbol,funding_rate"),
+    "broken files": (_broken, r"\(BTC: Not a gzipped file"),
+    "unknown headers": (_file("BTCUSDT.csv", "time,price", ["1,2"]), "its header is not a known one"),
+    "two files of one asset": (_two_files, "two files of BTC: .*BTC-USD.csv.* and .*BTCUSDT.csv"),
+    "funding alone": (
+        _file("BTCUSDT.csv", "ts,symbol,funding_rate", [f"{START_MS},BTCUSDT,0.0001"]),
+        "no candles in {}",
+    ),
+    "other assets": (
+        _file("DOGEUSDT.csv", CANDLE_HEADER, [candle(n) for n in range(9)]),
+        "holds no market data of BTC, ETH",
+    ),
+    "another length": (
+        lambda root: candles(root, 9, 900_000),
+        "bars of 15 minutes in BTCUSDT.csv; expected 5 or 60 minutes",
+    ),
+    "two lengths": (_two_lengths, "mixes 5-minute and 60-minute bars"),
+    "a single candle": (lambda root: candles(root, 1), "too few candles"),
+    "no valid candle": (
+        _file("BTCUSDT.csv", CANDLE_HEADER, [f"{START_MS + n * BAR_MS},100,90,110,100,1" for n in range(9)]),
+        "holds no valid candle",
+    ),
+}
 
-    assert "its header is not a known one" in _refused([tmp_path])
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_not_a_recording_is_refused_with_a_reason(tmp_path: Path, name: str) -> None:
+    make, reason = REFUSED[name]
+
+    assert re.search(reason.replace("{}", re.escape(str(tmp_path))), _refused([make(tmp_path)]))
+
+
+def test_no_folder_at_all_is_refused() -> None:
+    assert _refused([]).startswith("a recording needs a folder of candles")
 
 
 def test_two_folders_of_candles_are_both_named(tmp_path: Path) -> None:
@@ -200,50 +232,6 @@ def test_one_folder_given_twice_is_one_folder(tmp_path: Path) -> None:
     source = RecordedSource([folder, folder, tmp_path], None, ASSETS)
 
     assert observe(source).assets["BTC"].price is not None
-
-
-def test_two_files_of_one_asset_are_both_named(tmp_path: Path) -> None:
-    folder = candles(tmp_path / "x-5m", 9)
-    write(folder, "BTC-USD.csv", CANDLE_HEADER, [candle(1)])
-
-    text = _refused([folder])
-
-    assert "BTC-USD.csv" in text
-    assert "BTCUSDT.csv" in text
-
-
-def test_folders_without_candles_are_refused(tmp_path: Path) -> None:
-    folder = write(tmp_path / "f", "BTCUSDT.csv", "ts,symbol,funding_rate", [f"{START_MS},BTCUSDT,0.0001"])
-
-    assert _refused([folder]).startswith(f"no candles in {folder}")
-    assert _refused([]).startswith("a recording needs a folder of candles")
-
-
-def test_candles_of_other_assets_only_are_refused(tmp_path: Path) -> None:
-    folder = write(tmp_path / "f", "DOGEUSDT.csv", CANDLE_HEADER, [candle(n) for n in range(9)])
-
-    assert "holds no market data of BTC, ETH" in _refused([folder])
-
-
-def test_bars_of_another_length_are_refused(tmp_path: Path) -> None:
-    assert "bars of 15 minutes in BTCUSDT.csv; expected 5 or 60 minutes" in _refused([candles(tmp_path, 9, 900_000)])
-
-
-def test_bars_of_two_lengths_are_refused(tmp_path: Path) -> None:
-    write(tmp_path, "BTCUSDT.csv", CANDLE_HEADER, [candle(n) for n in range(9)])
-    write(tmp_path, "ETHUSDT.csv", CANDLE_HEADER, [candle(n, HOUR_MS) for n in range(9)])
-
-    assert "mixes 5-minute and 60-minute bars" in _refused([tmp_path])
-
-
-def test_a_single_candle_is_refused(tmp_path: Path) -> None:
-    assert "too few candles" in _refused([candles(tmp_path, 1)])
-
-
-def test_a_folder_without_one_valid_candle_is_refused(tmp_path: Path) -> None:
-    rows = [f"{START_MS + n * BAR_MS},100,90,110,100,1" for n in range(9)]
-
-    assert "holds no valid candle" in _refused([write(tmp_path, "BTCUSDT.csv", CANDLE_HEADER, rows)])
 
 
 def test_a_start_outside_the_recording_names_its_span(tmp_path: Path) -> None:

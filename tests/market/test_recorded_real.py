@@ -8,20 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from generator.catalog.assets import ASSETS
 from generator.catalog.text.answers import NEEDS_5_MINUTE_BARS
 from generator.catalog.words import SourceStatus
 from generator.errors import SourceError
+from generator.market.bars import BAR_MS
 from generator.market.recorded.source import RecordedSource
-from generator.market.values import BAR_MS
 from tests.market.test_recorded import backfill, observe
 
+RECORDED = ("BTC", "ETH", "XRP", "SOL", "ALGO", "XLM", "HBAR")
 DATA = Path(__file__).resolve().parents[3] / "shared" / "market-data"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="real recorded candles are not next to this checkout")
 
 
 def test_october_2022_in_5_minute_bars_is_read_whole() -> None:
-    source = RecordedSource([DATA / "candles" / "binance-spot-5m-2022-10"])
+    source = RecordedSource([DATA / "candles" / "binance-spot-5m-2022-10"], assets=RECORDED)
 
     history = backfill(source)
 
@@ -39,12 +39,12 @@ def test_march_2026_has_prices_funding_and_open_interest_of_all_seven() -> None:
         DATA / "funding" / "binance-usdm-8h-wire",
         DATA / "open-interest" / "binance-usdm-4h",
     ]
-    source = RecordedSource(folders, datetime(2026, 3, 1, tzinfo=UTC))
+    source = RecordedSource(folders, datetime(2026, 3, 1, tzinfo=UTC), RECORDED)
 
     observation = observe(source)
 
     bitcoin = observation.assets["BTC"]
-    assert tuple(observation.assets) == ASSETS
+    assert tuple(observation.assets) == RECORDED
     assert bitcoin.price == 66937.1
     assert bitcoin.change_24h_percent == pytest.approx(1.6725, abs=1e-3)
     assert bitcoin.funding is not None

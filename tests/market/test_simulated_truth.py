@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from generator.market.bars import BAR_MS, BarFrame, FloatArray, IntArray
 from generator.market.simulated.market import SimulatedMarket
 from generator.market.simulated.params import BETA, BLOCK_BARS, DRIFT_DAY, LOG_PRICE, REGIMES, SIGMA_DAY
 from generator.market.simulated.random import autoregress
 from generator.market.simulated.schedule import regime_mix, schedule
-from generator.market.values import BAR_MS, BarFrame, FloatArray, IntArray
 
 FIRST_BLOCK, BLOCKS = 560, 3
 SEEDS = (101, 102, 103, 104)

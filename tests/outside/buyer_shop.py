@@ -21,7 +21,7 @@ from gateway.wire.networks import MAINNET
 from generator.contract.encode import encode
 from generator.site.sample import bundled
 from tests.support.local_servers import Shop, devnet_at, open_port, serving
-from tests.support.sample_vault import write_vault
+from tests.support.vaults import write_sample_vault
 
 ASSETS = Path(__file__).resolve().parents[2] / "site" / "assets"
 RELEASE = "000000000001"
@@ -30,7 +30,7 @@ RELEASE = "000000000001"
 @contextmanager
 def a_shop(folder: Path) -> Iterator[Shop]:
     """Run a devnet and a gateway over a small vault, with the site's own files."""
-    write_vault(folder / "vault")
+    write_sample_vault(folder / "vault")
     _lay_site(folder / "site")
     with devnet_at(folder) as (devnet, ledger):
         listener = open_port()

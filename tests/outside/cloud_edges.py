@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from gateway.wire.media_types import ENCODINGS, content_type
 from generator.catalog.discovery import ONCE_CACHE_CONTROL, PINNED_CACHE_CONTROL
-from generator.wings.bucket.types import attributes
+from generator.wings.bucket.site import attributes
 from tests.outside.processes import PEERS, REPOSITORY
 from tests.support.ports import free_port
 
@@ -91,13 +91,13 @@ class Worker:
     def __init__(self, process: subprocess.Popen[str], origin: str, prefix: str) -> None:
         self._process = process
         self.origin = origin
-        self.front = ""
+        self.proxied = ""
         """The Worker behind an imitation of Cloudflare's own edge."""
         self._prefix = prefix
 
     def start(self, config: Mapping[str, object]) -> None:
         """Start the Worker."""
-        self.front = str(self.tell(config)["front"]).rstrip("/")
+        self.proxied = str(self.tell(config)["origin"]).rstrip("/")
 
     def tell(self, command: Mapping[str, object]) -> dict[str, object]:
         """Send one command and wait until it is done."""
@@ -107,8 +107,8 @@ class Worker:
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         assert line, f"the Worker's host ended with {self._process.poll()}"
-        told: dict[str, object] = json.loads(line)
-        return told
+        answer: dict[str, object] = json.loads(line)
+        return answer
 
     def fault(self, mode: str) -> None:
         """Make the bucket fail: `down`, `hang`, `lie`; an empty mode heals it."""
@@ -120,7 +120,7 @@ class Worker:
         coding = {"encoding": headers["Content-Encoding"]} if "Content-Encoding" in headers else {}
         self.tell({"put": self._prefix + key, "file": str(file), "type": kind, "cache": cache, **coding})
 
-    def put_once(self, path: str, file: Path) -> None:
+    def put_immutable(self, path: str, file: Path) -> None:
         """Store a file that never changes."""
         self.put(f"once{path}", file, attributes(path, (), ONCE_CACHE_CONTROL))
 
@@ -132,9 +132,9 @@ class Worker:
                 self.put(f"g/{generation}{name}", file, attributes(name, there, PINNED_CACHE_CONTROL))
         self.point(generation, release.parent)
 
-    def point(self, generation: str, beside: Path) -> None:
+    def point(self, generation: str, folder: Path) -> None:
         """Move the pointer."""
-        pointer = beside / "pointer.json"
+        pointer = folder / "pointer.json"
         pointer.write_text(json.dumps({"generation": generation, "epoch": 1}))
         self.put("current.json", pointer, {"Content-Type": "application/json", "Cache-Control": "no-store"})
 

@@ -25,7 +25,7 @@ from tests.outside.processes import (
     official_facilitator,
     peer,
 )
-from tests.support.sample_vault import write_vault
+from tests.support.vaults import write_sample_vault
 
 HAVE = {"python": bool(OFFICIAL_PYTHON), "js": bool(OFFICIAL_JS)}
 MISSING = {
@@ -109,6 +109,6 @@ def market(folder: Path) -> Iterator[Market]:
             if language:
                 url = stack.enter_context(official_facilitator(folder / name, language, chain, forms))
             facilitators[name] = url
-            write_vault(folder / f"gateway-{name}" / "vault")
+            write_sample_vault(folder / f"gateway-{name}" / "vault")
             gateways[name] = stack.enter_context(gateway(folder / f"gateway-{name}", "testnet", chain, url))
         yield Market(chain, gateways, facilitators, folder)

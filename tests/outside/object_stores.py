@@ -1,4 +1,4 @@
-"""A real S3 server process (moto), and a proxy before it that fails, hangs and forgets to answer where it is told to.
+"""A real S3 server process (moto), and a proxy before it that fails, hangs and forgets to answer where a test says so.
 
 moto compares and then stores, in a thread for each request, with no lock between. The proxy therefore lets conditional
 writes through one at a time, which is what S3 promises: of several at once exactly one wins.
@@ -24,7 +24,7 @@ from typing import Any
 
 import pytest
 
-from generator.wings.bucket.store import ObjectBucket, open_bucket
+from generator.wings.bucket.store import Bucket, open_bucket
 from tests.support.ports import free_port
 
 MISSING = "" if importlib.util.find_spec("moto") else "moto is not installed (pip install 'moto[server]')"
@@ -73,12 +73,12 @@ class Store:
     def environment(self) -> dict[str, str]:
         return KEYS | {"AWS_ENDPOINT_URL": self.endpoint}
 
-    def bucket(self, prefix: str, monkeypatch: pytest.MonkeyPatch, request_s: float = 4.0) -> ObjectBucket:
+    def bucket(self, prefix: str, monkeypatch: pytest.MonkeyPatch, request_s: float = 4.0) -> Bucket:
         """Open a prefix as the program does, through the proxy."""
         for name, value in self.environment.items():
             monkeypatch.setenv(name, value)
         opened = open_bucket(f"s3://{BUCKET}/{prefix}", request_s)
-        assert isinstance(opened, ObjectBucket)
+        assert isinstance(opened, Bucket)
         return opened
 
     def well(self) -> None:
@@ -193,6 +193,6 @@ def _make_bucket(port: int, process: subprocess.Popen[bytes], log: Path) -> None
     raise AssertionError(f"moto did not start:\n{log.read_text(errors='replace')[-2_000:]}")
 
 
-def read_json(bucket: ObjectBucket, path: str) -> Any:
+def read_json(bucket: Bucket, path: str) -> Any:
     found = bucket.get(path)
     return None if found is None else json.loads(found.data)

@@ -68,7 +68,7 @@ def peer(folder: Path, language: str, program: str, arguments: Sequence[str]) ->
     """Return the command of a helper program in an official environment."""
     if language == "python":
         return [OFFICIAL_PYTHON, str(PEERS / f"{program}.py"), *arguments]
-    # Node looks for packages beside the program, so the program is put beside them.
+    # Node looks for packages next to the program, so the program is put there.
     folder.mkdir(parents=True, exist_ok=True)
     modules, copy = folder / "node_modules", folder / f"{program}.mjs"
     if not modules.exists():

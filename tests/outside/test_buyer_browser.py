@@ -147,7 +147,7 @@ def test_a_purchase_goes_from_the_button_to_the_report_on_the_devnet(
     assert json.loads(saved.value.path().read_text())["paymentResponse"]["transaction"] == kept["txid"]
 
 
-def test_a_payment_whose_answer_is_kept_no_longer_is_settled_and_not_to_be_paid_again(
+def test_a_payment_whose_answer_expired_is_shown_as_settled_not_to_be_paid_again(
     shop: Shop, context: BrowserContext
 ) -> None:
     receipt = base64.b64encode(json.dumps({"success": True, "transaction": "T"}).encode()).decode()
@@ -316,9 +316,7 @@ def test_an_approval_that_comes_too_late_is_not_sent(shop: Shop, context: Browse
     assert sent.headers == []
 
 
-def test_a_wallet_that_never_answers_ends_by_itself_or_when_the_visitor_stops_waiting(
-    shop: Shop, context: BrowserContext
-) -> None:
+def test_a_wallet_that_never_answers_ends_by_itself_or_by_the_visitor(shop: Shop, context: BrowserContext) -> None:
     wallet = Wallet(shop)
     with_wallet(context, wallet, sign="wait")
     page = context.new_page()
@@ -358,9 +356,7 @@ def test_a_changed_price_is_shown_and_has_to_be_agreed_to_with_a_second_press(
     assert wallet.transfers() == 1
 
 
-def test_the_digest_on_the_page_is_the_one_of_what_is_bought_also_when_the_page_is_old(
-    shop: Shop, context: BrowserContext
-) -> None:
+def test_the_digest_on_an_old_page_is_the_one_of_what_is_bought(shop: Shop, context: BrowserContext) -> None:
     page = opened(context, shop)
     page.evaluate("document.querySelector('[data-quote=sha256]').textContent = 'of an older snapshot'")
 
@@ -412,7 +408,7 @@ def test_offline_before_paying_is_told_and_pays_nothing(shop: Shop, context: Bro
     assert wallet.signed == 0
 
 
-def test_offline_while_paying_keeps_the_payment_and_sends_the_same_one_when_the_connection_is_back(
+def test_offline_while_paying_keeps_the_payment_and_sends_the_same_one_later(
     shop: Shop, context: BrowserContext
 ) -> None:
     wallet = Wallet(shop)
@@ -450,9 +446,7 @@ def test_an_unknown_outcome_is_asked_again_with_the_same_payment_until_it_is_kno
     assert (wallet.signed, wallet.transfers()) == (1, 1)
 
 
-def test_a_tab_that_closes_after_paying_gets_its_report_when_the_page_is_opened_again(
-    shop: Shop, context: BrowserContext
-) -> None:
+def test_a_tab_closed_after_paying_gets_its_report_when_opened_again(shop: Shop, context: BrowserContext) -> None:
     wallet = Wallet(shop)
     with_wallet(context, wallet)
     sent = Sent(context, "lost")
@@ -473,7 +467,7 @@ def test_a_tab_that_closes_after_paying_gets_its_report_when_the_page_is_opened_
     assert len(sent.headers) == 2
 
 
-def test_a_payment_that_was_kept_but_never_sent_is_sent_after_a_reload_and_not_signed_anew(
+def test_a_payment_kept_but_never_sent_is_sent_after_a_reload_not_signed_again(
     shop: Shop, context: BrowserContext
 ) -> None:
     wallet = Wallet(shop)

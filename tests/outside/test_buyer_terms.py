@@ -93,9 +93,7 @@ def prices_on(page: Page) -> str:
     return "\n".join([page.inner_text(".offer"), page.inner_text("#purchase .actions")])
 
 
-def test_a_changed_price_stands_in_every_place_before_the_second_press_and_nothing_else_is_signed(
-    shop: Shop, context: BrowserContext
-) -> None:
+def test_a_changed_price_is_shown_everywhere_before_the_second_press(shop: Shop, context: BrowserContext) -> None:
     wallet = Wallet(shop)
     with_wallet(context, wallet)
     page = opened(context, shop)

@@ -23,9 +23,9 @@ def status(folder: Path) -> Any:
 
 
 def shift(folder: Path, seconds: int) -> None:
-    beside = folder / "shift.new"
-    beside.write_text(str(seconds))
-    beside.replace(folder / "shift")
+    new = folder / "shift.new"
+    new.write_text(str(seconds))
+    new.replace(folder / "shift")
 
 
 def next_release(folder: Path, process: Running, within_s: float) -> Any:

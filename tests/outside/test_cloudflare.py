@@ -90,9 +90,9 @@ def assert_problem(answer: Answer, status: int, path: str) -> None:
     assert (body["type"], body["title"]) == (f"urn:emi:problem:{PROBLEMS[status][0]}", PROBLEMS[status][1])
     assert body["disclaimer"] == DISCLAIMER
     assert (body["project"], body["instance"]) == ("Educational Market Intelligence", path)
-    told = {name: answer.headers[name] for name in (*CORS_HEADERS, *SECURITY_HEADERS)}
+    sent = {name: answer.headers[name] for name in (*CORS_HEADERS, *SECURITY_HEADERS)}
     # The Worker's own, or the gateway's, which is of no release.
-    assert told in (SITE_CORS_HEADERS | SECURITY_HEADERS, CORS_HEADERS | SECURITY_HEADERS)
+    assert sent in (SITE_CORS_HEADERS | SECURITY_HEADERS, CORS_HEADERS | SECURITY_HEADERS)
 
 
 def test_the_contract_holds_but_for_what_is_answered_before_the_worker(
@@ -103,7 +103,7 @@ def test_the_contract_holds_but_for_what_is_answered_before_the_worker(
 
     with worker(tmp_path / "down", GATEWAY_ORIGIN=f"http://127.0.0.1:{free_port()}") as down:
         down.publish(ticked / "site" / "releases" / FIRST, FIRST)
-        edge.put_once("/files/tile", tile)
+        edge.put_immutable("/files/tile", tile)
         rows = run(edge.origin, down=down.origin, once="/files/tile")
 
     broken = {row.name: row.detail for row in rows if row.verdict != "yes"}
@@ -134,9 +134,7 @@ def test_cloudflares_own_tool_takes_the_recipe_with_every_module_and_binding(tmp
         assert f"env.{binding} " in done.stdout
 
 
-def test_every_published_file_comes_whole_in_each_coding_with_a_strong_tag_of_its_own(
-    edge: Worker, ticked: Path
-) -> None:
+def test_every_file_comes_whole_in_each_coding_with_a_strong_tag_of_its_own(edge: Worker, ticked: Path) -> None:
     site = load_release(ticked / "site" / "releases" / FIRST)
     unpack = {"identity": bytes, "gzip": gzip.decompress, "br": brotli.decompress}
 
@@ -193,11 +191,9 @@ def test_the_coding_is_one_that_the_client_takes(edge: Worker, accepted: str, co
 
 
 @pytest.mark.parametrize("coding", ["identity", "gzip", "br"])
-def test_behind_the_edge_the_clients_own_choice_counts_and_the_stored_bytes_come_through(
-    edge: Worker, coding: str
-) -> None:
-    # The edge tells the Worker "br, gzip" whatever the client sent.
-    direct, behind = (ask(origin, FREE, {"accept-encoding": coding}) for origin in (edge.origin, edge.front))
+def test_behind_the_edge_the_clients_choice_counts_and_stored_bytes_come_through(edge: Worker, coding: str) -> None:
+    # The edge gives the Worker "br, gzip" whatever the client sent.
+    direct, behind = (ask(origin, FREE, {"accept-encoding": coding}) for origin in (edge.origin, edge.proxied))
 
     assert behind.headers.get("content-encoding", "identity") == coding
     assert (behind.body, behind.headers["etag"]) == (direct.body, direct.headers["etag"])
@@ -313,10 +309,10 @@ def test_a_body_is_a_413_and_large_headers_are_a_431(edge: Worker) -> None:
         assert_problem(ask(edge.origin, path, {"payment-signature": "A" * 16_400}), 431, path)
 
 
-def test_a_put_once_file_is_kept_for_a_year(own: Worker, tmp_path: Path) -> None:
+def test_an_immutable_file_is_cached_for_a_year(own: Worker, tmp_path: Path) -> None:
     tile = tmp_path / "tile"
     tile.write_bytes(bytes(range(256)))
-    own.put_once("/log/tile/0/000", tile)
+    own.put_immutable("/log/tile/0/000", tile)
 
     answer = ask(own.origin, "/log/tile/0/000", {"accept-encoding": "br"})
 

@@ -12,7 +12,7 @@ from generator.catalog.words import SourceMode
 from generator.record.memory.store import Memory
 from generator.site.downloads import Downloads, downloads
 from tests.support.databases import url_in
-from tests.support.publish_records import record
+from tests.support.filled_memory import record
 from tests.support.servers import postgres
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(120)]

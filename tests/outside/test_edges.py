@@ -54,7 +54,7 @@ def test_an_edge_keeps_the_contract_but_for_what_its_table_says(
     with edge(name, tmp_path / "up", site, gateway) as whole, edge(name, tmp_path / "down", site, NOWHERE) as down:
         rows = run(whole.origin, name, down=down.origin, once=ONCE)
 
-    assert told(rows) == {"yes": [], "cannot": sorted(CANNOT[name])}
+    assert outcome(rows) == {"yes": [], "cannot": sorted(CANNOT[name])}
 
 
 def test_the_preview_keeps_the_contract_but_for_what_its_table_says(up: tuple[Running, Path]) -> None:
@@ -62,7 +62,7 @@ def test_the_preview_keeps_the_contract_but_for_what_its_table_says(up: tuple[Ru
 
     rows = run(running.origin, "preview", once=ONCE)
 
-    assert told(rows) == {"yes": [], "cannot": sorted(CANNOT["preview"])}
+    assert outcome(rows) == {"yes": [], "cannot": sorted(CANNOT["preview"])}
 
 
 @pytest.mark.parametrize("name", ["nginx", "caddy"])
@@ -254,7 +254,7 @@ class Publisher:
 def torture(edge: Edge, publisher: Publisher) -> list[Reader]:
     """Publish some twenty releases a second while a reader of each encoding reads; return the readers.
 
-    It goes on until each has read a hundred times, however slow the machine is.
+    It continues until each has read a hundred times, however slow the machine is.
     """
     readers = [Reader(edge.origin, coding) for coding in ENCODINGS]
     until = time.monotonic() + TORTURE_S
@@ -267,7 +267,7 @@ def torture(edge: Edge, publisher: Publisher) -> list[Reader]:
 
 
 class Reader:
-    """Read a file and, through /g/, its companion, in one encoding until told to stop; note every fault."""
+    """Read a file and, through /g/, its companion, in one encoding until it is stopped; note every fault."""
 
     def __init__(self, origin: str, coding: str) -> None:
         self._origin = Origin(origin)
@@ -296,9 +296,9 @@ class Reader:
                 self.faults.append(f"torn: {body['generation']}")
             if answer.get("x-generation") != body["generation"]:
                 self.faults.append(f"X-Generation {answer.get('x-generation')}, body {body['generation']}")
-            beside = self._origin.get(f"/g/{body['generation']}/api/two.json", {"Accept-Encoding": self._coding})
-            if beside.status != 200 or json.loads(decoded(beside))["generation"] != body["generation"]:
-                self.faults.append(f"mixed: {beside.status} beside {body['generation']}")
+            companion = self._origin.get(f"/g/{body['generation']}/api/two.json", {"Accept-Encoding": self._coding})
+            if companion.status != 200 or json.loads(decoded(companion))["generation"] != body["generation"]:
+                self.faults.append(f"mixed: {companion.status} companion {body['generation']}")
             if self._bodies.setdefault(answer.get("etag"), answer.body) != answer.body:
                 self.faults.append(f"ETag {answer.get('etag')} of two bodies")
 
@@ -310,7 +310,7 @@ def edge(name: str, folder: Path, site: Path, gateway: str) -> AbstractContextMa
     return nginx(folder, site, gateway, brotli=name == "nginx")
 
 
-def told(rows: list[Row]) -> dict[str, list[str]]:
+def outcome(rows: list[Row]) -> dict[str, list[str]]:
     """Return what did not hold, and what the table excused."""
     faults = [f"{row.verdict}: {row.name}: {row.detail}" for row in rows if row.verdict == "no"]
     return {"yes": faults, "cannot": sorted(row.name for row in rows if row.verdict == "cannot")}

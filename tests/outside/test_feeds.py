@@ -18,7 +18,7 @@ from generator.release.variants import Variants
 from generator.site.feeds import Feeds
 from tests.journeys.edges import caddy, missing, nginx
 from tests.site.test_feeds import changes
-from tests.support.publish_fixture import SITE, rounds
+from tests.support.page_view import SITE, rounds
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(120)]
 AT = datetime(2026, 11, 20, 9, 53, tzinfo=UTC)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from generator.record.logbook import read_keys
+from generator.record.published import read_keys
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, ticks
 from tests.support.log_records import Record
 
@@ -46,7 +46,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
     (made.folder / "old").write_bytes(made.read("checkpoint"))
     made.play(ticks(NOON + 305 * MINUTE, HOURS * 60, 5))
     for number in range(MORE):
-        made.logbook.note_key(NOON + 305 * MINUTE + HOURS * HOUR, f"entry {number}")
+        made.published.note_key(NOON + 305 * MINUTE + HOURS * HOUR, f"entry {number}")
     made.publish()
     yield made
     made.memory.close()

@@ -53,7 +53,7 @@ def test_every_other_product_is_bought_too(lent: Market, client: str, product: P
     check_bought(lent, client, "ours", product, None)
 
 
-def test_the_official_python_client_refuses_the_short_form_by_itself_and_pays_nothing(lent: Market) -> None:
+def test_the_official_python_client_refuses_the_short_form_and_pays_nothing(lent: Market) -> None:
     need("python")
     key = lent.funded()
     had = lent.balance(key.address)

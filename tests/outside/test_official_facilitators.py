@@ -46,7 +46,7 @@ def settle_directly(lent: Market, facilitator: str, payment: SignedPayment) -> A
 
 
 @pytest.mark.parametrize("facilitator", FACILITATORS)
-def test_rule_17_25_duplicates_are_one_transfer_and_one_answer(lent: Market, facilitator: str) -> None:
+def test_duplicates_are_one_transfer_and_one_answer(lent: Market, facilitator: str) -> None:
     need(facilitator)
     key = lent.funded()
     had, payment = lent.balance(key.address), signed(lent, facilitator, key)
@@ -61,9 +61,7 @@ def test_rule_17_25_duplicates_are_one_transfer_and_one_answer(lent: Market, fac
 
 
 @pytest.mark.parametrize("facilitator", FACILITATORS)
-def test_a_settled_payment_sent_to_settle_again_reads_like_a_refusal_and_the_gateway_does_not_fall_for_it(
-    lent: Market, facilitator: str
-) -> None:
+def test_a_settled_payment_that_reads_like_a_refusal_on_retry_is_delivered(lent: Market, facilitator: str) -> None:
     need(facilitator)
     key = lent.funded()
     payment = signed(lent, facilitator, key)
@@ -80,7 +78,7 @@ def test_a_settled_payment_sent_to_settle_again_reads_like_a_refusal_and_the_gat
 
 
 @pytest.mark.parametrize("facilitator", FACILITATORS)
-def test_rule_18_a_payment_that_somebody_else_settled_before_is_refused(lent: Market, facilitator: str) -> None:
+def test_a_payment_that_somebody_else_settled_before_is_refused(lent: Market, facilitator: str) -> None:
     need(facilitator)
     key = lent.funded()
     payment, payee_had = signed(lent, facilitator, key), lent.balance(DEMO_PAYEE)

@@ -94,7 +94,7 @@ def test_systemd_takes_the_units_and_calls_them_safe(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("unit", SERVICES, ids=lambda unit: unit.stem)
-def test_a_unit_runs_a_command_that_exists_and_writes_only_where_it_is_told(unit: Path, tmp_path: Path) -> None:
+def test_a_unit_runs_a_command_that_exists_and_writes_only_where_it_may(unit: Path, tmp_path: Path) -> None:
     program, *arguments = shlex.split(setting(unit, "ExecStart"))
 
     assert program == "/opt/emi/bin/emi"
@@ -110,8 +110,8 @@ def test_systemd_makes_the_users_and_the_folders_that_they_share(tmp_path: Path)
 
     for tool, file in (("systemd-sysusers", "emi.sysusers"), ("systemd-tmpfiles", "emi.tmpfiles")):
         create = ["--create"] if tool == "systemd-tmpfiles" else []
-        told = shutil.copy(SYSTEMD / file, tmp_path / f"{file}.conf")
-        subprocess.run([tool, f"--root={tmp_path}", *create, told], check=True, capture_output=True, timeout=60)
+        copied = shutil.copy(SYSTEMD / file, tmp_path / f"{file}.conf")
+        subprocess.run([tool, f"--root={tmp_path}", *create, copied], check=True, capture_output=True, timeout=60)
 
     users = {row.split(":")[0]: row.split(":")[2:4] for row in (tmp_path / "etc/passwd").read_text().splitlines()}
     assert users["emi-generator"][0] != users["emi-gateway"][0]
@@ -134,16 +134,16 @@ def test_units_and_containers_wait_longer_than_a_stop_takes() -> None:
 
 @pytest.mark.parametrize("program", ["generator", "gateway"])
 def test_both_programs_take_the_example_settings(program: str, tmp_path: Path) -> None:
-    told = env_files("emi", program) | {"EMI_STATE_DIR": str(tmp_path)}
+    settings = env_files("emi", program) | {"EMI_STATE_DIR": str(tmp_path)}
 
-    done = emi_command("doctor", "--url", "http://127.0.0.1:9", cwd=tmp_path, timeout_s=60, **told)
+    done = emi_command("doctor", "--url", "http://127.0.0.1:9", cwd=tmp_path, timeout_s=60, **settings)
 
     # Every setting was read and found right before the origin was looked at.
     assert done.returncode == 1
     assert "no answer" in done.stdout, done.stderr
 
 
-def test_the_site_can_be_read_by_the_group_of_its_folder_and_made_without_new_code_in_memory(tmp_path: Path) -> None:
+def test_the_site_is_readable_to_its_group_and_made_without_executable_memory(tmp_path: Path) -> None:
     # A group that is not the program's own, as www-data is not emi's.
     group = grp.getgrnam("www-data").gr_gid if os.geteuid() == 0 else os.getegid()
     site = tmp_path / "site"

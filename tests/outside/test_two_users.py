@@ -155,7 +155,7 @@ def test_the_gateway_sells_what_another_user_put_into_the_vault(machine: Machine
     assert json.loads(bought.stdout)["payment_status"] == "settled"
 
 
-def test_the_gateway_reaches_neither_the_key_nor_the_record_and_cannot_change_what_it_sells(machine: Machine) -> None:
+def test_the_gateway_cannot_read_key_or_record_nor_change_what_it_sells(machine: Machine) -> None:
     private = ("generator/keys/log.key", "generator/memory.sqlite3", "generator")
     assert all((machine.folder / path).exists() for path in private)
 

@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 from gateway.wire.algorand import DEMO_ARENA
 from generator.arena.ballots import BallotFile, Poll, judge
 from generator.arena.life import schedule_round
-from generator.arena.schedule import Slot
+from generator.arena.timetable import Slot
 from generator.catalog.words import Prediction, RoundPhase
 from generator.record.audit.recount import path_of
 from tests.outside.site_pages import CHROMIUM, a_browser

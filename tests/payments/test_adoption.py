@@ -20,7 +20,7 @@ from tests.ledger.test_ledger import INTENT
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import BRAIN, REGIME, GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
-from tests.support.small_vault import GENERATION, START, body_of, write_vault
+from tests.support.vaults import GENERATION, START, body_of, write_vault
 
 PRODUCT = "x402-market-regime"
 TXID = "T" * 52
@@ -121,7 +121,7 @@ async def test_a_transfer_that_does_not_pay_for_the_product_is_not_adopted(
 
 @in_loop
 async def test_nothing_is_asked_with_an_invalid_transaction_id(tmp_path: Path) -> None:
-    with pytest.raises(NotAdopted, match="no transaction id"):
+    with pytest.raises(NotAdopted, match="not a transaction id"):
         await adopt(settings_in(tmp_path), Nodes(indexed=INDEXED), "../" + TXID, PRODUCT, ManualClock())
 
 

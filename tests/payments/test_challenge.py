@@ -11,7 +11,7 @@ from gateway.wire.networks import DEVNET, MAINNET
 from tests.support.fake_upstream import FEE_PAYER, OTHER_SIGNER, FakeUpstream
 from tests.support.gateway_app import REGIME, gateway_app, in_loop
 from tests.support.gateway_wallet import decode_header
-from tests.support.small_vault import GENERATION, PATHS, PRICES, write_vault
+from tests.support.vaults import GENERATION, PATHS, PRICES, write_vault
 
 
 @in_loop

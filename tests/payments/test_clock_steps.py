@@ -15,7 +15,7 @@ from tests.payments.test_reconcile import state_of
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
-from tests.support.small_vault import START, write_vault
+from tests.support.vaults import START, write_vault
 
 SIX_HOURS_S = 6 * 3_600
 LEASE_S = 17.0

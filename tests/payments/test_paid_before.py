@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.gateway_app import BRAIN, GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed, decode_header, payment_identifier
-from tests.support.small_vault import write_vault
+from tests.support.vaults import write_vault
 
 SECRET = "order_0123456789abcdef"
 HOUR_S = 3_600

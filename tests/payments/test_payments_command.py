@@ -16,7 +16,7 @@ from gateway.ledger.store import Ledger
 from gateway.ledger.view import LedgerView
 from tests.ledger.test_ledger import INTENT
 from tests.support.processes import emi
-from tests.support.small_vault import START
+from tests.support.vaults import START
 
 UNKNOWN, SETTLED, REFUSED = (letter * 52 for letter in "USR")
 

@@ -14,7 +14,7 @@ from tests.ledger.test_owner import dead_owner
 from tests.support.fake_upstream import OTHER_SIGNER, FakeUpstream
 from tests.support.gateway_app import BRAIN, REGIME, GatewayHarness, gateway_app, in_loop, second_gateway
 from tests.support.gateway_wallet import decode_header
-from tests.support.small_vault import GENERATION, START, body_of, write_vault
+from tests.support.vaults import GENERATION, START, body_of, write_vault
 
 PENDING_MODES = ["500", "reset", "empty", "text_true", "garbage", "large", "named", "late", "failed"]
 SETTLED_MODES = ["settle_then_500", "settle_then_reset", "settle_then_fail"]

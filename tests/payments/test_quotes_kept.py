@@ -17,11 +17,11 @@ from gateway.vault.folder import MAX_VAULT_BYTES, QUOTE_GRACE
 from generator.catalog.products import QUOTE_GRACE_S, VAULT_MOST_BYTES, VAULT_MOST_SNAPSHOTS
 from generator.release.vault import Offer
 from generator.release.vault import Vault as FolderVault
-from generator.wings.bucket.store import ObjectBucket
+from generator.wings.bucket.store import Bucket
 from generator.wings.bucket.vault import BucketVault
 from tests.release.test_vault_store import Unsynced
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
-from tests.support.small_vault import PRICES, START, body_of, stamp, write_manifest, write_vault
+from tests.support.vaults import PRICES, START, body_of, stamp, write_manifest, write_vault
 from tests.vault.test_vault import load
 
 FIRST = "000000000001"
@@ -90,7 +90,7 @@ async def test_a_hundred_publishes_in_a_minute_take_nothing_from_the_first_quote
 @in_loop
 async def test_nor_do_they_in_an_object_store(tmp_path: Path) -> None:
     store = MemoryStore()
-    vault = BucketVault(ObjectBucket(store, "memory"), "writer")
+    vault = BucketVault(Bucket(store, "memory"), "writer")
     vault.open()
     async with gateway_app(tmp_path, vault=None, vault_max_age_seconds=86_400) as home:
         home.state.vault._files = BucketFiles(store, "memory")

@@ -16,7 +16,7 @@ from gateway.upstream.chain import Finding, Presence, extend_watch
 from tests.ledger.test_ledger import INTENT, ledger_with
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
-from tests.support.small_vault import START
+from tests.support.vaults import START
 
 
 async def unknown(home: GatewayHarness) -> Signed:

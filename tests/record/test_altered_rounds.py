@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 
 from generator.cli.verify import verify
 from tests.arena.test_published import a_row
-from tests.support.arena_inputs import NOON, ticks
+from tests.support.arena_inputs import NOON, hours
 from tests.support.log_records import Record
 
 Steps = tuple[str | int, ...]
@@ -37,7 +37,7 @@ FIELDS: Final = [*(steps for steps, _ in leaves(a_row(NOON))), ("log_entries",)]
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = Record(tmp_path_factory.mktemp("played"))
-    made.play(ticks(NOON, 4 * 60, 10))
+    made.play(hours(NOON, 4))
     made.publish()
     made.memory.close()
     return made.site
@@ -169,14 +169,14 @@ def of_open_round(site: Path, **fields: Any) -> dict[str, Any]:
 
 
 def test_a_round_that_is_only_sealed_in_the_log_and_published_as_ended_is_named(site: Path) -> None:
-    made_up = of_open_round(site)
-    put(site, [made_up, *rows_of(site)])
-    assert f"round {made_up['round_id']}: it is published as 'resolved' and has not ended" in run(site).output
+    invented = of_open_round(site)
+    put(site, [invented, *rows_of(site)])
+    assert f"round {invented['round_id']}: it is published as 'resolved' and has not ended" in run(site).output
 
 
 def test_a_round_that_was_never_logged_is_named(site: Path) -> None:
-    made_up = {**of_open_round(site), "round_id": "BTC-20261120-230000", "start": "2026-11-20T23:00:00Z"}
-    put(site, [{**made_up, "commitment": "0" * 64}, *rows_of(site)])
+    invented = {**of_open_round(site), "round_id": "BTC-20261120-230000", "start": "2026-11-20T23:00:00Z"}
+    put(site, [{**invented, "commitment": "0" * 64}, *rows_of(site)])
 
     assert "round BTC-20261120-230000 is published and not in the log" in run(site).output
 

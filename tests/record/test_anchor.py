@@ -102,7 +102,7 @@ def row_of(txid: str, signed: bytes, **changes: Any) -> dict[str, Any]:
 
     envelope = unpack(signed)
     transaction = envelope["txn"]
-    told = {
+    found = {
         "id": txid,
         "tx-type": "pay",
         "sender": encode_address(transaction["snd"]),
@@ -116,7 +116,7 @@ def row_of(txid: str, signed: bytes, **changes: Any) -> dict[str, Any]:
         "signature": {"sig": base64.b64encode(envelope["sig"]).decode()},
         "round-time": 1_795_298_000,
     }
-    return told | changes
+    return found | changes
 
 
 def looked_up(txid: str, row: object) -> Anchor:
@@ -132,9 +132,9 @@ def reader() -> LogReader:
 def test_an_anchor_is_sent_found_and_shows_what_was_there_by_then(sent: tuple[str, bytes]) -> None:
     txid, signed = sent
 
-    told = check(reader(), EARLY.origin, looked_up(txid, row_of(txid, signed)))
+    found = check(reader(), EARLY.origin, looked_up(txid, row_of(txid, signed)))
 
-    assert told.startswith("anchored: the first 120 entries were there by 2026-11-2")
+    assert found.startswith("anchored: the first 120 entries were there by 2026-11-2")
     transaction = unpack(signed)["txn"]
     assert transaction["snd"] == transaction["rcv"]
     assert "amt" not in transaction
@@ -207,7 +207,7 @@ def test_an_indexer_that_shows_none_is_one_clear_line(row: object) -> None:
         NOTE_PREFIX + json.dumps({"o": "a", "n": -1, "r": ""}).encode(),
     ],
 )
-def test_what_is_no_head_is_refused(note: bytes) -> None:
+def test_an_invalid_note_is_refused(note: bytes) -> None:
     with pytest.raises(NoteError):
         head_in(note)
 

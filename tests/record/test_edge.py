@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from generator.record.log.edge import Edge, Node
 from generator.record.log.merkle import leaf_hash, root_of
+from generator.record.log.tiles import Edge, Node
 from tests.support import rfc6962
 
 LEAVES = [leaf_hash(str(number).encode()) for number in range(70_000)]

@@ -73,7 +73,7 @@ def test_a_day_ago_is_the_nearest_tick_within_half_an_hour(memory: Memory) -> No
     assert memory.day_before(NOON) == ("range", 55.5, 12.5)
 
 
-def test_changes_of_the_regime_are_kept_and_told(memory: Memory) -> None:
+def test_changes_of_the_regime_are_kept_and_become_events(memory: Memory) -> None:
     for minute, label in enumerate(["range", "range", "risk_off", "risk_off", "range"]):
         play_regime(memory, NOON + minute * MINUTE, label)
 
@@ -84,9 +84,9 @@ def test_changes_of_the_regime_are_kept_and_told(memory: Memory) -> None:
         (2 * MINUTE, "risk_off"),
         (0, "range"),
     ]
-    told = [event for event in memory.view(NOON).events if event.kind == "regime_changed"]
-    assert told[0].text == "The market regime changed from risk off to range."
-    assert len(told) == 2
+    found = [event for event in memory.view(NOON).events if event.kind == "regime_changed"]
+    assert found[0].text == "The market regime changed from risk off to range."
+    assert len(found) == 2
     assert memory.regime_changes(1) == changes[:1]
 
 

@@ -74,19 +74,19 @@ def test_a_stranger_s_signature_is_not_enough() -> None:
         b"x" * 70_000 + NOTE,
     ],
 )
-def test_what_is_no_signed_checkpoint_is_refused(note: bytes) -> None:
+def test_an_invalid_signed_checkpoint_is_refused(note: bytes) -> None:
     with pytest.raises(NoteError):
         Checkpoint.open(note, [SIGNER.verifier])
 
 
 @pytest.mark.parametrize("text", ["origin\n3\n", "origin\n-1\nAAAA\n", "origin\n3\nAAAA\n", "\n3\nAAAA\n", "o\n3\n?\n"])
-def test_a_text_of_another_form_is_no_checkpoint(text: str) -> None:
+def test_a_text_of_another_form_is_not_a_checkpoint(text: str) -> None:
     with pytest.raises(NoteError):
         Checkpoint.parse(text)
 
 
 @pytest.mark.parametrize("text", ["", "a+b", "a b+00000000+AQ==", "name+00000000+AQ==", GO_KEY.replace("c74f", "c74e")])
-def test_what_is_no_public_key_is_refused(text: str) -> None:
+def test_an_invalid_public_key_is_refused(text: str) -> None:
     with pytest.raises(NoteError):
         Verifier.parse(text)
 
@@ -97,7 +97,7 @@ def test_a_name_that_no_note_could_carry_is_refused(name: str) -> None:
         Signer.generate(name)
 
 
-def test_what_is_no_private_key_is_refused_without_showing_it() -> None:
+def test_an_invalid_private_key_is_refused_without_showing_it() -> None:
     with pytest.raises(NoteError) as raised:
         Signer.parse("PRIVATE+KEY+name+00000000+c2VjcmV0")
 

@@ -12,7 +12,7 @@ import pytest
 from generator.errors import MemoryUnreadable
 from generator.record.memory.store import Memory
 from generator.record.memory.tables import SCHEMA_VERSION
-from tests.support.arena_inputs import NOON, inputs_at, play_tick, ticks
+from tests.support.arena_inputs import HOUR, NOON, hours, inputs_at, play_tick
 from tests.support.databases import dump, url_in
 
 
@@ -22,7 +22,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("played")
     memory = Memory.open(url_in(folder))
     with memory.batch():
-        for now in ticks(NOON, 600, 12):
+        for now in hours(NOON, 10):
             play_tick(memory, inputs_at(now))
     memory.close()
     return folder / "memory.sqlite3"
@@ -64,7 +64,7 @@ def test_what_a_tick_wrote_is_synced_to_the_disk(tmp_path: Path) -> None:
     memory.close()
 
 
-def test_a_file_that_is_no_database_is_named_and_left_as_it_is(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_named_and_left_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "memory.sqlite3"
     path.write_bytes(b"these are my tax papers, not a database\n" * 100)
     before = path.read_bytes()
@@ -151,7 +151,7 @@ def test_a_disk_that_is_full_loses_nothing_recorded(tmp_path: Path) -> None:
         connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
 
     failure = None
-    for now in ticks(NOON + 1, 600):
+    for now in hours(NOON + HOUR, 48):
         try:
             view = play_tick(memory, inputs_at(now))
         except MemoryUnreadable as error:

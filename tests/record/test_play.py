@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from generator.arena.ballots import Refusal
-from generator.arena.crowd import simulated_tally
 from generator.arena.published import complaint_of
+from generator.arena.tally import simulated_tally
 from generator.arena.values import Tally
 from generator.catalog.words import Consensus, PatternType, Prediction, RoundPhase
 from generator.inbox.folder import Inbox
 from generator.record.memory.store import Memory
 from generator.runtime.rounds import play_rounds
-from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, inputs_at, play_tick, ticks
+from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick
 from tests.support.databases import dump, reopen, url_in
 
 ROUND = "BTC-20261120-130000"
@@ -106,15 +106,15 @@ def test_the_simulated_crowd_is_kept_apart_and_marked(tmp_path: Path) -> None:
     row = memory.resolved_rounds(5)[0]
     memory.close()
 
-    made_up = simulated_tally(11, ROUND)
+    simulated = simulated_tally(11, ROUND)
     assert live.live is not None
     assert live.live.simulated_crowd
-    assert live.live_simulated_tally == made_up
-    assert live.live_tally == made_up.plus(Tally(neutral=1))
+    assert live.live_simulated_tally == simulated
+    assert live.live_tally == simulated.plus(Tally(neutral=1))
     assert live.ballots_counted == 1
     assert done.lessons[0].simulated_crowd
-    assert row["simulated_votes"]["bullish"] == made_up.bullish
-    assert row["votes"]["neutral"] == made_up.neutral + 1
+    assert row["simulated_votes"]["bullish"] == simulated.bullish
+    assert row["votes"]["neutral"] == simulated.neutral + 1
 
 
 def test_without_votes_the_lesson_says_no_crowd(memory: Memory) -> None:
@@ -127,12 +127,12 @@ def test_without_votes_the_lesson_says_no_crowd(memory: Memory) -> None:
 
 
 def test_what_was_played_before_the_start_stays_marked(tmp_path: Path) -> None:
-    memory = Memory.open(url_in(tmp_path, "warm"))
+    memory = Memory.open(url_in(tmp_path, "backtest"))
     with memory.batch():
-        for now in ticks(NOON - 6 * HOUR, 6 * 60 - 10, 10):
+        for now in hours(NOON - 6 * HOUR, 6)[:-1]:
             play_tick(memory, replace(inputs_at(now), warm_up=True))
     with memory.batch():
-        for now in ticks(NOON, 180, 10):
+        for now in hours(NOON, 3):
             view = play_tick(memory, inputs_at(now))
     rows = memory.resolved_rounds(50)
     memory.close()
@@ -144,13 +144,13 @@ def test_what_was_played_before_the_start_stays_marked(tmp_path: Path) -> None:
     assert view.rehearsal is not None
     assert view.rehearsal.arena.resolved == 6
     assert view.rehearsal.hourly.resolved == view.hourly_record.warm_up > 0
-    assert view.lived is not None
-    assert (view.lived.lessons_total, view.lived.warm_up) == (2, 0)
+    assert view.teacher_live is not None
+    assert (view.teacher_live.lessons_total, view.teacher_live.warm_up) == (2, 0)
 
 
-def test_counts_kept_in_step_equal_counts_made_anew(tmp_path: Path, memory: Memory) -> None:
+def test_counts_kept_in_step_equal_counts_made_again(tmp_path: Path, memory: Memory) -> None:
     with memory.batch():
-        for now in ticks(NOON, 9 * 60, 10):
+        for now in hours(NOON, 9):
             view = play_tick(memory, inputs_at(now, venues=1 if now % (4 * HOUR) == 0 else 3))
     again = reopen(memory, url_in(tmp_path))
 
@@ -162,7 +162,7 @@ def test_counts_kept_in_step_equal_counts_made_anew(tmp_path: Path, memory: Memo
 
 def test_every_published_row_can_be_recomputed(memory: Memory) -> None:
     with memory.batch():
-        for now in ticks(NOON, 6 * 60, 10):
+        for now in hours(NOON, 6):
             play_tick(memory, inputs_at(now, venues=1 if now == NOON + 3 * HOUR else 3))
 
     rows = memory.resolved_rounds(50)
@@ -178,7 +178,7 @@ def test_a_batch_that_fails_leaves_nothing(tmp_path: Path, memory: Memory) -> No
 
     def interrupted() -> None:
         with memory.batch():
-            for now in ticks(NOON, 180, 5):
+            for now in hours(NOON, 3):
                 play_tick(memory, inputs_at(now))
             assert memory.resolved_rounds(5)
             raise KeyboardInterrupt
@@ -220,16 +220,16 @@ def test_the_sealed_forecast_stays_in_the_row_of_finished_rounds_only(memory: Me
     assert memory.resolved_rounds(10) == []
 
 
-def test_the_round_that_a_stepped_clock_opened_opens_anew_for_real_in_the_first_lived_tick(tmp_path: Path) -> None:
+def test_a_round_opened_by_the_backtest_opens_again_in_the_first_live_tick(tmp_path: Path) -> None:
     memory = Memory.open(url_in(tmp_path, "fresh"))
     play_tick(memory, replace(inputs_at(NOON), warm_up=True))
     made = memory.view(NOON).open
     play_tick(memory, inputs_at(NOON + 5 * MINUTE))
 
-    lived = memory.view(NOON + 5 * MINUTE).open
+    live = memory.view(NOON + 5 * MINUTE).open
     assert made is not None
-    assert lived is not None
-    assert (made.round_id, made.warm_up) == (lived.round_id, True)
-    assert (lived.warm_up, lived.opens_ms) == (False, NOON + 5 * MINUTE)
-    assert lived.sealed_digest != made.sealed_digest
+    assert live is not None
+    assert (made.round_id, made.warm_up) == (live.round_id, True)
+    assert (live.warm_up, live.opens_ms) == (False, NOON + 5 * MINUTE)
+    assert live.sealed_digest != made.sealed_digest
     memory.close()

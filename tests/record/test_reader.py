@@ -46,7 +46,7 @@ def test_an_earlier_head_is_the_beginning_of_the_log(large: dict[str, bytes], ol
 
 
 @pytest.mark.parametrize("old", [1, 3, 256, 257, 299, 300])
-def test_a_changed_history_is_no_beginning(old: int) -> None:
+def test_a_changed_history_is_not_a_beginning(old: int) -> None:
     forged = head_of([b"forged", *SMALL[1:old]])
 
     with pytest.raises(LogError, match="history was changed"):

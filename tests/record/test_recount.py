@@ -1,4 +1,4 @@
-"""The published ballots of a round: put once, counted again by anyone, and every bent row is named."""
+"""The published ballots of a round: immutable, counted again by anyone, and every bent row is named."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 from gateway.wire.algorand import unpack
 from generator.arena.ballots import BallotFile, Poll, judge
 from generator.arena.life import schedule_round
-from generator.arena.schedule import Slot
+from generator.arena.timetable import Slot
 from generator.catalog.words import Prediction, RoundPhase
 from generator.cli.verify import verify
 from generator.record.audit.recount import path_of
@@ -140,7 +140,7 @@ def _open() -> Any:
         (lambda body: body["ballots"][0].update(arrived_ms=NOON + HOUR), "round is closed"),
         (lambda body: body.update(genesis_hash=base64.b64encode(bytes(32)).decode()), "another network"),
         (lambda body: body.update(parts=2), "part 2 of 2 is not published"),
-        (lambda body: body.update(parts=10**9), "parts cannot be"),
+        (lambda body: body.update(parts=10**9), "invalid part count"),
         (lambda body: body.update(ballots={}), "their digest is"),
         (lambda body: body.pop("ballots"), "not of the form"),
         (lambda body: body["ballots"][0].pop("signed"), "not of the form"),
@@ -169,7 +169,7 @@ def test_a_round_whose_ballots_went_away_is_named_with_what_the_log_counted(
     assert "every signature checked" not in result.output
 
 
-def test_the_release_that_shows_a_lock_has_its_ballots_beside_it(record: Record) -> None:
+def test_the_release_that_shows_a_lock_also_has_its_ballots(record: Record) -> None:
     vote = Vote("ETH-20261120-170000", by=1, at_ms=NOON + 4 * HOUR + MINUTE)
     record.play(ticks(NOON + 4 * HOUR, 60, 5), cast(vote))
     record.play([NOON + 5 * HOUR])
@@ -183,14 +183,14 @@ def test_the_release_that_shows_a_lock_has_its_ballots_beside_it(record: Record)
 
 def published_ballots(record: Record) -> dict[str, bytes]:
     """Return the file of ballots of the next release."""
-    return {path: data for path, data in record.logbook.prepare().immutable.items() if "ballots" in path}
+    return {path: data for path, data in record.published.prepare().immutable.items() if "ballots" in path}
 
 
 def test_many_ballots_are_published_in_parts_one_a_release(tmp_path: Path) -> None:
     record = Record(tmp_path, part=2)
     record.play(ticks(NOON, 120, 5), cast(*(Vote(ROUND, by=by, at_ms=NOON + MINUTE) for by in range(5))))
     sizes = []
-    while (files := record.logbook.prepare()).ballots is not None:
+    while (files := record.published.prepare()).ballots is not None:
         sizes.append(len(files.ballots.ballots))
         record.write(files.immutable)
         record.done(files)
@@ -207,7 +207,7 @@ def test_a_crash_before_the_release_is_noted_puts_the_same_bytes_again(tmp_path:
     first = published_ballots(record)
     record.restart()
     second = published_ballots(record)
-    record.done(record.logbook.prepare())
+    record.done(record.published.prepare())
 
     assert first == second != {}
     assert published_ballots(record) == {}
@@ -224,7 +224,7 @@ def test_a_site_that_was_lost_gets_the_ballots_of_the_last_days_again(record: Re
     assert sheet(record)["ballots_total"] == 3
 
 
-def test_replaced_ballots_are_forgotten_at_the_lock_and_the_others_a_week_after_they_were_published(
+def test_replaced_ballots_go_at_the_lock_and_others_a_week_after_publication(
     tmp_path: Path,
 ) -> None:
     record = Record(tmp_path)

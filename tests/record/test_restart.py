@@ -18,7 +18,7 @@ from generator.arena.values import ArenaView
 from generator.catalog.words import Prediction, RoundPhase
 from generator.errors import MemoryUnreadable
 from generator.record.memory.store import Memory
-from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, inputs_at, ms, play_tick, ticks
+from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, ms, play_tick, ticks
 from tests.support.databases import dump, reopen, url_in
 
 CROWDED = replace(CONFIG, assets=("BTC", "ETH"), simulated_crowd=True)
@@ -58,7 +58,7 @@ def test_a_day_with_restarts_and_crashes_equals_the_same_day_without(tmp_path: P
     chance = random.Random(20261120)
     straight_url, broken_url = url_in(tmp_path, "straight"), url_in(tmp_path, "broken")
     straight, broken = Memory.open(straight_url), Memory.open(broken_url)
-    for now in ticks(NOON - 8 * HOUR, 8 * 60 + 60, 10):
+    for now in sorted({*ticks(NOON - 8 * HOUR, 9 * 60, 20), *hours(NOON - 8 * HOUR, 9)}):
         inputs = with_ballots(now)
         last = play_tick(straight, inputs)
         if chance.random() < 0.3:
@@ -92,7 +92,7 @@ def busy_tick(now_ms: int = NOON + 2 * HOUR) -> PlayInputs:
 def test_a_failure_at_any_table_leaves_nothing_of_the_tick(tmp_path: Path, table: str) -> None:
     url = url_in(tmp_path)
     memory = Memory.open(url)
-    run(memory, ticks(NOON, 119, 5), config=replace(CONFIG, simulated_crowd=True))
+    run(memory, [*hours(NOON, 1), NOON + 115 * MINUTE], config=replace(CONFIG, simulated_crowd=True))
     with create_engine(url).begin() as connection:
         for verb in ("INSERT", "UPDATE"):
             connection.execute(
@@ -115,7 +115,7 @@ def test_a_failure_at_any_table_leaves_nothing_of_the_tick(tmp_path: Path, table
 
 
 def test_a_commit_that_fails_leaves_the_counts_as_they_were(tmp_path: Path, memory: Memory) -> None:
-    run(memory, ticks(NOON, 119, 5))
+    run(memory, [*hours(NOON, 1), NOON + 115 * MINUTE])
     before, seen = dump(url_in(tmp_path)), memory.view(NOON + 119 * MINUTE)
 
     def fail(_connection: object) -> None:
@@ -131,7 +131,7 @@ def test_a_commit_that_fails_leaves_the_counts_as_they_were(tmp_path: Path, memo
 
 
 def test_the_same_tick_again_changes_nothing(tmp_path: Path, memory: Memory) -> None:
-    run(memory, ticks(NOON, 119, 5))
+    run(memory, [*hours(NOON, 1), NOON + 115 * MINUTE])
     first = play_tick(memory, replace(busy_tick(), ballots=()))
     stored = dump(url_in(tmp_path))
 
@@ -156,11 +156,11 @@ def finished(memory: Memory) -> dict[str, dict[str, Any]]:
 
 
 def test_a_clock_that_goes_back_an_hour_reopens_and_doubles_nothing(memory: Memory) -> None:
-    run(memory, ticks(NOON - 3 * HOUR, 210, 5))
+    run(memory, [*hours(NOON - 3 * HOUR, 3), NOON + 30 * MINUTE])
     before = finished(memory)
     view_before = memory.view(NOON + 30 * MINUTE)
 
-    view = run(memory, ticks(NOON - 30 * MINUTE, 210, 5))
+    view = run(memory, [NOON - 30 * MINUTE, NOON - 5 * MINUTE, *hours(NOON, 3)])
 
     after = finished(memory)
     assert {name: after[name] for name in before} == before
@@ -173,9 +173,11 @@ def test_a_clock_that_goes_back_an_hour_reopens_and_doubles_nothing(memory: Memo
 
 
 def test_a_clock_that_jumps_ahead_for_one_tick_voids_but_loses_nothing(memory: Memory) -> None:
-    run(memory, ticks(NOON - 2 * HOUR, 150, 5))
+    run(memory, [*hours(NOON - 2 * HOUR, 2), NOON + 30 * MINUTE])
     run(memory, [NOON + 8 * HOUR + 7 * MINUTE])
-    view = run(memory, ticks(NOON + 35 * MINUTE, 12 * 60, 5))
+    view = run(
+        memory, [NOON + 35 * MINUTE, NOON + 55 * MINUTE, *hours(NOON + HOUR, 11), NOON + 12 * HOUR + 35 * MINUTE]
+    )
 
     rows = finished(memory)
     assert {name: row["void_reason"] for name, row in rows.items() if row["phase"] == "void"} == {
@@ -186,8 +188,8 @@ def test_a_clock_that_jumps_ahead_for_one_tick_voids_but_loses_nothing(memory: M
     assert view.live is not None
 
 
-def test_rounds_that_ended_in_an_outage_are_void_and_nothing_is_forecast_after_the_fact(memory: Memory) -> None:
-    run(memory, ticks(NOON - 2 * HOUR, 175, 5))
+def test_rounds_that_ended_in_an_outage_are_void_and_not_forecast_afterwards(memory: Memory) -> None:
+    run(memory, [*hours(NOON - 2 * HOUR, 2), NOON + 55 * MINUTE])
 
     view = run(memory, [NOON + 5 * HOUR + 20 * MINUTE])
 
@@ -204,7 +206,7 @@ def test_rounds_that_ended_in_an_outage_are_void_and_nothing_is_forecast_after_t
 
 
 def test_too_few_venues_void_the_round_and_the_predictions(memory: Memory) -> None:
-    run(memory, ticks(NOON - 2 * HOUR, 119, 5))
+    run(memory, hours(NOON - 2 * HOUR, 2)[:-1])
 
     view = run(memory, [NOON], venues=1)
 
@@ -215,15 +217,15 @@ def test_too_few_venues_void_the_round_and_the_predictions(memory: Memory) -> No
 
 
 def test_one_venue_is_enough_where_one_is_all_there_is(memory: Memory) -> None:
-    run(memory, ticks(NOON - 2 * HOUR, 120, 5), venues=1, needed=1)
+    run(memory, hours(NOON - 2 * HOUR, 2), venues=1, needed=1)
 
     assert finished(memory)["BTC-20261120-110000"]["phase"] == "resolved"
 
 
 def test_a_new_round_length_keeps_the_day_whole(memory: Memory) -> None:
     evening = ms("2026-11-20T21:00")
-    run(memory, ticks(evening, 60, 5))
-    run(memory, ticks(evening + 65 * MINUTE, 5 * 60, 5), config=replace(CONFIG, round_minutes=15))
+    run(memory, hours(evening, 1))
+    run(memory, ticks(evening + 75 * MINUTE, 5 * 60, 15), config=replace(CONFIG, round_minutes=15))
 
     spans = sorted((row["start"], row["end"]) for row in finished(memory).values())
     assert all(end == start for (_, end), (start, _) in pairwise(spans))

@@ -13,12 +13,12 @@ import typer
 from typer.testing import CliRunner, Result
 
 from generator.cli.verify import verify
-from generator.record.log.edge import Edge
 from generator.record.log.merkle import leaf_hash
 from generator.record.log.note import Checkpoint, Signer
-from generator.record.logbook import add_key, drop_old_keys, read_keys
-from tests.record.test_logbook import entries
-from tests.support.arena_inputs import MINUTE, NOON, ticks
+from generator.record.log.tiles import Edge
+from generator.record.published import add_key, drop_old_keys, read_keys
+from tests.record.test_log import entries
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, hours
 from tests.support.log_records import NAME, Record
 from tests.support.published_log import publish
 
@@ -28,7 +28,7 @@ HOURS = 6
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = Record(tmp_path_factory.mktemp("played"))
-    made.play(ticks(NOON, HOURS * 60, 5))
+    made.play(hours(NOON, HOURS))
     made.publish()
     made.memory.close()
     return made.folder
@@ -37,7 +37,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def record(played: Path, tmp_path: Path) -> Iterator[Record]:
     made = Record(Path(shutil.copytree(played, tmp_path / "record")))
-    made.logbook.begin(NOON + HOURS * 60 * MINUTE)
+    made.published.begin(NOON + HOURS * 60 * MINUTE)
     yield made
     made.memory.close()
 
@@ -77,7 +77,7 @@ def test_an_honest_log_holds_and_the_command_says_what_that_proves(record: Recor
 
 def test_the_next_visit_proves_that_nothing_was_changed_since_the_first(record: Record) -> None:
     run(record)
-    record.play(ticks(NOON + (HOURS * 60 + 5) * MINUTE, 120, 5))
+    record.play(hours(NOON + (HOURS + 1) * HOUR, 1))
     record.publish()
 
     result = run(record)
@@ -167,7 +167,7 @@ def test_another_key_is_named_to_who_was_here_before(record: Record) -> None:
     assert "pass it with --key" in result.output
 
 
-def test_a_key_that_was_told_out_of_band_is_used(record: Record) -> None:
+def test_a_key_given_out_of_band_is_used(record: Record) -> None:
     key = read_keys(record.key_file)[0].verifier
 
     assert run(record, "--key", key.text).exit_code == 0
@@ -187,13 +187,13 @@ def test_a_rotated_key_is_learned_while_the_old_one_still_signs(record: Record) 
 
 def test_a_round_that_is_published_otherwise_than_logged_is_named(record: Record) -> None:
     rows = record.memory.resolved_rounds(500)
-    rows[1]["price_basis"] = "made up"
+    rows[1]["price_basis"] = "invented"
     record.write({"/arena/rounds.json": json.dumps({"rounds": rows}).encode()})
 
     result = run(record)
 
     assert result.exit_code == 1
-    assert f"round {rows[1]['round_id']}: price_basis is published as 'made up'" in result.output
+    assert f"round {rows[1]['round_id']}: price_basis is published as 'invented'" in result.output
 
 
 def republish(record: Record, rows: list[dict[str, Any]]) -> None:

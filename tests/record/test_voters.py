@@ -12,7 +12,7 @@ from sqlalchemy import create_engine, select
 from generator.catalog.words import Prediction
 from generator.record.memory.store import Memory
 from generator.record.memory.tables import voters
-from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, inputs_at, play_tick, ticks
+from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick
 from tests.support.databases import reopen, url_in
 
 NEXT = "BTC-20261120-130000"
@@ -71,7 +71,7 @@ def test_the_crowd_by_record_is_that_of_the_lock_and_survives_a_restart(memory: 
     memory.close()
 
 
-def test_a_flood_of_votes_is_told_of_the_live_round(memory: Memory) -> None:
+def test_a_flood_of_votes_is_shown_in_the_live_round(memory: Memory) -> None:
     play_tick(memory, inputs_at(NOON))
     vote_at(memory, NOON + 10 * MINUTE, *(Vote(NEXT, Prediction.BULLISH, by) for by in range(25)))
     play_tick(memory, inputs_at(NOON + HOUR))
@@ -83,8 +83,8 @@ def test_a_flood_of_votes_is_told_of_the_live_round(memory: Memory) -> None:
     assert crowd.by_record.voters == 0
 
 
-def test_the_simulated_crowd_is_nobody_s_record(memory: Memory) -> None:
-    for now in ticks(NOON, 240, 5):
+def test_the_simulated_crowd_has_no_voter_record(memory: Memory) -> None:
+    for now in hours(NOON, 4):
         play_tick(memory, inputs_at(now, config=replace(CONFIG, simulated_crowd=True)))
 
     view = memory.view(NOON + 4 * HOUR)

@@ -112,14 +112,12 @@ def test_whatever_step_fails_the_next_tick_publishes_and_tells_of_it(
     assert harness.sold() == [status["generation"], *sold]
 
 
-def test_a_store_that_is_away_for_ten_ticks_is_told_of_and_waited_for(
-    harness: GeneratorHarness, tmp_path: Path
-) -> None:
+def test_a_store_that_is_away_is_reported_and_waited_for(harness: GeneratorHarness, tmp_path: Path) -> None:
     disk = FailingDisk("write")
     harness.move(tmp_path, disk)
     first = harness.shown()
 
-    for _ in range(10):
+    for _ in range(3):
         harness.tick()
         assert harness.shown() == first
     failures = harness.failures()
@@ -127,13 +125,13 @@ def test_a_store_that_is_away_for_ten_ticks_is_told_of_and_waited_for(
     harness.tick()
 
     status = harness.shown()
-    assert failures == harness.failures() == 10
-    assert status["ticks"]["failed_24h"] == first["ticks"]["failed_24h"] + 10
+    assert failures == harness.failures() == 3
+    assert status["ticks"]["failed_24h"] == first["ticks"]["failed_24h"] + 3
     assert status["valid_until"] > first["valid_until"]
     assert int(status["generation"]) > int(first["generation"])
 
 
-def test_with_the_clock_set_back_an_hour_every_changed_file_has_another_date_that_is_not_ahead(
+def test_with_the_clock_set_back_every_changed_file_has_a_new_date_not_ahead(
     harness: GeneratorHarness, tmp_path: Path
 ) -> None:
     disk = FailingDisk("write")

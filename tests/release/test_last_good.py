@@ -23,7 +23,7 @@ from generator.runtime.bootstrap import bootstrap_files
 from generator.runtime.metrics import Metrics
 from generator.runtime.tick import tick
 from generator.site import background
-from generator.site.background import BackgroundFiles, TickFiles
+from generator.site.background import BackgroundFiles, StaticFiles, TickFiles
 from generator.site.charts.report import report_charts
 from generator.site.feeds import Feeds
 from generator.site.pages.render import Pages
@@ -32,7 +32,7 @@ from generator.site.resources import Resources
 from generator.site.sample import Sample
 from tests.support.builders import full_context
 from tests.support.clock import NOON, ManualClock
-from tests.support.publish_fixture import SITE, context
+from tests.support.page_view import SITE, context
 from tests.support.services import opened
 
 # One file of each kind, and a page that does not fail.
@@ -97,6 +97,11 @@ def site(state: Path) -> dict[str, bytes | None]:
     current = state / "site" / "current"
     paths = [*OF_KIND.values(), OTHER_PAGE, SAMPLE]
     return {path: (current / path).read_bytes() if (current / path).exists() else None for path in paths}
+
+
+@pytest.fixture(autouse=True)
+def quick_openapi(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "static_files", lambda *_: StaticFiles({"/openapi.json": b"{}"}, {}))
 
 
 def run(state: Path, work: Callable[[App, ManualClock], Any]) -> None:

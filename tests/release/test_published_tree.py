@@ -40,7 +40,7 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     async def work() -> None:
         clock = ManualClock()
-        async with opened(folder, clock, hours=5, background=True, days=3) as app:
+        async with opened(folder, clock, hours=5, background=True, days=1) as app:
             await tick(app, clock.now())
             await tick(app, clock.step(timedelta(minutes=1)))
 
@@ -144,7 +144,7 @@ def test_no_published_file_holds_the_numbers_of_a_sealed_forecast(state: Path) -
     assert holding(state / "site", sealed.sealed_digest or "-") != []  # what is looked for would be found
 
 
-def test_before_the_lock_only_the_brain_s_own_reading_of_the_asset_comes_close_to_the_seal(state: Path) -> None:
+def test_before_the_lock_only_the_brain_s_own_reading_comes_close_to_the_seal(state: Path) -> None:
     """docs/arena.md says so: the view of the next hour is public; that it is the sealed one is not told anywhere."""
     sealed = sealed_round(state)
     assert sealed.probabilities is not None

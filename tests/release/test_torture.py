@@ -14,7 +14,7 @@ PATH = "/api/market-regime.php"
 
 
 def test_readers_see_whole_sets_and_nothing_else_while_releases_come(capsys: pytest.CaptureFixture[str]) -> None:
-    assert torture(seconds=2, readers=1, rate=10) == 0
+    assert torture(seconds=1, readers=1, rate=10) == 0
     assert "| torn files | 0 |" in capsys.readouterr().out
 
 

@@ -20,8 +20,7 @@ from generator.catalog.products import (
 )
 from generator.errors import PublishError
 from generator.release.disk import LocalDisk, StrPath
-from generator.release.vault import Offer, Vault
-from generator.release.vault_manifest import has_room, manifest_of
+from generator.release.vault import Offer, Vault, has_room, manifest_of
 from tests.support.disks import FailingDisk
 
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
@@ -129,7 +128,7 @@ def test_twenty_snapshots_are_kept_however_old_also_after_a_restart(tmp_path: Pa
     assert len(manifest(tmp_path)["snapshots"]) == 20
 
 
-def test_a_snapshot_stays_as_long_as_a_quote_of_it_can_be_paid_however_many_came_after(tmp_path: Path) -> None:
+def test_a_snapshot_stays_for_as_long_as_its_quote_can_be_paid(tmp_path: Path) -> None:
     for number in range(1, 101):
         opened(tmp_path, Unsynced()).publish(offer(number, second=number // 2))
 

@@ -16,7 +16,7 @@ from generator.compose.all import MODELS
 from generator.release.release import Releases
 from generator.runtime.bootstrap import bootstrap_files, ensure
 from generator.settings import GeneratorSettings
-from tests.support.publish_fixture import SITE
+from tests.support.page_view import SITE
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -45,7 +45,7 @@ def test_unknown_is_null_with_a_reason_and_the_whole_is_unavailable(bodies: dict
     assert bodies["/arena/rounds.json"]["rounds"] == []
 
 
-def test_it_is_laid_down_once_where_nothing_was_published_and_the_first_tick_is_number_one(tmp_path: Path) -> None:
+def test_it_is_written_once_where_nothing_was_published_and_the_first_tick_is_1(tmp_path: Path) -> None:
     settings = GeneratorSettings(state_dir=tmp_path)
 
     laid = [ensure(settings, NOW), ensure(settings, NOW)]

@@ -12,11 +12,12 @@ import pytest
 
 from generator.catalog.formats import iso
 from generator.catalog.words import SourceMode
+from generator.market.bars import BarFrame
+from generator.market.observation import Observation
 from generator.market.source import Progress, Source
-from generator.market.values import BarFrame, Observation
 from generator.record.audit.audit import Audit
 from generator.record.log.reader import LogReader
-from generator.record.logbook import head_of
+from generator.record.published import head_of
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
 from tests.runtime.test_tick import recorded

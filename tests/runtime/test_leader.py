@@ -14,8 +14,8 @@ from typing import Any, Self
 import pytest
 
 from generator.errors import GeneratorError, LeadershipLost
-from generator.record.logbook import KeyFileError, make_key
 from generator.record.memory.store import Memory
+from generator.record.published import KeyFileError, make_key
 from generator.release.release import Releases
 from generator.runtime.app import build
 from generator.runtime.leader import Leader, State
@@ -24,7 +24,7 @@ from generator.runtime.market import to_ms
 from generator.runtime.publication import Report
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
-from generator.wings.bucket.mirror import Mirrored
+from generator.wings.bucket.places import Mirrored
 from generator.wings.bucket.site import BucketSite
 from tests.support.buckets import FaultyBucket, memory
 from tests.support.clock import NOON, ManualClock
@@ -294,7 +294,7 @@ def test_a_leader_that_the_object_store_refuses_ends_with_one_line(tmp_path: Pat
         bucket = FaultyBucket(memory())
         one = Candidate(tmp_path, FakeLease(), bucket)
         bucket.inner.create("current.json", b"[]", {})
-        with pytest.raises(GeneratorError, match=r"current\.json is no pointer of ours"):
+        with pytest.raises(GeneratorError, match=r"current\.json is not one of our pointers"):
             await one.leader.run()
         await one.app.aclose()
 

@@ -15,7 +15,7 @@ import pytest
 from generator.catalog.words import SourceMode
 from generator.clock import JumpWatch
 from generator.errors import GeneratorError, MemoryUnreadable, SourceError
-from generator.market.values import Observation
+from generator.market.observation import Observation
 from generator.runtime.app import App
 from generator.runtime.market import to_ms
 from generator.runtime.metrics import Metrics

@@ -12,7 +12,8 @@ from generator.arena.play import PlayInputs
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.errors import SourceError
-from generator.market.values import AssetObservation, BarFrame, Observation
+from generator.market.bars import BarFrame
+from generator.market.observation import AssetObservation, Observation
 from generator.runtime.app import App, build
 from generator.runtime.market import to_ms
 from generator.runtime.rounds import play_rounds

@@ -22,6 +22,7 @@ from generator.runtime.app import App
 from generator.runtime.tick import tick
 from generator.site import background
 from generator.site.background import BackgroundFiles, Renewed, StaticFiles, TickFiles
+from generator.site.pictures import Pictures
 from tests.support.builders import full_context
 from tests.support.clock import ManualClock
 from tests.support.disks import FailingDisk
@@ -91,7 +92,11 @@ def test_the_first_release_is_whole_and_a_month_that_ends_is_written_once(tmp_pa
 
 
 @pytest.mark.parametrize("done", [False, True], ids=["the pointer did not move", "it moved unanswered"])
-def test_a_release_that_fails_has_its_month_again_in_the_next(tmp_path: Path, done: bool) -> None:
+def test_a_release_that_fails_has_its_month_again_in_the_next(
+    tmp_path: Path, done: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "pictures", lambda _: Pictures({}, {}))
+
     async def work() -> None:
         async with generator(tmp_path) as (app, clock):
             await minutes(app, clock, 3)

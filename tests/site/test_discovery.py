@@ -15,7 +15,7 @@ from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_O
 from generator.catalog.products import PRODUCTS
 from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
 from generator.site.discovery import discovery
-from tests.support.publish_fixture import SITE
+from tests.support.page_view import SITE
 
 AT = datetime(2026, 11, 20, 9, 53, tzinfo=UTC)
 BASE = SITE.base_url

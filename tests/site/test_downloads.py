@@ -26,7 +26,7 @@ from generator.errors import PublishError
 from generator.record.memory import tables as t
 from generator.record.memory.store import Memory
 from generator.site.downloads import Downloads, csv_file, downloads, hourly_row, json_lines, no_downloads
-from tests.support.publish_records import fill, game, ms, opened, prediction, record
+from tests.support.filled_memory import fill, game, ms, opened, prediction, record
 
 NOON = datetime(2026, 12, 2, 12, tzinfo=UTC)
 ENDED = "2026-11-30 20:00", "2026-12-01 03:00"
@@ -110,7 +110,7 @@ def test_rounds_are_the_rows_that_were_published(memory: Memory) -> None:
     }
 
 
-def test_every_row_says_where_its_prices_come_from_and_whether_it_was_played_before_the_start(memory: Memory) -> None:
+def test_every_row_says_where_its_prices_come_from_and_whether_it_is_bootstrap(memory: Memory) -> None:
     at = ms("2026-12-01 00:00")
     fill(memory, [prediction("BTC", at, warm_up=True), prediction("ETH", at)], [])
 
@@ -186,7 +186,8 @@ def test_a_month_that_is_over_is_put_once_and_leaves_the_running_files(memory: M
 
 
 def test_nothing_is_lost_between_the_running_files_and_the_months(memory: Memory) -> None:
-    record(memory, "2026-10-30 00:00", "2026-12-01 03:00")
+    record(memory, "2026-10-31 20:00", "2026-11-01 04:00")
+    record(memory, *ENDED)
     once: dict[str, bytes] = {}
     while (found := made(memory)).notes:
         once |= found.once
@@ -195,7 +196,7 @@ def test_nothing_is_lost_between_the_running_files_and_the_months(memory: Memory
     files = [data for path, data in {**once, **found.files}.items() if "hourly" in path and path.endswith(".csv")]
 
     starts = sorted((row["asset"], row["start"]) for data in files for row in table(data))
-    assert len(set(starts)) == len(starts) == 32 * 24 * 7 + 3 * 7
+    assert len(set(starts)) == len(starts) == 15 * len(ASSETS)
     assert len(files) == 3
 
 
@@ -211,7 +212,7 @@ def test_a_month_is_not_closed_before_its_last_forecast_has_ended(memory: Memory
     found = made(memory, datetime(2026, 12, 1, 0, 30, tzinfo=UTC))
 
     assert not found.once
-    assert len(lines(found.files["/track-record/hourly.jsonl"])) == 3 * 7
+    assert len(lines(found.files["/track-record/hourly.jsonl"])) == 3 * len(ASSETS)
 
 
 def test_the_running_month_is_never_closed(memory: Memory) -> None:
@@ -220,7 +221,7 @@ def test_the_running_month_is_never_closed(memory: Memory) -> None:
     assert not made(memory).notes
 
 
-def test_a_backlog_of_months_is_closed_one_at_a_time_and_the_running_files_stay_small(memory: Memory) -> None:
+def test_a_backlog_of_months_is_closed_one_at_a_time_and_current_files_stay_small(memory: Memory) -> None:
     for month in range(1, 12):
         record(memory, f"2026-{month:02d}-15 00:00", f"2026-{month:02d}-15 02:00")
 

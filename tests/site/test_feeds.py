@@ -15,7 +15,8 @@ from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.words import SourceMode
 from generator.record.memory.history import RegimeChange
 from generator.site.feeds import CHANGES_READ, ENTRIES, Feeds, news
-from tests.support.publish_fixture import HOUR_MS, SITE, START_MS, rounds
+from tests.support.builders import HOUR_MS
+from tests.support.page_view import SITE, START_MS, rounds
 
 AT = datetime(2026, 11, 20, 9, 53, tzinfo=UTC)
 ATOM = "{http://www.w3.org/2005/Atom}"

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from openapi_spec_validator import validate
 from ruamel.yaml import YAML
 
+from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS, RECOMMENDED_ORDER, Endpoint
 from generator.catalog.money import usdc_amount
 from generator.catalog.products import PRODUCTS, Product
@@ -63,19 +63,11 @@ def operations() -> list[tuple[str, dict[str, Any]]]:
     return [(path, item["get"]) for path, item in document()["paths"].items()]
 
 
-def test_the_document_is_valid_openapi() -> None:
-    validate(document())
-
-    assert document()["openapi"] == "3.1.0"
-    assert document()["info"]["version"] == "1.3.0"
-
-
-def test_the_yaml_parses_to_the_same_value_with_the_most_used_readers() -> None:
+def test_the_yaml_parses_to_the_same_value() -> None:
     py_yaml: Any = importlib.import_module("yaml")
     text = openapi_yaml(document())
 
     assert py_yaml.load(text, Loader=py_yaml.CSafeLoader) == document()
-    assert YAML(typ="safe").load(text) == document()
 
 
 def test_every_path_of_the_service_is_described_with_its_model() -> None:
@@ -126,7 +118,7 @@ def test_only_reasoning_has_a_query_and_it_defaults_to_btc() -> None:
 
     assert list(queries) == ["/api/reasoning.php"]
     schema = queries["/api/reasoning.php"][0]["schema"]
-    assert schema["enum"] == ["BTC", "ETH", "XRP", "SOL", "ALGO", "XLM", "HBAR"]
+    assert schema["enum"] == list(ASSETS)
     assert schema["default"] == "BTC"
 
 

@@ -20,7 +20,7 @@ from generator.catalog.products import PRODUCTS
 from generator.compose.all import compose_free
 from generator.site.pages.render import Pages, PageView
 from tests.support.builders import CONTEXTS
-from tests.support.publish_fixture import schemas
+from tests.support.page_view import schemas
 
 OFFER = {"amount": "20000", "asset": "31566704", "payTo": "PAYEE"}
 

@@ -7,7 +7,7 @@ from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.text.answers import DISCLAIMER
 from generator.site.pages.markdown import markdown
 from generator.site.pages.render import Pages
-from tests.support.publish_fixture import view
+from tests.support.page_view import view
 
 BASE = "https://x.test"
 

@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 
 from generator.arena.values import Rehearsal
+from generator.catalog.assets import ASSETS
 from generator.errors import PublishError
 from generator.site import format as page_format
-from generator.site.charts.spark import scale, shares, sparkline
+from generator.site.charts.now import scale, shares, sparkline
 from generator.site.pages.docs import fields, type_name
 from generator.site.pages.record import record_view
 from generator.site.pages.render import Pages
 from generator.site.resources import Resources
-from tests.support.publish_fixture import arena, empty_arena, predictions, view
+from tests.support.page_view import arena, empty_arena, predictions, view
 
 
 @pytest.mark.parametrize(
@@ -168,10 +169,10 @@ def test_a_field_without_words_of_its_own_borrows_those_of_its_type() -> None:
 
 def test_the_rehearsal_is_named_apart_and_in_no_figure_of_the_record() -> None:
     held = replace(arena(), rehearsal=Rehearsal(arena().hourly_record, arena().arena_record))
-    due = tuple(replace(made, warm_up=place >= 70) for place, made in enumerate(predictions(20)))
+    due = tuple(replace(made, warm_up=place >= 10 * len(ASSETS)) for place, made in enumerate(predictions(20)))
     view = record_view(held, due, (), "Source: a test.")
 
-    assert view.hits + view.misses == sum(made.outcome is not None for made in due[:70])
+    assert view.hits + view.misses == sum(made.outcome is not None for made in due[: 10 * len(ASSETS)])
     assert view.rehearsal is not None
     assert [row[:2] for row in view.rehearsal.rows] == [("Hourly forecasts", "1,204"), ("Arena forecasts", "60")]
     assert view.rehearsal.charts == ()  # the record has charts of its own

@@ -14,7 +14,7 @@ from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES
 from generator.catalog.words import SourceMode
 from generator.site.pictures import Card, Drawing, Pictures, drawings, pictures, png, svg
 from generator.site.resources import Resources
-from tests.support.publish_fixture import bodies, context
+from tests.support.page_view import bodies, context
 
 SMALL = 100_000
 RESOURCES = Resources.locate()

@@ -11,8 +11,8 @@ import pytest
 from generator.compose.paid_human_report import paid_human_report
 from generator.contract.paid_human_report import ReportChart, X402HumanReportPaidResponse
 from generator.site.charts.report import illustrated, report_charts
-from generator.site.examples import as_example
 from generator.site.format import signed
+from generator.site.openapi.paths import as_example
 from generator.site.sample import bundled
 from tests.support.builders import CONTEXTS, full_context
 

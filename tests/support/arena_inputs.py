@@ -100,6 +100,11 @@ def ticks(start_ms: int, minutes: int, step: int = 1) -> Iterable[int]:
     return range(start_ms, start_ms + minutes * MINUTE + 1, step * MINUTE)
 
 
+def hours(start_ms: int, count: int) -> list[int]:
+    """Return the ticks of some hours at which something happens: each full hour and five minutes before it."""
+    return [start_ms, *(start_ms + hour * HOUR + m * MINUTE for hour in range(count) for m in (55, 60))]
+
+
 @cache
 def voter(number: int) -> str:
     """Return the private key of one voter of the tests."""

@@ -9,25 +9,25 @@ from typing import Any
 import obstore
 from obstore.store import MemoryStore
 
-from generator.wings.bucket.store import Bucket, ObjectBucket, Stored, StoreFault, Version
+from generator.wings.bucket.store import Bucket, Stored, StoreFault, Version
 
 NOT_STORED, NOT_ANSWERED = "not stored", "stored, not answered"
 
 
-def memory() -> ObjectBucket:
-    return ObjectBucket(MemoryStore(), "memory")
+def memory() -> Bucket:
+    return Bucket(MemoryStore(), "memory")
 
 
-def put(bucket: ObjectBucket, path: str, data: bytes) -> None:
+def put(bucket: Bucket, path: str, data: bytes) -> None:
     """Write past every condition, as an operator does."""
     obstore.put(bucket._store, path, data, mode="overwrite")
 
 
-def attributes(bucket: ObjectBucket, path: str) -> dict[str, str]:
+def attributes(bucket: Bucket, path: str) -> dict[str, str]:
     return dict(obstore.get(bucket._store, path).attributes)
 
 
-class FaultyBucket:
+class FaultyBucket(Bucket):
     """A bucket whose `n`th write below `where` goes wrong, once or from then on."""
 
     def __init__(self, inner: Bucket, how: str = "", where: str = "", n: int = 0, times: int = 10**9) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from generator.arena.patterns import ALL
+from generator.arena.teacher import ALL
 from generator.arena.values import (
     ArenaView,
     Bin,
@@ -45,9 +45,9 @@ from generator.catalog.words import (
     VolatilityWord,
 )
 from generator.compose.context import DayBefore, Freshness, Site, TickContext, Ticks
-from generator.market.values import (
+from generator.market.bars import BarFrame
+from generator.market.observation import (
     AssetObservation,
-    BarFrame,
     Book,
     Funding,
     Liquidations,
@@ -56,9 +56,9 @@ from generator.market.values import (
     SourceHealth,
 )
 
-NOW_MS: Final = 1_795_341_180_000  # 2026-11-22T09:53:00Z
+NOW_MS: Final = 1_795_168_380_000  # 2026-11-20T09:53:00Z
 HOUR_MS: Final = 3_600_000
-PRICES: Final = {
+_KNOWN: Final = {
     "BTC": 97_412.384_61,
     "ETH": 3_121.774_3,
     "XRP": 1.121_943_7,
@@ -67,6 +67,7 @@ PRICES: Final = {
     "XLM": 0.241_733_91,
     "HBAR": 0.124_119_83,
 }
+PRICES: Final = {asset: _KNOWN.get(asset, 1.2345) for asset in ASSETS}
 SEALED_PROBABILITIES: Final = (0.2711, 0.4013, 0.3276)
 SEALED_SALT: Final = "5e" * 32
 _BIASES = (Bias.UP, Bias.FLAT, Bias.DOWN, Bias.UP, Bias.FLAT, Bias.FLAT, Bias.UP)
@@ -78,7 +79,7 @@ def site(base_url: str = "https://api.example.org") -> Site:
 
 
 def freshness(offset_ms: int | None = None) -> Freshness:
-    return Freshness("20261122T095300Z", "000000004711", NOW_MS, NOW_MS + 60_000, NOW_MS + 180_000, offset_ms)
+    return Freshness("20261120T095300Z", "000000004711", NOW_MS, NOW_MS + 60_000, NOW_MS + 180_000, offset_ms)
 
 
 def asset_observation(asset: str, at_ms: int = NOW_MS) -> AssetObservation:
@@ -134,7 +135,7 @@ def evidence() -> tuple[Evidence, ...]:
 
 def asset_reading(asset: str) -> AssetReading:
     place = ASSETS.index(asset)
-    bias = _BIASES[place]
+    bias = _BIASES[place % len(_BIASES)]
     return AssetReading(
         asset=asset,
         bias=bias,
@@ -219,7 +220,7 @@ def record(kind: str, n: int = 321) -> TrackRecord:
 
 def round_of(start_ms: int, phase: RoundPhase) -> Round:
     return Round(
-        round_id="BTC-20261122-090000" if phase is not RoundPhase.OPEN else "BTC-20261122-100000",
+        round_id="BTC-20261120-090000" if phase is not RoundPhase.OPEN else "BTC-20261120-100000",
         asset="BTC",
         opens_ms=start_ms - HOUR_MS,
         start_ms=start_ms,
@@ -311,7 +312,7 @@ def full_context(mode: SourceMode = SourceMode.LIVE) -> TickContext:
         reading=reading(),
         arena=arena(),
         day_before=DayBefore(RegimeLabel.RANGE, 0.612_345, 55.5),
-        ticks=Ticks(1_438, 2, "20261122T095200Z"),
+        ticks=Ticks(1_438, 2, "20261120T095200Z"),
         closes={asset: tuple((NOW_MS - i * HOUR_MS, PRICES[asset]) for i in range(24, 0, -1)) for asset in ASSETS},
         trends=dict.fromkeys(ASSETS, "up"),
     )

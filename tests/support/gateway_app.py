@@ -20,7 +20,7 @@ from gateway.wire.networks import DEVNET
 from tests.support.clock import ManualClock
 from tests.support.fake_upstream import FakeUpstream
 from tests.support.gateway_wallet import Buyer, Signed
-from tests.support.small_vault import PATHS, write_vault
+from tests.support.vaults import PATHS, write_vault
 
 P = ParamSpec("P")
 PATIENCE_S = 100  # a hang is ended, a slow machine is not

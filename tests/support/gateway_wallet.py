@@ -15,7 +15,7 @@ from nacl.signing import SigningKey
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
 from tests.support.fake_upstream import FEE_PAYER
-from tests.support.small_vault import GENERATION
+from tests.support.vaults import GENERATION
 
 Fields = dict[str, Any]
 

@@ -19,7 +19,7 @@ from gateway.devnet.app import build_devnet
 from gateway.devnet.ledger import Ledger
 from gateway.devnet.settings import DevnetSettings
 from gateway.settings import GatewaySettings
-from tests.support.sample_vault import write_vault
+from tests.support.vaults import write_sample_vault
 
 
 @contextmanager
@@ -67,7 +67,7 @@ def devnet_at(folder: Path) -> Iterator[tuple[str, Ledger]]:
 @contextmanager
 def shop(folder: Path) -> Iterator[Shop]:
     """Run both over a small vault."""
-    write_vault(folder / "vault")
+    write_sample_vault(folder / "vault")
     with devnet_at(folder) as (devnet, ledger):
         listener = open_port()
         settings = GatewaySettings(

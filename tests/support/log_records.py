@@ -13,8 +13,8 @@ from typing import Final
 from generator.arena.ballots import BallotFile
 from generator.errors import LeadershipLost
 from generator.record.audit.recount import PART
-from generator.record.logbook import Logbook, RecordFiles
 from generator.record.memory.store import Memory
+from generator.record.published import PublishedRecord, RecordFiles
 from tests.support.arena_inputs import CONFIG, inputs_at, play_tick
 from tests.support.databases import url_in
 
@@ -43,9 +43,11 @@ class Record:
 
     def open(self) -> None:
         self.memory = Memory.open(url_in(self.folder), self.fence)
-        self.logbook = Logbook(self.memory, self.key_file, NAME, "simulated", made_if_missing=True, part=self.part)
+        self.published = PublishedRecord(
+            self.memory, self.key_file, NAME, "simulated", made_if_missing=True, part=self.part
+        )
         head = self.site / "log" / "checkpoint"
-        self.logbook.resume(head.read_bytes() if head.exists() else None)
+        self.published.resume(head.read_bytes() if head.exists() else None)
 
     @property
     def log_size(self) -> int:
@@ -59,26 +61,26 @@ class Record:
     def play(self, times: Iterable[int], ballots: Mapping[int, Sequence[BallotFile]] = NO_BALLOTS) -> None:
         """Play ticks; several of them in one transaction."""
         first, *others = times
-        self.logbook.begin(first)
+        self.published.begin(first)
         with self.memory.batch() if others else nullcontext():
             for now in (first, *others):
                 play_tick(self.memory, inputs_at(now, config=CROWDED, ballots=ballots.get(now, ())))
 
     def publish(self) -> int:
         """Write what a release and the folder of immutable files would hold; return how many tiles were new."""
-        files = self.logbook.prepare()
+        files = self.published.prepare()
         tiles = [path for path in files.immutable if path.startswith("/log/")]
         rows = self.memory.resolved_rounds(500)
         self.write({**files.immutable, **files.in_release, "/arena/rounds.json": json.dumps({"rounds": rows}).encode()})
         self.done(files)
-        while (files := self.logbook.prepare()).ballots is not None:
+        while (files := self.published.prepare()).ballots is not None:
             self.write(files.immutable)
             self.done(files)
         return len(tiles)
 
     def done(self, files: RecordFiles) -> None:
         """Note a release; always under the same name, so that records with fewer releases can be compared."""
-        self.logbook.done(files, "tick", "000000000001", 0)
+        self.published.done(files, "tick", "000000000001", 0)
 
     def write(self, files: Mapping[str, bytes]) -> None:
         for path, data in files.items():

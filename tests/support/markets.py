@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame, FloatArray
+from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame, FloatArray
 
 START_MS = 1_700_006_400_000
 ASSETS = ("BTC", "ETH", "XRP")

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from generator.arena.ballots import BallotFile
-from generator.arena.schedule import Slot, asset_of, round_id_of
+from generator.arena.timetable import Slot, asset_of, round_id_of
 from generator.catalog.words import Prediction
 from generator.errors import LeadershipLost
 from generator.record.log.note import Signer
@@ -130,7 +130,7 @@ def _again(ballots: dict[int, list[BallotFile]], now: int) -> Iterator[BallotFil
 
 
 def _killed_inside(record: Record, now: int, files: Sequence[BallotFile], question: int) -> None:
-    record.logbook.begin(now)
+    record.published.begin(now)
     record.questions_left = question
     try:
         record.play([now], {now: files})
@@ -147,7 +147,7 @@ def _publish(record: Record, chance: random.Random, faults: Counter[str]) -> boo
     if way < 0.7:
         record.publish()
         return False
-    files = record.logbook.prepare()
+    files = record.published.prepare()
     if way < 0.85:
         faults["killed while a release was written"] += 1
         record.write({path: data for path, data in files.immutable.items() if chance.random() < 0.5})

@@ -25,8 +25,13 @@ BOOTSTRAP = "000000000000"  # the generation before the first tick
 
 
 def clean_environment(**extra: str) -> dict[str, str]:
-    """Return our environment without the `EMI_` settings of whoever runs the tests."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("EMI_")} | extra
+    """Return our environment without the `EMI_` settings of whoever runs the tests.
+
+    Every process may keep what it compiled: the next one starts two seconds earlier.
+    """
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("EMI_")}
+    ours.pop("PYTHONDONTWRITEBYTECODE", None)
+    return ours | extra
 
 
 def emi(*arguments: str, cwd: Path, timeout_s: float = 110, **extra: str) -> subprocess.CompletedProcess[str]:
@@ -51,8 +56,9 @@ def emi_here(*arguments: str, cwd: Path, **extra: str) -> subprocess.CompletedPr
     environment, words, logs, umask = os.environ.copy(), sys.argv, structlog.get_config(), os.umask(0o022)
     handlers = logging.root.handlers[:]
     try:
+        clean = clean_environment(**extra)
         os.environ.clear()
-        os.environ.update({name: value for name, value in environment.items() if not name.startswith("EMI_")} | extra)
+        os.environ.update(clean)
         sys.argv = ["emi", *arguments]
         with contextlib.chdir(cwd), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             main()

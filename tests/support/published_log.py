@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from generator.record.log.edge import Edge
 from generator.record.log.merkle import leaf_hash, root_of
 from generator.record.log.note import Checkpoint
-from generator.record.log.tiles import WIDTH, Tile, bundle, tiles_between
+from generator.record.log.tiles import WIDTH, Edge, Tile, bundle, tiles_between
 
 
 def publish(entries: list[bytes], sizes: list[int] | None = None) -> dict[str, bytes]:

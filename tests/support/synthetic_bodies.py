@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from generator.catalog.assets import ASSETS
+
 Query = Mapping[str, list[str]]
 Body = Callable[[str, Query, "SyntheticMarket"], Any]
 
 BAR = 300_000
-PRICES = {
+_KNOWN = {
     "BTC": 60_000.0,
     "ETH": 3_000.0,
     "XRP": 0.5,
@@ -24,6 +26,7 @@ PRICES = {
     "XLM": 0.1,
     "HBAR": 0.08,
 }
+PRICES = {asset: _KNOWN.get(asset, 2.0) for asset in ASSETS}
 STEP = 0.0005  # of the mid, between levels
 LEVELS = 40
 LEVEL_USD = 10_000.0

@@ -140,7 +140,7 @@ async def test_whatever_comes_of_one_call_the_next_gets_its_own_answer(
 ) -> None:
     peer = Echo(first=sent, ends=ends)
     async with serving(peer) as http:
-        first = await ask(http, peer, 1, 0.2 if expected is None else 10.0)
+        first = await ask(http, peer, 1, 0.1 if expected is None else 10.0)
 
         second = await ask(http, peer, 2)
 
@@ -242,7 +242,7 @@ class Moody(Echo):
 
 
 @in_loop
-async def test_among_a_thousand_calls_to_a_moody_peer_each_answer_is_its_callers_and_none_is_sent_twice() -> None:
+async def test_many_calls_to_a_moody_peer_each_get_their_own_answer_or_none() -> None:
     peer = Moody()
     answered = 0
 
@@ -254,7 +254,7 @@ async def test_among_a_thousand_calls_to_a_moody_peer_each_answer_is_its_callers
             answered += got is not None
 
     async with serving(peer) as http:
-        await asyncio.gather(*(buyer(http, range(first, first + 50)) for first in range(0, 1_000, 50)))
+        await asyncio.gather(*(buyer(http, range(first, first + 10)) for first in range(0, 300, 10)))
 
     assert answered > 0
     assert max(peer.asked.values()) == 1

@@ -14,7 +14,7 @@ from gateway.vault.bucket import Folder
 from gateway.vault.folder import LoadedVault, Vault, load_vault, read_manifest
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import gateway_app, in_loop
-from tests.support.small_vault import GENERATION, body_of, write_manifest, write_vault
+from tests.support.vaults import GENERATION, body_of, write_manifest, write_vault
 
 
 def load(folder: Path) -> LoadedVault:

@@ -12,7 +12,7 @@ from gateway.vault.folder import Vault
 from tests.app.test_server import Client, get
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
-from tests.support.small_vault import GENERATION, START, stamp, write_manifest, write_vault
+from tests.support.vaults import GENERATION, START, stamp, write_manifest, write_vault
 
 HOUR_S = 3_600
 FUTURE = "The data is from the future: check the clocks."
@@ -74,9 +74,7 @@ async def test_clocks_may_differ_by_a_minute(ahead_s: int, status: int, tmp_path
 
 @pytest.mark.parametrize("back_s", [0, 900, 6 * HOUR_S])
 @in_loop
-async def test_a_dead_generator_stops_sales_after_the_maximum_age_whatever_the_wall_clock_says(
-    back_s: int, tmp_path: Path
-) -> None:
+async def test_a_dead_generator_ends_sales_after_the_maximum_age_by_any_wall_clock(back_s: int, tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.clock.step(901)
         home.clock.set_wall(-back_s)
@@ -152,7 +150,7 @@ async def test_a_quote_holds_for_its_time_when_the_clock_is_set_ahead(tmp_path: 
 
 
 @in_loop
-async def test_a_replaced_quote_is_paid_for_15_minutes_also_while_both_programs_go_back_in_time(tmp_path: Path) -> None:
+async def test_a_replaced_quote_is_paid_for_15_minutes_also_when_clocks_are_set_back(tmp_path: Path) -> None:
     async with gateway_app(tmp_path, vault=lambda folder: write_vault(folder, older={REPLACED: START})) as home:
         for minute in range(1, 17):
             home.clock.step(60)

@@ -21,7 +21,7 @@ from gateway.vault.bucket import BUCKET_POLL_S, BucketFiles, vault_files
 from gateway.vault.folder import Vault
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import in_loop
-from tests.support.small_vault import GENERATION, body_of, write_manifest, write_vault
+from tests.support.vaults import GENERATION, body_of, write_manifest, write_vault
 
 NEWER = "000000000008"
 URL = "s3://market/vault"
@@ -152,14 +152,14 @@ def test_the_store_is_asked_every_five_seconds_only(tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize("where", ["manifest.json", f"snapshots/{NEWER}/x402-atlas.json"])
 @pytest.mark.parametrize("how", ["403", "404", "500", "503", "half a body", "other bytes", "hangs"])
-def test_whatever_the_store_does_the_last_good_vault_is_kept_until_the_store_is_well_again(
+def test_the_last_good_vault_is_kept_until_the_store_works_again(
     how: str, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_vault(tmp_path)
 
     @in_loop
     async def story() -> None:
-        async with home(tmp_path, monkeypatch, 1.0 if how == "hangs" else 10.0) as at:
+        async with home(tmp_path, monkeypatch, 0.4 if how == "hangs" else 10.0) as at:
             await at.look()
             write_vault(tmp_path, generation=NEWER)
             at.store.how, at.store.where = how, where

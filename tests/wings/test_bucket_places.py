@@ -10,8 +10,7 @@ from structlog.testing import capture_logs
 from generator.errors import PublishError
 from generator.release.release import Releases
 from generator.release.vault import Vault
-from generator.wings.bucket.mirror import Mirrored
-from generator.wings.bucket.places import site_store, vault_store
+from generator.wings.bucket.places import Mirrored, site_store, vault_store
 from generator.wings.bucket.site import BucketSite
 from generator.wings.bucket.vault import BucketVault
 from tests.support.buckets import NOT_STORED, FaultyBucket, memory
@@ -55,7 +54,7 @@ def test_the_copy_never_shows_what_readers_cannot_have(tmp_path: Path) -> None:
     assert copied(tmp_path) == FILES
 
 
-def test_numbers_go_on_from_the_higher_of_both(tmp_path: Path) -> None:
+def test_numbers_continue_from_the_higher_of_both(tmp_path: Path) -> None:
     alone = Releases(tmp_path)
     alone.open()
     alone.publish("000000000041", FILES, 1_000)
@@ -74,20 +73,20 @@ def test_urls_decide_where_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         site_store(tmp_path, "az://market/site")
 
 
-def test_a_copy_that_fails_is_counted_and_told_while_the_release_counts_as_published(tmp_path: Path) -> None:
+def test_a_copy_that_fails_is_counted_while_the_release_is_published(tmp_path: Path) -> None:
     bucket = FaultyBucket(memory())
     disk = FailingDisk("sync")
     site = Mirrored(BucketSite(bucket, "a"), Releases(tmp_path, disk))
     site.open()
 
-    with capture_logs() as told:
+    with capture_logs() as logged:
         written = [site.publish(f"{site.generation() + 1:012d}", FILES, 1_000 + 60 * n) for n in range(2)]
     disk.heal()
     site.publish(f"{site.generation() + 1:012d}", FILES, 1_200)
 
     assert (written, site.copy_failures) == ([2, 2], 2)
-    assert [row["event"] for row in told] == ["published, but the copy on this machine was not written"] * 2
-    assert "No space left" in told[0]["reason"]
+    assert [row["event"] for row in logged] == ["published, but the copy on this machine was not written"] * 2
+    assert "No space left" in logged[0]["reason"]
     assert (tmp_path / "current").resolve().name == "000000000003"
 
 

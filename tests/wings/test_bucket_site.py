@@ -11,7 +11,7 @@ import pytest
 from generator.errors import LeadershipLost, PublishError
 from generator.release.values import FIRST_GENERATION
 from generator.wings.bucket.site import BucketSite
-from generator.wings.bucket.store import Bucket, ObjectBucket, StoreFault
+from generator.wings.bucket.store import Bucket, StoreFault
 from tests.support.buckets import NOT_ANSWERED, NOT_STORED, FaultyBucket, attributes, memory, put
 
 FRESH = {"tick_id": "20261120T100000Z", "generated_at": "2026-11-20T10:00:00Z", "valid_until": "2026-11-20T10:03:00Z"}
@@ -60,12 +60,12 @@ def test_a_release_is_what_the_pointer_shows() -> None:
     publish(site(bucket))
 
     assert seen(bucket) == files(1)
-    told = pointer(bucket)
-    assert {name: told[name] for name in FRESH} == FRESH
-    assert (told["generation"], told["epoch"]) == ("000000000001", 0)
+    body = pointer(bucket)
+    assert {name: body[name] for name in FRESH} == FRESH
+    assert (body["generation"], body["epoch"]) == ("000000000001", 0)
 
 
-def test_every_object_tells_how_it_is_to_be_served() -> None:
+def test_every_object_states_how_it_is_to_be_served() -> None:
     bucket = memory()
 
     publish(site(bucket), once={"/log/tile/0/000": b"tile"})
@@ -141,7 +141,7 @@ def test_a_number_is_not_used_again_after_a_failure_nor_by_the_next_process() ->
     assert whole(bucket)
 
 
-def test_ten_ticks_without_a_store_and_then_it_goes_on_by_itself() -> None:
+def test_after_ten_ticks_without_a_store_it_resumes_by_itself() -> None:
     bucket = memory()
     faulty = FaultyBucket(bucket)
     lonely = site(faulty)
@@ -269,7 +269,7 @@ def test_a_last_swap_of_the_old_leader_between_reading_and_claiming_is_taken_ove
     assert whole(bucket)
 
 
-def test_a_swap_that_arrives_after_it_was_given_up_is_recognised_as_our_own() -> None:
+def test_a_swap_that_arrives_after_its_timeout_is_recognised_as_ours() -> None:
     bucket = memory()
 
     class Delaying(FaultyBucket):
@@ -298,7 +298,7 @@ def test_a_swap_that_arrives_after_it_was_given_up_is_recognised_as_our_own() ->
     assert whole(bucket)
 
 
-def test_old_releases_go_ten_minutes_after_they_were_replaced_also_after_a_long_outage() -> None:
+def test_old_releases_are_dropped_ten_minutes_after_their_replacement() -> None:
     bucket = memory()
     ours = site(bucket)
     publish(ours, now_s=0)
@@ -310,7 +310,7 @@ def test_old_releases_go_ten_minutes_after_they_were_replaced_also_after_a_long_
     assert sorted(bucket.folders("g")) == [f"{n:012d}" for n in (2, 4, 6)]
 
 
-def test_what_a_failed_release_left_is_dropped_and_failing_to_drop_is_no_failure() -> None:
+def test_what_a_failed_release_left_is_dropped_where_that_is_possible() -> None:
     bucket = memory()
     faulty = FaultyBucket(bucket)
     ours = site(faulty)
@@ -331,7 +331,7 @@ def test_what_a_failed_release_left_is_dropped_and_failing_to_drop_is_no_failure
     assert whole(bucket)
 
 
-def test_put_once_files_are_put_once_and_never_changed() -> None:
+def test_immutable_files_are_stored_once_and_never_changed() -> None:
     bucket = memory()
     counted = FaultyBucket(bucket)
     ours = site(counted)
@@ -362,16 +362,16 @@ def test_files_of_another_writer_under_the_same_number_are_never_mixed_with_ours
 
 @pytest.mark.parametrize("text", [b"{", b"[]", b'{"generation":"x"}', b'{"generation":"1","previous":[{}]}', b"\xff"])
 def test_a_pointer_that_is_none_is_named_and_left_alone(text: bytes) -> None:
-    bucket: ObjectBucket = memory()
+    bucket: Bucket = memory()
     put(bucket, "current.json", text)
 
-    with pytest.raises(PublishError, match=r"current\.json is no pointer of ours"):
+    with pytest.raises(PublishError, match=r"current\.json is not one of our pointers"):
         site(bucket)
 
     assert bucket.get("current.json").data == text  # type: ignore[union-attr]
 
 
-def test_a_pointer_that_somebody_deleted_is_made_anew_with_a_new_number() -> None:
+def test_a_deleted_pointer_is_made_again_with_a_new_number() -> None:
     bucket = memory()
     ours = site(bucket)
     publish(ours)
@@ -381,7 +381,7 @@ def test_a_pointer_that_somebody_deleted_is_made_anew_with_a_new_number() -> Non
     assert whole(bucket)
 
 
-def test_a_slow_store_is_given_up_at_the_deadline() -> None:
+def test_a_slow_store_is_abandoned_at_the_deadline() -> None:
     bucket = memory()
     release = threading.Event()
 
@@ -419,7 +419,7 @@ def test_a_bootstrap_release_comes_before_number_one_and_never_again() -> None:
     assert FIRST_GENERATION not in bucket.folders("g")
 
 
-def test_of_two_that_lay_it_down_at_once_one_is_told_and_readers_have_one_whole_set() -> None:
+def test_of_two_bootstrap_releases_at_once_readers_have_one_whole() -> None:
     bucket = memory()
     one, two = site(bucket, "a", 1), site(bucket, "b", 2)
     assert (one.is_empty(), two.is_empty()) == (True, True)

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from obstore.store import LocalStore
 
+from generator.wings.bucket.site import attributes
 from generator.wings.bucket.store import (
+    Bucket,
     Conflict,
-    ObjectBucket,
     Stored,
     StoreFault,
     open_bucket,
     swap,
 )
-from generator.wings.bucket.types import attributes
 from tests.support.buckets import NOT_ANSWERED, NOT_STORED, FaultyBucket, memory
 
 PLAIN: dict[str, str] = {}
@@ -127,18 +127,18 @@ def _aws(endpoint: str, **more: str) -> dict[str, str]:
         ("/log/tile/0/000", ("application/octet-stream", None)),
     ],
 )
-def test_media_type_and_encoding_are_told_from_the_name(path: str, expected: tuple[str, str | None]) -> None:
-    beside = {"/api/reasoning.php", "/index.html", path}
+def test_media_type_and_encoding_follow_from_the_name(path: str, expected: tuple[str, str | None]) -> None:
+    siblings = {"/api/reasoning.php", "/index.html", path}
 
-    told = attributes(path, beside, "no-store")
+    found = attributes(path, siblings, "no-store")
 
-    assert (told["Content-Type"], told.get("Content-Encoding")) == expected
+    assert (found["Content-Type"], found.get("Content-Encoding")) == expected
 
 
 def test_errors_of_any_other_kind_are_faults_too(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_bytes(b"")
-    bucket = ObjectBucket(LocalStore(str(tmp_path)), "local")
+    bucket = Bucket(LocalStore(str(tmp_path)), "local")
 
     calls: list[Any] = [lambda: bucket.create("file/x", b"1", PLAIN), lambda: bucket.get("../x")]
     for call in calls:

@@ -61,7 +61,7 @@ def test_twenty_snapshots_are_kept_however_old_also_after_a_change_of_leaders() 
     assert holds(bucket)
 
 
-def test_a_snapshot_stays_as_long_as_a_quote_of_it_can_be_paid_however_many_came_after() -> None:
+def test_a_snapshot_stays_for_as_long_as_its_quote_can_be_paid() -> None:
     bucket = memory()
 
     for number in range(1, 101):
@@ -131,7 +131,7 @@ def test_a_manifest_that_is_none_is_named_and_not_overwritten(text: bytes) -> No
     bucket = memory()
     put(bucket, "manifest.json", text)
 
-    with pytest.raises(PublishError, match=r"manifest\.json is no pointer of ours"):
+    with pytest.raises(PublishError, match=r"manifest\.json is not one of our pointers"):
         vault(bucket)
 
     assert bucket.get("manifest.json").data == text  # type: ignore[union-attr]

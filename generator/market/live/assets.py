@@ -20,7 +20,7 @@ from generator.market.live.readings import (
     Reading,
 )
 from generator.market.live.venues import STABLECOIN
-from generator.market.values import AssetObservation, Book, Funding, Liquidations, OpenInterest
+from generator.market.observation import AssetObservation, Book, Funding, Liquidations, OpenInterest
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
 from generator.market.live.client import VenueClient
 from generator.market.live.readings import CandleReading, Collector, Job, LiquidationReading
 from generator.market.live.venues import CANDLE_ORDER
+from generator.market.observation import AssetObservation
 from generator.market.source import Progress
-from generator.market.values import BAR_FIELDS, BAR_MS, AssetObservation, BarFrame
 
 Row = tuple[int, float, float, float, float, float]
 Extras = Mapping[str, float]  # bar field -> value

@@ -6,6 +6,7 @@ import math
 from functools import partial
 from typing import Any, Final
 
+from generator.market.bars import BAR_MS
 from generator.market.live.client import VenueClient
 from generator.market.live.readings import (
     DayAgoReading,
@@ -17,7 +18,6 @@ from generator.market.live.readings import (
     Unusable,
     keep_usable,
 )
-from generator.market.values import BAR_MS
 
 HOUR_MS: Final = 3_600_000
 DAY_MS: Final = 86_400_000
@@ -76,14 +76,14 @@ async def _all_funding(client: VenueClient, now_ms: int, intervals: dict[str, fl
     answer = await client.exchange.fetch_funding_rates(list(client.perpetual.values()))
     found = [(asset, answer[symbol]) for asset, symbol in client.perpetual.items() if symbol in answer]
 
-    def read(asset: str, row: dict[str, Any]) -> list[Reading]:
+    def parse(asset: str, row: dict[str, Any]) -> list[Reading]:
         funding = _funding(client, asset, row, now_ms, intervals)
         if client.spec.open_interest != "with_funding":
             return [funding]
         usd = _positive(row["info"].get("openInterestValue"), "open interest")
         return [funding, InterestReading(client.spec.name, asset, funding.as_of_ms, usd)]
 
-    return keep_usable(partial(read, asset, row) for asset, row in found)
+    return keep_usable(partial(parse, asset, row) for asset, row in found)
 
 
 def _one_funding(client: VenueClient, asset: str, now_ms: int, intervals: dict[str, float]) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final, TypeVar
 
 from generator.catalog.words import SourceStatus
-from generator.market.values import SourceHealth
+from generator.market.observation import SourceHealth
 
 # A venue that was a fallback once, or was removed, is dropped after this; so is what a clock set ahead dated.
 FORGET_MS: Final = 600_000
@@ -148,7 +148,7 @@ class Collector:
             self.expected[venue, kind] = self.expected.get((venue, kind), 0) + 1
 
     def settle(self, venue: str, kind: str, outcome: Sequence[Reading] | str) -> None:
-        """Note what came of one expected answer: readings, or the reason why there are none."""
+        """Note the result of one expected answer: readings, or the reason why there are none."""
         self.expected[venue, kind] = self.expected.get((venue, kind), 1) - 1
         if isinstance(outcome, str):
             self.misses.setdefault((venue, kind), []).append(outcome)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.errors import SourceError
+from generator.market.bars import BarFrame
 from generator.market.consensus import MAX_AGE_MS
 from generator.market.live.assets import BASIS_UNKNOWN, Snapshot, basis, observe_asset
 from generator.market.live.bars import BarKeeper, HistoryWish, bar_jobs, fetch_history, last_closed
@@ -27,8 +28,8 @@ from generator.market.live.readings import (
 )
 from generator.market.live.spot import spot_jobs
 from generator.market.live.venues import VENUES, VenueSpec, choose
+from generator.market.observation import Observation
 from generator.market.source import Progress
-from generator.market.values import BarFrame, Observation
 
 _MINUTE_MS: Final = 60_000
 VENUES_NEEDED: Final = 2

@@ -20,7 +20,7 @@ from typing import IO, Final
 import numpy as np
 
 from generator.errors import SourceError
-from generator.market.values import FloatArray, IntArray
+from generator.market.bars import FloatArray, IntArray
 
 _FIRST_MS: Final = 1_230_768_000_000  # 2009: older times are not milliseconds
 _LAST_MS: Final = 4_102_444_800_000  # 2100

@@ -8,9 +8,10 @@ from typing import Final
 import numpy as np
 
 from generator.catalog.words import SourceStatus
+from generator.market.bars import BarFrame, FloatArray
+from generator.market.observation import AssetObservation, Funding, OpenInterest, SourceHealth
 from generator.market.recorded.files import Kind
 from generator.market.recorded.recording import STALE_INTERVALS, Recording, SeriesTable
-from generator.market.values import AssetObservation, BarFrame, FloatArray, Funding, OpenInterest, SourceHealth
 
 DAY_MS: Final = 86_400_000
 _TOLERANCE_MS: Final = 60_000  # venues stamp rows some milliseconds late

@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 
 from generator.errors import SourceError
+from generator.market.bars import BAR_FIELDS, BarFrame, FloatArray, IntArray
 from generator.market.recorded.files import Folder, Kind, Rows, UnreadableFileError, ascending, find_folders, read_rows
-from generator.market.values import BAR_FIELDS, BarFrame, FloatArray, IntArray
 
 _PRICES: Final = ("open", "high", "low", "close")
 INTERVALS_MS: Final = (300_000, 3_600_000)

@@ -20,6 +20,7 @@ from numpy.random import Generator
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import RegimeLabel
+from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame, FloatArray
 from generator.market.simulated.params import (
     BAR_MINUTES,
     BARS_A_DAY,
@@ -57,7 +58,6 @@ from generator.market.simulated.random import (
     tail_scale,
 )
 from generator.market.simulated.schedule import regime_mix, schedule
-from generator.market.values import BAR_FIELDS, BAR_MS, BarFrame, FloatArray
 
 _COUNT = len(ASSETS)
 _SLOW_HALF_LIFE, _FAST_HALF_LIFE = 288.0, 9.0  # bars: a day, 45 minutes

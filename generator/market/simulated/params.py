@@ -13,7 +13,7 @@ import numpy as np
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import RegimeLabel
-from generator.market.values import FloatArray
+from generator.market.bars import FloatArray
 
 MINUTE_MS: Final = 60_000
 BAR_MINUTES: Final = 5

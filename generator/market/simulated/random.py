@@ -10,8 +10,8 @@ import numpy as np
 from numpy.random import Generator
 
 from generator.catalog.assets import ASSETS
+from generator.market.bars import FloatArray
 from generator.market.simulated.params import BLOCK_BARS
-from generator.market.values import FloatArray
 
 MAX_SEED: Final = 2**63
 _DRAWN_TOGETHER: Final = 7  # assets in one draw; each later one is drawn alone, so that it changes no other

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from generator.market.bars import FloatArray, IntArray
 from generator.market.simulated.params import (
     BAR_MINUTES,
     BLOCK_BARS,
@@ -20,7 +21,6 @@ from generator.market.simulated.params import (
     TRANSITION_MINUTES,
 )
 from generator.market.simulated.random import Stream, generator
-from generator.market.values import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,9 @@ import numpy as np
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import RegimeLabel, SourceMode, SourceStatus
-from generator.market.simulated.market import SimulatedMarket
-from generator.market.simulated.params import BARS_A_DAY, MINUTE_MS
-from generator.market.simulated.random import Draws, Stream
-from generator.market.source import Progress
-from generator.market.values import (
-    BAR_MS,
+from generator.market.bars import BAR_MS, BarFrame
+from generator.market.observation import (
     AssetObservation,
-    BarFrame,
     Book,
     Funding,
     Liquidations,
@@ -24,6 +19,10 @@ from generator.market.values import (
     OpenInterest,
     SourceHealth,
 )
+from generator.market.simulated.market import SimulatedMarket
+from generator.market.simulated.params import BARS_A_DAY, MINUTE_MS
+from generator.market.simulated.random import Draws, Stream
+from generator.market.source import Progress
 
 VENUES: Final[tuple[str, ...]] = ("sim-a", "sim-b", "sim-c")
 VENUES_NEEDED: Final = 2

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+from generator.arena.outcome import change_bps, outcome_of
 from generator.arena.published import case_of_row, complaint_of
 from generator.arena.scores import Case, Sums, track_record
 from generator.arena.sealing import digest_of
-from generator.arena.settlement import change_bps, outcome_of
 from generator.arena.values import TrackRecord
 from generator.catalog.words import Prediction
 

@@ -1,15 +1,15 @@
 """What a tick adds to the transparency log: one entry for each thing that must never be bent afterwards.
 
-An entry is canonical JSON (see `sealing`). Kinds, in the order in which a round lives:
+An entry is canonical JSON (see `sealing`). Kinds, in the order of a round:
 
 - `round.sealed`: the commitment to the brain's forecast and the neutral band, before the first vote.
 - `round.locked`: the votes and the digest of the ballots at the close, the forecast with its salt, the start price.
 - `round.resolved`: end price, outcome, lesson. `round.void`: the reason, and what was sealed.
-- `predictions.made`: commitments to the hourly predictions of one hour, before it starts; the last of an asset stands.
+- `predictions.made`: commitments to the hourly predictions of one hour, before it starts; the last of an asset counts.
 - `predictions.started`: those predictions with their salts, and the start prices. `predictions.judged`: the outcomes.
 - `log.opened`, `log.key`, `clock.stepped`, `scores`: written by the memory.
 
-What was made by a stepped clock (`warm_up`) is not in the log.
+What was backtested before the start (`warm_up`) is not in the log.
 """
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ def entries_of(result: PlayResult, now_ms: int, digest: DigestOfBallots, salt: S
         result: what the tick changed.
         now_ms: wall time of the tick.
         digest: of a round's counted ballots.
-        salt: for what is sealed; nobody else can work it out.
+        salt: for what is sealed; no one else can compute it.
     """
     locks = {lock.round_id: lock for lock in result.locks}
     lessons = {lesson.round_id: lesson for lesson in result.lessons}
     found: list[Entry] = []
     for before, after in sorted(result.rounds, key=lambda change: change[1].start_ms):
         if not after.warm_up and (before is None or before.warm_up or before.phase is not after.phase):
-            told = _round(after, now_ms, locks.get(after.round_id), lessons.get(after.round_id), digest)
-            found += [] if told is None else [told]
+            found_entry = _round(after, now_ms, locks.get(after.round_id), lessons.get(after.round_id), digest)
+            found += [] if found_entry is None else [found_entry]
     return found + _predictions(result.predictions, now_ms, salt)
 
 

@@ -1,7 +1,7 @@
 """The counted ballots of a round as published, and counting them again from the published files alone.
 
-A round's ballots stand in `/files/ballots/<round_id>.json`, further parts in `<round_id>.2.json` and so on, each put
-once. A row holds the ballot as it was signed, so that nobody has to believe the rest of it.
+A round's ballots are in `/files/ballots/<round_id>.json`, further parts in `<round_id>.2.json` and so on, immutable. A
+row holds the ballot as it was signed, so that the rest of it need not be believed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Final
 from gateway.wire.algorand import address_of, unpack
 from generator.arena.ballots import BallotFile, Poll, judge
 from generator.arena.life import schedule_round
-from generator.arena.schedule import Slot
+from generator.arena.timetable import Slot
 from generator.catalog.formats import iso
 from generator.catalog.words import Prediction, RoundPhase
 
@@ -155,7 +155,7 @@ def _all_parts(
     body = json.loads(first)
     parts = int(body["parts"])
     if not 1 <= parts <= MOST_PARTS:
-        raise RecountError(f"{parts} parts cannot be")
+        raise RecountError(f"invalid part count: {parts}")
     rows = list(body["ballots"])
     for part in range(2, parts + 1):
         data = read(path_of(round_id, part))

@@ -1,1 +1,1 @@
-"""The transparency log: pure hashing and notes; who stores and who publishes is told elsewhere."""
+"""The transparency log: pure hashing and notes; storage and publication are elsewhere."""

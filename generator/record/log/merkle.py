@@ -90,7 +90,7 @@ def root_by_inclusion(entry: bytes, index: int, size: int, proof: Sequence[bytes
     Raises:
         ValueError: the path has another length than this index needs.
     """
-    steps: list[bool] = []  # whether the sibling stands on the left
+    steps: list[bool] = []  # whether the sibling is on the left
     begin, end = 0, size
     if not 0 <= index < size:
         raise ValueError(f"entry {index} is not in a tree of {size}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from generator.record.log.edge import Edge
 from generator.record.log.merkle import (
     consistency_proof,
     inclusion_proof,
@@ -16,7 +15,7 @@ from generator.record.log.merkle import (
     split_of,
 )
 from generator.record.log.note import Checkpoint
-from generator.record.log.tiles import WIDTH, Tile, hashes_of, unbundle
+from generator.record.log.tiles import WIDTH, Edge, Tile, hashes_of, unbundle
 
 Fetch = Callable[[str], bytes]  # a path below the log's prefix -> its bytes
 TILE_HEIGHT: Final = 8

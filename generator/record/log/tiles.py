@@ -1,17 +1,17 @@
-"""Where the hashes and entries of a log lie: tiles of 256, as C2SP tlog-tiles puts them."""
+"""Tiles of 256 hashes or entries, as C2SP tlog-tiles lays a log out, and the right edge of a log that grows by them."""
 
 from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from generator.record.log.merkle import HASH_BYTES
+from generator.record.log.merkle import EMPTY_ROOT, HASH_BYTES, perfect_stack, root_of, root_of_stack
 
 WIDTH: Final = 256
-LARGEST_ENTRY: Final = 65_535  # its length is told in two bytes
+LARGEST_ENTRY: Final = 65_535  # its length takes two bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +107,57 @@ def hashes_of(tile: bytes) -> list[bytes]:
     """Return the hashes of a tile.
 
     Raises:
-        ValueError: its length is no multiple of 32.
+        ValueError: its length is not a multiple of 32.
     """
     if len(tile) % HASH_BYTES:
         raise ValueError("a tile is cut")
     return [tile[at : at + HASH_BYTES] for at in range(0, len(tile), HASH_BYTES)]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """The root of one full tile, which is one hash of the level above."""
+
+    level: int
+    index: int
+    value: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A log's size and, per level, the hashes of its incomplete last tile (0 to 255 of them).
+
+    Immutable, so that a transaction that is rolled back leaves nothing to undo. Its size does not grow with the log.
+    """
+
+    size: int = 0
+    levels: tuple[tuple[bytes, ...], ...] = ()
+
+    def append(self, leaves: Iterable[bytes]) -> tuple[Edge, list[Node]]:
+        """Return the edge after more leaf hashes, and the nodes that became complete, in order."""
+        levels = [list(level) for level in self.levels]
+        nodes: list[Node] = []
+        size = self.size
+        for leaf in leaves:
+            size += 1
+            self._put(levels, leaf, size, nodes)
+        return Edge(size, tuple(tuple(level) for level in levels)), nodes
+
+    @staticmethod
+    def _put(levels: list[list[bytes]], value: bytes, size: int, nodes: list[Node]) -> None:
+        level, scale = 0, WIDTH
+        while True:
+            if level == len(levels):
+                levels.append([])
+            levels[level].append(value)
+            if len(levels[level]) < WIDTH:
+                return
+            value = root_of(levels[level])
+            levels[level] = []
+            nodes.append(Node(level, size // scale - 1, value))
+            level, scale = level + 1, scale * WIDTH
+
+    def root(self) -> bytes:
+        """Return the root over all entries."""
+        stack = [value for level in reversed(self.levels) for value in perfect_stack(level)]
+        return root_of_stack(stack) if stack else EMPTY_ROOT

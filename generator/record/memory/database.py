@@ -187,7 +187,7 @@ def _first_line(error: BaseException | None) -> str:
 def pass_fence(connection: Connection, epoch: int) -> None:
     """Lock the fence's row for this transaction and store the epoch.
 
-    A leader stopped in the middle of a transaction would hold the lock for ever: PostgreSQL is told to end a
+    A leader stopped in the middle of a transaction would hold the lock for ever: PostgreSQL is set to end a
     transaction that does nothing for 3 seconds. SQLite's transactions are exclusive from their first statement.
 
     Raises:
@@ -209,7 +209,7 @@ def stored_epoch(connection: Connection) -> int:
 
 
 def reserve(connection: Connection, at_least: int) -> int:
-    """Return a generation number that nobody had and nobody will have.
+    """Return a generation number that was never used and never will be again.
 
     It is noted before anything is written under it: a leader that was stopped half way through an upload shares no
     path with the one that took over.

@@ -1,4 +1,4 @@
-"""The record as it is given away: whole months of it, read beside the tick.
+"""The record for download: whole months of it, read in the background of a tick.
 
 A reader has a transaction of its own. On SQLite it sees the record as it was when it began and holds up no writer; on
 PostgreSQL likewise.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, distinct, func, select
 
 from generator.arena.play import RegimeRow
-from generator.arena.schedule import DAY_MS, MINUTE_MS
+from generator.arena.timetable import DAY_MS, MINUTE_MS
 from generator.record.memory import tables as t
 from generator.record.memory.rows import forget, upsert
 
@@ -55,7 +55,7 @@ def store_tick(
 
 
 def count_ticks(connection: Connection, now_ms: int) -> TickCounts:
-    """Count the ticks of the 24 hours before a time; warm-up ticks are not counted."""
+    """Count the ticks of the 24 hours before a time; backtest ticks are not counted."""
     c = t.ticks.c
     recent = select(c.ok, func.count()).where(c.at_ms > now_ms - DAY_MS, c.at_ms <= now_ms, c.warm_up.is_(False))
     counts: dict[bool, int] = {bool(ok): n for ok, n in connection.execute(recent.group_by(c.ok))}

@@ -22,9 +22,8 @@ from generator.arena.teacher import RunningTotals
 from generator.catalog.formats import iso
 from generator.record.audit.audit import scores_of
 from generator.record.audit.entries import Entry, entries_of, entry
-from generator.record.log.edge import Edge, Node
 from generator.record.log.merkle import leaf_hash
-from generator.record.log.tiles import LARGEST_ENTRY, WIDTH, Tile, bundle
+from generator.record.log.tiles import LARGEST_ENTRY, WIDTH, Edge, Node, Tile, bundle
 from generator.record.memory import tables as t
 from generator.record.memory.rows import get_meta, put_meta
 
@@ -42,7 +41,7 @@ class LogState:
     secret: str = ""  # of the salts; never leaves the memory
 
     def salt(self, content: bytes) -> str:
-        """Return the salt of what is sealed: the same whenever it is asked for, and nobody else's to work out."""
+        """Return the salt of what is sealed: always the same, and not computable by anyone else."""
         return hmac.new(self.secret.encode(), content, hashlib.sha256).hexdigest()
 
 

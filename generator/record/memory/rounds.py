@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, update
 
+from generator.arena.life import ROUND_OPENED
 from generator.arena.play import Lock, PlayResult, PlayState
-from generator.arena.schedule import Schedule
-from generator.arena.stories import ROUND_OPENED
 from generator.arena.teacher import PredictionChange, RunningTotals
+from generator.arena.timetable import Timetable
 from generator.arena.values import Event, Lesson, PredictionMade, Round, Tally
 from generator.catalog.words import Prediction, RoundPhase
 from generator.record.memory import tables as t
@@ -70,7 +70,7 @@ def load_state(
     pending = select(t.predictions).where(t.predictions.c.settled.is_(False)).order_by(t.predictions.c.id)
     stored = get_meta(connection, SCHEDULE_KEY)
     return PlayState(
-        schedule=None if stored is None else Schedule(**json.loads(stored)),
+        timetable=None if stored is None else Timetable(**json.loads(stored)),
         last_start_ms=connection.execute(select(func.max(t.rounds.c.start_ms))).scalar(),
         taken=frozenset(connection.execute(starts).scalars()),
         active=active,
@@ -131,9 +131,9 @@ def store_result(connection: Connection, result: PlayResult) -> None:
     """Store what a tick changed."""
     written = json.dumps(
         {
-            "minutes": result.schedule.minutes,
-            "next_minutes": result.schedule.next_minutes,
-            "changes_at_ms": result.schedule.changes_at_ms,
+            "minutes": result.timetable.minutes,
+            "next_minutes": result.timetable.next_minutes,
+            "changes_at_ms": result.timetable.changes_at_ms,
         }
     )
     if get_meta(connection, SCHEDULE_KEY) != written:

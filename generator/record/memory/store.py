@@ -229,7 +229,7 @@ class Memory:
             teacher=totals.lessons.metrics(),
             arena_record=totals.arena_record(),
             hourly_record=totals.hourly_record(),
-            lived=totals.lessons_live.metrics(),
+            teacher_live=totals.lessons_live.metrics(),
             rehearsal=totals.rehearsal(),
             rounds=dict(totals.phases),
             rounds_warm_up=totals.rounds_warm_up,

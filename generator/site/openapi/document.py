@@ -13,10 +13,15 @@ from ruamel.yaml.representer import SafeRepresenter
 from ruamel.yaml.resolver import implicit_resolvers
 
 from gateway.wire.networks import NETWORKS
+from generator.catalog.contact import contact_of
+from generator.catalog.counts import ENDPOINTS_IN_WORDS, PRODUCTS_IN_WORDS
+from generator.catalog.discovery import CATALOG_VERSION
+from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, RECOMMENDED_ORDER
+from generator.catalog.links import BUYER, BUYER_AGENT, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML
+from generator.catalog.products import ATLAS_SCHEMA_VERSION, PRODUCTS
+from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
 from generator.contract.encode import encode
-from generator.site.openapi.paths import components, paths
-from generator.site.openapi.schemas import component_schemas
-from generator.site.openapi.text import info
+from generator.site.openapi.paths import component_schemas, components, paths
 
 _STRING: Final = "tag:yaml.org,2002:str"
 _NO_STRING: Final = tuple(pattern for _, _, pattern, _ in implicit_resolvers)  # bare, in YAML 1.1 or 1.2
@@ -83,3 +88,68 @@ def openapi_yaml(document: Mapping[str, Any]) -> bytes:
     out = io.BytesIO()
     yaml.dump(json.loads(encode(document)), out)
     return out.getvalue()
+
+
+LICENSE: Final = {"name": "MIT License", "url": "https://opensource.org/license/mit"}
+
+
+def info(base_url: str, project: str, contact: str) -> dict[str, Any]:
+    """Return the info object."""
+    return {
+        "title": f"{project} API",
+        "version": CATALOG_VERSION,
+        "summary": "Educational crypto market context as JSON, renewed every minute.",
+        "description": description(),
+        "contact": contact_object(base_url, project, contact),
+        "license": LICENSE,
+        "x-guidance": guidance(base_url),
+    }
+
+
+def contact_object(base_url: str, project: str, contact: str) -> dict[str, str]:
+    """Turn the contact setting into a contact object; without a URL of its own it has that of the service."""
+    url, email = contact_of(contact)
+    return {"name": project, "url": url or base_url} | ({"email": email} if email else {})
+
+
+def description() -> str:
+    """Say what the service does and does not do."""
+    return (
+        "Educational market intelligence over HTTPS: market regime, direction with its confidence, liquidity, "
+        "derivatives pressure, a live human-against-AI prediction game (the Arena), its lessons, and statistics. "
+        f"Every endpoint is GET and returns JSON. {ENDPOINTS_IN_WORDS.capitalize()} endpoints are free; {PRODUCTS_IN_WORDS} "
+        "answers are paid per request by x402 version 2. The service holds no funds or private keys, connects to no exchange account and executes no "
+        "trades. Scoring internals are not exposed. Unknown values are null and named in `limitations`; objects may "
+        f"gain fields at any time.\n\n{DISCLAIMER}"
+    )
+
+
+def guidance(base_url: str) -> str:
+    """Return the advice for agents: order, client advice, limits, versions, payment."""
+    order = "\n".join(
+        f"{place}. {name}: {ENDPOINT_BY_ID[name].path}" for place, name in enumerate(RECOMMENDED_ORDER, start=1)
+    )
+    paid = "\n".join(
+        f"- {row.title}: {row.path}, {row.price_atomic} atomic units ({row.price_display})" for row in PRODUCTS
+    )
+    windows = "; ".join(f"{row.id} {row.cache_seconds}" for row in PRODUCTS)
+    payment = (
+        "Payment: request without payment, receive 402 with the terms in the PAYMENT-REQUIRED header, sign the exact "
+        "payment, repeat the request with PAYMENT-SIGNATURE, receive 200 with PAYMENT-RESPONSE. After a 503 send the "
+        "same signed payment again and never sign a second one. Send a payment-identifier with it: signed payments are "
+        "public on the chain, and a settled one that came with an identifier is repeated only to who names it. "
+        f"People can pay at {base_url}{BUYER} (report) or "
+        f"{base_url}{BUYER_AGENT} (structured)."
+    )
+    limits = (
+        f"Limits: cache window of free answers {CACHE_SECONDS} s; of paid answers in seconds: {windows}. "
+        f"{CAPACITY_NOTICE}"
+    )
+    versions = (
+        f"Versions: this catalogue is {CATALOG_VERSION}; structured ATLAS is schema {ATLAS_SCHEMA_VERSION} and "
+        f"evolving, the human report is evolving, all others are stable. {VERSION_ADVICE}"
+    )
+    names = (OPENAPI_JSON, OPENAPI_YAML, LLMS_TXT, "/robots.txt", "/sitemap.xml")
+    discovery = f"Discovery: {', '.join(base_url + name for name in names)}."
+    first = f"Recommended order:\n{order}\n{len(RECOMMENDED_ORDER) + 1}. then the paid endpoints, if needed:\n{paid}"
+    return "\n\n".join((first, payment, f"Client advice: {CLIENT_ADVICE}", limits, versions, discovery))

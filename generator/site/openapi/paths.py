@@ -1,9 +1,13 @@
-"""Paths of OpenAPI, from the tables of endpoints and products."""
+"""Paths, schemas and examples of OpenAPI, from the tables of endpoints and products and the contract models."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import Any
+from functools import cache
+from typing import Any, Final
+
+from pydantic.json_schema import models_json_schema
 
 from gateway.wire.networks import Network
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
@@ -12,7 +16,7 @@ from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINTS, Endpoint
 from generator.catalog.links import REASONING_ASSET, STATUS_JSON, reasoning_path
 from generator.catalog.money import USDC_DECIMALS, usdc_amount
 from generator.catalog.products import PRODUCTS, X402_VERSION, Product
-from generator.site.openapi.schemas import REF
+from generator.compose.all import MODELS
 
 Examples = Mapping[str, Mapping[str, Any]]
 _FREE_ERRORS = (404, 405, 413, 429, 431, 500, 503)
@@ -205,3 +209,65 @@ def _headers() -> dict[str, Any]:
         "Retry-After": "Seconds to wait.",
     }
     return {name: {"description": text, "schema": {"type": "string"}} for name, text in about.items()}
+
+
+REF = "#/components/schemas/{model}"
+
+
+def component_schemas() -> dict[str, Any]:
+    """Return a fresh copy of every schema by name; published objects stay open to new fields."""
+    return dict(json.loads(_schemas_text()))
+
+
+@cache
+def _schemas_text() -> str:
+    models = [(model, "validation") for model in MODELS.values()]
+    _, top = models_json_schema(models, ref_template=REF)  # type: ignore[arg-type]
+    schemas = {name: _opened(schema) for name, schema in sorted(top["$defs"].items())}
+    for schema in schemas.values():
+        _describe(schema, schemas)
+    return json.dumps(schemas)
+
+
+def _describe(schema: dict[str, Any], schemas: dict[str, Any]) -> None:
+    """Give back the description of a field that pydantic drops where the referenced type says the same."""
+    for field in schema.get("properties", {}).values():
+        if "$ref" in field:
+            field.setdefault("description", schemas[field["$ref"].rsplit("/", 1)[1]]["description"])
+
+
+def _opened(node: Any) -> Any:
+    """Drop generated titles, and turn closed objects into open ones."""
+    if isinstance(node, list):
+        return [_opened(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    kept = {key: value for key, value in node.items() if not (key == "title" and isinstance(value, str))}
+    if kept.get("additionalProperties") is False:
+        kept["additionalProperties"] = True
+    return {key: _opened(value) for key, value in kept.items()}
+
+
+_CUT: Final = "<svg>\N{HORIZONTAL ELLIPSIS}</svg>"
+CHANCES: Final = frozenset({"down", "neutral", "up"})
+
+
+def as_example(body: Any) -> Any:
+    """Return a body with its chances in whole percents and without the pictures in it.
+
+    The tick that examples are taken from may be the one that seals a round's forecast, which is the same view: its
+    exact numbers are nobody's before the votes are locked.
+    """
+    if isinstance(body, Mapping):
+        if body.keys() == CHANCES and all(isinstance(value, float | int) for value in body.values()):
+            return _whole_percents(body)
+        return {key: _CUT if key == "svg" else as_example(value) for key, value in body.items()}
+    return [as_example(value) for value in body] if isinstance(body, list | tuple) else body
+
+
+def _whole_percents(chances: Mapping[str, float]) -> dict[str, float]:
+    """Round to hundredths that add up to one: what is left over goes to the likeliest."""
+    rounded = {word: round(value, 2) for word, value in chances.items()}
+    likeliest = max(chances, key=lambda word: chances[word])
+    rest = sum(value for word, value in rounded.items() if word != likeliest)
+    return rounded | {likeliest: round(1 - rest, 2)}

@@ -13,10 +13,9 @@ from generator.arena.values import ArenaView, Rate, Round, Tally
 from generator.catalog.text.labels import BIAS_MARKS
 from generator.catalog.words import PatternType
 from generator.compose.context import TickContext
-from generator.site.charts.now import live_round
+from generator.site.charts.now import live_round, shares
 from generator.site.charts.plot import Chart
 from generator.site.charts.record import interval, rates
-from generator.site.charts.spark import shares
 from generator.site.format import UNKNOWN, count, ms_of, percent, price, signed, when
 
 HISTORY_SHOWN: Final = 48
@@ -221,7 +220,7 @@ def history(rows: Sequence[Mapping[str, Any]]) -> tuple[HistoryRow, ...]:
 
 def who_was_right(arena: ArenaView, source: Markup | str) -> WhoWasRight:
     """Compare brain and people over all resolved rounds; those of the rehearsal before the start stand apart."""
-    teacher = arena.lived or arena.teacher
+    teacher = arena.teacher_live or arena.teacher
     return WhoWasRight(
         chart=rates("right", "The brain", (("Brain", teacher.brain), ("People", teacher.crowd)), source),
         brain=teacher.brain,

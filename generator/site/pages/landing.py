@@ -15,11 +15,10 @@ from generator.catalog.links import reasoning_path
 from generator.catalog.text.answers import BARS_MISSING, NEEDS_5_MINUTE_BARS, RECORDED_NOTICE, SIMULATED_NOTICE
 from generator.catalog.text.labels import BIAS_MARKS, STATE, regime_headline
 from generator.compose.context import TickContext
-from generator.market.values import BAR_MS
-from generator.site.charts.now import fundings, swings
+from generator.market.bars import BAR_MS
+from generator.site.charts.now import fundings, scale, sparkline, swings
 from generator.site.charts.plot import Chart
 from generator.site.charts.record import GUESS_PERCENT, interval
-from generator.site.charts.spark import scale, sparkline
 from generator.site.format import NOT_YET, UNKNOWN, duration, percent, price, signed, tied, usd, when, word
 from generator.site.pages.arena import brain_words, crowd_bar, crowd_words, question
 from generator.site.pages.record import verdict

@@ -157,7 +157,7 @@ def record_view(
         rounds: the newest finished rounds, newest first, as published.
         source: for the line under each chart.
     """
-    hourly, people = arena.hourly_record, (arena.lived or arena.teacher).crowd
+    hourly, people = arena.hourly_record, (arena.teacher_live or arena.teacher).crowd
     due = [made for made in predictions if made.outcome is not None]
     hourly_outcomes = _outcomes(due, rehearsed=False)
     arena_outcomes = [

@@ -125,7 +125,7 @@ def _record(view: PageView) -> object:
         arena.hourly_record,
         arena.arena_record,
         arena.teacher,
-        arena.lived,
+        arena.teacher_live,
         arena.rehearsal,
         tuple(view.predictions),
         tuple(view.rounds),
@@ -139,7 +139,7 @@ def _played(view: PageView) -> object:
     return (
         _settled(view),
         arena.teacher,
-        arena.lived,
+        arena.teacher_live,
         tuple(view.rounds),
         told.get("leaderboard"),
         told.get("patterns"),

@@ -3,17 +3,73 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+
+import structlog
 
 from generator.errors import PublishError
 from generator.lease import Fence, one_writer
 from generator.release.release import Releases
-from generator.release.values import SiteStore, VaultStore
+from generator.release.values import NOTHING, SiteStore, VaultStore
 from generator.release.vault import Vault
-from generator.wings.bucket.mirror import Mirrored
 from generator.wings.bucket.site import BucketSite
-from generator.wings.bucket.store import ObjectBucket, StoreFault, open_bucket
+from generator.wings.bucket.store import Bucket, StoreFault, open_bucket
 from generator.wings.bucket.vault import BucketVault
+
+log = structlog.get_logger("emi.publish")
+
+
+class Mirrored:
+    """An object store and a copy in a folder, with the same releases under the same numbers; a `SiteStore`.
+
+    Readers see the object store, so it is written first: the copy never shows a release that they cannot have. The copy
+    is for what reads on this machine: `emi gateway --preview`, `emi vote`, `emi verify`. Where it cannot be written,
+    that is logged and counted, and the release is published all the same.
+
+    Args:
+        public: where readers are.
+        copy: written after it.
+    """
+
+    def __init__(self, public: SiteStore, copy: SiteStore) -> None:
+        self._public = public
+        self._copy = copy
+        self.copy_failures = 0
+
+    def open(self) -> None:
+        """Open both; see `SiteStore`."""
+        self._copy.open()
+        self._public.open()
+
+    def generation(self) -> int:
+        """Return the highest generation of either; see `SiteStore`."""
+        return max(self._public.generation(), self._copy.generation())
+
+    def is_empty(self) -> bool:
+        """Return whether readers have nothing; see `SiteStore`."""
+        return self._public.is_empty()
+
+    def shown(self, paths: Iterable[str]) -> Mapping[str, bytes]:
+        """Return what readers see; see `SiteStore`."""
+        return self._public.shown(paths)
+
+    def publish(
+        self, generation: str, files: Mapping[str, bytes], now_s: float, once: Mapping[str, bytes] = NOTHING
+    ) -> int:
+        """Publish to readers, then to the copy; see `SiteStore`.
+
+        Raises:
+            PublishError: nothing changed for readers, who see the last release.
+            LeadershipLost: likewise; or the lease went between both, and readers see the new one.
+        """
+        written = self._public.publish(generation, files, now_s, once)
+        try:
+            self._copy.publish(generation, files, now_s, once)
+        except PublishError as error:
+            self.copy_failures += 1
+            log.warning("published, but the copy on this machine was not written", reason=str(error))
+        return written
 
 
 def site_store(folder: Path, url: str | None, fence: Fence = one_writer) -> SiteStore:
@@ -40,7 +96,7 @@ def vault_store(folder: Path, url: str | None, fence: Fence = one_writer) -> Vau
     return Vault(folder, fence=fence) if url is None else BucketVault(_bucket(url), _writer(), fence)
 
 
-def _bucket(url: str) -> ObjectBucket:
+def _bucket(url: str) -> Bucket:
     try:
         return open_bucket(url)
     except StoreFault as fault:

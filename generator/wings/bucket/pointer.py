@@ -2,7 +2,7 @@
 
 A leader that was stopped for a while still holds the version that it last wrote. Once the next leader has claimed the
 pointer (rewritten it under the higher epoch, before publishing anything), that version is gone: the old leader's next
-swap fails, whatever its clock or its lease tells it.
+swap fails, whatever its clock or its lease says.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Pointer:
         path: its path there.
         fence: returns the epoch held, or raises LeadershipLost.
         writer: a text that no other process has: it makes the bytes of every writer its own.
-        valid: tells whether a body is one of ours to build on.
+        valid: returns whether a body is one of ours to build on.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Pointer:
         """Return the generation it names now, None without one; nothing is remembered, and nothing written.
 
         Raises:
-            PublishError: it is no pointer of ours.
+            PublishError: it is not one of our pointers.
             StoreFault: not answered.
         """
         body = self._body if self._epoch is not None and not self._doubt and self._lost is None else self._look()[1]
@@ -87,7 +87,7 @@ class Pointer:
         """Look at it, and forget it again. A store that is merely away is waited for: the next tick asks again.
 
         Raises:
-            PublishError: it is no pointer of ours, or the store refuses us.
+            PublishError: it is not one of our pointers, or the store refuses us.
         """
         try:
             self._look()
@@ -131,7 +131,7 @@ class Pointer:
 
         Raises:
             LeadershipLost: another generator moved it.
-            PublishError: it was not moved, or nobody can tell; the next claim reads what became of it.
+            PublishError: it was not moved, or that is unknown; the next claim reads it.
         """
         for last in (False, True):
             self.claim()
@@ -143,7 +143,7 @@ class Pointer:
             except Conflict:
                 if last:
                     self._lose()
-                self._doubt = True  # another's, or an earlier swap of ours that arrived late: the claim tells
+                self._doubt = True  # another's, or an earlier swap of ours that arrived late: the claim decides
             except StoreFault as fault:
                 self._doubt = True
                 raise PublishError(f"the pointer {self._path} was not moved: {fault}") from fault
@@ -195,5 +195,5 @@ class Pointer:
             if not self._valid(body):
                 raise ValueError
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise PublishError(f"{self._path} is no pointer of ours; move it away to start again") from error
+            raise PublishError(f"{self._path} is not one of our pointers; move it away to start again") from error
         return dict(body)

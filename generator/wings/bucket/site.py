@@ -1,7 +1,7 @@
 """The site in an object store: every release under its own prefix, and one pointer that moves last.
 
     g/<generation>/<path>   immutable; variants are <path>.gz and <path>.br
-    once/<path>             put once, never again
+    once/<path>             immutable
     current.json            which generation is the newest; moved by compare-and-swap
 
 Every file of a release is put again, changed or not: a server-side copy costs the same request, took no less time when
@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import structlog
 
+from gateway.wire.media_types import ENCODINGS, content_type
 from generator.catalog.discovery import ONCE_CACHE_CONTROL, PINNED_CACHE_CONTROL
 from generator.catalog.links import STATUS_JSON
 from generator.errors import PublishError
@@ -25,7 +26,6 @@ from generator.lease import Fence, one_writer
 from generator.release.values import FIRST_GENERATION, NOTHING
 from generator.wings.bucket.pointer import Pointer
 from generator.wings.bucket.store import Bucket, StoreFault
-from generator.wings.bucket.types import attributes
 from generator.wings.bucket.upload import Upload, upload
 
 POINTER: Final = "current.json"
@@ -71,7 +71,7 @@ class BucketSite:
 
         Raises:
             LeadershipLost: another generator publishes here.
-            PublishError: the store does not answer, so nobody knows.
+            PublishError: the store does not answer.
         """
         if self._pointer.claim():
             # Its last owner may still be storing files of the next number: that one is left to it.
@@ -126,7 +126,7 @@ class BucketSite:
         """Return what is still to be put.
 
         Raises:
-            PublishError: a path is there with another content, or nobody knows.
+            PublishError: a path is there with other content, or that is unknown.
         """
         if not once:
             return {}
@@ -134,12 +134,12 @@ class BucketSite:
             try:
                 found = self._bucket.files(ONCE)
             except StoreFault as fault:
-                raise PublishError(f"the put-once files cannot be listed: {fault}") from fault
+                raise PublishError(f"the immutable files cannot be listed: {fault}") from fault
             self._put = {path.removeprefix(ONCE): str(size) for path, size in found.items()}
         known = self._put
         changed = [path for path, data in once.items() if known.get(path) not in {None, _digest(data), str(len(data))}]
         if changed:
-            raise PublishError(f"{len(changed)} put-once files would change, first {changed[0]}; they stand as written")
+            raise PublishError(f"{len(changed)} immutable files would change, first {changed[0]}; they stay as written")
         return {path: data for path, data in once.items() if path not in known}
 
     def _remember_put(self, new: Mapping[str, bytes]) -> None:
@@ -147,7 +147,7 @@ class BucketSite:
             self._put.update((path, _digest(data)) for path, data in new.items())
 
     def _prune(self) -> None:
-        """Drop releases that no reader can still be in; failing to is no failure of the tick."""
+        """Drop releases that no reader can still be in; where that fails, the tick does not."""
         newest = self._pointer.generation
         kept = {int(row["generation"]) for row in self._pointer.body["previous"]}
         try:
@@ -158,14 +158,30 @@ class BucketSite:
             log.warning("old releases could not be dropped; the next tick tries again", reason=str(fault))
 
 
-def _upload(prefix: str, path: str, data: bytes, beside: Mapping[str, bytes], cache_control: str) -> Upload:
-    return Upload(prefix + path, data, attributes(path, beside.keys(), cache_control))
+def attributes(path: str, siblings: Collection[str], cache_control: str) -> dict[str, str]:
+    """Return the headers with which an object store and its CDN are to serve one file.
+
+    Args:
+        path: with leading slash.
+        siblings: the paths published with it: `a.json.gz` is a variant only where there is `a.json`.
+        cache_control: as every file of its kind has it.
+    """
+    base, encoding = path, None
+    for ending, name in ENCODINGS.items():
+        if path.endswith(ending) and path.removesuffix(ending) in siblings:
+            base, encoding = path.removesuffix(ending), name
+    found = {"Content-Type": content_type(base), "Cache-Control": cache_control}
+    return found if encoding is None else found | {"Content-Encoding": encoding}
+
+
+def _upload(prefix: str, path: str, data: bytes, siblings: Mapping[str, bytes], cache_control: str) -> Upload:
+    return Upload(prefix + path, data, attributes(path, siblings.keys(), cache_control))
 
 
 def _head(files: Mapping[str, bytes]) -> dict[str, Any]:
-    """Return the tick's times as the release itself tells them."""
-    told = json.loads(files[STATUS_JSON]) if STATUS_JSON in files else {}
-    return {name: told.get(name) for name in HEAD}
+    """Return the tick's times as the release itself states them."""
+    status = json.loads(files[STATUS_JSON]) if STATUS_JSON in files else {}
+    return {name: status.get(name) for name in HEAD}
 
 
 def _previous(before: Mapping[str, Any], now_s: float) -> list[dict[str, Any]]:

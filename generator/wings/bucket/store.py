@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from gateway.wire.bucket_url import BucketUrl
 from gateway.wire.object_store import REQUEST_S, open_store, plain_error, store_errors
@@ -45,66 +45,7 @@ class Stored:
     version: Version
 
 
-class Bucket(Protocol):
-    """Objects below one prefix; every call blocks, for `RETRY_FOR_S + REQUEST_S` seconds at most."""
-
-    def get(self, path: str, max_bytes: int = ...) -> Stored | None:
-        """Return what lies at `path`, None when nothing does.
-
-        Raises:
-            StoreFault: not answered, refused, or larger than `max_bytes`.
-        """
-        ...
-
-    def create(self, path: str, data: bytes, attributes: Mapping[str, str]) -> Version:
-        """Store `data` where nothing lies yet.
-
-        Args:
-            path: below the prefix, without a leading slash.
-            data: all of it.
-            attributes: Content-Type, Cache-Control, Content-Encoding.
-
-        Raises:
-            Conflict: something lies there; it may be what an earlier try stored.
-            StoreFault: not answered: it may be stored or not.
-        """
-        ...
-
-    def update(self, path: str, data: bytes, version: Version, attributes: Mapping[str, str]) -> Version:
-        """Store `data` in the place of exactly `version`.
-
-        Raises:
-            Conflict: another version lies there, or nothing.
-            StoreFault: not answered: it may be stored or not.
-        """
-        ...
-
-    def folders(self, prefix: str) -> list[str]:
-        """Return the names right below `prefix` that have objects below them.
-
-        Raises:
-            StoreFault: not answered.
-        """
-        ...
-
-    def files(self, prefix: str) -> dict[str, int]:
-        """Return the path and the length in bytes of every object below `prefix`.
-
-        Raises:
-            StoreFault: not answered.
-        """
-        ...
-
-    def delete(self, paths: Sequence[str]) -> None:
-        """Delete objects.
-
-        Raises:
-            StoreFault: not all of it was done.
-        """
-        ...
-
-
-def open_bucket(url: str, request_s: float = REQUEST_S) -> ObjectBucket:
+def open_bucket(url: str, request_s: float = REQUEST_S) -> Bucket:
     """Make a store of a URL; nothing is asked of it yet.
 
     Args:
@@ -120,11 +61,11 @@ def open_bucket(url: str, request_s: float = REQUEST_S) -> ObjectBucket:
         store = open_store(url, request_s)
     except store_errors() as error:
         raise StoreFault(f"{where}: {plain_error(error)}") from None
-    return ObjectBucket(store, str(where))
+    return Bucket(store, str(where))
 
 
-class ObjectBucket:
-    """A `Bucket` over any store of obstore."""
+class Bucket:
+    """Objects below one prefix, over any store of obstore; every call blocks, `RETRY_FOR_S + REQUEST_S` s at most."""
 
     def __init__(self, store: Any, name: str) -> None:
         self._store = store
@@ -134,7 +75,11 @@ class ObjectBucket:
         return self._name
 
     def get(self, path: str, max_bytes: int = MAX_POINTER_BYTES) -> Stored | None:
-        """Return what lies at `path`; see `Bucket`."""
+        """Return what lies at `path`, None when nothing does.
+
+        Raises:
+            StoreFault: not answered, refused, or larger than `max_bytes`.
+        """
         import obstore  # noqa: PLC0415
 
         try:
@@ -150,11 +95,26 @@ class ObjectBucket:
             raise self._fault("get", path, error) from None
 
     def create(self, path: str, data: bytes, attributes: Mapping[str, str]) -> Version:
-        """Store `data` where nothing lies yet; see `Bucket`."""
+        """Store `data` where nothing lies yet.
+
+        Args:
+            path: below the prefix, without a leading slash.
+            data: all of it.
+            attributes: Content-Type, Cache-Control, Content-Encoding.
+
+        Raises:
+            Conflict: something lies there; it may be what an earlier try stored.
+            StoreFault: not answered: it may be stored or not.
+        """
         return self._put(path, data, "create", attributes)
 
     def update(self, path: str, data: bytes, version: Version, attributes: Mapping[str, str]) -> Version:
-        """Store `data` in the place of exactly `version`; see `Bucket`."""
+        """Store `data` in the place of exactly `version`.
+
+        Raises:
+            Conflict: another version lies there, or nothing.
+            StoreFault: not answered: it may be stored or not.
+        """
         return self._put(path, data, dict(version), attributes)
 
     def _put(self, path: str, data: bytes, mode: Any, attributes: Mapping[str, str]) -> Version:
@@ -173,7 +133,7 @@ class ObjectBucket:
         return _version(result)
 
     def folders(self, prefix: str) -> list[str]:
-        """Return the names right below `prefix`; see `Bucket`."""
+        """Return the names right below `prefix` that have objects below them; raise StoreFault."""
         import obstore  # noqa: PLC0415
 
         try:
@@ -183,7 +143,7 @@ class ObjectBucket:
         return [path.rstrip("/").rsplit("/", 1)[-1] for path in found]
 
     def files(self, prefix: str) -> dict[str, int]:
-        """Return path and length of every object below `prefix`; see `Bucket`."""
+        """Return the path and the length in bytes of every object below `prefix`; raise StoreFault."""
         import obstore  # noqa: PLC0415
 
         try:
@@ -192,13 +152,13 @@ class ObjectBucket:
             raise self._fault("list", prefix, error) from None
 
     def delete(self, paths: Sequence[str]) -> None:
-        """Delete objects; see `Bucket`."""
+        """Delete objects; raise StoreFault where not all of it was done."""
         import obstore  # noqa: PLC0415
 
         try:
             obstore.delete(self._store, list(paths))
         except FileNotFoundError:
-            return  # somebody was there first
+            return  # another was first
         except store_errors() as error:
             raise self._fault("delete", f"{len(paths)} objects", error) from None
 
@@ -210,15 +170,15 @@ class ObjectBucket:
 def swap(bucket: Bucket, path: str, data: bytes, known: Stored | None, attributes: Mapping[str, str]) -> Stored:
     """Compare and swap: store `data` if `known` still lies at `path` (None: if nothing does).
 
-    An answer that got lost, and a retry that meets its own first try, are told apart by reading back; so `data` must
-    be bytes that nobody else writes.
+    An answer that got lost, and a retry that meets its own first try, are distinguished by reading back; so `data` must
+    be bytes that no one else writes.
 
     Returns:
         What lies there now, which is `data`.
 
     Raises:
         Conflict: another's bytes lie there.
-        StoreFault: it is not stored, or nobody can tell; ask again before the next swap.
+        StoreFault: it is not stored, or that is unknown; read again before the next swap.
     """
     try:
         if known is None:

@@ -18,7 +18,7 @@ TRIES: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """One object that nobody may ever change.
+    """One object that no one may ever change.
 
     Args:
         path: below the bucket's prefix, without a leading slash.
@@ -66,7 +66,7 @@ def _put(bucket: Bucket, item: Upload, until: float, stop: threading.Event) -> N
     """Store one object; what a try stored without an answer counts.
 
     Raises:
-        StoreFault: it is not there, or nobody can tell.
+        StoreFault: it is not there, or that is unknown.
     """
     for left in reversed(range(TRIES)):
         if stop.is_set():
@@ -77,8 +77,8 @@ def _put(bucket: Bucket, item: Upload, until: float, stop: threading.Event) -> N
             if not _is_there(bucket, item):
                 raise StoreFault(f"{item.path} is there already with other bytes: it is never overwritten") from None
         except StoreFault as fault:
-            given_up = fault.refused or not left or time.monotonic() >= until
-            if not (given_up or stop.is_set()):
+            last_try = fault.refused or not left or time.monotonic() >= until
+            if not (last_try or stop.is_set()):
                 continue
             if fault.refused or not _is_there(bucket, item):
                 raise

@@ -9,7 +9,7 @@ import structlog
 from generator.catalog.products import PRODUCTS
 from generator.errors import PublishError
 from generator.lease import Fence, one_writer
-from generator.release.vault_manifest import MANIFEST, Offer, body_path, has_room, manifest_of
+from generator.release.vault import MANIFEST, Offer, body_path, has_room, manifest_of
 from generator.wings.bucket.pointer import ATTRIBUTES, Pointer
 from generator.wings.bucket.store import Bucket, StoreFault
 from generator.wings.bucket.upload import Upload, upload
@@ -49,7 +49,7 @@ class BucketVault:
 
         Raises:
             LeadershipLost: another generator publishes here.
-            PublishError: the store does not answer, so nobody knows.
+            PublishError: the store does not answer.
         """
         if self._manifest.claim():
             try:
@@ -73,7 +73,7 @@ class BucketVault:
         self._prune()
 
     def _prune(self) -> None:
-        """Drop snapshots that the manifest no longer names; failing to is no failure of the tick."""
+        """Drop snapshots that the manifest no longer names; where that fails, the tick does not."""
         kept = {row["snapshot_id"] for row in self._manifest.body["snapshots"]}
         try:
             old = [name for name in sorted(self._bucket.folders(SNAPSHOTS)) if name.isdigit() and name not in kept]

@@ -25,7 +25,7 @@ export function isPaid(path) {
 }
 
 /** Ask the gateway once; when it cannot be reached, say so in JSON without a challenge. */
-export async function askGateway(request, url, env, told) {
+export async function askGateway(request, url, env, known) {
   const headers = new Headers();
   for (const name of FORWARDED) {
     const value = request.headers.get(name);
@@ -50,5 +50,5 @@ export async function askGateway(request, url, env, told) {
   const detail = request.headers.has("payment-signature")
     ? "The outcome of this payment is not known yet. Send the same payment again; do not sign another."
     : "The payment gateway does not answer. The free endpoints are not affected.";
-  return problem(request, 503, detail, { ...told, headers: { vary: PAID_VARY, "retry-after": "5" } });
+  return problem(request, 503, detail, { ...known, headers: { vary: PAID_VARY, "retry-after": "5" } });
 }

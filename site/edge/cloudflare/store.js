@@ -18,7 +18,7 @@ export class StoreDown extends Error {}
 
 /**
  * The generation that the pointer names, asked at most once a second. While the bucket fails or lies, the last good
- * one stands. Null before the first.
+ * one is used. Null before the first.
  */
 export async function currentGeneration(bucket, prefix) {
   const known = pointers.get(prefix);
@@ -26,11 +26,11 @@ export async function currentGeneration(bucket, prefix) {
   let generation = known ? known.generation : null;
   try {
     const object = await within(bucket.get(`${prefix}current.json`));
-    const told = object === null ? null : await within(object.json());
-    if (told !== null && GENERATION.test(told.generation)) generation = told.generation;
-    else console.warn("the pointer names no generation; the last good one stands");
+    const body = object === null ? null : await within(object.json());
+    if (body !== null && GENERATION.test(body.generation)) generation = body.generation;
+    else console.warn("the pointer names no generation; the last good one is used");
   } catch (error) {
-    console.warn(`the pointer cannot be read; the last good one stands: ${error}`);
+    console.warn(`the pointer cannot be read; the last good one is used: ${error}`);
   }
   // Also after a failure: a bucket in trouble is asked once a second, not once a request.
   pointers.set(prefix, { generation, at: Date.now() });

@@ -18,53 +18,53 @@ const ADDED = /^(cf-|cdn-loop$|x-forwarded-|x-real-ip$|true-client-ip$)/;
 
 export default {
   async fetch(request, env) {
-    const told = { project: env.PROJECT ?? "Educational Market Intelligence" };
-    if (!URL.canParse(request.url)) return problem(request, 400, "The host or the path is not valid.", told);
+    const known = { project: env.PROJECT ?? "Educational Market Intelligence" };
+    if (!URL.canParse(request.url)) return problem(request, 400, "The host or the path is not valid.", known);
     const url = new URL(request.url);
-    told.instance = url.pathname;
+    known.instance = url.pathname;
     try {
-      return await answer(request, url, env, told);
+      return await answer(request, url, env, known);
     } catch (error) {
       console.error(error);
-      if (!(error instanceof StoreDown)) return problem(request, 500, "Something failed on our side.", told);
+      if (!(error instanceof StoreDown)) return problem(request, 500, "Something failed on our side.", known);
       const headers = { "retry-after": "5" };
-      return problem(request, 503, "The published files cannot be read right now.", { ...told, headers });
+      return problem(request, 503, "The published files cannot be read right now.", { ...known, headers });
     }
   },
 };
 
-async function answer(request, url, env, told) {
-  const refused = refusal(request, url, told);
+async function answer(request, url, env, known) {
+  const refused = refusal(request, url, known);
   if (refused !== null) return refused;
   const path = decoded(url.pathname);
-  if (path === null) return problem(request, 400, "The path is not valid.", told);
+  if (path === null) return problem(request, 400, "The path is not valid.", known);
   // Longer than any key can be: the bucket would call it an error.
-  if (path.length > MAX_PATH) return problem(request, 404, "Nothing is published at this path.", told);
-  if (isPaid(path)) return askGateway(request, url, env, told);
+  if (path.length > MAX_PATH) return problem(request, 404, "Nothing is published at this path.", known);
+  if (isPaid(path)) return askGateway(request, url, env, known);
   if (request.method === "OPTIONS") return preflight(false);
   if (request.method !== "GET" && request.method !== "HEAD") {
-    return problem(request, 405, "Use GET or HEAD.", { ...told, headers: { allow: METHODS } });
+    return problem(request, 405, "Use GET or HEAD.", { ...known, headers: { allow: METHODS } });
   }
-  return free(request, url, path, env, told);
+  return free(request, url, path, env, known);
 }
 
-async function free(request, url, path, env, told) {
+async function free(request, url, path, env, known) {
   // Read once for the whole request: whatever the pointer does meanwhile, this answer is of one tick.
   const prefix = env.PREFIX ?? "";
   const generation = await currentGeneration(env.SITE, prefix);
   if (ONCE_PREFIXES.some((start) => path.startsWith(start))) {
     const where = { base: `${prefix}once`, path, generation, complete: false, cacheControl: ONCE };
-    return serve(request, env, where, told);
+    return serve(request, env, where, known);
   }
   const pinned = PINNED_PATH.exec(path);
   const wanted = pinned === null ? generation : pinned[1];
   if (wanted === null) {
-    return problem(request, 503, "Nothing has been published yet.", { ...told, headers: { "retry-after": "5" } });
+    return problem(request, 503, "Nothing has been published yet.", { ...known, headers: { "retry-after": "5" } });
   }
   const asset = assetPath(pinned === null ? path : pinned[2], url);
   if (asset === null) {
     const detail = `The asset '${url.searchParams.get("asset").trim().toUpperCase().slice(0, 20)}' is not supported.`;
-    return problem(request, 400, detail, { ...told, members: { supported_assets: ASSETS } });
+    return problem(request, 400, detail, { ...known, members: { supported_assets: ASSETS } });
   }
   const where = {
     base: `${prefix}g/${wanted}`,
@@ -74,7 +74,7 @@ async function free(request, url, path, env, told) {
     cacheControl: pinned === null ? FREE : PINNED,
     mount: pinned === null ? "" : `/g/${wanted}`,
   };
-  return serve(request, env, where, told);
+  return serve(request, env, where, known);
 }
 
 /** The one rule for ?asset=; null when the asset is not supported. */
@@ -85,7 +85,7 @@ function assetPath(path, url) {
   return asset === ASSETS[0] ? REASONING : `/api/reasoning/${asset}.json`;
 }
 
-async function serve(request, env, where, told) {
+async function serve(request, env, where, known) {
   const key = where.base + where.path;
   // The edge rewrites Accept-Encoding before the Worker sees it; what the client sent stands in `cf`.
   const accepted = request.cf?.clientAcceptEncoding ?? request.headers.get("accept-encoding");
@@ -98,7 +98,7 @@ async function serve(request, env, where, told) {
     const index = await read(env.SITE, `${key}/index.html`, where.complete);
     if (index !== null) return redirect(`${where.mount}${where.path}/`, where.generation);
   }
-  return problem(request, 404, "Nothing is published at this path.", told);
+  return problem(request, 404, "Nothing is published at this path.", known);
 }
 
 function send(request, file, where) {
@@ -117,16 +117,16 @@ function send(request, file, where) {
   return new Response(request.method === "HEAD" ? null : file.body, { headers, encodeBody: "manual" });
 }
 
-function refusal(request, url, told) {
+function refusal(request, url, known) {
   let bytes = url.pathname.length + url.search.length;
   for (const [name, value] of request.headers) {
     if (!ADDED.test(name)) bytes += name.length + value.length + 4;
   }
-  if (bytes > MAX_HEADER_BYTES) return problem(request, 431, "Send less.", told);
+  if (bytes > MAX_HEADER_BYTES) return problem(request, 431, "Send less.", known);
   const length = request.headers.get("content-length") ?? "0";
   const body = length !== "0" || request.headers.has("transfer-encoding");
   if (body && ["GET", "HEAD", "OPTIONS"].includes(request.method)) {
-    return problem(request, 413, "Send the request without a body.", told);
+    return problem(request, 413, "Send the request without a body.", known);
   }
   return null;
 }

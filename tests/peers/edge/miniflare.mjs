@@ -31,10 +31,10 @@ const server = new Miniflare({
   bindings: config.bindings,
   cf: false,
 });
-const front = String(await server.ready);
+const origin = String(await server.ready);
 const site = await server.getR2Bucket("SITE");
 const faults = await server.getR2Bucket("FAULTS");
-console.log(JSON.stringify({ front }));
+console.log(JSON.stringify({ origin }));
 
 for await (const line of lines) {
   const command = JSON.parse(line);

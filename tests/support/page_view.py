@@ -19,40 +19,59 @@ from generator.arena.values import (
     TeacherMetrics,
     TrackRecord,
 )
+from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
-from generator.catalog.endpoints import ENDPOINTS
-from generator.catalog.links import reasoning_path
-from generator.catalog.words import Consensus, PatternType, Prediction, RoundPhase, SourceMode, SourceStatus
-from generator.compose.all import MODELS
-from generator.compose.context import DayBefore, Freshness, Site, TickContext, Ticks
-from generator.market.values import AssetObservation, BarFrame, Observation, SourceHealth
+from generator.catalog.words import (
+    Consensus,
+    PatternType,
+    Prediction,
+    RegimeLabel,
+    RoundPhase,
+    SourceMode,
+    SourceStatus,
+    Trend,
+)
+from generator.compose.all import MODELS, compose_free
+from generator.compose.context import TickContext
+from generator.market.observation import SourceHealth
 from generator.site.pages.render import PageView
+from tests.support import builders
+from tests.support.builders import HOUR_MS, NOW_MS, PRICES
 
-NOW_MS = 1_795_168_380_000  # 2026-11-20T09:53:00Z
-HOUR_MS = 3_600_000
 START_MS = NOW_MS - NOW_MS % HOUR_MS
-PRICES = dict(zip(ASSETS, (96_432.1, 3_312.45, 1.48213, 241.118, 0.312408, 0.287, 0.0000081234), strict=True))
-SITE = Site("Educational Market Intelligence", "http://127.0.0.1:8402", "contact@example.test", "devnet", 31566704)
+SITE = replace(builders.site("http://127.0.0.1:8402"), network="devnet")
+SOURCES = (
+    SourceHealth("simulated-a", "spot", SourceStatus.OK, NOW_MS),
+    SourceHealth("simulated-b", "open_interest", SourceStatus.FAILED, None, "no answer within 5 s"),
+)
 
 
 def view(mode: SourceMode = SourceMode.SIMULATED, *, known: bool = True, empty: bool = False) -> PageView:
     ctx = context(mode, known=known, empty=empty)
-    free = bodies(known=known, empty=empty)
+    free = free_of(ctx)
     return PageView(ctx, free, schemas()) if empty else PageView(ctx, free, schemas(), rounds(), predictions())
 
 
 def context(mode: SourceMode = SourceMode.SIMULATED, *, known: bool = True, empty: bool = False) -> TickContext:
-    closes = {} if empty else {asset: _closes(asset) for asset in ASSETS}
-    return TickContext(
+    """Return a tick's context: all is known, or as on hourly bars (`known` False), or before the first price (`empty`)."""
+    made = builders.everything_missing_context() if empty else builders.full_context(mode)
+    observation, seen = made.observation, arena()
+    if not known:
+        observation = replace(observation, bar_interval_ms=HOUR_MS, limitations=("needs 5-minute bars",))
+    return replace(
+        made,
         site=SITE,
-        freshness=Freshness("20261120T095300Z", "000000001204", NOW_MS, NOW_MS + 60_000, NOW_MS + 180_000),
-        observation=_observation(mode, known=known, empty=empty),
-        reading=None,
-        arena=empty_arena() if empty else arena(),
-        day_before=DayBefore(),
-        ticks=Ticks(1438, 2, "20261120T095200Z"),
-        closes=closes,
+        observation=replace(observation, mode=mode, sources=SOURCES),
+        reading=sideways(made.reading) if known and made.reading else None,
+        arena=empty_arena() if empty else seen,
+        closes={} if empty else {asset: _closes(asset) for asset in ASSETS},
     )
+
+
+def sideways(reading: BrainReading) -> BrainReading:
+    posterior = {**reading.regime.posterior, RegimeLabel.RANGE: 0.782, RegimeLabel.RISK_ON: 0.082}
+    regime = replace(reading.regime, label=RegimeLabel.RANGE, posterior=posterior, confidence=0.782)
+    return replace(reading, regime=replace(regime, trend=Trend.SIDEWAYS, previous=RegimeLabel.RISK_OFF))
 
 
 def arena(hit: float = 34.1, skill: float = -0.4, resolved: int = 1204) -> ArenaView:
@@ -76,7 +95,7 @@ def arena(hit: float = 34.1, skill: float = -0.4, resolved: int = 1204) -> Arena
     live = _round(START_MS, RoundPhase.LIVE, Prediction.NEUTRAL)
     lessons = tuple(_lesson(number) for number in range(7))
     return replace(
-        empty_arena(),
+        builders.arena(),
         live=live,
         live_tally=Tally(bullish=11, bearish=6, neutral=4),
         live_simulated_tally=Tally(bullish=11, bearish=6, neutral=4),
@@ -101,48 +120,12 @@ def predictions(hours: int = 40) -> tuple[PredictionMade, ...]:
 
 
 def bodies(*, known: bool = True, empty: bool = False) -> dict[str, dict[str, Any]]:
-    out: dict[str, dict[str, Any]] = {row.path: {"success": True, "endpoint": row.id} for row in ENDPOINTS}
-    out["/api/market-regime.php"] |= {"summary": _SUMMARY, "regime": _regime(known=known)}
-    out["/api/main-brain.php"] |= {"coins": {asset: _coin(asset, known=known, empty=empty) for asset in ASSETS}}
-    out["/api/liquidity-lite.php"] |= {"assets": {asset: _pool(known=known) for asset in ASSETS}}
-    out |= {
-        reasoning_path(asset): {"reasoning": {"band_bps": 14.0 + 3 * place if known else None}}
-        for place, asset in enumerate(ASSETS)
-    }
-    rate = {"n": 40, "percent": 55.0, "low_percent": 39.8, "high_percent": 69.3}
-    out["/api/human-consensus.php"] |= {
-        "crowd_note": "Counts of signed votes, not a poll.",
-        "by_record": {"voters": 0, "note": "No voter of this round has a record above chance yet."},
-        "bursts": [
-            {"at": "2026-11-20T08:58:00Z", "votes": 9, "same_choice_percent": 88.9, "new_voters_percent": 100.0}
-        ],
-    }
-    out["/api/teacher-lessons.php"] |= {
-        "patterns": [
-            {
-                "when": "all",
-                "rounds": 60,
-                "brain": rate,
-                "crowd": rate,
-                "both_wrong": rate,
-                "finding": "Could be chance.",
-            }
-        ],
-        "leaderboard": {
-            "places": [{"place": 1, "voter": "AAAA…ZZZZ", "hit": rate, "provisional": True}],
-            "voters": 3,
-            "below_30": 2,
-            "note": "A place takes 30 resolved rounds.",
-        },
-    }
-    out["/arena/get_shared_intelligence.php"] |= {
-        "price": {"now": None if empty else 96_432.1, "change_bps": None if empty else 23.04}
-    }
-    out["/api/derivatives.php"] |= {
-        "summary": "Futures lean balanced: funding is near its usual level in most of the seven." if known else None,
-        "assets": {asset: _futures(known=known) for asset in ASSETS},
-    }
-    return out
+    """Compose what is published of `context`."""
+    return free_of(context(known=known, empty=empty))
+
+
+def free_of(ctx: TickContext) -> dict[str, dict[str, Any]]:
+    return {path: body.as_json() for path, body in compose_free(ctx).items()}
 
 
 def schemas() -> dict[str, Any]:
@@ -152,75 +135,6 @@ def schemas() -> dict[str, Any]:
         out |= schema.pop("$defs", {})
         out[name] = schema
     return out
-
-
-_SUMMARY = "Prices move sideways and the swings are ordinary. Four of seven assets rose over the last day."
-
-
-def _regime(*, known: bool) -> dict[str, Any]:
-    if not known:
-        none = dict.fromkeys(("breadth_percent", "confidence", "risk_score", "since", "dwell_minutes", "previous_mode"))
-        return {
-            "label": "unknown",
-            "mode": "UNKNOWN",
-            "state": "UNKNOWN",
-            "trend": "up",
-            "volatility": "unknown",
-        } | none
-    return {
-        "label": "range",
-        "mode": "NEUTRAL",
-        "state": "WAIT",
-        "trend": "sideways",
-        "volatility": "normal",
-        "breadth_percent": 57.1,
-        "confidence": 78.2,
-        "risk_score": 41.3,
-        "since": "2026-11-20T02:30:00Z",
-        "dwell_minutes": 443,
-        "previous_mode": "RISK_OFF",
-    }
-
-
-def _coin(asset: str, *, known: bool, empty: bool) -> dict[str, Any]:
-    bias = ("FLAT", "UP", "DOWN")[len(asset) % 3] if known else None
-    price = None if empty else PRICES[asset]
-    change = None if empty else round(math.sin(len(asset) * PRICES[asset]) * 6, 2)
-    return {"asset": asset, "bias": bias, "confidence": 36.4 if known else None, "price": price, "change_24h": change}
-
-
-def _pool(*, known: bool) -> dict[str, Any]:
-    if not known:
-        reasons = ["no order book in this recording"]
-        return {"liquidity_context": "unknown", "market_structure": "unknown", "limitations": reasons}
-    return {"liquidity_context": "normal", "market_structure": "range", "spread_bps": 1.24}
-
-
-def _futures(*, known: bool) -> dict[str, Any]:
-    if not known:
-        return {"state": "unavailable", "vote": "no_vote", "funding": None, "open_interest": None}
-    return {
-        "state": "crowded_longs",
-        "vote": "bearish",
-        "funding": {"rate_8h_percent": 0.0123, "annualised_percent": 13.47},
-        "open_interest": {"usd": 14_523_000_000.0, "change_24h_percent": 2.1},
-    }
-
-
-def _observation(mode: SourceMode, *, known: bool, empty: bool) -> Observation:
-    assets = {asset: AssetObservation(asset, price=None if empty else PRICES[asset]) for asset in ASSETS}
-    return Observation(
-        mode=mode,
-        market_ms=NOW_MS,
-        assets=assets,
-        sources=(
-            SourceHealth("simulated-a", "spot", SourceStatus.OK, NOW_MS),
-            SourceHealth("simulated-b", "open_interest", SourceStatus.FAILED, None, "no answer within 5 s"),
-        ),
-        new_bars=BarFrame.empty(ASSETS),
-        bar_interval_ms=300_000 if known else 3_600_000,
-        limitations=() if known else ("needs 5-minute bars",),
-    )
 
 
 def _closes(asset: str) -> tuple[tuple[int, float], ...]:
@@ -246,7 +160,7 @@ def _round(start_ms: int, phase: RoundPhase, prediction: Prediction | None) -> R
         probabilities=(0.31, 0.36, 0.33) if prediction else None,
         confidence_percent=36.0 if prediction else None,
         regime_mode="NEUTRAL",
-        start_price=96_210.4 if prediction else None,
+        start_price=97_188.9 if prediction else None,
         simulated_crowd=True,
     )
 

@@ -1,78 +1,17 @@
-"""What the market rooms pass around: closed bars, quotes and one tick's observation.
+"""One tick's observation of the market.
 
-Times are integer UTC milliseconds on the *market* clock, except where a name says `wall`. Unknown is None
-(NaN inside arrays), never 0.
+Times are integer UTC milliseconds on the market clock, except where a name says `wall`. Unknown is None, never 0.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from generator.catalog.words import SourceMode, SourceStatus
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-
-BAR_MS: Final = 300_000
-BAR_FIELDS: Final[tuple[str, ...]] = (
-    "open",
-    "high",
-    "low",
-    "close",
-    "volume",  # base units
-    "depth_usd",  # resting within 1 % of mid, both sides
-    "spread_bps",
-    "imbalance",  # -1 (all asks) .. 1 (all bids) within 1 % of mid
-    "funding",  # rate per 8 hours, as a fraction
-    "open_interest",  # USD
-    "liq_long_usd",  # long positions liquidated in the bar, USD
-    "liq_short_usd",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class BarFrame:
-    """Closed bars of all assets on one time grid.
-
-    Args:
-        assets: column order of every field.
-        t: bar open times in ms, shape (n,), strictly ascending, multiples of `interval_ms`; gaps allowed.
-        fields: one float64 array of shape (n, len(assets)) for each of `BAR_FIELDS`; NaN where unknown.
-        interval_ms: bar length.
-    """
-
-    assets: tuple[str, ...]
-    t: IntArray
-    fields: dict[str, FloatArray]
-    interval_ms: int = BAR_MS
-
-    def __len__(self) -> int:
-        """Number of bars."""
-        return int(self.t.size)
-
-    @classmethod
-    def empty(cls, assets: tuple[str, ...], interval_ms: int = BAR_MS) -> BarFrame:
-        """Make a frame with no bars."""
-        fields = {name: np.empty((0, len(assets))) for name in BAR_FIELDS}
-        return cls(assets, np.empty(0, dtype=np.int64), fields, interval_ms)
-
-    def rows(self, start: int = 0, stop: int | None = None) -> BarFrame:
-        """Return bars `start:stop` (views, not copies)."""
-        cut = {name: values[start:stop] for name, values in self.fields.items()}
-        return BarFrame(self.assets, self.t[start:stop], cut, self.interval_ms)
-
-    def after(self, t_ms: int) -> BarFrame:
-        """Return the bars that opened after `t_ms`."""
-        return self.rows(int(np.searchsorted(self.t, t_ms, side="right")))
-
-    def closed_by(self, t_ms: int) -> BarFrame:
-        """Return the bars that have closed at `t_ms`."""
-        return self.rows(0, int(np.searchsorted(self.t, t_ms - self.interval_ms, side="right")))
+from generator.market.bars import BAR_MS, BarFrame, FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +81,7 @@ class SourceHealth:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """Everything the market said in one tick.
+    """Everything that is known of the market in one tick.
 
     Args:
         mode: where it came from.

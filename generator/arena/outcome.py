@@ -22,7 +22,7 @@ class PricePoint:
 
 
 class Moment(Enum):
-    """Where a tick stands against a moment T."""
+    """How a tick lies to a moment T."""
 
     BEFORE = "before"
     IN_WINDOW = "in window"  # [T, T + 60 s)
@@ -52,7 +52,7 @@ def fix_price(prices: Mapping[str, PricePoint], asset: str, venues_needed: int, 
         asset: whose price.
         venues_needed: venues that must agree.
         what: `start` or `end`, for the reason.
-        tick: where the tick stands; only IN_WINDOW gives a price.
+        tick: how the tick lies to it; only IN_WINDOW gives a price.
     """
     if tick is not Moment.IN_WINDOW:
         return Fixing(None, f"no tick in the minute after the {what}")

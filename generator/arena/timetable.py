@@ -43,7 +43,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
+class Timetable:
     """The round length in force, and the one that follows.
 
     Args:
@@ -74,31 +74,31 @@ class Schedule:
         return self.slot_at(self.slot_at(t_ms).end_ms)
 
 
-def revise(schedule: Schedule | None, wanted: int, now_ms: int, last_start_ms: int | None) -> Schedule:
-    """Bring a schedule in line with the wanted round length.
+def revise(timetable: Timetable | None, wanted: int, now_ms: int, last_start_ms: int | None) -> Timetable:
+    """Bring a timetable in line with the wanted round length.
 
     A change takes effect at the next 00:00 UTC that no stored round has reached yet: once the round of 00:00 takes
-    votes, its length stands, and the change waits a day.
+    votes, its length is fixed, and the change waits a day.
 
     Args:
-        schedule: the one in force, None at the very first tick.
+        timetable: the one in force, None at the very first tick.
         wanted: the setting, minutes.
         now_ms: the tick.
         last_start_ms: latest start of any stored round.
     """
     check_round_minutes(wanted)
-    if schedule is None:
-        return Schedule(wanted)
-    if schedule.changes_at_ms is not None and now_ms >= schedule.changes_at_ms:
-        schedule = Schedule(schedule.minutes_at(now_ms))
-    if wanted == schedule.minutes_at(max(now_ms, schedule.changes_at_ms or 0)):
-        return schedule
+    if timetable is None:
+        return Timetable(wanted)
+    if timetable.changes_at_ms is not None and now_ms >= timetable.changes_at_ms:
+        timetable = Timetable(timetable.minutes_at(now_ms))
+    if wanted == timetable.minutes_at(max(now_ms, timetable.changes_at_ms or 0)):
+        return timetable
     latest = now_ms if last_start_ms is None else max(now_ms, last_start_ms)
-    if schedule.changes_at_ms is not None and latest >= schedule.changes_at_ms:
-        return schedule  # a round of the coming length takes votes already; the newest wish waits for that midnight
-    if wanted == schedule.minutes:
-        return Schedule(wanted)
-    return replace(schedule, next_minutes=wanted, changes_at_ms=latest - latest % DAY_MS + DAY_MS)
+    if timetable.changes_at_ms is not None and latest >= timetable.changes_at_ms:
+        return timetable  # a round of the coming length takes votes already; the newest wish waits for that midnight
+    if wanted == timetable.minutes:
+        return Timetable(wanted)
+    return replace(timetable, next_minutes=wanted, changes_at_ms=latest - latest % DAY_MS + DAY_MS)
 
 
 def asset_of(slot: Slot, assets: tuple[str, ...]) -> str:

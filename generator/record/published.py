@@ -101,10 +101,10 @@ def drop_old_keys(path: Path) -> Signer:
 
 
 def _replace(path: Path, signers: Sequence[Signer]) -> None:
-    beside = path.with_name(f".{path.name}.new")
+    draft = path.with_name(f".{path.name}.new")
     try:
-        _write(beside, "".join(signer.text + "\n" for signer in signers), os.O_TRUNC)
-        beside.replace(path)
+        _write(draft, "".join(signer.text + "\n" for signer in signers), os.O_TRUNC)
+        draft.replace(path)
         folder = os.open(path.parent, os.O_RDONLY)
         os.fsync(folder)
         os.close(folder)
@@ -147,7 +147,7 @@ class RecordFiles:
         return hashlib.sha256(self.checkpoint).hexdigest() if self.checkpoint else None
 
 
-class Logbook:
+class PublishedRecord:
     """The published record of one generator: its transparency log and the counted ballots.
 
     `prepare` gives the files of the next release and `done` notes that it is out; a crash in between makes the next
