@@ -31,11 +31,9 @@ generator/cli: nobody, tells
 generator/release: beside, go on, goes on, is no X, nobody, put once, stands, told
 generator/site: beside, contract section, made up, nobody, stands, tells, told, warm
 site/assets: beside, goes on, is no X, made up, nobody, stands, tells, told
-site/edge: is no X, stands
 templates/pages: beside, is no X, made up, nobody, stands, tells, told
 tests/benchmarks: beside, first look, house, made up, nobody, second look, tells, the issue, told
 tests/buyer: made up
-tests/cli: nobody
 tests/conftest.py: is no X
 tests/journeys: beside, goes on, is no X, nobody, stands, tells, told
 tests/outside: beside, goes on, is no X, made up, nobody, rules N, stands, tells, told

@@ -62,7 +62,7 @@ def test_a_vote_lands_in_the_inbox_as_one_ballot_that_counts(tmp_path: Path) -> 
     assert ballot.txid in output
 
 
-def test_the_second_vote_is_of_the_same_voter_whose_key_nobody_else_may_read(tmp_path: Path) -> None:
+def test_the_second_vote_is_of_the_same_voter_whose_key_is_private(tmp_path: Path) -> None:
     publish(tmp_path, {"round_id": OPEN.round_id, "closes": CLOSES})
 
     run(tmp_path, "BULLISH")

@@ -87,11 +87,11 @@ function assetPath(path, url) {
 
 async function serve(request, env, where, known) {
   const key = where.base + where.path;
-  // The edge rewrites Accept-Encoding before the Worker sees it; what the client sent stands in `cf`.
+  // The edge rewrites Accept-Encoding before the Worker sees it; what the client sent is in `cf`.
   const accepted = request.cf?.clientAcceptEncoding ?? request.headers.get("accept-encoding");
   for (const ending of endings(accepted)) {
     const file = await read(env.SITE, key + ending, where.complete);
-    // A variant asked for by its own name is no file of the site.
+    // A variant asked for by its own name is not a file of the site.
     if (file !== null && (ending !== "") === (file.coding !== "identity")) return send(request, file, where);
   }
   if (where.mount !== undefined && !/\.[^/]*$/.test(where.path)) {
