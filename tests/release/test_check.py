@@ -37,7 +37,7 @@ def test_a_whole_release_passes() -> None:
         ({"/a/../b.txt": b"x"}, "not a path"),
         ({"b.txt": b"x"}, "not a path"),
         ({"/lost.txt.gz": b"x"}, "a variant of nothing"),
-        ({"/log/tile/0/000": b"x"}, "is to be put once"),
+        ({"/log/tile/0/000": b"x"}, "is immutable and belongs outside"),
     ],
 )
 def test_a_fault_is_named_and_nothing_passes(files: dict[str, bytes], fault: str) -> None:
@@ -91,8 +91,8 @@ def test_many_faults_are_counted() -> None:
         Checker().check("000000000008", FILES)
 
 
-def test_a_put_once_file_lies_below_its_paths() -> None:
-    with pytest.raises(PublishError, match=r"/elsewhere: not below the put-once paths"):
+def test_an_immutable_file_lies_below_its_paths() -> None:
+    with pytest.raises(PublishError, match=r"/elsewhere: not below the paths of immutable files"):
         Checker().check(NUMBER, FILES, {"/elsewhere": b"x"})
 
 
