@@ -96,9 +96,9 @@ def torture(  # noqa: PLR0917
             due = time.monotonic() + 1 / rate
             writer.publish()
             time.sleep(max(0.0, due - time.monotonic()))
-        stated = [process.communicate(timeout=60)[0] for process in running]
+        found = [process.communicate(timeout=60)[0] for process in running]
     seen: Counter[str] = Counter()
-    for text in stated:
+    for text in found:
         seen.update(json.loads(text))
     return _report(seen, writer.number, seconds)
 
@@ -117,7 +117,7 @@ def _report(seen: Counter[str], releases: int, seconds: float) -> int:
 
 
 class Writer:
-    """Publish releases whose files can be distinguished, and found whole."""
+    """Publish releases whose files differ, and show that they are whole."""
 
     def __init__(self, site: Path) -> None:
         self._releases = Releases(site)
@@ -208,8 +208,8 @@ class Reader:
             text = {"gzip": gzip.decompress, "br": brotli.decompress}.get(found.get("content-encoding", ""), bytes)(
                 sent
             )
-            stated = json.loads(text)
-            whole = stated.pop("sha256") == _digest(stated) and stated["path"] == path
+            body = json.loads(text)
+            whole = body.pop("sha256") == _digest(body) and body["path"] == path
         except (ValueError, KeyError, OSError, EOFError, brotli.error):
             whole = False
         if not whole:
@@ -217,7 +217,7 @@ class Reader:
             return False
         self._same(self.bodies, (path, found["etag"]), sent, "same ETag, other body")
         self._same(self.dates, (path, found["last-modified"]), text, "same Last-Modified, other body")
-        if stated["made"] != generation - generation % PERIODS[path] and (pinned or path == STATUS):
+        if body["made"] != generation - generation % PERIODS[path] and (pinned or path == STATUS):
             self.counts["mixed sets through /g/"] += 1
             return False
         return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import binascii
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -94,32 +93,6 @@ def encoded(status: int, body: bytes, headers: Iterable[tuple[bytes, bytes]]) ->
 def header_bytes(headers: Iterable[tuple[bytes, bytes]]) -> int:
     """Return what headers weigh on the wire, the server's own included."""
     return SERVER_HEADER_BYTES + sum(len(name) + len(value) + 4 for name, value in headers)
-
-
-def receipt_header(
-    *, success: bool, network: str, transaction: str, payer: str | None, reason: str | None = None
-) -> tuple[bytes, bytes]:
-    """Make the PAYMENT-RESPONSE header.
-
-    Args:
-        success: whether the payment is settled.
-        network: the form that the client sent.
-        transaction: the computed txid, empty when nothing was or may have been broadcast.
-        payer: the sender's address.
-        reason: the error reason when not settled.
-
-    Returns:
-        Name and value.
-    """
-    # As x402's SettleResponse goes over the wire; a test holds both equal.
-    answer: dict[str, str | bool] = {"success": success}
-    if reason is not None:
-        answer["errorReason"] = reason
-    if payer is not None:
-        answer["payer"] = payer
-    answer |= {"transaction": transaction, "network": network}
-    text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
-    return (b"payment-response", binascii.b2a_base64(text.encode(), newline=False))
 
 
 def problem(

@@ -96,11 +96,11 @@ class GatewayState:
         with contextlib.suppress(TimeoutError):  # an object store that hangs does not keep the gateway from starting
             await asyncio.wait_for(self.refresh(), START_S)
         loops: list[Callable[[], Coroutine[Any, Any, None]]] = [
-            self._poll,
-            self._tend_ledger,
-            self._follow_vault,
-            self._follow_offer,
-            self._reconcile,
+            lambda: _repeat(self._poll, "the quotes could not be encoded"),
+            lambda: _repeat(self.ledger.tend, "the payments ledger could not be tended"),
+            lambda: _repeat(self._follow_vault, "the vault could not be refreshed"),
+            lambda: _repeat(self._follow_offer, "the offer could not be refreshed"),
+            lambda: run_forever(self.reconciler),
             *self.background,
         ]
         self._tasks = [asyncio.create_task(loop()) for loop in loops]
@@ -135,46 +135,17 @@ class GatewayState:
         self._encoded_for = (vault, offer)
         self._quotes_until_s = float("-inf")
 
-    async def _reconcile(self) -> None:
-        await run_forever(self.reconciler)
-
     async def _follow_vault(self) -> None:
-        """Look for a new vault in a loop of its own: an object store that hangs delays nothing else."""
-        while True:
-            await asyncio.sleep(POLL_S)
-            try:
-                if await self.vault.refresh():
-                    await self._encode()
-            except Exception:
-                log.exception("the vault could not be refreshed")
-
-    async def _poll(self) -> None:
-        while True:
-            await asyncio.sleep(POLL_S)
-            try:
-                await self._encode()
-                self._measure()
-            except Exception:
-                log.exception("a round of refreshing failed")
-
-    async def _tend_ledger(self) -> None:
-        """Look after the ledger in a loop of its own: a slow disk delays nothing else."""
-        while True:
-            await asyncio.sleep(POLL_S)
-            try:
-                await self.ledger.tend()
-            except Exception:
-                log.exception("the payments ledger could not be tended")
+        if await self.vault.refresh():
+            await self._encode()
 
     async def _follow_offer(self) -> None:
-        """Ask for the offer in a loop of its own: a facilitator that hangs delays no new vault."""
-        while True:
-            await asyncio.sleep(POLL_S)
-            try:
-                if await self.facilitator.refresh():
-                    await self._encode()
-            except Exception:
-                log.exception("the offer could not be refreshed")
+        if await self.facilitator.refresh():
+            await self._encode()
+
+    async def _poll(self) -> None:
+        await self._encode()
+        self._measure()
 
     def _measure(self) -> None:
         age_s = self.vault.age_s()
@@ -215,6 +186,16 @@ class GatewayState:
         """The vault's educational notice, or ours while there is none."""
         vault = self.vault.current()
         return vault.disclaimer if vault else FALLBACK_DISCLAIMER
+
+
+async def _repeat(work: Callable[[], Coroutine[Any, Any, object]], complaint: str) -> None:
+    """Do one kind of work each second, in a loop of its own: what hangs delays nothing else."""
+    while True:
+        await asyncio.sleep(POLL_S)
+        try:
+            await work()
+        except Exception:
+            log.exception(complaint)
 
 
 def not_ready(state: GatewayState) -> list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import binascii
+import json
 from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway.app.answers import ALLOWED_METHODS, PAID_HEADERS, VARY, preflight, problem, receipt_header
+from gateway.app.answers import ALLOWED_METHODS, PAID_HEADERS, VARY, preflight, problem
 from gateway.app.state import GatewayState
 from gateway.errors import PaymentInvalid
 from gateway.payments.challenge import Challenge
@@ -171,3 +173,29 @@ class PaidEndpoint:
             headers={**VARY_HEADER, **(headers or {})},
             **members,
         )
+
+
+def receipt_header(
+    *, success: bool, network: str, transaction: str, payer: str | None, reason: str | None = None
+) -> tuple[bytes, bytes]:
+    """Make the PAYMENT-RESPONSE header.
+
+    Args:
+        success: whether the payment is settled.
+        network: the form that the client sent.
+        transaction: the computed txid, empty when nothing was or may have been broadcast.
+        payer: the sender's address.
+        reason: the error reason when not settled.
+
+    Returns:
+        Name and value.
+    """
+    # As x402's SettleResponse goes over the wire; a test holds both equal.
+    answer: dict[str, str | bool] = {"success": success}
+    if reason is not None:
+        answer["errorReason"] = reason
+    if payer is not None:
+        answer["payer"] = payer
+    answer |= {"transaction": transaction, "network": network}
+    text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+    return (b"payment-response", binascii.b2a_base64(text.encode(), newline=False))

@@ -64,7 +64,7 @@ def head_in(note: bytes) -> Checkpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class AlgodNode:
     """The algod node that an anchor is sent to.
 
     Args:
@@ -80,7 +80,7 @@ class Node:
     faucet: str | None = None
 
 
-def node_of(settings: GeneratorSettings) -> Node:
+def node_of(settings: GeneratorSettings) -> AlgodNode:
     """Return the node as set by ALGOD_URL, else that of the devnet that runs on the same state.
 
     Raises:
@@ -96,10 +96,10 @@ def node_of(settings: GeneratorSettings) -> Node:
         raise AnchorError("no node to send to: set EMI_ALGOD_URL, or start a devnet with `emi up`")
     token = gateway.algod_token.get_secret_value() if gateway.algod_token else ""
     ours = devnet is not None and url.startswith(devnet)
-    return Node(url, token, settings.network or "devnet", devnet if ours else None)
+    return AlgodNode(url, token, settings.network or "devnet", devnet if ours else None)
 
 
-def send(node: Node, key: str, head: Checkpoint) -> tuple[str, int, int | None]:
+def send(node: AlgodNode, key: str, head: Checkpoint) -> tuple[str, int, int | None]:
     """Send a zero payment to oneself that carries a checkpoint.
 
     Returns:
@@ -135,7 +135,7 @@ def send(node: Node, key: str, head: Checkpoint) -> tuple[str, int, int | None]:
         return txid, payment.fee, None
 
 
-def _check_balance(client: Any, node: Node, sender: str, fee: int) -> None:
+def _check_balance(client: Any, node: AlgodNode, sender: str, fee: int) -> None:
     account = client.account_info(sender, exclude="all", timeout=TIMEOUT_S)
     if int(account["amount"]) - int(account["min-balance"]) >= fee:
         return

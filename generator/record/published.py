@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import structlog
 
 from generator.errors import GeneratorError
-from generator.record.audit.recount import PART, Sheet, content, path_of
+from generator.record.audit.recount import PART, BallotPart, content, path_of
 from generator.record.log.note import Checkpoint, NoteError, Signer, Verifier
 from generator.record.log.reader import LogReader
 from generator.record.log.tiles import Tile, tiles_between
@@ -134,7 +134,7 @@ class RecordFiles:
     checkpoint: bytes
     keys: bytes
     immutable: Mapping[str, bytes]
-    ballots: Sheet | None
+    ballots: BallotPart | None
 
     @property
     def in_release(self) -> dict[str, bytes]:

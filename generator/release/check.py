@@ -34,7 +34,7 @@ class Checker:
         Args:
             generation: what every free body must say of itself.
             files: path with leading slash to bytes, variants included.
-            once: likewise, the files to put once.
+            once: likewise, the immutable files.
 
         Raises:
             PublishError: it counts the faults and names the first.
@@ -148,9 +148,9 @@ def _text_fault(path: str, content: bytes) -> str | None:
 def _once_faults(files: Mapping[str, bytes], once: Mapping[str, bytes]) -> Iterator[str]:
     for path in files:
         if path.startswith(ONCE_PREFIXES):
-            yield f"{path}: is to be put once, outside of the release"
+            yield f"{path}: is immutable and belongs outside of the release"
     for path, content in once.items():
-        fault = None if path.startswith(ONCE_PREFIXES) else "not below the put-once paths"
+        fault = None if path.startswith(ONCE_PREFIXES) else "not below the paths of immutable files"
         fault = fault or _outside(path, content, MAX_FILE_BYTES)
         if fault is not None:
             yield f"{path}: {fault}"

@@ -72,10 +72,10 @@ class LocalDisk:
             return
         self.folder(path.parent)
         # Renamed, so that no crash leaves a folder of this name that its readers cannot enter.
-        beside, mode = path.with_name(f".{path.name}.new"), self._mode | (self._mode & 0o444) >> 2
-        beside.mkdir(mode, exist_ok=True)
-        _grant(beside, mode)
-        beside.rename(path)
+        fresh, mode = path.with_name(f".{path.name}.new"), self._mode | (self._mode & 0o444) >> 2
+        fresh.mkdir(mode, exist_ok=True)
+        _grant(fresh, mode)
+        fresh.rename(path)
 
     def write(self, path: StrPath, data: bytes, modified_s: int | None = None) -> None:
         """Create `path` with `data`, in the page cache only; its mtime is `modified_s`, by default now."""
@@ -102,7 +102,7 @@ class LocalDisk:
         One syncfs for the whole file system costs less than an fsync for every file of a release.
 
         Raises:
-            OSError: nobody knows what is on it.
+            OSError: what is on it is unknown.
         """
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -123,21 +123,21 @@ class LocalDisk:
 
     def replace_text(self, path: Path, data: bytes) -> None:
         """Replace a small file atomically and durably."""
-        beside = path.with_name(f".{path.name}.new")
-        with open(self._create(beside), "wb") as file:  # noqa: PTH123  a descriptor
+        fresh = path.with_name(f".{path.name}.new")
+        with open(self._create(fresh), "wb") as file:  # noqa: PTH123  a descriptor
             _grant(file.fileno(), self._mode)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        beside.replace(path)
+        fresh.replace(path)
         _fsync_folder(path.parent)
 
     def point(self, link: Path, target: str) -> None:
         """Swap the symbolic link `link` to `target` atomically and durably."""
-        beside = link.with_name(f".{link.name}.new")
-        beside.unlink(missing_ok=True)
-        beside.symlink_to(target)
-        beside.replace(link)
+        fresh = link.with_name(f".{link.name}.new")
+        fresh.unlink(missing_ok=True)
+        fresh.symlink_to(target)
+        fresh.replace(link)
         _fsync_folder(link.parent)
 
     def _create(self, path: StrPath) -> int:

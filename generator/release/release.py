@@ -116,7 +116,7 @@ class Releases:
             How many files were written again.
 
         Raises:
-            PublishError: nothing changed for readers; the last release stands. Only if the very last sync failed, they
+            PublishError: nothing changed for readers; the last release is still shown. Only if the very last sync failed, they
                 see the new one already, and the text says so.
             LeadershipLost: the fence says that another writes here now; likewise.
         """
@@ -125,8 +125,8 @@ class Releases:
             with self._alone():
                 written = self._publish(attempt, files, now_s, once)
         except OSError as error:
-            told = "is seen by readers but may not outlast a power cut" if attempt.shown else "not published"
-            raise PublishError(f"release {generation} {told}: {error.strerror or error}") from error
+            state = "is seen by readers but may not outlast a power cut" if attempt.shown else "not published"
+            raise PublishError(f"release {generation} {state}: {error.strerror or error}") from error
         self._prune(now_s)
         return written
 
@@ -206,7 +206,7 @@ class Releases:
         self._disk.point(self._site / POINTER, f"releases/{attempt.generation}")
 
     def _end(self, attempt: _Attempt, shown: _Shown) -> None:
-        """Go on from what readers see now, whatever was raised, and take away what they do not see."""
+        """Continue from what readers see now, whatever was raised, and take away what they do not see."""
         self._highest = max(self._highest, int(attempt.generation))
         for left in (f".{attempt.generation}", f".{attempt.generation}.once"):
             shutil.rmtree(self._folder / left, ignore_errors=True)
@@ -232,7 +232,7 @@ class Releases:
         """Refuse a number that is taken, and to overwrite what another generator published meanwhile.
 
         Under a lease another one's release is a change of leaders, and the fence decides. Without one there are two
-        writers where there must be one: this tick fails visibly, and the next goes on from what is there.
+        writers where there must be one: this tick fails visibly, and the next continues from what is there.
         """
         pointed, known = self._pointed(), self._known
         if pointed != known:
@@ -261,7 +261,7 @@ class Releases:
                 changed.append(path)
         if changed:
             names = ", ".join(changed[:NAMED]) + (" …" if len(changed) > NAMED else "")
-            raise PublishError(f"{len(changed)} put-once files would change: {names}; they stand as they were written")
+            raise PublishError(f"{len(changed)} immutable files would change: {names}; they stay as they were written")
         return new
 
     def _pointed(self) -> str:
@@ -290,7 +290,7 @@ class Releases:
         self._used |= dict.fromkeys(sorted(shown.stamps.values()))
 
     def _prune(self, now_s: float) -> None:
-        """Drop releases that were replaced ten minutes ago; failing to is no failure of the tick."""
+        """Drop releases that were replaced ten minutes ago; the tick does not fail if that does."""
         try:
             with os.scandir(self._folder) as entries:
                 made = {entry.name: entry.stat().st_mtime for entry in entries if entry.name.isdigit()}
@@ -310,7 +310,7 @@ class Releases:
             (self._folder / name).rename(dropped)
         except OSError:
             return
-        self._sweeper.submit(shutil.rmtree, dropped, ignore_errors=True)  # nobody waits for it; a start sweeps the rest
+        self._sweeper.submit(shutil.rmtree, dropped, ignore_errors=True)  # no one waits for it; a start sweeps the rest
 
 
 def _number(name: str) -> int:

@@ -43,7 +43,7 @@ class SiteStore(Protocol):
         """Return whether readers have nothing, asked after `open`.
 
         Raises:
-            PublishError: nobody knows.
+            PublishError: it is unknown.
         """
         ...
 
@@ -66,7 +66,7 @@ class SiteStore(Protocol):
             once: files below `ONCE_PREFIXES`, with or without those that are already there; never rewritten.
 
         Raises:
-            PublishError: nothing changed for readers; the last release stands.
+            PublishError: nothing changed for readers; the last release is still shown.
             LeadershipLost: likewise, and nothing more may be written here.
 
         Returns:
@@ -94,7 +94,7 @@ class VaultStore(Protocol):
         """Write the bodies, then move the manifest; a vault full of what can still be paid stays as it is.
 
         Raises:
-            PublishError: the last manifest stands.
+            PublishError: the last manifest is still valid.
             LeadershipLost: likewise, and nothing more may be written here.
         """
         ...

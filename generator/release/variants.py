@@ -1,4 +1,4 @@
-"""Compressed variants beside the files where they pay."""
+"""Compressed variants next to the files where they pay."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Variants:
 
     def __init__(self) -> None:
         self._made: dict[bytes, Pair] = {}
-        self._beside = ThreadPoolExecutor(1, thread_name_prefix="brotli")
+        self._brotli = ThreadPoolExecutor(1, thread_name_prefix="brotli")
 
     def add(self, files: Mapping[str, bytes], lasting: Collection[str] = ()) -> dict[str, bytes]:
         """Return `files` and a variant for every text file that gets at least a tenth smaller.
@@ -53,7 +53,7 @@ class Variants:
         """Return content -> its two packed forms; what was there before is taken over."""
         changed = [(content, levels) for content, levels in contents.items() if content not in self._made]
         # Both compressors let go of the interpreter's lock, so they run side by side where there are two cores.
-        brotlied = self._beside.submit(
+        brotlied = self._brotli.submit(
             lambda: [brotli.compress(content, quality=quality) for content, (_, quality) in changed]
         )
         gzipped = [gzip.compress(content, compresslevel=level, mtime=0) for content, (level, _) in changed]

@@ -86,7 +86,7 @@ def _kept(offer: Offer, before: Sequence[Row]) -> list[Row]:
 
 
 def _needed_until(row: Row) -> datetime:
-    """Return when nobody can ask for a snapshot any more; what was bought by then is in the payments ledger."""
+    """Return when a snapshot can no longer be asked for; what was bought by then is in the payments ledger."""
     promised = _time(row["replaced_at"]) + timedelta(seconds=QUOTE_GRACE_S)
     # A row of an older program names no such time.
     quoted = _time(row["valid_until"]) if "valid_until" in row else promised
@@ -176,7 +176,7 @@ class Vault:
         """Write the bodies, then swap the manifest; a vault full of what can still be paid stays as it is.
 
         Raises:
-            PublishError: the last manifest stands.
+            PublishError: the last manifest is still valid.
         """
         try:
             self._look()

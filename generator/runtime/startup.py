@@ -24,7 +24,7 @@ from generator.market.source import Progress
 from generator.record.published import CHECKPOINT
 from generator.runtime.app import ORIGIN_KEY, App
 from generator.runtime.market import DAYS_OF_HISTORY, has_read, no_progress, to_ms
-from generator.runtime.tick import DAY_MS, play
+from generator.runtime.tick import DAY_MS, play_arena
 
 BACKTEST_HOURS: Final = 48
 HOURLY_MADE_AT_MINUTE: Final = 55
@@ -177,7 +177,7 @@ async def _backtest(app: App, start: datetime, end: datetime, progress: Progress
     with app.record.memory.batch():
         for done, moment in enumerate(moments, 1):
             observation = await app.market.observe(moment)
-            play(app, observation, app.market.read(observation), moment, warm_up=True)
+            play_arena(app, observation, app.market.read(observation), moment, warm_up=True)
             progress(done, len(moments), "steps of the backtest before the start (its rounds are marked warm_up)")
             await asyncio.sleep(0)
 

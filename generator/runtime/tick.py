@@ -48,7 +48,7 @@ async def tick(app: App, at: datetime, sources_s: float = SOURCES_DEADLINE_S) ->
         )
         reading = app.market.read(observation)
         await breathe()
-        arena, number = play(app, observation, reading, at, ballots)
+        arena, number = play_arena(app, observation, reading, at, ballots)
     except BaseException:
         app.record.box.put_back()
         raise
@@ -76,7 +76,7 @@ def _lock_ms(app: App, at: datetime) -> int | None:
     return now_ms - since_start_ms if since_start_ms < MINUTE_MS else None
 
 
-def play(
+def play_arena(
     app: App,
     observation: Observation,
     reading: BrainReading | None,

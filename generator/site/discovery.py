@@ -97,7 +97,7 @@ def x402_resources(site: Site) -> dict[str, Any]:
 
 
 def _facts(site: Site) -> Mapping[str, Any]:
-    """Return what these texts say beside what every template knows."""
+    """Return what these texts say apart from what every template knows."""
     return {
         "site": site,
         "summary": PURPOSE_NOTICE,

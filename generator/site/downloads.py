@@ -55,7 +55,7 @@ class Downloads:
 def downloads(exports: Exports, mode: SourceMode, at: datetime, max_bytes: int = MAX_FILE_BYTES) -> Downloads:
     """Read the record and make its files. At most one month that is over is closed at a time.
 
-    The running month stands in the release; the one before too until it is closed, which waits for its last round.
+    The running month is in the release; the one before too until it is closed, which waits for its last round.
 
     Args:
         exports: read from this thread.

@@ -24,7 +24,7 @@ from generator.site.pages.render import environment
 from generator.site.resources import Resources
 
 ENTRIES: Final = 50
-CHANGES_READ: Final = ENTRIES + 1  # the one before tells what the oldest changed from
+CHANGES_READ: Final = ENTRIES + 1  # the one before says what the oldest changed from
 JSON_FEED: Final = "https://jsonfeed.org/version/1.1"
 SINCE: Final = "2026"  # of RFC 4151: a year in which the name was ours; part of every id, so it stays
 MARKS: Final[Mapping[SourceMode, str]] = {SourceMode.SIMULATED: "Simulated", SourceMode.RECORDED: "Replayed"}
@@ -34,7 +34,7 @@ CONFIDENCE_NOTE: Final = "Confidence tells how clearly the evidence points to th
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One piece of news; `at` is its ISO time, `told` what a machine reads of it."""
+    """One piece of news; `at` is its ISO time, `facts` for machines."""
 
     id: str
     at: str
@@ -42,7 +42,7 @@ class Entry:
     url: str
     tags: tuple[str, ...]
     paragraphs: tuple[str, ...]
-    told: Mapping[str, Any]
+    facts: Mapping[str, Any]
 
     @property
     def html(self) -> Markup:
@@ -55,7 +55,7 @@ class Feeds:
 
     Args:
         read_changes: returns at most that many changes of the regime, newest first; asked when the regime is another
-            one, and each hour, so that a change within ticks that failed is told too.
+            one, and each hour, so that a change within ticks that failed is included.
         resources: where the template lies; located when not given.
     """
 
@@ -119,8 +119,8 @@ def news(
     site: Site, mode: SourceMode, rounds: Sequence[Mapping[str, Any]], changes: Sequence[RegimeChange]
 ) -> tuple[Entry, ...]:
     """Return the newest entries of both kinds, newest first; see `Feeds.files`."""
-    told = [*_of_rounds(site, mode, rounds), *_of_changes(site, mode, changes)]
-    return tuple(sorted(told, key=lambda entry: (entry.at, entry.id), reverse=True)[:ENTRIES])
+    entries = [*_of_rounds(site, mode, rounds), *_of_changes(site, mode, changes)]
+    return tuple(sorted(entries, key=lambda entry: (entry.at, entry.id), reverse=True)[:ENTRIES])
 
 
 def _of_rounds(site: Site, mode: SourceMode, rounds: Sequence[Mapping[str, Any]]) -> Iterator[Entry]:
@@ -145,7 +145,7 @@ def _of_round(site: Site, mode: SourceMode, row: Mapping[str, Any]) -> Entry:
         url=f"{site.base_url}{ARENA}#{row['round_id']}",
         tags=_tags(mode, "arena", row["asset"], warm_up=row["warm_up"]),
         paragraphs=(_moved(row, start, end), _said(row), *_last(mode, warm_up=row["warm_up"])),
-        told={
+        facts={
             "kind": "round",
             "round_id": row["round_id"],
             "asset": row["asset"],
@@ -178,8 +178,8 @@ def _said(row: Mapping[str, Any]) -> str:
 
 
 def _simulated(row: Mapping[str, Any]) -> str:
-    made_up, voted = sum(row["simulated_votes"].values()), sum(row["votes"].values())
-    return "" if not made_up else ", all simulated" if made_up == voted else f", {made_up} of them simulated"
+    simulated, voted = sum(row["simulated_votes"].values()), sum(row["votes"].values())
+    return "" if not simulated else ", all simulated" if simulated == voted else f", {simulated} of them simulated"
 
 
 def _of_changes(site: Site, mode: SourceMode, changes: Sequence[RegimeChange]) -> Iterator[Entry]:
@@ -192,7 +192,7 @@ def _of_change(site: Site, mode: SourceMode, after: RegimeChange, before: Regime
     now = word(after.label)
     title = f"First reading: {now}" if before is None else f"The regime changed from {word(before.label)} to {now}"
     numbers = [f"{name} {percent(value)} of 100" for name, value in _figures(after) if value is not None]
-    told = f" {', '.join(numbers).capitalize()}." if numbers else ""
+    figures = f" {', '.join(numbers).capitalize()}." if numbers else ""
     return Entry(
         id=_id(site, f"regime:{moment(after.at_ms):%Y%m%dT%H%M%SZ}"),
         at=iso(after.at_ms),
@@ -200,10 +200,10 @@ def _of_change(site: Site, mode: SourceMode, after: RegimeChange, before: Regime
         url=f"{site.base_url}/",
         tags=_tags(mode, "regime", after.mode, warm_up=after.warm_up),
         paragraphs=(
-            f"{regime_headline(after.label, None)}.{told} {CONFIDENCE_NOTE}",
+            f"{regime_headline(after.label, None)}.{figures} {CONFIDENCE_NOTE}",
             *_last(mode, warm_up=after.warm_up),
         ),
-        told={
+        facts={
             "kind": "regime",
             "label": after.label,
             "mode": after.mode,
@@ -227,8 +227,8 @@ def _last(mode: SourceMode, *, warm_up: bool) -> Iterator[str]:
 
 
 def _notice(mode: SourceMode) -> str:
-    told = MODE_BANNERS.get(str(mode))
-    return DISCLAIMER if told is None else f"{told[0]}. {told[1]} {DISCLAIMER}".replace("on this page", "here")
+    banner = MODE_BANNERS.get(str(mode))
+    return DISCLAIMER if banner is None else f"{banner[0]}. {banner[1]} {DISCLAIMER}".replace("on this page", "here")
 
 
 def _title(site: Site, mode: SourceMode) -> str:
@@ -268,7 +268,7 @@ def _json_feed(site: Site, mode: SourceMode, entries: Sequence[Entry]) -> dict[s
                 "summary": entry.paragraphs[0],
                 "date_published": entry.at,
                 "tags": list(entry.tags),
-                "_emi": {"about": f"{site.base_url}{METHODOLOGY}", **entry.told},
+                "_emi": {"about": f"{site.base_url}{METHODOLOGY}", **entry.facts},
             }
             for entry in entries
         ],

@@ -55,7 +55,7 @@ def usd(value: float | None) -> str:
 
 
 def coded(text: str) -> Markup:
-    """Turn what stands between back-ticks into code; everything else is escaped."""
+    """Turn text between back-ticks into code; everything else is escaped."""
     parts = str(text).split("`")
     code, plain = Markup("<code>{}</code>"), Markup("{}")
     return Markup("").join((code if number % 2 else plain).format(part) for number, part in enumerate(parts))

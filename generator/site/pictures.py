@@ -282,7 +282,7 @@ def _plain_word(prediction: Prediction) -> str:
 
 def _right(who: str, rate: Rate) -> Card:
     if rate.percent is None:
-        return Card("none yet", f"of the rounds tells how often {who} got it right")
+        return Card("none yet", f"of the rounds says how often {who} got it right")
     return Card(f"{rate.percent:.1f} %", f"of {rate.n:,} rounds {who} got right; a blind guess gets 33.3 %")
 
 

@@ -60,7 +60,7 @@ class Assets:
 def assets_version(resources: Resources) -> str:
     """Return a short digest of all hand-written files.
 
-    It stands in the address of every script and style sheet, so that a new page never meets an old copy of a cache.
+    It is in the address of every script and style sheet, so that a new page never meets an old copy of a cache.
     """
     digest = hashlib.sha256()
     for path in _assets(resources):

@@ -1,6 +1,6 @@
 """A full human report for free: the last one of the newest finished UTC day, or a bundled one of a simulated day.
 
-The last report of a day is known only once the next one began, and free twenty minutes later, when nobody can pay for
+The last report of a day is known only once the next one began, and free twenty minutes later, when no one can pay for
 it any more. What was made so far is noted in the memory every
 quarter of an hour, so that a restart over midnight loses fifteen minutes of a day at most.
 """

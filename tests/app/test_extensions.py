@@ -14,7 +14,7 @@ from x402.extensions.payment_identifier import (
 from x402.http.utils import decode_payment_required_header, decode_payment_response_header
 from x402.schemas import PaymentRequired
 
-from gateway.app.answers import receipt_header
+from gateway.payments.endpoint import receipt_header
 from gateway.wire.networks import DEVNET
 from tests.support.gateway_app import gateway_app, in_loop
 from tests.support.vaults import PATHS

@@ -333,14 +333,3 @@ def test_the_preview_keeps_the_walls_of_the_generator() -> None:
     assert preview_module.ONCE_PREFIXES == ONCE_PREFIXES
     assert preview_module.ONCE_CACHE_CONTROL == ONCE_CACHE_CONTROL
     assert preview_module.PINNED_CACHE_CONTROL == PINNED_CACHE_CONTROL
-
-
-@pytest.mark.parametrize("path", [FREE, f"/g/000000000001{FREE}", "/log/tile/0/000", "/nothing"])
-@in_loop
-async def test_a_body_is_413_and_large_headers_are_431_on_every_free_path(path: str, tmp_path: Path) -> None:
-    async with site_of(tmp_path) as client:
-        body = await client.request("GET", path, content=b"x")
-        large = await client.get(path, headers={"x-large": "x" * 17_000})
-
-    assert (body.status_code, large.status_code) == (413, 431)
-    assert body.headers["content-type"] == large.headers["content-type"] == "application/problem+json"

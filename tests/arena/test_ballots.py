@@ -13,7 +13,6 @@ import pytest
 from gateway.wire.algorand import DEMO_ARENA, TRANSACTION_PREFIX, key_of, pack, unpack
 from gateway.wire.networks import NETWORKS
 from generator.arena.ballots import BallotFile, Poll, Refusal, judge
-from generator.arena.values import Round
 from generator.catalog.words import Prediction, RoundPhase
 from tests.arena.test_sealing import an_open_round
 from tests.support.arena_inputs import GENESIS, HOUR, MINUTE, NOON, Vote, voter
@@ -60,10 +59,6 @@ def test_a_good_ballot_counts_with_its_voter_round_and_choice() -> None:
     assert (ballots[0].round_id, ballots[0].choice, ballots[0].arrived_ms) == (OPEN.round_id, Prediction.BULLISH, NOON)
     assert ballots[0].txid == verdicts[0].txid
     assert key_of(ballots[0].voter) == base64.b64decode(voter(0))[32:]
-
-
-def test_signing_again_changes_nothing() -> None:
-    assert refusal_of(altered(lambda _envelope: None)) is None
 
 
 NOTE = b'emi-arena/v1:j{"r":"%s","p":"BULLISH"}' % OPEN.round_id.encode()
@@ -216,8 +211,3 @@ def test_the_arena_address_is_the_hash_of_a_text_and_a_valid_address() -> None:
     import hashlib
 
     assert key_of(DEMO_ARENA) == hashlib.new("sha512_256", b"emi-arena-v1").digest()
-
-
-def test_an_open_round_is_what_these_tests_stand_on() -> None:
-    assert isinstance(OPEN, Round)
-    assert OPEN.phase is RoundPhase.OPEN

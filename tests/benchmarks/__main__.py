@@ -58,7 +58,7 @@ async def _ticks(folder: Path) -> list[tuple[str, str, str]]:
     from generator.runtime.app import build
     from generator.runtime.publication import publish
     from generator.runtime.startup import open_market
-    from generator.runtime.tick import describe, play
+    from generator.runtime.tick import describe, play_arena
     from generator.settings import GeneratorSettings
 
     app = build(GeneratorSettings(state_dir=folder), SystemClock())
@@ -74,7 +74,7 @@ async def _ticks(folder: Path) -> list[tuple[str, str, str]]:
         marks.append(time.perf_counter())
         reading = app.market.read(observation)
         marks.append(time.perf_counter())
-        arena, number = play(app, observation, reading, at)
+        arena, number = play_arena(app, observation, reading, at)
         marks.append(time.perf_counter())
         context = describe(app, observation, reading, arena, at, number)
         composed = compose(context)

@@ -28,7 +28,7 @@ from gateway.upstream.http_client import Answer, HttpClient
 from gateway.vault.bucket import Folder
 from gateway.vault.folder import Vault
 from gateway.wire.networks import DEVNET, MAINNET
-from generator.catalog.links import BUYER, BUYER_AGENT, BUYER_PAGES
+from generator.catalog.links import BUYER_PAGES
 from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS, Product
 from generator.catalog.text.answers import DISCLAIMER
 from generator.contract.paid import PaidResponse
@@ -139,12 +139,6 @@ def test_the_page_to_which_a_product_points_sells_that_product_at_its_price(
     assert f">Pay {product.price_display}</button>" in text
     assert f'data-product="{product.id}"' in text
     assert f'data-path="{product.path}"' in text
-
-
-def test_the_two_flows_of_the_service_stay_as_they_are() -> None:
-    assert (BUYER, BUYER_AGENT) == ("/x402-buyer/", "/x402-buyer/?product=agent")
-    assert BUYER_PAGES["x402-atlas-human-report"] == BUYER
-    assert BUYER_PAGES["x402-atlas"] == BUYER_AGENT
 
 
 # What no visitor asks for by name: ids, titles, times, and numbers that stand in another part too.

@@ -131,16 +131,6 @@ async def test_refusals_are_logged_in_one_line_and_counted_by_reason_in_the_metr
     memory.close()
 
 
-def test_a_ballot_read_again_after_a_restart_is_not_refused_twice(tmp_path: Path) -> None:
-    memory = Memory.open(url_in(tmp_path))
-    late = replace(Vote(NEXT, at_ms=NOON + HOUR).file(), name="late", confirmed=True)
-    play_tick(memory, inputs_at(NOON))
-    found = [play_tick(memory, replace(inputs_at(NOON + HOUR + at), ballots=(late,))).refused for at in (0, 60_000)]
-
-    assert found == [{Refusal.CLOSED.value: 1}, {}]
-    memory.close()
-
-
 def test_a_round_opened_in_the_backtest_and_live_is_one_event(tmp_path: Path) -> None:
     memory = Memory.open(url_in(tmp_path))
     play_tick(memory, replace(inputs_at(NOON), warm_up=True))

@@ -10,7 +10,7 @@ import pytest
 
 from generator.arena.ballots import Refusal
 from generator.catalog.words import Prediction
-from generator.record.audit.recount import PART, Sheet, content
+from generator.record.audit.recount import PART, BallotPart, content
 from generator.record.memory import ballots
 from generator.record.memory.ballots import KEPT_MS
 from generator.record.memory.store import Memory
@@ -30,7 +30,7 @@ def memory() -> Iterator[Memory]:
         made.close()
 
 
-def due(memory: Memory) -> Sheet | None:
+def due(memory: Memory) -> BallotPart | None:
     with memory.reading() as connection:
         return ballots.due(connection, PART)
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from gateway.wire.algorand import unpack
-from generator.cli._anchor import NOTE_PREFIX, Anchor, AnchorError, Node, check, find, head_in, note_of, send
+from generator.cli._anchor import NOTE_PREFIX, AlgodNode, Anchor, AnchorError, check, find, head_in, note_of, send
 from generator.cli._published import PublishedError
 from generator.record.log.note import NoteError
 from generator.record.log.reader import LogReader
@@ -83,7 +83,7 @@ def served(fake: FakeNode) -> Iterator[str]:
 
 def anchored(fake: FakeNode) -> tuple[str, int, int | None]:
     with served(fake) as url:
-        return send(Node(url, "s3cret", "devnet"), voter(0), EARLY)
+        return send(AlgodNode(url, "s3cret", "devnet"), voter(0), EARLY)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from generator.record.log.merkle import leaf_hash, root_of
-from generator.record.log.tiles import Edge, Node
+from generator.record.log.tiles import Edge, TileRoot
 from tests.support import rfc6962
 
 LEAVES = [leaf_hash(str(number).encode()) for number in range(70_000)]
@@ -23,7 +23,7 @@ def test_the_root_is_the_standard_s_at_every_small_size() -> None:
 @settings(max_examples=30)
 @given(st.lists(st.integers(0, 700), max_size=12))
 def test_growing_in_any_steps_gives_the_same_edge_and_the_same_nodes(steps: list[int]) -> None:
-    edge, nodes, size = Edge(), list[Node](), 0
+    edge, nodes, size = Edge(), list[TileRoot](), 0
     for step in steps:
         edge, more = edge.append(LEAVES[size : size + step])
         nodes += more
@@ -43,4 +43,4 @@ def test_a_log_of_three_levels_has_the_root_of_its_leaves() -> None:
 def test_a_node_is_the_root_of_its_tile() -> None:
     _, nodes = Edge().append(LEAVES[:512])
 
-    assert nodes == [Node(0, 0, root_of(LEAVES[:256])), Node(0, 1, root_of(LEAVES[256:512]))]
+    assert nodes == [TileRoot(0, 0, root_of(LEAVES[:256])), TileRoot(0, 1, root_of(LEAVES[256:512]))]

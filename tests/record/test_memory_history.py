@@ -10,7 +10,6 @@ import pytest
 
 from generator.record.memory import history
 from generator.record.memory.store import Memory
-from generator.record.memory.tables import SCHEMA_KEY
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at, play_tick
 from tests.support.databases import dump, reopen, url_in
 
@@ -104,11 +103,6 @@ def test_noted_values_survive_a_restart(tmp_path: Path, memory: Memory) -> None:
 
     assert (again.meta("replay.offset_ms"), again.meta("nothing")) == ("6", None)
     again.close()
-
-
-def test_the_schemas_own_note_cannot_be_set(memory: Memory) -> None:
-    with pytest.raises(ValueError, match="not to be set"):
-        memory.set_meta(SCHEMA_KEY, "7")
 
 
 def test_minutes_in_which_no_tick_began_are_counted_since_the_first(tmp_path: Path) -> None:

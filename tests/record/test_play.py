@@ -86,16 +86,6 @@ def test_a_crash_before_the_inbox_was_cleared_counts_nothing_twice(tmp_path: Pat
     assert list(inbox.folder.iterdir()) == []
 
 
-def test_garbage_is_counted_by_reason(memory: Memory) -> None:
-    good = Vote(ROUND).file()
-    garbage = [replace(good, name=f"g{number}", data=b"\xff" * 1_000) for number in range(3)]
-
-    view = play_tick(memory, inputs_at(OPENED, ballots=[*garbage, Vote("BTC-20250101-000000").file(), good]))
-
-    assert (view.ballots_counted, view.ballots_rejected) == (1, 4)
-    assert memory.rejected_ballots() == {Refusal.NOT_BASE64: 3, Refusal.NO_SUCH_ROUND: 1}
-
-
 def test_the_simulated_crowd_is_kept_apart_and_marked(tmp_path: Path) -> None:
     memory = Memory.open(url_in(tmp_path, "crowd"))
     config = replace(CONFIG, simulated_crowd=True, seed=11)

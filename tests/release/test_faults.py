@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from generator.catalog.endpoints import ENDPOINTS
 from generator.release.release import Releases
 from generator.release.vault import Vault
 from generator.runtime.app import App
@@ -62,7 +63,7 @@ class GeneratorHarness:
         current = self.folder / "site" / "current"
         status: dict[str, Any] = json.loads((current / "status.json").read_text())
         bodies = [json.loads(path.read_text()) for path in current.glob("a*/*.php")]
-        assert len(bodies) == 9
+        assert len(bodies) == len(ENDPOINTS)
         assert (
             {body["freshness"]["generation"] for body in bodies} == {status["generation"]} == {current.readlink().name}
         )

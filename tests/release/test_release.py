@@ -301,7 +301,7 @@ def test_with_the_clock_set_back_an_hour_old_releases_neither_vanish_nor_pile_up
     assert len(names(tmp_path)) <= 13
 
 
-def test_put_once_files_lie_outside_the_release_and_are_never_written_again(tmp_path: Path) -> None:
+def test_immutable_files_lie_outside_the_release_and_are_never_written_again(tmp_path: Path) -> None:
     disk = CountingDisk()
     releases = opened(tmp_path, disk)
     releases.publish("000000000001", FILES, now_s=1000, once=TILES)
@@ -317,12 +317,14 @@ def test_put_once_files_lie_outside_the_release_and_are_never_written_again(tmp_
 
 
 @pytest.mark.parametrize("restart", [False, True])
-def test_other_content_for_a_put_once_path_is_counted_named_and_changes_nothing(tmp_path: Path, restart: bool) -> None:
+def test_other_content_for_an_immutable_path_is_counted_named_and_changes_nothing(
+    tmp_path: Path, restart: bool
+) -> None:
     releases = opened(tmp_path)
     releases.publish("000000000001", FILES, now_s=1000, once=TILES)
     releases = opened(tmp_path) if restart else releases
 
-    with pytest.raises(PublishError, match=r"1 put-once files would change: /log/tile/0/000"):
+    with pytest.raises(PublishError, match=r"1 immutable files would change: /log/tile/0/000"):
         releases.publish("000000000002", NEW, now_s=1060, once={**TILES, "/log/tile/0/000": b"lie"})
 
     assert (seen(tmp_path), put(tmp_path)) == (FILES, TILES)
@@ -356,7 +358,7 @@ def test_of_two_writers_without_a_lease_one_fails_visibly_and_never_goes_back(tm
     assert modified(tmp_path, "/api/b.php") == 1000
 
 
-def test_a_new_leader_goes_on_from_what_the_last_one_published(tmp_path: Path) -> None:
+def test_a_new_leader_continues_from_what_the_last_one_published(tmp_path: Path) -> None:
     standby = Releases(tmp_path, fence=lambda: 2)
     standby.open()
     opened(tmp_path).publish("000000000001", FILES, now_s=1000)

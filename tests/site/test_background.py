@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from generator.catalog.assets import ASSETS
 from generator.compose.all import compose
 from generator.errors import PublishError
 from generator.release.last_good import Kind, LastGood
@@ -74,7 +75,7 @@ def test_the_first_release_is_whole_and_a_month_that_ends_is_written_once(tmp_pa
     assert closed == [False, False, False, True]
     assert seen[0] == seen[1] == seen[2]  # within an hour it stays as it is
     assert seen[3][0].startswith(seen[0][0])
-    assert len(seen[3][0].splitlines()) == len(seen[0][0].splitlines()) + 7
+    assert len(seen[3][0].splitlines()) == len(seen[0][0].splitlines()) + len(ASSETS)
     assert seen[3][1] > seen[2][1]
     assert all(site(tmp_path, path) for path in ("feed.json", "feed.xml", "share/now.png"))
     page = site(tmp_path, "index.html").decode()

@@ -121,7 +121,7 @@ def test_void_rounds_are_no_news() -> None:
 
     told = news(SITE, SourceMode.LIVE, shown, ())
 
-    assert [entry.told["round_id"] for entry in told] == resolved
+    assert [entry.facts["round_id"] for entry in told] == resolved
     assert len(resolved) < len(shown)
 
 

@@ -44,7 +44,7 @@ def test_the_live_round_shows_crowd_brain_price_and_band() -> None:
     assert "21 votes: 11 bullish, 4 neutral, 6 bearish. This crowd is simulated." in text
     assert "NEUTRAL, to which it gave 36.0 %" in text
     assert "±0.23 %" in text
-    assert "BTC stands 0.23 % above its start" in text
+    assert "BTC is 0.23 % above its start" in text
 
 
 @pytest.mark.parametrize(

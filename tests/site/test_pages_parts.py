@@ -186,7 +186,7 @@ def test_before_anything_counts_the_rehearsal_alone_is_drawn() -> None:
 
     assert view.number == "none yet"
     assert view.rehearsal is not None
-    assert [chart.told.name for chart in view.rehearsal.charts] == ["rehearsal-reliability", "rehearsal-curve"]
+    assert [chart.caption.name for chart in view.rehearsal.charts] == ["rehearsal-reliability", "rehearsal-curve"]
     assert not any(section.charts for section in view.sections)
 
 

@@ -37,7 +37,7 @@ class RecountError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedBallot:
     """One counted ballot; `signed` is the msgpack of the signed transaction."""
 
     txid: str
@@ -48,7 +48,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class BallotPart:
     """One part of a round's ballots.
 
     Args:
@@ -64,7 +64,7 @@ class Sheet:
     start_ms: int
     total: int
     part: int
-    ballots: tuple[Counted, ...]
+    ballots: tuple[CountedBallot, ...]
     size: int = PART
 
     @property
@@ -86,7 +86,7 @@ def path_of(round_id: str, part: int = 1) -> str:
     return f"{PREFIX}{round_id}.json" if part == 1 else f"{PREFIX}{round_id}.{part}.json"
 
 
-def content(sheet: Sheet) -> bytes:
+def content(sheet: BallotPart) -> bytes:
     """Write a part; the same ballots give the same bytes."""
     address, genesis_hash = _addressed(sheet.ballots[0].signed)
     body = {
@@ -134,7 +134,7 @@ def recount(round_id: str, logged: Mapping[str, Any], read: Callable[[str], byte
     return Recount(len(found), address)
 
 
-def _row(ballot: Counted) -> dict[str, Any]:
+def _row(ballot: CountedBallot) -> dict[str, Any]:
     return {
         "txid": ballot.txid,
         "voter": ballot.voter,

@@ -115,7 +115,7 @@ def hashes_of(tile: bytes) -> list[bytes]:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class TileRoot:
     """The root of one full tile, which is one hash of the level above."""
 
     level: int
@@ -133,10 +133,10 @@ class Edge:
     size: int = 0
     levels: tuple[tuple[bytes, ...], ...] = ()
 
-    def append(self, leaves: Iterable[bytes]) -> tuple[Edge, list[Node]]:
+    def append(self, leaves: Iterable[bytes]) -> tuple[Edge, list[TileRoot]]:
         """Return the edge after more leaf hashes, and the nodes that became complete, in order."""
         levels = [list(level) for level in self.levels]
-        nodes: list[Node] = []
+        nodes: list[TileRoot] = []
         size = self.size
         for leaf in leaves:
             size += 1
@@ -144,7 +144,7 @@ class Edge:
         return Edge(size, tuple(tuple(level) for level in levels)), nodes
 
     @staticmethod
-    def _put(levels: list[list[bytes]], value: bytes, size: int, nodes: list[Node]) -> None:
+    def _put(levels: list[list[bytes]], value: bytes, size: int, nodes: list[TileRoot]) -> None:
         level, scale = 0, WIDTH
         while True:
             if level == len(levels):
@@ -154,7 +154,7 @@ class Edge:
                 return
             value = root_of(levels[level])
             levels[level] = []
-            nodes.append(Node(level, size // scale - 1, value))
+            nodes.append(TileRoot(level, size // scale - 1, value))
             level, scale = level + 1, scale * WIDTH
 
     def root(self) -> bytes:

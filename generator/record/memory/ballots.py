@@ -19,7 +19,7 @@ from generator.arena.play import Lock, PlayResult
 from generator.arena.values import BallotVerdict, Burst, Leaderboard, LockedCrowd, RecordCrowd, Round, Tally
 from generator.arena.voters import CountedVote, Voter, bursts, by_record, leaderboard
 from generator.catalog.words import Prediction, RoundPhase
-from generator.record.audit.recount import Counted, Sheet
+from generator.record.audit.recount import BallotPart, CountedBallot
 from generator.record.memory import tables as t
 from generator.record.memory.rows import forget, get_meta, insert_all, put_meta, upsert
 
@@ -156,7 +156,7 @@ def line_up(connection: Connection, result: PlayResult, now_ms: int) -> None:
         _forget_old(connection, now_ms)
 
 
-def due(connection: Connection, size: int) -> Sheet | None:
+def due(connection: Connection, size: int) -> BallotPart | None:
     """Return the next part that is to be published, of `size` ballots at most, None when all are."""
     c = t.ballot_sheets.c
     query = select(t.ballot_sheets).where(c.put < c.ballots).order_by(c.start_ms).limit(1)
@@ -172,11 +172,11 @@ def due(connection: Connection, size: int) -> Sheet | None:
         .limit(size)
         .offset(row["put"])
     )
-    ballots = tuple(Counted(txid, voter, Prediction(word), at, data) for txid, voter, word, at, data in found)
-    return Sheet(row["round_id"], row["start_ms"], row["ballots"], row["put"] // size + 1, ballots, size)
+    ballots = tuple(CountedBallot(txid, voter, Prediction(word), at, data) for txid, voter, word, at, data in found)
+    return BallotPart(row["round_id"], row["start_ms"], row["ballots"], row["put"] // size + 1, ballots, size)
 
 
-def done(connection: Connection, sheet: Sheet) -> None:
+def done(connection: Connection, sheet: BallotPart) -> None:
     """Note that a part is published."""
     c = t.ballot_sheets.c
     put = min(sheet.total, sheet.part * sheet.size)

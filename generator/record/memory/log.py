@@ -23,7 +23,7 @@ from generator.catalog.formats import iso
 from generator.record.audit.audit import scores_of
 from generator.record.audit.entries import Entry, entries_of, entry
 from generator.record.log.merkle import leaf_hash
-from generator.record.log.tiles import LARGEST_ENTRY, WIDTH, Edge, Node, Tile, bundle
+from generator.record.log.tiles import LARGEST_ENTRY, WIDTH, Edge, Tile, TileRoot, bundle
 from generator.record.memory import tables as t
 from generator.record.memory.rows import get_meta, put_meta
 
@@ -152,7 +152,7 @@ def append(connection: Connection, edge: Edge, entries: Sequence[Entry]) -> Edge
     return after
 
 
-def _row(node: Node) -> dict[str, Any]:
+def _row(node: TileRoot) -> dict[str, Any]:
     return {"level": node.level, "index": node.index, "value": node.value}
 
 

@@ -15,7 +15,7 @@ from generator.arena.teacher import RunningTotals
 from generator.arena.values import ArenaView, BallotVerdict, PredictionMade, Round, Tally
 from generator.catalog.words import RoundPhase
 from generator.lease import Fence, one_writer
-from generator.record.audit.recount import Sheet
+from generator.record.audit.recount import BallotPart
 from generator.record.memory import ballots, database, history, log, rounds
 from generator.record.memory import tables as t
 from generator.record.memory.database import name_of, open_database, translated, use_wal
@@ -272,7 +272,7 @@ class Memory:
         at_ms: int,
         ok: bool,  # noqa: FBT001
         reason: str | None,
-        published: Sheet | None = None,
+        published: BallotPart | None = None,
     ) -> None:
         """Note that a tick was published or failed: the one commit after a release.
 

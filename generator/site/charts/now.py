@@ -1,4 +1,4 @@
-"""The charts of this minute: how far prices may move, what futures cost to hold, where the live round stands."""
+"""The charts of this minute: how far prices may move, what futures cost to hold, how the live round goes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Final
 from markupsafe import Markup
 
 from generator.arena.values import Round
-from generator.site.charts.plot import Axis, Chart, Plot, Row, Told, nice_ticks, row_chart
+from generator.site.charts.plot import Axis, Caption, Chart, Plot, Row, nice_ticks, row_chart
 from generator.site.format import UNKNOWN, moment, percent, price, signed, word
 
-SIGMAS_IN_BAND: Final = 0.4307  # the neutral band in standard deviations (contract section 6)
+SIGMAS_IN_BAND: Final = 0.4307  # the neutral band in standard deviations
 _HEIGHT: Final = 330
 
 
@@ -47,7 +47,7 @@ def usual_moves(name: str, sizes: Mapping[str, float | None], source: Markup | s
         Row(asset, size, UNKNOWN if size is None else f"\N{PLUS-MINUS SIGN}{percent(size, 2)}")
         for asset, size in sizes.items()
     ]
-    told = Told(
+    caption = Caption(
         name,
         finding,
         "A bar for each asset as long as the usual size of its move over the next hour, up or down. It says nothing "
@@ -56,7 +56,7 @@ def usual_moves(name: str, sizes: Mapping[str, float | None], source: Markup | s
         ("Asset", "Usual move in the next hour"),
         tuple((row.label, row.text) for row in rows),
     )
-    return row_chart(told, _from_zero(max(known.values()), "usual move in an hour, % up or down"), rows, bars=True)
+    return row_chart(caption, _from_zero(max(known.values()), "usual move in an hour, % up or down"), rows, bars=True)
 
 
 def fundings(
@@ -80,7 +80,7 @@ def fundings(
     above = sum(rate > 0 for rate in known.values())
     below = sum(rate < 0 for rate in known.values())
     rows = [Row(asset, rate, signed(rate, 4)) for asset, rate in rates.items()]
-    told = Told(
+    caption = Caption(
         name,
         _funding_finding(above, below, len(known)),
         "A bar for each asset from zero to its funding rate. Right of zero, those who hold longs pay; left of it, those "
@@ -90,7 +90,7 @@ def fundings(
         tuple((row.label, row.text, word(states.get(row.label))) for row in rows),
     )
     return row_chart(
-        told,
+        caption,
         around_zero(known.values(), "funding, % per 8 hours"),
         rows,
         bars=True,
@@ -131,7 +131,7 @@ def live_round(
     parts = [] if band is None else _band(plot, live, band)
     parts += [plot.frame(), plot.path("line", moves), plot.dot("end", moves[-1], _tip(points[-1], moves[-1]))]
     parts += [plot.dot("unseen", move, _tip(point, move)) for point, move in zip(points[:-1], moves[:-1], strict=True)]
-    told = Told(
+    caption = Caption(
         "live",
         _round_finding(live.asset, moves[-1][1], band),
         "A line of the price since the start, in percent. Between the two dashed lines a round counts as NEUTRAL.",
@@ -142,7 +142,7 @@ def live_round(
             for (at, seen), (_, move) in zip(points, moves, strict=True)
         ),
     )
-    return Chart(told, Markup("").join(parts), _HEIGHT)
+    return Chart(caption, Markup("").join(parts), _HEIGHT)
 
 
 def _funding_finding(above: int, below: int, n: int) -> str:
@@ -156,7 +156,7 @@ def _funding_finding(above: int, below: int, n: int) -> str:
 
 
 def _round_finding(asset: str, move: float, band: float | None) -> str:
-    now = f"{asset} stands {percent(abs(move), 2)} {'above' if move >= 0 else 'below'} its start"
+    now = f"{asset} is {percent(abs(move), 2)} {'above' if move >= 0 else 'below'} its start"
     if band is None:
         return now
     if abs(move) <= band:
@@ -218,7 +218,7 @@ def sparkline(asset: str, closes: Sequence[tuple[int, float]], change: float | N
     Args:
         asset: symbol, used in the title and the element ids.
         closes: (open time in ms, close in USD), oldest first.
-        change: over 24 hours in percent, as it is published beside the line; None where it is not known.
+        change: over 24 hours in percent, as it is published next to the line; None where it is not known.
 
     Returns:
         The chart, or None with fewer than two known closes: there is nothing honest to draw.
@@ -265,7 +265,7 @@ def shares(name: str, label: str, parts: Sequence[tuple[str, str, int]]) -> Mark
     Args:
         name: for element ids.
         label: what is counted.
-        parts: (css class, word, count); a pattern and the text beside the bar tell them apart, not colour alone.
+        parts: (css class, word, count); a pattern and the text next to the bar tell them apart, not colour alone.
 
     Returns:
         The chart, or None when nothing was counted.
@@ -284,8 +284,8 @@ def shares(name: str, label: str, parts: Sequence[tuple[str, str, int]]) -> Mark
     return _svg("shares", f"shares-{name}", (100, 10), (label, desc), Markup("").join(pieces))
 
 
-def _svg(kind: str, identity: str, size: tuple[int, int], told: tuple[str, str], inner: Markup) -> Markup:
-    (width, height), (title, desc) = size, told
+def _svg(kind: str, identity: str, size: tuple[int, int], caption: tuple[str, str], inner: Markup) -> Markup:
+    (width, height), (title, desc) = size, caption
     return _SVG.format(kind=kind, id=identity, width=width, height=height, title=title, desc=desc, inner=inner)
 
 

@@ -43,8 +43,8 @@ _ANCHORS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a chart says beside its picture.
+class Caption:
+    """What a chart says with its picture.
 
     Args:
         name: for element ids, unique on the page.
@@ -93,7 +93,7 @@ class Row:
         value: None draws no mark.
         low: lower end of the interval, or None.
         high: upper end of the interval, or None.
-        text: the value in words, drawn beside the mark and told by the tooltip.
+        text: the value in words, drawn next to the mark and shown by the tooltip.
     """
 
     label: str
@@ -108,33 +108,33 @@ class Chart:
     """A finished chart; in a template it is its figure: picture, title, description, source and table together.
 
     Args:
-        told: what it says.
+        caption: what it says.
         inner: its marks.
         height: of the picture, units.
     """
 
-    told: Told
+    caption: Caption
     inner: Markup
     height: int
 
     def svg(self, *, alone: bool = False) -> Markup:
-        """Return the picture; `alone` where it stands outside of a page and must name its own language."""
-        told, space = self.told, _NAMESPACE if alone else Markup("")
+        """Return the picture; `alone` outside of a page, where it and must name its own language."""
+        caption, space = self.caption, _NAMESPACE if alone else Markup("")
         return _SVG.format(
             space=space,
-            id=told.name,
+            id=caption.name,
             width=WIDTH,
             height=self.height,
-            finding=told.finding,
-            desc=told.desc,
+            finding=caption.finding,
+            desc=caption.desc,
             inner=self.inner,
         )
 
     def __html__(self) -> str:
         """Return the figure."""
-        told = self.told
+        caption = self.caption
         return _FIGURE.format(
-            id=told.name, finding=told.finding, svg=self.svg(), source=told.source, table=_table(told)
+            id=caption.name, finding=caption.finding, svg=self.svg(), source=caption.source, table=_table(caption)
         )
 
     __str__ = __html__
@@ -177,7 +177,7 @@ class Plot:
         return (area if closed else path).format(kind, places)
 
     def dot(self, kind: str, point: tuple[float, float], tip: str, radius: float = 5) -> Markup:
-        """Draw a point that tells its number when it is pointed at."""
+        """Draw a point that shows its number when it is pointed at."""
         x, y = self.at(*point)
         mark = Markup('<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="{:g}" data-tip="{}"/>')
         return mark.format(kind, x, y, radius, tip)
@@ -193,12 +193,12 @@ class Plot:
 
 
 def row_chart(
-    told: Told, axis: Axis, rows: Sequence[Row], *, bars: bool = False, mark: tuple[float, str] | None = None
+    caption: Caption, axis: Axis, rows: Sequence[Row], *, bars: bool = False, mark: tuple[float, str] | None = None
 ) -> Chart:
     """Draw one mark for each row along one axis.
 
     Args:
-        told: what it says.
+        caption: what it says.
         axis: the horizontal axis.
         rows: top to bottom.
         bars: from zero to the value, instead of a dot with its interval.
@@ -220,7 +220,7 @@ def row_chart(
         parts += [line("mark", (x, top - 8), (x, bottom)), text("axis", x, 22, mark[1], "middle")]
     for number, row in enumerate(rows):
         parts.append(_row(row, top + ROW * (number + 0.5), x_of, bars=bars))
-    return Chart(told, Markup("").join(parts), height)
+    return Chart(caption, Markup("").join(parts), height)
 
 
 def nice_ticks(low: float, high: float, wanted: int = 5) -> tuple[float, ...]:
@@ -268,13 +268,13 @@ def _dot(row: Row, value: float, y: float, x_of: Callable[[float], float]) -> Ma
     return whisker + dot.format(x_of(value), y, f"{row.label}: {row.text}")
 
 
-def _table(told: Told) -> Markup:
-    heads = Markup("").join(Markup('<th scope="col">{}</th>').format(name) for name in told.columns)
+def _table(caption: Caption) -> Markup:
+    heads = Markup("").join(Markup('<th scope="col">{}</th>').format(name) for name in caption.columns)
     rows = Markup("").join(
         Markup('<tr><th scope="row">{}</th>{}</tr>').format(
             cells[0], Markup("").join(Markup("<td>{}</td>").format(cell) for cell in cells[1:])
         )
-        for cells in told.rows
+        for cells in caption.rows
     )
     frame = Markup('<table class="twin"><caption>{}</caption><thead><tr>{}</tr></thead><tbody>{}</tbody></table>')
-    return frame.format(told.finding, heads, rows)
+    return frame.format(caption.finding, heads, rows)

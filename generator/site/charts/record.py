@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from generator.arena.scores import BIN_CASES, wilson
 from generator.arena.values import Bin, Rate, TrackRecord
-from generator.site.charts.plot import Axis, Chart, Plot, Row, Told, nice_ticks, row_chart
+from generator.site.charts.plot import Axis, Caption, Chart, Plot, Row, nice_ticks, row_chart
 from generator.site.format import UNKNOWN, moment, percent
 
 GUESS_PERCENT: Final = 100 / 3
@@ -68,7 +68,7 @@ def reliability(name: str, bins: Sequence[Bin], source: Markup | str) -> Chart |
     inner = Markup("").join(
         [plot.frame(), plot.span("mark", (low, low), (high, high)), _diagonal_note(plot, low, high), *marks]
     )
-    return Chart(Told(name, _reliability_finding(known), _RELIABILITY, source, *_bin_table(bins)), inner, _HEIGHT)
+    return Chart(Caption(name, _reliability_finding(known), _RELIABILITY, source, *_bin_table(bins)), inner, _HEIGHT)
 
 
 _RELIABILITY: Final = (
@@ -78,7 +78,7 @@ _RELIABILITY: Final = (
 
 
 def rates(name: str, who: str, rows: Sequence[tuple[str, Rate]], source: Markup | str) -> Chart | None:
-    """Draw hit rates with their intervals beside a blind guess.
+    """Draw hit rates with their intervals next to a blind guess.
 
     Args:
         name: for element ids.
@@ -97,7 +97,7 @@ def rates(name: str, who: str, rows: Sequence[tuple[str, Rate]], source: Markup 
     highs = [rate.high_percent or 0.0 for _, rate in known]
     ticks = tuple((float(tick), str(tick)) for tick in (0, 20, 40, 60, 80, 100) if tick <= max(60.0, *highs) + 20)
     axis = Axis(0.0, ticks[-1][0], ticks, "came true, %")
-    told = Told(
+    caption = Caption(
         name,
         f"{who} named what came true in {percent(first.percent)} of {first.n:,}; a blind guess gets {percent(GUESS_PERCENT)}",
         "A dot for each rate with its 95 % interval as a line. The upright dashed line is a blind guess of three.",
@@ -105,11 +105,11 @@ def rates(name: str, who: str, rows: Sequence[tuple[str, Rate]], source: Markup 
         ("Who", "Cases", "Came true", _INTERVAL),
         tuple((label, f"{rate.n:,}", percent(rate.percent), interval(rate)) for label, rate in rows),
     )
-    return row_chart(told, axis, drawn, mark=(GUESS_PERCENT, "blind guess"))
+    return row_chart(caption, axis, drawn, mark=(GUESS_PERCENT, "blind guess"))
 
 
 def briers(name: str, record: TrackRecord, source: Markup | str) -> Chart | None:
-    """Draw the Brier score beside those of simple rules; None when nothing came due."""
+    """Draw the Brier score next to those of simple rules; None when nothing came due."""
     if record.brier is None:
         return None
     scores = {"brain": record.brier, **record.baselines}
@@ -123,7 +123,7 @@ def briers(name: str, record: TrackRecord, source: Markup | str) -> Chart | None
         0.0, top, tuple((tick, f"{tick:g}") for tick in nice_ticks(0.0, top, 5)), "Brier score, lower is better"
     )
     return row_chart(
-        Told(
+        Caption(
             name,
             brier_finding(record),
             "A dot for the Brier score of the brain and of each simple rule, over the same forecasts.",
@@ -184,7 +184,7 @@ def curve(name: str, outcomes: Sequence[Outcome], source: Markup | str) -> Chart
             _rug(plot, outcomes),
         ]
     )
-    told = Told(
+    caption = Caption(
         name,
         f"Over the last {last.n:,} forecasts {percent(last.percent)} came true, give or take: {interval(last)}",
         "A line of the hit rate so far with its 95 % band, over time. Short strokes at the top are hits, at the bottom "
@@ -193,7 +193,7 @@ def curve(name: str, outcomes: Sequence[Outcome], source: Markup | str) -> Chart
         ("Up to", "Forecasts", "Came true", _INTERVAL),
         tuple((_when(at), f"{rate.n:,}", percent(rate.percent), interval(rate)) for at, rate in _some(shown, 12)),
     )
-    return Chart(told, inner, _HEIGHT)
+    return Chart(caption, inner, _HEIGHT)
 
 
 def interval(rate: Rate) -> str:
@@ -230,27 +230,27 @@ def _diagonal_note(plot: Plot, low: float, high: float) -> Markup:
 def _reliability_finding(known: Sequence[Bin]) -> str:
     most = max(known, key=lambda part: part.n)
     assert most.hit is not None
-    told = (
+    caption = (
         f"Said {most.low_percent:g} to {most.high_percent:g}\N{NO-BREAK SPACE}%: "
         f"came true {percent(most.hit.percent)} of {most.n:,} times"
     )
     right = sum(fits(part) for part in known)
     if len(known) == 1:
-        return f"{told}, which {'fits' if right else 'does not fit'} within chance"
-    return f"{told}; {right} of {len(known)} levels fit what happened within chance"
+        return f"{caption}, which {'fits' if right else 'does not fit'} within chance"
+    return f"{caption}; {right} of {len(known)} levels fit what happened within chance"
 
 
 def _bin_table(bins: Sequence[Bin]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     rows = []
     for part in bins:
-        told = part.hit if part.n >= BIN_CASES else None
-        few = "too few for a rate" if told is None else percent(told.percent)
+        caption = part.hit if part.n >= BIN_CASES else None
+        few = "too few for a rate" if caption is None else percent(caption.percent)
         rows.append(
             (
                 f"{part.low_percent:g} to {part.high_percent:g}\N{NO-BREAK SPACE}%",
                 f"{part.n:,}",
                 few,
-                "" if told is None else interval(told),
+                "" if caption is None else interval(caption),
             )
         )
     return ("Confidence", "Cases", "Came true", _INTERVAL), tuple(rows)
@@ -300,9 +300,9 @@ def _rug(plot: Plot, outcomes: Sequence[Outcome]) -> Markup:
     top, bottom = plot.at(plot.x.low, 100.0)[1], plot.at(plot.x.low, 0.0)[1]
     seen: dict[tuple[int, bool], int] = {}
     for outcome in outcomes:
-        beside = seen[outcome.at_ms, outcome.hit] = seen.get((outcome.at_ms, outcome.hit), 0) + 1
+        same = seen[outcome.at_ms, outcome.hit] = seen.get((outcome.at_ms, outcome.hit), 0) + 1
         x = plot.at(outcome.at_ms, 0.0)[0]
-        y = top + 7 * (beside - 1) if outcome.hit else bottom - 7 * beside
+        y = top + 7 * (same - 1) if outcome.hit else bottom - 7 * same
         strokes[outcome.hit].append(f"M{x:.0f} {y:.0f}v5")
     shape = Markup('<path class="{}" d="{}"/>')
     return shape.format("hits", "".join(strokes[True])) + shape.format("misses", "".join(strokes[False]))

@@ -23,14 +23,14 @@ from generator.compose.inputs import futures_of, observed, reading_of
 from generator.contract.paid import ExpectedMove
 from generator.contract.paid_human_report import ReportChart, X402HumanReportPaidResponse
 from generator.site.charts.now import around_zero, fundings, tick_text, usual_moves
-from generator.site.charts.plot import Axis, Chart, Plot, Row, Told, nice_ticks, row_chart
+from generator.site.charts.plot import Axis, Caption, Chart, Plot, Row, nice_ticks, row_chart
 from generator.site.charts.record import rates, reliability
 from generator.site.format import moment, percent, signed
 
 _FROM: Final = {
     SourceMode.LIVE: "public exchange data",
     SourceMode.RECORDED: "a recording of public exchange data",
-    SourceMode.SIMULATED: "a market made up by a program",
+    SourceMode.SIMULATED: "a simulated market",
 }
 _CONE_HEIGHT: Final = 330
 
@@ -50,14 +50,14 @@ def report_charts(ctx: TickContext, attempt: Attempt = _call) -> tuple[ReportCha
             without it.
     """
     drawn = (
-        attempt(f"report chart {number}, {part}", partial(_told, part, draw))
+        attempt(f"report chart {number}, {part}", partial(_report_chart, part, draw))
         for number, (part, draw) in enumerate(_charts(ctx), 1)
     )
     return tuple(chart for chart in drawn if chart is not None)
 
 
 def _charts(ctx: TickContext) -> Iterator[tuple[str, Callable[[], Chart | None]]]:
-    """Give for each chart the part of the report where it stands, and what draws it."""
+    """Give for each chart the part of the report it belongs to, and what draws it."""
     market_ms = ctx.observation.market_ms
     source = f"Source: {_FROM[ctx.observation.mode]}, as of {moment(market_ms):%d %b %Y, %H:%M} UTC."
     record = "Source: own record; each forecast is kept before its hour begins."
@@ -76,19 +76,19 @@ def illustrated(body: X402HumanReportPaidResponse, charts: tuple[ReportChart, ..
     return body.model_copy(update={"report": body.report.model_copy(update={"charts": charts})})
 
 
-def _told(part: str, draw: Callable[[], Chart | None]) -> ReportChart | None:
+def _report_chart(part: str, draw: Callable[[], Chart | None]) -> ReportChart | None:
     chart = draw()
     if chart is None:
         return None
-    told = chart.told
+    caption = chart.caption
     return ReportChart(
-        name=told.name,
+        name=caption.name,
         part=part,
-        title=told.finding,
-        description=told.desc,
-        source=str(told.source),
-        columns=told.columns,
-        rows=told.rows,
+        title=caption.finding,
+        description=caption.desc,
+        source=str(caption.source),
+        columns=caption.columns,
+        rows=caption.rows,
         svg=str(chart.svg(alone=True)),
     )
 
@@ -108,7 +108,7 @@ def _moods(regime: RegimeReading, source: str) -> Chart | None:
         f"{REGIME[second].report_name} is next with {percent(shares[second])}"
     )
     rows = [Row(REGIME[label].report_name.capitalize(), value, percent(value)) for label, value in shares.items()]
-    told = Told(
+    caption = Caption(
         "report-moods",
         finding,
         "A bar for each mood the market can be in, as long as the brain is sure of it. Together they make 100 %.",
@@ -117,7 +117,7 @@ def _moods(regime: RegimeReading, source: str) -> Chart | None:
         tuple((row.label, row.text) for row in rows),
     )
     ticks = tuple((float(tick), str(tick)) for tick in (0, 25, 50, 75, 100))
-    return row_chart(told, Axis(0.0, 100.0, ticks, "how sure the brain is, %"), rows, bars=True)
+    return row_chart(caption, Axis(0.0, 100.0, ticks, "how sure the brain is, %"), rows, bars=True)
 
 
 def _moves(ctx: TickContext, source: str) -> Chart | None:
@@ -128,7 +128,7 @@ def _moves(ctx: TickContext, source: str) -> Chart | None:
     most = max(known, key=lambda asset: abs(known[asset]))
     rose = sum(moved > 0 for moved in known.values())
     rows = [Row(asset, moved, signed(moved)) for asset, moved in moves.items()]
-    told = Told(
+    caption = Caption(
         "report-moves",
         f"{rose} of {len(known)} coins rose over the last day; {most} moved most, {signed(known[most])}",
         "A bar for each coin from zero to its change over 24 hours: to the right it rose, to the left it fell.",
@@ -137,7 +137,7 @@ def _moves(ctx: TickContext, source: str) -> Chart | None:
         tuple((row.label, row.text) for row in rows),
     )
     axis = around_zero(known.values(), "change in 24 hours, %")
-    return row_chart(told, axis, rows, bars=True, mark=(0.0, "fell \N{LEFTWARDS ARROW} 0 \N{RIGHTWARDS ARROW} rose"))
+    return row_chart(caption, axis, rows, bars=True, mark=(0.0, "fell \N{LEFTWARDS ARROW} 0 \N{RIGHTWARDS ARROW} rose"))
 
 
 def _hour(ctx: TickContext, asset: str) -> float | None:
@@ -171,7 +171,7 @@ def _cone(move: ExpectedMove | None, source: str) -> Chart | None:
         for (hour, size), (name, text) in zip(spans[1:], rows, strict=True)
         for side in (size, -size)
     ]
-    told = Told(
+    caption = Caption(
         "report-outlook",
         f"In four hours a move of about {percent(move.hours_4_percent, 2)} up or down would be no surprise",
         "A band that grows with time: moves inside of it are usual. It says nothing about which way.",
@@ -179,4 +179,4 @@ def _cone(move: ExpectedMove | None, source: str) -> Chart | None:
         ("Over the next", "Usual move of the market"),
         tuple(rows),
     )
-    return Chart(told, Markup("").join(parts), _CONE_HEIGHT)
+    return Chart(caption, Markup("").join(parts), _CONE_HEIGHT)

@@ -256,7 +256,7 @@ def as_example(body: Any) -> Any:
     """Return a body with its chances in whole percents and without the pictures in it.
 
     The tick that examples are taken from may be the one that seals a round's forecast, which is the same view: its
-    exact numbers are nobody's before the votes are locked.
+    exact numbers are secret before the votes are locked.
     """
     if isinstance(body, Mapping):
         if body.keys() == CHANCES and all(isinstance(value, float | int) for value in body.values()):

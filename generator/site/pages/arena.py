@@ -189,9 +189,9 @@ def live_view(ctx: TickContext, body: Mapping[str, Any]) -> LiveRound | None:
     live = ctx.arena.live
     if live is None:
         return None
-    told = body.get("price") or {}
-    now_price = told.get("now")
-    moved_bps = told.get("change_bps")
+    prices = body.get("price") or {}
+    now_price = prices.get("now")
+    moved_bps = prices.get("change_bps")
     tally = ctx.arena.live_tally
     rows = (
         ("for", "bullish", tally.bullish),

@@ -151,7 +151,7 @@ def next_resource(endpoint: Endpoint) -> tuple[str, str]:
 
 
 def _with_words(schema: Any, schemas: Schemas) -> Any:
-    # A closed word set is a type of its own in the schemas; here its words are told where they are used.
+    # A closed word set is a type of its own in the schemas; here its words are listed where they are used.
     if isinstance(schema, list):
         return [_with_words(part, schemas) for part in schema]
     if not isinstance(schema, Mapping):

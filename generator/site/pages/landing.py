@@ -74,7 +74,7 @@ class ArenaCard:
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """What forecasts were worth so far, beside the reading: one number with its count."""
+    """What forecasts were worth so far, next to the reading: one number with its count."""
 
     number: str
     what: str
@@ -187,8 +187,8 @@ def _regime(ctx: TickContext, body: Mapping[str, Any]) -> RegimeCard:
     state = regime["state"]
     facts: tuple[tuple[str, str, str], ...] = (
         ("State", state, STATE.get(state, "")),
-        ("Volatility", word(regime["volatility"]), "how large the swings are, beside the last week"),
-        ("Risk score", _of_100(regime["risk_score"]), "0 is calm, 100 is rough, beside the last week"),
+        ("Volatility", word(regime["volatility"]), "how large the swings are, compared with the last week"),
+        ("Risk score", _of_100(regime["risk_score"]), "0 is calm, 100 is rough, compared with the last week"),
         ("Trend", word(regime["trend"]), "of the last hours"),
         ("Breadth", percent(regime["breadth_percent"], 0), "of the assets rose over the last day"),
         ("In this regime for", duration(regime["dwell_minutes"] if known else None), ""),

@@ -45,13 +45,13 @@ class _Writer:
         self._pre = False
         self._row: list[str] = []
         self._rows = 0
-        self._told = 0
+        self._definitions = 0
 
     def feed(self, html: str) -> None:
         """Read a page or a part of one."""
-        for told, closing, tag, rest in _TOKEN.findall(_PICTURE.sub("", html)):
-            if told:
-                self._handle_data(unescape(told))
+        for text, closing, tag, rest in _TOKEN.findall(_PICTURE.sub("", html)):
+            if text:
+                self._handle_data(unescape(text))
             elif closing:
                 self._handle_endtag(tag)
             elif tag:
@@ -112,7 +112,7 @@ class _Writer:
             if not self._prefix.startswith("- "):
                 self.lines.append("")
         self._prefix = ""
-        self._told = 0
+        self._definitions = 0
 
     def _start_block(self, tag: str) -> None:
         # A paragraph at the start of a list item belongs to the item.
@@ -130,8 +130,8 @@ class _Writer:
         elif tag in {"strong", "em"}:
             self._text.append("**" if tag == "strong" else "*")
         elif tag == "dd":
-            self._text.append(", " if self._told else " ")
-            self._told += 1
+            self._text.append(", " if self._definitions else " ")
+            self._definitions += 1
         elif tag == "br":
             self._text.append(" ")
 

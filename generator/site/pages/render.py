@@ -96,7 +96,7 @@ class Part:
     Args:
         template: below templates/.
         source: returns what the piece is made from; while that is equal the piece is kept. None: made every tick.
-        values: returns what its template reads beside the shared values.
+        values: returns what its template reads apart from the shared values.
     """
 
     template: str
@@ -134,15 +134,15 @@ def _record(view: PageView) -> object:
 
 
 def _played(view: PageView) -> object:
-    told = view.bodies[_LESSONS]
+    lessons = view.bodies[_LESSONS]
     arena = view.ctx.arena
     return (
         _settled(view),
         arena.teacher,
         arena.teacher_live,
         tuple(view.rounds),
-        told.get("leaderboard"),
-        told.get("patterns"),
+        lessons.get("leaderboard"),
+        lessons.get("patterns"),
     )
 
 
@@ -151,7 +151,7 @@ def _documented(view: PageView) -> object:
 
 
 def _docs_values(view: PageView) -> Mapping[str, Any]:
-    # A mark stands for each of the day's answers, and is exchanged in the finished text.
+    # A placeholder for each of the day's answers is exchanged in the finished text.
     return {"docs": docs(view.schemas, view.ctx.site.base_url), "answers": {row.id: _mark(row.id) for row in ENDPOINTS}}
 
 
@@ -269,7 +269,7 @@ class Pages:
         return _Made(html, f"{frame['before']}\n{made.text}\n{frame['after']}")
 
     def _framing(self, shared: Mapping[str, Any], view: PageView, *, lasting: bool) -> dict[str, Any]:
-        """Render what stands around the content, and its Markdown."""
+        """Render the frame around the content, and its Markdown."""
         values = {**shared, "lasting": lasting}
         head, foot = (self._env.get_template(f"pages/{name}.html").render(values) for name in ("head", "foot"))
         base_url = view.ctx.site.base_url
@@ -301,11 +301,11 @@ class Pages:
     def _frame(self, page: SitePage, view: PageView, frame: Mapping[str, Any], main: str) -> str:
         ctx = view.ctx
         linked = self._keep(f"linked {page.path}", ctx.site, lambda: linked_data(page, ctx.site))
-        told = linked.replace(_mark("made"), iso(ctx.freshness.generated_ms))
+        dated = linked.replace(_mark("made"), iso(ctx.freshness.generated_ms))
         content = Markup(main)  # noqa: S704  made from our templates, escaped there
         shared = view.shares.get(page.path) or view.shares.get("")
         return self._env.get_template("pages/base.html").render(
-            frame, page=page, main=content, linked=told, share_picture=shared
+            frame, page=page, main=content, linked=dated, share_picture=shared
         )
 
     def _keep(self, name: str, source: object, make: Callable[[], Any]) -> Any:
@@ -319,10 +319,10 @@ def _with_answers(made: _Made, view: PageView) -> _Made:
     """Put the answers of the tick that made the page where their marks stand: at a start, and each day."""
     html, text = made.html, made.text
     for endpoint in ENDPOINTS:
-        told = answer(view.bodies.get(endpoint.path)) or "There is no answer at the moment."
-        html = html.replace(_mark(endpoint.id), str(escape(told)))
+        shown = answer(view.bodies.get(endpoint.path)) or "There is no answer at the moment."
+        html = html.replace(_mark(endpoint.id), str(escape(shown)))
         # Still the same JSON, and no tag even where Markdown is shown without its fences.
-        text = text.replace(_mark(endpoint.id), told.replace("<", "\\u003c"))
+        text = text.replace(_mark(endpoint.id), shown.replace("<", "\\u003c"))
     made_at = page_format.when(view.ctx.freshness.generated_ms)
     return _Made(html.replace(_mark("when"), made_at), text.replace(_mark("when"), made_at.striptags()))
 
