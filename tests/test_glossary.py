@@ -25,7 +25,6 @@ ALEMBIC_VERSIONS = "migrations/versions"
 LEFT = """
 docs/benchmarks.md: beside, told, warm
 docs/decisions: beside, first look, nobody, rule N, stands, tells, told
-docs/feeds.md: anew, beside, put once
 docs/pages.md: beside, stands, tells, told
 docs/payments-proof.md: first look, go on, goes on, nobody, rule N, rules N, second look, stands, toy
 docs/payments.md: anew, beside, goes on, nobody, second look, stands, tells
