@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,14 +84,7 @@ class _Page:
     def __init__(self, state: GatewayState, bundle: WalletBundle) -> None:
         self._state = state
         self._bundle = bundle
-        loader = FileSystemLoader(_templates())
-        # Read once: a page of another version than this program would miss its values.
-        self._templates = Environment(
-            loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, auto_reload=False
-        )
-        # All of them now: files that an upgrade replaces below a running process never meet its older code.
-        for name in self._templates.list_templates(extensions=("html",)):
-            self._templates.get_template(name)
+        self._templates = _load_templates(_templates())
 
     async def show(self, request: Request) -> Response:
         """Show the product of `?product=`, or say why nothing can be sold now."""
@@ -219,6 +213,19 @@ class WalletBundle:
         except OSError:
             packed = None
         return _Read(mark, plain, packed, hashlib.sha256(plain).hexdigest()[:16])
+
+
+@functools.cache
+def _load_templates(folder: Path) -> Environment:
+    """Compile every template, once in a process: a page of another version than this program would miss its values."""
+    loader = FileSystemLoader(folder)
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, auto_reload=False
+    )
+    # All of them now: files that an upgrade replaces below a running process never meet its older code.
+    for name in environment.list_templates(extensions=("html",)):
+        environment.get_template(name)
+    return environment
 
 
 def _templates() -> Path:

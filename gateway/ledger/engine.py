@@ -17,7 +17,7 @@ from urllib.parse import unquote
 import sqlalchemy as sa
 import structlog
 
-from gateway.errors import LedgerUnavailable, LedgerUnreadable, database_reason
+from gateway.errors import LedgerUnreadable, database_reason
 from gateway.ledger.tables import REVISION, metadata
 from gateway.settings import POSTGRES
 
@@ -35,7 +35,7 @@ STATEMENT_MS: Final = 4_000
 LOCK_MS: Final = 3_000
 CONNECT_OPTIONS: Final = {
     "connect_timeout": CONNECT_S,
-    # A partition: bytes that nobody acknowledges, and a silence in which nothing is sent.
+    # A partition: bytes that are not acknowledged, and times in which nothing is sent.
     "tcp_user_timeout": 5_000,
     "keepalives": 1,
     "keepalives_idle": 5,
@@ -43,9 +43,6 @@ CONNECT_OPTIONS: Final = {
     "keepalives_count": 3,
 }
 """libpq's, in seconds, the second in milliseconds."""
-GONE: Final = "the payments ledger file was removed or replaced: quoting has stopped; restart the gateway"
-CORRUPT: Final = "the payments ledger file is damaged: quoting has stopped; restore a backup and restart the gateway"
-Identity = tuple[tuple[int, int], ...]
 log = structlog.get_logger("gateway.ledger")
 
 
@@ -124,75 +121,6 @@ class Sockets:
             ours.close()
 
 
-class LedgerFile:
-    """A file that connections have open.
-
-    Args:
-        engine: a further connection reads the whole file.
-        path: the file's; its write-ahead log exists already.
-    """
-
-    def __init__(self, engine: sa.Engine, path: Path) -> None:
-        self.fault: str | None = None
-        """What cannot be mended without a restart, a sentence for the operator; None while all is well."""
-        self._engine = engine
-        # SQLite puts its log beside what a link points at.
-        self._paths = (path, *(path.resolve().with_name(f"{path.resolve().name}-{kind}") for kind in ("wal", "shm")))
-        self._opened = _identity(self._paths)
-        self._reading: Any = None
-        self._stopped = False
-
-    def check(self) -> None:
-        """Refuse to go on with a file that a restart would not find.
-
-        Raises:
-            LedgerUnavailable: a file was removed or replaced, or is damaged.
-        """
-        if self.fault is None:
-            try:
-                ours = _identity(self._paths) == self._opened
-            except (FileNotFoundError, NotADirectoryError):
-                ours = False
-            except OSError as error:
-                message = f"the payments ledger file cannot be looked at: {error.strerror}"
-                raise LedgerUnavailable(message) from error
-            if not ours:
-                self._fail(GONE)
-        if self.fault is not None:
-            raise LedgerUnavailable(self.fault)
-
-    def examine(self) -> None:
-        """Read every page and look for damage, while others read and write."""
-        try:
-            with self._engine.connect() as connection:
-                self._reading = connection.connection.dbapi_connection
-                verdict = "ok" if self._stopped else connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
-        except sa.exc.OperationalError as error:
-            # Interrupted, or the disk failed: that says nothing of the file.
-            if not self._stopped:
-                log.warning("the payments ledger file could not be examined", reason=str(error.orig))
-            return
-        except sa.exc.DatabaseError as error:
-            verdict = str(error.orig)
-        finally:
-            self._reading = None
-        if verdict != "ok":
-            self._fail(CORRUPT, found=str(verdict)[:200])
-
-    def stop(self) -> None:
-        """End an examination that is still reading."""
-        self._stopped = True
-        reading = self._reading
-        if reading is not None:
-            # It may end by itself meanwhile.
-            with contextlib.suppress(Exception):
-                reading.interrupt()
-
-    def _fail(self, fault: str, **facts: str) -> None:
-        self.fault = fault
-        log.error(fault, **facts)
-
-
 def _open_sqlite(path: Path) -> sa.Engine:
     fresh = _is_fresh(path)
     engine = sa.create_engine(
@@ -208,7 +136,7 @@ def _open_sqlite(path: Path) -> sa.Engine:
         _migrate(engine)
     except sa.exc.DatabaseError as error:
         engine.dispose()
-        # Locked, read-only, no room: that is no reason to put another file in its place.
+        # Locked, read-only, no room: none of them calls for another file in its place.
         advice = "" if isinstance(error, sa.exc.OperationalError) else ": restore or move it"
         message = f"the payments ledger {path} cannot be read ({error.orig}); it was left as it is{advice}"
         raise LedgerUnreadable(message) from error
@@ -284,7 +212,7 @@ def _migrate(engine: sa.Engine) -> None:
 
 
 def _revision(connection: sa.Connection) -> str | None:
-    """Return where the schema stands, None for an empty database."""
+    """Return the revision of the schema, None for an empty database."""
     names = set(sa.inspect(connection).get_table_names())
     if "alembic_version" in names:
         return str(connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one_or_none())
@@ -327,7 +255,3 @@ def _upgrade(connection: sa.Connection, revision: str) -> None:
             message = f"has schema {revision[:20]}, this program knows up to {REVISION}"
             raise LedgerUnreadable(message) from error
     command.upgrade(config, REVISION)
-
-
-def _identity(paths: tuple[Path, ...]) -> Identity:
-    return tuple((status.st_dev, status.st_ino) for status in (path.stat() for path in paths))

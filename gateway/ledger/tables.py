@@ -7,7 +7,7 @@ from typing import Final
 import sqlalchemy as sa
 
 REVISION: Final = "0005"
-"""The newest migration; a database that stands there needs no Alembic to start."""
+"""The newest migration; a database at this revision needs no Alembic to start."""
 
 metadata: Final = sa.MetaData()
 bodies: Final = sa.Table(
@@ -56,7 +56,7 @@ sa.Index(
     sqlite_where=payments.c.state == sa.literal_column("'intent'"),
     postgresql_where=payments.c.state == sa.literal_column("'intent'"),
 )
-# What was closed on the facilitator's word alone, for a second look.
+# What was closed on the facilitator's word alone, to be rechecked.
 UNPROVEN: Final = "evidence IN ('facilitator', 'before_broadcast')"
 sa.Index("payments_unproven", payments.c.closed_at, sqlite_where=sa.text(UNPROVEN), postgresql_where=sa.text(UNPROVEN))
 # The purge asks which bodies are still needed.

@@ -96,5 +96,5 @@ def _engine(where: Path | str) -> tuple[str, sa.Engine]:
     if not path.is_file():
         message = f"there is no payments ledger at {path} yet"
         raise LedgerUnreadable(message)
-    # Not immutable: a gateway may write beside us. Only its own files beside the database are shared.
+    # Not immutable: a gateway may write meanwhile. Only its own files next to the database are shared.
     return str(path), sa.create_engine(f"sqlite:///file:{quote(str(path.resolve()))}?mode=ro&uri=true")

@@ -1,6 +1,6 @@
 """Take in a payment that the chain shows and the payments ledger does not know, as after the loss of a ledger.
 
-The gateway refuses such a payment on its own, since anybody could present a stranger's transfer. The operator, who
+The gateway refuses such a payment on its own, since anyone could present a stranger's transfer. The operator, who
 knows that the ledger was lost, vouches for it; the amount says which products it can have bought.
 """
 
@@ -53,14 +53,14 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
         clock: for tests; the machine's by default.
 
     Raises:
-        NotAdopted: the chain does not show it, it is no payment for this product, or the ledger knows it.
+        NotAdopted: the chain does not show it, it does not pay for this product, or the ledger knows it.
         LedgerUnreadable: the payments ledger cannot be used.
 
     Returns:
         The payer's address.
     """
     if not TXID.fullmatch(txid):
-        message = f"{txid[:60]!r} is no transaction id: 52 of A-Z and 2-7"
+        message = f"{txid[:60]!r} is not a transaction id: 52 of A-Z and 2-7"
         raise NotAdopted(message)
     clock = clock or SystemClock()
     product = await _product(settings, clock, product_id)
@@ -146,7 +146,7 @@ def _check(settings: GatewaySettings, product: VaultProduct, transfer: Transfer)
     }
     for name, (found, wanted) in expected.items():
         if found != wanted:
-            message = f"this is no payment for {product.id}: its {name} is {found}, not {wanted}"
+            message = f"this does not pay for {product.id}: its {name} is {found}, not {wanted}"
             raise NotAdopted(message)
 
 

@@ -27,7 +27,7 @@ log = structlog.get_logger("gateway.challenge")
 def requirement(
     settings: GatewaySettings, *, network: str, price_atomic: int, fee_payer: str, snapshot_id: str
 ) -> dict[str, Any]:
-    """Make one entry of `accepts`, which is also what the facilitator is told.
+    """Make one entry of `accepts`, which is also what the facilitator gets.
 
     Args:
         settings: who is paid, on which network.

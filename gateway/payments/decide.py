@@ -114,7 +114,7 @@ def _decide_new(finding: Finding | None, answer: Verdict | SettleAnswer | None) 
     if not isinstance(answer, Verdict):
         return Decision(Action.PENDING)
     if finding is not None and finding.presence is Presence.FOUND:
-        # No one can tell who sent it: a transfer that bought nothing here can be presented by everybody.
+        # No one can tell who sent it: a transfer that bought nothing here can be presented by anyone.
         return Decision(Action.REFUSE, reason=ALREADY_ON_CHAIN)
     return Decision(Action.SETTLE) if answer.valid else Decision(Action.REFUSE, reason=answer.reason)
 
@@ -180,9 +180,9 @@ def _decide_unanswered(record: Record, finding: Finding) -> Decision:
 
 
 def _deliver(record: Record, change: Change | None = None) -> Decision:
-    if record.awaits_body:
-        return Decision(Action.CHOOSE_BODY, change)
-    return Decision(Action.GONE if record.content is None else Action.DELIVER, change)
+    if record.content is not None:
+        return Decision(Action.DELIVER, change)
+    return Decision(Action.CHOOSE_BODY if record.awaits_body else Action.GONE, change)
 
 
 def _refuse(record: Record, change: Change | None = None) -> Decision:
@@ -311,7 +311,7 @@ def _refused(reason: str, record: Record | None, payment: Payment) -> Refused:
 def _withheld(outcome: Delivered | Gone, payment: Payment) -> Outcome:
     """Keep what a payment bought from whoever cannot name the identifier that it came with.
 
-    The signed group is public once it is on the chain, so that anybody can present it; the identifier is not.
+    The signed group is public once it is on the chain, so that anyone can present it; the identifier is not.
     """
     if outcome.identifier is None:
         return outcome

@@ -230,7 +230,7 @@ def _canonical(value: Any) -> Any:
         return value
     if kind is dict:
         if not all(type(key) is str for key in value):
-            raise TypeError("a key is no text")
+            raise TypeError("a key is not text")
         return {key: _canonical(value[key]) for key in sorted(value) if value[key] or type(value[key]) is dict}
     if kind is list:
         return [_canonical(item) for item in value]
@@ -307,7 +307,7 @@ def _check_forwardable(text: str, value: Any) -> None:
 def _finite(digits: str) -> float:
     number = float(digits)
     if math.isinf(number):
-        message = f"{digits} is no number that JSON can hold"
+        message = f"{digits} is not a number that JSON can hold"
         raise ValueError(message)
     return number
 

@@ -55,12 +55,12 @@ class Backoff:
         self.after: Place = BEGINNING
         self._seen: set[str] = set()
 
-    def turn(self, records: list[Record], end: float | None) -> set[str] | None:
+    def next_page(self, records: list[Record], end: float | None) -> set[str] | None:
         """Take a page in and go to the next one.
 
         Args:
             records: the page that began `after`.
-            end: the time at which its last row stands.
+            end: the time of its last row.
 
         Returns:
             After the last page every txid that there is now; all others are forgotten. None before.
@@ -128,7 +128,7 @@ class Reconciler:
         records = await self._ledger.run(self._ledger.ledger.open_payments, self.open.after)
         for record in records:
             self._first_seen.setdefault(record.txid, self._clock.monotonic())
-        still_open = self.open.turn(records, records[-1].created_at if records else None)
+        still_open = self.open.next_page(records, records[-1].created_at if records else None)
         if still_open is not None:
             self._first_seen = {txid: at for txid, at in self._first_seen.items() if txid in still_open}
             self._purchases.leases.keep_only(still_open)
@@ -140,7 +140,7 @@ class Reconciler:
     async def _unproven_and_due(self) -> list[Record]:
         since = (self._chain.last_round or 0) - HORIZON_ROUNDS
         records = await self._ledger.run(self._ledger.ledger.unproven, self.unproven.after, since)
-        if self.unproven.turn(records, records[-1].closed_at if records else None) is not None:
+        if self.unproven.next_page(records, records[-1].closed_at if records else None) is not None:
             # Seldom, since no one waits for it.
             self._recheck_at = self._clock.monotonic() + RECHECK_EVERY_S
         return [record for record in records if self.unproven.is_due(record.txid)]

@@ -178,6 +178,7 @@ class Chain:
 
     def __init__(self, settings: GatewaySettings, http: Http, clock: Clock, metrics: Metrics) -> None:
         self._clock = clock
+        self.glance_timeout_s = GLANCE_TIMEOUT_S
         failures = metrics.chain_failures
         algod_token = _token("X-Algo-API-Token", settings.algod_token)
         self._algod = _NodeClient(http, settings.algod_url, algod_token, failures.labels("algod"), clock)
@@ -269,7 +270,7 @@ class Chain:
         Returns:
             Found, pooled, dropped, absent, or unclear when it does not answer.
         """
-        return await self._pending(txid, GLANCE_TIMEOUT_S)
+        return await self._pending(txid, self.glance_timeout_s)
 
     async def denied(self, txid: str) -> bool:
         """Return whether algod's repeated 404s count: it follows the chain, and no indexer knows better.
@@ -281,7 +282,7 @@ class Chain:
             False when the node cannot tell, or an indexer has the transaction.
         """
         (reached, following), indexed = await asyncio.gather(
-            self._algod_round(GLANCE_TIMEOUT_S), self._indexed(txid, GLANCE_TIMEOUT_S)
+            self._algod_round(self.glance_timeout_s), self._indexed(txid, self.glance_timeout_s)
         )
         return reached is not None and following and indexed is not Presence.FOUND
 

@@ -116,7 +116,11 @@ def adopt(
     if settings.algod_url is None and settings.indexer_url is None:
         if devnet is None:
             raise GeneratorError("set EMI_INDEXER_URL or EMI_ALGOD_URL: the payment is looked up on the chain")
-        # As `emi up` tells its gateway.
+<<<<<<< HEAD
+        # As `emi up` configures its gateway.
+=======
+        # As `emi up` sets it for its gateway.
+>>>>>>> main
         nodes = {"algod_url": f"{devnet}/algod", "indexer_url": f"{devnet}/indexer"}
         settings = settings.model_copy(update=nodes)
 
@@ -150,7 +154,7 @@ def _stored(state: State) -> str | None:
 def _row(stored: dict[str, Any]) -> dict[str, Any]:
     row = dict(stored)
     row["state"] = "unknown" if row["state"] == "intent" else row["state"]
-    # The identifier is what a payer proves a purchase with: nobody needs to see it.
+    # The identifier is what a payer proves a purchase with: no one needs to see it.
     row["identifier"] = None if row["identifier"] is None else "set"
     for name in ("created_at", "closed_at"):
         row[name] = None if row[name] is None else _time(row[name])

@@ -28,7 +28,7 @@ def main() -> int:
     print("of the machine: answers at once and after a minute | when it is over\n")
     print(show_incidents(incidents))
     print(f"\n{len(incidents)} incidents: {summary_of(incidents)}\n")
-    print("beyond the rules, shown so that nobody believes otherwise:\n")
+    print("what no rule guards against, shown so that no one believes otherwise:\n")
     print(show(lies))
     for lie, row in zip(LIES, lies, strict=True):
         print(f"\n{lie.mode.name}: {summary([row])}\n  ({lie.why})")

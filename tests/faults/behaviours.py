@@ -24,7 +24,7 @@ def after(answer: Behaviour) -> Behaviour:
     return behave
 
 
-def told(content: Any, status: int = 200, **also: Any) -> Behaviour:
+def answering_json(content: Any, status: int = 200, **also: Any) -> Behaviour:
     """Answer JSON, whatever it says."""
     return text(json.dumps(content), status, "application/json", **also)
 
@@ -105,7 +105,7 @@ def lagging(blocks: int) -> Behaviour:
 
 
 def followed(then: Behaviour, unasked: Any) -> Behaviour:
-    """Behave so, and send one more answer, which nobody asked for, if the client keeps the connection open."""
+    """Behave so, and send one more answer, which was not asked for, if the client keeps the connection open."""
 
     async def behave(asked: Asked) -> web.StreamResponse:
         answer = await then(asked)
@@ -135,7 +135,7 @@ class _Followed(web.Response):
 
 
 async def wants_agent(asked: Asked) -> web.StreamResponse:
-    """Serve nobody who does not say who asks, or says only with which library, as many a CDN."""
+    """Refuse whoever does not say who asks, or says only with which library, as many a CDN."""
     if asked.request.headers.get("User-Agent", "Python").startswith("Python"):
         return await text("<html>error code: 1010</html>", 403)(asked)
     return await asked.pass_on()
@@ -183,6 +183,6 @@ async def half(asked: Asked) -> web.StreamResponse:
     return await reset(asked)
 
 
-SERVER_ERROR = told({"error": "internal"}, 500)
+SERVER_ERROR = answering_json({"error": "internal"}, 500)
 BAD_GATEWAY = text("<html><h1>502 Bad Gateway</h1></html>", 502)
 GARBAGE = text("<html>Welcome to nginx!</html>")

@@ -1,7 +1,11 @@
-"""One gateway, one buyer and the toy ledger in one event loop, on one clock that only moves when told."""
+"""One gateway, one buyer and the devnet's ledger in one event loop, on one clock that only moves when stepped."""
 
 from __future__ import annotations
 
+import atexit
+import functools
+import shutil
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -17,6 +21,7 @@ from gateway.devnet.app import build_devnet
 from gateway.devnet.ledger import FIRST_ROUND_AT, ROUND_S, Ledger
 from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.wallet import Key, SignedPayment, choose_option, new_key, read_challenge, sign_payment
+from gateway.ledger.store import Ledger as PaymentsLedger
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.upstream.http_client import HttpClient
 from gateway.wire.networks import DEVNET
@@ -30,6 +35,8 @@ PRICE = 10_000
 MONEY = 5_000_000
 LIMITS = ("verify_timeout_seconds", "settle_timeout_seconds")
 PAYEE_MARGIN_ROUNDS = 20
+# A node of this process is slow when the machine is busy: only its faults shall make it look down.
+PATIENT_GLANCE_S = 10.0
 BEGINS = FIRST_ROUND_AT + (20_000_000 + 4 / 7) * ROUND_S  # in the middle of a round
 
 
@@ -78,9 +85,10 @@ class FaultHarness:
         """Stop the gateway and start it again on the same disk."""
         await self.state.stop()
         await self.state.start(self.state.facilitator._http)
+        self.state.chain.glance_timeout_s = PATIENT_GLANCE_S
 
     async def pass_last_round_of(self, payment: SignedPayment) -> None:
-        """Go on until a payment can land no more."""
+        """Pass time until a payment can land no more."""
         rounds = payment.last_valid - self.ledger.rounds.current() + PAYEE_MARGIN_ROUNDS
         await self.pass_time(rounds * ROUND_S)
 
@@ -94,15 +102,27 @@ class FaultHarness:
         self.ledger._database.execute("UPDATE holdings SET amount = 0 WHERE address = ?", (self.buyer.address,))
 
     def transfers(self) -> int:
-        """Count the prices that the payee got, on the toy ledger."""
+        """Count the prices that the payee got, on the devnet's ledger."""
         got = self.ledger.holding(DEMO_PAYEE)
         assert got is not None
         assert got % PRICE == 0
         return got // PRICE
 
     def landed(self, payment: SignedPayment) -> bool:
-        """Return whether the toy ledger has a payment."""
+        """Return whether the devnet's ledger has a payment."""
         return self.ledger.transaction(payment.txid) is not None
+
+
+@functools.cache
+def _first_start() -> Path:
+    """Make what every harness begins with, once in a process."""
+    folder = Path(tempfile.mkdtemp(prefix="first-start-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    (folder / "vault").mkdir()
+    write_vault(folder / "vault")
+    build_devnet(DevnetSettings(folder / "devnet.sqlite3"), now=lambda: BEGINS).state.ledger.close()
+    PaymentsLedger(folder / "payments.sqlite3").close()
+    return folder
 
 
 @asynccontextmanager
@@ -116,8 +136,8 @@ async def harness(folder: Path, *, dead_address: bool = False, **settings: Any) 
     """
     clock = ManualClock()
     began = clock.monotonic()
-    (folder / "vault").mkdir(parents=True)
-    write_vault(folder / "vault")
+    # Databases and keys as a first start leaves them: to make them again each time is a second of syncs.
+    shutil.copytree(_first_start(), folder)
     devnet = build_devnet(DevnetSettings(folder / "devnet.sqlite3"), now=lambda: BEGINS + clock.monotonic() - began)
     proxy = FaultProxy(devnet)
     async with devnet.router.lifespan_context(devnet), proxy.running(), AsyncExitStack() as stack:
@@ -133,6 +153,7 @@ async def harness(folder: Path, *, dead_address: bool = False, **settings: Any) 
             app.router.lifespan_context(app),
             httpx2.AsyncClient(transport=transport, base_url="http://gateway") as client,
         ):
+            app.state.gateway.chain.glance_timeout_s = PATIENT_GLANCE_S
             yield FaultHarness(app.state.gateway, proxy, devnet.state.ledger, clock, client, folder)
 
 

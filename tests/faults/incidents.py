@@ -21,12 +21,13 @@ from generator.cli.doctor import examine
 from tests.cli.test_doctor import answering
 from tests.faults.behaviours import SERVER_ERROR, after, reset
 from tests.faults.harness import PRODUCT, FaultHarness, harness
-from tests.ledger.test_ledger_silent import Silence
+from tests.ledger.test_ledger_hangs import Hang
 from tests.support.gateway_app import until
 from tests.support.gateway_wallet import decode_header, encode_header
 
 DAY_S, HOUR_S = 86_400, 3_600
 LOOKS, LOOK_S = 7, 10
+AT_ONCE = 4
 FILES = ("payments.sqlite3", "payments.sqlite3-wal", "payments.sqlite3-shm")
 DEAD = dict.fromkeys(("supported", "verify", "settle"), reset)
 
@@ -53,7 +54,7 @@ class Incident:
         lasts: a context: entered, it begins; left, it is over.
         paid: statuses that the payer of before sees: at once and after a minute | when it is over.
         new: the same of the payment that was signed before and is first presented now.
-        names: what /readyz and the doctor say after a minute, a part of a sentence; empty where sales go on as ever.
+        names: what /readyz and the doctor say after a minute, a part of a sentence; empty where sales continue as ever.
     """
 
     name: str
@@ -76,12 +77,12 @@ class Report:
     unpaid: int = 0
     undelivered: int = 0
     challenges: int = 0
-    silent: int = 0
+    unnamed: int = 0
 
     @property
     def counts(self) -> tuple[int, int, int, int, int]:
-        """Double transfers, unpaid deliveries, paid and not delivered, challenges after money moved, silent faults."""
-        return self.doubles, self.unpaid, self.undelivered, self.challenges, self.silent
+        """Double transfers, unpaid deliveries, paid and not delivered, challenges after money moved, unnamed faults."""
+        return self.doubles, self.unpaid, self.undelivered, self.challenges, self.unnamed
 
     @property
     def as_foreseen(self) -> bool:
@@ -96,7 +97,7 @@ async def a_minute(on: FaultHarness) -> None:
         on.clock.step(LOOK_S if look else 0)
         await on.state.refresh()
         await on.state.ledger.tend()
-        with contextlib.suppress(Exception):  # the loop of the gateway logs it and goes on
+        with contextlib.suppress(Exception):  # the loop of the gateway logs it and continues
             await on.state.reconciler.step()
     on.state._measure()
 
@@ -137,7 +138,7 @@ def _count(scene: Scene, answers: dict[str, list[httpx2.Response]], report: Repo
     report.transfers = scene.on.transfers()
     report.paid, report.new = (_shown(answers[name][-3:]) for name in ("paid", "new"))
     report.doubles = max(report.transfers - 2, 0)
-    report.silent = int(bool(report.incident.names) and not any(report.incident.names in one for one in report.names))
+    report.unnamed = int(bool(report.incident.names) and not any(report.incident.names in one for one in report.names))
     for payment, seen in ((scene.paid, answers["paid"]), (scene.new, answers["new"])):
         landed, delivered = scene.on.landed(payment), [answer for answer in seen if answer.status_code == 200]
         report.unpaid += bool(delivered) and not landed
@@ -179,9 +180,9 @@ async def ledger_full(scene: Scene) -> AsyncIterator[None]:
 async def ledger_hangs(scene: Scene) -> AsyncIterator[None]:
     ledger = scene.on.state.ledger
     ledger.limit(0.05)
-    silence = Silence(ledger.ledger)
+    hang = Hang(ledger.ledger)
     yield
-    silence.end()
+    hang.end()
     ledger.limit(WAIT_S)
     await until(lambda: not ledger._writes._stalled and not ledger._reads._stalled)
 
@@ -228,7 +229,7 @@ async def started_days_ahead(scene: Scene) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def set_back_with_an_unknown_payment(scene: Scene) -> AsyncIterator[None]:
-    """Lose an answer while the clock is six hours ahead; the node is silent until long after it was set right."""
+    """Lose an answer while the clock is six hours ahead; the node hangs until long after it was set right."""
     on = scene.on
     on.clock.set_wall(6 * HOUR_S)
     await on.publish()
@@ -274,12 +275,12 @@ INCIDENTS = (
     Incident("the facilitator is dead", facilitator_dead, names="no good answer to /supported for over 60 s"),
     Incident("the facilitator's verify is dead", verify_dead, names="verify or settle last worked"),
     Incident("the ledger takes no row (disk full)", ledger_full, names="has taken no write for over 60 s"),
-    Incident("the ledger hangs (database silent)", ledger_hangs, names="has taken no write for over 60 s"),
+    Incident("the ledger hangs (database hung)", ledger_hangs, names="has taken no write for over 60 s"),
     Incident("the ledger is removed; adopted afterwards", ledger_lost, names="was removed or replaced"),
     Incident("the ledger is replaced; put back afterwards", ledger_replaced, names="was removed or replaced"),
     Incident("started once with the clock three days ahead", started_days_ahead, names="too old"),
     Incident(
-        "clock set back six hours, a payment unknown, node silent",
+        "clock set back six hours, a payment unknown, node down",
         set_back_with_an_unknown_payment,
         names="algod or the indexer last answered",
     ),
@@ -290,8 +291,14 @@ INCIDENTS = (
 
 
 async def play_incidents(folder: Path) -> list[Report]:
-    """Play every incident, one after the other, each on a ledger of its own."""
-    return [await play(incident, folder / str(number)) for number, incident in enumerate(INCIDENTS)]
+    """Play every incident, some at once, each on a ledger of its own."""
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def one(number: int, incident: Incident) -> Report:
+        async with slots:
+            return await play(incident, folder / str(number))
+
+    return list(await asyncio.gather(*(one(number, incident) for number, incident in enumerate(INCIDENTS))))
 
 
 def show_incidents(reports: Sequence[Report]) -> str:
@@ -315,6 +322,6 @@ def summary_of(reports: Sequence[Report]) -> str:
         "unpaid deliveries",
         "paid and not delivered",
         "challenges after money moved",
-        "silent",
+        "unnamed",
     )
     return ", ".join(f"{total} {word}" for total, word in zip(totals, words, strict=True))

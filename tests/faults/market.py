@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import http.client
+import multiprocessing
+import os
 import socket
-import subprocess
-import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -26,6 +27,7 @@ from gateway.devnet.wallet import Key, SignedPayment, choose_option, new_key, re
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
 from generator.catalog.products import PRODUCTS
+from tests.faults import runner
 from tests.faults.runner import ARMED
 from tests.support.local_servers import serving
 from tests.support.ports import free_port
@@ -35,6 +37,8 @@ from tests.support.vaults import write_sample_vault
 REPOSITORY = Path(__file__).parents[2]
 PRODUCT = PRODUCTS[0]
 READY_S = 60.0
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["tests.faults.runner"])
 
 
 @dataclass
@@ -72,7 +76,7 @@ class Market:
 class Gateway:
     """One gateway process."""
 
-    process: subprocess.Popen[bytes]
+    process: ForkServerProcess
     origin: str
     log: Path
 
@@ -84,7 +88,8 @@ class Gateway:
         """Send a payment that kills the process; return its exit code."""
         with contextlib.suppress(OSError, http.client.HTTPException):
             self.present(payment)
-        return self.process.wait(20)
+        self.process.join(20)
+        return self.process.exitcode or 0
 
     def hang_up(self, payment: SignedPayment) -> None:
         """Send a payment and close the connection without waiting for anything."""
@@ -130,22 +135,31 @@ def gateway(on: Market, *options: str, **settings: str) -> Iterator[Gateway]:
         PYTHONPATH=str(REPOSITORY),
         **settings,
     )
-    with log.open("wb") as out:
-        command = [sys.executable, "-m", "tests.faults.runner", *options]
-        process = subprocess.Popen(command, cwd=on.folder, env=environment, stdout=out, stderr=out)
-        running = Gateway(process, f"http://127.0.0.1:{port}", log)
-        try:
-            _wait(running)
-            yield running
-        finally:
-            if process.poll() is None:
-                process.terminate()
-            process.wait(30)
+    process = FORKS.Process(target=_run, args=(on.folder, environment, log, options))
+    process.start()
+    running = Gateway(process, f"http://127.0.0.1:{port}", log)
+    try:
+        _wait(running)
+        yield running
+    finally:
+        process.terminate()
+        process.join(30)
+
+
+def _run(folder: Path, environment: Mapping[str, str], log: Path, options: Sequence[str]) -> None:
+    """Run in a process that was forked from one which has imported the gateway, and nothing more."""
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    out = os.open(log, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+    os.dup2(out, 1)
+    os.dup2(out, 2)
+    runner.main(*options)
 
 
 def _wait(running: Gateway) -> None:
     until = time.monotonic() + READY_S
-    while time.monotonic() < until and running.process.poll() is None:
+    while time.monotonic() < until and running.process.is_alive():
         with contextlib.suppress(OSError), urllib.request.urlopen(running.origin + "/healthz", timeout=5):
             return
         time.sleep(0.02)

@@ -13,6 +13,7 @@ from tests.faults.behaviours import (
     GARBAGE,
     SERVER_ERROR,
     after,
+    answering_json,
     below,
     bomb,
     changed,
@@ -25,25 +26,26 @@ from tests.faults.behaviours import (
     never,
     reset,
     text,
-    told,
     too_late,
     wants_agent,
 )
 from tests.faults.proxy import Asked, Behaviour, honest
 
-EMPTY = told({})
-SIMULATION = told({"success": False, "errorReason": "transaction_simulation_failed", "transaction": "", "network": ""})
-LATE_REASON = told({"success": False, "errorReason": "transaction_failed", "transaction": "", "network": ""})
-PENDING = told({"success": False, "errorReason": "settlement_pending", "transaction": "", "network": ""})
+EMPTY = answering_json({})
+SIMULATION = answering_json(
+    {"success": False, "errorReason": "transaction_simulation_failed", "transaction": "", "network": ""}
+)
+LATE_REASON = answering_json({"success": False, "errorReason": "transaction_failed", "transaction": "", "network": ""})
+PENDING = answering_json({"success": False, "errorReason": "settlement_pending", "transaction": "", "network": ""})
 SUCCESS = {"success": True, "transaction": "B" * 52, "network": "", "payer": ""}
-LIE = told(SUCCESS)
-NAMED = told({"success": False, "errorReason": "invalid_payload", "transaction": "A" * 52, "network": ""})
+LIE = answering_json(SUCCESS)
+NAMED = answering_json({"success": False, "errorReason": "invalid_payload", "transaction": "A" * 52, "network": ""})
 HASTY = {"settle_timeout_seconds": 2.0}
 CHAIN_ERROR = {"algod": SERVER_ERROR, "indexer": BAD_GATEWAY}
-NOT_FOUND = told({"message": "not found"}, 404)
+NOT_FOUND = answering_json({"message": "not found"}, 404)
 ABSENT = {"algod": below("/pending/", NOT_FOUND), "indexer": below("/transactions/", NOT_FOUND)}
 STOPPED = below(
-    "/status", told({"last-round": 1, "time-since-last-round": 3_600 * 10**9}), below("/pending/", NOT_FOUND)
+    "/status", answering_json({"last-round": 1, "time-since-last-round": 3_600 * 10**9}), below("/pending/", NOT_FOUND)
 )
 A_BLOCK_BEHIND = {"algod": lagging(1), "indexer": below("/transactions/", NOT_FOUND)}
 EVERYWHERE = ("supported", "verify", "settle", "algod", "indexer")
@@ -69,9 +71,9 @@ class Mode:
         expires: the payment's last round passes while the fault still lasts; the payment is presented again.
         drained: the buyer's money is gone when settle is asked, and back when it is over.
         hoards: in the end the facilitator broadcasts whatever it was handed for settling.
-        rule: which rule decides.
+        rule: which rule of docs/payments.md decides.
         settings: of the gateway.
-        dead_address: facilitator and nodes have another address, listed first, that nobody answers at.
+        dead_address: facilitator and nodes have another address, listed first, that does not answer.
     """
 
     name: str
@@ -82,7 +84,7 @@ class Mode:
     expires: bool = False
     drained: bool = False
     hoards: bool = True
-    rule: str = "15"
+    rule: str = "unknown"
     settings: Mapping[str, Any] = field(default_factory=dict)
     dead_address: bool = False
 
@@ -95,18 +97,18 @@ SETTLES_THEN = (
     Mode("settles, then never answers", {"settle": after(never)}, "200 200 | 200 200", settings=HASTY),
     settles_then("answers 500", SERVER_ERROR),
     settles_then("answers 502 in HTML", BAD_GATEWAY),
-    settles_then("answers 429", told({"error": "slow down"}, 429)),
+    settles_then("answers 429", answering_json({"error": "slow down"}, 429)),
     settles_then("answers 404 in HTML", text("<html>no such path</html>", 404)),
     settles_then("redirects", text("", 307, Location="http://127.0.0.1:9/settle")),
     settles_then("resets the connection", reset),
     settles_then("breaks off in the middle of its answer", half),
     settles_then("answers garbage with 200", GARBAGE),
     settles_then("answers {}", EMPTY),
-    settles_then("answers null", told(None)),
-    settles_then("answers []", told([])),
-    settles_then('answers success "true"', told({"success": "true", "transaction": "T"})),
-    settles_then("answers success 1", told({"success": 1})),
-    settles_then("answers success true with 500", told({"success": True}, 500)),
+    settles_then("answers null", answering_json(None)),
+    settles_then("answers []", answering_json([])),
+    settles_then('answers success "true"', answering_json({"success": "true", "transaction": "T"})),
+    settles_then("answers success 1", answering_json({"success": 1})),
+    settles_then("answers success true with 500", answering_json({"success": True}, 500)),
     settles_then("answers a megabyte", text("x" * 1_000_000)),
     settles_then("answers a bomb in gzip", bomb),
     settles_then("answers deep nesting", text("[" * 30_000, 200, "application/json")),
@@ -114,12 +116,18 @@ SETTLES_THEN = (
     settles_then("answers success false: transaction failed", LATE_REASON),
     settles_then("answers success false and a txid", NAMED),
     settles_then("answers settlement_pending", PENDING),
-    settles_then("answers success false with 402", told({"success": False, "errorReason": "insufficient_funds"}, 402)),
+    settles_then(
+        "answers success false with 402", answering_json({"success": False, "errorReason": "insufficient_funds"}, 402)
+    ),
 )
 WITHOUT_SETTLING = (
-    Mode('answers success "true", settles nothing', {"settle": told({"success": "true"})}, "503 503 | 200 200"),
-    Mode("answers success 1, settles nothing", {"settle": told({"success": 1})}, "503 503 | 200 200"),
-    Mode("answers success true with 500, settles nothing", {"settle": told(SUCCESS, 500)}, "503 503 | 200 200"),
+    Mode(
+        'answers success "true", settles nothing', {"settle": answering_json({"success": "true"})}, "503 503 | 200 200"
+    ),
+    Mode("answers success 1, settles nothing", {"settle": answering_json({"success": 1})}, "503 503 | 200 200"),
+    Mode(
+        "answers success true with 500, settles nothing", {"settle": answering_json(SUCCESS, 500)}, "503 503 | 200 200"
+    ),
     Mode("answers 500, then simulation failed", {"settle": first(SERVER_ERROR, SIMULATION)}, "503 503 | 200 200"),
     Mode(
         "answers 500, then settles and says simulation failed",
@@ -136,7 +144,7 @@ WITHOUT_SETTLING = (
         "402 402 | 402 402 | 200 200",
         drained=True,
         hoards=False,
-        rule="14",
+        rule="refusal",
     ),
     Mode(
         "settles nothing until the payment expires",
@@ -168,7 +176,7 @@ VERIFY = tuple(
         f"verify down: {name}",
         {"verify": answer},
         "503 503 | 200 200",
-        rule="12",
+        rule="verdict",
         settings={"verify_timeout_seconds": 1.0} if answer is never else {},
     )
     for name, answer in {
@@ -176,13 +184,13 @@ VERIFY = tuple(
         "502 in HTML": BAD_GATEWAY,
         "garbage with 200": GARBAGE,
         "{}": EMPTY,
-        'isValid "true"': told({"isValid": "true"}),
+        'isValid "true"': answering_json({"isValid": "true"}),
         "reset": reset,
         "never answers": never,
     }.items()
 )
 DOWN = (
-    Mode("all down from the start", EVERYTHING_RESET, "503 503 | 200 200", rule="12"),
+    Mode("all down from the start", EVERYTHING_RESET, "503 503 | 200 200", rule="verdict"),
     Mode("settles, then all down", {**EVERYTHING_RESET, "settle": after(reset), "verify": honest}, "503 503 | 200 200"),
     Mode(
         "all down but settle and verify", {**EVERYTHING_RESET, "settle": honest, "verify": honest}, "200 200 | 200 200"
@@ -211,19 +219,19 @@ DOWN = (
     Mode("settles, then 500, node and indexer behind", {"settle": after(SERVER_ERROR), **ABSENT}, "503 503 | 200 200"),
     Mode("settles, then reset, node and indexer behind", {"settle": after(reset), **ABSENT}, "503 503 | 200 200"),
     Mode("settles, then pending, node and indexer behind", {"settle": after(PENDING), **ABSENT}, "503 503 | 200 200"),
-    Mode("settles, node and indexer behind", ABSENT, "503 503 | 200 200", rule="13"),
-    Mode("settles, node and indexer a block behind", A_BLOCK_BEHIND, "200 200 | 200 200", rule="13"),
+    Mode("settles, node and indexer behind", ABSENT, "503 503 | 200 200", rule="success"),
+    Mode("settles, node and indexer a block behind", A_BLOCK_BEHIND, "200 200 | 200 200", rule="success"),
     Mode(
         "settles, node stopped an hour ago, indexer behind",
         {**ABSENT, "algod": STOPPED},
         "200 200 | 200 200",
-        rule="13",
+        rule="success",
     ),
     Mode(
         "settles, says simulation failed, node and indexer a block behind",
         {"settle": after(SIMULATION), **A_BLOCK_BEHIND},
         "200 200 | 200 200",
-        rule="14",
+        rule="refusal",
     ),
     Mode(
         "settles, then 500, lookup never answers",
@@ -233,33 +241,38 @@ DOWN = (
     ),
 )
 LYING = (
-    Mode("lies: success, nothing transferred", {"settle": LIE}, "503 503 | 200 200", rule="13"),
+    Mode("lies: success, nothing transferred", {"settle": LIE}, "503 503 | 200 200", rule="success"),
     Mode(
         "lies: success, nothing transferred until the payment expires",
         {"settle": LIE},
         "503 503 402 | 402 402 | 200 200",
         expires=True,
-        rule="13",
+        rule="success",
     ),
 )
 TRUE_BUT_STRANGE = (
-    Mode("settles, names another txid", {"settle": changed(transaction="C" * 52)}, "200 200 | 200 200", rule="13"),
-    Mode("settles, names no txid", {"settle": changed(transaction="")}, "200 200 | 200 200", rule="13"),
-    Mode("settles, names another network", {"settle": changed(network="eip155:1")}, "200 200 | 200 200", rule="13"),
-    Mode("settles, names another payer", {"settle": changed(payer="nobody")}, "200 200 | 200 200", rule="13"),
+    Mode("settles, names another txid", {"settle": changed(transaction="C" * 52)}, "200 200 | 200 200", rule="success"),
+    Mode("settles, names no txid", {"settle": changed(transaction="")}, "200 200 | 200 200", rule="success"),
+    Mode(
+        "settles, names another network", {"settle": changed(network="eip155:1")}, "200 200 | 200 200", rule="success"
+    ),
+    Mode("settles, names another payer", {"settle": changed(payer="another")}, "200 200 | 200 200", rule="success"),
 )
 HONEST = (
-    Mode("honest", {}, "200 200 | 200 200", rule="13"),
+    Mode("honest", {}, "200 200 | 200 200", rule="success"),
     Mode(
-        "honest, to whoever sends a User-Agent", dict.fromkeys(EVERYWHERE, wants_agent), "200 200 | 200 200", rule="13"
+        "honest, to whoever sends a User-Agent",
+        dict.fromkeys(EVERYWHERE, wants_agent),
+        "200 200 | 200 200",
+        rule="success",
     ),
     Mode(
         "honest, compressed wherever that is allowed",
         dict.fromkeys(EVERYWHERE, compressed),
         "200 200 | 200 200",
-        rule="13",
+        rule="success",
     ),
-    Mode("honest, the first address dead", {}, "200 200 | 200 200", rule="13", dead_address=True),
+    Mode("honest, the first address dead", {}, "200 200 | 200 200", rule="success", dead_address=True),
 )
 MODES = (
     *HONEST,
@@ -275,7 +288,7 @@ MODES = (
 
 @dataclass(frozen=True)
 class Lie:
-    """One thing that no rule can guard against, and what it costs: shown, so that nobody believes otherwise.
+    """One thing that no rule can guard against, and what it costs: shown, so that no one believes otherwise.
 
     Args:
         mode: what happens.
@@ -305,47 +318,47 @@ LIES = (
             {"settle": LIE, **CHAIN_ERROR},
             "200 200 | 200 200",
             hoards=False,
-            rule="13",
+            rule="success",
         ),
         (0, 1, 0, 0),
-        "rule 13: success true is settled where nobody can say otherwise; counted at the second look",
+        "a success is settled where the chain cannot say otherwise; counted at the recheck",
     ),
     Lie(
         Mode(
             "settles, says simulation failed, node and indexer never have it",
             {"settle": after(SIMULATION), **ABSENT},
             "402 402 | 200 200",
-            rule="14",
+            rule="refusal",
         ),
         (0, 0, 0, 2),
-        "rule 14 takes the 404s of a node that claims to follow; delivered when presented again",
+        "the 404s of a node that claims to follow count; delivered when presented again",
     ),
     Lie(
         Mode(
             "refuses before any broadcast, broadcasts all the same",
             {"settle": SIMULATION},
             "402 402 | 402 402 | 200 200",
-            rule="14",
+            rule="refusal",
         ),
         (1, 0, 0, 4),
-        "rule 14 believes it, as the chain says 404; the refused payment is delivered too when it is presented again",
+        "it is believed, as the chain says 404; the refused payment is delivered too when it is presented again",
     ),
     Lie(
         Mode(
             "broadcasts in /verify, then finds it invalid",
             {"verify": _settle_in_verify},
             "402 402 | 402 402 | 200 200",
-            rule="18",
+            rule="unaccepted",
         ),
         (1, 0, 1, 5),
-        "rule 18 refuses what is on the chain and was never accepted; nothing is kept before verify succeeded",
+        "what is on the chain and was never accepted is refused; nothing is kept before verify succeeded",
     ),
     Lie(
         Mode(
             "broadcasts in /verify and breaks off",
             {"verify": _settle_in_verify_and_break},
             "503 503 | 402 402 | 200 200",
-            rule="18",
+            rule="unaccepted",
         ),
         (1, 0, 1, 3),
         "the same: POST /verify must not broadcast",

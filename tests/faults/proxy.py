@@ -1,4 +1,4 @@
-"""What stands between a gateway and the devnet's toy ledger: it passes requests on, or does what a fault says."""
+"""What is between a gateway and the devnet's ledger: it passes requests on, or does what a fault says."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class FaultProxy:
             self.settles[txid] += 1
             nth = self.settles[txid]
             self._handed[txid] = body
-        # A task of its own: a facilitator goes on working when its client hangs up.
+        # A task of its own: a facilitator continues when its client hangs up.
         work = asyncio.ensure_future(
             self._faults.get(name, honest)(Asked(request, pass_on, hand, self._devnet.get, nth, self._over))
         )

@@ -1,4 +1,4 @@
-"""Play every mode and count: transfers on the toy ledger, deliveries, answers, and what must never be."""
+"""Play every mode and count: transfers on the devnet's ledger, deliveries, answers, and what must never be."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Row:
         deliveries: payments that were answered 200 at least once.
         answers: statuses in the order of `Mode.answers`.
         settles: POST /settle that the facilitator saw.
-        unpaid: deliveries of payments that the toy ledger never got.
-        undelivered: payments on the toy ledger whose last presentation was not 200.
-        challenges: answers of 402 to payments that the toy ledger has in the end.
+        unpaid: deliveries of payments that the devnet's ledger never got.
+        undelivered: payments on the devnet's ledger whose last presentation was not 200.
+        challenges: answers of 402 to payments that the devnet's ledger has in the end.
         wrong: bodies or receipts that are not those of the payment.
     """
 
@@ -131,7 +131,7 @@ class Play:
         return answer.status_code
 
     def _misfits(self, payment: SignedPayment, answer: httpx2.Response) -> list[str]:
-        """Compare an answer with its payment: rules 13, 15 and 16."""
+        """Compare an answer with its payment."""
         receipt = decode_header(answer.headers.get("PAYMENT-RESPONSE", "bnVsbA==")) or {}
         challenged = "PAYMENT-REQUIRED" in answer.headers
         if answer.status_code == 200:
@@ -141,7 +141,7 @@ class Play:
             same = digest == self._digest or len(self._answers) > 1
             return [] if good and same else [f"200 with receipt {receipt}"]
         if answer.status_code == 503:
-            return [] if "Retry-After" in answer.headers and not challenged else ["503 that is no retry"]
+            return [] if "Retry-After" in answer.headers and not challenged else ["503 without a retry"]
         return [] if answer.status_code == 402 and challenged else [f"{answer.status_code} is not foreseen"]
 
     def _count(self, payments: Sequence[SignedPayment]) -> None:
@@ -181,7 +181,7 @@ def show(rows: Sequence[Row]) -> str:
     lines = [f"{'mode':<{width}}  transfers  deliveries  {'answers seen':<{seen}}  settles  rule"]
     lines += [
         f"{row.mode.name:<{width}}  {row.transfers:>9}  {row.deliveries:>10}  {row.answers:<{seen}}"
-        f"  {row.settles:>7}  {row.mode.rule:>4}"
+        f"  {row.settles:>7}  {row.mode.rule}"
         for row in rows
     ]
     return "\n".join(lines)

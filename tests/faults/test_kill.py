@@ -1,4 +1,4 @@
-"""Rules 17 and 18 in real processes: kill -9 anywhere, two gateways on one ledger, clients that hang up."""
+"""Real processes: kill -9 anywhere, two gateways on one ledger, clients that hang up."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def at_once(gateways: list[Gateway], payment: SignedPayment, count: int) -> list
         return [one.result() for one in sent]
 
 
-def test_duplicates_at_two_gateway_processes_are_one_settle_and_one_answer(on: Market) -> None:
+def test_25_duplicates_at_two_gateway_processes_are_one_settle_and_one_answer(on: Market) -> None:
     with gateway(on) as first, gateway(on) as second:
         on.settle_delay_s = 0.3
         payment = on.sign(first.origin)

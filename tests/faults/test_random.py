@@ -1,4 +1,4 @@
-"""Rules 10 to 19 in any order of faults, time, restarts and presentations that hypothesis can think of."""
+"""Any order of faults, time, restarts and presentations that hypothesis can think of."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.devnet.wallet import SignedPayment
-from tests.faults.behaviours import GARBAGE, SERVER_ERROR, after, half, reset, told
+from tests.faults.behaviours import GARBAGE, SERVER_ERROR, after, answering_json, half, reset
 from tests.faults.harness import FaultHarness, harness
 from tests.faults.modes import CHAIN_ERROR, EMPTY, LATE_REASON, NAMED, PENDING, SIMULATION
 from tests.faults.proxy import Behaviour, honest
@@ -22,10 +22,10 @@ from tests.support.vaults import PATHS
 
 PRODUCTS = (PATHS["x402-market-regime"], PATHS["x402-main-brain"])
 UNREADABLE = (SERVER_ERROR, EMPTY, GARBAGE, PENDING, LATE_REASON, NAMED, reset, half)
-# An early reason without having settled is left out: rule 14 believes it, and a later broadcast is a lie.
+# An early reason without having settled is left out: it is believed, and a later broadcast is a lie.
 SETTLES: tuple[Behaviour, ...] = (honest, honest, *map(after, (*UNREADABLE, SIMULATION)), *UNREADABLE)
 CHAINS: tuple[Mapping[str, Behaviour], ...] = ({}, {}, CHAIN_ERROR, {"algod": reset}, {"indexer": SERVER_ERROR})
-VERIFIES: tuple[Behaviour, ...] = (honest, honest, honest, SERVER_ERROR, reset, told({"isValid": False}))
+VERIFIES: tuple[Behaviour, ...] = (honest, honest, honest, SERVER_ERROR, reset, answering_json({"isValid": False}))
 PAYMENTS = 2
 ACTIONS = st.one_of(
     st.tuples(st.just("present"), st.integers(0, PAYMENTS - 1), st.integers(0, 1)),

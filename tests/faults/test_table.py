@@ -1,4 +1,4 @@
-"""Rules 10 to 19 against a facilitator and nodes that fail in every way; `python -m tests.faults` prints the table."""
+"""A facilitator and nodes that fail in every way; `python -m tests.faults` prints the table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
-def test_a_buyer_pays_once_gets_it_and_is_never_asked_to_pay_again(rows: dict[str, Row], mode: Mode) -> None:
+def test_the_buyer_pays_once_gets_it_and_sees_no_challenge_after_money_moved(rows: dict[str, Row], mode: Mode) -> None:
     row = rows[mode.name]
 
     assert row.counts == (0, 0, 0, 0)

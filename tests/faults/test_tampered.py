@@ -1,4 +1,4 @@
-"""Rules 7 and 8 over every place of a real payment, on the wire, and against the SDK's own reading of it."""
+"""Every place of a real payment tampered with, on the wire, and against the SDK's own reading of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gateway.errors import PaymentInvalid
 from gateway.payments.parse import read_payment
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
-from tests.faults.behaviours import told
+from tests.faults.behaviours import answering_json
 from tests.faults.harness import PRODUCT, FaultHarness, harness
 from tests.support.gateway_wallet import Buyer, Signed, decode_header, encode_header
 
@@ -94,7 +94,7 @@ async def send(on: FaultHarness, header: str) -> Any:
 
 @settings(max_examples=150)
 @given(st.data())
-def test_anything_tampered_with_is_402_with_its_reason_and_no_call(
+def test_any_place_tampered_with_is_402_with_its_reason_and_no_call(
     loop: asyncio.Runner, on: FaultHarness, data: st.DataObject
 ) -> None:
     value = decode_header(loop.run(on.sign()).header)
@@ -114,7 +114,7 @@ def test_anything_tampered_with_is_402_with_its_reason_and_no_call(
 
 @settings(max_examples=400)
 @given(st.dictionaries(FIELD_NAMES | st.text(max_size=4), st.none() | FIELD_VALUES, min_size=1, max_size=4))
-def test_whatever_a_payer_signs_an_accepted_payment_pays_our_terms(
+def test_whatever_a_payer_signs_what_is_taken_pays_our_terms_as_the_sdk_reads_it(
     changes: dict[str, Any],
 ) -> None:
     fields = {name: value for name, value in {**BUYER.fields(), **changes}.items() if value is not None}
@@ -151,7 +151,7 @@ def test_a_rekeyed_payer_signs_with_the_key_that_it_names() -> None:
 
 @pytest.mark.parametrize("place", ["extensions", "resource", "payload", "accepted"])
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
-def test_nesting_of_any_depth_anywhere_is_no_accident(
+def test_nesting_of_any_depth_anywhere_causes_no_accident(
     loop: asyncio.Runner, on: FaultHarness, place: str, opening: str
 ) -> None:
     payment = loop.run(on.sign())
@@ -169,7 +169,7 @@ def test_nesting_of_any_depth_anywhere_is_no_accident(
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
 @pytest.mark.parametrize("place", ["extensions", "resource", "payload", "accepted"])
-def test_a_number_that_json_does_not_have_is_402_wherever_it_stands(
+def test_a_number_that_json_does_not_have_is_402_wherever_it_is(
     loop: asyncio.Runner, on: FaultHarness, place: str, number: str
 ) -> None:
     value = decode_header(loop.run(on.sign()).header)
@@ -209,10 +209,10 @@ def test_half_a_character_is_402_and_reaches_no_facilitator(loop: asyncio.Runner
     assert on.proxy.calls["verify"] == calls
 
 
-def test_a_payment_that_the_facilitator_calls_malformed_blocks_no_other_payer(
+def test_what_the_facilitator_finds_malformed_closes_verify_to_no_one_else(
     loop: asyncio.Runner, on: FaultHarness
 ) -> None:
-    on.proxy.fault({"verify": told({"error": "invalid_request"}, 400)})
+    on.proxy.fault({"verify": answering_json({"error": "invalid_request"}, 400)})
     refused = [loop.run(on.present(loop.run(on.sign()))).status_code for _ in range(6)]
     on.proxy.fault({})
 

@@ -296,7 +296,7 @@ def default_asset(site: Site) -> Iterator[str]:
         yield from _reads(site, query, "BTC")
 
 
-@check(QUERY, "an unsupported asset: 400 as a problem document that names the seven")
+@check(QUERY, "an unsupported asset: 400 as a problem document that names the supported ones")
 def unsupported(site: Site) -> Iterator[str]:
     for asset in UNSUPPORTED:
         answer = site.origin.get(f"{REASONING}?asset={asset}")
@@ -313,7 +313,7 @@ def repeated(site: Site) -> Iterator[str]:
     yield from _reads(site, "?asset=sol&asset=DOGE", "SOL")
 
 
-@check(QUERY, "other names are ignored, here and on the other eight paths")
+@check(QUERY, "other names are ignored, here and on the other free paths")
 def other_names(site: Site) -> Iterator[str]:
     for query, asset in (("?x=1", "BTC"), ("?assets=ETH", "BTC"), ("?x=1&asset=ETH", "ETH"), ("?asset=XRP&y", "XRP")):
         yield from _reads(site, query, asset)

@@ -61,7 +61,7 @@ def test_the_ledger_is_write_ahead_and_fully_synchronous(tmp_path: Path) -> None
     assert modes == ["wal", 2]
 
 
-def test_nobody_else_may_read_the_ledger_wherever_it_is(tmp_path: Path) -> None:
+def test_no_one_else_may_read_the_ledger_wherever_it_is(tmp_path: Path) -> None:
     ledger_with(tmp_path, INTENT)
 
     modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
@@ -184,7 +184,7 @@ def test_deliveries_add_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"this is no database at all, only text" * 50, b"SQLite format 3\x00" + b"\xff" * 5_000]
+    "content", [b"this is not a database at all, only text" * 50, b"SQLite format 3\x00" + b"\xff" * 5_000]
 )
 def test_a_corrupt_ledger_is_one_clear_line_and_stays_as_it_is(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "payments.sqlite3"
@@ -202,7 +202,7 @@ def wait_for_no_lock(connection: Any, _record: object) -> None:
     connection.execute("pragma busy_timeout=1")
 
 
-def test_nobody_is_told_to_replace_a_ledger_that_is_only_locked(tmp_path: Path) -> None:
+def test_a_ledger_that_is_only_locked_is_not_to_be_replaced(tmp_path: Path) -> None:
     ledger_with(tmp_path).close()
     sa.event.listen(sa.Engine, "connect", wait_for_no_lock)
     with closing(sqlite3.connect(tmp_path / "payments.sqlite3")) as holder:
@@ -301,7 +301,7 @@ def test_looks_read_their_own_index_and_not_every_payment(tmp_path: Path) -> Non
     assert "SCAN payments" not in purge.replace("SCAN payments USING INDEX", "")
 
 
-def test_the_start_of_a_large_ledger_does_not_read_every_payment(tmp_path: Path) -> None:
+def test_the_start_of_a_large_ledger_reads_only_the_edges_of_its_trees(tmp_path: Path) -> None:
     read: list[str] = []
     ledger_with(tmp_path, INTENT).close()
 

@@ -12,8 +12,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from gateway.errors import LedgerUnavailable
-from gateway.ledger.engine import CORRUPT, GONE
-from gateway.ledger.store import Ledger
+from gateway.ledger.store import CORRUPT, GONE, Ledger
 from gateway.ledger.thread import LedgerThread
 from tests.ledger.test_ledger import INTENT, ledger_with
 from tests.support.gateway_app import gateway_app, in_loop, until
@@ -60,7 +59,7 @@ async def test_a_ledger_file_that_is_not_ours_any_more_takes_no_money(
 
 
 @in_loop
-async def test_a_removed_ledger_is_noticed_when_nobody_buys(tmp_path: Path) -> None:
+async def test_a_removed_ledger_is_noticed_without_a_buyer(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         assert home.state.ledger.fault() is None
         remove(tmp_path)
@@ -84,12 +83,12 @@ async def test_a_payment_on_its_way_is_delivered_when_the_ledger_is_removed(tmp_
 
 def test_a_ledger_that_comes_back_is_trusted_only_after_a_restart(tmp_path: Path) -> None:
     ledger = ledger_with(tmp_path, INTENT)
-    aside = [(path, path.with_name(f"aside{path.name}")) for path in tmp_path.iterdir()]
-    for path, other in aside:
+    moved = [(path, path.with_name(f"moved{path.name}")) for path in tmp_path.iterdir()]
+    for path, other in moved:
         path.rename(other)
     with pytest.raises(LedgerUnavailable):
         ledger.check_file()
-    for path, other in aside:
+    for path, other in moved:
         other.rename(path)
 
     with pytest.raises(LedgerUnavailable):

@@ -164,7 +164,7 @@ async def test_no_commit_of_a_payment_copies_the_databases_log(tmp_path: Path) -
 
 
 @in_loop
-async def test_a_long_log_begins_anew(tmp_path: Path) -> None:
+async def test_a_long_log_begins_again(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "payments.sqlite3")
     thread = LedgerThread(ledger)
     await thread.write(ledger.write_intent, large("A" * 52, LONG_WAL_PAGES))
@@ -197,7 +197,7 @@ async def test_the_log_is_copied_while_another_process_reads_and_writes(tmp_path
 
 
 @in_loop
-async def test_the_database_is_closed_only_when_nobody_copies_its_log(tmp_path: Path) -> None:
+async def test_the_database_is_closed_only_when_no_checkpoint_runs(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "payments.sqlite3")
     thread = LedgerThread(ledger)
     await thread.write(ledger.write_intent, large("A" * 52, LONG_WAL_PAGES))

@@ -41,7 +41,7 @@ def test_a_process_of_another_machine_boot_or_namespace_is_never_called_gone(par
 
 
 @pytest.mark.parametrize("part", ["boot", "namespace"])
-def test_where_the_system_does_not_say_whose_ids_are_meant_nobody_is_called_gone(part: str) -> None:
+def test_where_the_system_does_not_say_whose_ids_are_meant_no_one_is_gone(part: str) -> None:
     me = renamed(make_owner(), **{part: ""})
 
     assert not is_gone(renamed(dead_owner(), **{part: ""}), me)

@@ -175,12 +175,12 @@ def test_a_probe_is_one_row_for_all_gateways(url: str) -> None:
 
 
 @in_loop
-async def silence(server: Postgres, url: str) -> None:
+async def hang(server: Postgres, url: str) -> None:
     ledger = Ledger(url)
     thread = LedgerThread(ledger)
     thread.limit(0.5)
     await thread.write(ledger.write_intent, INTENT)
-    with server.silent():
+    with server.hung():
         calls = [thread.run(ledger.find, INTENT.txid) for _ in range(10)]
         results = await asyncio.gather(
             *calls, thread.write(ledger.apply, INTENT.txid, Watch(7), START), return_exceptions=True
@@ -195,7 +195,7 @@ async def silence(server: Postgres, url: str) -> None:
 
 
 def test_a_hung_server_costs_each_caller_a_limited_wait_and_is_used_again(server: Postgres, url: str) -> None:
-    silence(server, url)
+    hang(server, url)
 
 
 def test_a_settled_payment_is_delivered_while_the_server_hangs(server: Postgres, url: str, on: Market) -> None:
@@ -206,11 +206,12 @@ def test_a_settled_payment_is_delivered_while_the_server_hangs(server: Postgres,
             paying = pool.submit(first.present, payment)
             while on.settles == 0:
                 time.sleep(0.01)
-            with server.silent():
+            with server.hung():
                 status = paying.result()[0]
                 refused = first.present(unsettled)[0]
                 first.process.terminate()
-                code = first.process.wait(30)
+                first.process.join(30)
+                code = first.process.exitcode
     with gateway(on, EMI_LEDGER_URL=url) as second:
         again = [second.present(payment)[0], second.present(unsettled)[0]]
 
@@ -233,7 +234,7 @@ def test_a_newer_database_is_refused_in_one_line_without_its_password(url: str) 
 
 
 @in_loop
-async def rule_17(url: str, folder: Path) -> None:
+async def duplicates_at_two_gateways(url: str, folder: Path) -> None:
     async with gateway_app(folder, ledger_url=url) as home, second_gateway(home) as other:
         home.upstream.settle_delay_s = 0.3
         payments = [home.buyer.pay() for _ in range(8)]
@@ -249,7 +250,7 @@ async def rule_17(url: str, folder: Path) -> None:
 
 
 def test_two_gateways_on_one_database_settle_each_payment_once(url: str, tmp_path: Path) -> None:
-    rule_17(url, tmp_path)
+    duplicates_at_two_gateways(url, tmp_path)
 
 
 @pytest.fixture
@@ -276,7 +277,7 @@ def test_a_gateway_that_dies_between_intent_and_settlement_is_finished_by_anothe
     assert on.settles <= 2
 
 
-def test_the_same_payment_at_both_when_one_dies_is_paid_once_and_answered(url: str, on: Market) -> None:
+def test_a_payment_at_both_when_one_dies_is_paid_once_and_answered(url: str, on: Market) -> None:
     with gateway(on, "--at", "settle_answered", EMI_LEDGER_URL=url) as first, gateway(on, EMI_LEDGER_URL=url) as second:
         on.settle_delay_s = 0.5
         payment = on.sign(first.origin)
@@ -295,7 +296,7 @@ def test_the_same_payment_at_both_when_one_dies_is_paid_once_and_answered(url: s
     assert on.transfers() == 1
 
 
-def test_duplicates_at_two_processes_on_one_database_are_one_settle(url: str, on: Market) -> None:
+def test_25_duplicates_at_two_processes_on_one_database_are_one_settle(url: str, on: Market) -> None:
     with gateway(on, EMI_LEDGER_URL=url) as first, gateway(on, EMI_LEDGER_URL=url) as second:
         on.settle_delay_s = 0.3
         payment = on.sign(first.origin)

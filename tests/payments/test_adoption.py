@@ -108,7 +108,7 @@ async def test_a_payment_on_the_chain_is_taken_in_as_settled(nodes: Nodes, tmp_p
     ],
 )
 @in_loop
-async def test_what_is_no_payment_for_the_product_is_not_taken_in(
+async def test_a_transfer_that_does_not_pay_for_the_product_is_not_adopted(
     nodes: Nodes, product: str, reason: str, tmp_path: Path
 ) -> None:
     settings = settings_in(tmp_path)
@@ -120,8 +120,8 @@ async def test_what_is_no_payment_for_the_product_is_not_taken_in(
 
 
 @in_loop
-async def test_nothing_is_asked_with_what_is_no_transaction_id(tmp_path: Path) -> None:
-    with pytest.raises(NotAdopted, match="no transaction id"):
+async def test_nothing_is_asked_with_an_invalid_transaction_id(tmp_path: Path) -> None:
+    with pytest.raises(NotAdopted, match="not a transaction id"):
         await adopt(settings_in(tmp_path), Nodes(indexed=INDEXED), "../" + TXID, PRODUCT, ManualClock())
 
 

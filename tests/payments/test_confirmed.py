@@ -1,4 +1,4 @@
-"""Rules 13 and 14 where the facilitator's word and our node's do not agree at first, or never."""
+"""Where the facilitator's word and our node's do not agree at first, or never."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ async def test_a_node_that_is_down_delays_no_delivery(tmp_path: Path) -> None:
 
 
 @in_loop
-async def test_a_refusal_that_the_chain_agrees_with_is_402(
+async def test_a_refusal_that_the_chain_agrees_with_for_as_long_as_a_client_waits_is_402(
     tmp_path: Path,
 ) -> None:
     async with gateway_app(tmp_path) as home:
@@ -152,7 +152,7 @@ async def test_a_node_that_is_catching_up_confirms_no_refusal(tmp_path: Path) ->
 
 
 @in_loop
-async def test_a_settled_payment_that_failed_its_second_simulation_is_delivered(
+async def test_a_payment_that_settled_and_failed_its_second_simulation_is_delivered(
     tmp_path: Path,
 ) -> None:
     async with gateway_app(tmp_path) as home:

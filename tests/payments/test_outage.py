@@ -52,7 +52,7 @@ async def test_quotes_end_five_minutes_into_an_outage_and_are_back_with_the_faci
 
 
 @in_loop
-async def test_a_new_payment_in_a_long_outage_is_told_to_come_back_and_then_bought_with(tmp_path: Path) -> None:
+async def test_a_new_payment_in_a_long_outage_is_503_at_first_and_then_bought_with(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
         await down_for(home, STOP_QUOTING_S + 1)

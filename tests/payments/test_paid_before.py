@@ -1,4 +1,4 @@
-"""A settled payment that comes again: who gets its answer, and what everybody else is told."""
+"""A settled payment that comes again: who gets its answer, and what everyone else gets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HOUR_S = 3_600
 
 
 def without_identifier(payment: Signed) -> Signed:
-    """Rebuild the payment as anybody can who reads the chain."""
+    """Rebuild the payment as anyone can who reads the chain."""
     return payment.changed(lambda value: value.pop("extensions"))
 
 
@@ -84,7 +84,7 @@ async def test_an_unknown_payment_that_landed_is_not_finished_for_a_stranger(tmp
 
 
 @in_loop
-async def test_a_payment_without_identifier_is_repeated_to_everybody(tmp_path: Path) -> None:
+async def test_a_payment_without_identifier_is_repeated_to_everyone(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
         first = await home.send(payment)
@@ -126,7 +126,7 @@ async def settled_long_ago(home: GatewayHarness) -> Signed:
 
 
 @in_loop
-async def test_a_settled_payment_whose_body_is_gone_is_told_so_without_a_challenge(tmp_path: Path) -> None:
+async def test_a_settled_payment_whose_body_is_gone_is_410_without_a_challenge(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         payment = await settled_long_ago(home)
 

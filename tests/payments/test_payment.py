@@ -60,7 +60,7 @@ def item_header(item: bytes) -> str:
     return Signed("", "", BUYER.envelope(item)).header
 
 
-def test_a_good_payment_reads_as_the_sdk_reads_it() -> None:
+def test_and_9_a_good_payment_reads_as_the_sdk_reads_it() -> None:
     payment = BUYER.pay()
     raw = payment.value["payload"]["paymentGroup"][1]
 
@@ -90,7 +90,7 @@ def test_a_good_payment_reads_as_the_sdk_reads_it() -> None:
         (encode_header(None), "payment_malformed"),
     ],
 )
-def test_a_header_that_is_no_payment_names_its_reason(header: str, code: str) -> None:
+def test_a_header_that_is_not_a_payment_names_its_reason(header: str, code: str) -> None:
     assert code_of(header) == code
 
 
@@ -306,7 +306,7 @@ def test_any_value_in_a_members_place_is_refused_with_a_reason(name: str, value:
 
 
 @in_loop
-async def test_malformed_on_the_wire_is_402_with_a_new_challenge_and_no_facilitator_call(tmp_path: Path) -> None:
+async def test_on_the_wire_it_is_402_with_a_fresh_challenge_and_no_facilitator_call(tmp_path: Path) -> None:
     headers = ["", "garbage", encode_header([]), setting("payload", "paymentIndex", to=True)]
 
     async with gateway_app(tmp_path) as home:

@@ -21,7 +21,7 @@ SETTLED_MODES = ["settle_then_500", "settle_then_reset", "settle_then_fail"]
 
 
 @in_loop
-async def test_the_intent_stands_before_settle_is_asked(tmp_path: Path) -> None:
+async def test_the_intent_is_durable_before_settle_is_asked(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle_delay_s = 0.2
         payment = home.buyer.pay()
@@ -69,7 +69,7 @@ async def test_the_facilitator_hears_its_own_form_and_our_table(advertised: str,
 
 
 @in_loop
-async def test_a_broken_connection_is_no_second_post_of_settle(tmp_path: Path) -> None:
+async def test_a_broken_connection_causes_no_second_post_of_settle(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle = "reset"
 
@@ -298,7 +298,7 @@ async def test_another_product_is_402_also_concurrently(tmp_path: Path) -> None:
 
 
 @in_loop
-async def test_asking_another_product_after_a_restart_does_not_hide_the_bought_one(
+async def test_another_product_asked_at_once_after_a_restart_does_not_hide_the_bought_one(
     tmp_path: Path,
 ) -> None:
     async with gateway_app(tmp_path) as home:
@@ -329,7 +329,7 @@ async def test_a_known_payment_is_finished_on_its_own_snapshot_however_late(tmp_
 
 
 @in_loop
-async def test_concurrent_duplicates_are_one_settle_and_identical_answers(tmp_path: Path) -> None:
+async def test_25_concurrent_duplicates_are_one_settle_and_identical_answers(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle_delay_s = 0.1
         payment = home.buyer.pay()
@@ -442,13 +442,13 @@ async def test_an_intent_left_by_a_dead_process_is_delivered_when_the_chain_has_
 async def waiting_for_its_peer(home: GatewayHarness, txid: str) -> None:
     """Return when the other gateway has looked the payment up on the chain, which is what it does before it waits."""
     looks = home.upstream.looks[txid]
-    while home.upstream.looks[txid] == looks:  # noqa: ASYNC110  a fake counts, it tells nobody
+    while home.upstream.looks[txid] == looks:  # noqa: ASYNC110  a fake counts, it sets no event
         await asyncio.sleep(0.01)
     await asyncio.sleep(0.5)  # all that is left is to ask the ledger whose turn it is
 
 
 @in_loop
-async def test_a_peers_unfinished_settle_is_taken_over_when_its_lease_ends(
+async def test_a_peers_unfinished_settle_is_waited_for_and_taken_over_when_its_lease_ends(
     tmp_path: Path,
 ) -> None:
     async with gateway_app(tmp_path) as home, second_gateway(home) as other:
@@ -505,7 +505,7 @@ async def test_a_peer_that_dies_while_it_is_waited_for_is_taken_over_at_once(tmp
 
 
 @in_loop
-async def test_a_settled_payment_whose_row_cannot_be_closed_is_delivered(tmp_path: Path) -> None:
+async def test_a_settled_payment_whose_row_cannot_be_closed_is_delivered_all_the_same(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle_delay_s = 0.2
         payment = home.buyer.pay()

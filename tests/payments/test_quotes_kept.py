@@ -136,7 +136,7 @@ async def test_what_was_quoted_is_sold_until_its_time_also_when_the_generator_di
 
 
 @in_loop
-async def test_bodies_that_nobody_can_pay_for_any_more_leave_the_memory(tmp_path: Path) -> None:
+async def test_bodies_that_can_be_paid_for_no_more_leave_the_memory(tmp_path: Path) -> None:
     async with gateway_app(tmp_path, vault=None, vault_max_age_seconds=86_400) as home:
         vault = FolderVault(tmp_path / "vault", Unsynced())
         vault.open()

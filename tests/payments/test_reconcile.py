@@ -162,10 +162,10 @@ class Rounds(Reconciler):
 
 @in_loop
 async def test_an_outage_of_the_ledger_is_one_line_and_not_one_each_second() -> None:
-    silent = LedgerUnavailable("the payments ledger does not answer")
+    outage = LedgerUnavailable("the payments ledger does not answer")
 
     with capture_logs() as logs, pytest.raises(asyncio.CancelledError):
-        await run_forever(Rounds(silent, silent, silent, None, silent), every_s=0)
+        await run_forever(Rounds(outage, outage, outage, None, outage), every_s=0)
 
     assert [line["event"] for line in logs] == ["unknown payments cannot be looked up"] * 2
 

@@ -41,7 +41,7 @@ class Postgres:
             os.kill(pid, number)
 
     @contextlib.contextmanager
-    def silent(self) -> Iterator[None]:
+    def hung(self) -> Iterator[None]:
         """Stop it within: the kernel takes what is sent to it, and nobody answers."""
         self.send(signal.SIGSTOP)
         try:

@@ -48,7 +48,7 @@ def counted(home: GatewayHarness, name: str) -> float | None:
 
 
 @in_loop
-async def test_a_refused_payment_that_landed_is_delivered_when_it_is_sent_again(
+async def test_a_refused_payment_that_landed_is_found_counted_and_delivered(
     tmp_path: Path,
 ) -> None:
     async with gateway_app(tmp_path) as home:
@@ -80,7 +80,7 @@ async def test_a_refusal_is_looked_at_until_its_payment_can_never_land_and_then_
 
 
 @in_loop
-async def test_without_an_indexer_the_second_look_watches_algod_from_the_intent_on(tmp_path: Path) -> None:
+async def test_without_an_indexer_the_recheck_watches_algod_from_the_intent_on(tmp_path: Path) -> None:
     async with gateway_app(tmp_path, indexer=False) as home:
         payment = await refused(home)
         for home.upstream.round in (5_400, PAST_LAST_VALID):
@@ -116,7 +116,7 @@ async def test_a_delivery_whose_payment_can_never_land_is_counted_and_stays_a_de
 
 
 @in_loop
-async def test_what_cannot_be_told_for_a_day_of_rounds_is_left(tmp_path: Path) -> None:
+async def test_what_cannot_be_known_for_a_day_of_rounds_is_left(tmp_path: Path) -> None:
     async with gateway_app(tmp_path, indexer=False) as home:
         payment = await refused(home)
         home.upstream.round += HORIZON_ROUNDS + 2_000
@@ -130,7 +130,7 @@ async def test_what_cannot_be_told_for_a_day_of_rounds_is_left(tmp_path: Path) -
 
 
 @in_loop
-async def test_a_clock_that_was_days_behind_ends_no_second_look(tmp_path: Path) -> None:
+async def test_a_clock_that_was_days_behind_ends_no_recheck(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         payment = await believed(home)
         home.clock.set_wall(2 * 86_400)
@@ -142,7 +142,7 @@ async def test_a_clock_that_was_days_behind_ends_no_second_look(tmp_path: Path) 
 
 
 @in_loop
-async def test_second_looks_come_seldom_and_later_each_time(tmp_path: Path) -> None:
+async def test_rechecks_come_seldom_and_later_each_time(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         await refused(home)
         home.clock.step(10)

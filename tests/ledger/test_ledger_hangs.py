@@ -25,7 +25,7 @@ from tests.support.clock import ManualClock
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop, until
 
 
-class Silence:
+class Hang:
     """Make statements of a ledger wait, as for a server that is stopped, until `end`."""
 
     def __init__(self, ledger: Ledger, beginning: str = "") -> None:
@@ -42,13 +42,13 @@ class Silence:
 
 
 @asynccontextmanager
-async def silent(home: GatewayHarness, beginning: str = "") -> AsyncIterator[Silence]:
+async def hung(home: GatewayHarness, beginning: str = "") -> AsyncIterator[Hang]:
     home.state.ledger.limit(0.05)
-    silence = Silence(home.state.ledger.ledger, beginning)
+    hang = Hang(home.state.ledger.ledger, beginning)
     try:
-        yield silence
+        yield hang
     finally:
-        silence.end()
+        hang.end()
         home.state.ledger.limit(WAIT_S)
 
 
@@ -57,8 +57,8 @@ def failures(registry: CollectorRegistry, kind: str) -> float | None:
 
 
 @in_loop
-async def test_a_payment_is_503_and_nothing_is_settled_while_the_ledger_is_silent(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home, silent(home):
+async def test_a_payment_is_503_and_nothing_is_settled_while_the_ledger_hangs(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home, hung(home):
         answers = await asyncio.gather(*(home.send(home.buyer.pay()) for _ in range(5)))
 
     assert [answer.status_code for answer in answers] == [503] * 5
@@ -67,10 +67,10 @@ async def test_a_payment_is_503_and_nothing_is_settled_while_the_ledger_is_silen
 
 
 @in_loop
-async def test_an_intent_that_is_written_late_is_never_settled_by_who_was_told_503(tmp_path: Path) -> None:
+async def test_an_intent_that_is_written_late_is_never_settled_by_who_got_503(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()
-        async with silent(home, "INSERT INTO payments"):
+        async with hung(home, "INSERT INTO payments"):
             refused = await home.send(payment)
         await until(lambda: not home.state.ledger._writes._stalled)
         late = await home.state.ledger.run(home.state.ledger.ledger.find, payment.txid)
@@ -83,14 +83,14 @@ async def test_an_intent_that_is_written_late_is_never_settled_by_who_was_told_5
 
 
 @in_loop
-async def test_a_payment_that_settled_is_delivered_when_the_ledger_falls_silent_meanwhile(tmp_path: Path) -> None:
+async def test_a_payment_that_settled_is_delivered_when_the_ledger_hangs_meanwhile(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle_delay_s = 0.1
         payment = home.buyer.pay()
         buying = asyncio.create_task(home.send(payment))
         await home.upstream.settling.wait()
 
-        async with silent(home):
+        async with hung(home):
             answer = await buying
             repeated = await home.send(payment)
         again = await home.send(payment)
@@ -101,15 +101,15 @@ async def test_a_payment_that_settled_is_delivered_when_the_ledger_falls_silent_
 
 
 @in_loop
-async def test_the_end_waits_for_no_silent_ledger(tmp_path: Path) -> None:
+async def test_the_end_waits_for_no_hung_ledger(tmp_path: Path) -> None:
     thread = LedgerThread(Ledger(tmp_path / "payments.sqlite3"))
     thread.limit(0.01)
-    silence = Silence(thread.ledger)
+    hang = Hang(thread.ledger)
     thread.delivered(INTENT.txid)
 
     with capture_logs() as logs:
         await thread.close()
-    silence.end()
+    hang.end()
 
     assert "left as after a kill" in logs[-1]["event"]
 
