@@ -27,13 +27,10 @@ docs/pages.md: beside, stands, tells, told
 generator/site: made up, nobody, tells, warm
 site/assets: beside, goes on, is no X, made up, nobody, stands, tells, told
 templates/pages: beside, is no X, made up, nobody, stands, tells, told
-tests/benchmarks: beside, first look, house, made up, nobody, second look, tells, the issue, told
 tests/buyer: made up
-tests/journeys: beside, goes on, is no X, nobody, stands, tells, told
-tests/outside: beside, goes on, is no X, made up, nobody, rules N, stands, tells, told
+tests/outside: made up
 tests/release: beside, is no X, nobody, tells, told
 tests/site: anew, is no X, made up, nobody, put once, stands, tells, told, warm
-tests/support: beside, nobody, silent, told, toy, world
 """
 
 
