@@ -1,6 +1,6 @@
 """A month of rounds with restarts and kills at random instants equals the same month without: record, log, site.
 
-Run: python -m tests.month [--days 30] [--seed 7] [--step 5]
+Run: python -m tests.support.month [--days 30] [--seed 7] [--step 5]
 
 Both months have the same prices, forecasts and ballots. In the broken one the process ends at random: before a tick,
 inside its transaction (at either question of the fence: nothing is committed), after it, while a release is written,
