@@ -119,7 +119,7 @@ def test_types_are_written_as_the_service_document_writes_them(schema: dict[str,
     assert type_name(schema) == text
 
 
-def test_a_field_tells_whether_it_may_be_absent_and_which_words_it_takes() -> None:
+def test_a_field_says_whether_it_may_be_absent_and_which_words_it_takes() -> None:
     schemas = {"A": {"properties": {"x": {"type": "string", "enum": ["up", "down"]}, "y": {}}, "required": ["x"]}}
 
     x, y = fields("A", schemas)
@@ -128,7 +128,7 @@ def test_a_field_tells_whether_it_may_be_absent_and_which_words_it_takes() -> No
     assert (y.required, y.type) == (False, "any")
 
 
-def test_an_installation_without_templates_is_told_in_one_line(tmp_path: Path) -> None:
+def test_an_installation_without_templates_is_named_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(PublishError, match="templates are missing"):
         Resources.locate(tmp_path / "generator")
 
@@ -141,7 +141,7 @@ def test_the_wheels_own_data_come_before_the_folders_around_it(tmp_path: Path) -
     assert Resources.locate(package) == Resources(package / "_data/templates", package / "_data/site")
 
 
-def test_words_of_a_shared_set_are_told_where_they_are_used() -> None:
+def test_words_of_a_shared_set_are_listed_where_they_are_used() -> None:
     schemas: dict[str, dict[str, Any]] = {
         "Status": {"type": "string", "enum": ["available", "degraded"]},
         "A": {

@@ -143,7 +143,7 @@ def crowd_words(ctx: TickContext) -> str:
     """Say in words how the live round was voted."""
     tally, simulated = ctx.arena.live_tally, ctx.arena.live_simulated_tally
     if not tally.total:
-        return "Nobody has voted in this round."
+        return "No one has voted in this round."
     words = f"{count(tally.total, 'vote')}: {_split(tally)}."
     if not simulated.total:
         return words
