@@ -13,10 +13,7 @@ from generator.lab.scores import Outcomes, RegimeScore
 
 _OVERLAP: Final = (1, 4)  # forecasts of 15 and of 60 minutes, one each quarter of an hour
 _DAY_MOMENTS: Final = 96  # quarters of an hour
-_MODELS: Final = (
-    "Every model on the same markets. In brackets: the ECE that a perfectly calibrated model with the same confidences "
-    "gets by chance, where the bars of one stay of its label come true as one."
-)
+_MODELS: Final = "Every model on the same markets."
 _ARENA: Final = (
     "Forecasts of the Arena against the causal base rate. In brackets: the ECE that a perfectly calibrated forecaster "
     "gets by chance, from every outcome for itself to all assets and overlapping hours as one; then the 95 % quantile of "
@@ -98,7 +95,7 @@ def _model(one: RegimeScore, *, driftless: bool) -> str:
     """Return the figures of one model on one family; without a true drift only how it moves and claims."""
     shown = ["-"] * 6
     if not driftless:
-        error = "-" if one.error is None or one.chance is None else f"{one.error:.3f} ({one.chance.mean:.3f})"
+        error = "-" if one.error is None else f"{one.error:.3f}"
         delay = "never" if one.delay_hours > 1e6 else f"{one.delay_hours:.1f}".replace("nan", "-")
         missed = f"{100 * one.missed:.0f}"
         shown = [f"{one.accuracy:.3f}", f"{one.stressed:.3f}", error, delay, missed, f"{one.false_a_day:.2f}"]
