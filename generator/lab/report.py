@@ -54,17 +54,14 @@ def tables(found: Evaluation, missing: Sequence[str] = ()) -> str:
 
 
 def _table(head: str, rows: Sequence[str]) -> list[str]:
-    """Return a Markdown table and an empty line."""
     return [f"| {head} |", "|---" * (head.count("|") + 1) + "|", *(f"| {row} |" for row in rows), ""]
 
 
 def _judged(name: str, value: str, bar: str, reached: bool | None) -> str:  # noqa: FBT001
-    """Return one row of the table of bars."""
     return f"{name} | {value} | {bar} | {'' if reached is None else 'yes' if reached else '**no**'}"
 
 
 def _simulated(found: Evaluation) -> list[Row]:
-    """Return the bars on simulated markets."""
     own = [found.scores[BRAIN][family] for family in REGIME_FAMILIES]
     accuracy, stressed, false = (
         float(np.mean([getattr(one, name) for one in own])) for name in ("accuracy", "stressed", "false_a_day")
@@ -103,7 +100,6 @@ def _model(one: RegimeScore, *, driftless: bool) -> str:
 
 
 def _forecasts(family: str, near: Outcomes, far: Outcomes) -> str:
-    """Return skill and calibration of the Arena on one family."""
     return f"{family} | {near.skill():+.3f} | {far.skill():+.3f} | {_error(near, 0)} | {_error(far, 1)}"
 
 
@@ -114,7 +110,6 @@ def _error(part: Outcomes, horizon: int) -> str:
 
 
 def _recorded(one: RecordedScore) -> str:
-    """Return the figures of one set of recorded candles."""
     shares = " / ".join(f"{100 * share:.0f}" for share in one.shares)
     fits, usual = (", ".join(f"{pair[which]:.3f}" for pair in one.fits) for which in (0, 1))
     skills = [
