@@ -1,4 +1,4 @@
-"""How the tests that draw their own examples run: the same examples each time, and a slow machine is no failure.
+"""How the tests that draw their own examples run: the same examples each time, and a slow machine fails none.
 
 `pytest --hypothesis-profile=search` looks for new ones.
 """

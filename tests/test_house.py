@@ -100,7 +100,7 @@ def _imported(module: str, *, at_once: bool) -> Iterator[str]:
 
 @cache
 def effects(module: str) -> frozenset[str]:
-    """Return what a module touches of the world."""
+    """Return what a module touches outside of itself."""
     return frozenset(_effects(module))
 
 

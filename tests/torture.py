@@ -96,14 +96,14 @@ def torture(  # noqa: PLR0917
             due = time.monotonic() + 1 / rate
             writer.publish()
             time.sleep(max(0.0, due - time.monotonic()))
-        told = [process.communicate(timeout=60)[0] for process in running]
+        found = [process.communicate(timeout=60)[0] for process in running]
     seen: Counter[str] = Counter()
-    for text in told:
+    for text in found:
         seen.update(json.loads(text))
-    return _told(seen, writer.number, seconds)
+    return _report(seen, writer.number, seconds)
 
 
-def _told(seen: Counter[str], releases: int, seconds: float) -> int:
+def _report(seen: Counter[str], releases: int, seconds: float) -> int:
     print(f"| {seconds:g} s | count |\n|---|---|")
     for name, count in (
         ("releases published", releases),
@@ -117,7 +117,7 @@ def _told(seen: Counter[str], releases: int, seconds: float) -> int:
 
 
 class Writer:
-    """Publish releases whose files can be told apart, and can be told to be whole."""
+    """Publish releases whose files differ, and show that they are whole."""
 
     def __init__(self, site: Path) -> None:
         self._releases = Releases(site)
@@ -208,8 +208,8 @@ class Reader:
             text = {"gzip": gzip.decompress, "br": brotli.decompress}.get(found.get("content-encoding", ""), bytes)(
                 sent
             )
-            told = json.loads(text)
-            whole = told.pop("sha256") == _digest(told) and told["path"] == path
+            body = json.loads(text)
+            whole = body.pop("sha256") == _digest(body) and body["path"] == path
         except (ValueError, KeyError, OSError, EOFError, brotli.error):
             whole = False
         if not whole:
@@ -217,7 +217,7 @@ class Reader:
             return False
         self._same(self.bodies, (path, found["etag"]), sent, "same ETag, other body")
         self._same(self.dates, (path, found["last-modified"]), text, "same Last-Modified, other body")
-        if told["made"] != generation - generation % PERIODS[path] and (pinned or path == STATUS):
+        if body["made"] != generation - generation % PERIODS[path] and (pinned or path == STATUS):
             self.counts["mixed sets through /g/"] += 1
             return False
         return True

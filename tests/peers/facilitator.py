@@ -55,8 +55,8 @@ class Signer:
 
     def simulate_group(self, group_bytes: list[bytes], network: str) -> None:
         group = SimulateRequestTransactionGroup(txns=[_signed(raw) for raw in group_bytes])
-        told: Any = self._node.simulate_transactions(SimulateRequest(txn_groups=[group], allow_empty_signatures=True))
-        failure = told["txn-groups"][0].get("failure-message")
+        answer: Any = self._node.simulate_transactions(SimulateRequest(txn_groups=[group], allow_empty_signatures=True))
+        failure = answer["txn-groups"][0].get("failure-message")
         if failure:
             raise RuntimeError(failure)
 
@@ -84,11 +84,11 @@ class Handler(BaseHTTPRequestHandler):
         judge: Callable[..., Any] = self.facilitator.settle if self.path == "/settle" else self.facilitator.verify
         try:
             payload = PaymentPayload.model_validate(asked["paymentPayload"])
-            told = judge(payload, PaymentRequirements.model_validate(asked["paymentRequirements"]))
+            verdict = judge(payload, PaymentRequirements.model_validate(asked["paymentRequirements"]))
         except Exception as error:  # noqa: BLE001  its errors become a 500, as in its examples
             self._answer(500, {"error": f"{type(error).__name__}: {error}"})
             return
-        self._answer(200, told.model_dump(by_alias=True, exclude_none=True))
+        self._answer(200, verdict.model_dump(by_alias=True, exclude_none=True))
 
     def _answer(self, status: int, content: Any) -> None:
         body = json.dumps(content).encode()

@@ -14,7 +14,7 @@ from generator.arena.values import Lesson, PredictionMade, Round, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Consensus, Prediction, RoundPhase
 from generator.record.memory import tables as t
-from generator.record.memory.rows import row_of_lesson, row_of_prediction, row_of_round
+from generator.record.memory.rows import row_of
 from generator.record.memory.store import Memory
 from tests.support.databases import url_in
 
@@ -33,11 +33,11 @@ def hours(since: str, until: str) -> range:
 def prediction(asset: str, start_ms: int, *, ended: bool = True, **other: Any) -> PredictionMade:
     place = start_ms // HOUR_MS + ASSETS.index(asset)
     void = place % 23 == 0
-    told: dict[str, Any] = {"start_price": 65_610.5 - place % 97}
+    found: dict[str, Any] = {"start_price": 65_610.5 - place % 97}
     if ended and void:
-        told = {"void_reason": "no tick in the minute after the start"}
+        found = {"void_reason": "no tick in the minute after the start"}
     elif ended:
-        told |= {"end_price": 65_592.1, "change_bps": -2.8, "outcome": WORDS[place % 3]}
+        found |= {"end_price": 65_592.1, "change_bps": -2.8, "outcome": WORDS[place % 3]}
     return PredictionMade(
         asset=asset,
         start_ms=start_ms,
@@ -48,13 +48,13 @@ def prediction(asset: str, start_ms: int, *, ended: bool = True, **other: Any) -
         band_bps=15.19,
         made_ms=start_ms - 300_000,
         previous=WORDS[1],
-        **{**told, **other},
+        **{**found, **other},
     )
 
 
 def game(start_ms: int, *, ended: bool = True) -> Round:
     at = datetime.fromtimestamp(start_ms / 1000, UTC)
-    told: dict[str, Any] = {"end_price": 65_592.1, "change_bps": -2.8, "outcome": Prediction.NEUTRAL} if ended else {}
+    found: dict[str, Any] = {"end_price": 65_592.1, "change_bps": -2.8, "outcome": Prediction.NEUTRAL} if ended else {}
     return Round(
         round_id=f"BTC-{at:%Y%m%d-%H%M%S}",
         asset="BTC",
@@ -73,7 +73,7 @@ def game(start_ms: int, *, ended: bool = True) -> Round:
         start_price=65_610.5,
         price_basis="venue_mid",
         simulated_crowd=True,
-        **told,
+        **found,
     )
 
 
@@ -102,15 +102,15 @@ def fill(memory: Memory, made: Sequence[PredictionMade], played: Sequence[Round]
     """Store predictions and rounds; ended rounds with votes and a lesson."""
     with memory._engine.begin() as connection:
         if made:
-            connection.execute(insert(t.predictions), [row_of_prediction(one) for one in made])
+            connection.execute(insert(t.predictions), [row_of(one) for one in made])
         if played:
-            connection.execute(insert(t.rounds), [row_of_round(one) for one in played])
+            connection.execute(insert(t.rounds), [row_of(one) for one in played])
         ended = [one for one in played if one.phase is RoundPhase.RESOLVED]
         if not ended:
             return
         votes = {"simulated": True, "bullish": 7, "bearish": 3, "neutral": 2}
         connection.execute(insert(t.tallies), [{"round_id": one.round_id, **votes} for one in ended])
-        connection.execute(insert(t.lessons), [row_of_lesson(lesson(one)) for one in ended])
+        connection.execute(insert(t.lessons), [row_of(lesson(one)) for one in ended])
 
 
 def opened(folder: Path) -> Iterator[Memory]:
