@@ -8,7 +8,7 @@ from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway.app.answers import ALLOWED_METHODS, PAID_HEADERS, VARY, preflight, problem
+from gateway.app.answers import ALLOWED_METHODS, PAID_HEADERS, VARY, preflight
 from gateway.app.state import GatewayState
 from gateway.errors import PaymentInvalid
 from gateway.payments.challenge import Challenge
@@ -164,15 +164,7 @@ class PaidEndpoint:
     def _problem(
         self, scope: Scope, status: int, detail: str, headers: dict[str, str] | None = None, **members: str
     ) -> ASGIApp:
-        return problem(
-            status,
-            detail,
-            instance=scope["path"],
-            project=self._state.project,
-            disclaimer=self._state.disclaimer,
-            headers={**VARY_HEADER, **(headers or {})},
-            **members,
-        )
+        return self._state.problem(scope["path"], status, detail, {**VARY_HEADER, **(headers or {})}, **members)
 
 
 def receipt_header(
