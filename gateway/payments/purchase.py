@@ -52,6 +52,7 @@ ASK_TIMEOUT_S: Final = 0.5
 MAX_REMEMBERED: Final = 8_192
 MAX_REMEMBERED_BYTES: Final = 16 * 1024 * 1024
 LEDGER_UNUSABLE: Final = "the payments ledger cannot be used right now; the same payment works later"
+NOTHING_TO_DELIVER: Final = "the payment is settled, and there is nothing to deliver yet; the same one works later"
 PENDING: Final = Decision(Action.PENDING)
 Admit = Callable[[], int | None]
 Step = Callable[[str], None]
@@ -369,7 +370,7 @@ class Purchases:
             elif decision.action is Action.CHOOSE_BODY:
                 chosen = await self._choose_body(payment, record)
                 if chosen is None:
-                    return Unavailable("the payment is settled, and there is nothing to deliver yet; send it later")
+                    return Unavailable(NOTHING_TO_DELIVER)
                 record = chosen
             elif decision.action is Action.SETTLE:
                 until = until or self._clock.monotonic() + self.leases.seconds
