@@ -273,7 +273,7 @@ class Readiness:
         """Answer 200 when a sale is possible, else 503 with every reason."""
         state = self._state
         vault = state.vault.current()
-        facts = {
+        facts: dict[str, Any] = {
             "generation": vault.generation if vault else None,
             "vault_age_seconds": _seconds(state.vault.age_s()),
             "facilitator_supported_age_seconds": _seconds(state.facilitator.supported.age_s()),

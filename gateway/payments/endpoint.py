@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import binascii
 import json
-from typing import Final
+from typing import Any, Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -162,7 +162,7 @@ class PaidEndpoint:
         return self._problem(scope, 503, detail, {"retry-after": str(retry_s)})
 
     def _problem(
-        self, scope: Scope, status: int, detail: str, headers: dict[str, str] | None = None, **members: str
+        self, scope: Scope, status: int, detail: str, headers: dict[str, str] | None = None, **members: Any
     ) -> ASGIApp:
         return self._state.problem(scope["path"], status, detail, {**VARY_HEADER, **(headers or {})}, **members)
 
