@@ -25,11 +25,11 @@ from gateway.wire.networks import DEVNET, MAINNET
 from generator.catalog.links import BUYER_PAGES
 from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS, Product
 from generator.catalog.text.answers import DISCLAIMER
+from generator.contract.main_brain import X402MainBrainPaidResponse
 from generator.contract.paid import PaidResponse
 from generator.contract.paid_atlas import IntelligenceLayer, X402AtlasPaidResponse
 from generator.contract.paid_human_report import HumanReport
-from generator.contract.paid_main_brain import X402MainBrainPaidResponse
-from generator.contract.paid_market_regime import X402PaidResponse
+from generator.contract.regime import X402PaidResponse
 from tests.support.buyer_pages import idle_state
 from tests.support.local_servers import devnet_at
 from tests.support.vaults import write_sample_vault
