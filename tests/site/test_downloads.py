@@ -80,12 +80,12 @@ def test_csv_and_json_lines_hold_the_same_values(memory: Memory) -> None:
     files = made(memory).files
 
     for name, fields in (("hourly", HOURLY_FIELDS), ("rounds", ROUND_FIELDS)):
-        rows, lines = (
+        rows, objects = (
             table(files[f"/track-record/{name}.csv"]),
             lines(files[f"/track-record/{name}.jsonl"]),
         )
-        assert len(rows) == len(lines) > 30
-        for row, one in zip(rows, lines, strict=True):
+        assert len(rows) == len(objects) > 30
+        for row, one in zip(rows, objects, strict=True):
             assert row == {column.name: written(value_at(one, column.keys)) for column in fields}
 
 

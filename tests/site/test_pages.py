@@ -176,7 +176,9 @@ def test_the_open_rounds_forecast_stays_hidden(pages: Pages) -> None:
     assert open_round is not None
     revealed = replace(open_round, confidence_percent=87.6, probabilities=(0.05, 0.074, 0.876))
 
-    html = pages.render(replace(base, ctx=replace(base.ctx, arena=replace(base.ctx.arena, open=revealed))))["/index.html"]
+    html = pages.render(replace(base, ctx=replace(base.ctx, arena=replace(base.ctx.arena, open=revealed))))[
+        "/index.html"
+    ]
 
     assert b"87.6" not in html
 

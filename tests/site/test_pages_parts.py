@@ -172,11 +172,11 @@ def test_the_rehearsal_is_named_apart_and_in_no_figure_of_the_record() -> None:
     due = tuple(replace(made, warm_up=place >= 10 * len(ASSETS)) for place, made in enumerate(predictions(20)))
     view = record_view(held, due, (), "Source: a test.")
 
-    assert view.hits + view.misses == sum(made.outcome is not None for made in due[: 10 * len(ASSETS)])
-    assert view.rehearsal is not None
-    assert [row[:2] for row in view.rehearsal.rows] == [("Hourly forecasts", "1,204"), ("Arena forecasts", "60")]
-    assert view.rehearsal.charts == ()  # the record has charts of its own
-    assert [row.rehearsed for row in view.grid] == [place >= 10 for place in range(20)]
+    assert view["hits"] + view["misses"] == sum(made.outcome is not None for made in due[: 10 * len(ASSETS)])
+    assert view["rehearsal"] is not None
+    assert [row[:2] for row in view["rehearsal"]["rows"]] == [("Hourly forecasts", "1,204"), ("Arena forecasts", "60")]
+    assert view["rehearsal"]["charts"] == ()  # the record has charts of its own
+    assert [row["rehearsed"] for row in view["grid"]] == [place >= 10 for place in range(20)]
 
 
 def test_before_anything_counts_the_rehearsal_alone_is_drawn() -> None:
@@ -184,10 +184,10 @@ def test_before_anything_counts_the_rehearsal_alone_is_drawn() -> None:
     held = replace(nothing, rehearsal=Rehearsal(arena().hourly_record, arena().arena_record))
     view = record_view(held, tuple(replace(made, warm_up=True) for made in predictions(20)), (), "Source: a test.")
 
-    assert view.number == "none yet"
-    assert view.rehearsal is not None
-    assert [chart.caption.name for chart in view.rehearsal.charts] == ["rehearsal-reliability", "rehearsal-curve"]
-    assert not any(section.charts for section in view.sections)
+    assert view["number"] == "none yet"
+    assert view["rehearsal"] is not None
+    assert [chart.caption.name for chart in view["rehearsal"]["charts"]] == ["rehearsal-reliability", "rehearsal-curve"]
+    assert not any(section["charts"] for section in view["sections"])
 
 
 def test_the_landing_page_says_one_change_of_a_day_in_cell_and_picture() -> None:
