@@ -116,11 +116,7 @@ def adopt(
     if settings.algod_url is None and settings.indexer_url is None:
         if devnet is None:
             raise GeneratorError("set EMI_INDEXER_URL or EMI_ALGOD_URL: the payment is looked up on the chain")
-<<<<<<< HEAD
-        # As `emi up` configures its gateway.
-=======
         # As `emi up` sets it for its gateway.
->>>>>>> main
         nodes = {"algod_url": f"{devnet}/algod", "indexer_url": f"{devnet}/indexer"}
         settings = settings.model_copy(update=nodes)
 
