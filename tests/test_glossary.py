@@ -23,18 +23,14 @@ EXEMPT = (GLOSSARY, ROOT / "tests" / "test_glossary.py")
 ALEMBIC_VERSIONS = "migrations/versions"
 # A line for each room: the retired words that it still holds. Delete what you renamed; add none.
 LEFT = """
-docs/feeds.md: anew, beside, put once
-docs/pages.md: beside, stands, tells, told
+docs/pages.md: stands, tells, told
 generator/site: made up, nobody, tells, warm
 site/assets: beside, goes on, is no X, made up, nobody, stands, tells, told
 templates/pages: beside, is no X, made up, nobody, stands, tells, told
-tests/benchmarks: beside, first look, house, made up, nobody, second look, tells, the issue, told
 tests/buyer: made up
-tests/journeys: beside, goes on, is no X, nobody, stands, tells, told
-tests/outside: beside, goes on, is no X, made up, nobody, rules N, stands, tells, told
+tests/outside: made up
 tests/release: beside, is no X, nobody, tells, told
 tests/site: anew, is no X, made up, nobody, put once, stands, tells, told, warm
-tests/support: beside, nobody, silent, told, toy, world
 """
 
 

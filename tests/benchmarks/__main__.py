@@ -1,4 +1,4 @@
-"""Print the figures of the house: readiness, one tick, resident memory. Run: python -m tests.benchmarks."""
+"""Print the figures of the service: readiness, one tick, resident memory. Run: python -m tests.benchmarks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TICKS = 40
 
 
 def main() -> None:
-    """Measure and print; every figure beside its bar."""
+    """Measure and print; every figure with its bar."""
     with tempfile.TemporaryDirectory() as folder:
         rows = [*_processes(Path(folder) / "up"), *asyncio.run(_ticks(Path(folder) / "ticks"))]
     print("| figure | measured | bar |\n|---|---|---|")

@@ -41,7 +41,7 @@ RUNS = 3
 
 
 def main() -> None:
-    """Measure and print; the bar of the issue is 5 s from files to counts on disk."""
+    """Measure and print; the bar is 5 s from files to counts on disk."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--ballots", type=int, default=10_000)
     count = options.parse_args().ballots
@@ -54,7 +54,7 @@ def main() -> None:
         folder = Path(name)
         show("judged: decoded, every rule, signature", timed(lambda: judged(files)), floor)
         rows = [row_of(file) for file in files]
-        show("told by an indexer: put back together, judged", timed(lambda: judged([*map(ballot_of, rows)])), floor)
+        show("from an indexer: put back together, judged", timed(lambda: judged([*map(ballot_of, rows)])), floor)
         lay_down(folder / "inbox", files)
         show("read from the inbox folder", timed(lambda: Inbox(folder / "inbox").read()), floor)
         counts = [in_memory(folder / f"memory-{run}", files) for run in range(RUNS)]
@@ -121,7 +121,7 @@ def judged(files: list[BallotFile]) -> None:
 
 
 def row_of(file: BallotFile) -> dict[str, Any]:
-    """Write a ballot as an indexer tells it."""
+    """Write a ballot as an indexer returns it."""
     envelope = unpack(base64.b64decode(file.data))
     fields = envelope["txn"]
     return {

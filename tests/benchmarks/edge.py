@@ -1,4 +1,4 @@
-"""Measure nginx with the whole recipe beside nginx serving bare files. Run: python -m tests.benchmarks.edge.
+"""Measure nginx with the whole recipe next to nginx serving bare files. Run: python -m tests.benchmarks.edge.
 
 Needs nginx with its brotli module, and wrk. All serve the very same file, with one worker. What counts is the CPU time
 of that worker for each request and not the clock, so that other work on the machine does not decide; the servers take

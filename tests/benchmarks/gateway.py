@@ -1,4 +1,4 @@
-"""Print the gateway's speed beside its peers', in one run on this machine. Run: python -m tests.benchmarks.gateway.
+"""Print the gateway's speed next to its peers', in one run on this machine. Run: python -m tests.benchmarks.gateway.
 
 What counts is requests per CPU-second of the server's own process, from /proc/<pid>/stat: it says little about the
 neighbours on the machine. OFFICIAL_PYTHON names an interpreter with x402-avm[avm,httpx,fastapi]==2.0.2 and uvicorn.
@@ -118,10 +118,10 @@ def measure(
     before = server.cpu_s()
     done = subprocess.run(words, cwd=REPOSITORY, capture_output=True, text=True, check=True, timeout=1_800)
     used = server.cpu_s() - before
-    told = json.loads(done.stdout)
-    if told["statuses"] != {str(expected): count}:
-        raise SystemExit(f"{server.origin} answered {told['statuses']}, expected {count} of {expected}")
-    return Run(count / used, told["waits"])
+    found = json.loads(done.stdout)
+    if found["statuses"] != {str(expected): count}:
+        raise SystemExit(f"{server.origin} answered {found['statuses']}, expected {count} of {expected}")
+    return Run(count / used, found["waits"])
 
 
 def best(server: Server, count: int, expected: int, folder: Path, payments: Sequence[str] | None = None) -> Run:
@@ -154,7 +154,7 @@ def gateway(folder: Path, outside: str, *, name: str = "state") -> Iterator[Serv
 
 
 @contextlib.contextmanager
-def beside(role: str, folder: Path, *arguments: str) -> Iterator[Server]:
+def next_to(role: str, folder: Path, *arguments: str) -> Iterator[Server]:
     """Run one of the servers of `gateway_servers`."""
     port = free_port(and_next=1)
     words = [sys.executable, "-m", "tests.benchmarks.gateway_servers", role, str(port), *arguments]
@@ -199,8 +199,8 @@ def official(folder: Path, outside: str) -> tuple[dict[str, Run], str]:
 def ours(folder: Path, outside: str) -> tuple[dict[str, Run], dict[str, Any], float]:
     """Measure the gateway: challenges, new purchases, replays, memory."""
     with gateway(folder, outside) as server:
-        told = challenge_of(server)
-        signer = Signer(told["accepted"])
+        found = challenge_of(server)
+        signer = Signer(found["accepted"])
         runs = {"challenge": best(server, CHALLENGES, 402, folder)}
         measure(server, 400, 200, folder, signer.sign(400))
         new = []
@@ -209,7 +209,7 @@ def ours(folder: Path, outside: str) -> tuple[dict[str, Run], dict[str, Any], fl
             new.append(measure(server, PURCHASES, 200, folder, payments))
         runs["purchase"] = sorted(new, key=lambda run: run.per_cpu_s)[ROUNDS // 2]
         runs["replay"] = best(server, 2 * PURCHASES, 200, folder, payments)
-        return runs, told, server.rss_mb()
+        return runs, found, server.rss_mb()
 
 
 def added_ms(folder: Path) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -218,7 +218,7 @@ def added_ms(folder: Path) -> tuple[tuple[float, float], tuple[float, float]]:
     Args:
         folder: where the ledger lies; one in memory shows what is left when no disk is waited for.
     """
-    with beside("slow", folder) as outside, gateway(folder, outside.origin, name="slow") as server:
+    with next_to("slow", folder) as outside, gateway(folder, outside.origin, name="slow") as server:
         signer = Signer(challenge_of(server)["accepted"])
         measure(server, 500, 200, folder, signer.sign(500), spread_s=FACILITATOR_S)
         run = measure(server, 6_000, 200, folder, signer.sign(6_000), spread_s=FACILITATOR_S)
@@ -233,7 +233,7 @@ def _beyond(run: Run) -> tuple[float, float]:
 
 def memory_mb(folder: Path, count: int) -> list[tuple[int, float]]:
     """Return resident memory as purchases go by."""
-    with beside("outside", folder) as outside, gateway(folder, outside.origin, name="long") as server:
+    with next_to("outside", folder) as outside, gateway(folder, outside.origin, name="long") as server:
         signer = Signer(challenge_of(server)["accepted"])
         rows = [(0, server.rss_mb())]
         for done in range(LONG_STEP, count + 1, LONG_STEP):
@@ -250,10 +250,10 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with beside("outside", folder) as outside:
-            runs, told, rss = ours(folder, outside.origin)
+        with next_to("outside", folder) as outside:
+            runs, found, rss = ours(folder, outside.origin)
             peers, why = ({}, "left out") if options.quick else official(folder, outside.origin)
-        plain = {} if options.quick else _plain(folder, told)
+        plain = {} if options.quick else _plain(folder, found)
         _print_table(runs, plain, peers, why)
         print(f"\nResident memory after {_bought():,} purchases: {rss:.0f} MB (bar 120 MB)")
         if not options.quick:
@@ -274,12 +274,12 @@ def _print_added(where: str, folder: Path) -> None:
     )
 
 
-def _plain(folder: Path, told: dict[str, Any]) -> dict[str, Run]:
+def _plain(folder: Path, found: dict[str, Any]) -> dict[str, Run]:
     answer = folder / "answer.json"
-    answer.write_text(json.dumps(told))
+    answer.write_text(json.dumps(found))
     runs = {}
     for role in ("starlette", "raw"):
-        with beside(role, folder, str(answer)) as server:
+        with next_to(role, folder, str(answer)) as server:
             runs[role] = best(server, CHALLENGES, 402, folder)
     return runs
 

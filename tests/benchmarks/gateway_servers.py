@@ -1,4 +1,4 @@
-"""Servers beside the gateway: its outside, and plain routes to compare with. Run: -m ...gateway_servers ROLE PORT."""
+"""Servers next to the gateway: its outside, and plain routes to compare with. Run: -m ...gateway_servers ROLE PORT."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ANSWERS: Final[dict[str, tuple[int, Any, float]]] = {
     "/supported": (200, SUPPORTED, 0.0),
     "/verify": (200, {"isValid": True, "payer": FEE_PAYER}, 0.02),
     "/settle": (200, {"success": True, "transaction": "T" * 52, "network": TESTNET.full, "payer": FEE_PAYER}, 0.2),
-    # What a gateway that adds nothing would take; tells what the machine adds by itself.
+    # What a gateway that adds nothing would take; shows what the machine adds by itself.
     "/api/x402-market-regime.php": (200, {}, 0.02 + 0.2),
     "/v2/status": (200, {"last-round": ROUND}, 0.0),
     "/health": (200, {"round": ROUND}, 0.0),
@@ -46,9 +46,9 @@ FACILITATOR_S: Final = 0.02 + 0.2
 
 
 def outside(*, slow: bool) -> ASGIApp:
-    """Make a facilitator, an algod and an indexer in one, which knows a transaction from the second look on.
+    """Make a facilitator, an algod and an indexer in one, which knows a transaction from the second query on.
 
-    The first look is the gateway's before it accepts a payment, the second the one after settle.
+    The first query is the gateway's before it accepts a payment, the second the one after settle.
     """
     ready = {path: (status, json.dumps(content).encode(), wait) for path, (status, content, wait) in ANSWERS.items()}
     missing = (404, b'{"message":"not found"}', 0.0)
@@ -109,10 +109,10 @@ def main() -> None:
     if role in {"outside", "slow"}:
         app = outside(slow=role == "slow")
     else:
-        told = json.loads(Path(sys.argv[3]).read_text())
-        headers = [(name.encode(), value.encode()) for name, value in told["headers"]]
-        body = told["body"].encode()
-        app = raw(402, headers, body) if role == "raw" else plain(told["path"], 402, headers, body)
+        stated = json.loads(Path(sys.argv[3]).read_text())
+        headers = [(name.encode(), value.encode()) for name, value in stated["headers"]]
+        body = stated["body"].encode()
+        app = raw(402, headers, body) if role == "raw" else plain(stated["path"], 402, headers, body)
     uvicorn.run(app, host="127.0.0.1", port=port, log_config=None, access_log=False, server_header=False)
 
 

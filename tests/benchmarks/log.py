@@ -149,9 +149,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--entries", type=int, default=1_000_000)
     parser.add_argument("--hours", type=int, default=8_760)
-    told = parser.parse_args()
-    large(told.entries)
-    year(told.hours)
+    found = parser.parse_args()
+    large(found.entries)
+    year(found.hours)
 
 
 if __name__ == "__main__":

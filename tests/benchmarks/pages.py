@@ -1,4 +1,4 @@
-"""How long a tick's pages take, beside the same pages rendered plainly. Run: python -m tests.benchmarks.pages.
+"""How long a tick's pages take, next to the same pages rendered plainly. Run: python -m tests.benchmarks.pages.
 
 Processor time of this process: one thread makes the pages, and what else the machine does is left out of it.
 """

@@ -1,4 +1,4 @@
-"""Print what publishing costs, and the preview server beside its peers. Run: python -m tests.benchmarks.publish.
+"""Print what publishing costs, and the preview server next to its peers. Run: python -m tests.benchmarks.publish.
 
 Publishing is measured from the bytes in hand to the moved pointer, on tmpfs: packing what changed, the check of every
 byte, the vault, the site. Servers are measured in requests per CPU-second of their own process, all in one run.
@@ -45,7 +45,7 @@ Seconds = tuple[float, float]  # by the wall, and of CPU over all threads
 
 
 def main() -> None:
-    """Measure and print; every figure beside its bar."""
+    """Measure and print; every figure with its bar."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--only", choices=["publish", "preview"])
     only = options.parse_args().only
@@ -143,7 +143,7 @@ def _changed(ticks: Sequence[Mapping[str, bytes]]) -> int:
 
 
 def _thousand(folder: Path, plain: Mapping[str, bytes], lasts: Collection[str]) -> list[Row]:
-    """Publish ticks of a made-up market of many assets, in which every body changes."""
+    """Publish ticks of a simulated market of many assets, in which every body changes."""
     names = [f"A{number:04d}" for number in range(MANY)]
     known = {*JSON_FILES, *map(reasoning_path, names)}
     site, vault, variants, checker = (
@@ -241,14 +241,14 @@ def _preview(folder: Path, plain: Mapping[str, bytes]) -> list[Row]:
     site.open()
     site.publish("000000000001", files, time.time())
     port = free_port()
-    nobody = "http://127.0.0.1:9"  # what is asked of a facilitator is not measured here
+    unused = "http://127.0.0.1:9"  # what is asked of a facilitator is not measured here
     settings = {"EMI_STATE_DIR": str(folder), "EMI_PORT": str(port), "EMI_NETWORK": "testnet"}
-    settings |= dict.fromkeys(("EMI_FACILITATOR_URL", "EMI_ALGOD_URL", "EMI_INDEXER_URL"), nobody)
+    settings |= dict.fromkeys(("EMI_FACILITATOR_URL", "EMI_ALGOD_URL", "EMI_INDEXER_URL"), unused)
     words = [sys.executable, "-m", "generator.cli", "gateway", "--preview"]
     with contextlib.ExitStack() as stack:
         ours = stack.enter_context(serving(words, port, folder, FREE, **settings))
-        plain_route = stack.enter_context(_beside("plain", folder))
-        static = stack.enter_context(_beside("static", folder))
+        plain_route = stack.enter_context(_server("plain", folder))
+        static = stack.enter_context(_server("static", folder))
         rates = _rates(
             {
                 "preview": ours.origin + FREE,
@@ -287,7 +287,7 @@ def _rates(urls: Mapping[str, str], servers: Mapping[str, Server]) -> dict[str, 
 
 
 @contextlib.contextmanager
-def _beside(role: str, folder: Path) -> Iterator[Server]:
+def _server(role: str, folder: Path) -> Iterator[Server]:
     port = free_port()
     words = [
         sys.executable,

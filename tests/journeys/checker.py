@@ -1,6 +1,6 @@
 """A black-box checker of one origin: python -m tests.journeys.checker --url ORIGIN [--name nginx].
 
-It knows the contract and nothing of the server behind. What an edge is known not to do stands in `CANNOT`, is tried
+It knows the contract and nothing of the server behind. What an edge is known not to do is in `CANNOT`, is tried
 all the same and printed as such; an edge that then can is a failure too, so that the table stays true.
 """
 
@@ -87,7 +87,7 @@ def run(
         A row for every check, none left out.
 
     Raises:
-        ValueError: a name of `only` or of the table is no check's.
+        ValueError: a name of `only` or of the table is not a check.
     """
     known = {one.name for one in CHECKS}
     if not known >= {*only, *CANNOT.get(name, {})}:
@@ -160,7 +160,7 @@ def text(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Check the origin that the command line names; exit code 1 when something does not hold, 2 when nobody answers."""
+    """Check the origin that the command line names; exit code 1 when something does not hold, 2 when no one answers."""
     parser = argparse.ArgumentParser(prog="python -m tests.journeys.checker", description=__doc__)
     parser.add_argument("--url", help="origin to check, e.g. http://127.0.0.1:8402")
     parser.add_argument("--name", default="", help=f"whose exceptions hold: {', '.join(CANNOT)}; none by default")

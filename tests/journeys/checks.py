@@ -110,14 +110,14 @@ def tokens(value: str) -> set[str]:
 
 
 def status_is(answer: Answer, wanted: int | Iterable[int], what: str) -> Iterator[str]:
-    """Tell if the status is another."""
+    """Say whether the status is another."""
     allowed = {wanted} if isinstance(wanted, int) else set(wanted)
     if answer.status not in allowed:
         yield f"{what}: {answer.status} instead of {' or '.join(map(str, sorted(allowed)))}"
 
 
 def header_is(answer: Answer, name: str, wanted: str, what: str) -> Iterator[str]:
-    """Tell if a header is missing, another, or there twice."""
+    """Say whether a header is missing, another, or there twice."""
     if answer.all(name) != [wanted]:
         yield f"{what}: {name} {answer.all(name)} instead of {wanted!r}"
 
@@ -144,7 +144,7 @@ def _unbrotli(coding: str, body: bytes) -> bytes:
 
 
 def same_file(answer: Answer, plain: Answer, what: str) -> Iterator[str]:
-    """Tell if an answer is not the file whose plain form is given."""
+    """Say whether an answer is not the file whose plain form is given."""
     yield from status_is(answer, 200, what)
     try:
         if answer.status == 200 and decoded(answer) != plain.body:
@@ -154,7 +154,7 @@ def same_file(answer: Answer, plain: Answer, what: str) -> Iterator[str]:
 
 
 def open_to_all(answer: Answer, what: str) -> Iterator[str]:
-    """Tell if another origin's script may not read the answer, or misses the payment headers."""
+    """Say whether another origin's script may not read the answer, or misses the payment headers."""
     yield from header_is(answer, "access-control-allow-origin", "*", what)
     wanted = EXPOSED | ({"x-generation"} if answer.get("x-generation") else set())
     if not tokens(answer.get("access-control-expose-headers")) >= wanted:
@@ -162,7 +162,7 @@ def open_to_all(answer: Answer, what: str) -> Iterator[str]:
 
 
 def guarded(answer: Answer, what: str) -> Iterator[str]:
-    """Tell if a security header is missing."""
+    """Say whether a security header is missing."""
     yield from header_is(answer, "x-content-type-options", "nosniff", what)
     yield from header_is(answer, "referrer-policy", "no-referrer", what)
     policy = answer.all("content-security-policy")
@@ -171,11 +171,11 @@ def guarded(answer: Answer, what: str) -> Iterator[str]:
     if answer.all("set-cookie"):
         yield f"{what}: sets a cookie"
     if any(sign.isdigit() for sign in answer.get("server")):
-        yield f"{what}: tells its version: {answer.get('server')}"
+        yield f"{what}: states its version: {answer.get('server')}"
 
 
 def is_problem(answer: Answer, status: int | Iterable[int], what: str) -> Iterator[str]:
-    """Tell if an answer is not a problem document of this status that nobody stores."""
+    """Say whether an answer is not a problem document of this status that no one stores."""
     yield from status_is(answer, status, what)
     if not answer.get("content-type").startswith("application/problem+json"):
         yield f"{what}: {answer.status} as {answer.get('content-type') or 'nothing'}"

@@ -36,7 +36,7 @@ from tests.journeys.checks import (
 from tests.journeys.wire import Answer
 
 OTHER_METHODS: Final = ("POST", "PUT", "DELETE", "PATCH", "TRACE")
-# Nobody's coding, all codings refused, one refused, the weight that means never.
+# An unknown coding, all codings refused, one refused, the weight that means never.
 NEVER: Final = (
     ("br;q=0, gzip;q=0", "br gzip"),
     ("br;q=0.000", "br gzip"),
@@ -111,9 +111,9 @@ def head(site: Site) -> Iterator[str]:
         for coding in ENCODINGS:
             asked = {"Accept-Encoding": coding}
             got, answer = site.origin.get(path, asked), site.origin.ask("HEAD", path, asked)
-            wanted, told = (sorted(pair for pair in one.headers if pair[0] not in volatile) for one in (got, answer))
-            if answer.status != got.status or told != wanted or answer.body:
-                yield f"{path} {coding}: {answer.status} with {set(wanted) ^ set(told)}"
+            wanted, stated = (sorted(pair for pair in one.headers if pair[0] not in volatile) for one in (got, answer))
+            if answer.status != got.status or stated != wanted or answer.body:
+                yield f"{path} {coding}: {answer.status} with {set(wanted) ^ set(stated)}"
 
 
 @check(FILES, "OPTIONS: 204, GET, HEAD and the payment headers are allowed")
@@ -246,7 +246,7 @@ def tag_before_date(site: Site) -> Iterator[str]:
 
 
 @check(CONDITIONS, "the ETag with an older date: 304, the date is not asked")
-def tag_beside_old_date(site: Site) -> Iterator[str]:
+def tag_with_old_date(site: Site) -> Iterator[str]:
     asked = {"If-None-Match": site.plain().get("etag"), "If-Modified-Since": formatdate(0, usegmt=True)}
     yield from _not_modified(site.origin.get(ONE, asked), site.plain(), ONE)
 

@@ -30,7 +30,7 @@ from tests.journeys.wire import Answer
 
 PAID_VARY: Final = {"payment-signature", "x-payment"}
 BUYER: Final = "/x402-buyer/"
-# What is no request at all: no Host, an escape that is none, a NUL, a name with a space, words, nobody's method.
+# What is not a request: no Host, an escape that is none, a NUL, a name with a space, words, an unknown method.
 NO_REQUEST: Final = (
     b"GET / HTTP/1.1\r\n\r\n",
     b"GET /%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
@@ -255,11 +255,11 @@ def _whole(answer: Answer, what: str) -> Iterator[str]:
     if answer.status != 402:
         return
     try:
-        told = json.loads(base64.b64decode(answer.get("payment-required"), validate=True))
+        found = json.loads(base64.b64decode(answer.get("payment-required"), validate=True))
     except ValueError:
         yield f"{what}: PAYMENT-REQUIRED cannot be read: {answer.get('payment-required')[:40]!r}"
         return
     body = json.loads(answer.body)
     for name in ("x402Version", "error", "resource", "accepts"):
-        if not told.get(name) or told[name] != body.get(name):
+        if not found.get(name) or found[name] != body.get(name):
             yield f"{what}: {name} differs between header and body"

@@ -100,10 +100,10 @@ def caddy(folder: Path, site: Path, gateway: str = NOWHERE) -> Iterator[Edge]:
     recipe = (RECIPES / "caddy" / "Caddyfile").read_text()
     # The one change: tests listen on loopback.
     (folder / "Caddyfile").write_text(rendered(recipe, {"\tadmin off\n": "\tadmin off\n\tdefault_bind 127.0.0.1\n"}))
-    told = {"SITE_ADDRESS": f"http://:{port}", "SITE_DIR": str(site), "GATEWAY": gateway, "PROJECT": PROJECT}
+    found = {"SITE_ADDRESS": f"http://:{port}", "SITE_DIR": str(site), "GATEWAY": gateway, "PROJECT": PROJECT}
     homes = {name: str(folder) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
     command = [program("caddy") or "caddy", "run", "--config", "Caddyfile", "--adapter", "caddyfile"]
-    with _running(command, folder, port, told | homes) as edge:
+    with _running(command, folder, port, found | homes) as edge:
         yield edge
 
 
@@ -121,10 +121,10 @@ def rendered(recipe: str, words: Mapping[str, str]) -> str:
 
 
 @contextlib.contextmanager
-def _running(command: Sequence[str], folder: Path, port: int, told: Mapping[str, str]) -> Iterator[Edge]:
+def _running(command: Sequence[str], folder: Path, port: int, found: Mapping[str, str]) -> Iterator[Edge]:
     log = folder / "log"
     with (folder / "output").open("wb") as output:
-        process = subprocess.Popen(command, cwd=folder, env={**os.environ, **told}, stdout=output, stderr=output)
+        process = subprocess.Popen(command, cwd=folder, env={**os.environ, **found}, stdout=output, stderr=output)
         try:
             _wait(process, port, folder)
             yield Edge(f"http://127.0.0.1:{port}", process, log)

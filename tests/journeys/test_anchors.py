@@ -99,9 +99,9 @@ def test_an_anchor_is_confirmed_and_verify_says_by_when_and_by_whom(keeper: Keep
     size = int(keeper.said.split(" ", 1)[0])
     assert size > 0
     assert code == 0, said
-    told = re.search(r"anchored: the first (\d+) entries were there by (\S+), by account (\S+)", said)
-    assert told is not None, said
-    assert (int(told[1]), told[3]) == (size, account)
+    stated = re.search(r"anchored: the first (\d+) entries were there by (\S+), by account (\S+)", said)
+    assert stated is not None, said
+    assert (int(stated[1]), stated[3]) == (size, account)
 
 
 def test_whoever_looks_the_block_up_finds_the_same_head(keeper: Keeper) -> None:

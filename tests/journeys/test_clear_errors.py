@@ -61,19 +61,19 @@ def test_an_unreadable_data_folder_is_one_line(tmp_path: Path) -> None:
 def test_a_corrupt_memory_is_one_line_and_left_alone(tmp_path: Path) -> None:
     state = tmp_path / "emi-state"
     state.mkdir()
-    (state / "memory.sqlite3").write_bytes(b"this is no database" * 100)
+    (state / "memory.sqlite3").write_bytes(b"this is not a database" * 100)
 
     done = emi_here("tick", cwd=tmp_path)
 
     assert done.returncode == 1
     assert "memory.sqlite3" in one_line(done.stderr)
-    assert (state / "memory.sqlite3").read_bytes() == b"this is no database" * 100
+    assert (state / "memory.sqlite3").read_bytes() == b"this is not a database" * 100
 
 
 def test_a_corrupt_payments_ledger_is_one_line_and_left_alone(tmp_path: Path) -> None:
     state = tmp_path / "emi-state"
     state.mkdir()
-    (state / "payments.sqlite3").write_bytes(b"this is no database" * 100)
+    (state / "payments.sqlite3").write_bytes(b"this is not a database" * 100)
 
     done = emi_here(
         "gateway", cwd=tmp_path, EMI_FACILITATOR_URL="http://127.0.0.1:9", EMI_ALGOD_URL="http://127.0.0.1:9"
@@ -81,7 +81,7 @@ def test_a_corrupt_payments_ledger_is_one_line_and_left_alone(tmp_path: Path) ->
 
     assert done.returncode == 1
     assert "payments.sqlite3" in done.stderr
-    assert (state / "payments.sqlite3").read_bytes() == b"this is no database" * 100
+    assert (state / "payments.sqlite3").read_bytes() == b"this is not a database" * 100
 
 
 @pytest.mark.parametrize("command", ["tick", "up"])
@@ -133,7 +133,7 @@ def test_every_command_has_help_with_an_example(tmp_path: Path, command: str) ->
         (["tick"], {"EMI_BASE_URL": "https://user:sekrit@example.org"}, "credentials do not belong"),
         (["tick"], {"EMI_BASE_URL": "http://127.0.0.1:8402/some/path"}, "must be an origin"),
         (["tick"], {"EMI_CONTACT": "not a url"}, "EMI_CONTACT is 'not a url'"),
-        (["doctor"], {"EMI_PAY_TO": "nobody"}, "EMI_PAY_TO"),
+        (["doctor"], {"EMI_PAY_TO": "someone"}, "EMI_PAY_TO"),
     ],
 )
 def test_what_cannot_be_is_one_line(tmp_path: Path, arguments: list[str], settings: dict[str, Any], said: str) -> None:

@@ -126,13 +126,13 @@ def test_every_discovery_file_and_page_is_there(up: Running, path: str) -> None:
 def test_openapi_in_yaml_equals_the_json(up: Running, openapi: Any) -> None:
     release = f"{up.origin}/g/{get(up.origin + '/openapi.json')[1]['x-generation']}"  # both of one release
 
-    told = YAML(typ="safe").load(get(f"{release}/openapi.yaml")[2].decode())
+    stated = YAML(typ="safe").load(get(f"{release}/openapi.yaml")[2].decode())
 
-    assert told == json.loads(get(f"{release}/openapi.json")[2])
-    assert set(told["paths"]) == set(openapi["paths"])
+    assert stated == json.loads(get(f"{release}/openapi.json")[2])
+    assert set(stated["paths"]) == set(openapi["paths"])
 
 
-def test_a_64_kib_header_is_431_and_the_service_goes_on(up: Running) -> None:
+def test_a_64_kib_header_is_431_and_the_service_keeps_running(up: Running) -> None:
     status, headers, body = get(up.origin + PRODUCTS[0].path, {"PAYMENT-SIGNATURE": "A" * 65_536})
 
     assert status == 431

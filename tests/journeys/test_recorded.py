@@ -1,4 +1,4 @@
-"""The main job on recorded, real market data; needs the recordings beside the project."""
+"""The main job on recorded, real market data; needs the recordings next to the project."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from generator.catalog.endpoints import ENDPOINTS
 from tests.support.processes import emi, emi_here
 
 MARKET_DATA = Path(__file__).parents[3] / "shared" / "market-data"
-pytestmark = pytest.mark.skipif(not MARKET_DATA.is_dir(), reason="the recorded market data is not beside the project")
+pytestmark = pytest.mark.skipif(not MARKET_DATA.is_dir(), reason="the recorded market data is not next to the project")
 
 
 def body(folder: Path, path: str) -> Any:

@@ -1,4 +1,4 @@
-"""A state folder of an earlier version goes on: its record, payments and signed log are kept (tests/support/states)."""
+"""A state folder of an earlier version keeps working: its record, payments and signed log are kept (tests/support/states)."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_tick_keeps_every_round_lesson_prediction_and_payment(state: Path) -> 
     assert "ballots counted again: 2" in verified.stdout
 
 
-def test_an_old_payment_gets_its_bytes_again_and_nobody_is_asked(state: Path) -> None:
+def test_an_old_payment_gets_its_bytes_again_without_any_request(state: Path) -> None:
     bought = json.loads((state / "bought.json").read_text())
     assert {one["path"] for one in bought} == {"/api/x402-market-regime.php", "/api/x402-atlas.php"}
 

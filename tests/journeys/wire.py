@@ -1,4 +1,4 @@
-"""A client that sends exactly what it is told, byte for byte: no path is tidied, nothing is decoded or followed."""
+"""A client that sends exactly what it is given, byte for byte: no path is tidied, nothing is decoded or followed."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ class Origin:
         """Send one request.
 
         Args:
-            method: as it goes on the wire.
+            method: as it is on the wire.
             target: path and query, not changed in any way.
-            headers: beside Host and Connection; a Host given here replaces ours.
+            headers: besides Host and Connection; a Host given here replaces ours.
             body: sent with Content-Length; None sends neither.
 
         Raises:

@@ -126,7 +126,7 @@ for (const [method, answer] of Object.entries({
 })) {
   addEventListener(`arc0027:${method}:request`, async (event) => {
     const { id, params } = event.detail;
-    const reply = (told) => dispatchEvent(new CustomEvent(`arc0027:${method}:response`, { detail: JSON.stringify({ id: "r", requestId: id, ...told }) }));
+    const reply = (reply_) => dispatchEvent(new CustomEvent(`arc0027:${method}:response`, { detail: JSON.stringify({ id: "r", requestId: id, ...reply_ }) }));
     reply({ result: "of somebody else's request", requestId: "other" });
     try { reply({ result: await answer(params) }); } catch (error) { reply({ error }); }
   });

@@ -74,9 +74,9 @@ class Market:
         """Buy with an official client that must not fail."""
         done = self.run_buyer(language, facilitator, product, key, form)
         assert done.returncode == 0, done.stderr[-2_000:]
-        told = json.loads(done.stdout)
-        receipt = json.loads(base64.b64decode(told["receipt"])) if told["receipt"] else {}
-        return Bought(told["status"], receipt, json.loads(told["body"]))
+        found = json.loads(done.stdout)
+        receipt = json.loads(base64.b64decode(found["receipt"])) if found["receipt"] else {}
+        return Bought(found["status"], receipt, json.loads(found["body"]))
 
 
 def need(*names: str) -> None:

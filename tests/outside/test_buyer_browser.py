@@ -162,7 +162,7 @@ def test_a_payment_whose_answer_expired_is_shown_as_settled_not_to_be_paid_again
     assert (kept["status"], kept["header"], len(sent.headers)) == ("settled", "", 1)
 
 
-def test_opening_the_page_asks_for_no_challenge_and_nobody_else(shop: Shop, context: BrowserContext) -> None:
+def test_opening_the_page_asks_for_no_challenge_and_no_one_else(shop: Shop, context: BrowserContext) -> None:
     page = context.new_page()
     asked: list[str] = []
     complaints: list[str] = []
@@ -189,7 +189,7 @@ def test_opening_the_page_asks_for_no_challenge_and_nobody_else(shop: Shop, cont
         (5, "too-little", "has 0.000005 USDC"),
     ],
 )
-def test_an_account_that_cannot_pay_is_told_why_before_the_wallet_is_asked(
+def test_an_account_that_cannot_pay_learns_why_before_the_wallet_is_asked(
     shop: Shop, context: BrowserContext, holds: Any, state: str, words: str
 ) -> None:
     wallet = Wallet(shop, None, funded=False) if holds == "nothing" else Wallet(shop, holds)
@@ -198,9 +198,9 @@ def test_an_account_that_cannot_pay_is_told_why_before_the_wallet_is_asked(
 
     pay(page)
 
-    told = until(page, state)
-    assert words in told
-    assert "Nothing was paid." in told
+    stated = until(page, state)
+    assert words in stated
+    assert "Nothing was paid." in stated
     assert wallet.signed == 0
 
 
@@ -223,9 +223,9 @@ def test_what_a_wallet_refuses_has_its_own_words_and_pays_nothing(
 
     pay(page)
 
-    told = until(page, state)
-    assert words in told
-    assert "Nothing was paid." in told
+    stated = until(page, state)
+    assert words in stated
+    assert "Nothing was paid." in stated
     assert (sent.headers, wallet.spent()) == ([], 0)
     expect(page.locator("#pay")).to_be_enabled()
 
@@ -264,9 +264,9 @@ def test_a_signature_that_is_none_is_refused_by_the_service_in_its_own_words(
 
     pay(page)
 
-    told = until(page, "refused")
-    assert "signature invalid" in told
-    assert "Nothing was paid." in told
+    stated = until(page, "refused")
+    assert "signature invalid" in stated
+    assert "Nothing was paid." in stated
     assert wallet.spent() == 0
 
 
@@ -279,7 +279,7 @@ def test_a_signature_that_is_none_is_refused_by_the_service_in_its_own_words(
         ("payment_already_on_chain", "on-chain", "Do not pay again"),
     ],
 )
-def test_a_refusal_after_sending_is_told_by_its_reason_and_is_final(
+def test_a_refusal_after_sending_is_shown_by_its_reason_and_is_final(
     shop: Shop, context: BrowserContext, reason: str, state: str, words: str
 ) -> None:
     wallet = Wallet(shop)
@@ -289,9 +289,9 @@ def test_a_refusal_after_sending_is_told_by_its_reason_and_is_final(
 
     pay(page)
 
-    told = until(page, state)
-    assert words in told
-    assert ("Nothing was paid." in told) == (state != "on-chain")
+    stated = until(page, state)
+    assert words in stated
+    assert ("Nothing was paid." in stated) == (state != "on-chain")
     page.reload()
     page.wait_for_timeout(500)
     assert len(sent.headers) == 1
@@ -346,12 +346,12 @@ def test_a_changed_price_is_shown_and_has_to_be_agreed_to_with_a_second_press(
     page.evaluate("document.getElementById('price').textContent = '0.09 USDC'")
 
     pay(page)
-    told = until(page, "price-changed")
+    stated = until(page, "price-changed")
     assert wallet.signed == 0
     page.click("#pay")
     until(page, "settled")
 
-    assert "The price is now 0.10 USDC; it was 0.09 USDC." in told
+    assert "The price is now 0.10 USDC; it was 0.09 USDC." in stated
     assert page.inner_text("#price") == "0.10 USDC"
     assert wallet.transfers() == 1
 
@@ -381,7 +381,7 @@ def test_other_terms_than_the_page_shows_are_never_paid(shop: Shop, context: Bro
     assert wallet.signed == 0
 
 
-def test_nothing_for_sale_and_a_check_that_fails_are_told_with_the_reason(shop: Shop, context: BrowserContext) -> None:
+def test_nothing_for_sale_and_a_check_that_fails_are_shown_with_the_reason(shop: Shop, context: BrowserContext) -> None:
     page = opened(context, shop)
     page.route(f"**{REPORT}", lambda route: route.fulfill(status=503, json={"detail": "The data is too old to sell."}))
     page.click("#pay")
@@ -394,7 +394,7 @@ def test_nothing_for_sale_and_a_check_that_fails_are_told_with_the_reason(shop: 
     assert "too old to sell" in closed
 
 
-def test_offline_before_paying_is_told_and_pays_nothing(shop: Shop, context: BrowserContext) -> None:
+def test_offline_before_paying_is_shown_and_pays_nothing(shop: Shop, context: BrowserContext) -> None:
     wallet = Wallet(shop)
     with_wallet(context, wallet)
     page = opened(context, shop)
@@ -402,9 +402,9 @@ def test_offline_before_paying_is_told_and_pays_nothing(shop: Shop, context: Bro
 
     pay(page)
 
-    told = until(page, "offline")
-    assert "You are offline." in told
-    assert "Nothing was paid." in told
+    stated = until(page, "offline")
+    assert "You are offline." in stated
+    assert "Nothing was paid." in stated
     assert wallet.signed == 0
 
 
@@ -421,11 +421,11 @@ def test_offline_while_paying_keeps_the_payment_and_sends_the_same_one_later(
     context.set_offline(True)
     page.evaluate("globalThis.letSign()")
 
-    told = until(page, "offline-paying")
+    stated = until(page, "offline-paying")
     context.set_offline(False)
     until(page, "settled")
 
-    assert "Nothing new is signed." in told
+    assert "Nothing new is signed." in stated
     assert (len(set(sent.headers)), wallet.signed, wallet.transfers()) == (1, 1, 1)
 
 
@@ -438,10 +438,10 @@ def test_an_unknown_outcome_is_asked_again_with_the_same_payment_until_it_is_kno
     page = opened(context, shop)
 
     pay(page)
-    told = until(page, "unknown")
+    stated = until(page, "unknown")
     until(page, "settled")
 
-    assert "Whether the payment settled is not known yet." in told
+    assert "Whether the payment settled is not known yet." in stated
     assert (len(sent.headers), len(set(sent.headers))) == (4, 1)
     assert (wallet.signed, wallet.transfers()) == (1, 1)
 
@@ -581,13 +581,13 @@ def test_two_tabs_pay_once_and_the_one_that_waited_shows_it_too(shop: Shop, cont
     first.wait_for_function("globalThis.letSign !== undefined")
 
     pay(second)
-    told = until(second, "other-tab")
+    stated = until(second, "other-tab")
     first.evaluate("globalThis.letSign()")
     until(first, "settled")
     expect(second.locator("#saved-list button")).to_have_text("Open")
     second.click("#pay")
 
-    assert "nothing is paid twice" in told
+    assert "nothing is paid twice" in stated
     assert "nothing was paid again" in until(second, "owned")
     assert wallet.transfers() == 1
 
@@ -768,14 +768,14 @@ def test_paper_holds_the_report_and_its_receipt_and_no_buttons(shop: Shop, conte
     assert page.pdf(format="A4").startswith(b"%PDF-")
 
 
-def test_without_script_the_terms_are_read_and_the_shell_is_told(shop: Shop, browser: Browser) -> None:
+def test_without_script_the_terms_are_read_and_the_shell_is_shown(shop: Shop, browser: Browser) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = opened(context, shop)
 
     text = page.inner_text("main")
 
-    for told in ("0.10 USDC", "The button needs JavaScript", "emi buy atlas-human-report", "Payee", "SHA-256"):
-        assert told in text
+    for stated in ("0.10 USDC", "The button needs JavaScript", "emi buy atlas-human-report", "Payee", "SHA-256"):
+        assert stated in text
     assert not page.locator("#pay").is_visible()
     context.close()
 

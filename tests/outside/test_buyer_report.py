@@ -60,17 +60,17 @@ def test_the_sample_shows_every_chart_with_title_description_source_and_table(pa
     expect(page.locator("#sample-report figure.chart")).to_have_count(CHARTS)
 
     for figure in page.locator("#sample-report figure.chart").all():
-        told = figure.locator("figcaption").inner_text()
+        stated = figure.locator("figcaption").inner_text()
         ids = (figure.locator("svg").get_attribute("aria-labelledby") or "").split()
         named = [page.locator(f"#{one}") for one in ids]
         assert [one.count() for one in named] == [1, 1]
-        assert named[0].text_content() == told
+        assert named[0].text_content() == stated
         assert figure.locator("p.source").inner_text().startswith("Source: ")
         figure.locator("summary").click()
         assert figure.locator("tbody tr").count() > 0
 
 
-def test_a_chart_of_the_report_tells_its_number_to_a_pointer(page: Page) -> None:
+def test_a_chart_of_the_report_shows_its_number_to_a_pointer(page: Page) -> None:
     page.click("#show-sample")
     mark = page.locator("#sample-report [data-tip]").first
 

@@ -63,7 +63,9 @@ def shown(browser: Browser, shop: Shop, body: dict[str, Any], width: int = 1280)
     return page, page.evaluate(SHOW, body)
 
 
-def test_a_rate_that_is_known_is_told_and_a_note_that_is_not_there_is_not_unknown(browser: Browser, shop: Shop) -> None:
+def test_a_rate_that_is_known_is_shown_and_a_note_that_is_not_there_is_not_unknown(
+    browser: Browser, shop: Shop
+) -> None:
     page, written = shown(browser, shop, {"calibration": BINS})
 
     heads = page.locator("#report thead th").all_inner_texts()

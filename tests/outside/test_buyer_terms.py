@@ -58,12 +58,12 @@ def rewritten(page: Page, change: Callable[[dict[str, Any]], Any]) -> None:
     """Let a challenge reach the page with other terms than the service's."""
 
     def answer(route: Route) -> None:
-        told = route.fetch()
-        headers = dict(told.headers)
+        found = route.fetch()
+        headers = dict(found.headers)
         required = json.loads(base64.b64decode(headers["payment-required"]))
         change(required)
         headers["payment-required"] = base64.b64encode(json.dumps(required).encode()).decode()
-        route.fulfill(status=402, headers=headers, body=told.body())
+        route.fulfill(status=402, headers=headers, body=found.body())
 
     page.route(f"**{REPORT}", answer)
 
@@ -76,9 +76,9 @@ def prepared(page: Page, change: Callable[[dict[str, Any]], Any]) -> None:
     """Let a prepared payment reach the page other than the service made it."""
 
     def answer(route: Route) -> None:
-        told = route.fetch().json()
-        change(told)
-        route.fulfill(status=200, json=told)
+        found = route.fetch().json()
+        change(found)
+        route.fulfill(status=200, json=found)
 
     page.route("**/x402-buyer/prepare?**", answer)
 
@@ -100,16 +100,16 @@ def test_a_changed_price_is_shown_everywhere_before_the_second_press(shop: Shop,
     rewritten(page, costs("250000"))
 
     pay(page)
-    told = until(page, "price-changed")
+    found = until(page, "price-changed")
 
     seen = prices_on(page).replace("it was 0.10 USDC", "")
     assert "0.10" not in seen
     assert "100,000" not in seen
-    assert seen.count("0.25 USDC") == 4  # the number, the button, the terms, the button beside the words
+    assert seen.count("0.25 USDC") == 4  # the number, the button, the terms, the button next to the words
     assert seen.count("250,000 atomic units") == 2
     assert page.get_by_role("button", name="Pay 0.25 USDC", exact=True).count() == 1
     assert page.get_by_role("button", name="Agree and pay 0.25 USDC", exact=True).count() == 1
-    assert "The price is now 0.25 USDC; it was 0.10 USDC." in told
+    assert "The price is now 0.25 USDC; it was 0.10 USDC." in found
     assert wallet.signed == 0
 
 
@@ -151,7 +151,7 @@ def test_a_price_that_changes_again_is_shown_again_and_never_signed_unseen(shop:
 
 
 @pytest.mark.parametrize("amount", ["0", "-1", "1e5", "100000.5", " ", "9" * 30])
-def test_a_price_that_is_no_amount_of_money_is_neither_shown_nor_signed(
+def test_a_price_that_is_not_an_amount_of_money_is_neither_shown_nor_signed(
     shop: Shop, wide: BrowserContext, amount: str
 ) -> None:
     wallet = Wallet(shop)
@@ -178,14 +178,14 @@ def _offers(**changes: str) -> Callable[[dict[str, Any]], None]:
         (_offers(network=MAINNET.full), f"the network is now {MAINNET.full}, and this page shows {DEVNET.full}"),
         (_offers(scheme="upto"), "the scheme is now upto"),
         (
-            lambda told: told["resource"].update(url="https://x/api/x402-atlas.php"),
+            lambda found: found["resource"].update(url="https://x/api/x402-atlas.php"),
             "product is now /api/x402-atlas.php",
         ),
-        (lambda told: told.pop("resource"), "the product is now"),
-        (lambda told: told.update(x402Version=3), "the version of x402 is now 3"),
+        (lambda found: found.pop("resource"), "the product is now"),
+        (lambda found: found.update(x402Version=3), "the version of x402 is now 3"),
     ],
 )
-def test_other_terms_are_told_with_both_values_and_wait_for_a_reload(
+def test_other_terms_are_shown_with_both_values_and_wait_for_a_reload(
     shop: Shop, wide: BrowserContext, change: Callable[[dict[str, Any]], Any], words: str
 ) -> None:
     wallet = Wallet(shop)
@@ -194,12 +194,12 @@ def test_other_terms_are_told_with_both_values_and_wait_for_a_reload(
     rewritten(page, change)
 
     pay(page)
-    told = until(page, "terms-changed")
+    found = until(page, "terms-changed")
     forget(page)
-    page.click("#pay")  # a stale page goes on refusing
+    page.click("#pay")  # a stale page keeps refusing
     again = until(page, "terms-changed")
 
-    assert words in told
+    assert words in found
     assert words in again
     assert wallet.signed == 0
     expect(page.locator("#retry")).to_be_hidden()
@@ -214,14 +214,14 @@ def test_other_terms_are_told_with_both_values_and_wait_for_a_reload(
 def _payment(**changes: Any) -> Callable[[dict[str, Any]], None]:
     """Return a change of the prepared payment's own bytes, all the rest of the answer left as it was."""
 
-    def change(told: dict[str, Any]) -> None:
+    def change(found: dict[str, Any]) -> None:
         terms = transaction.SuggestedParams(
             changes.get("fee", 0), 10, 110, changes.get("gh", DEVNET.genesis_hash), DEVNET.genesis_id, flat_fee=True
         )
-        wanted = {"receiver": DEMO_PAYEE, "amt": 100_000, "index": DEVNET.asset_id, "sender": told["address"]}
+        wanted = {"receiver": DEMO_PAYEE, "amt": 100_000, "index": DEVNET.asset_id, "sender": found["address"]}
         wanted |= {name: value for name, value in changes.items() if name not in {"fee", "gh"}}
         item = transaction.AssetTransferTxn(sp=terms, **wanted)
-        told["payment"]["group"][told["payment"]["index"]] = encoding.msgpack_encode(item)
+        found["payment"]["group"][found["payment"]["index"]] = encoding.msgpack_encode(item)
 
     return change
 
@@ -238,9 +238,9 @@ def _payment(**changes: Any) -> Callable[[dict[str, Any]], None]:
         (_payment(close_assets_to=OTHER), "an extra part (aclose)"),
         (_payment(rekey_to=OTHER), "an extra part (rekey)"),
         (_payment(revocation_target=OTHER), "an extra part (asnd)"),
-        (lambda told: told["payment"].update(index=0), "another kind"),
-        (lambda told: told["payment"].update(index=5), "no payment that can be read"),
-        (lambda told: told["payment"]["group"].__setitem__(1, "gqNnYXM="), "no payment that can be read"),
+        (lambda found: found["payment"].update(index=0), "another kind"),
+        (lambda found: found["payment"].update(index=5), "no payment that can be read"),
+        (lambda found: found["payment"]["group"].__setitem__(1, "gqNnYXM="), "no payment that can be read"),
     ],
 )
 def test_a_prepared_payment_is_read_byte_by_byte_before_a_wallet_sees_it(
@@ -252,10 +252,10 @@ def test_a_prepared_payment_is_read_byte_by_byte_before_a_wallet_sees_it(
     prepared(page, change)
 
     pay(page)
-    told = until(page, "terms-changed")
+    found = until(page, "terms-changed")
 
-    assert words in told
-    assert "The wallet was not asked to sign it. Nothing was paid." in told
+    assert words in found
+    assert "The wallet was not asked to sign it. Nothing was paid." in found
     assert wallet.signed == 0
 
 
@@ -286,7 +286,7 @@ def test_after_a_purchase_the_button_says_what_the_next_press_would_sign(shop: S
         ("'yes'", "wallet", "no answer that can be read. Nothing"),
     ],
 )
-def test_only_what_a_wallet_says_of_the_network_is_told_as_a_wrong_network(
+def test_only_what_a_wallet_says_of_the_network_is_shown_as_a_wrong_network(
     shop: Shop, wide: BrowserContext, thrown: str, state: str, words: str
 ) -> None:
     wide.add_init_script(f"globalThis.algorand = {{ async enable() {{ return {thrown}; }} }};")
@@ -298,7 +298,7 @@ def test_only_what_a_wallet_says_of_the_network_is_told_as_a_wrong_network(
 
 
 @pytest.mark.parametrize("address", ["hello", OTHER[:-1] + "A", "undefined"])
-def test_a_wallet_that_names_no_address_is_told_in_a_persons_words(
+def test_a_wallet_that_names_no_address_is_answered_in_a_persons_words(
     shop: Shop, wide: BrowserContext, address: str
 ) -> None:
     wallet = Wallet(shop)
@@ -312,7 +312,7 @@ def test_a_wallet_that_names_no_address_is_told_in_a_persons_words(
     assert wallet.signed == 0
 
 
-def test_offline_before_paying_with_the_devnet_wallet_is_told_as_offline(shop: Shop, wide: BrowserContext) -> None:
+def test_offline_before_paying_with_the_devnet_wallet_is_shown_as_offline(shop: Shop, wide: BrowserContext) -> None:
     page = opened(wide, shop)
     wide.set_offline(True)
 

@@ -1,4 +1,4 @@
-"""Feeds read by a feed reader's parser, and every file beside the answers served as what it is by the edges."""
+"""Feeds read by a feed reader's parser, and every file next to the answers served as what it is by the edges."""
 
 from __future__ import annotations
 
@@ -65,20 +65,20 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", ["nginx", "caddy"])
-def test_an_edge_tells_the_type_of_every_file_beside_the_answers(name: str, site: Path, tmp_path: Path) -> None:
+def test_an_edge_states_the_type_of_every_file_next_to_the_answers(name: str, site: Path, tmp_path: Path) -> None:
     if lacking := missing(name):
         pytest.skip(lacking)
 
     with (nginx if name == "nginx" else caddy)(tmp_path / name, site) as edge:
-        told = {path: kind(edge.origin + path) for path in TYPES}
+        found = {path: kind(edge.origin + path) for path in TYPES}
         pinned = {path: kind(f"{edge.origin}/g/000000000001{path}") for path in ("/feed.json", "/feed.xml")}
 
-    assert told == {path: media_type.partition(";")[0] for path, media_type in TYPES.items()}
+    assert found == {path: media_type.partition(";")[0] for path, media_type in TYPES.items()}
     assert pinned == {path: TYPES[path] for path in pinned}
 
 
 def kind(url: str) -> str:
     with urllib.request.urlopen(url, timeout=10) as answer:
         assert len(answer.read()) == 2_000
-        told: str = answer.headers["content-type"].partition(";")[0]
-        return told
+        found: str = answer.headers["content-type"].partition(";")[0]
+        return found

@@ -1,4 +1,4 @@
-"""Rules 2, 11, 13: code that nobody here wrote buys and settles, unmodified, in both forms of the network's name."""
+"""Code of others buys and settles, unmodified, in both forms of the network's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules 13, 15, 16, 17 before facilitators that nobody here wrote, and the trap that they all set."""
+"""Payments before facilitators of others, and the trap that they all set."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ def test_a_settled_payment_that_reads_like_a_refusal_on_retry_is_delivered(lent:
     payment = signed(lent, facilitator, key)
     first = present(lent, facilitator, payment)
 
-    told = settle_directly(lent, facilitator, payment)
+    found = settle_directly(lent, facilitator, payment)
     replay = present(lent, facilitator, payment)
 
-    # The trap that rules 14 and 15 are about: if this ever changes, read them again.
-    assert (told["success"], told["transaction"]) == (False, "")
-    assert "simulation" in told["errorReason"]
+    # The trap that a refusal is only definite when the chain confirms it: if this changes, read payments.md again.
+    assert (found["success"], found["transaction"]) == (False, "")
+    assert "simulation" in found["errorReason"]
     assert (first[0], replay[0]) == (200, 200)
     assert (first[1]["payment-response"], first[2]) == (replay[1]["payment-response"], replay[2])
 
@@ -82,10 +82,10 @@ def test_a_payment_that_somebody_else_settled_before_is_refused(lent: Market, fa
     need(facilitator)
     key = lent.funded()
     payment, payee_had = signed(lent, facilitator, key), lent.balance(DEMO_PAYEE)
-    told = settle_directly(lent, facilitator, payment)
+    found = settle_directly(lent, facilitator, payment)
 
     status, _, _ = present(lent, facilitator, payment)
 
-    assert told["success"] is True
+    assert found["success"] is True
     assert status == 402
     assert lent.balance(DEMO_PAYEE) - payee_had == PRODUCT.price_atomic

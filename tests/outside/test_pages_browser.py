@@ -1,4 +1,4 @@
-"""The pages in a browser: phone, dark, paper, no script, keyboard only, a dead generator, and nobody else asked."""
+"""The pages in a browser: phone, dark, paper, no script, keyboard only, a dead generator, and no one else asked."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_page_prints_whole_with_its_notice_and_without_its_navigation(
     assert page.locator("[data-mode-banner]").is_visible()
 
 
-def test_without_script_every_page_reads_whole_and_tells_its_times(origin: str, browser: Browser) -> None:
+def test_without_script_every_page_reads_whole_and_shows_its_times(origin: str, browser: Browser) -> None:
     page = _page(browser, java_script_enabled=False)
 
     for path in PATHS:
@@ -146,7 +146,7 @@ def test_a_chart_opens_its_table_by_keyboard(origin: str, browser: Browser) -> N
     assert page.locator("figure.chart table").first.is_visible()
 
 
-def test_a_chart_tells_its_number_to_a_pointer(origin: str, browser: Browser) -> None:
+def test_a_chart_shows_its_number_to_a_pointer(origin: str, browser: Browser) -> None:
     page = _page(browser, viewport={"width": 1280, "height": 900})
     page.goto(origin + "/")
     bar = page.locator("#chart-swings [data-tip]").first

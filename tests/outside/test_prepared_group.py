@@ -1,4 +1,4 @@
-"""What the buyer page prepares is taken by facilitators that nobody here wrote."""
+"""What the buyer page prepares is taken by facilitators of others."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def test_a_prepared_and_signed_group_is_settled_and_its_repeat_gives_the_same_by
     need(facilitator)
     key, origin = lent.funded(), lent.gateways[facilitator]
     had = lent.balance(key.address)
-    told: Any = get_json(f"{origin}/x402-buyer/prepare?product=human&address={key.address}{attempt}")
-    group = told["payment"]["group"]
+    found: Any = get_json(f"{origin}/x402-buyer/prepare?product=human&address={key.address}{attempt}")
+    group = found["payment"]["group"]
     item = signed(parse_item(base64.b64decode(group[1])), key.secret)
     payload = {"paymentGroup": [group[0], base64.b64encode(item.wire).decode()], "paymentIndex": 1}
-    sent = {"x402Version": 2, "payload": payload, "accepted": told["accepted"]}
+    sent = {"x402Version": 2, "payload": payload, "accepted": found["accepted"]}
     header = {"PAYMENT-SIGNATURE": base64.b64encode(json.dumps(sent).encode()).decode()}
 
-    first, second = (get(origin + told["path"], header) for _ in range(2))
+    first, second = (get(origin + found["path"], header) for _ in range(2))
 
     assert (first[0], second[0]) == (200, 200), first[2][:500]
-    assert json.loads(base64.b64decode(first[1]["payment-response"]))["transaction"] == told["payment"]["txid"]
+    assert json.loads(base64.b64decode(first[1]["payment-response"]))["transaction"] == found["payment"]["txid"]
     assert (first[1]["payment-response"], first[2]) == (second[1]["payment-response"], second[2])
     assert had - lent.balance(key.address) == PRICE

@@ -96,7 +96,7 @@ def places(folder: Path, program: str, **extra: str) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def machine() -> Iterator[Machine]:
     python = python_for_all()
-    # Not pytest's folder, which nobody else may enter.
+    # Not pytest's folder, which no one else may enter.
     with tempfile.TemporaryDirectory(prefix="emi-users-") as name, contextlib.ExitStack() as started:
         folder = Path(name)
         folder.chmod(0o755)

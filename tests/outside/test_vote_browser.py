@@ -58,7 +58,7 @@ for (const [method, answer] of Object.entries({
 })) {
   addEventListener(`arc0027:${method}:request`, async (event) => {
     const { id, params } = event.detail;
-    const reply = (told) => dispatchEvent(new CustomEvent(`arc0027:${method}:response`, { detail: JSON.stringify({ id: "r", ...told }) }));
+    const reply = (reply_) => dispatchEvent(new CustomEvent(`arc0027:${method}:response`, { detail: JSON.stringify({ id: "r", ...reply_ }) }));
     reply({ result: {}, requestId: "other" });
     try { reply({ result: await answer(params), requestId: id }); } catch (error) { reply({ error: { code: 4100, message: String(error) }, requestId: id }); }
   });
@@ -82,7 +82,7 @@ opener.postMessage({ action: "ready" }, "*");
 
 @dataclass
 class Market:
-    """A service whose clock stands well inside an hour."""
+    """A service whose clock is well inside an hour."""
 
     up: Running
     clock: ProcessClock
@@ -344,7 +344,7 @@ def test_where_this_site_s_way_fails_a_wallet_that_can_submit_does(
     assert verdict("BTC-X-BULLISH", at.posted[0].encode())[0] == "no such round takes votes"  # signed, and whole
 
 
-def test_where_nobody_can_submit_it_is_said_and_a_second_try_goes_through(market: Market, browser: Browser) -> None:
+def test_where_no_one_can_submit_it_is_said_and_a_second_try_goes_through(market: Market, browser: Browser) -> None:
     market.fund(VOTER)
     at = arena(browser, market)
     at.relay(cut)
@@ -368,7 +368,7 @@ def test_a_wallet_that_fails_to_submit_is_named(market: Market, browser: Browser
     assert "out of reach" in at.submit("unsure")
 
 
-# Where it cannot be submitted: a ballot that nobody ever can submit, as a file
+# Where it cannot be submitted: a ballot that no one ever can submit, as a file
 
 
 @pytest.mark.parametrize(

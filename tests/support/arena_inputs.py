@@ -1,4 +1,4 @@
-"""A small deterministic world for the Arena's tests: prices, forecasts, ballots, and a driver of ticks."""
+"""Small deterministic inputs for the Arena's tests: prices, forecasts, ballots, and a driver of ticks."""
 
 from __future__ import annotations
 

@@ -409,7 +409,7 @@ def missing_asset_context(asset: str = "HBAR") -> TickContext:
     seen, said = full.observation, full.reading
     assert said is not None
     gone = AssetObservation(asset, limitations=("no venue lists it now",))
-    silent = replace(
+    unread = replace(
         said.assets[asset],
         forecast=None,
         bias=Bias.FLAT,
@@ -431,7 +431,7 @@ def missing_asset_context(asset: str = "HBAR") -> TickContext:
     return replace(
         full,
         observation=replace(seen, assets={**seen.assets, asset: gone}),
-        reading=replace(said, assets={**said.assets, asset: silent}),
+        reading=replace(said, assets={**said.assets, asset: unread}),
     )
 
 
@@ -458,9 +458,9 @@ def young_context() -> TickContext:
     full = full_context()
     said = full.reading
     assert said is not None
-    silent = missing_asset_context("HBAR").reading
-    assert silent is not None
-    blank = {asset: replace(silent.assets["HBAR"], asset=asset) for asset in ASSETS}
+    unread = missing_asset_context("HBAR").reading
+    assert unread is not None
+    blank = {asset: replace(unread.assets["HBAR"], asset=asset) for asset in ASSETS}
     regime = replace(
         said.regime,
         label=RegimeLabel.UNKNOWN,

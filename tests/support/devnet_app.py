@@ -61,7 +61,7 @@ class DevnetApp:
         return answer
 
     def offer(self, **changes: Any) -> dict[str, Any]:
-        told = {
+        found = {
             "scheme": "exact",
             "network": DEVNET.full,
             "asset": str(DEVNET.asset_id),
@@ -70,7 +70,7 @@ class DevnetApp:
             "maxTimeoutSeconds": 60,
             "extra": {"feePayer": self.fee_payer, "decimals": 6},
         }
-        return told | changes
+        return found | changes
 
     def payment(self, **changes: Any) -> SignedPayment:
         entry = self.offer(**changes)
@@ -94,10 +94,10 @@ def devnet_app(path: Path, hooks: Hooks | None = None, clock: ManualClock | None
 
 
 def pay(sender: Key, amount: int, receiver: str, first: int, **changes: Any) -> Item:
-    """Return one signed ALGO payment, fee and genesis right unless told otherwise."""
-    told = {"fee": 1_000, "last": first + 1_000, "gh": DEVNET.genesis_hash, "gen": DEVNET.genesis_id}
-    told |= {name: changes.pop(name) for name in tuple(changes) if name in told}
-    params = transaction.SuggestedParams(first=first, flat_fee=True, **told)
+    """Return one signed ALGO payment, fee and genesis right unless changed."""
+    found = {"fee": 1_000, "last": first + 1_000, "gh": DEVNET.genesis_hash, "gen": DEVNET.genesis_id}
+    found |= {name: changes.pop(name) for name in tuple(changes) if name in found}
+    params = transaction.SuggestedParams(first=first, flat_fee=True, **found)
     return sign(transaction.PaymentTxn(sender.address, params, receiver, amount, **changes), sender)
 
 

@@ -1,4 +1,4 @@
-"""A disk that fails where it is told to, before the step or after it was done."""
+"""A disk that fails where a test says, before the step or after it was done."""
 
 from __future__ import annotations
 

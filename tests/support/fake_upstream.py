@@ -1,4 +1,4 @@
-"""A facilitator, an algod and an indexer on loopback, over one toy chain that counts its transfers."""
+"""A facilitator, an algod and an indexer on loopback, over one chain in memory that counts its transfers."""
 
 from __future__ import annotations
 

@@ -33,11 +33,11 @@ def hours(since: str, until: str) -> range:
 def prediction(asset: str, start_ms: int, *, ended: bool = True, **other: Any) -> PredictionMade:
     place = start_ms // HOUR_MS + ASSETS.index(asset)
     void = place % 23 == 0
-    told: dict[str, Any] = {"start_price": 65_610.5 - place % 97}
+    found: dict[str, Any] = {"start_price": 65_610.5 - place % 97}
     if ended and void:
-        told = {"void_reason": "no tick in the minute after the start"}
+        found = {"void_reason": "no tick in the minute after the start"}
     elif ended:
-        told |= {"end_price": 65_592.1, "change_bps": -2.8, "outcome": WORDS[place % 3]}
+        found |= {"end_price": 65_592.1, "change_bps": -2.8, "outcome": WORDS[place % 3]}
     return PredictionMade(
         asset=asset,
         start_ms=start_ms,
@@ -48,13 +48,13 @@ def prediction(asset: str, start_ms: int, *, ended: bool = True, **other: Any) -
         band_bps=15.19,
         made_ms=start_ms - 300_000,
         previous=WORDS[1],
-        **{**told, **other},
+        **{**found, **other},
     )
 
 
 def game(start_ms: int, *, ended: bool = True) -> Round:
     at = datetime.fromtimestamp(start_ms / 1000, UTC)
-    told: dict[str, Any] = {"end_price": 65_592.1, "change_bps": -2.8, "outcome": Prediction.NEUTRAL} if ended else {}
+    found: dict[str, Any] = {"end_price": 65_592.1, "change_bps": -2.8, "outcome": Prediction.NEUTRAL} if ended else {}
     return Round(
         round_id=f"BTC-{at:%Y%m%d-%H%M%S}",
         asset="BTC",
@@ -73,7 +73,7 @@ def game(start_ms: int, *, ended: bool = True) -> Round:
         start_price=65_610.5,
         price_basis="venue_mid",
         simulated_crowd=True,
-        **told,
+        **found,
     )
 
 

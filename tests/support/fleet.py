@@ -113,9 +113,9 @@ class Readers:
             number = str(pointer["generation"])
             for path in MIXED_FROM:
                 body = self._json(f"/g/{number}{path}")
-                told = body and (body.get("freshness") or body)
-                if not told or (told["generation"], told["tick_id"]) != (number, pointer["tick_id"]):
-                    self.faults.append(f"{number}{path}: {told and (told['generation'], told['tick_id'])}")
+                stated = body and (body.get("freshness") or body)
+                if not stated or (stated["generation"], stated["tick_id"]) != (number, pointer["tick_id"]):
+                    self.faults.append(f"{number}{path}: {stated and (stated['generation'], stated['tick_id'])}")
             self.reads += 1
 
     def pointer(self) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""A record played in a small world and published as a folder, for tests of the log and of `emi verify`."""
+"""A record of a small Arena, published as a folder, for tests of the log and of `emi verify`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Record:
 
     def fence(self) -> int:
         if self.questions_left == 0:
-            raise LeadershipLost("told to fall")
+            raise LeadershipLost("as the test says")
         if self.questions_left is not None:
             self.questions_left -= 1
         return 0

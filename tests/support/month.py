@@ -1,6 +1,6 @@
 """A month of rounds with restarts and kills at random instants equals the same month without: record, log, site.
 
-Run: python -m tests.month [--days 30] [--seed 7] [--step 5]
+Run: python -m tests.support.month [--days 30] [--seed 7] [--step 5]
 
 Both months have the same prices, forecasts and ballots. In the broken one the process ends at random: before a tick,
 inside its transaction (at either question of the fence: nothing is committed), after it, while a release is written,
@@ -190,15 +190,15 @@ def main() -> None:
     options.add_argument("--days", type=float, default=30)
     options.add_argument("--step", type=int, default=5, help="minutes between two ticks")
     options.add_argument("--seed", type=int, default=7)
-    told = options.parse_args()
+    stated = options.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="month-"))
     try:
-        month, began = Month(told.days, told.step, told.seed), time.monotonic()
+        month, began = Month(stated.days, stated.step, stated.seed), time.monotonic()
         one = straight(month, folder / "straight")
         two = broken(month, folder / "broken")
         found = differences(one, two)
         print(
-            f"{told.days:g} days, {len(month.times)} ticks, twice, in {time.monotonic() - began:.0f} s: {summary(one)}"
+            f"{stated.days:g} days, {len(month.times)} ticks, twice, in {time.monotonic() - began:.0f} s: {summary(one)}"
         )
         print("faults: " + ", ".join(f"{number} {name}" for name, number in sorted(month.faults.items())))
         print("differences: " + (", ".join(found) or "none; every table and every published byte is the same"))

@@ -1,4 +1,4 @@
-"""Ports for servers that are told their port: nobody else gets them between the choice and the bind."""
+"""Ports for servers that take a port number: no one else gets them between the choice and the bind."""
 
 from __future__ import annotations
 

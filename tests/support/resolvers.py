@@ -1,4 +1,4 @@
-"""Names that resolve to what a test says, and addresses behind which nobody answers."""
+"""Names that resolve to what a test says, and addresses behind which no one answers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def black_hole(address: str, port: int) -> Iterator[None]:
 
 
 def loopback_addresses() -> list[str]:
-    """Return addresses of this machine beside 127.0.0.1, IPv6 first if it has any."""
+    """Return addresses of this machine besides 127.0.0.1, IPv6 first if it has any."""
     try:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:

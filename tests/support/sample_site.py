@@ -16,7 +16,7 @@ from generator.release.variants import Variants
 GENERATION: Final = "000000000042"
 ONCE: Final = "/files/little.csv"
 TEXT: Final = (
-    "Prices move and nobody knows where to; this sentence only makes the file long enough to be compressed. " * 20
+    "Prices move and no one knows where to; this sentence only makes the file long enough to be compressed. " * 20
 )
 PAGE: Final = (
     '<!DOCTYPE html><title>little</title><link rel="stylesheet" href="/assets/site.css">'
@@ -44,5 +44,5 @@ def _texts() -> dict[str, str]:
 
 
 def _body(endpoint: str, **more: Any) -> str:
-    told = {"success": True, "endpoint": endpoint, "freshness": {"generation": GENERATION}, "text": TEXT}
-    return json.dumps(told | more)
+    stated = {"success": True, "endpoint": endpoint, "freshness": {"generation": GENERATION}, "text": TEXT}
+    return json.dumps(stated | more)

@@ -23,7 +23,7 @@ import sqlalchemy as sa
 # moto looks for the name of the service and of the key; it checks no signature.
 _SCOPE = "test/20261120/us-east-1/s3/aws4_request"
 WHO = {"Authorization": f"AWS4-HMAC-SHA256 Credential={_SCOPE}, SignedHeaders=host, Signature=none"}
-SERVER_USERS = ("postgres", "nobody")
+SERVER_USERS = ("postgres", "daemon")
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
 
 
@@ -42,7 +42,7 @@ class Postgres:
 
     @contextlib.contextmanager
     def hung(self) -> Iterator[None]:
-        """Stop it within: the kernel takes what is sent to it, and nobody answers."""
+        """Stop it within: the kernel takes what is sent to it, and no one answers."""
         self.send(signal.SIGSTOP)
         try:
             yield
