@@ -64,7 +64,7 @@ def test_a_bad_ballot_is_counted_named_and_moved_and_a_good_one_counts(
     for name, file in (("good", good()), ("bad", BAD[refusal]())):
         (folder / name).write_bytes(file.data)
     late = NOON + HOUR if refusal is Refusal.CLOSED else NOON + 1
-    files = tuple(replace(file, arrived_ms=late if file.name == "bad" else NOON + 1) for file in Inbox(folder).read())
+    files = tuple(replace(file, arrived_ms=late if file.name == "bad" else NOON + 1) for file in Inbox(folder).files())
 
     view = play_tick(memory, replace(inputs_at(NOON + HOUR), ballots=files))
     Inbox(folder).clear(files, view.verdicts)

@@ -44,7 +44,7 @@ def run(state: Path, *arguments: str) -> tuple[int, str, BaseException | None]:
 
 def counted(state: Path) -> list[Ballot]:
     """Judge the inbox as a tick before the close would."""
-    files = [replace(file, arrived_ms=0) for file in Inbox(state / "inbox").read()]
+    files = [replace(file, arrived_ms=0) for file in Inbox(state / "inbox").files()]
     verdicts, ballots = judge(files, POLL, none_known)
     assert [verdict.reason for verdict in verdicts] == [None] * len(files)
     return list(ballots)

@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from generator.record.log.merkle import (
-    consistency_proof,
-    inclusion_proof,
     leaf_hash,
-    root_by_inclusion,
     root_of,
-    roots_by_consistency,
+    root_with_entry,
+    roots_of_prefix,
     split_of,
 )
 from generator.record.log.note import Checkpoint
@@ -48,8 +46,7 @@ class LogReader:
         if not 0 <= index < self._head.size:
             raise LogError(f"entry {index}: the log has {self._head.size}")
         entry = self._bundle(index // WIDTH)[index % WIDTH]
-        proof = inclusion_proof(index, self._head.size, self._root)
-        if root_by_inclusion(entry, index, self._head.size, proof) != self._head.root:
+        if root_with_entry(entry, index, self._head.size, self._root) != self._head.root:
             raise LogError(f"entry {index} is not in the log that was signed")
         return entry
 
@@ -64,9 +61,7 @@ class LogReader:
             raise LogError(f"the log had {old} entries when it was last seen and has {new} now: entries were removed")
         if old == 0:
             return
-        proof = consistency_proof(old, new, self._root)
-        found = roots_by_consistency(old, new, earlier.root, proof)
-        if found != (earlier.root, self._head.root):
+        if roots_of_prefix(old, new, self._root) != (earlier.root, self._head.root):
             raise LogError(f"the first {old} entries are not those that were signed before: history was changed")
 
     def entries(self, begin: int = 0) -> Iterator[bytes]:
