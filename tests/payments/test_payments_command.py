@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from gateway.errors import LedgerUnreadable
 from gateway.ledger.record import Refuse, Settle
