@@ -23,8 +23,7 @@ import obstore
 
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
-from generator.wings.bucket.store import Bucket, open_bucket
-from generator.wings.bucket.upload import AT_ONCE
+from generator.wings.bucket.store import UPLOADS_AT_ONCE, Bucket, open_bucket
 from tests.outside.object_stores import MISSING, Store, object_store
 from tests.support.clock import ManualClock
 from tests.support.services import opened
@@ -74,13 +73,13 @@ def _put_or_copy(bucket: Bucket) -> None:
         )
     for name, times in took.items():
         print(
-            f"{name}: {OBJECTS} objects of {BYTES} bytes, {AT_ONCE} at once: median {statistics.median(times):.0f} ms"
+            f"{name}: {OBJECTS} objects of {BYTES} bytes, {UPLOADS_AT_ONCE} at once: median {statistics.median(times):.0f} ms"
         )
 
 
 def _all(work: Callable[[int], object]) -> float:
     began = time.perf_counter()
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with ThreadPoolExecutor(UPLOADS_AT_ONCE) as pool:
         list(pool.map(work, range(OBJECTS)))
     return 1_000 * (time.perf_counter() - began)
 
