@@ -33,13 +33,6 @@ def schedule_round(slot: Slot, assets: tuple[str, ...], *, opens_ms: int, warm_u
         start_ms=slot.start_ms,
         end_ms=slot.end_ms,
         phase=RoundPhase.SCHEDULED,
-        band_bps=None,
-        sealed_digest=None,
-        salt=None,
-        prediction=None,
-        probabilities=None,
-        confidence_percent=None,
-        regime_mode=None,
         warm_up=warm_up,
     )
 

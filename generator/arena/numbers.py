@@ -12,18 +12,6 @@ Triple = tuple[float, float, float]
 ORDER: Final = (Prediction.BEARISH, Prediction.NEUTRAL, Prediction.BULLISH)  # of every triple: down, neutral, up
 
 
-def published_price(price: float) -> float:
-    """Round a known price to 6 significant digits.
-
-    Raises:
-        ValueError: it is NaN or infinite.
-    """
-    rounded = formats.price(price)
-    if rounded is None:
-        raise ValueError(f"no price: {price}")
-    return rounded
-
-
 def published_triple(chances: Probabilities) -> Triple:
     """Round three chances to 4 decimals that sum to exactly 1 (largest remainder).
 

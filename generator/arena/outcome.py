@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from generator.arena.numbers import published_price
+from generator.catalog import formats
 from generator.catalog.words import Prediction
 
 PRICE_WINDOW_MS: Final = 60_000
@@ -61,7 +61,7 @@ def fix_price(prices: Mapping[str, PricePoint], asset: str, venues_needed: int, 
         return Fixing(None, f"no {what} price")
     if point.venues_count < venues_needed:
         return Fixing(None, f"too few venues agree on the {what} price: {point.venues_count} of {venues_needed}")
-    return Fixing(published_price(point.price), None)
+    return Fixing(formats.price(point.price), None)
 
 
 def change_bps(start_price: float, end_price: float) -> float:

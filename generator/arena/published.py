@@ -6,15 +6,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from generator.arena.lessons import learning_score, pattern_of, shared_intelligence_score
+from generator.arena.lessons import lesson_of
 from generator.arena.numbers import Triple
 from generator.arena.outcome import change_bps, outcome_of
 from generator.arena.scores import Case
 from generator.arena.sealing import digest_of, forecast_of
-from generator.arena.tally import consensus_of
 from generator.arena.values import Lesson, Round, Tally
 from generator.catalog.formats import iso
-from generator.catalog.words import Prediction
+from generator.catalog.words import Prediction, RoundPhase
 
 
 def published_round(
@@ -132,23 +131,21 @@ def _outcome_complaint(row: Mapping[str, Any]) -> str | None:
 
 
 def _lesson_complaint(row: Mapping[str, Any]) -> str | None:
-    lesson, forecast = row["lesson"], row["forecast"]
-    tally, outcome = Tally(**row["votes"]), Prediction(row["outcome"])
-    chances = case_of_row(row).probabilities
-    consensus = consensus_of(tally)
-    brain, crowd = forecast["prediction"] == outcome, str(consensus) == str(outcome)
-    expected = {
-        "lesson_id": f"lesson-{row['round_id']}",
-        "brain_prediction": forecast["prediction"],
-        "human_consensus": str(consensus),
-        "actual_outcome": str(outcome),
-        "brain_correct": int(brain),
-        "crowd_correct": int(crowd),
-        "agreement": int(str(consensus) == forecast["prediction"]),
-        "shared_intelligence_score": shared_intelligence_score(chances, tally, outcome),
-        "learning_score": learning_score(chances, outcome),
-        "pattern_type": str(pattern_of(consensus, brain_correct=brain, crowd_correct=crowd)),
-    }
+    case, lesson = case_of_row(row), row["lesson"]
+    judged = Round(
+        round_id=row["round_id"],
+        asset=row["asset"],
+        opens_ms=0,
+        start_ms=0,
+        end_ms=0,
+        phase=RoundPhase.RESOLVED,
+        band_bps=row["forecast"]["band_bps"],
+        prediction=case.prediction,
+        probabilities=case.probabilities,
+        change_bps=row["change_bps"],
+        outcome=case.outcome,
+    )
+    expected = lesson_of_row(lesson_of(judged, Tally(**row["votes"]), created_ms=0))
     for name, value in expected.items():
         if lesson[name] != value:
             return f"lesson {name} is {lesson[name]}, recomputed {value}"

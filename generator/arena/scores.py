@@ -6,7 +6,7 @@ exactly the same scores.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import log, sqrt
 from typing import Any, Final
 
@@ -123,19 +123,11 @@ class Sums:
 
     def without(self, part: Sums) -> Sums:
         """Return what is left when a part of the cases is taken out."""
-        numbers = (
-            "predictions",
-            "resolved",
-            "void",
-            "warm_up",
-            "hits",
-            "brier_e8",
-            "log_e9",
-            "base_rate_e8",
-            "persistence_e8",
-        )
         bins = tuple((n - m, hits - less) for (n, hits), (m, less) in zip(self.bins, part.bins, strict=True))
-        return _plus(self, bins, **{name: -getattr(part, name) for name in numbers})
+        return _plus(self, bins, **{name: -getattr(part, name) for name in _NUMBERS})
+
+
+_NUMBERS: Final = tuple(field.name for field in fields(Sums) if field.name != "bins")
 
 
 def _plus(sums: Sums, bins: tuple[tuple[int, int], ...] | None = None, **more: int) -> Sums:

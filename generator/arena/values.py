@@ -21,13 +21,13 @@ class Round:
     start_ms: int
     end_ms: int
     phase: RoundPhase
-    band_bps: float | None
-    sealed_digest: str | None  # SHA-256 hex of the canonical forecast and salt
-    salt: str | None
-    prediction: Prediction | None  # the brain's; hidden from every body while phase is open
-    probabilities: tuple[float, float, float] | None  # down, neutral, up; as published, 4 decimals
-    confidence_percent: float | None  # as published, 1 decimal
-    regime_mode: str | None  # at sealing
+    band_bps: float | None = None
+    sealed_digest: str | None = None  # SHA-256 hex of the canonical forecast and salt
+    salt: str | None = None
+    prediction: Prediction | None = None  # the brain's; hidden from every body while phase is open
+    probabilities: tuple[float, float, float] | None = None  # down, neutral, up; as published, 4 decimals
+    confidence_percent: float | None = None  # as published, 1 decimal
+    regime_mode: str | None = None  # at sealing
     start_price: float | None = None
     end_price: float | None = None
     change_bps: float | None = None

@@ -11,8 +11,6 @@ import structlog
 
 from generator.arena.ballots import BallotFile, Refusal
 from generator.arena.values import BallotVerdict
-from generator.inbox.chain import ChainBallots
-from generator.inbox.folder import Inbox
 
 NOTHING: Final[Mapping[str, int]] = MappingProxyType({})
 
@@ -20,7 +18,7 @@ log = structlog.get_logger("emi.arena")
 
 
 class WayIn(Protocol):
-    """One way in for ballots. None of its methods raises: what is wrong with it is logged."""
+    """One way in for ballots: the folder, the chain. None of its methods raises: what is wrong with it is logged."""
 
     async def read(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
         """Return what has arrived; at a lock, wait a little for what may still be on its way."""
@@ -79,40 +77,3 @@ class BallotBox:
     def _taken(self) -> list[tuple[BallotFile, ...]]:
         taken, self._read = self._read, [()] * len(self._ways)
         return taken
-
-
-class FolderWay:
-    """Ballots that were never submitted: the inbox folder."""
-
-    def __init__(self, inbox: Inbox) -> None:
-        self._inbox = inbox
-
-    async def read(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
-        """Return what lies there."""
-        return await asyncio.to_thread(self._inbox.read)
-
-    def clear(self, files: Sequence[BallotFile], verdicts: Sequence[BallotVerdict]) -> None:
-        """Remove what was dealt with."""
-        self._inbox.clear(files, verdicts)
-
-    def put_back(self) -> None:
-        """Leave everything where it lies."""
-
-
-class ChainWay:
-    """Ballots on chain."""
-
-    def __init__(self, chain: ChainBallots) -> None:
-        self._chain = chain
-
-    async def read(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
-        """Return what was confirmed since the last time."""
-        return await self._chain.poll(lock_ms)
-
-    def clear(self, files: Sequence[BallotFile], verdicts: Sequence[BallotVerdict]) -> None:
-        """Note it: a chain keeps everything, and what was read is not given again."""
-        self._chain.stored()
-
-    def put_back(self) -> None:
-        """Read them again."""
-        self._chain.give_again()

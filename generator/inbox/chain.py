@@ -16,7 +16,7 @@ import asyncio
 import base64
 import binascii
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -24,6 +24,7 @@ import structlog
 
 from gateway.wire.algorand import TRANSACTION_PREFIX, key_of, pack, txid_of
 from generator.arena.ballots import NOTE_PREFIX, BallotFile, Refusal
+from generator.arena.values import BallotVerdict
 
 OVERLAP_ROUNDS: Final = 100  # about five minutes, read again at each poll
 FIRST_QUERY_ROUNDS: Final = 2_000  # about 95 minutes: the longest a round takes votes
@@ -69,7 +70,7 @@ class ChainBallots:
         self._pending: list[str] = []
         self._complaint: str | None = None  # None before the first query
 
-    async def poll(self, lock_ms: int | None = None) -> tuple[BallotFile, ...]:
+    async def read(self, lock_ms: int | None = None) -> tuple[BallotFile, ...]:
         """Return ballots that were not returned before; what was read before an indexer failed is kept and counts.
 
         Args:
@@ -81,7 +82,7 @@ class ChainBallots:
         resumed_at = self._resume
         try:
             async with asyncio.timeout(self._patience.poll_s):
-                complaint = await self._read(files)
+                complaint = await self._read_pages(files)
         except (IndexerError, TimeoutError) as error:
             complaint = str(error) or "no answer in time"
             if self._resume == resumed_at:  # not one page: its token may be what is wrong
@@ -89,11 +90,11 @@ class ChainBallots:
         self._complain(complaint)
         return self._done(files)
 
-    def stored(self) -> None:
-        """Note that the memory has dealt with all that was returned."""
+    def clear(self, files: Sequence[BallotFile] = (), verdicts: Sequence[BallotVerdict] = ()) -> None:
+        """Note that the memory has dealt with all that was returned: the chain itself keeps everything."""
         self._pending = []
 
-    def give_again(self) -> None:
+    def put_back(self) -> None:
         """Return again what the memory has not dealt with: the tick that read it failed."""
         if not self._pending:
             return
@@ -121,7 +122,7 @@ class ChainBallots:
                 return
             await asyncio.sleep(self._patience.step_s)
 
-    async def _read(self, files: dict[str, BallotFile]) -> str:
+    async def _read_pages(self, files: dict[str, BallotFile]) -> str:
         """Read pages, newest first as indexers give those of an address, and return what was wrong with them.
 
         A run of pages goes from the newest ballot back to the round where the last run began, less some that are read

@@ -6,6 +6,7 @@ them again, and a transaction id counts once, so nothing is counted twice.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import stat
@@ -29,7 +30,11 @@ class Inbox:
         self.folder = folder
         self._random = random.SystemRandom()
 
-    def read(self, at_once: int = READ_AT_ONCE) -> tuple[BallotFile, ...]:
+    async def read(self, lock_ms: int | None) -> tuple[BallotFile, ...]:
+        """Return what lies there now, without waiting for a lock."""
+        return await asyncio.to_thread(self.files)
+
+    def files(self, at_once: int = READ_AT_ONCE) -> tuple[BallotFile, ...]:
         """Return the files, oldest first.
 
         Args:
@@ -64,50 +69,28 @@ class Inbox:
     def clear(self, files: Sequence[BallotFile], verdicts: Iterable[BallotVerdict] = ()) -> None:
         """Remove files that were dealt with; the refused go to `rejected/`, which keeps the newest 1,000.
 
-        Of one that is larger than a ballot can be only the first 4,096 bytes are kept. A file that cannot be removed stays and is refused as already counted in the next tick.
+        One that is larger than a ballot can be is not kept. A file that cannot be removed stays and is refused as
+        already counted in the next tick.
         """
         refused = {verdict.name for verdict in verdicts if verdict.reason not in {None, Refusal.REPEATED.value}}
         kept = {file.name for file in files if file.name in refused}
         if kept:
-            self._make_rejected()
+            with suppress(OSError):
+                (self.folder / REJECTED).mkdir(mode=0o700, exist_ok=True)
         for file in files:
-            self._put_away(file.name, keep=file.name in kept)
+            with suppress(OSError):
+                self._put_away(self.folder / file.name, keep=file.name in kept)
         if kept:
             self._trim_rejected()
 
-    def _make_rejected(self) -> None:
-        try:
-            (self.folder / REJECTED).mkdir(mode=0o700, exist_ok=True)
-        except OSError:
-            return
+    def put_back(self) -> None:
+        """Leave everything where it lies."""
 
-    def _put_away(self, name: str, *, keep: bool) -> None:
-        path = self.folder / name
-        try:
-            if keep and path.lstat().st_size <= MAX_FILE_BYTES:
-                path.replace(self.folder / REJECTED / name)
-                return
-            if keep:
-                self._keep_beginning(path)
+    def _put_away(self, path: Path, *, keep: bool) -> None:
+        if keep and path.lstat().st_size <= MAX_FILE_BYTES:
+            path.replace(self.folder / REJECTED / path.name)
+        else:
             path.unlink(missing_ok=True)
-        except OSError:
-            return
-
-    def _keep_beginning(self, path: Path) -> None:
-        """Write a new file: to cut this one would cut every other name that it has."""
-        status = path.lstat()
-        if not stat.S_ISREG(status.st_mode):
-            return
-        kept = self.folder / REJECTED / path.name
-        try:
-            with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123  flags
-                beginning = file.read(MAX_FILE_BYTES)
-            kept.unlink(missing_ok=True)
-            with kept.open("xb") as file:
-                file.write(beginning)
-            os.utime(kept, ns=(status.st_mtime_ns, status.st_mtime_ns))
-        except OSError:  # it is refused and counted; a full disk is the more reason to remove it
-            return
 
     def _trim_rejected(self) -> None:
         try:

@@ -17,7 +17,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.clock import Clock
 from generator.compose.context import Site
-from generator.inbox.box import BallotBox, ChainWay, FolderWay, WayIn
+from generator.inbox.box import BallotBox, WayIn
 from generator.inbox.chain import ChainBallots
 from generator.inbox.folder import Inbox
 from generator.lease import Fence, one_writer
@@ -205,9 +205,9 @@ def _indexer(settings: GeneratorSettings) -> Indexer | None:
 
 
 def _box(settings: GeneratorSettings, indexer: Indexer | None) -> BallotBox:
-    ways: list[WayIn] = [FolderWay(Inbox(settings.inbox_path))]
+    ways: list[WayIn] = [Inbox(settings.inbox_path)]
     if indexer is not None:
-        ways.append(ChainWay(ChainBallots(indexer.ask, settings.arena.address or DEMO_ARENA)))
+        ways.append(ChainBallots(indexer.ask, settings.arena.address or DEMO_ARENA))
     return BallotBox(ways)
 
 

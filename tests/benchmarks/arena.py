@@ -56,7 +56,7 @@ def main() -> None:
         rows = [row_of(file) for file in files]
         show("from an indexer: put back together, judged", timed(lambda: judged([*map(ballot_of, rows)])), floor)
         lay_down(folder / "inbox", files)
-        show("read from the inbox folder", timed(lambda: Inbox(folder / "inbox").read()), floor)
+        show("read from the inbox folder", timed(lambda: Inbox(folder / "inbox").files()), floor)
         counts = [in_memory(folder / f"memory-{run}", files) for run in range(RUNS)]
         show("verified and counted, on disk when it returns", middle(counts), floor, "< 5 s")
         asyncio.run(whole_tick(folder, files, floor))

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from generator.arena.ballots import BallotFile, Refusal
 from generator.arena.values import BallotVerdict
-from generator.inbox.box import BallotBox, FolderWay
+from generator.inbox.box import BallotBox
 from generator.inbox.folder import Inbox
 from generator.record.memory.store import Memory
 from generator.runtime.metrics import Metrics
@@ -65,7 +65,7 @@ async def test_after_a_tick_that_failed_nothing_is_cleared() -> None:
 @in_loop
 async def test_the_folder_keeps_what_was_not_counted(tmp_path: Path) -> None:
     (tmp_path / "a.ballot").write_bytes(Vote(NEXT).file().data)
-    box = BallotBox([FolderWay(Inbox(tmp_path))])
+    box = BallotBox([Inbox(tmp_path)])
     first = await box.collect(None)
     box.put_back()
     second = await box.collect(None)
@@ -113,7 +113,7 @@ async def test_refusals_are_logged_in_one_line_and_counted_by_reason_in_the_metr
     for number in range(50):
         (tmp_path / f"garbage{number}").write_bytes(b"?" if number % 5 else b"A" * 5_000)
     memory = Memory.open(url_in(tmp_path / "state"))
-    box = BallotBox([FolderWay(Inbox(tmp_path))])
+    box = BallotBox([Inbox(tmp_path)])
     metrics = Metrics()
     metrics.ballots_refused.counts = lambda: box.refused
 
@@ -128,14 +128,4 @@ async def test_refusals_are_logged_in_one_line_and_counted_by_reason_in_the_metr
     for reason in Refusal:
         found = metrics.registry.get_sample_value("emi_ballots_rejected_total", {"reason": reason.value})
         assert found == reasons.get(reason.value, 0)
-    memory.close()
-
-
-def test_a_round_opened_in_the_backtest_and_live_is_one_event(tmp_path: Path) -> None:
-    memory = Memory.open(url_in(tmp_path))
-    play_tick(memory, replace(inputs_at(NOON), warm_up=True))
-    view = play_tick(memory, inputs_at(NOON + 60_000))
-
-    opened = [(event.at_ms, event.text[:26]) for event in view.events if event.kind == "round_opened"]
-    assert opened == [(NOON + 60_000, f"Round {NEXT} ")]
     memory.close()

@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 
 from gateway.wire.algorand import DEMO_ARENA, address_of
 from generator.arena.ballots import NOTE_PREFIX, BallotFile, Poll, Refusal, judge, note_of
-from generator.catalog.words import Prediction, RoundPhase
+from generator.catalog.words import Prediction
 from generator.inbox import chain
 from generator.inbox.chain import ChainBallots, IndexerError, Patience, ballot_of
 from tests.arena.test_ballots import OPEN, POLL
@@ -93,7 +93,7 @@ async def test_every_page_is_read_and_every_ballot_holds_with_the_same_verifier(
     rows = [row(by) for by in range(5)]
     ballots = ChainBallots(FakeIndexer(rows), DEMO_ARENA)
 
-    files = await ballots.poll()
+    files = await ballots.read()
 
     assert verdicts(files) == {one["id"]: None for one in rows}
     assert {file.arrived_ms for file in files} == {BLOCK_S * 1000}
@@ -109,7 +109,7 @@ async def test_an_indexer_that_starts_with_us_raises_no_alarm_and_one_that_stays
     with capture_logs() as logged:
         for _ in range(3):
             found.append(len(logged))
-            await ballots.poll()
+            await ballots.read()
 
     assert found == [0, 0, 1]
     assert [(row["log_level"], row["reason"]) for row in logged] == [("warning", "the indexer did not answer")]
@@ -119,23 +119,23 @@ async def test_an_indexer_that_starts_with_us_raises_no_alarm_and_one_that_stays
 async def test_a_ballot_is_returned_once_however_often_it_is_read() -> None:
     indexer = FakeIndexer([row(0)])
     ballots = ChainBallots(indexer, DEMO_ARENA)
-    await ballots.poll()
+    await ballots.read()
     indexer.rows.append(row(1))
 
-    assert [file.name for file in await ballots.poll()] == [indexer.rows[1]["id"]]
-    assert await ballots.poll() == ()
+    assert [file.name for file in await ballots.read()] == [indexer.rows[1]["id"]]
+    assert await ballots.read() == ()
 
 
 @in_loop
 async def test_ballots_that_were_not_stored_can_be_had_again() -> None:
     ballots = ChainBallots(FakeIndexer([row(0, at_round=5_000)]), DEMO_ARENA)
-    files = await ballots.poll()
-    ballots.give_again()
+    files = await ballots.read()
+    ballots.put_back()
 
-    assert await ballots.poll() == files
-    ballots.stored()
-    ballots.give_again()
-    assert await ballots.poll() == ()
+    assert await ballots.read() == files
+    ballots.clear()
+    ballots.put_back()
+    assert await ballots.read() == ()
 
 
 @in_loop
@@ -143,10 +143,10 @@ async def test_a_page_that_was_skipped_is_found_by_the_next_poll() -> None:
     rows = [row(by, at_round=5_990) for by in range(4)]
     indexer = FakeIndexer(rows[:1] + rows[3:])
     ballots = ChainBallots(indexer, DEMO_ARENA)
-    await ballots.poll()
+    await ballots.read()
     indexer.rows = rows
 
-    assert {file.name for file in await ballots.poll()} == {rows[1]["id"], rows[2]["id"]}
+    assert {file.name for file in await ballots.read()} == {rows[1]["id"], rows[2]["id"]}
 
 
 @in_loop
@@ -158,7 +158,7 @@ async def test_pages_that_repeat_end_and_lose_nothing_that_was_shown() -> None:
 
     indexer = Repeating([row(by) for by in range(5)])
 
-    files = await ChainBallots(indexer, DEMO_ARENA).poll()
+    files = await ChainBallots(indexer, DEMO_ARENA).read()
 
     assert len(files) == 2
     assert len(indexer.asked) <= 4
@@ -166,13 +166,17 @@ async def test_pages_that_repeat_end_and_lose_nothing_that_was_shown() -> None:
 
 @in_loop
 async def test_more_than_forty_pages_are_read_over_several_polls() -> None:
-    rows = [row(0, id=f"{number}") for number in range(chain.MOST_PAGES * 2 + 5)]
-    ballots = ChainBallots(FakeIndexer(rows), DEMO_ARENA)
+    indexer = FakeIndexer([row(0, id=f"{number}", at_round=5_000) for number in range(chain.MOST_PAGES * 2 + 5)])
+    ballots = ChainBallots(indexer, DEMO_ARENA)
 
-    first, second = await ballots.poll(), await ballots.poll()
+    first, second = await ballots.read(), await ballots.read()
 
     assert len(first) == chain.MOST_PAGES * 2
     assert len(second) == 5
+    await ballots.read()
+    indexer.asked.clear()
+    await ballots.read()
+    assert [query["min-round"] for _, query in indexer.asked] == [str(indexer.current - chain.OVERLAP_ROUNDS)]
 
 
 @in_loop
@@ -188,9 +192,9 @@ async def test_what_was_read_before_an_outage_counts_and_the_next_poll_resumes_t
 
     indexer = Ailing([row(by) for by in range(7)])
     ballots = ChainBallots(indexer, DEMO_ARENA)
-    first = await ballots.poll()
+    first = await ballots.read()
     indexer.pages_left = 100
-    second = await ballots.poll()
+    second = await ballots.read()
 
     assert (len(first), len(second)) == (4, 3)
     assert {file.name for file in first + second} == {one["id"] for one in indexer.rows}
@@ -206,25 +210,11 @@ async def test_a_page_that_can_no_longer_be_had_is_forgotten() -> None:
 
     indexer = Forgetful([row(by) for by in range(4)])
     ballots = ChainBallots(indexer, DEMO_ARENA)
-    assert len(await ballots.poll()) == 2
-    assert await ballots.poll() == ()
+    assert len(await ballots.read()) == 2
+    assert await ballots.read() == ()
     indexer.rows.append(row(9))
 
-    assert [file.name for file in await ballots.poll()] == [indexer.rows[-1]["id"]]
-
-
-@in_loop
-async def test_after_a_flood_the_rounds_that_are_read_again_move_on() -> None:
-    indexer = FakeIndexer([row(0, id=f"{number}", at_round=5_000) for number in range(chain.MOST_PAGES * 2 + 5)])
-    ballots = ChainBallots(indexer, DEMO_ARENA)
-    for _ in range(3):
-        await ballots.poll()
-    indexer.asked.clear()
-
-    await ballots.poll()
-
-    assert len(indexer.asked) == 1
-    assert indexer.asked[0][1]["min-round"] == str(indexer.current - chain.OVERLAP_ROUNDS)
+    assert [file.name for file in await ballots.read()] == [indexer.rows[-1]["id"]]
 
 
 @in_loop
@@ -235,7 +225,7 @@ async def test_at_a_lock_an_indexer_without_blocks_is_read_all_the_same() -> Non
                 raise IndexerError("the indexer answered 404")
             return await super().__call__(path, query)
 
-    assert len(await ChainBallots(Blockless([row(0)]), DEMO_ARENA, QUICK).poll(lock_ms=OPEN.start_ms)) == 1
+    assert len(await ChainBallots(Blockless([row(0)]), DEMO_ARENA, QUICK).read(lock_ms=OPEN.start_ms)) == 1
 
 
 @in_loop
@@ -263,22 +253,18 @@ async def test_an_answer_that_is_none_gives_no_ballots_and_the_next_poll_works(a
 
     sick = Sick()
     ballots = ChainBallots(sick, DEMO_ARENA)
-    assert await ballots.poll() == ()
+    assert await ballots.read() == ()
     sick.well = True
 
-    assert len(await ballots.poll()) == 1
+    assert len(await ballots.read()) == 1
 
 
 @in_loop
-async def test_an_indexer_that_dies_or_hangs_holds_nothing_up() -> None:
-    async def dead(_path: str, _query: Mapping[str, str]) -> Any:
-        raise IndexerError("down")
-
+async def test_an_indexer_that_hangs_holds_nothing_up() -> None:
     async def hanging(_path: str, _query: Mapping[str, str]) -> Any:
         await asyncio.sleep(3600)
 
-    assert await ChainBallots(dead, DEMO_ARENA, HASTY).poll() == ()
-    assert await ChainBallots(hanging, DEMO_ARENA, HASTY).poll() == ()
+    assert await ChainBallots(hanging, DEMO_ARENA, HASTY).read() == ()
 
 
 @in_loop
@@ -286,7 +272,7 @@ async def test_at_a_lock_the_indexer_is_waited_for_until_it_is_past_it() -> None
     indexer = FakeIndexer([row(0)])
     indexer.time_s = OPEN.start_ms // 1000 - 10
 
-    files = await ChainBallots(indexer, DEMO_ARENA, QUICK).poll(lock_ms=OPEN.start_ms)
+    files = await ChainBallots(indexer, DEMO_ARENA, QUICK).read(lock_ms=OPEN.start_ms)
 
     assert len(files) == 1
     assert indexer.time_s * 1000 >= OPEN.start_ms
@@ -301,7 +287,7 @@ async def test_an_indexer_that_stays_behind_is_waited_for_only_so_long() -> None
 
     indexer = Behind([row(0)])
     waits_shortly = replace(QUICK, lock_s=0.05)
-    assert len(await ChainBallots(indexer, DEMO_ARENA, waits_shortly).poll(lock_ms=OPEN.start_ms)) == 1
+    assert len(await ChainBallots(indexer, DEMO_ARENA, waits_shortly).read(lock_ms=OPEN.start_ms)) == 1
     assert sum(path.startswith("/v2/blocks/") for path, _ in indexer.asked) <= 6
 
 
@@ -365,12 +351,3 @@ def test_a_transaction_that_did_not_name_its_genesis_id_is_put_back_too() -> Non
     }
 
     assert list(verdicts((ballot_of(found),)).values()) == [None]
-
-
-def test_the_block_s_time_decides_whether_a_ballot_was_in_time() -> None:
-    live = replace(POLL, rounds={ROUND: replace(OPEN, phase=RoundPhase.LIVE)}, now_ms=OPEN.start_ms + 60_000)
-    late = row(1) | {"round-time": OPEN.start_ms // 1000}
-
-    found = verdicts((ballot_of(row(0)), ballot_of(late)), live)
-
-    assert list(found.values()) == [Refusal.SEEN_LATE, Refusal.CLOSED]

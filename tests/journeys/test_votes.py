@@ -22,11 +22,10 @@ from typer.testing import CliRunner
 
 from gateway.wire.algorand import DEMO_ARENA
 from generator.arena.ballots import note_of
-from generator.arena.signing import sign_ballot
 from generator.catalog.words import Prediction
-from generator.cli._ballot import drop
+from generator.cli._ballot import drop, sign_ballot
 from generator.cli.verify import verify
-from generator.inbox.box import BallotBox, ChainWay, FolderWay
+from generator.inbox.box import BallotBox
 from generator.inbox.chain import ChainBallots
 from generator.inbox.folder import Inbox
 from generator.record.audit.recount import path_of
@@ -93,7 +92,7 @@ async def _votes(folder: Path, site: Path) -> Any:
         async with opened(folder / "state", clock) as app:
             inbox = app.settings.inbox_path
             chain = ChainBallots(asking(devnet), DEMO_ARENA)
-            app.record.box = BallotBox([FolderWay(Inbox(inbox)), ChainWay(chain)])
+            app.record.box = BallotBox([Inbox(inbox), chain])
             await tick(app, clock.now())
             by_inbox(inbox, 0, Prediction.BULLISH, clock)
             on_chain(devnet, 1, Prediction.NEUTRAL)

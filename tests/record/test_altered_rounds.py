@@ -189,24 +189,3 @@ def test_what_is_said_to_be_proved_is_only_of_the_rounds_in_the_log(site: Path) 
     assert "of the published rounds 3 are in the log as they are published, none left out since the oldest" in words
     assert "1 more (warm_up, backtested before the start) are not in the log: nothing is proved" in words
     assert "no round in the log has real votes to count again" in words
-
-
-def test_nothing_is_said_to_be_proved_of_rounds_where_all_were_rehearsed(tmp_path: Path) -> None:
-    record = Record(tmp_path)
-    record.play([NOON])
-    record.publish()
-    put(record.site, [{**a_row(NOON - 3 * 3_600_000), "warm_up": True, "log_entries": []}])
-    record.memory.close()
-    words = " ".join(run(record.site).output.split())
-
-    assert "no published round is in the log yet, so of rounds nothing is proved" in words
-    assert "as they are published" not in words
-
-
-@pytest.mark.parametrize("body", [{}, [], {"rounds": None}, {"rounds": [1]}])
-def test_a_record_without_rows_is_said_to_be_none(site: Path, body: Any) -> None:
-    (site / "arena" / "rounds.json").write_text(json.dumps(body))
-    result = run(site)
-
-    assert result.exit_code == 1
-    assert "this is not a published record" in result.output

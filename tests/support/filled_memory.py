@@ -14,7 +14,7 @@ from generator.arena.values import Lesson, PredictionMade, Round, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Consensus, Prediction, RoundPhase
 from generator.record.memory import tables as t
-from generator.record.memory.rows import row_of_lesson, row_of_prediction, row_of_round
+from generator.record.memory.rows import row_of
 from generator.record.memory.store import Memory
 from tests.support.databases import url_in
 
@@ -102,15 +102,15 @@ def fill(memory: Memory, made: Sequence[PredictionMade], played: Sequence[Round]
     """Store predictions and rounds; ended rounds with votes and a lesson."""
     with memory._engine.begin() as connection:
         if made:
-            connection.execute(insert(t.predictions), [row_of_prediction(one) for one in made])
+            connection.execute(insert(t.predictions), [row_of(one) for one in made])
         if played:
-            connection.execute(insert(t.rounds), [row_of_round(one) for one in played])
+            connection.execute(insert(t.rounds), [row_of(one) for one in played])
         ended = [one for one in played if one.phase is RoundPhase.RESOLVED]
         if not ended:
             return
         votes = {"simulated": True, "bullish": 7, "bearish": 3, "neutral": 2}
         connection.execute(insert(t.tallies), [{"round_id": one.round_id, **votes} for one in ended])
-        connection.execute(insert(t.lessons), [row_of_lesson(lesson(one)) for one in ended])
+        connection.execute(insert(t.lessons), [row_of(lesson(one)) for one in ended])
 
 
 def opened(folder: Path) -> Iterator[Memory]:

@@ -58,110 +58,58 @@ def split_of(size: int) -> int:
     return 1 << ((size - 1).bit_length() - 1)
 
 
-def inclusion_proof(index: int, size: int, root: SubtreeRoot) -> list[bytes]:
-    """Return the audit path of entry `index` in a tree of `size` (RFC 6962, 2.1.1), leaf's sibling first.
+def root_with_entry(entry: bytes, index: int, size: int, root: SubtreeRoot) -> bytes:
+    """Return the root over `entry` and its audit path (RFC 6962, 2.1.1): the tree's own if it holds the entry there.
 
     Args:
+        entry: its bytes.
         index: 0 <= index < size.
         size: of the tree.
-        root: gives the hash of any range that the recursion meets.
+        root: gives the hash of any range of the path, which need not be believed.
 
     Raises:
         ValueError: the index is not in the tree.
     """
     if not 0 <= index < size:
         raise ValueError(f"entry {index} is not in a tree of {size}")
-    proof: list[bytes] = []
-    begin, end = 0, size
-    while end - begin > 1:
+
+    def over(begin: int, end: int) -> bytes:
+        if end - begin == 1:
+            return leaf_hash(entry)
         middle = begin + split_of(end - begin)
         if index < middle:
-            proof.append(root(middle, end))
-            end = middle
-        else:
-            proof.append(root(begin, middle))
-            begin = middle
-    return proof[::-1]
+            return node_hash(over(begin, middle), root(middle, end))
+        return node_hash(root(begin, middle), over(middle, end))
+
+    return over(0, size)
 
 
-def root_by_inclusion(entry: bytes, index: int, size: int, proof: Sequence[bytes]) -> bytes:
-    """Return the root that an audit path leads to; the entry is in the tree if it is the signed one.
+def roots_of_prefix(old: int, new: int, root: SubtreeRoot) -> tuple[bytes, bytes]:
+    """Return the roots of the first `old` entries and of all, from the ranges of the consistency proof (2.1.2).
 
-    Raises:
-        ValueError: the path has another length than this index needs.
-    """
-    steps: list[bool] = []  # whether the sibling is on the left
-    begin, end = 0, size
-    if not 0 <= index < size:
-        raise ValueError(f"entry {index} is not in a tree of {size}")
-    while end - begin > 1:
-        middle = begin + split_of(end - begin)
-        steps.append(index >= middle)
-        begin, end = (middle, end) if index >= middle else (begin, middle)
-    if len(steps) != len(proof):
-        raise ValueError(f"the path of entry {index} of {size} has {len(steps)} hashes, not {len(proof)}")
-    value = leaf_hash(entry)
-    for on_left, sibling in zip(reversed(steps), proof, strict=True):
-        value = node_hash(sibling, value) if on_left else node_hash(value, sibling)
-    return value
-
-
-def consistency_proof(old: int, new: int, root: SubtreeRoot) -> list[bytes]:
-    """Return the proof that the tree of `old` entries is the beginning of that of `new` (RFC 6962, 2.1.2).
-
-    Raises:
-        ValueError: not 0 <= old <= new.
-    """
-    if not 0 <= old <= new:
-        raise ValueError(f"no tree of {new} begins with one of {old}")
-    if old in {0, new}:
-        return []
-    proof: list[bytes] = []
-    begin, end, complete = 0, new, True
-    while old != end:
-        middle = begin + split_of(end - begin)
-        if old <= middle:
-            proof.append(root(middle, end))
-            end = middle
-        else:
-            proof.append(root(begin, middle))
-            begin, complete = middle, False
-    if not complete:
-        proof.append(root(begin, end))
-    return proof[::-1]
-
-
-def roots_by_consistency(old: int, new: int, old_root: bytes, proof: Sequence[bytes]) -> tuple[bytes, bytes]:
-    """Return the two roots, old and new, that a consistency proof leads to.
+    Both are made of the same hashes: if the later one is the signed root, the first entries are those of the earlier.
 
     Args:
         old: size of the earlier tree, at least 1.
         new: size of the later one.
-        old_root: of the earlier one; it stands for a left part that is a whole subtree.
-        proof: as `consistency_proof` returns it.
+        root: gives the hash of any range, which need not be believed.
 
     Raises:
-        ValueError: the proof has another length than these sizes need.
+        ValueError: not 0 < old <= new.
     """
     if not 0 < old <= new:
         raise ValueError(f"no tree of {new} begins with one of {old}")
-    if old == new:
-        if proof:
-            raise ValueError("equal trees need no proof")
-        return old_root, old_root
-    path: list[bool] = []  # per step from the root: whether the old end lies in the right part
-    begin, end = 0, new
-    while old != end:
+
+    def over(begin: int, end: int) -> tuple[bytes, bytes]:
+        if old == end:
+            whole = root(begin, end)
+            return whole, whole
         middle = begin + split_of(end - begin)
-        path.append(old > middle)
-        begin, end = (middle, end) if old > middle else (begin, middle)
-    hashes = list(proof)
-    if len(hashes) != len(path) + (begin > 0):
-        raise ValueError(f"the proof from {old} to {new} has another length than {len(hashes)}")
-    earlier = later = hashes.pop(0) if begin > 0 else old_root
-    for in_right, sibling in zip(reversed(path), hashes, strict=True):
-        if in_right:
-            earlier, later = node_hash(sibling, earlier), node_hash(sibling, later)
-        else:
-            later = node_hash(later, sibling)
-    return earlier, later
+        if old <= middle:
+            earlier, later = over(begin, middle)
+            return earlier, node_hash(later, root(middle, end))
+        left = root(begin, middle)
+        earlier, later = over(middle, end)
+        return node_hash(left, earlier), node_hash(left, later)
+
+    return over(0, new)

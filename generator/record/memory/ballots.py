@@ -21,9 +21,8 @@ from generator.arena.voters import CountedVote, Voter, bursts, by_record, leader
 from generator.catalog.words import Prediction, RoundPhase
 from generator.record.audit.recount import BallotPart, CountedBallot
 from generator.record.memory import tables as t
-from generator.record.memory.rows import forget, get_meta, insert_all, put_meta, upsert
+from generator.record.memory.rows import forget, get_meta, insert_all, put_meta, upsert, where_in
 
-CHUNK: Final = 500  # SQLite allows 32,766 variables in a statement, older builds 999
 COUNTED_KEY: Final = "arena.ballots_counted"
 REPEATED: Final = Refusal.REPEATED.value
 REFUSED_KEPT: Final = 100_000
@@ -50,12 +49,8 @@ def locked_tally(connection: Connection, round_id: str, *, simulated: bool) -> T
 
 def known_txids(connection: Connection, txids: frozenset[str]) -> frozenset[str]:
     """Return which transaction ids were counted before."""
-    found: set[str] = set()
-    ordered = sorted(txids)
-    for begin in range(0, len(ordered), CHUNK):
-        query = select(t.ballots.c.txid).where(t.ballots.c.txid.in_(ordered[begin : begin + CHUNK]))
-        found.update(connection.execute(query).scalars())
-    return frozenset(found)
+    c = t.ballots.c.txid
+    return frozenset(row[0] for row in where_in(connection, select(c), c, txids))
 
 
 def store_ballots(connection: Connection, ballots: Sequence[Ballot]) -> None:
@@ -74,9 +69,9 @@ def store_ballots(connection: Connection, ballots: Sequence[Ballot]) -> None:
     counted = int(get_meta(connection, COUNTED_KEY) or 0) + len(best) - len(before)
     put_meta(connection, COUNTED_KEY, str(counted))
     replaced = [txid for key, (_, txid) in before.items() if best[key][1] != txid]
-    for begin in range(0, len(replaced), CHUNK):
-        chunk = t.ballots.c.txid.in_(replaced[begin : begin + CHUNK])
-        connection.execute(update(t.ballots).where(chunk).values(counts=False))
+    if replaced:
+        this = update(t.ballots).where(t.ballots.c.txid == bindparam("replaced"))
+        connection.execute(this.values(counts=False), [{"replaced": txid} for txid in replaced])
     connection.execute(
         insert(t.ballots),
         [
@@ -120,11 +115,8 @@ def count_refusals(
 
 
 def _refused_before(connection: Connection, names: Sequence[str]) -> set[str]:
-    found: set[str] = set()
     c = t.refused_on_chain.c.txid
-    for begin in range(0, len(names), CHUNK):
-        found.update(connection.execute(select(c).where(c.in_(names[begin : begin + CHUNK]))).scalars())
-    return found
+    return {row[0] for row in where_in(connection, select(c), c, names)}
 
 
 def _stored(reason: str) -> Any:

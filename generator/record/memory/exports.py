@@ -17,7 +17,7 @@ from generator.arena.values import PredictionMade, Round, Tally
 from generator.record.memory import log, rounds
 from generator.record.memory import tables as t
 from generator.record.memory.database import READING, name_of, translated
-from generator.record.memory.rows import prediction_of, round_of
+from generator.record.memory.rows import values_in
 
 NOTE_PREFIX: Final = "record."
 
@@ -99,14 +99,13 @@ def published_rows(connection: Connection, finished: Sequence[Round]) -> list[di
 def _predictions(connection: Connection, since_ms: int, until_ms: int) -> tuple[PredictionMade, ...]:
     c = t.predictions.c
     query = select(t.predictions).where(_within(c.start_ms, since_ms, until_ms), c.settled.is_(True))
-    rows = connection.execute(query.order_by(c.start_ms, c.id)).mappings()
-    return tuple(prediction_of(row) for row in rows)
+    return values_in(connection, PredictionMade, query.order_by(c.start_ms, c.id))
 
 
 def _rounds(connection: Connection, since_ms: int, until_ms: int) -> tuple[Round, ...]:
     c = t.rounds.c
     query = select(t.rounds).where(_within(c.start_ms, since_ms, until_ms), c.phase.in_(rounds.FINISHED))
-    return tuple(round_of(row) for row in connection.execute(query.order_by(c.start_ms)).mappings())
+    return values_in(connection, Round, query.order_by(c.start_ms))
 
 
 def _waiting(connection: Connection, since_ms: int, until_ms: int) -> int:

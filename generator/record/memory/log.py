@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -23,11 +23,10 @@ from generator.catalog.formats import iso
 from generator.record.audit.audit import scores_of
 from generator.record.audit.entries import Entry, entries_of, entry
 from generator.record.log.merkle import leaf_hash
-from generator.record.log.tiles import LARGEST_ENTRY, WIDTH, Edge, Tile, TileRoot, bundle
+from generator.record.log.tiles import LARGEST_ENTRY, WIDTH, Edge, Tile, bundle
 from generator.record.memory import tables as t
-from generator.record.memory.rows import get_meta, put_meta
+from generator.record.memory.rows import get_meta, put_meta, where_in
 
-CHUNK: Final = 500
 SECRET_KEY: Final = "log.secret"  # noqa: S105  the name of a note
 
 
@@ -148,12 +147,8 @@ def append(connection: Connection, edge: Edge, entries: Sequence[Entry]) -> Edge
     connection.execute(insert(t.log_entries), rows)
     after, nodes = edge.append(leaf_hash(item.data) for item in entries)
     if nodes:
-        connection.execute(insert(t.log_nodes), [_row(node) for node in nodes])
+        connection.execute(insert(t.log_nodes), [asdict(node) for node in nodes])
     return after
-
-
-def _row(node: TileRoot) -> dict[str, Any]:
-    return {"level": node.level, "index": node.index, "value": node.value}
 
 
 def content(connection: Connection, tile: Tile) -> bytes:
@@ -171,12 +166,9 @@ def content(connection: Connection, tile: Tile) -> bytes:
 def indices(connection: Connection, subjects: Iterable[str]) -> dict[str, list[int]]:
     """Return the numbers of the entries about each subject, in order."""
     found: dict[str, list[int]] = {}
-    ordered = sorted(subjects)
     e = t.log_entries.c
-    for begin in range(0, len(ordered), CHUNK):
-        query = select(e.subject, e.id).where(e.subject.in_(ordered[begin : begin + CHUNK])).order_by(e.id)
-        for subject, number in connection.execute(query):
-            found.setdefault(subject, []).append(number - 1)
+    for subject, number in where_in(connection, select(e.subject, e.id).order_by(e.id), e.subject, subjects):
+        found.setdefault(subject, []).append(number - 1)
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, update
@@ -16,38 +17,26 @@ from generator.arena.values import Event, Lesson, PredictionMade, Round, Tally
 from generator.catalog.words import Prediction, RoundPhase
 from generator.record.memory import tables as t
 from generator.record.memory.ballots import locked_tally, real_tally
-from generator.record.memory.rows import (
-    event_from,
-    get_meta,
-    insert_all,
-    lesson_from,
-    prediction_of,
-    put_meta,
-    round_of,
-    row_of_lesson,
-    row_of_prediction,
-    row_of_round,
-)
+from generator.record.memory.rows import get_meta, insert_all, put_meta, row_of, value_of, values_in, where_in
 
 ACTIVE = tuple(str(phase) for phase in (RoundPhase.SCHEDULED, RoundPhase.OPEN, RoundPhase.LIVE))
 FINISHED = (str(RoundPhase.RESOLVED), str(RoundPhase.VOID))
-CHUNK = 500  # SQLite allows 32,766 variables in a statement, older builds 999
 SCHEDULE_KEY = "arena.schedule"
 
 
 def count_all(connection: Connection) -> RunningTotals:
     """Count the whole record once, at the start of a process."""
     return RunningTotals().after(
-        ((None, round_of(row)) for row in connection.execute(select(t.rounds)).mappings()),
-        ((None, prediction_of(row)) for row in connection.execute(select(t.predictions)).mappings()),
-        (lesson_from(row) for row in connection.execute(select(t.lessons)).mappings()),
+        ((None, value_of(Round, row)) for row in connection.execute(select(t.rounds)).mappings()),
+        ((None, value_of(PredictionMade, row)) for row in connection.execute(select(t.predictions)).mappings()),
+        (value_of(Lesson, row) for row in connection.execute(select(t.lessons)).mappings()),
     )
 
 
 def active_rounds(connection: Connection) -> tuple[Round, ...]:
     """Return the rounds that are scheduled, open or live, by start."""
     query = select(t.rounds).where(t.rounds.c.phase.in_(ACTIVE)).order_by(t.rounds.c.start_ms)
-    return tuple(round_of(row) for row in connection.execute(query).mappings())
+    return values_in(connection, Round, query)
 
 
 def load_state(
@@ -74,7 +63,7 @@ def load_state(
         last_start_ms=connection.execute(select(func.max(t.rounds.c.start_ms))).scalar(),
         taken=frozenset(connection.execute(starts).scalars()),
         active=active,
-        pending=tuple(prediction_of(row) for row in connection.execute(pending).mappings()),
+        pending=values_in(connection, PredictionMade, pending),
         begun=frozenset((row[0], row[1]) for row in connection.execute(begun)),
         real={item.round_id: real_tally(connection, item) for item in active},
         simulated={item.round_id: locked_tally(connection, item.round_id, simulated=True) for item in active},
@@ -90,16 +79,14 @@ def _resolved_ahead(connection: Connection, now_ms: int, next_close_ms: int) -> 
     """Return the resolved rounds that a clock set ahead made, where it made their prices too."""
     c = t.rounds.c
     late = (c.start_ms > now_ms, c.opens_ms >= next_close_ms, c.phase == RoundPhase.RESOLVED.value)
-    rows = connection.execute(select(t.rounds).where(*late).order_by(c.start_ms)).mappings()
-    return tuple(round_of(row) for row in rows)
+    return values_in(connection, Round, select(t.rounds).where(*late).order_by(c.start_ms))
 
 
 def _judged_ahead(connection: Connection, now_ms: int, next_close_ms: int) -> tuple[PredictionMade, ...]:
     """Return the hourly predictions likewise."""
     c = t.predictions.c
     late = (c.start_ms > now_ms, c.made_ms >= next_close_ms, c.outcome.is_not(None))
-    rows = connection.execute(select(t.predictions).where(*late).order_by(c.id)).mappings()
-    return tuple(prediction_of(row) for row in rows)
+    return values_in(connection, PredictionMade, select(t.predictions).where(*late).order_by(c.id))
 
 
 def recount(connection: Connection, result: PlayResult) -> RunningTotals | None:
@@ -129,25 +116,19 @@ def last_outcome(connection: Connection, kind: str, asset: str, now_ms: int) -> 
 
 def store_result(connection: Connection, result: PlayResult) -> None:
     """Store what a tick changed."""
-    written = json.dumps(
-        {
-            "minutes": result.timetable.minutes,
-            "next_minutes": result.timetable.next_minutes,
-            "changes_at_ms": result.timetable.changes_at_ms,
-        }
-    )
+    written = json.dumps(asdict(result.timetable))
     if get_meta(connection, SCHEDULE_KEY) != written:
         put_meta(connection, SCHEDULE_KEY, written)
     for before, after in result.rounds:
         _store_round(connection, before, after)
     _store_predictions(connection, result.predictions)
-    insert_all(connection, t.lessons, [row_of_lesson(lesson) for lesson in result.lessons])
+    insert_all(connection, t.lessons, [row_of(lesson) for lesson in result.lessons])
     insert_all(connection, t.tallies, [row for lock in result.locks for row in _lock_rows(lock)])
-    insert_all(connection, t.events, [{"at_ms": e.at_ms, "kind": e.kind, "text": e.text} for e in result.events])
+    insert_all(connection, t.events, [row_of(event) for event in result.events])
 
 
 def _store_round(connection: Connection, before: Round | None, after: Round) -> None:
-    row = row_of_round(after)
+    row = row_of(after)
     if before is None:
         connection.execute(insert(t.rounds).values(**row))
     else:
@@ -156,9 +137,9 @@ def _store_round(connection: Connection, before: Round | None, after: Round) -> 
 
 def _store_predictions(connection: Connection, changes: Sequence[PredictionChange]) -> None:
     """Store what was made and what changed, each in one statement: an hour has one for every asset, twice."""
-    insert_all(connection, t.predictions, [row_of_prediction(after) for before, after in changes if before is None])
+    insert_all(connection, t.predictions, [row_of(after) for before, after in changes if before is None])
     changed = [
-        {"of_asset": after.asset, "of_start": after.start_ms, **row_of_prediction(after)}
+        {"of_asset": after.asset, "of_start": after.start_ms, **row_of(after)}
         for before, after in changes
         if before is not None
     ]
@@ -170,13 +151,7 @@ def _store_predictions(connection: Connection, changes: Sequence[PredictionChang
 
 def _lock_rows(lock: Lock) -> list[dict[str, Any]]:
     return [
-        {
-            "round_id": lock.round_id,
-            "simulated": simulated,
-            "bullish": tally.bullish,
-            "bearish": tally.bearish,
-            "neutral": tally.neutral,
-        }
+        {"round_id": lock.round_id, "simulated": simulated, **asdict(tally)}
         for simulated, tally in ((False, lock.real), (True, lock.simulated))
     ]
 
@@ -184,7 +159,7 @@ def _lock_rows(lock: Lock) -> list[dict[str, Any]]:
 def newest_lessons(connection: Connection, limit: int) -> tuple[Lesson, ...]:
     """Return the last lessons, newest first."""
     query = select(t.lessons).order_by(t.lessons.c.id.desc()).limit(limit)
-    return tuple(lesson_from(row) for row in connection.execute(query).mappings())
+    return values_in(connection, Lesson, query)
 
 
 def newest_events(connection: Connection, limit: int) -> tuple[Event, ...]:
@@ -195,7 +170,7 @@ def newest_events(connection: Connection, limit: int) -> tuple[Event, ...]:
     query = select(t.events).order_by(t.events.c.id.desc()).limit(2 * limit)
     found: dict[Any, Event] = {}
     for row in connection.execute(query).mappings():
-        event = event_from(row)
+        event = value_of(Event, row)
         found.setdefault(event.text if event.kind == ROUND_OPENED else row["id"], event)
     return tuple(found.values())[:limit]
 
@@ -203,30 +178,24 @@ def newest_events(connection: Connection, limit: int) -> tuple[Event, ...]:
 def finished_rounds(connection: Connection, limit: int) -> tuple[Round, ...]:
     """Return the last resolved and void rounds, newest first."""
     query = select(t.rounds).where(t.rounds.c.phase.in_(FINISHED)).order_by(t.rounds.c.start_ms.desc()).limit(limit)
-    return tuple(round_of(row) for row in connection.execute(query).mappings())
+    return values_in(connection, Round, query)
 
 
 def settled_predictions(connection: Connection, limit: int) -> tuple[PredictionMade, ...]:
     """Return the last hourly predictions that came due or were void, newest first, the assets in their order."""
     c = t.predictions.c
     query = select(t.predictions).where(c.settled.is_(True)).order_by(c.start_ms.desc(), c.id).limit(limit)
-    return tuple(prediction_of(row) for row in connection.execute(query).mappings())
+    return values_in(connection, PredictionMade, query)
 
 
 def lesson_by_round(connection: Connection, round_ids: Sequence[str]) -> dict[str, Lesson]:
     """Return the lessons of these rounds."""
-    found: dict[str, Lesson] = {}
-    for begin in range(0, len(round_ids), CHUNK):
-        query = select(t.lessons).where(t.lessons.c.round_id.in_(round_ids[begin : begin + CHUNK]))
-        found.update({row["round_id"]: lesson_from(row) for row in connection.execute(query).mappings()})
-    return found
+    rows = where_in(connection, select(t.lessons), t.lessons.c.round_id, round_ids)
+    return {row.round_id: value_of(Lesson, row._mapping) for row in rows}  # noqa: SLF001  SQLAlchemy's public name
 
 
 def tallies_by_round(connection: Connection, round_ids: Sequence[str]) -> dict[tuple[str, bool], Tally]:
     """Return the locked votes of these rounds by (round, simulated)."""
-    found: dict[tuple[str, bool], Tally] = {}
-    for begin in range(0, len(round_ids), CHUNK):
-        query = select(t.tallies).where(t.tallies.c.round_id.in_(round_ids[begin : begin + CHUNK]))
-        for row in connection.execute(query).mappings():
-            found[row["round_id"], bool(row["simulated"])] = Tally(row["bullish"], row["bearish"], row["neutral"])
-    return found
+    c = t.tallies.c
+    query = select(c.round_id, c.simulated, c.bullish, c.bearish, c.neutral)
+    return {(row[0], row[1]): Tally(*row[2:]) for row in where_in(connection, query, c.round_id, round_ids)}

@@ -2,129 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
-from typing import Any
+from enum import StrEnum
+from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, Table, delete, func, insert, select, update
+from sqlalchemy import Column, Connection, Select, Table, delete, func, insert, select, update
 
 from generator.arena.values import Event, Lesson, PredictionMade, Round
 from generator.catalog.words import Consensus, PatternType, Prediction, RoundPhase
 from generator.record.memory import tables as t
 
-Triple = tuple[float, float, float]
-_ROUND_PLAIN = tuple(
-    field.name
-    for field in fields(Round)
-    if field.name not in {"probabilities", "base_rate", "phase", "prediction", "previous", "outcome"}
-)
-_PREDICTION_PLAIN = tuple(
-    field.name
-    for field in fields(PredictionMade)
-    if field.name not in {"probabilities", "base_rate", "prediction", "previous", "outcome"}
-)
-_LESSON_PLAIN = tuple(
-    field.name
-    for field in fields(Lesson)
-    if field.name not in {"brain_prediction", "human_consensus", "actual_outcome", "pattern_type"}
-)
+Stored = TypeVar("Stored", Round, PredictionMade, Lesson, Event)
+CHUNK: Final = 500  # SQLite allows 32,766 variables in a statement, older builds 999
+NAMES: Final = {kind: tuple(field.name for field in fields(kind)) for kind in (Round, PredictionMade, Lesson, Event)}
+TRIPLES: Final = {
+    "probabilities": ("p_down", "p_neutral", "p_up"),
+    "base_rate": ("base_down", "base_neutral", "base_up"),
+}
+WORDS: Final[Mapping[str, type[StrEnum]]] = {
+    "phase": RoundPhase,
+    "human_consensus": Consensus,
+    "pattern_type": PatternType,
+    **dict.fromkeys(("prediction", "previous", "outcome", "brain_prediction", "actual_outcome"), Prediction),
+}
 
 
-def row_of_round(value: Round) -> dict[str, Any]:
-    """Write a round as columns."""
-    return {
-        **{name: getattr(value, name) for name in _ROUND_PLAIN},
-        **_spread("p", value.probabilities),
-        **_spread("base", value.base_rate),
-        "phase": str(value.phase),
-        "prediction": _text(value.prediction),
-        "previous": _text(value.previous),
-        "outcome": _text(value.outcome),
-    }
+def row_of(value: Round | PredictionMade | Lesson | Event) -> dict[str, Any]:
+    """Write a value as columns: three chances are three columns, words are text."""
+    row: dict[str, Any] = {}
+    for name in NAMES[type(value)]:
+        item = getattr(value, name)
+        if name in TRIPLES:
+            row |= zip(TRIPLES[name], item or (None, None, None), strict=True)
+        else:
+            row[name] = str(item) if isinstance(item, StrEnum) else item
+    if isinstance(value, PredictionMade):
+        row["settled"] = value.outcome is not None or value.void_reason is not None
+    return row
 
 
-def round_of(row: Mapping[Any, Any]) -> Round:
-    """Read a round from columns."""
-    return Round(
-        **{name: row[name] for name in _ROUND_PLAIN},
-        probabilities=_gather("p", row),
-        base_rate=_gather("base", row),
-        phase=RoundPhase(row["phase"]),
-        prediction=_word(row["prediction"]),
-        previous=_word(row["previous"]),
-        outcome=_word(row["outcome"]),
-    )
+def value_of(kind: type[Stored], row: Mapping[Any, Any]) -> Stored:
+    """Read a value from columns."""
+    values: dict[str, Any] = {}
+    for name in NAMES[kind]:
+        if name in TRIPLES:
+            triple = tuple(row[column] for column in TRIPLES[name])
+            values[name] = None if triple[0] is None else triple
+        else:
+            item = row[name]
+            values[name] = WORDS[name](item) if item is not None and name in WORDS else item
+    return kind(**values)
 
 
-def row_of_prediction(value: PredictionMade) -> dict[str, Any]:
-    """Write an hourly prediction as columns."""
-    return {
-        **{name: getattr(value, name) for name in _PREDICTION_PLAIN},
-        **_spread("p", value.probabilities),
-        **_spread("base", value.base_rate),
-        "prediction": str(value.prediction),
-        "previous": _text(value.previous),
-        "outcome": _text(value.outcome),
-        "settled": value.outcome is not None or value.void_reason is not None,
-    }
+def values_in(connection: Connection, kind: type[Stored], query: Select[Any]) -> tuple[Stored, ...]:
+    """Return what a query of whole rows finds."""
+    return tuple(value_of(kind, row) for row in connection.execute(query).mappings())
 
 
-def prediction_of(row: Mapping[Any, Any]) -> PredictionMade:
-    """Read an hourly prediction from columns."""
-    return PredictionMade(
-        **{name: row[name] for name in _PREDICTION_PLAIN},
-        probabilities=(row["p_down"], row["p_neutral"], row["p_up"]),
-        base_rate=(row["base_down"], row["base_neutral"], row["base_up"]),
-        prediction=Prediction(row["prediction"]),
-        previous=_word(row["previous"]),
-        outcome=_word(row["outcome"]),
-    )
-
-
-def row_of_lesson(value: Lesson) -> dict[str, Any]:
-    """Write a lesson as columns."""
-    return {
-        **{name: getattr(value, name) for name in _LESSON_PLAIN},
-        "brain_prediction": str(value.brain_prediction),
-        "human_consensus": str(value.human_consensus),
-        "actual_outcome": str(value.actual_outcome),
-        "pattern_type": str(value.pattern_type),
-    }
-
-
-def lesson_from(row: Mapping[Any, Any]) -> Lesson:
-    """Read a lesson from columns."""
-    return Lesson(
-        **{name: row[name] for name in _LESSON_PLAIN},
-        brain_prediction=Prediction(row["brain_prediction"]),
-        human_consensus=Consensus(row["human_consensus"]),
-        actual_outcome=Prediction(row["actual_outcome"]),
-        pattern_type=PatternType(row["pattern_type"]),
-    )
-
-
-def event_from(row: Mapping[Any, Any]) -> Event:
-    """Read an event from columns."""
-    return Event(row["at_ms"], row["kind"], row["text"])
-
-
-def _spread(prefix: str, triple: Triple | None) -> dict[str, float | None]:
-    down, neutral, up = triple or (None, None, None)
-    return {f"{prefix}_down": down, f"{prefix}_neutral": neutral, f"{prefix}_up": up}
-
-
-def _gather(prefix: str, row: Mapping[Any, Any]) -> Triple | None:
-    if row[f"{prefix}_down"] is None:
-        return None
-    return (row[f"{prefix}_down"], row[f"{prefix}_neutral"], row[f"{prefix}_up"])
-
-
-def _text(word: Prediction | None) -> str | None:
-    return None if word is None else str(word)
-
-
-def _word(text: str | None) -> Prediction | None:
-    return None if text is None else Prediction(text)
+def where_in(connection: Connection, query: Select[Any], column: Column[Any], values: Iterable[str]) -> Iterator[Any]:
+    """Yield the rows of a query whose column is one of the values, however many they are."""
+    ordered = sorted(values)
+    for begin in range(0, len(ordered), CHUNK):
+        yield from connection.execute(query.where(column.in_(ordered[begin : begin + CHUNK])))
 
 
 def get_meta(connection: Connection, key: str) -> str | None:

@@ -17,8 +17,7 @@ from typing import Any, Final
 
 import obstore
 
-from gateway.wire.bucket_url import BucketUrl
-from gateway.wire.object_store import REQUEST_S, open_store, plain_error, store_errors
+from gateway.wire.object_store import REQUEST_S, BucketUrl, open_store, plain_error, store_errors
 from generator.errors import PublishError
 
 MAX_POINTER_BYTES: Final = 8 * 1024 * 1024
