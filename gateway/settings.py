@@ -8,14 +8,23 @@ from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import unquote, urlsplit
 
 from algosdk.encoding import is_valid_address
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from yarl import URL
 
 from gateway.wire.algorand import DEMO_ARENA
-from gateway.wire.bucket_url import SCHEMES, BucketUrl
 from gateway.wire.loopback import is_loopback
 from gateway.wire.networks import NETWORKS, Network
+from gateway.wire.object_store import SCHEMES, BucketUrl
 
 # SHA-512/256 of a sentence, not of a key: no one can spend what is paid to it.
 DEMO_PAYEE: Final = "NCUXCXKC37MGDLOR2IEMU5UXTQKCZZBJ3SO64F6QUAMJLWQUMVUW7M734E"
@@ -34,24 +43,42 @@ def _beginning(value: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
+def _algorand_address(value: str) -> str:
+    if not is_valid_address(value):
+        message = f"{value!r} is not an Algorand address (58 characters with a checksum)"
+        raise ValueError(message)
+    return value
+
+
+def _http_url(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        message = f"{value!r} is not a plain http:// or https:// URL"
+        raise ValueError(message)
+    if parts.username or parts.password:
+        message = "credentials do not belong in a URL; use the token setting"
+        raise ValueError(message)
+    return str(URL(value)).rstrip("/")
+
+
+def _ip_networks(value: Any) -> Any:
+    items = value.split(",") if isinstance(value, str) else list(value)
+    names = tuple(str(item).strip() for item in items if str(item).strip())
+    for name in names:
+        ipaddress.ip_network(name, strict=False)
+    return names
+
+
+AlgorandAddress = Annotated[str, AfterValidator(_algorand_address)]
+HttpUrl = Annotated[str, AfterValidator(_http_url)]
+
+
 class ArenaAddress(BaseModel):
     """What the gateway reads of the Arena's settings; the others are the generator's."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    address: str | None = None
-
-    @field_validator("address")
-    @classmethod
-    def _address(cls, value: str | None) -> str | None:
-        return _algorand_address(value)
-
-
-def _algorand_address(value: str | None) -> str | None:
-    if value is not None and not is_valid_address(value):
-        message = f"{value!r} is not an Algorand address (58 characters with a checksum)"
-        raise ValueError(message)
-    return value
+    address: AlgorandAddress | None = None
 
 
 class GatewaySettings(BaseSettings):
@@ -72,46 +99,27 @@ class GatewaySettings(BaseSettings):
     vault_url: str | None = None
     # A database's URL holds its password.
     ledger_url: SecretStr | None = None
-    base_url: str | None = None
+    base_url: HttpUrl | None = None
     project: str = Field(default="Educational Market Intelligence", min_length=1, max_length=80)
     contact: str | None = None
     host: str = "127.0.0.1"
     port: int = Field(default=8402, ge=0, le=65535)
     network: Literal["mainnet", "testnet", "devnet"] = "devnet"
-    pay_to: str | None = None
+    pay_to: AlgorandAddress | None = None
     arena: ArenaAddress = ArenaAddress()
-    facilitator_url: str | None = None
+    facilitator_url: HttpUrl | None = None
     facilitator_token: SecretStr | None = None
-    algod_url: str | None = None
+    algod_url: HttpUrl | None = None
     algod_token: SecretStr | None = None
-    indexer_url: str | None = None
+    indexer_url: HttpUrl | None = None
     indexer_token: SecretStr | None = None
     verify_timeout_seconds: float = Field(default=5.0, gt=0, le=60)
     settle_timeout_seconds: float = Field(default=15.0, gt=0, le=120)
     vault_max_age_seconds: int = Field(default=900, ge=60, le=86_400)
     rate_limit_per_minute: int = Field(default=600, ge=1, le=1_000_000)
-    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = ()
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_ip_networks)] = ()
     metrics_port: int | None = Field(default=None, ge=1, le=65535)
     log_format: Literal["console", "json"] = "console"
-
-    @field_validator("pay_to")
-    @classmethod
-    def _address(cls, value: str | None) -> str | None:
-        return _algorand_address(value)
-
-    @field_validator("base_url", "facilitator_url", "algod_url", "indexer_url")
-    @classmethod
-    def _http_url(cls, value: str | None) -> str | None:
-        if value is None:
-            return None
-        parts = urlsplit(value)
-        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
-            message = f"{value!r} is not a plain http:// or https:// URL"
-            raise ValueError(message)
-        if parts.username or parts.password:
-            message = "credentials do not belong in a URL; use the token setting"
-            raise ValueError(message)
-        return str(URL(value)).rstrip("/")
 
     @field_validator("vault_url")
     @classmethod
@@ -129,15 +137,6 @@ class GatewaySettings(BaseSettings):
     @classmethod
     def _ledger_url(cls, value: SecretStr | None) -> SecretStr | None:
         return None if value is None else SecretStr(_beginning(value.get_secret_value(), ("sqlite:///", POSTGRES)))
-
-    @field_validator("trusted_proxies", mode="before")
-    @classmethod
-    def _networks(cls, value: Any) -> Any:
-        items = value.split(",") if isinstance(value, str) else list(value)
-        names = tuple(str(item).strip() for item in items if str(item).strip())
-        for name in names:
-            ipaddress.ip_network(name, strict=False)
-        return names
 
     @model_validator(mode="after")
     def _agree(self) -> Self:

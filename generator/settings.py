@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from gateway.wire.algorand import key_of
-from gateway.wire.bucket_url import SCHEMES, BucketUrl, is_bucket
+from gateway.wire.object_store import SCHEMES, BucketUrl, is_bucket
 from generator.catalog.assets import ASSETS
 from generator.catalog.contact import contact_of
 from generator.catalog.text.answers import DEFAULT_PROJECT

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
-from gateway.app.answers import ALLOWED_METHODS, PROBLEMS, VARY, preflight, problem
+from gateway.app.answers import ALLOWED_METHODS, PROBLEMS, VARY, preflight
 from gateway.app.limits import Guard, own_names
 from gateway.app.preview import Preview
 from gateway.app.server import http_server, listen
@@ -104,15 +104,7 @@ async def _lifespan(state: GatewayState, http: Http | None) -> AsyncIterator[Non
 
 def _problem_for(request: Request, status: int, headers: dict[str, str] | None = None) -> Response:
     state: GatewayState = request.app.state.gateway
-    title = PROBLEMS[status][1]
-    return problem(
-        status,
-        f"{title}.",
-        instance=request.url.path,
-        project=state.project,
-        disclaimer=state.disclaimer,
-        headers=headers,
-    )
+    return state.problem(request.url.path, status, f"{PROBLEMS[status][1]}.", headers)
 
 
 async def _http_error(request: Request, error: Exception) -> Response:

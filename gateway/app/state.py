@@ -176,6 +176,36 @@ class GatewayState:
             return "the facilitator gave no good answer lately, or does not offer this network"
         return None
 
+    def problem(
+        self,
+        path: str,
+        status: int,
+        detail: str,
+        headers: dict[str, str] | None = None,
+        retry_s: int | None = None,
+        **members: Any,
+    ) -> Response:
+        """Make a problem document of this service; see `gateway.app.answers.problem`.
+
+        Args:
+            path: the request's.
+            status: a status of the table.
+            detail: one sentence about this occurrence.
+            headers: more headers.
+            retry_s: seconds after which asking again makes sense, as a Retry-After header.
+            **members: more members.
+        """
+        retry = {} if retry_s is None else {"retry-after": str(retry_s)}
+        return problem(
+            status,
+            detail,
+            instance=path,
+            project=self.project,
+            disclaimer=self.disclaimer,
+            headers={**(headers or {}), **retry},
+            **members,
+        )
+
     @property
     def project(self) -> str:
         """The service's name."""
@@ -243,7 +273,7 @@ class Readiness:
         """Answer 200 when a sale is possible, else 503 with every reason."""
         state = self._state
         vault = state.vault.current()
-        facts = {
+        facts: dict[str, Any] = {
             "generation": vault.generation if vault else None,
             "vault_age_seconds": _seconds(state.vault.age_s()),
             "facilitator_supported_age_seconds": _seconds(state.facilitator.supported.age_s()),
@@ -252,16 +282,8 @@ class Readiness:
         reasons = not_ready(state)
         if not reasons:
             return JSONResponse({"status": "ready", **facts}, headers={"cache-control": "no-store"})
-        return problem(
-            503,
-            "No sale is possible right now.",
-            instance="/readyz",
-            project=state.project,
-            disclaimer=state.disclaimer,
-            headers={"retry-after": str(RETRY_S)},
-            reasons=reasons,
-            **facts,
-        )
+        detail = "No sale is possible right now."
+        return state.problem("/readyz", 503, detail, retry_s=RETRY_S, reasons=reasons, **facts)
 
 
 def _seconds(age_s: float | None) -> float | None:

@@ -83,34 +83,30 @@ async def look_up(chain: Chain, address: str, network: Network) -> tuple[Account
     return _account(account, holding, address, network.asset_id), _params(params, network)
 
 
-def read_params(answer: Answer | None, network: Network) -> Params | str:
-    """Return what a node says of fee and round, or why it is not believed.
+async def look_up_fee(chain: Chain, address: str, network: Network) -> tuple[Params, int | None]:
+    """Ask the node what a transaction costs now, and what an account can spend on it.
 
     Args:
-        answer: of /v2/transactions/params.
-        network: ours.
+        chain: its client.
+        address: a valid address.
+        network: ours; a node of another is not believed.
+
+    Raises:
+        NodeUnusable: the answer about the chain is missing or makes no sense; the text is fit to be shown.
+
+    Returns:
+        Fee and round, and micro-ALGO: 0 when there is no such account, None when the node does not say.
     """
-    try:
-        return _params(answer, network)
-    except NodeUnusable as error:
-        return str(error)
-
-
-def read_micro_algos(answer: Answer | None, address: str) -> int | None:
-    """Return what an account can spend, 0 when there is none, None when the node does not tell.
-
-    Args:
-        answer: of /v2/accounts/ADDRESS.
-        address: the account's.
-    """
+    params = _params(await chain.algod("/v2/transactions/params", TIMEOUT_S), network)
+    answer = await chain.algod(f"/v2/accounts/{address}?exclude=all", TIMEOUT_S)
     if answer is not None and answer.status == NOT_FOUND:
-        return 0
+        return params, 0
     try:
         content = _object(answer)
         spendable = _amount(content.get("amount")) - _amount(content.get("min-balance", 0))
     except NodeUnusable:
-        return None
-    return max(spendable, 0) if content.get("address") == address else None
+        return params, None
+    return params, max(spendable, 0) if content.get("address") == address else None
 
 
 def _params(answer: Answer | None, network: Network) -> Params:

@@ -19,10 +19,10 @@ from algosdk.encoding import is_valid_address
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from gateway.app.answers import preflight, problem
+from gateway.app.answers import preflight
 from gateway.app.limits import RateLimit
 from gateway.app.state import GatewayState
-from gateway.buyer.account import Params, read_micro_algos, read_params
+from gateway.buyer.account import NodeUnusable, look_up_fee
 from gateway.errors import GatewayError
 from gateway.upstream.chain import Presence
 from gateway.upstream.http_client import Answer
@@ -222,7 +222,9 @@ class BallotRelay:
         try:
             content = await self._answer(request)
         except _Refusal as refusal:
-            return self._problem(request, refusal)
+            return self._state.problem(
+                request.url.path, refusal.status, refusal.text, retry_s=refusal.retry_s, reason=refusal.reason
+            )
         return JSONResponse(content, headers={"cache-control": "no-store", "x-content-type-options": "nosniff"})
 
     async def _answer(self, request: Request) -> dict[str, Any]:
@@ -241,9 +243,10 @@ class BallotRelay:
             self._running -= 1
 
     async def _terms(self, address: str) -> dict[str, Any]:
-        params = await self._params()
-        account = await self._state.chain.algod(f"/v2/accounts/{address}?exclude=all", TIMEOUT_S)
-        spendable = read_micro_algos(account, address)
+        try:
+            params, spendable = await look_up_fee(self._state.chain, address, self._state.settings.chain_network)
+        except NodeUnusable as error:
+            raise _Refusal(503, "no_node", f"Ballots cannot be handed on now: {error}.", RETRY_S) from None
         return {
             "address": address,
             "arena": self._state.settings.arena_address,
@@ -252,13 +255,6 @@ class BallotRelay:
             "fee": params.min_fee,
             "can_pay": None if spendable is None else spendable >= params.min_fee,
         }
-
-    async def _params(self) -> Params:
-        answer = await self._state.chain.algod("/v2/transactions/params", TIMEOUT_S)
-        params = read_params(answer, self._state.settings.chain_network)
-        if isinstance(params, str):
-            raise _Refusal(503, "no_node", f"Ballots cannot be handed on now: {params}.", RETRY_S)
-        return params
 
     async def _hand_on(self, signed: str) -> dict[str, Any]:
         settings = self._state.settings
@@ -283,14 +279,3 @@ class BallotRelay:
             if isinstance(words, str) and part in words:
                 raise _Refusal(400, reason, text)
         raise _Refusal(400, "refused", "The network does not take this ballot.")
-
-    def _problem(self, request: Request, refusal: _Refusal) -> Response:
-        return problem(
-            refusal.status,
-            refusal.text,
-            instance=request.url.path,
-            project=self._state.project,
-            disclaimer=self._state.disclaimer,
-            headers=None if refusal.retry_s is None else {"retry-after": str(refusal.retry_s)},
-            reason=refusal.reason,
-        )

@@ -20,7 +20,7 @@ from algosdk.encoding import is_valid_address
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from gateway.app.answers import preflight, problem
+from gateway.app.answers import preflight
 from gateway.app.limits import RateLimit
 from gateway.app.state import GatewayState
 from gateway.buyer.account import Account, NodeUnusable, Params, look_up
@@ -142,18 +142,22 @@ class Prepare:
         flow, payer, attempt = asked.get("product", ""), asked.get("address", ""), asked.get("attempt", "")
         complaint = _complaint(flow, payer, attempt)
         if complaint:
-            return self._problem(request, 400, complaint)
+            return self._state.problem(request.url.path, 400, complaint)
         wait_s = self._rate.take(self._state.clients.address(request.scope))
         if wait_s is not None:
-            return self._problem(request, 429, "Too many payments were prepared from this address.", wait_s)
+            return self._state.problem(
+                request.url.path, 429, "Too many payments were prepared from this address.", retry_s=wait_s
+            )
         quote = next((one for one in self._state.quotes().values() if one.product.id == PRODUCTS[flow]), None)
         if quote is None:
-            return self._problem(request, 503, "Quotes are temporarily unavailable.", RETRY_S)
+            return self._state.problem(request.url.path, 503, "Quotes are temporarily unavailable.", retry_s=RETRY_S)
         return await self._prepared(request, quote, Order(quote.product.id, payer, attempt))
 
     async def _prepared(self, request: Request, quote: Challenge, order: Order) -> Response:
         if self._running >= MAX_AT_ONCE:
-            return self._problem(request, 503, "Too many payments are being prepared; nothing was signed.", RETRY_S)
+            return self._state.problem(
+                request.url.path, 503, "Too many payments are being prepared; nothing was signed.", retry_s=RETRY_S
+            )
         self._running += 1
         try:
             network = self._state.settings.chain_network
@@ -161,20 +165,10 @@ class Prepare:
             content = await asyncio.to_thread(_answer, quote, order, account, params, network)
         except NodeUnusable as error:
             text = f"The account cannot be checked: {error}. Nothing was signed."
-            return self._problem(request, 503, text, RETRY_S)
+            return self._state.problem(request.url.path, 503, text, retry_s=RETRY_S)
         finally:
             self._running -= 1
         return JSONResponse(content, headers={"cache-control": "no-store", "x-content-type-options": "nosniff"})
-
-    def _problem(self, request: Request, status: int, detail: str, retry_s: int | None = None) -> Response:
-        return problem(
-            status,
-            detail,
-            instance=request.url.path,
-            project=self._state.project,
-            disclaimer=self._state.disclaimer,
-            headers=None if retry_s is None else {"retry-after": str(retry_s)},
-        )
 
 
 def _complaint(flow: str, payer: str, attempt: str) -> str:

@@ -8,10 +8,8 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from gateway.app.answers import problem
 from gateway.app.limits import is_foreign, own_names
 from gateway.app.state import GatewayState
-from gateway.buyer.products import DEFAULT, PRODUCTS
 from gateway.settings import GatewaySettings
 from gateway.upstream.http_client import RemoteError, call
 from gateway.wire.loopback import is_loopback
@@ -45,55 +43,32 @@ class Signer:
         self._names = own_names(state.settings)
 
     async def sign(self, request: Request) -> Response:
-        """Answer GET: name the account, sign a prepared payment, or pay a whole challenge of this gateway.
-
-        The last is asked with the challenge in a PAYMENT-REQUIRED header, the others with X-Devnet-Wallet.
-        """
+        """Answer GET: name the account, or sign a prepared payment, as X-Devnet-Wallet says."""
         if is_foreign(request.headers.raw, self._names):
-            return self._problem(request, 421, "a devnet signature is given to pages of this machine only")
+            return self._state.problem(
+                request.url.path, 421, "a devnet signature is given to pages of this machine only"
+            )
         # Only the page's own script can set these headers; without a browser there is no such header at all.
         if request.headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}:
-            return self._problem(request, 400, "only this gateway's own page may ask for a devnet signature")
-        action = request.headers.get("x-devnet-wallet")
-        if action is None:
-            return await self._pay(request)
+            return self._state.problem(
+                request.url.path, 400, "only this gateway's own page may ask for a devnet signature"
+            )
+        action = request.headers.get("x-devnet-wallet", "")
         if action not in ACTIONS:
-            return self._problem(request, 400, f"X-Devnet-Wallet: one of {', '.join(ACTIONS)}")
+            return self._state.problem(request.url.path, 400, f"X-Devnet-Wallet: one of {', '.join(ACTIONS)}")
         path, name = ACTIONS[action]
         headers = {name: request.headers.get(name, "")} if name else {}
         return await self._forward(request, path, headers)
-
-    async def _pay(self, request: Request) -> Response:
-        from gateway.devnet.errors import WalletError  # noqa: PLC0415  never loaded off the devnet
-        from gateway.devnet.wallet import read_challenge  # noqa: PLC0415
-
-        header = request.headers.get("payment-required", "")
-        try:
-            resource = read_challenge(header).get("resource")
-        except WalletError as error:
-            return self._problem(request, 400, str(error))
-        if not isinstance(resource, dict) or resource.get("url") != self._wanted(request):
-            return self._problem(request, 400, "the challenge is not this gateway's for this product")
-        return await self._forward(request, "sign", {"PAYMENT-REQUIRED": header})
-
-    def _wanted(self, request: Request) -> str | None:
-        vault = self._state.vault.current()
-        wanted = PRODUCTS.get(request.query_params.get("product", DEFAULT))
-        paths = [one.path for one in vault.products.values() if one.id == wanted] if vault else []
-        return self._state.settings.origin + paths[0] if paths else None
 
     async def _forward(self, request: Request, path: str, headers: dict[str, str]) -> Response:
         url = f"{self._wallet_url}/{path}"
         try:
             answer = await call(self._state.http, "POST", url, timeout_s=SIGN_TIMEOUT_S, headers=headers)
         except RemoteError:
-            return self._problem(request, 503, "the devnet does not answer; nothing was signed")
+            return self._state.problem(request.url.path, 503, "the devnet does not answer; nothing was signed")
         content = answer.content
         if answer.status != 200 or not isinstance(content, dict):
             why = content.get("message") if isinstance(content, dict) else None
             text = why if isinstance(why, str) else "the devnet's wallet did not sign this"
-            return self._problem(request, 400, text)
+            return self._state.problem(request.url.path, 400, text)
         return JSONResponse(content, headers={"cache-control": "no-store"})
-
-    def _problem(self, request: Request, status: int, detail: str) -> Response:
-        return problem(status, detail, instance=request.url.path, project=self._state.settings.project)

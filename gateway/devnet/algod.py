@@ -14,8 +14,8 @@ from starlette.routing import BaseRoute, Route
 
 from gateway.devnet.errors import LedgerRefusal, Malformed
 from gateway.devnet.ledger import Account, Ledger
-from gateway.devnet.routing import mounted
-from gateway.devnet.rules import MIN_FEE, keyless_address
+from gateway.devnet.routing import mounted, refusal
+from gateway.devnet.rules import MIN_FEE
 from gateway.devnet.transactions import Item, parse_group, parse_item
 
 MEMORY_ROUNDS: Final = 1_000
@@ -42,15 +42,12 @@ def _node_routes(ledger: Ledger) -> list[BaseRoute]:
     ]
     return [
         Route("/health", algod.health),
-        Route("/genesis", algod.genesis),
-        Route("/versions", algod.versions),
         Route("/v2/status", algod.status),
         Route("/v2/status/wait-for-block-after/{after:int}", algod.wait),
         Route("/v2/transactions", algod.send, methods=["POST"]),
         mounted("/v2/transactions", transactions),
         Route("/v2/accounts/{address}", algod.account),
         Route("/v2/accounts/{address}/assets/{asset:int}", algod.holding),
-        Route("/v2/assets/{asset:int}", algod.asset),
     ]
 
 
@@ -62,16 +59,6 @@ class _Algod:
 
     async def health(self, _request: Request) -> Response:
         return JSONResponse(None)
-
-    async def genesis(self, _request: Request) -> Response:
-        identity = self._ledger.identity
-        return JSONResponse({"id": identity.genesis_id, "network": "emi-devnet", "proto": CONSENSUS, "alloc": []})
-
-    async def versions(self, _request: Request) -> Response:
-        identity = self._ledger.identity
-        build = {"major": 0, "minor": 1, "build_number": 0, "branch": "", "channel": "devnet", "commit_hash": ""}
-        content = {"versions": ["v2"], "genesis_id": identity.genesis_id, "genesis_hash_b64": identity.genesis_hash}
-        return JSONResponse({**content, "build": build})
 
     async def status(self, _request: Request) -> Response:
         return JSONResponse(self._status())
@@ -93,29 +80,29 @@ class _Algod:
         try:
             items = parse_group(await _body(request))
             self._ledger.submit(items)
-        except LedgerRefusal as refusal:
-            return _problem(400, f"TransactionPool.Remember: {refusal}")
+        except LedgerRefusal as problem:
+            return refusal(400, f"TransactionPool.Remember: {problem}")
         return JSONResponse({"txId": items[0].txid})
 
     async def simulate(self, request: Request) -> Response:
         try:
             items = _simulated_items(await _body(request))
-        except Malformed as refusal:
-            return _problem(400, str(refusal))
+        except Malformed as problem:
+            return refusal(400, str(problem))
         packed = request.query_params.get("format") == "msgpack"
         shown = [_raw(item) if packed else _shown(item) for item in items]
         group: dict[str, Any] = {"txn-results": [{"txn-result": {"pool-error": "", "txn": one}} for one in shown]}
         try:
             self._ledger.simulate(items)
-        except LedgerRefusal as refusal:
-            group |= {"failure-message": str(refusal), "failed-at": [0]}
+        except LedgerRefusal as problem:
+            group |= {"failure-message": str(problem), "failed-at": [0]}
         content = {"version": 2, "last-round": self._ledger.rounds.current(), "txn-groups": [group]}
         return _msgpack(content) if packed else JSONResponse(content)
 
     async def pending(self, request: Request) -> Response:
         found = self._ledger.transaction(request.path_params["txid"])
         if found is None or self._ledger.rounds.current() - found.round > MEMORY_ROUNDS:
-            return _problem(
+            return refusal(
                 404, "could not find the transaction in the transaction pool or in the last 1000 confirmed rounds"
             )
         if request.query_params.get("format") == "msgpack":
@@ -125,7 +112,7 @@ class _Algod:
     async def account(self, request: Request) -> Response:
         address = request.path_params["address"]
         if not encoding.is_valid_address(address):
-            return _problem(400, "failed to parse the address")
+            return refusal(400, "failed to parse the address")
         return JSONResponse(shown_account(address, self._ledger))
 
     async def holding(self, request: Request) -> Response:
@@ -133,15 +120,8 @@ class _Algod:
         holdings = _holdings(account, self._ledger.identity.asset_id)
         found = [holding for holding in holdings if holding["asset-id"] == request.path_params["asset"]]
         if not found:
-            return _problem(404, "account asset info not found")
+            return refusal(404, "account asset info not found")
         return JSONResponse({"round": self._ledger.rounds.current(), "asset-holding": found[0]})
-
-    async def asset(self, request: Request) -> Response:
-        asset = self._ledger.identity.asset_id
-        if request.path_params["asset"] != asset:
-            return _problem(404, "asset does not exist")
-        about = {"decimals": 6, "name": "USDC", "unit-name": "USDC", "total": 2**63 - 1, "default-frozen": False}
-        return JSONResponse({"index": asset, "params": {**about, "creator": keyless_address("asset creator")}})
 
     def _status(self) -> dict[str, Any]:
         current = self._ledger.rounds.current()
@@ -229,7 +209,3 @@ async def _body(request: Request) -> bytes:
         if len(raw) > MAX_BODY:
             raise Malformed("request body is too large")
     return bytes(raw)
-
-
-def _problem(status: int, message: str) -> Response:
-    return JSONResponse({"message": message}, status_code=status)

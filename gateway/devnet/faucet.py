@@ -12,10 +12,10 @@ from starlette.routing import Mount, Route
 
 from gateway.devnet.errors import LedgerRefusal, WalletError
 from gateway.devnet.ledger import Ledger
-from gateway.devnet.routing import mounted
+from gateway.devnet.routing import mounted, refusal
 from gateway.devnet.rules import MIN_FEE
 from gateway.devnet.transactions import Item, parse_item, signed
-from gateway.devnet.wallet import Key, choose_option, read_challenge, sign_payment
+from gateway.devnet.wallet import Key
 from gateway.wire.networks import Network
 
 GIFT_MICRO_ALGOS: Final = 10_000_000
@@ -38,23 +38,10 @@ def wallet_routes(ledger: Ledger, page_key: Key | None) -> Mount:
     async def fund(request: Request) -> Response:
         address = request.query_params.get("address", "")
         if not encoding.is_valid_address(address):
-            return _problem("address: 58 characters of an Algorand address are needed, as ?address=..")
+            return refusal(400, "address: 58 characters of an Algorand address are needed, as ?address=..")
         account = ledger.fund(address, GIFT_MICRO_ALGOS, GIFT_ASSET)
         content = {"address": address, "micro_algos": account.micro_algos, "usdc_atomic": account.asset_amount}
         return JSONResponse({**content, "asset": ledger.identity.asset_id, "network": ledger.identity.full})
-
-    async def sign(request: Request) -> Response:
-        assert page_key is not None
-        identity = ledger.identity
-        try:
-            challenge = read_challenge(request.headers.get("payment-required", ""))
-            option = choose_option(challenge, identity, PAGE_LIMIT)
-        except WalletError as refusal:
-            return _problem(str(refusal))
-        ledger.fund(page_key.address, GIFT_MICRO_ALGOS, GIFT_ASSET)
-        payment = sign_payment(challenge, option, page_key, identity, ledger.rounds.current())
-        content = {"payment_signature": payment.header, "txid": payment.txid, "payer": payment.payer}
-        return JSONResponse({**content, "network": payment.network, "last_valid": payment.last_valid})
 
     async def account(_request: Request) -> Response:
         assert page_key is not None
@@ -65,14 +52,13 @@ def wallet_routes(ledger: Ledger, page_key: Key | None) -> Mount:
         assert page_key is not None
         try:
             item = prepared(request.headers.get("x-unsigned", ""), page_key.address, ledger.identity)
-        except WalletError as refusal:
-            return _problem(str(refusal))
+        except WalletError as problem:
+            return refusal(400, str(problem))
         return JSONResponse({"signed": base64.b64encode(signed(item, page_key.secret).wire).decode()})
 
     paths = [Route("/fund", fund, methods=["GET", "POST"])]
     if page_key is not None:
         paths += [
-            Route("/sign", sign, methods=["POST"]),
             Route("/account", account, methods=["POST"]),
             Route("/sign-prepared", sign_prepared, methods=["POST"]),
         ]
@@ -113,7 +99,3 @@ def _is_ballot(item: Item, address: str, identity: Network) -> bool:
     harmless = fields.keys().isdisjoint(RISKY | {"amt"}) and fields.get("fee", 0) <= MIN_FEE
     ours = fields.get("gh") == identity.genesis_hash_bytes and fields.get("note", b"").startswith(BALLOT_NOTE)
     return plain and harmless and ours
-
-
-def _problem(detail: str) -> Response:
-    return JSONResponse({"message": detail}, status_code=400)

@@ -14,9 +14,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
-from gateway.devnet.algod import shown_account
 from gateway.devnet.ledger import Committed, Ledger, Search, started_at
-from gateway.devnet.routing import mounted
+from gateway.devnet.routing import mounted, refusal
 from gateway.devnet.transactions import FIELDS
 
 DEFAULT_LIMIT: Final = 1_000
@@ -36,7 +35,6 @@ def indexer_routes(ledger: Ledger) -> Mount:
         Route("/health", asked.health),
         Route("/v2/transactions", asked.transactions),
         Route("/v2/transactions/{txid}", asked.transaction),
-        Route("/v2/accounts/{address}", asked.account),
         Route("/v2/blocks/{number:int}", asked.block),
     ]
     return mounted("/indexer", paths)
@@ -57,17 +55,9 @@ class _Indexer:
         txid = request.path_params["txid"]
         found = self._ledger.transaction(txid)
         if found is None:
-            return _problem(404, f"no transaction found for transaction id: {txid}")
+            return refusal(404, f"no transaction found for transaction id: {txid}")
         content = _shown(found, self._ledger)
         return JSONResponse({"current-round": self._ledger.rounds.current(), "transaction": content})
-
-    async def account(self, request: Request) -> Response:
-        address = request.path_params["address"]
-        seen = self._ledger.account(address)
-        if seen.micro_algos == 0 and seen.asset_amount is None:
-            return _problem(404, f"no accounts found for address: {address}")
-        content = shown_account(address, self._ledger)
-        return JSONResponse({"current-round": self._ledger.rounds.current(), "account": content})
 
     async def transactions(self, request: Request) -> Response:
         query = request.query_params
@@ -75,7 +65,7 @@ class _Indexer:
             wanted, limit = _search(query), min(_number(query, "limit", DEFAULT_LIMIT), MAX_LIMIT)
             kind, prefix = _kind(query), _prefix(query)
         except BadQueryError as problem:
-            return _problem(400, f"invalid input: {problem}")
+            return refusal(400, f"invalid input: {problem}")
         fitting = (
             found
             for found in self._ledger.search(wanted)
@@ -91,9 +81,10 @@ class _Indexer:
         return JSONResponse(content)
 
     async def block(self, request: Request) -> Response:
+        """Answer with the header alone, whatever was asked."""
         number = request.path_params["number"]
         if not 0 < number <= self._ledger.rounds.current():
-            return _problem(404, f"error while looking up block for round '{number}'")
+            return refusal(404, f"error while looking up block for round '{number}'")
         identity = self._ledger.identity
         content = {
             "round": number,
@@ -101,9 +92,6 @@ class _Indexer:
             "genesis-hash": identity.genesis_hash,
             "genesis-id": identity.genesis_id,
         }
-        if request.query_params.get("header-only") != "true":
-            found = self._ledger.search(Search(min_round=number, max_round=number))
-            content["transactions"] = [_shown(one, self._ledger) for one in found]
         return JSONResponse(content)
 
 
@@ -153,10 +141,6 @@ def _number(query: Mapping[str, str], name: str, default: int) -> int:
     return int(text)
 
 
-def _problem(status: int, message: str) -> Response:
-    return JSONResponse({"message": message}, status_code=status)
-
-
 def _shown(found: Committed, ledger: Ledger) -> dict[str, Any]:
     """Return a committed transaction in the indexer's words; only what was signed."""
     item, fields = found.item, found.item.fields
@@ -171,7 +155,7 @@ def _shown(found: Committed, ledger: Ledger) -> dict[str, Any]:
         "intra-round-offset": found.position,
         "round-time": int(started_at(found.round)),
         "genesis-hash": ledger.identity.genesis_hash,
-        "signature": _signature(item.envelope),
+        "signature": {"sig": base64.b64encode(item.envelope["sig"]).decode()},
     }
     if "gen" in fields:
         content["genesis-id"] = fields["gen"]
@@ -185,15 +169,3 @@ def _shown(found: Committed, ledger: Ledger) -> dict[str, Any]:
         return content | {"payment-transaction": moved}
     moved = {"amount": fields.get("aamt", 0), "asset-id": fields["xaid"], "receiver": item.receiver, "close-amount": 0}
     return content | {"asset-transfer-transaction": moved}
-
-
-def _signature(envelope: Mapping[str, Any]) -> dict[str, Any]:
-    if "sig" in envelope:
-        return {"sig": base64.b64encode(envelope["sig"]).decode()}
-    multisig = envelope["msig"]
-    parts = [
-        {"public-key": base64.b64encode(part["pk"]).decode()}
-        | ({"signature": base64.b64encode(part["s"]).decode()} if "s" in part else {})
-        for part in multisig["subsig"]
-    ]
-    return {"multisig": {"version": multisig["v"], "threshold": multisig["thr"], "subsignature": parts}}

@@ -272,15 +272,6 @@ class Ledger:
                 )
         last = self._database.execute("SELECT max(round) FROM transactions").fetchone()[0]
         self.rounds.raise_to(last or 1)
-        if last is not None and self._database.execute("SELECT 1 FROM participants").fetchone() is None:
-            self._index_old_transactions()
-
-    def _index_old_transactions(self) -> None:
-        """Note the participants of a ledger that was written before they were kept."""
-        with self._writing():
-            rows = self._database.execute("SELECT wire, round, position FROM transactions").fetchall()
-            for wire, at_round, position in rows:
-                self._store_participants(parse_item(wire), at_round, position)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -24,11 +24,11 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer 400, 403 or 421."""
-        refusal = _refusal(scope) if scope["type"] == "http" else None
-        if refusal is None:
+        found = _refusal(scope) if scope["type"] == "http" else None
+        if found is None:
             await self._app(scope, receive, send)
             return
-        status, message = refusal
+        status, message = found
         await JSONResponse({"error": "refused", "message": message}, status)(scope, receive, send)
 
 
@@ -47,3 +47,8 @@ def _refusal(scope: Scope) -> tuple[int, str] | None:
 def mounted(path: str, routes: Sequence[BaseRoute]) -> Mount:
     """Return the routes below a path, without Starlette's redirect between a path with and without its last slash."""
     return Mount(path, app=Router(routes, redirect_slashes=False))
+
+
+def refusal(status: int, message: str) -> Response:
+    """Refuse a request in a node's way: a JSON object with one message."""
+    return JSONResponse({"message": message}, status_code=status)

@@ -1,4 +1,4 @@
-"""Read transactions from bytes: canonical form, txid, group id, ed25519 and multisig signatures."""
+"""Read transactions from bytes: canonical form, txid, group id, ed25519 signatures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from gateway.wire.algorand import (
     address_of,
     group_id_of,
     pack,
-    sha512_256,
     signature_holds,
     txid_of,
 )
@@ -113,44 +112,19 @@ def signed(item: Item, secret: str) -> Item:
 
 
 def check_signature(item: Item) -> None:
-    """Check that the sender authorised a transaction by `sig` or `msig`.
+    """Check that the sender authorised a transaction by a plain ed25519 signature.
 
     Raises:
         LedgerRefusal: no signature, a wrong one, or a kind that this ledger cannot check.
     """
-    envelope = item.envelope
-    if set(envelope) == {"sig"}:
-        _check_ed25519(item.fields["snd"], item.packed, envelope["sig"], item.txid)
-    elif set(envelope) == {"msig"}:
-        _check_multisig(item, envelope["msig"])
-    elif not envelope:
+    if not item.envelope:
         raise LedgerRefusal(f"transaction {item.txid}: signedtxn has no sig")
-    else:
-        raise LedgerRefusal(f"transaction {item.txid}: the devnet checks sig and msig only, not {sorted(envelope)}")
-
-
-def _check_ed25519(public_key: object, packed: bytes, signature: object, txid: str) -> None:
-    if not isinstance(public_key, bytes) or not isinstance(signature, bytes):
-        raise LedgerRefusal(f"transaction {txid}: signature validation failed")
-    if not signature_holds(public_key, TRANSACTION_PREFIX + packed, signature):
-        raise LedgerRefusal(f"transaction {txid}: signature validation failed")
-
-
-def _check_multisig(item: Item, multisig: object) -> None:
-    try:
-        parts = multisig["subsig"]  # type: ignore[index]
-        version, threshold = multisig["v"], multisig["thr"]  # type: ignore[index]
-        keys = [part["pk"] for part in parts]
-        signatures = [(part["pk"], part["s"]) for part in parts if "s" in part]
-        preimage = b"MultisigAddr" + bytes([version, threshold]) + b"".join(keys)
-    except (KeyError, TypeError, ValueError) as problem:
-        raise LedgerRefusal(f"transaction {item.txid}: multisig is malformed") from problem
-    if sha512_256(preimage) != item.fields["snd"] or version != 1 or not 0 < threshold <= len(keys):
-        raise LedgerRefusal(f"transaction {item.txid}: multisig does not belong to the sender")
-    for key, signature in signatures:
-        _check_ed25519(key, item.packed, signature, item.txid)
-    if len(signatures) < threshold:
-        raise LedgerRefusal(f"transaction {item.txid}: multisig has {len(signatures)} of {threshold} signatures")
+    if set(item.envelope) != {"sig"}:
+        raise LedgerRefusal(f"transaction {item.txid}: the devnet checks sig only, not {sorted(item.envelope)}")
+    signature = item.envelope["sig"]
+    message = TRANSACTION_PREFIX + item.packed
+    if not isinstance(signature, bytes) or not signature_holds(item.fields["snd"], message, signature):
+        raise LedgerRefusal(f"transaction {item.txid}: signature validation failed")
 
 
 def _to_item(value: object) -> Item:

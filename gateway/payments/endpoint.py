@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import binascii
 import json
-from typing import Final
+from typing import Any, Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway.app.answers import ALLOWED_METHODS, PAID_HEADERS, VARY, preflight, problem
+from gateway.app.answers import ALLOWED_METHODS, PAID_HEADERS, VARY, preflight
 from gateway.app.state import GatewayState
 from gateway.errors import PaymentInvalid
 from gateway.payments.challenge import Challenge
@@ -162,17 +162,9 @@ class PaidEndpoint:
         return self._problem(scope, 503, detail, {"retry-after": str(retry_s)})
 
     def _problem(
-        self, scope: Scope, status: int, detail: str, headers: dict[str, str] | None = None, **members: str
+        self, scope: Scope, status: int, detail: str, headers: dict[str, str] | None = None, **members: Any
     ) -> ASGIApp:
-        return problem(
-            status,
-            detail,
-            instance=scope["path"],
-            project=self._state.project,
-            disclaimer=self._state.disclaimer,
-            headers={**VARY_HEADER, **(headers or {})},
-            **members,
-        )
+        return self._state.problem(scope["path"], status, detail, {**VARY_HEADER, **(headers or {})}, **members)
 
 
 def receipt_header(

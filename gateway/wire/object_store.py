@@ -1,4 +1,4 @@
-"""How an object store is opened, and what its failures are called.
+"""Where something lies in an object store, how the store is opened, and what its failures are called.
 
 Credentials and endpoints come from the environment that obstore reads (AWS_…, GOOGLE_…, AZURE_…). No text of a store's
 answer is repeated as it is: it may hold a signed request.
@@ -9,13 +9,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
-from gateway.wire.bucket_url import BucketUrl
 from gateway.wire.loopback import is_loopback
 
+SCHEMES: Final = ("s3", "gs", "az")
+_PART: Final = re.compile(r"^[A-Za-z0-9_.=-]+$")
 REQUEST_S: Final = 4.0
 CONNECT_S: Final = 2.0
 RETRIES: Final = 2
@@ -30,6 +32,44 @@ _CAUSES: Final = {
     # Asked when the environment has no keys; outside of a cloud there is no answer.
     "169\\.254\\.|metadata\\.google|[Cc]redential": "no usable credentials: set them in the environment",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class BucketUrl:
+    """One prefix of one bucket; `prefix` has no slash at either end and may be empty."""
+
+    scheme: str
+    bucket: str
+    prefix: str
+
+    @classmethod
+    def parse(cls, url: str) -> Self:
+        """Read a URL.
+
+        Raises:
+            ValueError: not of the form, or one that carries credentials; the text does not repeat the URL.
+        """
+        parts = urlsplit(url)
+        if "@" in parts.netloc or parts.query or parts.fragment:
+            raise ValueError("credentials and options do not belong in a URL: set AWS_…, GOOGLE_… or AZURE_… variables")
+        names = [name for name in parts.path.split("/") if name]
+        whole = url.startswith(tuple(f"{scheme}://" for scheme in SCHEMES)) and _PART.match(parts.netloc)
+        if not whole or not all(_PART.match(name) and name.strip(".") for name in (parts.netloc, *names)):
+            forms = ", ".join(f"{scheme}://bucket/prefix" for scheme in SCHEMES)
+            raise ValueError(f"must be one of {forms}, of letters, digits and _ . = -")
+        return cls(parts.scheme, parts.netloc, "/".join(names))
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.bucket}" + (f"/{self.prefix}" if self.prefix else "")
+
+    def overlaps(self, other: BucketUrl) -> bool:
+        """Return whether one of both lies at, under or above the other."""
+        return f"{self}/".startswith(f"{other}/") or f"{other}/".startswith(f"{self}/")
+
+
+def is_bucket(url: str) -> bool:
+    """Return whether a URL names an object store."""
+    return urlsplit(url).scheme in SCHEMES
 
 
 def open_store(url: str, request_s: float = REQUEST_S, retries: int = RETRIES) -> Any:

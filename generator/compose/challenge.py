@@ -47,14 +47,12 @@ BAZAAR_SCHEMA: Final[dict[str, Any]] = {
 
 def challenge(ctx: TickContext, product: Product, body: PaidResponse) -> dict[str, Any]:
     """Compose the challenge of one product; `quote.sha256` is added once the body is encoded."""
-    return Challenge(
+    return Challenge.of(
+        product,
         project=ctx.site.project,
         ecosystem=ECOSYSTEM,
         endpoint=product.id,
-        type=product.type,
-        product_id=product.product_id,
         message=PAYMENT_NEEDED,
-        what_this_is=product.what_this_is,
         what_this_is_not=WHAT_THIS_IS_NOT,
         related_pages=related_pages(ctx, product),
         quote=QuoteDraft(
@@ -94,9 +92,8 @@ def sections(body: PaidResponse) -> tuple[str, ...]:
 def preview(ctx: TickContext, body: PaidResponse) -> QuotePreview:
     """Describe a body without giving it away."""
     parts = sections(body)
-    return QuotePreview(
-        status=body.status,
-        source_mode=body.source_mode,
+    return QuotePreview.of(
+        body,
         assets_total=len(ASSETS),
         assets_verified=verified(ctx),
         limitations=len(body.limitations),

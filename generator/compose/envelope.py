@@ -1,4 +1,4 @@
-"""The envelope of the free answers."""
+"""The envelope of the free answers, and GET /status.json."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from generator.catalog.words import SourceMode
 from generator.compose.context import TickContext
 from generator.compose.inputs import market_limitations, market_status, verified
 from generator.contract import envelope as contract
-from generator.contract.market_regime import SourceBlock
+from generator.contract.envelope import SourceBlock, StatusResponse, TicksBlock
 
 ENGINE = "emi-brain"
 ENGINE_VERSION = "v1"
@@ -30,13 +30,10 @@ def source_rows(ctx: TickContext) -> tuple[contract.SourceRow, ...]:
     """List how every source answered."""
     now_ms = ctx.observation.market_ms
     return tuple(
-        contract.SourceRow(
-            name=source.name,
-            kind=source.kind,
-            status=source.status,
+        contract.SourceRow.of(
+            source,
             as_of=iso_or_none(source.as_of_ms),
             age_seconds=None if source.as_of_ms is None else max(0, (now_ms - source.as_of_ms) // 1000),
-            reason=source.reason,
         )
         for source in ctx.observation.sources
     )
@@ -45,9 +42,8 @@ def source_rows(ctx: TickContext) -> tuple[contract.SourceRow, ...]:
 def freshness(ctx: TickContext) -> contract.Freshness:
     """Say when the answer was made and until when it may be used."""
     tick = ctx.freshness
-    return contract.Freshness(
-        tick_id=tick.tick_id,
-        generation=tick.generation,
+    return contract.Freshness.of(
+        tick,
         generated_at=iso(tick.generated_ms),
         next_update_at=iso(tick.next_update_ms),
         valid_until=iso(tick.valid_until_ms),
@@ -69,9 +65,7 @@ def next_resource(endpoint: Endpoint) -> contract.NextResource:
     name = endpoint.next_resource
     if name in PRODUCT_BY_ID:
         product = PRODUCT_BY_ID[name]
-        return contract.NextResource(
-            endpoint=name, path=product.path, access="paid", price_display=product.price_display
-        )
+        return contract.NextResource.of(product, endpoint=name, access="paid")
     return contract.NextResource(endpoint=name, path=ENDPOINT_BY_ID[name].path, access="public", price_display=None)
 
 
@@ -84,9 +78,7 @@ def head(ctx: TickContext, endpoint: Endpoint) -> dict[str, Any]:
         "name": endpoint.name,
         "version": endpoint.version,
         "access": "public",
-        "capability_boundary": contract.CapabilityBoundary(
-            provides=endpoint.provides, does_not_provide=endpoint.does_not_provide
-        ),
+        "capability_boundary": contract.CapabilityBoundary.of(endpoint),
         "next_resource": next_resource(endpoint),
         "freshness": freshness(ctx),
         "replay": replay(ctx),
@@ -135,10 +127,9 @@ def rich(ctx: TickContext, endpoint: Endpoint, *limits: str) -> dict[str, Any]:
 def guidance(endpoint: Endpoint) -> contract.AgentGuidance:
     """Say when an agent should read an endpoint."""
     follow = next_resource(endpoint)
-    return contract.AgentGuidance(
+    return contract.AgentGuidance.of(
+        endpoint,
         recommended_for=endpoint.provides,
-        when_to_use=endpoint.when_to_use,
-        when_not_to_use=endpoint.when_not_to_use,
         next_step=f"{follow.endpoint} at {follow.path} ({follow.price_display or 'free'})",
     )
 
@@ -146,10 +137,8 @@ def guidance(endpoint: Endpoint) -> contract.AgentGuidance:
 def expanded_access(ctx: TickContext, product_id: str) -> contract.ExpandedAccess:
     """Describe a paid resource and its price."""
     product = PRODUCT_BY_ID[product_id]
-    return contract.ExpandedAccess(
-        path=product.path,
-        price_display=product.price_display,
-        price_atomic=product.price_atomic,
+    return contract.ExpandedAccess.of(
+        product,
         network=NETWORKS[ctx.site.network].caip2,
         asset_id=ctx.site.asset_id,
         buyer_page=ctx.site.base_url + BUYER_PAGES[product.id],
@@ -185,3 +174,16 @@ def source_name(ctx: TickContext) -> str:
     """Name the market in words."""
     names = ", ".join(dict.fromkeys(source.name for source in ctx.observation.sources))
     return f"{ctx.observation.mode} market: {names}" if names else f"{ctx.observation.mode} market: no source answered"
+
+
+def status(ctx: TickContext) -> StatusResponse:
+    """Compose the state of the tick."""
+    return StatusResponse.of(
+        freshness(ctx),
+        success=True,
+        project=ctx.site.project,
+        status=market_status(ctx),
+        ticks=TicksBlock.of(ctx.ticks),
+        disclaimer=DISCLAIMER,
+        replay=replay(ctx),
+    )

@@ -1,18 +1,41 @@
-"""GET /api/main-brain.php."""
+"""GET /api/main-brain.php, and GET /api/x402-main-brain.php once paid."""
 
 from __future__ import annotations
 
 from generator.brain.evidence import Side
+from generator.brain.forecast import Forecast
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.formats import change, price, share
-from generator.compose.coins import bias_of, confidence_percent, forecast_of, price_source
+from generator.catalog.formats import basis_points, change, percent, price, share
+from generator.catalog.words import Prediction
+from generator.compose.coins import (
+    agreement,
+    base_rates,
+    bias_counts,
+    bias_of,
+    chance,
+    confidence_percent,
+    coverage,
+    forecast_of,
+    price_source,
+    probabilities,
+    published,
+)
 from generator.compose.context import TickContext
 from generator.compose.envelope import rich
-from generator.compose.inputs import asset_limitations, missing_reason, observed, reading_of
+from generator.compose.inputs import asset_limitations, forecast_reason, missing_reason, observed, reading_of
+from generator.compose.paid import evidence_block, paid_head
 from generator.compose.regime import market_context, regime, regime_sentence
 from generator.compose.scores import score_limits, track_record
-from generator.contract.main_brain import Brain, CoinSnapshot, MainBrainResponse, MarketStateSummary
+from generator.contract.main_brain import (
+    AssetDirection,
+    Brain,
+    BrainSummary,
+    CoinSnapshot,
+    MainBrainResponse,
+    MarketStateSummary,
+    X402MainBrainPaidResponse,
+)
 
 
 def main_brain(ctx: TickContext) -> MainBrainResponse:
@@ -24,7 +47,7 @@ def main_brain(ctx: TickContext) -> MainBrainResponse:
         market_context=market_context(ctx),
         public_performance=track_record(ctx.arena.hourly_record),
         summary=brain_sentence(ctx),
-        market_state=MarketStateSummary(mode=now.mode, state=now.state, summary=regime_sentence(ctx)),
+        market_state=MarketStateSummary.of(now, summary=regime_sentence(ctx)),
         coins={asset: coin(ctx, asset) for asset in ASSETS},
         educational_only=True,
     )
@@ -68,4 +91,48 @@ def coin(ctx: TickContext, asset: str) -> CoinSnapshot:
         change_24h=change(seen.change_24h_percent),
         price_source=price_source(ctx, asset),
         limitations=asset_limitations(ctx, asset),
+    )
+
+
+def paid_main_brain(ctx: TickContext) -> X402MainBrainPaidResponse:
+    """Compose the brain's directions with chances and evidence."""
+    now = brain(ctx)
+    return X402MainBrainPaidResponse(
+        **paid_head(ctx, "x402-main-brain", *score_limits(ctx.arena.hourly_record)),
+        summary=BrainSummary.of(now, text=brain_sentence(ctx), biases=bias_counts(ctx)),
+        assets={asset: asset_direction(ctx, asset) for asset in ASSETS},
+        track_record=track_record(ctx.arena.hourly_record),
+    )
+
+
+def asset_direction(ctx: TickContext, asset: str) -> AssetDirection:
+    """Compose one asset's direction."""
+    read, forecast = reading_of(ctx, asset), forecast_of(ctx, asset)
+    without = [] if forecast else [f"no forecast: {forecast_reason(ctx, asset)}"]
+    return AssetDirection(
+        asset=asset,
+        bias=bias_of(ctx, asset),
+        prediction=forecast.prediction if forecast else Prediction.NEUTRAL,
+        brain_silent=forecast is None,
+        confidence=confidence_percent(forecast),
+        horizon_minutes=forecast.horizon_minutes if forecast else None,
+        probabilities=probabilities(forecast),
+        base_rates=base_rates(forecast),
+        edge_percent=edge_percent(forecast),
+        band_bps=basis_points(forecast.band_bps) if forecast else None,
+        agreement_percent=agreement(read),
+        coverage_percent=coverage(read),
+        evidence=evidence_block(ctx, asset),
+        price=price(observed(ctx, asset).price),
+        limitations=asset_limitations(ctx, asset, *without),
+    )
+
+
+def edge_percent(forecast: Forecast | None) -> float | None:
+    """Return the published chance of the shown class minus its published base rate, percentage points."""
+    if forecast is None:
+        return None
+    word = forecast.prediction
+    return percent(
+        100 * (chance(published(forecast.probabilities), word) - chance(published(forecast.base_rate), word))
     )

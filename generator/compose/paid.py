@@ -6,15 +6,13 @@ from typing import Any
 
 from generator.brain.evidence import Evidence, Side
 from generator.catalog.assets import ASSETS
-from generator.catalog.formats import change, iso, price, share
+from generator.catalog.formats import iso
 from generator.catalog.products import PRODUCT_BY_ID
 from generator.catalog.text.answers import DISCLAIMER
-from generator.catalog.words import MODE_OF_REGIME, RegimeLabel, VolatilityWord
-from generator.compose.coins import expected_move, trend_of
 from generator.compose.context import TickContext
 from generator.compose.envelope import replay, updated
-from generator.compose.inputs import asset_limitations, market_limitations, market_status, observed, reading_of
-from generator.contract.paid import AssetRegime, EvidenceBlock
+from generator.compose.inputs import market_limitations, market_status, reading_of
+from generator.contract.paid import EvidenceBlock
 
 
 def as_of(ctx: TickContext) -> str:
@@ -46,44 +44,6 @@ def paid_head(ctx: TickContext, product_id: str, *limits: str) -> dict[str, Any]
         "updated": updated(ctx),
         "replay": replay(ctx),
     }
-
-
-def label_of(ctx: TickContext, asset: str) -> RegimeLabel:
-    """Return an asset's own regime; unknown without a reading."""
-    read = reading_of(ctx, asset)
-    return read.regime if read else RegimeLabel.UNKNOWN
-
-
-def same_as_market(ctx: TickContext, asset: str) -> bool | None:
-    """Return whether an asset is in the market's regime; None where one of them is unknown."""
-    own = label_of(ctx, asset)
-    if ctx.reading is None or RegimeLabel.UNKNOWN in {own, ctx.reading.regime.label}:
-        return None
-    return own is ctx.reading.regime.label
-
-
-def asset_regime(ctx: TickContext, asset: str) -> AssetRegime:
-    """Compose one asset's own regime."""
-    seen, read = observed(ctx, asset), reading_of(ctx, asset)
-    label = label_of(ctx, asset)
-    return AssetRegime(
-        asset=asset,
-        regime=label,
-        mode=MODE_OF_REGIME[label],
-        confidence=share(read.regime_confidence) if read else None,
-        trend=trend_of(ctx, asset),
-        volatility=read.volatility if read else VolatilityWord.UNKNOWN,
-        expected_move=expected_move(read.outlook) if read else None,
-        price=price(seen.price),
-        change_24h=change(seen.change_24h_percent),
-        same_as_market=same_as_market(ctx, asset),
-        limitations=asset_limitations(ctx, asset),
-    )
-
-
-def asset_regimes(ctx: TickContext) -> dict[str, AssetRegime]:
-    """Compose every asset's own regime."""
-    return {asset: asset_regime(ctx, asset) for asset in ASSETS}
 
 
 def evidence_block(ctx: TickContext, asset: str) -> EvidenceBlock:

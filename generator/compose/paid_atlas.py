@@ -9,7 +9,6 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.formats import change, fixed, price, significant
 from generator.catalog.products import ATLAS_SCHEMA_VERSION
 from generator.catalog.words import DerivativesState, LiquidityContext, MarketStructure, VolatilityWord
-from generator.compose.changes import moves
 from generator.compose.coins import (
     agreement,
     bias_counts,
@@ -26,8 +25,8 @@ from generator.compose.derivatives import derivatives_asset, overall
 from generator.compose.inputs import asset_limitations, observed, reading_of
 from generator.compose.liquidity_lite import liquidity_asset
 from generator.compose.main_brain import brain, brain_sentence
-from generator.compose.paid import evidence_lines, label_of, paid_head, same_as_market
-from generator.compose.regime import breadth, regime
+from generator.compose.paid import evidence_lines, paid_head
+from generator.compose.regime import breadth, label_of, moves, regime, same_as_market
 from generator.compose.scenarios import scenarios
 from generator.compose.scores import score_limits, track_record
 from generator.contract.paid_atlas import (
@@ -60,12 +59,7 @@ def paid_atlas(ctx: TickContext) -> X402AtlasPaidResponse:
             track_record=track_record(ctx.arena.hourly_record),
         ),
         summary=brain_sentence(ctx),
-        confidence=AtlasConfidence(
-            regime=now.confidence,
-            prediction=said.confidence,
-            agreement_percent=said.agreement_percent,
-            coverage_percent=said.coverage_percent,
-        ),
+        confidence=AtlasConfidence.of(said, regime=now.confidence, prediction=said.confidence),
         evidence=used_evidence(ctx),
     )
 

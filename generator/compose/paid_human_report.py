@@ -15,12 +15,11 @@ from generator.catalog.text.answers import REPORT_LIMITS, REPORT_REPLAYED, REPOR
 from generator.catalog.text.glossary import GLOSSARY
 from generator.catalog.text.labels import DERIVATIVES, FAMILY, LEAN, LIQUIDITY, REGIME, TREND, VOLATILITY
 from generator.catalog.words import LiquidityContext, RegimeLabel, SourceMode
-from generator.compose.changes import moves
 from generator.compose.coins import bias_of, confidence_percent, expected_move, forecast_of, trend_of
 from generator.compose.context import TickContext
 from generator.compose.inputs import futures_of, observed, reading_of
 from generator.compose.paid import as_of, evidence_of, paid_head
-from generator.compose.regime import regime
+from generator.compose.regime import moves, regime
 from generator.compose.rounds import live_tally, sealed, shown_round
 from generator.compose.scenarios import scenarios
 from generator.compose.scores import looks_better, score_limits

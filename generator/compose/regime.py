@@ -1,20 +1,37 @@
-"""The regime object and the words that follow from it."""
+"""GET /api/market-regime.php, GET /api/x402-market-regime.php once paid, and the regime in other bodies."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from generator.brain.reading import RegimeReading
 from generator.catalog.assets import ASSETS
-from generator.catalog.formats import change, iso, percent, share
+from generator.catalog.endpoints import ENDPOINT_BY_ID
+from generator.catalog.formats import change, iso, percent, price, share
 from generator.catalog.links import METHODOLOGY
-from generator.catalog.text.answers import REGIME_RELIABILITY
+from generator.catalog.text.answers import NO_DAY_BEFORE, REGIME_RELIABILITY
 from generator.catalog.words import MODE_OF_REGIME, MarketState, RegimeLabel, Trend, VolatilityWord
+from generator.compose.coins import expected_move, trend_of
 from generator.compose.context import TickContext
-from generator.compose.inputs import missing_reason, observed
-from generator.contract.regime import MarketContext, Regime, Reliability
+from generator.compose.envelope import rich, source_name
+from generator.compose.inputs import (
+    asset_limitations,
+    missing_reason,
+    observed,
+    reading_of,
+)
+from generator.compose.paid import paid_head
+from generator.contract.regime import (
+    AssetRegime,
+    Change,
+    MarketContext,
+    MarketRegimeResponse,
+    Regime,
+    Reliability,
+    X402PaidResponse,
+)
 from generator.market.bars import BAR_MS
 
 _CAUTION = {RegimeLabel.RISK_OFF, RegimeLabel.HIGH_VOLATILITY, RegimeLabel.TRANSITION}
@@ -52,12 +69,10 @@ def regime(ctx: TickContext) -> Regime:
     now = ctx.reading.regime if ctx.reading else replace(_UNREAD, trend=market_trend(ctx))
     known = now.label is not RegimeLabel.UNKNOWN
     confidence = share(now.confidence) if known else None
-    return Regime(
-        label=now.label,
+    return Regime.of(
+        now,
         mode=MODE_OF_REGIME[now.label],
         state=market_state(now.label, now.volatility, confidence),
-        trend=now.trend,
-        volatility=now.volatility,
         breadth_percent=breadth(ctx) if now.breadth is None else share(now.breadth),
         confidence=confidence,
         risk_score=percent(now.risk_score),
@@ -80,20 +95,14 @@ def market_trend(ctx: TickContext) -> Trend:
 
 def breadth(ctx: TickContext) -> float | None:
     """Return the share of assets whose published change over 24 hours is above 0; None with fewer than three."""
-    changes = [moved for asset in ASSETS if (moved := change(observed(ctx, asset).change_24h_percent)) is not None]
+    changes = moves(ctx).values()
     return share(sum(moved > 0 for moved in changes) / len(changes)) if len(changes) >= 3 else None
 
 
 def market_context(ctx: TickContext) -> MarketContext:
     """Build the regime in short."""
     now = regime(ctx)
-    return MarketContext(
-        regime=now.label,
-        mode=now.mode,
-        state=now.state,
-        volatility=now.volatility,
-        breadth_percent=now.breadth_percent,
-    )
+    return MarketContext.of(now, regime=now.label)
 
 
 def regime_sentence(ctx: TickContext) -> str:
@@ -108,4 +117,137 @@ def regime_sentence(ctx: TickContext) -> str:
     return (
         f"The market reads as {label} with {now.confidence:g} % confidence in the label; "
         f"volatility is {now.volatility}, the trend {now.trend}.{fading}{rose} This describes now and predicts no gain."
+    )
+
+
+def market_regime(ctx: TickContext) -> MarketRegimeResponse:
+    """Compose the public regime."""
+    now = regime(ctx)
+    return MarketRegimeResponse(
+        **rich(ctx, ENDPOINT_BY_ID["market-regime"]),
+        **_public(ctx, now),
+    )
+
+
+def _public(ctx: TickContext, now: Regime) -> dict[str, Any]:
+    """Fill the fields that the free and the paid answer share."""
+    return {
+        "regime": now,
+        "summary": regime_sentence(ctx),
+        "market_mode": now.mode,
+        "market_state": now.state,
+        "confidence": now.confidence,
+    }
+
+
+def moves(ctx: TickContext) -> dict[str, float]:
+    """Return the published changes over 24 hours of the assets that have one."""
+    found = {asset: change(observed(ctx, asset).change_24h_percent) for asset in ASSETS}
+    return {asset: moved for asset, moved in found.items() if moved is not None}
+
+
+def what_changed(ctx: TickContext) -> tuple[Change, ...]:
+    """List the changes of regime, confidence, risk and prices."""
+    return (_regime(ctx), *_figures(ctx), *_movers(ctx))
+
+
+def change_limits(ctx: TickContext) -> tuple[str, ...]:
+    """Say that the day before is not known, where it is not."""
+    return (NO_DAY_BEFORE,) if ctx.day_before.regime is None else ()
+
+
+def _regime(ctx: TickContext) -> Change:
+    before, now = ctx.day_before.regime, regime(ctx).label
+    known = None if ctx.reading is None else now.value
+    return Change(what="regime", before=before and before.value, now=known, text=_regime_text(ctx))
+
+
+def _regime_text(ctx: TickContext) -> str:
+    before = ctx.day_before.regime
+    if ctx.reading is None:
+        return f"The regime is not known now: {missing_reason(ctx)}."
+    word = ctx.reading.regime.label.replace("_", " ")
+    if before is None:
+        return f"The regime is {word}; what it was 24 hours ago is not known."
+    if before is ctx.reading.regime.label:
+        return f"The regime is {word}, as it was 24 hours ago."
+    return f"The regime went from {before.replace('_', ' ')} to {word}."
+
+
+def _figures(ctx: TickContext) -> list[Change]:
+    now, before = regime(ctx), ctx.day_before
+    pairs = (
+        ("regime confidence", share(before.confidence), now.confidence),
+        ("risk score", percent(before.risk_score), now.risk_score),
+    )
+    return [Change(what=what, before=was, now=is_now, text=_moved(what, was, is_now)) for what, was, is_now in pairs]
+
+
+def _moved(what: str, was: float | None, is_now: float | None) -> str:
+    if was is None or is_now is None:
+        return f"How the {what} moved is not known."
+    word = "rose" if is_now > was else "fell"
+    return f"The {what} {word} from {was:g} to {is_now:g}." if is_now != was else f"The {what} stayed at {is_now:g}."
+
+
+def _movers(ctx: TickContext) -> list[Change]:
+    found = moves(ctx)
+    if not found:
+        return []
+    best, worst = max(found, key=found.__getitem__), min(found, key=found.__getitem__)
+    return [
+        Change(
+            what=f"{which} asset",
+            before=None,
+            now=asset,
+            text=f"{asset} moved {found[asset]:+g} % in 24 hours, the {rank} of all.",
+        )
+        for which, asset, rank in (("strongest", best, "highest"), ("weakest", worst, "lowest"))
+    ]
+
+
+def label_of(ctx: TickContext, asset: str) -> RegimeLabel:
+    """Return an asset's own regime; unknown without a reading."""
+    read = reading_of(ctx, asset)
+    return read.regime if read else RegimeLabel.UNKNOWN
+
+
+def same_as_market(ctx: TickContext, asset: str) -> bool | None:
+    """Return whether an asset is in the market's regime; None where one of them is unknown."""
+    own = label_of(ctx, asset)
+    if ctx.reading is None or RegimeLabel.UNKNOWN in {own, ctx.reading.regime.label}:
+        return None
+    return own is ctx.reading.regime.label
+
+
+def asset_regime(ctx: TickContext, asset: str) -> AssetRegime:
+    """Compose one asset's own regime."""
+    seen, read = observed(ctx, asset), reading_of(ctx, asset)
+    label = label_of(ctx, asset)
+    return AssetRegime(
+        asset=asset,
+        regime=label,
+        mode=MODE_OF_REGIME[label],
+        confidence=share(read.regime_confidence) if read else None,
+        trend=trend_of(ctx, asset),
+        volatility=read.volatility if read else VolatilityWord.UNKNOWN,
+        expected_move=expected_move(read.outlook) if read else None,
+        price=price(seen.price),
+        change_24h=change(seen.change_24h_percent),
+        same_as_market=same_as_market(ctx, asset),
+        limitations=asset_limitations(ctx, asset),
+    )
+
+
+def paid_market_regime(ctx: TickContext) -> X402PaidResponse:
+    """Compose the market regime in full."""
+    now = regime(ctx)
+    return X402PaidResponse(
+        **paid_head(ctx, "x402-market-regime", *change_limits(ctx)),
+        **_public(ctx, now),
+        risk_score=now.risk_score,
+        source=source_name(ctx),
+        assets={asset: asset_regime(ctx, asset) for asset in ASSETS},
+        what_changed=what_changed(ctx),
+        risk_drivers=ctx.reading.regime.drivers if ctx.reading else (),
     )

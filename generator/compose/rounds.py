@@ -1,19 +1,37 @@
-"""The live and the open round, and votes. A forecast is shown only once its round is live."""
+"""GET /api/human-consensus.php, and the rounds of other bodies. A forecast is shown only once its round is live."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from generator.arena.tally import consensus_of, disagreement_score
+from generator.arena.tally import consensus_of, disagreement_score, most_said
 from generator.arena.timetable import round_id_of
-from generator.arena.values import Lesson, Round, Tally
+from generator.arena.values import RecordCrowd, Round, Tally
 from generator.catalog.assets import DEFAULT_ASSET
-from generator.catalog.formats import basis_points, iso, percent
-from generator.catalog.text.answers import NO_OPEN_ROUND, NO_ROUND, NO_VOTES, SIMULATED_VOTES, SPARSE_VOTES
-from generator.catalog.words import RoundPhase
+from generator.catalog.endpoints import ENDPOINT_BY_ID
+from generator.catalog.formats import basis_points, iso, percent, share
+from generator.catalog.text.answers import (
+    BY_RECORD_NOTE,
+    CROWD_NOTE,
+    DEVELOPER_NOTE,
+    NO_OPEN_ROUND,
+    NO_RECORDS,
+    NO_ROUND,
+    NO_VOTES,
+    SIMULATED_VOTES,
+    SPARSE_VOTES,
+)
+from generator.catalog.words import Consensus, RoundPhase
 from generator.compose.context import TickContext
-from generator.contract.rounds import HumanConsensus, OpenRound, RoundInfo
-from generator.contract.teacher_lessons import TeacherLesson
+from generator.compose.envelope import notice
+from generator.contract.rounds import (
+    CrowdByRecord,
+    HumanConsensus,
+    HumanConsensusResponse,
+    OpenRound,
+    RoundInfo,
+    VoteBurst,
+)
 
 _SEALED: Final = {RoundPhase.SCHEDULED, RoundPhase.OPEN}
 _HOUR_MS: Final = 3_600_000
@@ -54,10 +72,8 @@ def round_info(ctx: TickContext) -> RoundInfo:
     current = shown_round(ctx)
     seconds = max(0, (current.end_ms - ctx.freshness.generated_ms) // 1000)
     minutes, rest = divmod(seconds, 60)
-    return RoundInfo(
-        round_id=current.round_id,
-        asset=current.asset,
-        phase=current.phase,
+    return RoundInfo.of(
+        current,
         start=iso(current.start_ms),
         end=iso(current.end_ms),
         seconds_left=seconds,
@@ -89,11 +105,8 @@ def live_tally(ctx: TickContext) -> Tally:
 def human_consensus_block(tally: Tally) -> HumanConsensus:
     """Compose counted votes."""
     part = 100 / tally.total if tally.total else 0.0
-    return HumanConsensus(
-        total=tally.total,
-        bullish=tally.bullish,
-        bearish=tally.bearish,
-        neutral=tally.neutral,
+    return HumanConsensus.of(
+        tally,
         bullish_percent=percent(tally.bullish * part) or 0.0,
         bearish_percent=percent(tally.bearish * part) or 0.0,
         neutral_percent=percent(tally.neutral * part) or 0.0,
@@ -119,22 +132,54 @@ def round_limits(ctx: TickContext) -> tuple[str, ...]:
     return tuple(said)
 
 
-def lesson_row(lesson: Lesson) -> TeacherLesson:
-    """Compose one lesson."""
-    return TeacherLesson(
-        lesson_id=lesson.lesson_id,
-        round_id=lesson.round_id,
-        asset=lesson.asset,
-        brain_prediction=lesson.brain_prediction,
-        human_consensus=lesson.human_consensus,
-        actual_outcome=lesson.actual_outcome,
-        brain_correct=lesson.brain_correct,
-        crowd_correct=lesson.crowd_correct,
-        agreement=lesson.agreement,
-        shared_intelligence_score=percent(lesson.shared_intelligence_score) or 0.0,
-        learning_score=percent(lesson.learning_score) or 0.0,
-        pattern_type=lesson.pattern_type,
-        summary=lesson.summary,
-        created_at=iso(lesson.created_ms),
-        warm_up=lesson.warm_up,
+NO_ONE: Final = RecordCrowd(0, 0.0, 0.0, 0.0)
+
+
+def crowd_by_record(ctx: TickContext) -> CrowdByRecord | None:
+    """Compose the live round's crowd by record, as of its lock."""
+    if ctx.arena.live is None:
+        return None
+    crowd = ctx.arena.crowd.by_record if ctx.arena.crowd else NO_ONE
+    shares = {
+        Consensus.BULLISH: share(crowd.bullish) or 0.0,
+        Consensus.BEARISH: share(crowd.bearish) or 0.0,
+        Consensus.NEUTRAL: share(crowd.neutral) or 0.0,
+    }
+    return CrowdByRecord(
+        voters=crowd.voters,
+        bullish_percent=shares[Consensus.BULLISH],
+        bearish_percent=shares[Consensus.BEARISH],
+        neutral_percent=shares[Consensus.NEUTRAL],
+        consensus=most_said(shares) if crowd.voters else Consensus.NONE,
+        note=BY_RECORD_NOTE if crowd.voters else NO_RECORDS,
+    )
+
+
+def vote_bursts(ctx: TickContext) -> tuple[VoteBurst, ...]:
+    """Compose the minutes of the live round's votes that stand out."""
+    found = ctx.arena.crowd.bursts if ctx.arena.live and ctx.arena.crowd else ()
+    return tuple(
+        VoteBurst(
+            at=iso(burst.at_ms),
+            votes=burst.votes,
+            same_choice_percent=share(burst.same_choice) or 0.0,
+            new_voters_percent=share(burst.new_voters) or 0.0,
+        )
+        for burst in found
+    )
+
+
+def human_consensus(ctx: TickContext) -> HumanConsensusResponse:
+    """Compose what the voters of the live round expect."""
+    return HumanConsensusResponse(
+        **notice(ctx, ENDPOINT_BY_ID["human-consensus"], *round_limits(ctx)),
+        asset=shown_round(ctx).asset,
+        round=round_info(ctx),
+        human_consensus=human_consensus_block(live_tally(ctx)),
+        by_record=crowd_by_record(ctx),
+        bursts=vote_bursts(ctx),
+        crowd_note=CROWD_NOTE,
+        open_round=open_round(ctx),
+        simulated_votes=ctx.arena.live_simulated_tally.total if ctx.arena.live else 0,
+        developer_note=DEVELOPER_NOTE,
     )

@@ -27,10 +27,10 @@ def rate(value: Rate) -> contract.Rate:
 def calibration_bin(value: Bin) -> contract.CalibrationBin:
     """Publish one bin; below 30 cases it says so instead of a rate."""
     hit = value.hit if value.n >= ENOUGH else None
-    return contract.CalibrationBin(
+    return contract.CalibrationBin.of(
+        value,
         low_percent=percent(value.low_percent) or 0.0,
         high_percent=percent(value.high_percent) or 0.0,
-        n=value.n,
         hit=None if hit is None else rate(hit),
         note=f"{value.n} case{'' if value.n == 1 else 's'}: fewer than {ENOUGH}, too few for a rate"
         if hit is None
@@ -42,12 +42,8 @@ def track_record(record: TrackRecord) -> contract.TrackRecord:
     """Publish a track record."""
     names = dict.fromkeys((BASELINE, *record.baselines))
     hit = rate(record.hit)
-    return contract.TrackRecord(
-        kind=record.kind,
-        predictions=record.predictions,
-        resolved=record.resolved,
-        void=record.void,
-        warm_up=record.warm_up,
+    return contract.TrackRecord.of(
+        record,
         n=hit.n,
         hit_rate_percent=hit.percent,
         hit_rate_low_percent=hit.low_percent,

@@ -13,7 +13,6 @@ from generator.compose.envelope import notice
 from generator.compose.inputs import observed
 from generator.compose.rounds import (
     human_consensus_block,
-    lesson_row,
     live_tally,
     open_round,
     round_info,
@@ -22,7 +21,7 @@ from generator.compose.rounds import (
     shown_round,
 )
 from generator.compose.statistics import rounds_ended
-from generator.compose.teacher_lessons import teacher_status
+from generator.compose.teacher_lessons import lesson_row, teacher_status
 from generator.contract.scores import Probabilities
 from generator.contract.shared_intelligence import (
     BrainSnapshot,
@@ -78,15 +77,13 @@ def brain_snapshot(ctx: TickContext, current: Round) -> BrainSnapshot:
             salt=None,
         )
     silent = current.prediction is None and ctx.reading is None
-    return BrainSnapshot(
+    return BrainSnapshot.of(
+        current,
         prediction=Prediction.NEUTRAL if silent else current.prediction,
         brain_silent=silent,
         confidence=current.confidence_percent,
         probabilities=_triple(current.probabilities),
         base_rates=_triple(current.base_rate),
-        regime_mode=current.regime_mode,
-        sealed_digest=current.sealed_digest,
-        salt=current.salt,
     )
 
 
@@ -142,9 +139,8 @@ def round_price(ctx: TickContext, current: Round) -> RoundPrice:
 
 def integrity(ctx: TickContext) -> SystemIntegrity:
     """Compose what can be checked."""
-    return SystemIntegrity(
-        log_size=ctx.arena.log_size,
-        checkpoint_digest=ctx.arena.checkpoint_digest,
+    return SystemIntegrity.of(
+        ctx.arena,
         last_tick=ctx.ticks.last_tick_id,
         void_rate_percent=percent(ctx.arena.void_rate_percent),
         rounds_ended=rounds_ended(ctx),

@@ -60,11 +60,9 @@ def rounds_ended(ctx: TickContext) -> int:
 def arena(ctx: TickContext) -> ArenaStatistics:
     """Compose counts and scores of the Arena."""
     view = ctx.arena
-    return ArenaStatistics(
+    return ArenaStatistics.of(
+        view,
         rounds={phase.value: view.rounds.get(phase, 0) for phase in RoundPhase},
-        rounds_warm_up=view.rounds_warm_up,
-        ballots_counted=view.ballots_counted,
-        ballots_rejected=view.ballots_rejected,
         void_rate_percent=percent(view.void_rate_percent),
         rounds_ended=rounds_ended(ctx),
         record=track_record(view.arena_record),

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 from typing import Final
 
+from generator.arena.values import Lesson
 from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.text.answers import DEVELOPER_NOTE, NO_LESSONS, PRIVACY_NOTE, TEACHER_ROLE
+from generator.catalog.formats import iso, percent
+from generator.catalog.text.answers import (
+    DEVELOPER_NOTE,
+    LEADERBOARD_NOTE,
+    NO_LESSONS,
+    PRIVACY_NOTE,
+    TEACHER_ROLE,
+)
 from generator.catalog.words import PatternType, TeacherStatus
 from generator.compose.context import TickContext
-from generator.compose.crowd import leaderboard, patterns
 from generator.compose.envelope import notice
-from generator.compose.rounds import lesson_row
 from generator.compose.scores import rate
-from generator.contract.teacher_lessons import TeacherBrain, TeacherLessonsResponse, TeacherMetrics
+from generator.contract.teacher_lessons import (
+    Leaderboard,
+    LeaderboardPlace,
+    TeacherBrain,
+    TeacherLesson,
+    TeacherLessonsResponse,
+    TeacherMetrics,
+    TeacherPattern,
+)
 
 LATEST: Final = 20
 
@@ -42,12 +56,48 @@ def teacher_brain(ctx: TickContext) -> TeacherBrain:
     return TeacherBrain(
         status=teacher_status(ctx),
         role=TEACHER_ROLE,
-        metrics=TeacherMetrics(
-            lessons_total=held.lessons_total,
-            warm_up=held.warm_up,
+        metrics=TeacherMetrics.of(
+            held,
             brain=rate(held.brain),
             crowd=rate(held.crowd),
             agreement=rate(held.agreement),
             patterns={word.value: held.patterns.get(word, 0) for word in PatternType},
         ),
+    )
+
+
+def patterns(ctx: TickContext) -> tuple[TeacherPattern, ...]:
+    """Compose what many rounds show."""
+    return tuple(
+        TeacherPattern.of(group, brain=rate(group.brain), crowd=rate(group.crowd), both_wrong=rate(group.both_wrong))
+        for group in ctx.arena.patterns
+    )
+
+
+def leaderboard(ctx: TickContext) -> Leaderboard:
+    """Compose the leaderboard; addresses are shortened."""
+    board = ctx.arena.leaderboard
+    return Leaderboard(
+        places=tuple(
+            LeaderboardPlace(
+                place=place.place,
+                voter=f"{place.address[:6]}\u2026{place.address[-4:]}",
+                hit=rate(place.hit),
+                provisional=place.provisional,
+            )
+            for place in board.places
+        ),
+        voters=board.voters,
+        below_30=board.below,
+        note=LEADERBOARD_NOTE,
+    )
+
+
+def lesson_row(lesson: Lesson) -> TeacherLesson:
+    """Compose one lesson."""
+    return TeacherLesson.of(
+        lesson,
+        shared_intelligence_score=percent(lesson.shared_intelligence_score) or 0.0,
+        learning_score=percent(lesson.learning_score) or 0.0,
+        created_at=iso(lesson.created_ms),
     )

@@ -1,10 +1,12 @@
-"""The base of every published model."""
+"""The base of every published model, its canonical JSON, and the problem details of errors other than 402."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+import json
+from collections.abc import Mapping
+from typing import Any, Final, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 # What a reader looks at last; everything else keeps the order in which the models declare it.
 TAIL: Final[tuple[str, ...]] = (
@@ -31,6 +33,20 @@ class Body(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
+    @classmethod
+    def of(cls, source: object, **other: Any) -> Self:
+        """Build the body from the attributes of `source` that it has by the same name.
+
+        Args:
+            source: what most fields are copied from.
+            other: fields that it does not have, or has in another form.
+
+        Raises:
+            pydantic.ValidationError: a field is missing, or has another type.
+        """
+        named = {name: getattr(source, name) for name in cls.model_fields if hasattr(source, name)}
+        return cls(**{**named, **other})
+
     def as_json(self) -> dict[str, Any]:
         """Return the JSON object in its published key order."""
         data = self.model_dump(mode="json")
@@ -41,3 +57,28 @@ class Body(BaseModel):
 def absent(value: object) -> bool:
     """Return whether an optional field is left out of the answer."""
     return value is None
+
+
+def encode(value: Body | Mapping[str, Any]) -> bytes:
+    """Return compact UTF-8 JSON in declared key order, without a trailing newline.
+
+    Raises:
+        ValueError: a NaN or an infinity is in it.
+    """
+    data = value.as_json() if isinstance(value, Body) else value
+    return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+class Problem(Body):
+    """An error in `application/problem+json`."""
+
+    type: str = Field(description="Address that names the kind of problem, or about:blank.")
+    title: str = Field(description="The kind of problem in a few words.")
+    status: int = Field(description="HTTP status code.")
+    detail: str = Field(description="What went wrong in this request.")
+    instance: str = Field(description="Path of the request.")
+    project: str = Field(description="Name of the service.")
+    disclaimer: str = Field(description="Educational notice.")
+    supported_assets: tuple[str, ...] | None = Field(
+        default=None, exclude_if=absent, description="Assets that the service reads, where that helps."
+    )

@@ -1,11 +1,18 @@
-"""Fields of every free answer."""
+"""Fields of every free answer, and GET /status.json."""
 
 from __future__ import annotations
 
 from pydantic import Field
 
-from generator.catalog.words import SourceMode, SourceStatus
+from generator.catalog.words import SourceMode, SourceStatus, Status
 from generator.contract.base import Body, absent
+
+UPDATED = "Wall time of the tick that made this answer, ISO 8601 UTC."
+LIMITATIONS = "What is unknown or restricted in this answer, and why."
+STATUS = "available: every input is fresh; degraded: some are stale or missing; unavailable: no asset can be read."
+EDUCATIONAL = "Educational notice: what this answer is not."
+MODE = "Where the market data come from: live, recorded or simulated."
+TRUTH = "What a reader must not conclude from this answer."
 
 
 class SourceRow(Body):
@@ -119,9 +126,76 @@ class FreeResponse(Body):
     )
 
 
-UPDATED = "Wall time of the tick that made this answer, ISO 8601 UTC."
-LIMITATIONS = "What is unknown or restricted in this answer, and why."
-STATUS = "available: every input is fresh; degraded: some are stale or missing; unavailable: no asset can be read."
-EDUCATIONAL = "Educational notice: what this answer is not."
-MODE = "Where the market data come from: live, recorded or simulated."
-TRUTH = "What a reader must not conclude from this answer."
+class SourceBlock(Body):
+    """Where the market data of the answer come from."""
+
+    name: str = Field(description="Name of the source.")
+    kind: str = Field(description="Kind of price, e.g. venue_mid or recorded_close.")
+    mode: str = Field(description=MODE)
+    as_of: str | None = Field(
+        description="Market time of the newest datum, ISO 8601 UTC; null when no source answered."
+    )
+    assets_verified: int = Field(description="Assets with a fresh price.")
+    assets_total: int = Field(description="Assets that the service reads.")
+
+
+class RichResponse(FreeResponse):
+    """The envelope that market-regime and main-brain share."""
+
+    product_id: str = Field(description="Catalogue id of the product.")
+    schema_version: str = Field(description="Semantic version of the schema.")
+    status: Status = Field(description=STATUS)
+    purpose: str = Field(description="What the resource is for.")
+    endpoint_role: EndpointRole = Field(description="What part the resource plays in the service.")
+    agent_guidance: AgentGuidance = Field(description="When an agent should read it.")
+    usage_characteristics: UsageCharacteristics = Field(description="How the resource behaves for a client.")
+    source: SourceBlock = Field(description="Where the market data come from.")
+    summary: str = Field(description="The reading in one or two sentences.")
+    limitations: tuple[str, ...] = Field(description=LIMITATIONS)
+    developer_resources: DeveloperResources = Field(description="Machine-readable descriptions and docs.")
+    expanded_access: ExpandedAccess = Field(description="The paid counterpart and its price.")
+    related_resources: dict[str, str] = Field(description="Other resources: name to path.")
+    truth_statement: str = Field(description=TRUTH)
+    disclaimer: str = Field(description=EDUCATIONAL)
+    updated: str = Field(description=UPDATED)
+    updated_utc: str = Field(description=UPDATED)
+
+
+class NoticeResponse(FreeResponse):
+    """The envelope of the answers that carry `type` and an educational notice."""
+
+    type: str = Field(description="Kind of the answer.")
+    mode: str = Field(description=MODE)
+    status: Status = Field(description=STATUS)
+    limitations: tuple[str, ...] = Field(description=LIMITATIONS)
+    truth_statement: str = Field(description=TRUTH)
+    educational_notice: str = Field(description=EDUCATIONAL)
+    updated_utc: str = Field(description=UPDATED)
+
+
+class TicksBlock(Body):
+    """Ticks of the last 24 hours, this one not counted."""
+
+    published_24h: int = Field(description="Ticks published.")
+    failed_24h: int = Field(description="Ticks failed.")
+    missed_24h: int = Field(description="Full minutes since the first tick in which none began.")
+
+
+class StatusResponse(Body):
+    """Whether the service is up to date."""
+
+    success: bool = Field(description="True on every 200.")
+    project: str = Field(description="Name of the service.")
+    status: Status = Field(description=STATUS)
+    generation: str = Field(description="12-digit release counter, never reused.")
+    tick_id: str = Field(description="Minute of the tick, e.g. 20261120T095300Z.")
+    generated_at: str = Field(description="Wall time of the tick, ISO 8601 UTC.")
+    valid_until: str = Field(description="Past this time the whole site is stale.")
+    next_update_at: str = Field(description="When the next tick is due, ISO 8601 UTC.")
+    source_mode: SourceMode = Field(description=MODE)
+    sources: tuple[SourceRow, ...] = Field(description="Every market source that was asked.")
+    ticks: TicksBlock = Field(description="Ticks of the last 24 hours.")
+    disclaimer: str = Field(description=EDUCATIONAL)
+    replay: Replay | None = Field(
+        default=None, exclude_if=absent, description="Only while a recorded market is replayed: its position."
+    )

@@ -1,14 +1,15 @@
-"""GET /api/main-brain.php."""
+"""GET /api/main-brain.php, and GET /api/x402-main-brain.php once paid."""
 
 from __future__ import annotations
 
 from pydantic import Field
 
-from generator.catalog.words import Bias, MarketMode, MarketState
+from generator.catalog.words import Bias, MarketMode, MarketState, Prediction
 from generator.contract.base import Body
-from generator.contract.market_regime import RichResponse
+from generator.contract.envelope import RichResponse
+from generator.contract.paid import EvidenceBlock, PaidResponse
 from generator.contract.regime import MarketContext
-from generator.contract.scores import TrackRecord
+from generator.contract.scores import Probabilities, TrackRecord
 
 
 class Brain(Body):
@@ -53,3 +54,44 @@ class MainBrainResponse(RichResponse):
     coins: dict[str, CoinSnapshot] = Field(description="Asset symbol to its snapshot.")
     public_performance: TrackRecord = Field(description="How resolved hourly forecasts turned out.")
     educational_only: bool = Field(description="Always true.")
+
+
+class BrainSummary(Body):
+    """The brain's overall state."""
+
+    text: str = Field(description="The reading in words.")
+    direction: Bias | None = Field(description="The word of most assets, FLAT on a tie; null without a reading.")
+    confidence: float | None = Field(description="Mean chance of the shown class over the assets, percent 0..100.")
+    agreement_percent: float | None = Field(description="Agreement between families of evidence, percent 0..100.")
+    coverage_percent: float | None = Field(description="Families of evidence present, percent 0..100.")
+    biases: dict[str, int] = Field(description="Bias word to the number of assets that have it.")
+
+
+class AssetDirection(Body):
+    """One asset's direction with its chances and evidence."""
+
+    asset: str = Field(description="Asset symbol.")
+    bias: Bias | None = Field(description="UP, DOWN or FLAT; null without a forecast.")
+    prediction: Prediction | None = Field(description="The same as a forecast word; NEUTRAL without a forecast.")
+    brain_silent: bool = Field(
+        description="True where no forecast is made: the NEUTRAL next to it claims nothing and is never scored."
+    )
+    confidence: float | None = Field(description="Chance of the shown class, percent 0..100.")
+    horizon_minutes: int | None = Field(description="How far ahead the forecast looks, minutes.")
+    probabilities: Probabilities | None = Field(description="Chances of the three outcomes.")
+    base_rates: Probabilities | None = Field(description="How often each outcome came up before; the comparison.")
+    edge_percent: float | None = Field(description="Chance of the shown class minus its base rate, percentage points.")
+    band_bps: float | None = Field(description="A move within this many basis points counts as neutral.")
+    agreement_percent: float | None = Field(description="Agreement between families of evidence, percent 0..100.")
+    coverage_percent: float | None = Field(description="Families of evidence present, percent 0..100.")
+    evidence: EvidenceBlock = Field(description="The evidence in words.")
+    price: float | None = Field(description="Price in US dollars, 6 significant digits.")
+    limitations: tuple[str, ...] = Field(description="What is unknown of this asset, and why.")
+
+
+class X402MainBrainPaidResponse(PaidResponse):
+    """The brain's directions with chances and evidence."""
+
+    summary: BrainSummary = Field(description="The brain's overall state.")
+    assets: dict[str, AssetDirection] = Field(description="Asset symbol to its direction.")
+    track_record: TrackRecord = Field(description="How resolved hourly forecasts turned out.")

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from generator.catalog.words import MarketMode, RegimeLabel, SourceMode, Status, Trend, VolatilityWord
+from generator.catalog.words import SourceMode, Status
 from generator.contract import envelope
 from generator.contract.base import Body, absent
 
@@ -37,15 +37,6 @@ class PaidResponse(Body):
     )
 
 
-class Change(Body):
-    """One thing that changed over the last 24 hours."""
-
-    what: str = Field(description="What changed.")
-    before: str | float | None = Field(description="What it was 24 hours ago; null where not known.")
-    now: str | float | None = Field(description="What it is now; null where not known.")
-    text: str = Field(description="The change in words.")
-
-
 class ExpectedMove(Body):
     """Expected size of moves: one standard deviation of the return, whichever the direction."""
 
@@ -61,22 +52,6 @@ class EvidenceBlock(Body):
     opposing: tuple[str, ...] = Field(description="What speaks against it.")
     neutral: tuple[str, ...] = Field(description="What says nothing either way.")
     missing: tuple[str, ...] = Field(description="What could not be read.")
-
-
-class AssetRegime(Body):
-    """One asset's own regime."""
-
-    asset: str = Field(description="Asset symbol.")
-    regime: RegimeLabel = Field(description="Its regime label; unknown without a reading.")
-    mode: MarketMode = Field(description="The regime in one word.")
-    confidence: float | None = Field(description="Posterior of the shown label, percent 0..100.")
-    trend: Trend = Field(description="Direction of the last hours.")
-    volatility: VolatilityWord = Field(description="Volatility outlook against the last week.")
-    expected_move: ExpectedMove | None = Field(description="Expected size of moves; null without a reading.")
-    price: float | None = Field(description="Price in US dollars, 6 significant digits.")
-    change_24h: float | None = Field(description="Change over 24 hours, percent.")
-    same_as_market: bool | None = Field(description="Whether it is in the market's regime; null without a reading.")
-    limitations: tuple[str, ...] = Field(description="What is unknown of this asset, and why.")
 
 
 class Scenario(Body):

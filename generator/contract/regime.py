@@ -1,11 +1,13 @@
-"""The regime object, shared by free and paid bodies."""
+"""GET /api/market-regime.php, GET /api/x402-market-regime.php once paid, and the regime object of other bodies."""
 
 from __future__ import annotations
 
 from pydantic import Field
 
 from generator.catalog.words import MarketMode, MarketState, RegimeLabel, Trend, VolatilityWord
-from generator.contract.base import Body
+from generator.contract.base import Body, absent
+from generator.contract.envelope import RichResponse
+from generator.contract.paid import ExpectedMove, PaidResponse
 
 
 class Reliability(Body):
@@ -43,3 +45,56 @@ class MarketContext(Body):
     state: MarketState = Field(description="How calm conditions are. No state predicts a gain.")
     volatility: VolatilityWord = Field(description="Volatility outlook against the last week.")
     breadth_percent: float | None = Field(description="Share of assets that rose over the last day, percent 0..100.")
+
+
+class Change(Body):
+    """One thing that changed over the last 24 hours."""
+
+    what: str = Field(description="What changed.")
+    before: str | float | None = Field(description="What it was 24 hours ago; null where not known.")
+    now: str | float | None = Field(description="What it is now; null where not known.")
+    text: str = Field(description="The change in words.")
+
+
+class AssetRegime(Body):
+    """One asset's own regime."""
+
+    asset: str = Field(description="Asset symbol.")
+    regime: RegimeLabel = Field(description="Its regime label; unknown without a reading.")
+    mode: MarketMode = Field(description="The regime in one word.")
+    confidence: float | None = Field(description="Posterior of the shown label, percent 0..100.")
+    trend: Trend = Field(description="Direction of the last hours.")
+    volatility: VolatilityWord = Field(description="Volatility outlook against the last week.")
+    expected_move: ExpectedMove | None = Field(description="Expected size of moves; null without a reading.")
+    price: float | None = Field(description="Price in US dollars, 6 significant digits.")
+    change_24h: float | None = Field(description="Change over 24 hours, percent.")
+    same_as_market: bool | None = Field(description="Whether it is in the market's regime; null without a reading.")
+    limitations: tuple[str, ...] = Field(description="What is unknown of this asset, and why.")
+
+
+class MarketRegimeResponse(RichResponse):
+    """Compact public regime context."""
+
+    regime: Regime = Field(description="The kind of market there is now.")
+    market_mode: MarketMode = Field(description="Repeats regime.mode.")
+    market_state: MarketState = Field(description="Repeats regime.state.")
+    confidence: float | None = Field(
+        default=None,
+        exclude_if=absent,
+        description="Repeats regime.confidence, percent 0..100; left out while that is null.",
+    )
+
+
+class X402PaidResponse(PaidResponse):
+    """The market regime in full."""
+
+    market_mode: MarketMode | None = Field(description="The regime in one word.")
+    market_state: MarketState | None = Field(description="How calm conditions are. No state predicts a gain.")
+    summary: str | None = Field(description="The reading in words.")
+    confidence: float | None = Field(description="Posterior of the shown label, percent 0..100.")
+    risk_score: float | None = Field(description="Expected volatility against the last week, 0..100.")
+    source: str = Field(description="Where the market data come from.")
+    regime: Regime = Field(description="The market's regime.")
+    assets: dict[str, AssetRegime] = Field(description="Asset symbol to its own regime.")
+    what_changed: tuple[Change, ...] = Field(description="What changed over the last 24 hours.")
+    risk_drivers: tuple[str, ...] = Field(description="What drives risk now, in words.")

@@ -1,12 +1,12 @@
-"""Arena rounds and votes, shared by the Arena answers."""
+"""GET /api/human-consensus.php, and the Arena rounds and votes of other bodies."""
 
 from __future__ import annotations
 
 from pydantic import Field
 
-from generator.catalog.words import Consensus, RoundPhase, Status
-from generator.contract import envelope
+from generator.catalog.words import Consensus, RoundPhase
 from generator.contract.base import Body
+from generator.contract.envelope import NoticeResponse
 
 
 class RoundInfo(Body):
@@ -72,13 +72,17 @@ class VoteBurst(Body):
     new_voters_percent: float = Field(description="Share of addresses that never had a resolved round, percent.")
 
 
-class NoticeResponse(envelope.FreeResponse):
-    """The envelope of the answers that carry `type` and an educational notice."""
+class HumanConsensusResponse(NoticeResponse):
+    """What the voters of the live round expect."""
 
-    type: str = Field(description="Kind of the answer.")
-    mode: str = Field(description=envelope.MODE)
-    status: Status = Field(description=envelope.STATUS)
-    limitations: tuple[str, ...] = Field(description=envelope.LIMITATIONS)
-    truth_statement: str = Field(description=envelope.TRUTH)
-    educational_notice: str = Field(description=envelope.EDUCATIONAL)
-    updated_utc: str = Field(description=envelope.UPDATED)
+    asset: str = Field(description="Asset of the live round.")
+    round: RoundInfo = Field(description="The live round.")
+    human_consensus: HumanConsensus = Field(description="Its counted votes.")
+    by_record: CrowdByRecord | None = Field(
+        description="The votes of the live round by the voters' records, as of its lock; null without a live round."
+    )
+    bursts: tuple[VoteBurst, ...] = Field(description="Minutes with far more votes than usual, at most 5.")
+    crowd_note: str = Field(description="What the counts are and are not.")
+    open_round: OpenRound | None = Field(description="The round that takes votes now; null when none does.")
+    simulated_votes: int = Field(description="How many of the counted votes a labelled simulated crowd cast.")
+    developer_note: str = Field(description="Advice for clients.")

@@ -6,7 +6,8 @@ from pydantic import Field
 
 from generator.catalog.words import Consensus, Prediction, TeacherStatus
 from generator.contract.base import Body
-from generator.contract.rounds import HumanConsensus, NoticeResponse, OpenRound, RoundInfo
+from generator.contract.envelope import NoticeResponse
+from generator.contract.rounds import HumanConsensus, OpenRound, RoundInfo
 from generator.contract.scores import Probabilities
 from generator.contract.teacher_lessons import TeacherLesson
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from generator.catalog.words import TeacherStatus
 from generator.contract.base import Body
-from generator.contract.rounds import NoticeResponse
+from generator.contract.envelope import NoticeResponse
 from generator.contract.scores import TrackRecord
 from generator.contract.teacher_lessons import TeacherBrain
 

@@ -16,7 +16,7 @@ from generator.catalog.links import OPENAPI_JSON, ROUNDS_JSON, SAMPLE_JSON
 from generator.catalog.words import SourceMode, SourceStatus
 from generator.compose.all import compose_free
 from generator.compose.context import DayBefore, Freshness, Site, TickContext, Ticks
-from generator.contract.encode import encode
+from generator.contract.base import encode
 from generator.errors import PublishError
 from generator.market.bars import BarFrame
 from generator.market.observation import AssetObservation, Observation, SourceHealth

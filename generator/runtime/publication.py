@@ -13,8 +13,7 @@ from generator.catalog.links import ROUNDS_JSON, ROUNDS_PUBLISHED, SAMPLE_JSON, 
 from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.all import Composed
 from generator.compose.context import TickContext
-from generator.contract.base import Body
-from generator.contract.encode import encode
+from generator.contract.base import Body, encode
 from generator.contract.paid_human_report import X402HumanReportPaidResponse
 from generator.record.published import RecordFiles
 from generator.release.last_good import Kind, LastGood

@@ -17,7 +17,7 @@ from generator.catalog.downloads import RecordFile
 from generator.catalog.links import OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.words import RoundPhase
 from generator.compose.context import Site, TickContext
-from generator.contract.encode import encode
+from generator.contract.base import encode
 from generator.record.memory.store import Memory
 from generator.release.last_good import Kind, LastGood
 from generator.release.values import NOTHING

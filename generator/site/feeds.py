@@ -17,7 +17,7 @@ from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.text.labels import MODE_BANNERS, regime_headline
 from generator.catalog.words import SourceMode
 from generator.compose.context import Site
-from generator.contract.encode import encode
+from generator.contract.base import encode
 from generator.record.memory.history import RegimeChange
 from generator.site.format import count, moment, ms_of, signed, word
 from generator.site.pages.render import environment

@@ -14,7 +14,7 @@ from datetime import date, datetime
 from importlib import resources
 from typing import Any, Final, Protocol
 
-from generator.contract.encode import encode
+from generator.contract.base import encode
 
 NEWEST_KEY: Final = "sample_newest"
 SAMPLE_KEY: Final = "sample_of_day"

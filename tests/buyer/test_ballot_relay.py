@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,11 +12,8 @@ from algosdk.account import address_from_private_key, generate_account
 from algosdk.atomic_transaction_composer import AccountTransactionSigner
 from algosdk.encoding import msgpack_encode
 from algosdk.transaction import PaymentTxn, SuggestedParams
-from starlette.applications import Starlette
-from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from gateway.app.limits import Clients
 from gateway.buyer.ballots import MAX_AT_ONCE, PER_MINUTE, BallotRefused, BallotRelay, read_ballot
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.upstream.chain import Presence
@@ -28,11 +23,12 @@ from gateway.wire.networks import DEVNET, TESTNET
 from generator.arena.ballots import BallotFile, Poll, judge, note_of
 from generator.catalog.words import Prediction
 from tests.arena.test_ballots import OPEN
+from tests.support.buyer_pages import ROUND, FakeNode, idle_state, page_client
+from tests.support.clock import ManualClock
 
 KEY = generate_account()[0]
 VOTER = address_from_private_key(KEY)
 NOW = datetime.fromtimestamp(OPEN.start_ms / 1000, UTC) - timedelta(minutes=10)
-ROUND = 5_000
 Change = Callable[[PaymentTxn], Any]
 
 
@@ -132,57 +128,16 @@ def test_at_the_lock_it_is_too_late_and_a_moment_before_it_is_not() -> None:
 # The path
 
 
-@dataclass
-class FakeNode:
-    """A chain's client whose every answer a test can replace."""
-
-    params: Any = field(
-        default_factory=lambda: {"last-round": ROUND, "genesis-hash": DEVNET.genesis_hash, "min-fee": 1_000}
-    )
-    account: Any = field(default_factory=lambda: Answer(200, {"address": VOTER, "amount": 201_000, "min-balance": 100}))
-    answer: Answer | None = field(default_factory=lambda: Answer(200, {"txId": "x"}))
-    known: Presence = Presence.ABSENT
-    sent: list[bytes] = field(default_factory=list)
-
-    async def algod(self, path: str, timeout_s: float) -> Answer | None:
-        if path == "/v2/transactions/params":
-            return None if self.params is None else Answer(200, self.params)
-        found: Answer | None = self.account
-        return found
-
-    async def send(self, raw: bytes, timeout_s: float) -> Answer | None:
-        self.sent.append(raw)
-        return self.answer
-
-    async def glance(self, txid: str) -> Presence:
-        return self.known
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def now(self) -> datetime:
-        return NOW + timedelta(seconds=self.seconds)
-
-    def monotonic(self) -> float:
-        return self.seconds
-
-
-def relay_over(node: FakeNode) -> BallotRelay:
-    state: Any = SimpleNamespace(
-        settings=GatewaySettings(), clock=Clock(), clients=Clients(()), chain=node, project="P", disclaimer="D"
-    )
-    return BallotRelay(state)
+def node_of(**answers: Any) -> FakeNode:
+    return FakeNode(VOTER, **answers)
 
 
 def page(node: FakeNode, client: str = "testclient") -> TestClient:
-    relay = relay_over(node)
-    return TestClient(Starlette(routes=[Route("/b", relay.show, methods=["GET", "OPTIONS"])]), client=(client, 1))
+    return page_client(BallotRelay(idle_state(clock=ManualClock(NOW), chain=node)).show, client)
 
 
 def test_the_terms_name_fee_round_and_whether_the_account_can_pay() -> None:
-    received = page(FakeNode()).get(f"/b?address={VOTER}").json()
+    received = page(node_of()).get(f"/b?address={VOTER}").json()
 
     assert (received["last_round"], received["fee"], received["can_pay"]) == (ROUND, 1_000, True)
     assert (received["arena"], received["genesis_hash"]) == (DEMO_ARENA, DEVNET.genesis_hash)
@@ -200,21 +155,21 @@ def test_the_terms_name_fee_round_and_whether_the_account_can_pay() -> None:
     ids=["no account", "poor", "of another", "a fault", "no answer"],
 )
 def test_an_account_that_cannot_pay_or_cannot_be_read_is_named(account: Answer | None, can_pay: bool | None) -> None:
-    assert page(FakeNode(account=account)).get(f"/b?address={VOTER}").json()["can_pay"] is can_pay
+    assert page(node_of(account=account)).get(f"/b?address={VOTER}").json()["can_pay"] is can_pay
 
 
 @pytest.mark.parametrize(
     "params", [None, {}, {"last-round": ROUND, "genesis-hash": TESTNET.genesis_hash}, {"last-round": -1}]
 )
 def test_without_a_node_that_can_be_believed_there_are_no_terms(params: Any) -> None:
-    answer = page(FakeNode(params=params)).get(f"/b?address={VOTER}")
+    answer = page(node_of(params=params)).get(f"/b?address={VOTER}")
 
     assert (answer.status_code, answer.json()["reason"]) == (503, "no_node")
     assert answer.headers["retry-after"] == "5"
 
 
 def test_a_ballot_is_sent_as_it_was_signed_and_its_txid_is_returned() -> None:
-    node = FakeNode()
+    node = node_of()
     text = ballot()
     answer = page(node).get("/b", headers={"X-Ballot": text})
 
@@ -227,7 +182,7 @@ def test_a_ballot_is_sent_as_it_was_signed_and_its_txid_is_returned() -> None:
 
 @pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED.keys())
 def test_an_invalid_ballot_reaches_no_node(text: str) -> None:
-    node = FakeNode()
+    node = node_of()
     answer = page(node).get("/b", headers={"X-Ballot": text})
 
     assert (answer.status_code, node.sent) == (400, [])
@@ -237,7 +192,7 @@ def test_an_invalid_ballot_reaches_no_node(text: str) -> None:
 def test_a_locked_round_is_named() -> None:
     text = ballot(note=b'emi-arena/v1:j{"r":"BTC-20201120-130000","p":"BULLISH"}')
 
-    assert page(FakeNode()).get("/b", headers={"X-Ballot": text}).json()["reason"] == "locked"
+    assert page(node_of()).get("/b", headers={"X-Ballot": text}).json()["reason"] == "locked"
 
 
 @pytest.mark.parametrize(
@@ -259,7 +214,7 @@ def test_a_locked_round_is_named() -> None:
 def test_what_a_node_says_becomes_our_own_words(
     answer: Answer | None, known: Presence, status: int, reason: str | None
 ) -> None:
-    received = page(FakeNode(answer=answer, known=known)).get("/b", headers={"X-Ballot": ballot()})
+    received = page(node_of(answer=answer, known=known)).get("/b", headers={"X-Ballot": ballot()})
 
     assert (received.status_code, received.json().get("reason")) == (status, reason)
     assert "anything" not in received.text
@@ -267,19 +222,18 @@ def test_what_a_node_says_becomes_our_own_words(
 
 
 def test_too_many_from_one_address_are_429() -> None:
-    browser = page(FakeNode(), client="203.0.113.7")
+    browser = page(node_of(), client="203.0.113.7")
     answers = [browser.get("/b", headers={"X-Ballot": ballot()}).status_code for _ in range(PER_MINUTE + 1)]
 
     assert answers == [200] * PER_MINUTE + [429]
 
 
 def test_too_many_at_once_are_turned_away() -> None:
-    node = FakeNode()
-    relay = relay_over(node)
+    node = node_of()
+    relay = BallotRelay(idle_state(clock=ManualClock(NOW), chain=node))
     relay._running = MAX_AT_ONCE
-    client = TestClient(Starlette(routes=[Route("/b", relay.show)]))
 
-    assert client.get("/b", headers={"X-Ballot": ballot()}).status_code == 503
+    assert page_client(relay.show).get("/b", headers={"X-Ballot": ballot()}).status_code == 503
     assert node.sent == []
 
 
@@ -287,10 +241,10 @@ def test_too_many_at_once_are_turned_away() -> None:
     "query", ["", "?address=", "?address=ABC", f"?address={VOTER[:-1]}1"], ids=["none", "empty", "short", "bent"]
 )
 def test_terms_need_an_address(query: str) -> None:
-    assert page(FakeNode()).get(f"/b{query}").status_code == 400
+    assert page(node_of()).get(f"/b{query}").status_code == 400
 
 
 def test_a_preflight_lets_no_other_page_send_a_ballot() -> None:
-    answer = page(FakeNode()).options("/b")
+    answer = page(node_of()).options("/b")
 
     assert "x-ballot" not in answer.headers["access-control-allow-headers"].lower()

@@ -2,57 +2,39 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from algosdk import encoding, transaction
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from gateway.app.limits import Clients
+from gateway.app.state import GatewayState
 from gateway.buyer.page import buyer_routes
 from gateway.buyer.products import FLOWS, Flow
 from gateway.buyer.signer import SIGN_PATH, devnet_wallet
 from gateway.clock import SystemClock
 from gateway.devnet.transactions import check_signature, parse_item
-from gateway.payments.challenge import Challenge
 from gateway.settings import DEMO_PAYEE, GatewaySettings
-from gateway.upstream.chain import Presence
-from gateway.upstream.http_client import Answer, HttpClient
-from gateway.vault.bucket import Folder
-from gateway.vault.folder import Vault
+from gateway.upstream.http_client import HttpClient
 from gateway.wire.networks import DEVNET, MAINNET
 from generator.catalog.links import BUYER_PAGES
 from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS, Product
 from generator.catalog.text.answers import DISCLAIMER
+from generator.contract.main_brain import X402MainBrainPaidResponse
 from generator.contract.paid import PaidResponse
 from generator.contract.paid_atlas import IntelligenceLayer, X402AtlasPaidResponse
 from generator.contract.paid_human_report import HumanReport
-from generator.contract.paid_main_brain import X402MainBrainPaidResponse
-from generator.contract.paid_market_regime import X402PaidResponse
+from generator.contract.regime import X402PaidResponse
+from tests.support.buyer_pages import idle_state
 from tests.support.local_servers import devnet_at
 from tests.support.vaults import write_sample_vault
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-class NoNode:
-    """A chain that does not answer."""
-
-    async def algod(self, _path: str, _timeout_s: float) -> Answer | None:
-        return None
-
-    async def send(self, _raw: bytes, _timeout_s: float) -> Answer | None:
-        return None
-
-    async def glance(self, txid: str) -> Presence:
-        raise AssertionError(f"a page that only shows terms asked for {txid}")
 
 
 class ClientOfEachCall:
@@ -63,41 +45,19 @@ class ClientOfEachCall:
             return await http.exchange(method, url, **options)
 
 
-@dataclass
-class State:
-    """The parts of the gateway that the page reads."""
-
-    settings: GatewaySettings
-    vault: Vault
-    chain: NoNode = field(default_factory=NoNode)
-    http: ClientOfEachCall = field(default_factory=ClientOfEachCall)
-    clock: SystemClock = field(default_factory=SystemClock)
-    clients: Clients = field(default_factory=lambda: Clients(()))
-    refusal: str | None = None
-    project: str = "A Project & Sons"
-    disclaimer: str = DISCLAIMER
-
-    def no_quote_reason(self) -> str | None:
-        return self.refusal
-
-    def quotes(self) -> dict[str, Challenge]:
-        return {}
-
-
-def state_of(folder: Path, *, vault: bool = True, **settings: Any) -> State:
+def state_of(folder: Path, *, vault: bool = True, refusal: str | None = None, **settings: Any) -> GatewayState:
+    """Return a state that quotes what is in its vault, unless there is a reason not to."""
     defaults: dict[str, Any] = {"state_dir": folder, "facilitator_url": "http://127.0.0.1:9/facilitator"}
-    found = GatewaySettings(**(defaults | settings))
+    found = GatewaySettings(**({"project": "A Project & Sons"} | defaults | settings))
     if vault:
         write_sample_vault(found.vault_dir)
-    loaded = Vault(Folder(found.vault_dir), SystemClock(), 900)
-    asyncio.run(loaded.refresh())
-    return State(found, loaded)
+    state = idle_state(found, SystemClock(), http=ClientOfEachCall(), no_quote_reason=lambda: refusal)
+    asyncio.run(state.vault.refresh())
+    return state
 
 
-def page_of(state: State) -> TestClient:
-    return TestClient(
-        Starlette(routes=buyer_routes(cast("Any", state))), base_url="http://localhost", follow_redirects=False
-    )
+def page_of(state: GatewayState) -> TestClient:
+    return TestClient(Starlette(routes=buyer_routes(state)), base_url="http://localhost", follow_redirects=False)
 
 
 @pytest.fixture
@@ -206,8 +166,7 @@ def test_every_asset_that_the_page_names_is_in_the_repository(shown: TestClient)
 
 @pytest.mark.parametrize("refusal", [None, "the data is too old to sell"])
 def test_without_an_honest_quote_the_page_is_503_and_says_why(tmp_path: Path, refusal: str | None) -> None:
-    state = state_of(tmp_path, vault=refusal is not None)
-    state.refusal = refusal
+    state = state_of(tmp_path, vault=refusal is not None, refusal=refusal)
 
     answer = page_of(state).get("/x402-buyer/")
 
@@ -215,16 +174,14 @@ def test_without_an_honest_quote_the_page_is_503_and_says_why(tmp_path: Path, re
     assert answer.headers["retry-after"] == "30"
     assert answer.headers["cache-control"] == "no-store"
     assert (refusal or "not in what was last published") in answer.text
-    assert DISCLAIMER in answer.text
+    assert state.disclaimer in answer.text
 
 
 def test_data_past_its_time_is_marked_stale_with_its_age(tmp_path: Path) -> None:
     state = state_of(tmp_path)
     fresh = page_of(state).get("/x402-buyer/").text
     write_sample_vault(state.settings.vault_dir, now=datetime.now(UTC) - timedelta(minutes=7, seconds=5))
-    old = Vault(Folder(state.settings.vault_dir), SystemClock(), 900)
-    asyncio.run(old.refresh())
-    state.vault = old
+    asyncio.run(state.vault.refresh())
 
     assert "Stale." not in fresh
     assert "The newest data is 7 minutes old" in page_of(state).get("/x402-buyer/").text
@@ -242,42 +199,9 @@ def test_off_the_devnet_there_is_no_signing_route_and_no_devnet_wallet(tmp_path:
     assert devnet_wallet(GatewaySettings(network="devnet", facilitator_url="https://pay.example/facilitator")) is None
 
 
-def challenge(state: State, path: str = "/api/x402-atlas-human-report.php") -> str:
-    network = state.settings.chain_network
-    offer = {
-        "scheme": "exact",
-        "network": network.full,
-        "asset": str(network.asset_id),
-        "amount": "100000",
-        "payTo": DEMO_PAYEE,
-        "maxTimeoutSeconds": 60,
-        "extra": {},
-    }
-    found = {"x402Version": 2, "resource": {"url": state.settings.origin + path}, "accepts": [offer]}
-    return base64.b64encode(json.dumps(found).encode()).decode()
-
-
-def test_the_devnet_wallet_signs_this_gateways_challenge_for_this_product_only(tmp_path: Path) -> None:
-    with devnet_at(tmp_path) as (devnet, _ledger):
-        state = state_of(tmp_path, facilitator_url=f"{devnet}/facilitator")
-        with page_of(state) as client:
-            good = client.get(SIGN_PATH, headers={"PAYMENT-REQUIRED": challenge(state)})
-            other = client.get(f"{SIGN_PATH}?product=agent", headers={"PAYMENT-REQUIRED": challenge(state)})
-            none = client.get(SIGN_PATH)
-            foreign = client.get(
-                SIGN_PATH, headers={"PAYMENT-REQUIRED": challenge(state), "Sec-Fetch-Site": "cross-site"}
-            )
-
-    assert good.status_code == 200
-    assert set(good.json()) == {"payment_signature", "txid", "payer", "network", "last_valid"}
-    assert [other.status_code, none.status_code, foreign.status_code] == [400, 400, 400]
-    assert "secret" not in good.text
-
-
 def test_a_devnet_that_is_down_is_503_and_nothing_is_signed(tmp_path: Path) -> None:
-    state = state_of(tmp_path, facilitator_url="http://127.0.0.1:9/facilitator")
-    with page_of(state) as client:
-        answer = client.get(SIGN_PATH, headers={"PAYMENT-REQUIRED": challenge(state)})
+    with page_of(state_of(tmp_path, facilitator_url="http://127.0.0.1:9/facilitator")) as client:
+        answer = client.get(SIGN_PATH, headers={"X-Devnet-Wallet": "account"})
 
     assert answer.status_code == 503
     assert "nothing was signed" in answer.json()["detail"]
@@ -299,14 +223,15 @@ def test_the_devnet_wallet_names_its_account_and_signs_what_was_prepared_for_it(
             account = client.get(SIGN_PATH, headers={"X-Devnet-Wallet": "account"}).json()["address"]
             asked = unsigned(account)
             answer = client.get(SIGN_PATH, headers={"X-Devnet-Wallet": "sign", "X-Unsigned": asked})
-            other = client.get(SIGN_PATH, headers={"X-Devnet-Wallet": "steal"})
+            others = [{"X-Devnet-Wallet": "steal"}, {}, {"X-Devnet-Wallet": "account", "Sec-Fetch-Site": "cross-site"}]
+            refused = [client.get(SIGN_PATH, headers=headers).status_code for headers in others]
         holding = ledger.holding(account)
 
     item = parse_item(base64.b64decode(answer.json()["signed"]))
     check_signature(item)
     assert base64.b64decode(answer.json()["signed"]).endswith(base64.b64decode(asked))
     assert holding == 5_000_000
-    assert other.status_code == 400
+    assert refused == [400, 400, 400]
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from generator.arena.values import LockedCrowd, RecordCrowd
 from generator.catalog.words import Consensus
-from generator.compose.human_consensus import human_consensus
+from generator.compose.rounds import human_consensus
 from generator.compose.teacher_lessons import teacher_lessons
 from tests.support import builders
 

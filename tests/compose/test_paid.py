@@ -9,7 +9,7 @@ import pytest
 from generator.catalog.assets import ASSETS
 from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS
 from generator.compose.challenge import sections
-from generator.contract.encode import encode
+from generator.contract.base import encode
 from tests.support.bodies import bodies, composed, free, paid
 from tests.support.builders import CONTEXTS
 from tests.support.walk import leaves, strings

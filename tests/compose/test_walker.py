@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from generator.contract.encode import encode
+from generator.contract.base import encode
 from generator.contract.payment_required import X402PaymentRequiredResponse
 from tests.support.bodies import bodies, published
 from tests.support.builders import CONTEXTS

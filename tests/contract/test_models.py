@@ -8,8 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from generator.compose.all import MODELS
-from generator.contract.base import Body
-from generator.contract.encode import encode
+from generator.contract.base import Body, encode
 from generator.contract.scores import Probabilities
 from generator.site.openapi.paths import component_schemas
 

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import base64
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from algosdk import encoding, transaction
+from algosdk import transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -197,24 +196,6 @@ def test_a_lease_is_taken_until_its_last_round(tmp_path: Path) -> None:
         pass_rounds(clock, 6)
 
         ledger.submit([pay(ann, 2, ann.address, now, lease=lease)])
-
-
-@pytest.mark.filterwarnings("ignore:Use :DeprecationWarning")  # the SDK's own signing is the oracle
-def test_a_multisig_needs_its_threshold_of_true_signatures(tmp_path: Path) -> None:
-    keys = [new_key() for _ in range(3)]
-    shared = transaction.Multisig(1, 2, [key.address for key in keys])
-    with ledger_at(tmp_path, clock_at_start()) as ledger:
-        ledger.fund(shared.address(), 10 * ALGO, 0)
-        part = transaction.PaymentTxn(shared.address(), params(ledger.rounds.current()), keys[0].address, ALGO)
-        whole = transaction.MultisigTransaction(part, shared)
-        whole.sign(keys[0].secret)
-        with pytest.raises(LedgerRefusal, match="1 of 2"):
-            ledger.submit(parse_group(base64.b64decode(encoding.msgpack_encode(whole))))
-        whole.sign(keys[2].secret)
-
-        ledger.submit(parse_group(base64.b64decode(encoding.msgpack_encode(whole))))
-
-        assert ledger.micro_algos(keys[0].address) == ALGO
 
 
 def test_a_restart_keeps_balances_commits_and_rounds(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from gateway.devnet.transactions import parse_item, signed
 from gateway.devnet.wallet import Key, new_key
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.wire.networks import MAINNET
-from generator.contract.encode import encode
+from generator.contract.base import encode
 from generator.site.sample import bundled
 from tests.support.local_servers import Shop, devnet_at, open_port, serving
 from tests.support.vaults import write_sample_vault

@@ -17,7 +17,7 @@ from generator.catalog.money import usdc_amount
 from generator.catalog.products import PRODUCTS, Product
 from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, VERSION_ADVICE
 from generator.compose.all import compose
-from generator.contract.problem import Problem
+from generator.contract.base import Problem
 from generator.site.openapi.document import openapi, openapi_yaml
 from tests.contract.service_table import FIELDS
 from tests.support.builders import CONTEXTS, full_context

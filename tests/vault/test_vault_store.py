@@ -114,113 +114,93 @@ def _environment(endpoint: str) -> dict[str, str]:
     return keys | {"AWS_ENDPOINT_URL": endpoint}
 
 
-def test_a_vault_in_a_store_is_read_whole_and_then_asked_for_on_a_condition(
+@in_loop
+async def test_a_vault_in_a_store_is_read_whole_and_then_asked_for_on_a_condition(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_vault(tmp_path)
-
-    @in_loop
-    async def story() -> None:
-        async with home(tmp_path, monkeypatch) as at:
-            assert await at.look()
-            held = at.vault.current()
-            assert held is not None
-            assert held.newest.bodies["x402-atlas"].content == body_of("x402-atlas", GENERATION)
-            for _ in range(3):
-                assert not await at.look()
-            assert at.store.asked["304"] == 3
-            write_vault(tmp_path, generation=NEWER)
-            assert await at.look()
-            assert at.generation == NEWER
-
-    story()
+    async with home(tmp_path, monkeypatch) as at:
+        assert await at.look()
+        held = at.vault.current()
+        assert held is not None
+        assert held.newest.bodies["x402-atlas"].content == body_of("x402-atlas", GENERATION)
+        for _ in range(3):
+            assert not await at.look()
+        assert at.store.asked["304"] == 3
+        write_vault(tmp_path, generation=NEWER)
+        assert await at.look()
+        assert at.generation == NEWER
 
 
-def test_the_store_is_asked_every_five_seconds_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@in_loop
+async def test_the_store_is_asked_every_five_seconds_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_vault(tmp_path)
-
-    @in_loop
-    async def story() -> None:
-        async with home(tmp_path, monkeypatch) as at:
-            for _ in range(20):
-                at.clock.step(1)
-                await at.vault.refresh()
-            assert at.store.asked["manifest.json"] == 4
-
-    story()
+    async with home(tmp_path, monkeypatch) as at:
+        for _ in range(20):
+            at.clock.step(1)
+            await at.vault.refresh()
+        assert at.store.asked["manifest.json"] == 4
 
 
 @pytest.mark.parametrize("where", ["manifest.json", f"snapshots/{NEWER}/x402-atlas.json"])
 @pytest.mark.parametrize("how", ["403", "404", "500", "503", "half a body", "other bytes", "hangs"])
-def test_the_last_good_vault_is_kept_until_the_store_works_again(
+@in_loop
+async def test_the_last_good_vault_is_kept_until_the_store_works_again(
     how: str, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_vault(tmp_path)
+    async with home(tmp_path, monkeypatch, 0.4 if how == "hangs" else 10.0) as at:
+        await at.look()
+        write_vault(tmp_path, generation=NEWER)
+        at.store.how, at.store.where = how, where
 
-    @in_loop
-    async def story() -> None:
-        async with home(tmp_path, monkeypatch, 0.4 if how == "hangs" else 10.0) as at:
-            await at.look()
-            write_vault(tmp_path, generation=NEWER)
-            at.store.how, at.store.where = how, where
+        with capture_logs() as logs:
+            for _ in range(2):
+                assert not await at.look()
+        assert at.generation == GENERATION
+        assert len(logs) == 1
+        assert not [word for word in ("hunter2", "AKIDTEST") if word in str(logs)]
 
-            with capture_logs() as logs:
-                for _ in range(2):
-                    assert not await at.look()
-            assert at.generation == GENERATION
-            assert len(logs) == 1
-            assert not [word for word in ("hunter2", "AKIDTEST") if word in str(logs)]
-
-            at.store.how = ""
-            assert await at.look()
-            assert at.generation == NEWER
-
-    story()
+        at.store.how = ""
+        assert await at.look()
+        assert at.generation == NEWER
 
 
-def test_a_store_that_fails_now_and_then_is_read_in_several_looks_and_nothing_twice(
+@in_loop
+async def test_a_store_that_fails_now_and_then_is_read_in_several_looks_and_nothing_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_vault(tmp_path)
     missing = tmp_path / "snapshots" / GENERATION / "x402-main-brain.json"
     content = missing.read_bytes()
     missing.unlink()
-
-    @in_loop
-    async def story() -> None:
-        async with home(tmp_path, monkeypatch) as at:
-            assert not await at.look()
-            missing.write_bytes(content)
-            at.store.asked.clear()
-            assert await at.look()
-            assert [path for path in at.store.asked if path.startswith("snapshots/")] == [
-                f"snapshots/{GENERATION}/x402-main-brain.json"
-            ]
-
-    story()
+    async with home(tmp_path, monkeypatch) as at:
+        assert not await at.look()
+        missing.write_bytes(content)
+        at.store.asked.clear()
+        assert await at.look()
+        assert [path for path in at.store.asked if path.startswith("snapshots/")] == [
+            f"snapshots/{GENERATION}/x402-main-brain.json"
+        ]
 
 
-def test_an_older_manifest_does_not_replace_a_newer_one_but_a_vault_begun_again_does(
+@in_loop
+async def test_an_older_manifest_does_not_replace_a_newer_one_but_a_vault_begun_again_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     older = write_vault(tmp_path)
     younger = ManualClock()
     younger.step(120)
     write_vault(tmp_path, generation=NEWER, at=younger.now())
-
-    @in_loop
-    async def story() -> None:
-        async with home(tmp_path, monkeypatch) as at:
-            await at.look()
-            write_manifest(tmp_path, older)
-            assert not await at.look()
-            assert at.generation == NEWER
-            younger.step(120)
-            write_vault(tmp_path, generation="000000000001", at=younger.now())
-            assert await at.look()
-            assert at.generation == "000000000001"
-
-    story()
+    async with home(tmp_path, monkeypatch) as at:
+        await at.look()
+        write_manifest(tmp_path, older)
+        assert not await at.look()
+        assert at.generation == NEWER
+        younger.step(120)
+        write_vault(tmp_path, generation="000000000001", at=younger.now())
+        assert await at.look()
+        assert at.generation == "000000000001"
 
 
 def test_a_manifest_too_large_to_be_one_is_not_read() -> None:
@@ -231,19 +211,16 @@ def test_a_manifest_too_large_to_be_one_is_not_read() -> None:
         asyncio.run(BucketFiles(store, "memory").manifest(None))
 
 
-def test_a_gateway_starts_while_its_store_is_down_and_sells_once_it_is_there(
+@in_loop
+async def test_a_gateway_starts_while_its_store_is_down_and_sells_once_it_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    @in_loop
-    async def story() -> None:
-        async with home(tmp_path, monkeypatch) as at:
-            at.store.how = "503"
-            state = GatewayState(GatewaySettings(state_dir=tmp_path / "state", vault_url=URL), at.clock)
-            assert not await state.vault.refresh()
-            assert state.no_quote_reason() == "no data has been published yet"
-            write_vault(tmp_path)
-            at.store.how = ""
-            at.clock.step(BUCKET_POLL_S)
-            assert await state.vault.refresh()
-
-    story()
+    async with home(tmp_path, monkeypatch) as at:
+        at.store.how = "503"
+        state = GatewayState(GatewaySettings(state_dir=tmp_path / "state", vault_url=URL), at.clock)
+        assert not await state.vault.refresh()
+        assert state.no_quote_reason() == "no data has been published yet"
+        write_vault(tmp_path)
+        at.store.how = ""
+        at.clock.step(BUCKET_POLL_S)
+        assert await state.vault.refresh()

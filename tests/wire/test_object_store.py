@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gateway.wire.bucket_url import BucketUrl
-from gateway.wire.object_store import endpoint_is_loopback, plain_error
+from gateway.wire.object_store import BucketUrl, endpoint_is_loopback, plain_error
 
 
 @pytest.mark.parametrize(

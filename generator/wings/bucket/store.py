@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gateway.wire.bucket_url import BucketUrl
-from gateway.wire.object_store import REQUEST_S, open_store, plain_error, store_errors
+from gateway.wire.object_store import REQUEST_S, BucketUrl, open_store, plain_error, store_errors
 
 MAX_POINTER_BYTES: Final = 8 * 1024 * 1024
 NO_BUCKET: Final = re.compile("NoSuchBucket|ContainerNotFound|bucket does not exist")  # S3, Azure, GCS

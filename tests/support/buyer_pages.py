@@ -1,0 +1,79 @@
+"""The parts of a gateway behind the buyer's pages: a state that was never started, and a node of dictated answers."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from gateway.app.state import GatewayState
+from gateway.clock import Clock
+from gateway.settings import GatewaySettings
+from gateway.upstream.chain import Presence
+from gateway.upstream.http_client import Answer
+from gateway.wire.networks import DEVNET
+from tests.support.clock import ManualClock
+
+PRICE = 100_000
+ROUND = 77_000
+
+
+def idle_state(settings: GatewaySettings | None = None, clock: Clock | None = None, **parts: Any) -> GatewayState:
+    """Return a gateway's state without ledger, loops and outside, some of its parts replaced."""
+    state = GatewayState(settings or GatewaySettings(), clock or ManualClock())
+    vars(state).update(parts)
+    return state
+
+
+def holding(**changes: Any) -> dict[str, Any]:
+    return {"asset-holding": {"asset-id": DEVNET.asset_id, "amount": PRICE, "is-frozen": False} | changes}
+
+
+def params(**changes: Any) -> dict[str, Any]:
+    return {"last-round": ROUND, "genesis-hash": DEVNET.genesis_hash, "min-fee": 1_000} | changes
+
+
+@dataclass
+class FakeNode:
+    """A chain's client whose every answer a test can replace: by a body, an Answer, None or a coroutine function."""
+
+    address: str
+    account: Any = field(default=...)
+    holding: Any = field(default_factory=holding)
+    params: Any = field(default_factory=params)
+    answer: Answer | None = field(default_factory=lambda: Answer(200, {"txId": "x"}))
+    known: Presence = Presence.ABSENT
+    sent: list[bytes] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    limits: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.account is ...:
+            self.account = {"address": self.address, "amount": 1_000_000, "min-balance": 100}
+
+    async def algod(self, path: str, timeout_s: float) -> Answer | None:
+        self.asked.append(path)
+        self.limits.append(timeout_s)
+        found = (
+            self.params if path == "/v2/transactions/params" else self.holding if "/assets/" in path else self.account
+        )
+        if inspect.iscoroutinefunction(found):
+            found = await found()
+        return found if found is None or isinstance(found, Answer) else Answer(200, found)
+
+    async def send(self, raw: bytes, timeout_s: float) -> Answer | None:
+        self.sent.append(raw)
+        return self.answer
+
+    async def glance(self, _txid: str) -> Presence:
+        return self.known
+
+
+def page_client(show: Any, address: str = "testclient") -> TestClient:
+    """Return a client, at this address, of a page whose path is /b."""
+    app = Starlette(routes=[Route("/b", show, methods=["GET", "OPTIONS"])])
+    return TestClient(app, client=(address, 40_000))
