@@ -48,7 +48,6 @@ class Derivatives:
     """Funding and open interest of each asset; arrays are (k, assets) or (assets,)."""
 
     def __init__(self, assets: int) -> None:
-        """Start with nothing known."""
         self.funding = np.zeros((1, assets))
         self.interest = np.zeros((2, assets))  # log, over an hour and over half a day
         self.age = np.full((2, assets), 1e6)

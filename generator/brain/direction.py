@@ -218,5 +218,4 @@ class Direction:
 
 
 def _sides(weights: FloatArray, inputs: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return lean up and stillness."""
     return weights[:ODD] @ inputs[:ODD], weights[ODD:] @ inputs[ODD:]

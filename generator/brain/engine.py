@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
+import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from generator.brain import state
 from generator.brain.bars import CleanBars, clean
 from generator.brain.derivatives import Derivatives
 from generator.brain.direction import BAND, MIN_BARS, Direction, direction_inputs
@@ -16,12 +18,11 @@ from generator.brain.doubt import Doubt, doubted, doubts
 from generator.brain.features import REGIME_INPUTS, Features
 from generator.brain.forecast import Forecast, Probabilities, forecast_of
 from generator.brain.liquidity import Liquidity
-from generator.brain.outlook import OutlookLevel
 from generator.brain.reading import BrainReading, Parts, assemble
 from generator.brain.regime import RegimeFilter
 from generator.brain.smoothing import HOUR_BARS
 from generator.brain.structure import Structure
-from generator.brain.volatility import Volatility
+from generator.brain.volatility import OutlookLevel, Volatility
 from generator.brain.weights import Weights
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 
@@ -30,6 +31,7 @@ _SHOWN_MINUTES: Final = 60  # horizon of the forecasts in a reading
 _JOIN_BARS: Final = 3  # a return over a gap of at most this many bars is still used, scaled to one bar
 _OUTLOOK_AT: Final = {15: 0, 60: 1, 240: 2}
 _OUTLOOK_MINUTES: Final = np.log(list(_OUTLOOK_AT))
+_STATE_FORMAT: Final = 1
 
 
 @dataclass(slots=True)
@@ -127,7 +129,6 @@ class Engine:
         return assemble(parts)
 
     def _feed(self, t_ms: int, bars: CleanBars, row: int) -> None:
-        """Take one row."""
         if t_ms % BAR_MS or t_ms < 0 or (self._t is not None and t_ms <= self._t):
             self.counters.late += 1
             return
@@ -256,18 +257,20 @@ class Engine:
         return out
 
     def _parts(self) -> tuple[object, ...]:
-        """Return everything that holds state."""
         return (
             self.volatility, self.features, self.filter, self.direction, self.liquidity, self.derivatives,
             self.structure, self.outlook, self,
         )  # fmt: skip
 
     def dump(self) -> bytes:
-        """Return the whole state; `Engine.load` continues as if nothing had happened."""
+        """Return the whole state: a JSON line, then every array as little-endian doubles, compressed.
+
+        `Engine.load` continues as if nothing had happened.
+        """
         c = self.counters
         counters = [c.bars, c.late, c.gaps, c.dropped]
         header = {"assets": self.assets, "weights": self.weights.digest, "t": self._t, "counters": counters}
-        return state.pack(header, self._parts())
+        return _pack(header, self._parts())
 
     @classmethod
     def load(cls, weights: Weights, assets: tuple[str, ...], data: bytes) -> Engine:
@@ -277,10 +280,49 @@ class Engine:
             ValueError: damaged, of other assets, or made with other weights; start again from history then.
         """
         engine = cls(weights, assets)
-        header = state.unpack(data, engine._parts())
+        header = _unpack(data, engine._parts())
         if header.get("assets") != list(engine.assets) or header.get("weights") != weights.digest:
             raise ValueError("a brain state of other assets or other weights")
         engine._t = header["t"]
         engine.counters = Counters(*header["counters"])
         engine.features.refresh(engine.volatility)
         return engine
+
+
+def _arrays_of(part: object) -> dict[str, FloatArray]:
+    """Return the public arrays of a part, which are its whole state; `current` is derived from the rest."""
+    found = {name: value for name, value in vars(part).items() if not name.startswith("_") and name != "current"}
+    return {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
+
+
+def _pack(header: dict[str, Any], parts: Iterable[object]) -> bytes:
+    """Return the header and every array of the parts as bytes."""
+    values = [array.astype("<f8").tobytes() for part in parts for array in _arrays_of(part).values()]
+    head = json.dumps({"format": _STATE_FORMAT, **header}, sort_keys=True).encode() + b"\n"
+    return zlib.compress(head + b"".join(values), 6)
+
+
+def _unpack(data: bytes, parts: Iterable[object]) -> dict[str, Any]:
+    """Fill the arrays of the parts in place and return the header.
+
+    Raises:
+        ValueError: not a state of this program, or of other shapes.
+    """
+    try:
+        head, body = zlib.decompress(data).split(b"\n", 1)
+        header = json.loads(head)
+    except (zlib.error, ValueError) as error:
+        raise ValueError(f"not a brain state: {error}") from error
+    if not isinstance(header, dict) or header.get("format") != _STATE_FORMAT:
+        raise ValueError("a brain state of another format")
+    at, values = 0, np.frombuffer(body, dtype="<f8") if len(body) % 8 == 0 else np.empty(0)
+    for part in parts:
+        for name, array in _arrays_of(part).items():
+            piece = values[at : at + array.size]
+            if piece.size != array.size:
+                raise ValueError("a brain state of another shape")
+            setattr(part, name, piece.astype(np.float64).reshape(array.shape))
+            at += array.size
+    if at != values.size:
+        raise ValueError("a brain state of another shape")
+    return header

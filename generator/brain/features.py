@@ -147,7 +147,6 @@ class Features:
         self._fill(self._trends(energy), self._shapes(fresh, energy), volatility, fresh)
 
     def _fill(self, trends: FloatArray, shapes: FloatArray, volatility: Volatility, fresh: Fresh) -> None:
-        """Fill `current`."""
         out, logs = self.current, self._logs()
         np.subtract(logs[:4], logs[4], out=out[:4])
         out[4 : 4 + _TRENDS] = trends

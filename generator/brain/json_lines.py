@@ -28,7 +28,6 @@ class JsonLinesReader:
     """One engine over a stream of JSON bars; the first bar fixes the assets."""
 
     def __init__(self, weights: Weights) -> None:
-        """Wait for the first bar."""
         self._weights = weights
         self._engine: Engine | None = None
 
@@ -51,7 +50,6 @@ class JsonLinesReader:
 
 
 def _checked(bar: Any) -> tuple[int, dict[str, dict[str, Any]]]:
-    """Return the time and the assets of a decoded line."""
     if not isinstance(bar, dict) or not isinstance(bar.get("assets"), dict):
         raise BarError('expected {"t": ms, "assets": {...}}')
     t_ms = bar.get("t")
@@ -64,7 +62,6 @@ def _checked(bar: Any) -> tuple[int, dict[str, dict[str, Any]]]:
 
 
 def _frame(assets: tuple[str, ...], t_ms: int, given: dict[str, dict[str, Any]]) -> BarFrame:
-    """Return a frame of one bar."""
     fields = {
         name: np.array([[_number(given.get(asset, {}), _SHORT.get(name, name)) for asset in assets]])
         for name in BAR_FIELDS
@@ -90,7 +87,6 @@ def _number(values: dict[str, Any], name: str) -> float:
 
 
 def _answer(t_ms: int, reading: BrainReading, arena: tuple[Forecast | None, ...]) -> dict[str, Any]:
-    """Return the answer to one bar."""
     outlook = reading.outlook
     return {
         "t": t_ms,
@@ -111,7 +107,6 @@ def _answer(t_ms: int, reading: BrainReading, arena: tuple[Forecast | None, ...]
 
 
 def _asset(asset: AssetReading, forecast: Forecast | None) -> dict[str, Any]:
-    """Return one asset's part of the answer."""
     chance = forecast.probabilities if forecast else None
     return {
         "liquidity": READ_LIQUIDITY[asset.liquidity],

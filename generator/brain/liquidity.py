@@ -36,7 +36,6 @@ class Liquidity:
     """Smoothed liquidity of each asset; arrays are (k, assets) or (assets,)."""
 
     def __init__(self, assets: int) -> None:
-        """Start with nothing known."""
         self.level = np.zeros((1, assets))
         self.week = np.zeros((2, assets))  # mean and mean absolute deviation
         self.word = np.zeros(assets)  # -1 thin, 0 normal, 1 deep

@@ -15,11 +15,10 @@ from generator.brain.doubt import Doubt, doubted_chance, doubted_confidence, nam
 from generator.brain.evidence import Evidence, Words, breadth_lean, gather
 from generator.brain.forecast import Forecast
 from generator.brain.liquidity import LiquidityReading
-from generator.brain.outlook import volatility_word
 from generator.brain.regime import REGIMES, FilterReading, dwell_minutes
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
 from generator.brain.structure import StructureReading
-from generator.brain.volatility import VolatilityReading
+from generator.brain.volatility import VolatilityReading, volatility_word
 from generator.catalog.text import labels, readings
 from generator.catalog.words import (
     Bias,
@@ -196,7 +195,6 @@ def assemble(parts: Parts) -> BrainReading:
 
 
 def _asset(name: str, column: int, parts: Parts) -> AssetReading:
-    """Return one asset's reading."""
     forecast, fresh, pressure = parts.forecast[column], parts.fresh[column], parts.pressure[column]
     shape, doubt, label = parts.structure, parts.doubt[column], parts.regime.label[column]
     bias = _BIAS[forecast.prediction] if forecast else Bias.FLAT
@@ -279,7 +277,6 @@ def _regime(
 def _market_summary(
     regime: RegimeReading, shape: StructureReading, books: LiquidityContext | None, futures: DerivativesState | None
 ) -> str:
-    """Return the market in a few readings."""
     mean = _mean([math.expm1(change) for change in shape.change if not math.isnan(change)])
     facts = readings.MarketFacts(
         label=regime.label,
@@ -324,7 +321,6 @@ def _direction(biases: list[Bias]) -> Bias:
 
 
 def _limits(column: int, parts: Parts, words: Words) -> tuple[str, ...]:
-    """Name what is missing for one asset."""
     missing = []
     if not parts.bars[column]:
         missing.append(readings.NO_BARS)
@@ -338,7 +334,6 @@ def _limits(column: int, parts: Parts, words: Words) -> tuple[str, ...]:
 
 
 def _market_limits(parts: Parts) -> tuple[str, ...]:
-    """Name what is missing for the market."""
     fresh, missing = parts.volatility.fresh, []
     if fresh < len(parts.assets):
         missing.append(readings.SOME_MISSING if fresh else readings.NOTHING_FRESH)
@@ -351,5 +346,4 @@ def _market_limits(parts: Parts) -> tuple[str, ...]:
 
 
 def _mean(values: list[float]) -> float | None:
-    """Return the mean, None of nothing."""
     return sum(values) / len(values) if values else None

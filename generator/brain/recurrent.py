@@ -122,5 +122,4 @@ class Pair:
 
 
 def _flat(network: Recurrent) -> tuple[FloatArray, ...]:
-    """Return the vectors of a network."""
     return network.mean, network.std, network.bias, network.output_bias

@@ -51,7 +51,6 @@ class Structure:
     """Hourly closes of a day and the trend word; `trend` has the market in its last column."""
 
     def __init__(self, assets: int) -> None:
-        """Start with nothing known."""
         self.hourly = np.full((HOURS, assets), np.nan)  # log closes
         self.hour = np.full(HOURS, -1.0)  # the hour each row belongs to
         self.trend = np.zeros(assets + 1)

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS, Pace, clipped, rates
+from generator.catalog.words import VolatilityWord
 from generator.market.bars import BAR_MS, FloatArray
 
 HORIZON_BARS: Final = (3, 12, 48)  # 15 minutes, 1 hour, 4 hours
@@ -32,6 +33,10 @@ _FLOOR: Final = 1e-12  # variance of a bar; constant prices must not give log 0
 _CAP: Final = 50.0  # a bar beyond this many slow sigmas is capped, so that one bad print does not dominate for days
 _LOG_VOLUME_SPAN: Final = 3.0
 _BAR_SPAN: Final = 4.0  # a bar without a trade has no range at all, which must not dominate for hours
+RISK_MIN_BARS: Final = DAY_BARS
+_LEAST_SPREAD: Final = 0.08
+_ROOT2: Final = math.sqrt(2.0)
+_VOLATILITY_WORDS: Final = ((20.0, VolatilityWord.CALM), (80.0, VolatilityWord.NORMAL), (96.0, VolatilityWord.ELEVATED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,3 +199,43 @@ def calendar(t_ms: int) -> FloatArray:
     angle = 2.0 * math.pi * (close % 86_400_000) / 86_400_000
     weekend = float(((close // 86_400_000) + 3) % 7 >= 5)  # 1970-01-01 was a Thursday
     return np.array([math.sin(angle), math.cos(angle), math.sin(2 * angle), math.cos(2 * angle), weekend, 1.0])
+
+
+class OutlookLevel:
+    """Mean and spread of the hour's log outlook over a week; the last column is the market."""
+
+    def __init__(self, assets: int) -> None:
+        """Start empty."""
+        self.now = np.zeros(assets + 1)
+        self.moments = np.zeros((2, assets + 1))
+        self.count = np.zeros(assets + 1)
+        self._alpha = rates((7 * DAY_BARS, 7 * DAY_BARS), 1)
+
+    def update(self, hour: FloatArray, fresh: FloatArray) -> None:
+        """Take the log outlook of an hour, (assets,), where the asset is fresh."""
+        if np.count_nonzero(fresh) == fresh.size:
+            self.now, seen = np.append(hour, np.add.reduce(hour) / fresh.size), None
+            self.count += 1.0
+        else:
+            market = (hour * fresh).sum() / max(fresh.sum(), 1.0)
+            seen = np.append(fresh, fresh.max())
+            self.now = np.where(seen > 0.0, np.append(hour, market), self.now)
+            self.count += seen
+        Pace(self.count, seen).step(self.moments, np.array((self.now, self.now**2)), self._alpha)
+
+    def risk_scores(self) -> list[float | None]:
+        """Return 0..100 for each column: the share of the week calmer than the outlook; None under a day of bars."""
+        mean, square = self.moments
+        spread = np.maximum(np.sqrt(np.maximum(square - mean * mean, 0.0)), _LEAST_SPREAD)
+        away = ((self.now - mean) / (spread * _ROOT2)).tolist()
+        return [
+            None if seen < RISK_MIN_BARS else 50.0 * (1.0 + math.erf(one))
+            for one, seen in zip(away, self.count.tolist(), strict=True)
+        ]
+
+
+def volatility_word(score: float | None) -> VolatilityWord:
+    """Return the volatility word of a risk score."""
+    if score is None:
+        return VolatilityWord.UNKNOWN
+    return next((word for limit, word in _VOLATILITY_WORDS if score < limit), VolatilityWord.EXTREME)

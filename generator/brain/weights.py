@@ -73,7 +73,6 @@ class Weights:
 
     @classmethod
     def _of(cls, body: dict[str, Any]) -> Weights:
-        """Build the value from a checked body."""
         if tuple(body["features"]) != REGIME_INPUTS:
             raise ValueError("features differ from this program's")
         units = len(body["market"]["carry"][0])
@@ -90,7 +89,6 @@ class Weights:
 
 
 def _calibration(parts: dict[str, Any]) -> Calibration:
-    """Return finite numbers."""
     level, slope = _array([parts["level"], parts["slope"]], (2,)).tolist()
     return Calibration(level, slope)
 
@@ -102,7 +100,6 @@ def digest_of(body: dict[str, Any]) -> str:
 
 
 def _network(parts: dict[str, Any], units: int) -> Recurrent:
-    """Return a network of `units` units."""
     width = len(REGIME_INPUTS)
     shapes = {
         "mean": (width,), "std": (width,), "input_weights": (3 * units, width),

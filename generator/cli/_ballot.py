@@ -1,12 +1,19 @@
-"""Parts of `emi vote`: the open round as published, the voter's key, a drop into the inbox."""
+"""Parts of `emi vote`: the open round as published, the voter's key, a signed ballot, a drop into the inbox."""
 
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from algosdk.account import address_from_private_key, generate_account
+from algosdk.atomic_transaction_composer import AccountTransactionSigner
+from algosdk.encoding import msgpack_encode
+from algosdk.transaction import PaymentTxn, SuggestedParams
+
+from generator.arena.ballots import note_of
 from generator.catalog.words import Prediction
 from generator.cli._published import Published, PublishedError, read_json
 from generator.errors import GeneratorError
@@ -100,15 +107,13 @@ def load_key(path: Path) -> str:
         key = path.read_text().strip()
     except (OSError, UnicodeDecodeError) as error:
         raise VoteError(f"key {path} cannot be used: {error}") from None
-    if not _is_key(key):
+    if not re.fullmatch(r"[A-Za-z0-9+/]{86}==", key):  # base64 of 64 bytes
         raise VoteError(f"{path} is not a voter's key; remove it to get a new one")
     return key
 
 
 def _make_key(path: Path) -> None:
     """Write a new key next to its place and rename it, so that a crash never leaves half a key."""
-    from algosdk.account import generate_account
-
     if path.exists():
         return
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -121,13 +126,33 @@ def _make_key(path: Path) -> None:
     draft.replace(path)
 
 
-def _is_key(text: str) -> bool:
-    import base64
+def sign_ballot(
+    private_key: str,
+    round_id: str,
+    choice: Prediction,
+    address: str,
+    genesis_hash: str,
+    *,
+    lease: bytes | None = None,
+) -> tuple[str, bytes]:
+    """Sign one ballot that no one can ever submit: its fee is zero and its validity ends in ledger round 1.
 
-    try:
-        return len(base64.b64decode(text, validate=True)) == 64
-    except ValueError:
-        return False
+    Args:
+        private_key: base64 of seed and public key, as the SDK writes it.
+        round_id: the round that takes votes.
+        choice: the vote.
+        address: the arena's.
+        genesis_hash: standard base64.
+        lease: 32 random bytes make a second ballot of the same vote another one; it counts when it comes last.
+
+    Returns:
+        The transaction id and the file's content: base64 of the msgpack.
+    """
+    params = SuggestedParams(fee=0, first=1, last=1, gh=genesis_hash, flat_fee=True)
+    sender = address_from_private_key(private_key)
+    payment = PaymentTxn(sender, params, address, 0, note=note_of(round_id, choice), lease=lease)
+    signed = AccountTransactionSigner(private_key).sign_transactions([payment], [0])[0]
+    return str(payment.get_txid()), msgpack_encode(signed).encode() + b"\n"
 
 
 def drop(folder: Path, txid: str, data: bytes) -> Path:

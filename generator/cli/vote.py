@@ -27,8 +27,15 @@ def vote(  # noqa: PLR0917  typer passes by name
 
     from gateway.wire.algorand import DEMO_ARENA
     from gateway.wire.networks import NETWORKS
-    from generator.arena.signing import sign_ballot
-    from generator.cli._ballot import VoteError, check_choice, drop, find_open_round, is_made_here, load_key
+    from generator.cli._ballot import (
+        VoteError,
+        check_choice,
+        drop,
+        find_open_round,
+        is_made_here,
+        load_key,
+        sign_ballot,
+    )
     from generator.cli._settings import generator_settings
 
     word = check_choice(choice)

@@ -56,7 +56,6 @@ def build(jobs: Sequence[tuple[str, int]], progress: Progress | None = None, day
 
 
 def _stream(markets: Sequence[Market]) -> Dataset:
-    """Stream markets at once and keep every half hour."""
     cleaned = clean_fields(
         {k: np.stack([m.frame.fields[k] for m in markets], axis=1) for k in ("open", "high", "low", "close", "volume")}
     )

@@ -174,6 +174,5 @@ def _adam(
 
 
 def _network(parts: Mapping[str, Numbers], mean: Numbers, std: Numbers) -> Recurrent:
-    """Return the network in the shapes that the brain uses."""
     turned = {name: value.astype(np.float64).T for name, value in parts.items()}
     return Recurrent(mean.astype(np.float64), std.astype(np.float64), **turned)

@@ -13,10 +13,7 @@ from generator.lab.scores import Outcomes, RegimeScore
 
 _OVERLAP: Final = (1, 4)  # forecasts of 15 and of 60 minutes, one each quarter of an hour
 _DAY_MOMENTS: Final = 96  # quarters of an hour
-_MODELS: Final = (
-    "Every model on the same markets. In brackets: the ECE that a perfectly calibrated model with the same confidences "
-    "gets by chance, where the bars of one stay of its label come true as one."
-)
+_MODELS: Final = "Every model on the same markets."
 _ARENA: Final = (
     "Forecasts of the Arena against the causal base rate. In brackets: the ECE that a perfectly calibrated forecaster "
     "gets by chance, from every outcome for itself to all assets and overlapping hours as one; then the 95 % quantile of "
@@ -57,17 +54,14 @@ def tables(found: Evaluation, missing: Sequence[str] = ()) -> str:
 
 
 def _table(head: str, rows: Sequence[str]) -> list[str]:
-    """Return a Markdown table and an empty line."""
     return [f"| {head} |", "|---" * (head.count("|") + 1) + "|", *(f"| {row} |" for row in rows), ""]
 
 
 def _judged(name: str, value: str, bar: str, reached: bool | None) -> str:  # noqa: FBT001
-    """Return one row of the table of bars."""
     return f"{name} | {value} | {bar} | {'' if reached is None else 'yes' if reached else '**no**'}"
 
 
 def _simulated(found: Evaluation) -> list[Row]:
-    """Return the bars on simulated markets."""
     own = [found.scores[BRAIN][family] for family in REGIME_FAMILIES]
     accuracy, stressed, false = (
         float(np.mean([getattr(one, name) for one in own])) for name in ("accuracy", "stressed", "false_a_day")
@@ -98,7 +92,7 @@ def _model(one: RegimeScore, *, driftless: bool) -> str:
     """Return the figures of one model on one family; without a true drift only how it moves and claims."""
     shown = ["-"] * 6
     if not driftless:
-        error = "-" if one.error is None or one.chance is None else f"{one.error:.3f} ({one.chance.mean:.3f})"
+        error = "-" if one.error is None else f"{one.error:.3f}"
         delay = "never" if one.delay_hours > 1e6 else f"{one.delay_hours:.1f}".replace("nan", "-")
         missed = f"{100 * one.missed:.0f}"
         shown = [f"{one.accuracy:.3f}", f"{one.stressed:.3f}", error, delay, missed, f"{one.false_a_day:.2f}"]
@@ -106,7 +100,6 @@ def _model(one: RegimeScore, *, driftless: bool) -> str:
 
 
 def _forecasts(family: str, near: Outcomes, far: Outcomes) -> str:
-    """Return skill and calibration of the Arena on one family."""
     return f"{family} | {near.skill():+.3f} | {far.skill():+.3f} | {_error(near, 0)} | {_error(far, 1)}"
 
 
@@ -117,7 +110,6 @@ def _error(part: Outcomes, horizon: int) -> str:
 
 
 def _recorded(one: RecordedScore) -> str:
-    """Return the figures of one set of recorded candles."""
     shares = " / ".join(f"{100 * share:.0f}" for share in one.shares)
     fits, usual = (", ".join(f"{pair[which]:.3f}" for pair in one.fits) for which in (0, 1))
     skills = [

@@ -43,7 +43,6 @@ class RegimeScore:
     accuracy: float
     stressed: float
     error: float | None  # calibration
-    chance: Chance | None  # the same by chance, one draw for each stay of the label
     dwell_hours: float
     delay_hours: float  # median over all changes of regime; one that was never seen counts as endless
     missed: float  # share of the regimes that were never named
@@ -58,31 +57,20 @@ def score_regimes(runs: Sequence[RegimeRun]) -> RegimeScore:
     changes = [np.flatnonzero(np.diff(run.shown) != 0) + 1 for run in runs]
     wrong = sum(int((run.shown[at] != run.truth[at]).sum()) for run, at in zip(runs, changes, strict=True))
     delays = np.concatenate([_delays(run) for run in runs])
-    error, chance = None, None
+    error = None
     if all(run.confidence is not None for run in runs):
         sure = np.concatenate([run.confidence[~run.moving] for run in runs if run.confidence is not None])
-        error, chance = calibration_error(sure, shown == truth), by_chance(sure, _stays(runs))
+        error = calibration_error(sure, shown == truth)
     return RegimeScore(
         accuracy=balanced(shown, truth),
         stressed=balanced(np.isin(shown, STRESSED).astype(np.int64), np.isin(truth, STRESSED).astype(np.int64)),
         error=error,
-        chance=chance,
         dwell_hours=24.0 * days / max(sum(map(len, changes)), 1),
         delay_hours=float(np.median(delays)) if delays.size else float("nan"),
         missed=float((delays == _NEVER).mean()) if delays.size else 0.0,
         false_a_day=wrong / days,
         claimed=float(np.isin(np.concatenate([run.shown for run in runs]), CLAIMS).mean()),
     )
-
-
-def _stays(runs: Sequence[RegimeRun]) -> Labels:
-    """Return the number of the stay of the label, at every scored bar of all runs."""
-    parts, first = [], 0
-    for run in runs:
-        stay = first + np.concatenate(([0], np.cumsum(np.diff(run.shown) != 0)))
-        first = int(stay[-1]) + 1
-        parts.append(stay[~run.moving])
-    return np.concatenate(parts)
 
 
 def _delays(run: RegimeRun) -> FloatArray:
@@ -101,16 +89,10 @@ def balanced(shown: npt.NDArray[Any], truth: npt.NDArray[Any]) -> float:
     return float(np.mean([(shown[truth == c] == c).mean() for c in np.unique(truth)]))
 
 
-def calibration_error(sure: FloatArray, right: Flags, bins: int = BINS) -> float:
+def calibration_error(sure: FloatArray, right: Flags) -> float:
     """Return the expected calibration error over equal bins of confidence."""
-    return float(sum(abs(hit - claimed) * share for claimed, hit, share in reliability(sure, right, bins)))
-
-
-def reliability(sure: FloatArray, right: Flags, bins: int = BINS) -> list[tuple[float, float, float]]:
-    """Return (mean confidence, share right, share of all) of each bin that is not empty."""
-    which = np.minimum((sure * bins).astype(int), bins - 1)
-    parts = [which == b for b in range(bins)]
-    return [(float(sure[p].mean()), float(right[p].mean()), float(p.mean())) for p in parts if p.any()]
+    which = np.minimum((sure * BINS).astype(int), BINS - 1)
+    return float(np.abs(np.bincount(which, weights=right - sure)).sum() / len(sure))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,21 +107,21 @@ class Chance:
     high: float
 
 
-def by_chance(sure: FloatArray, together: Labels, *, draws: int = 200, bins: int = BINS, seed: int = 0) -> Chance:
+def by_chance(sure: FloatArray, together: Labels, *, draws: int = 200) -> Chance:
     """Simulate outcomes that come true exactly as often as claimed, and score them.
 
     Args:
         sure: the confidences, 0..1.
         together: number of the draw that each of them shares with others: what comes true as one.
     """
-    rng = np.random.default_rng(seed)
-    which = np.minimum((sure * bins).astype(int), bins - 1)
-    claimed = np.bincount(which, weights=sure, minlength=bins)
+    rng = np.random.default_rng(0)
+    which = np.minimum((sure * BINS).astype(int), BINS - 1)
+    claimed = np.bincount(which, weights=sure)
     units = int(together.max()) + 1
     errors = []
     for _ in range(draws):
         right = rng.random(units)[together] < sure
-        errors.append(np.abs(np.bincount(which, weights=right, minlength=bins) - claimed).sum() / len(sure))
+        errors.append(np.abs(np.bincount(which, weights=right) - claimed).sum() / len(sure))
     return Chance(float(np.mean(errors)), float(np.quantile(errors, 0.95)))
 
 
@@ -181,7 +163,7 @@ class Outcomes:
         sure = self.chance.max(axis=1)
         return by_chance(sure, np.arange(len(sure))), by_chance(sure, self.moment // overlap)
 
-    def interval(self, block: int, seed: int = 0, draws: int = 1000) -> tuple[float, float]:
+    def interval(self, block: int) -> tuple[float, float]:
         """Return the 95 % interval of the skill by a block bootstrap over moments (Kuensch 1989).
 
         Args:
@@ -190,7 +172,7 @@ class Outcomes:
         loss, usual = self.losses()
         size = int(self.moment.max()) + 1
         sums = np.stack([np.bincount(self.moment, weights=values, minlength=size) for values in (loss, usual)])
-        starts = np.random.default_rng(seed).integers(0, max(size - block, 1), (draws, max(size // block, 1)))
+        starts = np.random.default_rng(0).integers(0, max(size - block, 1), (1000, max(size // block, 1)))
         total = np.concatenate((np.zeros((2, 1)), np.cumsum(sums, axis=1)), axis=1)
         drawn = (total[:, np.minimum(starts + block, size)] - total[:, starts]).sum(axis=2)
         low, high = np.percentile(100.0 * (1.0 - drawn[0] / drawn[1]), (2.5, 97.5))

@@ -139,7 +139,6 @@ def _broad(rng: np.random.Generator) -> Parameters:
 
 
 def _four(values: np.ndarray) -> Four:
-    """Return four floats."""
     a, b, c, d = (float(v) for v in values)
     return a, b, c, d
 
@@ -195,7 +194,6 @@ def _regimes(
 
 
 def _ou(bars: int, half_life: float, sd: float, rng: np.random.Generator) -> FloatArray:
-    """Draw a stationary AR(1) path."""
     phi = 0.5 ** (1.0 / half_life)
     shocks = rng.normal(0.0, sd * np.sqrt(1.0 - phi * phi), bars)
     path = np.empty(bars)

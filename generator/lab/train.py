@@ -118,7 +118,6 @@ def posteriors(network: Recurrent, inputs: Numbers) -> Numbers:
 
 
 def _part(progress: Progress | None, what: str) -> Callable[[int, int], None] | None:
-    """Return progress that names what is being done."""
     return None if progress is None else lambda done, total: progress(done, total, what)
 
 
@@ -168,7 +167,6 @@ def _rounded(network: Recurrent) -> Recurrent:
 
 
 def _plain(network: Recurrent) -> dict[str, Any]:
-    """Return the network as the file holds it."""
     return {key: getattr(network, name).tolist() for name, key in NETWORK_KEYS.items()}
 
 

@@ -224,7 +224,7 @@ def verify_all(log: SignedLog, rows: Sequence[Row] | None, read: Read, progress:
     try:
         if log.seen is not None:
             log.reader.check_extends(log.seen.head)
-        for number, data in enumerate(log.reader.audit(log.seen.head if log.seen else None), 1):
+        for number, data in enumerate(log.reader.audit(), 1):
             audit.take(data)
             if number % 2_000 == 0 or number == size:
                 progress(number, size, "entries")

@@ -49,21 +49,18 @@ def test_every_round_with_a_crowd_is_in_its_groups() -> None:
     assert groups[ALL].both_wrong.percent == 35.7
 
 
-def test_when_the_crowd_beats_the_brain_it_is_said() -> None:
-    assert "The crowd was right more often" in after(crowd_only=60, brain_only=10)[DIFFERED].finding
-
-
-def test_when_the_brain_beats_the_crowd_it_is_said() -> None:
-    assert "The brain was right more often" in after(crowd_only=10, brain_only=60)[DIFFERED].finding
-
-
-def test_a_difference_that_could_be_chance_is_called_that() -> None:
-    assert "could be chance" in after(crowd_only=22, brain_only=18)[DIFFERED].finding
-
-
-@pytest.mark.parametrize("count", [1, 29])
-def test_few_rounds_show_nothing(count: int) -> None:
-    assert "too few to tell" in after(crowd_only=count)[DIFFERED].finding
+@pytest.mark.parametrize(
+    ("crowd_only", "brain_only", "named"),
+    [
+        (60, 10, "The crowd was right more often"),
+        (10, 60, "The brain was right more often"),
+        (22, 18, "could be chance"),
+        (1, 0, "too few to tell"),
+        (29, 0, "too few to tell"),
+    ],
+)
+def test_a_finding_says_no_more_than_the_intervals_show(crowd_only: int, brain_only: int, named: str) -> None:
+    assert named in after(crowd_only=crowd_only, brain_only=brain_only)[DIFFERED].finding
 
 
 def test_rounds_of_agreement_are_not_a_contest() -> None:

@@ -158,6 +158,9 @@ def test_confidence_falls_with_a_named_reason_and_comes_back(shown: tuple[BarFra
         assert sure(later.assets[asset]) > 0.5 * sure(same.assets[asset])
         assert chance(later.assets[asset]) > 0.7 * chance(same.assets[asset])
     assert later.limitations == same.limitations
+    assert later.outlook is not None
+    assert same.outlook is not None
+    assert later.outlook.h1 < 4.0 * same.outlook.h1
     assert later.regime.confidence > 0.8 * same.regime.confidence
 
 

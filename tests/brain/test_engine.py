@@ -15,7 +15,7 @@ from generator.brain.reading import BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.words import Bias, DerivativesState, LiquidityContext, RegimeLabel, Trend
 from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
-from tests.support.markets import ASSETS, START_MS, floats, market, priced, with_field
+from tests.support.markets import ASSETS, START_MS, floats, market, with_field
 
 WEIGHTS = Weights.load()
 AUDITED_FROM = 600
@@ -188,40 +188,6 @@ def test_an_asset_that_vanishes_for_a_day_is_unknown_with_a_reason_and_returns()
     assert away.assets["BTC"].forecast is not None
     sane(back)
     assert back.assets["ETH"].forecast is not None
-
-
-def test_a_crash_of_sixty_percent_in_one_bar_is_named_and_does_not_dominate_for_days() -> None:
-    frame = market(1400)
-    for name in ("open", "high", "low", "close"):
-        frame.fields[name][1000:] *= 0.4
-    frame.fields["open"][1000] /= 0.4
-    frame.fields["high"][1000] /= 0.4
-    engine = Engine(WEIGHTS, ASSETS)
-    before = engine.update(frame.rows(0, 1000))
-
-    crash = engine.update(frame.rows(1000, 1001))
-    later = engine.update(frame.rows(1001))
-
-    assert before is not None
-    assert crash is not None
-    assert later is not None
-    sane(crash)
-    sane(later)
-    assert any("capped" in text for text in crash.assets["BTC"].limitations)
-    assert before.outlook is not None
-    assert crash.outlook is not None
-    assert later.outlook is not None
-    assert crash.outlook.h1 > before.outlook.h1
-    assert later.outlook.h1 < 4.0 * before.outlook.h1
-    assert not any("capped" in text for text in later.assets["BTC"].limitations)
-
-
-def test_constant_prices_give_a_quiet_reading() -> None:
-    reading = read_all(priced(np.full((600, 3), 42.0)))
-
-    sane(reading)
-    assert reading.direction is Bias.FLAT
-    assert all(asset.trend is Trend.SIDEWAYS for asset in reading.assets.values())
 
 
 def test_volume_of_zero_and_no_volume_are_survived() -> None:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -17,12 +14,13 @@ from typer.testing import CliRunner
 
 from generator.arena.ballots import Ballot, judge
 from generator.catalog.words import Prediction
-from generator.cli._ballot import VoteError, check_choice, drop, find_open_round, load_key
+from generator.cli._ballot import VoteError, drop, find_open_round, load_key
 from generator.cli._published import PublishedError
 from generator.cli.vote import vote
 from generator.errors import GeneratorError
 from generator.inbox.folder import Inbox
 from tests.arena.test_ballots import OPEN, POLL, none_known
+from tests.support.local_servers import answering
 
 CLOSES = "2999-11-20T13:00:00Z"
 NOW = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
@@ -102,10 +100,6 @@ def test_without_a_service_it_says_how_to_start_one(tmp_path: Path) -> None:
         find_open_round(None, tmp_path / "site", None)
 
 
-def test_a_choice_may_be_written_in_any_case() -> None:
-    assert check_choice("Neutral") is Prediction.NEUTRAL
-
-
 @pytest.mark.parametrize("content", ["", "my diary", "QUJD"])
 def test_a_key_file_that_is_none_is_not_overwritten(tmp_path: Path, content: str) -> None:
     path = tmp_path / "voter.key"
@@ -133,34 +127,8 @@ def test_an_inbox_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
         drop(tmp_path / "inbox", "TX", b"")
 
 
-@contextmanager
-def origin(status: int, body: bytes) -> Iterator[str]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(status if self.path == "/api/human-consensus.php" else 404)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            """Keep quiet."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
-
-
-def test_the_open_round_is_read_from_an_origin(tmp_path: Path) -> None:
-    body = json.dumps({"open_round": {"round_id": "BTC-20261120-130000", "closes": "2026-11-20T13:00:00Z"}}).encode()
-
-    with origin(200, body) as url:
-        found = find_open_round(url, tmp_path, None, NOW)
-
-    assert found.round_id == "BTC-20261120-130000"
+def origin(status: int, body: bytes) -> AbstractContextManager[str]:
+    return answering(lambda path, _body: (status if path == "/api/human-consensus.php" else 404, body))
 
 
 OURS = {"round_id": OPEN.round_id, "closes": CLOSES, "commitment": "ab" * 32}

@@ -129,13 +129,3 @@ async def test_refusals_are_logged_in_one_line_and_counted_by_reason_in_the_metr
         found = metrics.registry.get_sample_value("emi_ballots_rejected_total", {"reason": reason.value})
         assert found == reasons.get(reason.value, 0)
     memory.close()
-
-
-def test_a_round_opened_in_the_backtest_and_live_is_one_event(tmp_path: Path) -> None:
-    memory = Memory.open(url_in(tmp_path))
-    play_tick(memory, replace(inputs_at(NOON), warm_up=True))
-    view = play_tick(memory, inputs_at(NOON + 60_000))
-
-    opened = [(event.at_ms, event.text[:26]) for event in view.events if event.kind == "round_opened"]
-    assert opened == [(NOON + 60_000, f"Round {NEXT} ")]
-    memory.close()

@@ -72,7 +72,7 @@ def forged(keeper: Keeper, name: str, *, origin: str | None = None) -> Path:
     """Copy what is published, change its first forecast and sign it again: the keeper cheats, with the right key."""
     site = Path(shutil.copytree(keeper.site, keeper.folder / name, symlinks=True))
     head = open_log(Published(site).read)
-    log = [json.loads(entry) for entry in head.reader.entries()]
+    log = [json.loads(entry) for entry in head.reader.audit()]
     place = next(number for number, entry in enumerate(log) if "sealed" in entry["kind"] or "made" in entry["kind"])
     log[place]["at"] = log[0]["at"]
     log[place]["note"] = "written later"

@@ -22,9 +22,8 @@ from typer.testing import CliRunner
 
 from gateway.wire.algorand import DEMO_ARENA
 from generator.arena.ballots import note_of
-from generator.arena.signing import sign_ballot
 from generator.catalog.words import Prediction
-from generator.cli._ballot import drop
+from generator.cli._ballot import drop, sign_ballot
 from generator.cli.verify import verify
 from generator.inbox.box import BallotBox
 from generator.inbox.chain import ChainBallots

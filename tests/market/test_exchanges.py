@@ -81,8 +81,30 @@ def watch(
         return runner.run(run())
 
 
-def test_all_venues_together_give_every_asset_everything() -> None:
-    (seen,) = watch((NOW, SINCE))
+def having(**attributes: Any) -> Setup:
+    """Return a setup that sets attributes of the venues."""
+
+    def setup(venues: Venues) -> None:
+        for name, value in attributes.items():
+            setattr(venues, name, value)
+
+    return setup
+
+
+def klines_of(symbol: str, rows: list[Any]) -> Setup:
+    """Return a setup in which Binance answers with these candles of one symbol."""
+    return having(
+        override=lambda ask: rows if ask.path.endswith("/klines") and ask.query["symbol"] == [symbol] else None
+    )
+
+
+@pytest.fixture(scope="module")
+def seen() -> Observation:
+    """Return what all venues say together."""
+    return watch((NOW, SINCE))[0]
+
+
+def test_all_venues_together_give_every_asset_everything(seen: Observation) -> None:
 
     assert (seen.mode, seen.market_ms, seen.offset_ms, seen.venues_needed) == (SourceMode.LIVE, NOW, 0, 2)
     assert seen.price_basis == "venue_mid"
@@ -95,27 +117,19 @@ def test_all_venues_together_give_every_asset_everything() -> None:
     assert {row.kind for row in seen.sources} == {"spot", "book", "candles", "funding", "open_interest", "liquidations"}
 
 
-def test_same_answers_give_the_same_observation_whoever_answers_first() -> None:
-    def okx_last(venues: Venues) -> None:
-        venues.slow_s["okx"] = 0.02
+def test_same_answers_give_the_same_observation_whoever_answers_first(seen: Observation) -> None:
+    (other,) = watch((NOW, SINCE), setup=having(slow_s={"okx": 0.02}))
 
-    (one,) = watch((NOW, SINCE))
-    (other,) = watch((NOW, SINCE), setup=okx_last)
-
-    assert one.assets == other.assets
-    assert one.sources == other.sources
+    assert seen.assets == other.assets
+    assert seen.sources == other.sources
 
 
-def test_day_change_is_the_median_of_venues_that_count_24_hours() -> None:
-    (seen,) = watch((NOW, SINCE))
-
+def test_day_change_is_the_median_of_venues_that_count_24_hours(seen: Observation) -> None:
     # binance 1.5, coinbase 2.0, bybit 2.5, okx 3.0; Kraken's counts from midnight and is not read
     assert seen.assets["ETH"].change_24h_percent == pytest.approx(2.25)
 
 
-def test_book_depth_is_summed_over_venues_within_one_percent() -> None:
-    (seen,) = watch((NOW, SINCE))
-
+def test_book_depth_is_summed_over_venues_within_one_percent(seen: Observation) -> None:
     book = seen.assets["SOL"].book
     assert book is not None
     # 20 levels a side lie within 1 %, of 15,000 and 10,000 USD, at five venues
@@ -124,9 +138,7 @@ def test_book_depth_is_summed_over_venues_within_one_percent() -> None:
     assert book.spread_bps == pytest.approx(5)
 
 
-def test_funding_is_normalised_to_eight_hours_by_each_venues_interval() -> None:
-    (seen,) = watch((NOW, SINCE))
-
+def test_funding_is_normalised_to_eight_hours_by_each_venues_interval(seen: Observation) -> None:
     # per 8 h: okx 0.005 % of 4 h -> 1e-4; bybit 2e-4; gate 3e-4; binance 1e-4, and 2e-4 for ALGO, which pays each 4 h
     btc, algo = seen.assets["BTC"].funding, seen.assets["ALGO"].funding
     assert btc is not None
@@ -135,11 +147,10 @@ def test_funding_is_normalised_to_eight_hours_by_each_venues_interval() -> None:
     assert algo.rate_8h == pytest.approx((1e-4 + 2e-4 + 3e-4 + 2e-4) / 4)
 
 
-def test_open_interest_is_summed_and_compared_with_the_same_venues_a_day_ago() -> None:
-    (all_venues,) = watch((NOW, SINCE))
+def test_open_interest_is_summed_and_compared_with_the_same_venues_a_day_ago(seen: Observation) -> None:
     (gate,) = watch((NOW, SINCE), venues=("kraken", "gate"))
 
-    both, alone = all_venues.assets["XRP"].open_interest, gate.assets["XRP"].open_interest
+    both, alone = seen.assets["XRP"].open_interest, gate.assets["XRP"].open_interest
     assert both is not None
     assert alone is not None
     assert both.usd == pytest.approx(2e6 + 1e6 + 4e6 + 3e6)  # okx, bybit, gate, binance
@@ -148,9 +159,7 @@ def test_open_interest_is_summed_and_compared_with_the_same_venues_a_day_ago() -
     assert alone.change_24h_percent == pytest.approx(-20)
 
 
-def test_liquidations_are_the_last_day_of_the_venue_that_publishes_them() -> None:
-    (seen,) = watch((NOW, SINCE))
-
+def test_liquidations_are_the_last_day_of_the_venue_that_publishes_them(seen: Observation) -> None:
     found = seen.assets["HBAR"].liquidations
     assert found is not None
     assert (found.long_usd_24h, found.short_usd_24h, found.venues) == (24_000, 12_000, ("gate",))
@@ -235,9 +244,7 @@ def test_bar_carries_what_was_known_while_it_was_open_and_nothing_later() -> Non
     assert (fields["liq_long_usd"][0, 0], fields["liq_short_usd"][0, 0]) == (1000, 500)
 
 
-def test_bar_that_was_not_watched_has_no_book() -> None:
-    (seen,) = watch((NOW, SINCE))
-
+def test_bar_that_was_not_watched_has_no_book(seen: Observation) -> None:
     assert np.isnan(seen.new_bars.fields["depth_usd"]).all()
 
 
@@ -253,14 +260,8 @@ def test_stand_in_gives_a_missing_bar_without_its_volume() -> None:
 
 
 def test_bar_that_no_venue_has_yet_is_waited_for_a_minute_at_most() -> None:
-    def no_xlm(ask: Ask) -> Any:
-        late = ask.path.endswith("/klines") and ask.query["symbol"] == ["XLMUSDT"]
-        return [] if late else None
-
-    def setup(venues: Venues) -> None:
-        venues.override = no_xlm
-
-    at_once, later = watch((NOW, NOW - 2 * BAR), (NOW + MINUTE, NOW - 2 * BAR), setup=setup, venues=("binance",))
+    ticks = (NOW, NOW - 2 * BAR), (NOW + MINUTE, NOW - 2 * BAR)
+    at_once, later = watch(*ticks, setup=klines_of("XLMUSDT", []), venues=("binance",))
 
     assert len(at_once.new_bars) == 0
     assert list(later.new_bars.t) == [NOW - BAR]
@@ -268,18 +269,12 @@ def test_bar_that_no_venue_has_yet_is_waited_for_a_minute_at_most() -> None:
 
 
 def test_impossible_bars_are_dropped_and_counted() -> None:
-    def impossible(ask: Ask) -> Any:
-        if not ask.path.endswith("/klines") or ask.query["symbol"] != ["BTCUSDT"]:
-            return None
-        upside_down = [NOW - BAR, "100", "90", "110", "100", "1"]
-        off_grid = [NOW - BAR - 1, "100", "110", "90", "100", "1"]
-        zero = [NOW - 2 * BAR, "0", "0", "0", "0", "1"]
-        return [[*row, 0, "1", 9, "1", "1", "0"] for row in (zero, off_grid, upside_down)]
+    upside_down = [NOW - BAR, "100", "90", "110", "100", "1"]
+    off_grid = [NOW - BAR - 1, "100", "110", "90", "100", "1"]
+    zero = [NOW - 2 * BAR, "0", "0", "0", "0", "1"]
+    rows = [[*row, 0, "1", 9, "1", "1", "0"] for row in (zero, off_grid, upside_down)]
 
-    def setup(venues: Venues) -> None:
-        venues.override = impossible
-
-    (seen,) = watch((NOW + MINUTE, SINCE), setup=setup, venues=("binance",))
+    (seen,) = watch((NOW + MINUTE, SINCE), setup=klines_of("BTCUSDT", rows), venues=("binance",))
 
     assert seen.dropped_bars == 3
     assert np.isnan(seen.new_bars.fields["close"][:, 0]).all()
@@ -293,10 +288,7 @@ def test_book_that_ends_before_one_percent_is_a_lower_bound_and_says_so() -> Non
         bids, asks = SyntheticMarket(NOW).book("binance", ask.query["symbol"][0][:-4], "USDT", 5)
         return {"lastUpdateId": 1, "bids": bids, "asks": asks}
 
-    def setup(venues: Venues) -> None:
-        venues.override = short
-
-    (seen,) = watch((NOW, NOW), setup=setup, venues=("binance",))
+    (seen,) = watch((NOW, NOW), setup=having(override=short), venues=("binance",))
 
     book = seen.assets["BTC"].book
     assert book is not None
@@ -306,14 +298,12 @@ def test_book_that_ends_before_one_percent_is_a_lower_bound_and_says_so() -> Non
     )
 
 
-def test_unknown_venue_is_refused_with_the_names_that_exist() -> None:
-    with pytest.raises(ValueError, match=r"VENUES: mtgox; allowed: kraken, coinbase, okx, binance, bybit"):
-        LiveSource(("kraken", "mtgox"))
-
-
-def test_no_venue_at_all_is_refused() -> None:
-    with pytest.raises(ValueError, match="VENUES"):
-        LiveSource(())
+@pytest.mark.parametrize(
+    ("names", "reason"), [(("kraken", "mtgox"), "mtgox; allowed: kraken, coinbase, okx"), ((), "none named; allowed")]
+)
+def test_unknown_or_no_venue_is_refused_with_the_names_that_exist(names: tuple[str, ...], reason: str) -> None:
+    with pytest.raises(ValueError, match=f"VENUES: {reason}"):
+        LiveSource(names)
 
 
 def test_source_opens_nothing_before_it_is_asked_and_closes_quietly() -> None:

@@ -1,4 +1,4 @@
-"""A venue that fails is marked and left out; the tick continues."""
+"""A venue that fails is marked and left out; the tick continues, also by a clock of ours that is wrong."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import pytest
 
 from generator.catalog.words import SourceStatus
 from generator.market.observation import Observation, SourceHealth
-from tests.market.test_exchanges import MINUTE, NOW, SINCE, watch
+from tests.market.test_exchanges import MINUTE, NOW, SINCE, having, watch
 from tests.support.exchange_server import Ask, Venues
 from tests.support.synthetic_bodies import BAR, SyntheticMarket, binance
 
+DAY = 288 * BAR
 REST = ("binance", "bybit", "coinbase", "kraken")  # without okx
 
 
@@ -21,15 +22,8 @@ def row(seen: Observation, venue: str, kind: str) -> SourceHealth:
     return found
 
 
-def dead(*ids: str) -> Any:
-    def setup(venues: Venues) -> None:
-        venues.dead = set(ids)
-
-    return setup
-
-
 def test_dead_venue_is_failed_and_the_others_agree_without_it() -> None:
-    (seen,) = watch((NOW, SINCE), setup=dead("okx"))
+    (seen,) = watch((NOW, SINCE), setup=having(dead={"okx"}))
 
     assert seen.assets["BTC"].venues == REST
     assert seen.assets["BTC"].price == pytest.approx(60_000)
@@ -49,20 +43,15 @@ def test_venue_that_comes_back_is_read_again() -> None:
 
 
 def test_slow_venue_is_abandoned_after_the_request_timeout() -> None:
-    def setup(venues: Venues) -> None:
-        venues.slow_s["okx"] = 60
-
-    (seen,) = watch((NOW, SINCE), setup=setup, skip_s=8)
+    (seen,) = watch((NOW, SINCE), setup=having(slow_s={"okx": 60}), skip_s=8)
 
     assert row(seen, "okx", "spot").reason == "markets: no answer in time"
     assert seen.assets["BTC"].venues == REST
 
 
 def test_deadline_ends_the_whole_observe_and_marks_what_is_missing() -> None:
-    def setup(venues: Venues) -> None:
-        venues.slow_paths["/v5/market/orderbook"] = 60
-
-    (seen,) = watch((NOW, NOW), setup=setup, timeout_s=60, venues=("kraken", "bybit"), skip_s=20)
+    slow = having(slow_paths={"/v5/market/orderbook": 60})
+    (seen,) = watch((NOW, NOW), setup=slow, timeout_s=60, venues=("kraken", "bybit"), skip_s=20)
 
     late = row(seen, "bybit", "book")
     assert late.status is SourceStatus.FAILED
@@ -74,10 +63,8 @@ def test_deadline_ends_the_whole_observe_and_marks_what_is_missing() -> None:
 
 @pytest.mark.parametrize("body", ["<html>sorry</html>", "{", "", '{"nothing": "known"}', "[]", "null", '{"result": 7}'])
 def test_garbage_never_escapes(body: str) -> None:
-    def setup(venues: Venues) -> None:
-        venues.garbage = dict.fromkeys(("okx", "gate"), body)
-
-    (seen,) = watch((NOW, SINCE), setup=setup, venues=("kraken", "okx", "gate"))
+    garbage = having(garbage=dict.fromkeys(("okx", "gate"), body))
+    (seen,) = watch((NOW, SINCE), setup=garbage, venues=("kraken", "okx", "gate"))
 
     assert row(seen, "okx", "spot").status is SourceStatus.FAILED
     assert seen.assets["BTC"].price == pytest.approx(60_000)
@@ -86,14 +73,11 @@ def test_garbage_never_escapes(body: str) -> None:
 
 @pytest.mark.parametrize("venue", ["kraken", "coinbase", "okx", "binance", "bybit"])
 def test_garbage_after_good_markets_leaves_that_venue_out(venue: str) -> None:
-    def setup(venues: Venues) -> None:
-        def scramble(ask: Ask) -> Any:
-            markets = ask.path.endswith(("AssetPairs", "products", "instruments", "exchangeInfo", "instruments-info"))
-            return {"odd": [None, {"deep": "-"}]} if ask.venue == venue and not markets else None
+    def scramble(ask: Ask) -> Any:
+        markets = ask.path.endswith(("AssetPairs", "products", "instruments", "exchangeInfo", "instruments-info"))
+        return {"odd": [None, {"deep": "-"}]} if ask.venue == venue and not markets else None
 
-        venues.override = scramble
-
-    (seen,) = watch((NOW, NOW), setup=setup)
+    (seen,) = watch((NOW, NOW), setup=having(override=scramble))
 
     assert row(seen, venue, "spot").status is SourceStatus.FAILED
     assert venue not in seen.assets["BTC"].venues
@@ -101,10 +85,8 @@ def test_garbage_after_good_markets_leaves_that_venue_out(venue: str) -> None:
 
 
 def test_reason_never_repeats_what_the_venue_sent() -> None:
-    def setup(venues: Venues) -> None:
-        venues.garbage["okx"] = "<html>secret http://internal</html>"
-
-    (seen,) = watch((NOW, SINCE), setup=setup, venues=("kraken", "okx"))
+    garbage = having(garbage={"okx": "<html>secret http://internal</html>"})
+    (seen,) = watch((NOW, SINCE), setup=garbage, venues=("kraken", "okx"))
 
     published = [*(one.reason or "" for one in seen.sources), *seen.assets["BTC"].limitations]
     assert not [text for text in published if "secret" in text or "http" in text]
@@ -223,7 +205,7 @@ def test_one_venue_alone_gives_a_price_and_says_so() -> None:
 def test_all_venues_dead_still_gives_an_observation_with_reasons() -> None:
     everything = ("kraken", "coinbase", "okx", "binance", "bybit", "binanceusdm", "gate")
 
-    (seen,) = watch((NOW, SINCE), setup=dead(*everything))
+    (seen,) = watch((NOW, SINCE), setup=having(dead=set(everything)))
 
     assert {one.status for one in seen.sources} == {SourceStatus.FAILED}
     assert {one.name for one in seen.sources} == set(everything)
@@ -257,10 +239,7 @@ def test_market_that_the_venue_dropped_does_not_cost_the_other_assets() -> None:
         body.prices.pop("HBAR")
         return binance(ask.path, {}, body)
 
-    def setup(venues: Venues) -> None:
-        venues.override = unlisted
-
-    (seen,) = watch((NOW, NOW), setup=setup, venues=("binance",))
+    (seen,) = watch((NOW, NOW), setup=having(override=unlisted), venues=("binance",))
 
     assert seen.assets["BTC"].price is not None
     assert seen.assets["HBAR"].price is None
@@ -279,3 +258,43 @@ def test_stand_in_that_failed_once_is_not_held_against_the_source_for_ever() -> 
     assert row(first, "okx", "candles").status is SourceStatus.FAILED
     assert [one.name for one in last.sources if one.kind == "candles"] == ["binance"]
     assert {one.status for one in last.sources} == {SourceStatus.OK}
+
+
+# A clock of ours that is wrong: the venue's own time says which bar has closed.
+@pytest.mark.parametrize("venue", ["binance", "okx", "bybit", "coinbase", "kraken"])
+@pytest.mark.parametrize("date", [None, "yesterday"], ids=["a date", "an unreadable date"])
+def test_a_bar_that_is_open_at_the_venue_is_not_taken_by_a_clock_that_is_ahead(venue: str, date: str | None) -> None:
+    def behind(venues: Venues, _: int) -> None:
+        venues.date = date
+        venues.market.now_ms -= BAR + MINUTE
+
+    ours = NOW + BAR + 2 * MINUTE
+    early, later = watch((ours, NOW - 2 * BAR), (ours + BAR, NOW - BAR), before=behind, venues=(venue,))
+
+    assert list(early.new_bars.t) == [NOW - BAR]
+    assert list(later.new_bars.t) == [NOW]
+
+
+def test_a_closed_bar_is_taken_by_the_venues_date_before_the_next_one_trades() -> None:
+    def quiet(venues: Venues, _: int) -> None:
+        venues.market.missing_bars["binance"] = {NOW}
+
+    (seen,) = watch((NOW + 1000, NOW - 2 * BAR), before=quiet, venues=("binance",))
+
+    assert list(seen.new_bars.t) == [NOW - BAR]
+
+
+def test_a_venue_is_asked_again_at_once_after_our_clock_was_set_back() -> None:
+    def before(venues: Venues, number: int) -> None:
+        venues.status = {"okx": 429} if number == 0 else {}
+
+    _, back = watch((NOW + DAY, NOW + DAY), (NOW, NOW), before=before, venues=("kraken", "okx"))
+
+    assert row(back, "okx", "spot").status is SourceStatus.OK
+
+
+def test_a_source_is_never_dated_later_than_the_tick_after_our_clock_was_set_back() -> None:
+    ahead, back = watch((NOW + DAY, NOW + DAY - 2 * BAR), (NOW, NOW), venues=("kraken", "okx"))
+
+    assert row(ahead, "okx", "candles").as_of_ms == NOW + DAY
+    assert all(one.as_of_ms is None or one.as_of_ms <= NOW for one in back.sources)

@@ -13,8 +13,8 @@ from generator.errors import SourceError
 from generator.market.bars import BarFrame
 from generator.market.live.source import LiveSource
 from generator.market.observation import Observation
-from tests.market.test_exchanges import NOW, Setup
-from tests.support.exchange_server import Ask, Venues, serving
+from tests.market.test_exchanges import NOW, Setup, having, klines_of
+from tests.support.exchange_server import Ask, serving
 from tests.support.synthetic_bodies import BAR, SyntheticMarket, bar
 
 DAY_BARS = 288
@@ -74,10 +74,7 @@ def test_unknown_fields_of_history_are_nan() -> None:
 
 
 def test_dead_venue_is_replaced_by_the_next() -> None:
-    def setup(venues: Venues) -> None:
-        venues.dead = {"binance"}
-
-    frame, _, seen = backfill(2, setup, venues=("binance", "kraken", "okx"))
+    frame, _, seen = backfill(2, having(dead={"binance"}), venues=("binance", "kraken", "okx"))
 
     assert len(frame) == 2 * DAY_BARS
     assert np.isfinite(frame.fields["volume"]).all()
@@ -87,42 +84,29 @@ def test_dead_venue_is_replaced_by_the_next() -> None:
 def test_page_that_fails_once_is_asked_again() -> None:
     failures: list[str] = []
 
-    def setup(venues: Venues) -> None:
-        def once(ask: Ask) -> Any:
-            symbol = ask.query.get("symbol", [""])[0]
-            if not ask.path.endswith("/klines") or symbol in failures:
-                return None
-            failures.append(symbol)
-            return {"code": -1000, "msg": "An unknown error occurred while processing the request."}
+    def once(ask: Ask) -> Any:
+        symbol = ask.query.get("symbol", [""])[0]
+        if not ask.path.endswith("/klines") or symbol in failures:
+            return None
+        failures.append(symbol)
+        return {"code": -1000, "msg": "An unknown error occurred while processing the request."}
 
-        venues.override = once
-
-    frame, _, _ = backfill(1, setup, venues=("binance",))
+    frame, _, _ = backfill(1, having(override=once), venues=("binance",))
 
     assert len(failures) == len(ASSETS)
     assert np.isfinite(frame.fields["close"]).all()
 
 
 def test_asset_that_no_venue_has_is_nan_and_the_others_are_there() -> None:
-    def setup(venues: Venues) -> None:
-        def no_eth(ask: Ask) -> Any:
-            return [] if ask.path.endswith("/klines") and ask.query["symbol"] == ["ETHUSDT"] else None
-
-        venues.override = no_eth
-
-    frame, _, _ = backfill(1, setup, venues=("binance",))
+    frame, _, _ = backfill(1, klines_of("ETHUSDT", []), venues=("binance",))
 
     for column, asset in enumerate(ASSETS):
         assert bool(np.isnan(frame.fields["close"][:, column]).all()) == (asset == "ETH")
 
 
 def test_fallback_of_later_ticks_has_no_volume_because_the_backfill_used_another() -> None:
-    def setup(venues: Venues) -> None:
-        venues.market.missing_bars = {"binance": {NOW}}
-
     async def run() -> Observation:
-        async with serving(SyntheticMarket(NOW)) as venues:
-            setup(venues)
+        async with serving(SyntheticMarket(NOW, missing_bars={"binance": {NOW}})) as venues:
             source = LiveSource(exchange_factory=venues.factory, venues=("binance", "okx"))
             await source.backfill(NOW, 1, lambda *_: None)
             venues.market.now_ms = NOW + BAR
@@ -138,15 +122,9 @@ def test_fallback_of_later_ticks_has_no_volume_because_the_backfill_used_another
 
 
 def test_impossible_bars_of_history_are_counted_in_the_next_observation() -> None:
-    def setup(venues: Venues) -> None:
-        def negative(ask: Ask) -> Any:
-            if not ask.path.endswith("/klines") or ask.query["symbol"] != ["SOLUSDT"]:
-                return None
-            return [[NOW - BAR, "-1", "1", "-1", "1", "1", 0, "1", 9, "1", "1", "0"]]
+    negative = [[NOW - BAR, "-1", "1", "-1", "1", "1", 0, "1", 9, "1", "1", "0"]]
 
-        venues.override = negative
-
-    _, _, seen = backfill(1, setup, venues=("binance",))
+    _, _, seen = backfill(1, klines_of("SOLUSDT", negative), venues=("binance",))
 
     assert seen.dropped_bars >= 1
 
@@ -161,10 +139,7 @@ def test_progress_only_rises_and_ends_whole() -> None:
 
 
 def test_no_venue_with_history_is_a_failure_of_the_source() -> None:
-    everything = {"kraken", "coinbase", "okx", "binance", "bybit"}
-
-    def setup(venues: Venues) -> None:
-        venues.dead = everything
+    dead = having(dead={"kraken", "coinbase", "okx", "binance", "bybit"})
 
     with pytest.raises(SourceError, match="no venue sent any history"):
-        backfill(1, setup)
+        backfill(1, dead)

@@ -14,8 +14,8 @@ import pytest
 
 from generator.market.live.venues import VENUES
 from generator.market.observation import AssetObservation
-from tests.market.test_exchanges import NOW, watch
-from tests.support.exchange_server import SHARED, Ask, Override, Venues, recorded
+from tests.market.test_exchanges import NOW, having, watch
+from tests.support.exchange_server import SHARED, Ask, recorded
 from tests.support.synthetic_bodies import BAR
 
 DAY = 86_400_000
@@ -23,13 +23,6 @@ DAY = 86_400_000
 pytestmark = pytest.mark.skipif(
     not SHARED.is_dir(), reason="recorded venue answers (../shared/market-data/exchange-responses) are not here"
 )
-
-
-def serve(override: Override) -> Any:
-    def setup(venues: Venues) -> None:
-        venues.override = override
-
-    return setup
 
 
 def binance(ask: Ask) -> Any:
@@ -55,7 +48,7 @@ def _moved_klines() -> list[list[Any]]:
 def test_recorded_binance_spot_answers_give_price_change_book_and_bars() -> None:
     since = NOW - 25 * BAR
 
-    (seen,) = watch((NOW, since), setup=serve(binance), venues=("binance",), assets=("BTC",))
+    (seen,) = watch((NOW, since), setup=having(override=binance), venues=("binance",), assets=("BTC",))
 
     read = seen.assets["BTC"]
     assert read.price == pytest.approx((6706.21 + 6705.88) / 2)
@@ -88,7 +81,7 @@ def usdm(ask: Ask) -> Any:
 
 
 def test_recorded_binance_futures_answers_give_funding_and_open_interest() -> None:
-    (seen,) = watch((NOW, NOW), setup=serve(usdm), venues=("binanceusdm",), assets=("BTC",))
+    (seen,) = watch((NOW, NOW), setup=having(override=usdm), venues=("binanceusdm",), assets=("BTC",))
 
     read = seen.assets["BTC"]
     assert read.price is None
@@ -118,7 +111,7 @@ def _pairs() -> Any:
 def test_recorded_kraken_answers_give_a_price_under_its_own_names() -> None:
     tether = {"kraken": replace(VENUES["kraken"], quotes=("USDT",), quotes_stablecoin=False)}
 
-    (seen,) = watch((NOW, NOW), setup=serve(kraken), assets=("BTC", "ETH"), specs=tether)
+    (seen,) = watch((NOW, NOW), setup=having(override=kraken), assets=("BTC", "ETH"), specs=tether)
 
     assert seen.assets["BTC"].price == pytest.approx((73380.7 + 73380.6) / 2)
     assert seen.assets["ETH"].price is None  # listed, but its ticker was not recorded
@@ -128,7 +121,7 @@ def test_recorded_kraken_pairs_of_2021_know_dollars_and_the_stablecoin() -> None
     def pairs(ask: Ask) -> Any:
         return _pairs() if ask.path.endswith("/AssetPairs") else None
 
-    (seen,) = watch((NOW, NOW), setup=serve(pairs), venues=("kraken",))
+    (seen,) = watch((NOW, NOW), setup=having(override=pairs), venues=("kraken",))
 
     priced = {asset for asset, read in seen.assets.items() if read.price is not None}
     assert priced >= {"BTC", "ETH", "XRP", "ALGO", "XLM"}
@@ -145,7 +138,7 @@ def okx(ask: Ask) -> Any:
 
 
 def test_recorded_okx_instruments_carry_the_synthetic_rest() -> None:
-    (seen,) = watch((NOW, NOW), setup=serve(okx), venues=("okx",))
+    (seen,) = watch((NOW, NOW), setup=having(override=okx), venues=("okx",))
 
     assert all(read.price is not None and read.book is not None for read in seen.assets.values())
     without = {asset for asset, read in seen.assets.items() if read.funding is None}
@@ -163,7 +156,7 @@ def gate(ask: Ask) -> Any:
 
 
 def test_recorded_gate_contracts_give_funding_of_every_asset() -> None:
-    (seen,) = watch((NOW, NOW), setup=serve(gate), venues=("gate",))
+    (seen,) = watch((NOW, NOW), setup=having(override=gate), venues=("gate",))
 
     contracts = {one["name"]: one for one in recorded("gate-futures-usdt-contracts-2023-05.json.gz")}
     for asset, read in seen.assets.items():
@@ -181,7 +174,7 @@ def test_recorded_error_of_binance_leaves_that_asset_out() -> None:
         interest = ask.path == "/fapi/v1/openInterest" and ask.query["symbol"] == ["ETHUSDT"]
         return recorded("binanceusdm-error-invalid-symbol.json") if interest else None
 
-    (seen,) = watch((NOW, NOW), setup=serve(unknown), venues=("binanceusdm",))
+    (seen,) = watch((NOW, NOW), setup=having(override=unknown), venues=("binanceusdm",))
 
     assert seen.assets["ETH"].open_interest is None
     assert seen.assets["BTC"].open_interest is not None

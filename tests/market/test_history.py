@@ -1,4 +1,4 @@
-"""The history ring keeps the newest bars, once each, in order."""
+"""The history keeps the newest bars, once each, in order."""
 
 from __future__ import annotations
 
@@ -57,17 +57,6 @@ def test_a_frame_given_out_does_not_change_when_bars_follow() -> None:
     assert given.fields["close"][:, 0].tolist() == [1.0, 2.0, 3.0]
     with pytest.raises(ValueError, match="read-only"):
         given.fields["close"][0, 0] = 0.0
-
-
-def test_memory_does_not_grow_with_the_number_of_bars() -> None:
-    history = History(ASSETS, capacity_bars=5)
-
-    for number in range(1000):
-        history.append(_frame(number))
-
-    base = history.frame().fields["close"].base
-    assert base is not None
-    assert base.shape == (10, 2)
 
 
 def test_closes_name_their_bar_and_leave_out_unknown_ones() -> None:

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +15,7 @@ from generator.cli._published import PublishedError
 from generator.record.log.note import NoteError
 from generator.record.log.reader import LogReader
 from tests.support.arena_inputs import GENESIS, voter
+from tests.support.local_servers import answering
 from tests.support.published_log import head_of, publish
 
 ENTRIES = [f"entry {number}".encode() for number in range(300)]
@@ -38,51 +35,24 @@ class FakeNode:
                 "genesis-id": "emi-devnet-v1",
                 "consensus-version": "x",
             },
-            "/v2/accounts": {"amount": 10_000_000, "min-balance": 200_000},
             "/v2/status": {"last-round": 7_000},
             "/v2/transactions/pending": {"confirmed-round": 7_001, "pool-error": ""},
             "/v2/transactions": {"txId": "x"},
             **answers,
         }
         self.sent: list[bytes] = []
-        self.tokens: set[str | None] = set()
 
-    def answer(self, path: str, body: bytes | None) -> tuple[int, object]:
+    def answer(self, path: str, body: bytes | None) -> tuple[int, bytes]:
         if body is not None:
             self.sent.append(body)
         name = max((one for one in self.answers if path.startswith(one)), key=len)
         found = self.answers[name]
-        return found if isinstance(found, tuple) else (200, found)
-
-
-@contextmanager
-def served(fake: FakeNode) -> Iterator[str]:
-    class Handler(BaseHTTPRequestHandler):
-        def _any(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"])) if self.command == "POST" else None
-            fake.tokens.add(self.headers.get("X-Algo-API-Token"))
-            status, content = fake.answer(self.path, body)
-            self.send_response(status)
-            self.end_headers()
-            self.wfile.write(json.dumps(content).encode())
-
-        do_GET = do_POST = _any  # noqa: N815
-
-        def log_message(self, *_: object) -> None:
-            """Keep quiet."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
+        status, content = found if isinstance(found, tuple) else (200, found)
+        return status, json.dumps(content).encode()
 
 
 def anchored(fake: FakeNode) -> tuple[str, int, int | None]:
-    with served(fake) as url:
+    with answering(fake.answer) as url:
         return send(AlgodNode(url, "s3cret", "devnet"), voter(0), EARLY)
 
 
@@ -92,7 +62,6 @@ def sent() -> tuple[str, bytes]:
     fake = FakeNode()
     txid, fee, block = anchored(fake)
     assert (fee, block) == (1_000, 7_001)
-    assert fake.tokens == {"s3cret"}
     return txid, fake.sent[0]
 
 
@@ -120,7 +89,7 @@ def row_of(txid: str, signed: bytes, **changes: Any) -> dict[str, Any]:
 
 
 def looked_up(txid: str, row: object) -> Anchor:
-    with served(FakeNode(**{"/v2/transactions/": {"transaction": row}})) as url:
+    with answering(FakeNode(**{"/v2/transactions/": {"transaction": row}}).answer) as url:
         return find(url, txid)
 
 
@@ -143,10 +112,8 @@ def test_an_anchor_is_sent_found_and_shows_what_was_there_by_then(sent: tuple[st
 @pytest.mark.parametrize(
     ("answers", "line", "sent"),
     [
-        ({"/v2/accounts": {"amount": 200_500, "min-balance": 200_000}}, "cannot pay the fee of 1000 micro-ALGO", 0),
         ({"/v2/transactions/params": []}, "no answer", 0),
         ({"/v2/transactions/params": (503, {})}, "did not take the anchor", 0),
-        ({"/v2/accounts": (500, {"message": "down"})}, "down", 0),
         ({"/v2/transactions": (400, {"message": "txn dead: round 9"})}, "txn dead", 1),
     ],
 )

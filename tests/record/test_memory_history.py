@@ -11,7 +11,7 @@ import pytest
 from generator.record.memory import history
 from generator.record.memory.store import Memory
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at, play_tick
-from tests.support.databases import dump, reopen, url_in
+from tests.support.databases import url_in
 
 DAY = 24 * HOUR
 
@@ -48,11 +48,6 @@ def test_a_tick_that_is_made_again_counts_once(memory: Memory) -> None:
     assert (counts.published_24h, counts.failed_24h, counts.last_tick_id) == (1, 0, "a")
 
 
-def test_no_ticks_are_no_ticks(memory: Memory) -> None:
-    assert memory.ticks(NOON) == history.TickCounts(0, 0, None, 0)
-    assert memory.is_empty()
-
-
 def test_a_memory_with_a_round_or_a_tick_is_not_empty(memory: Memory) -> None:
     memory.set_meta("replay.offset_ms", "5")
     assert memory.is_empty()
@@ -87,22 +82,6 @@ def test_changes_of_the_regime_are_kept_and_become_events(memory: Memory) -> Non
     assert found[0].text == "The market regime changed from risk off to range."
     assert len(found) == 2
     assert memory.regime_changes(1) == changes[:1]
-
-
-def test_a_tick_without_a_regime_leaves_no_row(tmp_path: Path, memory: Memory) -> None:
-    play_tick(memory, replace(inputs_at(NOON), regime=None))
-
-    assert dump(url_in(tmp_path))["regime_history"] == []
-
-
-def test_noted_values_survive_a_restart(tmp_path: Path, memory: Memory) -> None:
-    memory.set_meta("replay.offset_ms", "5")
-    memory.set_meta("replay.offset_ms", "6")
-
-    again = reopen(memory, url_in(tmp_path))
-
-    assert (again.meta("replay.offset_ms"), again.meta("nothing")) == ("6", None)
-    again.close()
 
 
 def test_minutes_in_which_no_tick_began_are_counted_since_the_first(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from generator.arena.ballots import Refusal
 from generator.arena.published import complaint_of
 from generator.arena.tally import simulated_tally
 from generator.arena.values import Tally
-from generator.catalog.words import Consensus, PatternType, Prediction, RoundPhase
+from generator.catalog.assets import ASSETS
+from generator.catalog.words import Prediction, RoundPhase
 from generator.inbox.folder import Inbox
 from generator.record.memory.store import Memory
 from generator.runtime.rounds import play_rounds
@@ -44,18 +45,6 @@ def test_votes_count_once_a_voter_and_the_last_arrival_wins(memory: Memory) -> N
     assert live.live is not None
     assert live.live.round_id == ROUND
     assert live.live_tally == Tally(bullish=1, bearish=0, neutral=1)
-
-
-def test_an_old_ballot_sent_again_does_not_win_over_the_newer_vote(memory: Memory) -> None:
-    first = Vote(ROUND, Prediction.BEARISH, at_ms=NOON + 1_000)
-    second = first.but(choice=Prediction.BULLISH, at_ms=NOON + 2_000)
-    play_tick(memory, inputs_at(OPENED, ballots=[first.file(), second.file()]))
-
-    view = play_tick(memory, inputs_at(OPENED + MINUTE, ballots=[first.but(at_ms=NOON + 60_000).file()]))
-    live = play_tick(memory, inputs_at(NOON + HOUR))
-
-    assert [verdict.reason for verdict in view.verdicts] == [Refusal.REPEATED]
-    assert live.live_tally == Tally(bullish=1)
 
 
 def test_votes_of_the_last_minute_count_in_the_tick_at_the_start_and_not_after_it(memory: Memory) -> None:
@@ -105,15 +94,6 @@ def test_the_simulated_crowd_is_kept_apart_and_marked(tmp_path: Path) -> None:
     assert done.lessons[0].simulated_crowd
     assert row["simulated_votes"]["bullish"] == simulated.bullish
     assert row["votes"]["neutral"] == simulated.neutral + 1
-
-
-def test_without_votes_the_lesson_says_no_crowd(memory: Memory) -> None:
-    for now in (NOON + HOUR, NOON + 2 * HOUR):
-        view = play_tick(memory, inputs_at(now))
-
-    assert view.lessons[0].pattern_type is PatternType.NO_CROWD
-    assert view.lessons[0].human_consensus is Consensus.NONE
-    assert view.lessons[0].crowd_correct == 0
 
 
 def test_what_was_played_before_the_start_stays_marked(tmp_path: Path) -> None:
@@ -204,17 +184,11 @@ def test_the_brains_state_is_stored_with_the_tick(memory: Memory) -> None:
     assert memory.brain_state() == str(OPENED).encode()
 
 
-def test_the_sealed_forecast_stays_in_the_row_of_finished_rounds_only(memory: Memory) -> None:
-    play_tick(memory, inputs_at(NOON + HOUR))
-
-    assert memory.resolved_rounds(10) == []
-
-
 def test_a_round_opened_by_the_backtest_opens_again_in_the_first_live_tick(tmp_path: Path) -> None:
     memory = Memory.open(url_in(tmp_path, "fresh"))
     play_tick(memory, replace(inputs_at(NOON), warm_up=True))
     made = memory.view(NOON).open
-    play_tick(memory, inputs_at(NOON + 5 * MINUTE))
+    view = play_tick(memory, inputs_at(NOON + 5 * MINUTE))
 
     live = memory.view(NOON + 5 * MINUTE).open
     assert made is not None
@@ -222,4 +196,21 @@ def test_a_round_opened_by_the_backtest_opens_again_in_the_first_live_tick(tmp_p
     assert (made.round_id, made.warm_up) == (live.round_id, True)
     assert (live.warm_up, live.opens_ms) == (False, NOON + 5 * MINUTE)
     assert live.sealed_digest != made.sealed_digest
+    assert [event.at_ms for event in view.events if event.kind == "round_opened"] == [NOON + 5 * MINUTE]
     memory.close()
+
+
+def test_settled_predictions_come_newest_first_and_are_read_again_once_more_ended(memory: Memory) -> None:
+    for minute in range(5, 181, 5):
+        play_tick(memory, inputs_at(NOON + minute * MINUTE))
+    before = memory.settled_predictions(100)
+    play_tick(memory, inputs_at(NOON + 3 * HOUR + MINUTE))
+    same = memory.settled_predictions(100)
+    play_tick(memory, inputs_at(NOON + 4 * HOUR))
+
+    assert len(before) == 2 * len(ASSETS)
+    assert [made.start_ms for made in before] == sorted((made.start_ms for made in before), reverse=True)
+    assert all(made.outcome is not None or made.void_reason is not None for made in before)
+    assert same is before
+    assert len(memory.settled_predictions(100)) == len(before) + len(ASSETS)
+    assert memory.settled_predictions(5) == memory.settled_predictions(100)[:5]

@@ -43,10 +43,6 @@ def test_growing_in_steps_gives_the_tiles_of_growing_at_once(old: int, new: int)
     assert at_once <= in_steps
 
 
-def test_nothing_new_needs_no_tile() -> None:
-    assert list(tiles_between(300, 300)) == []
-
-
 def test_a_bundle_gives_its_entries_back() -> None:
     entries = [b"", b"a", b"x" * 65_535]
 

@@ -71,18 +71,6 @@ def test_the_crowd_by_record_is_that_of_the_lock_and_survives_a_restart(memory: 
     memory.close()
 
 
-def test_a_flood_of_votes_is_shown_in_the_live_round(memory: Memory) -> None:
-    play_tick(memory, inputs_at(NOON))
-    vote_at(memory, NOON + 10 * MINUTE, *(Vote(NEXT, Prediction.BULLISH, by) for by in range(25)))
-    play_tick(memory, inputs_at(NOON + HOUR))
-
-    crowd = memory.view(NOON + HOUR).crowd
-
-    assert crowd is not None
-    assert [(burst.votes, burst.same_choice, burst.new_voters) for burst in crowd.bursts] == [(25, 1.0, 1.0)]
-    assert crowd.by_record.voters == 0
-
-
 def test_the_simulated_crowd_has_no_voter_record(memory: Memory) -> None:
     for now in hours(NOON, 4):
         play_tick(memory, inputs_at(now, config=replace(CONFIG, simulated_crowd=True)))

@@ -15,11 +15,11 @@ from gateway.wire.algorand import DEMO_ARENA
 from gateway.wire.networks import NETWORKS
 from generator.arena.ballots import BallotFile
 from generator.arena.play import ArenaConfig, PlayInputs, PricePoint
-from generator.arena.signing import sign_ballot
 from generator.arena.values import ArenaView
 from generator.brain.forecast import Forecast, Probabilities
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Prediction
+from generator.cli._ballot import sign_ballot
 from generator.record.memory.store import Memory
 from generator.runtime.rounds import play_rounds
 

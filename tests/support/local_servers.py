@@ -6,9 +6,10 @@ import asyncio
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import uvicorn
@@ -39,6 +40,33 @@ def serving(app: Starlette, listener: socket.socket | None = None) -> Iterator[s
         server.should_exit = True
         thread.join(60)
         listener.close()
+
+
+@contextmanager
+def answering(answer: Callable[[str, bytes | None], tuple[int, bytes]]) -> Iterator[str]:
+    """Serve what a function answers to (path, body of a POST) until the context ends; gives its origin."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def _any(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"])) if self.command == "POST" else None
+            status, content = answer(self.path, body)
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(content)
+
+        do_GET = do_POST = _any  # noqa: N815
+
+        def log_message(self, *_: object) -> None:
+            """Keep quiet."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def open_port() -> socket.socket:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from generator.arena.published import published_round
@@ -128,7 +129,9 @@ def free_of(ctx: TickContext) -> dict[str, dict[str, Any]]:
     return {path: body.as_json() for path, body in compose_free(ctx).items()}
 
 
+@cache
 def schemas() -> dict[str, Any]:
+    """Return the bodies' JSON schemas, made once a process; not to be changed."""
     out: dict[str, Any] = {}
     for name, model in MODELS.items():
         schema = model.model_json_schema()

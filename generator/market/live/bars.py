@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -40,14 +39,12 @@ def candle_job(client: VenueClient, asset: str, now_ms: int, since_ms: int) -> J
         first = max(
             since_ms // BAR_MS * BAR_MS + BAR_MS, last_closed(now_ms) - MOST_PAGES * client.spec.candle_page * BAR_MS
         )
-        rows: dict[int, Row] = {}
-        dropped = 0
+        pages = []
         while first <= last_closed(now_ms):
-            page = await fetch_page(client, asset, first, now_ms)
-            rows |= {row[0]: row for row in page.rows}
-            dropped += page.dropped
-            first = next_page(page, first, client.spec.candle_page)
-        return [candle_reading(client, asset, rows, dropped, now_ms)] if rows or dropped else []
+            pages.append(await fetch_page(client, asset, first, now_ms))
+            first = next_page(pages[-1], first, client.spec.candle_page)
+        reading = joined(client, asset, pages, now_ms)
+        return [reading] if reading.rows or reading.dropped else []
 
     return Job(("candles",), run)
 
@@ -67,7 +64,7 @@ async def fetch_page(client: VenueClient, asset: str, first_ms: int, now_ms: int
     closed = min(last_closed(now_ms), max([*opens, client.venue_ms() or 0]) // BAR_MS * BAR_MS - BAR_MS)
     due = [row for row in raw if row[0] is not None and first_ms <= row[0] <= closed]
     rows = {int(row[0]): _row(row) for row in due if _possible(row)}
-    return candle_reading(client, asset, rows, len(due) - len(rows), now_ms)
+    return CandleReading(client.spec.name, asset, now_ms, tuple(rows[t] for t in sorted(rows)), len(due) - len(rows))
 
 
 def next_page(page: CandleReading, first_ms: int, size: int) -> int:
@@ -77,11 +74,12 @@ def next_page(page: CandleReading, first_ms: int, size: int) -> int:
     return first_ms + size * BAR_MS
 
 
-def candle_reading(client: VenueClient, asset: str, rows: dict[int, Row], dropped: int, now_ms: int) -> CandleReading:
-    """Make a reading of bars keyed by their open time."""
+def joined(client: VenueClient, asset: str, pages: Sequence[CandleReading], now_ms: int) -> CandleReading:
+    """Make one reading of the pages of an asset, as old as its last bar; ascending, the later of two with one time."""
+    rows = {row[0]: row for page in pages for row in page.rows}
     ordered = tuple(rows[t] for t in sorted(rows))
     as_of_ms = ordered[-1][0] + BAR_MS if ordered else now_ms
-    return CandleReading(client.spec.name, asset, as_of_ms, ordered, dropped)
+    return CandleReading(client.spec.name, asset, as_of_ms, ordered, sum(page.dropped for page in pages))
 
 
 def _row(row: list[Any]) -> Row:
@@ -214,11 +212,6 @@ class BarKeeper:
         return bars
 
 
-def bar_jobs(client: VenueClient, assets: set[str], now_ms: int, since_ms: int) -> list[Job]:
-    """Return the requests for the bars of `assets` that the venue lists."""
-    return [candle_job(client, asset, now_ms, since_ms) for asset in client.spot if asset in assets]
-
-
 def _extras(seen: AssetObservation) -> dict[str, float]:
     known: dict[str, float] = {}
     if seen.book is not None:
@@ -232,93 +225,73 @@ def _extras(seen: AssetObservation) -> dict[str, float]:
     return known
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryWish:
-    """What history is wanted.
+class Backfill:
+    """Fetch days of closed bars of every asset.
 
     Args:
+        keeper: gives the order of the venues and remembers whose volume each asset's bars carry.
         now_ms: bars that close later are left out.
         days: how far back.
         progress: called with asset-days done, of how many, and what.
         pause_s: between tries of one page, times the number of the try.
     """
 
-    now_ms: int
-    days: int
-    progress: Progress
-    pause_s: float
+    def __init__(self, keeper: BarKeeper, now_ms: int, days: int, progress: Progress, pause_s: float) -> None:
+        self._keeper = keeper
+        self._now_ms = now_ms
+        self._days = days
+        self._progress = progress
+        self._pause_s = pause_s
+        self._done = dict.fromkeys(keeper.assets, 0)
 
+    async def run(self, clients: Sequence[VenueClient]) -> BarFrame:
+        """Return each asset's bars from the first venue that sends them all."""
+        able = [client for client in clients if client.spec.candle_page]
+        refused = await asyncio.gather(*(client.load(self._now_ms) for client in able))
+        ready = [client for client, reason in zip(able, refused, strict=True) if reason is None]
+        keeper = self._keeper
+        found = await asyncio.gather(*(self._asset(keeper.order(ready, asset), asset) for asset in keeper.assets))
+        return frame_of(keeper.assets, keeper.merge([one for one in found if one is not None]))
 
-async def fetch_history(clients: Sequence[VenueClient], keeper: BarKeeper, wish: HistoryWish) -> BarFrame:
-    """Fetch every asset's closed bars.
+    async def _asset(self, clients: Sequence[VenueClient], asset: str) -> CandleReading | None:
+        """Return the history of the first venue that sends all its pages, else the longest that was begun."""
+        best: CandleReading | None = None
+        for client in clients:
+            whole, got = await self._history(client, asset)
+            if best is None or len(got.rows) > len(best.rows):
+                best = got
+            if whole and got.rows:
+                break
+        self._report(asset, self._days, asset)
+        return best
 
-    Args:
-        clients: venues; those without candles are not asked.
-        keeper: gives their order and remembers whose volume each asset's bars carry.
-        wish: how much.
-    """
-    able = [client for client in clients if client.spec.candle_page]
-    refused = await asyncio.gather(*(client.load(wish.now_ms) for client in able))
-    ready = [client for client, reason in zip(able, refused, strict=True) if reason is None]
-    report = _Progress(wish, keeper.assets)
-    found = await asyncio.gather(
-        *(_asset(keeper.order(ready, asset), asset, wish, report) for asset in keeper.assets),
-    )
-    return frame_of(keeper.assets, keeper.merge([one for one in found if one is not None]))
-
-
-async def _asset(
-    clients: Sequence[VenueClient], asset: str, wish: HistoryWish, report: _Progress
-) -> CandleReading | None:
-    """Return the history of the first venue that sends all its pages, else the longest that was begun."""
-    best: CandleReading | None = None
-    for client in clients:
-        whole, got = await _pages(client, asset, wish, report)
-        if best is None or len(got.rows) > len(best.rows):
-            best = got
-        if whole and got.rows:
-            break
-    report.step(asset, wish.days, asset)
-    return best
-
-
-async def _pages(client: VenueClient, asset: str, wish: HistoryWish, report: _Progress) -> tuple[bool, CandleReading]:
-    reach = min(wish.days * _DAY_BARS, client.spec.candle_reach or wish.days * _DAY_BARS)
-    last = last_closed(wish.now_ms)
-    start = first = last - (reach - 1) * BAR_MS
-    rows: dict[int, Row] = {}
-    dropped, whole = 0, True
-    while first <= last and whole:
-        page = await _page(client, asset, first, wish)
-        whole = page is not None
-        if page is not None:
-            rows |= {row[0]: row for row in page.rows}
-            dropped += page.dropped
+    async def _history(self, client: VenueClient, asset: str) -> tuple[bool, CandleReading]:
+        reach = min(self._days * _DAY_BARS, client.spec.candle_reach or self._days * _DAY_BARS)
+        last = last_closed(self._now_ms)
+        start = first = last - (reach - 1) * BAR_MS
+        pages: list[CandleReading] = []
+        while first <= last:
+            page = await self._page(client, asset, first)
+            if page is None:
+                break
+            pages.append(page)
             first = next_page(page, first, client.spec.candle_page)
-            report.step(asset, (first - start) // (BAR_MS * _DAY_BARS), f"{asset} from {client.spec.name}")
-    return whole, candle_reading(client, asset, rows, dropped, wish.now_ms)
+            self._report(asset, (first - start) // (BAR_MS * _DAY_BARS), f"{asset} from {client.spec.name}")
+        return first > last, joined(client, asset, pages, self._now_ms)
 
+    async def _page(self, client: VenueClient, asset: str, first_ms: int) -> CandleReading | None:
+        async def run() -> list[CandleReading]:
+            return [await fetch_page(client, asset, first_ms, self._now_ms)]
 
-async def _page(client: VenueClient, asset: str, first_ms: int, wish: HistoryWish) -> CandleReading | None:
-    async def run() -> list[CandleReading]:
-        return [await fetch_page(client, asset, first_ms, wish.now_ms)]
+        for attempt in range(1, TRIES + 1):
+            outcome = await client.attempt(Job(("candles",), run), self._now_ms)
+            if not isinstance(outcome, str):
+                return next(one for one in outcome if isinstance(one, CandleReading))
+            if attempt < TRIES:
+                await asyncio.sleep(self._pause_s * attempt)
+        return None
 
-    for attempt in range(1, TRIES + 1):
-        outcome = await client.attempt(Job(("candles",), run), wish.now_ms)
-        if not isinstance(outcome, str):
-            return next(one for one in outcome if isinstance(one, CandleReading))
-        if attempt < TRIES:
-            await asyncio.sleep(wish.pause_s * attempt)
-    return None
-
-
-class _Progress:
-    """Asset-days done, never going back when a stand-in starts an asset again."""
-
-    def __init__(self, wish: HistoryWish, assets: tuple[str, ...]) -> None:
-        self._wish = wish
-        self._done = dict.fromkeys(assets, 0)
-
-    def step(self, asset: str, days: int, what: str) -> None:
-        self._done[asset] = max(self._done[asset], min(days, self._wish.days))
-        self._wish.progress(sum(self._done.values()), self._wish.days * len(self._done), f"history: {what}")
+    def _report(self, asset: str, days: int, what: str) -> None:
+        """Report asset-days done, never going back when a stand-in starts an asset again."""
+        self._done[asset] = max(self._done[asset], min(days, self._days))
+        self._progress(sum(self._done.values()), self._days * len(self._done), f"history: {what}")

@@ -48,7 +48,9 @@ def derivative_jobs(client: VenueClient, now_ms: int, intervals: dict[str, float
         kinds = ("funding", "open_interest") if spec.open_interest == "with_funding" else ("funding",)
         jobs.append(Job(kinds, lambda: _all_funding(client, now_ms, intervals)))
     else:
-        jobs += [Job(("funding",), _one_funding(client, asset, now_ms, intervals)) for asset in client.perpetual]
+        jobs += [
+            Job(("funding",), partial(_one_funding, client, asset, now_ms, intervals)) for asset in client.perpetual
+        ]
     return jobs + _interest_jobs(client, now_ms)
 
 
@@ -59,11 +61,13 @@ def _interest_jobs(client: VenueClient, now_ms: int) -> list[Job]:
     if spec.open_interest == "statistics":
         if client.asked_at.get("statistics", -BAR_MS) // BAR_MS == now_ms // BAR_MS:
             return []
-        return [Job(_BOTH, _statistics(client, asset, now_ms)) for asset in client.perpetual]
+        return [Job(_BOTH, partial(_statistics, client, asset, now_ms)) for asset in client.perpetual]
     if spec.open_interest == "each":
-        jobs = [Job(("open_interest",), _one_interest(client, asset, now_ms)) for asset in client.perpetual]
+        jobs = [Job(("open_interest",), partial(_one_interest, client, asset, now_ms)) for asset in client.perpetual]
         if _hourly(client, "open_interest_history", now_ms):
-            jobs += [Job(("open_interest_history",), _history(client, asset, now_ms)) for asset in client.perpetual]
+            jobs += [
+                Job(("open_interest_history",), partial(_history, client, asset, now_ms)) for asset in client.perpetual
+            ]
         return jobs
     return []
 
@@ -86,12 +90,9 @@ async def _all_funding(client: VenueClient, now_ms: int, intervals: dict[str, fl
     return keep_usable(partial(parse, asset, row) for asset, row in found)
 
 
-def _one_funding(client: VenueClient, asset: str, now_ms: int, intervals: dict[str, float]) -> Any:
-    async def run() -> list[Reading]:
-        row = await client.exchange.fetch_funding_rate(client.perpetual[asset])
-        return [_funding(client, asset, row, now_ms, intervals)]
-
-    return run
+async def _one_funding(client: VenueClient, asset: str, now_ms: int, intervals: dict[str, float]) -> list[Reading]:
+    row = await client.exchange.fetch_funding_rate(client.perpetual[asset])
+    return [_funding(client, asset, row, now_ms, intervals)]
 
 
 def _funding(
@@ -131,11 +132,8 @@ async def _all_interest(client: VenueClient, now_ms: int) -> list[Reading]:
     return keep_usable(partial(_interest, client, asset, row, now_ms) for asset, row in found)
 
 
-def _one_interest(client: VenueClient, asset: str, now_ms: int) -> Any:
-    async def run() -> list[Reading]:
-        return _interest(client, asset, await client.exchange.fetch_open_interest(client.perpetual[asset]), now_ms)
-
-    return run
+async def _one_interest(client: VenueClient, asset: str, now_ms: int) -> list[Reading]:
+    return _interest(client, asset, await client.exchange.fetch_open_interest(client.perpetual[asset]), now_ms)
 
 
 def _interest(client: VenueClient, asset: str, row: dict[str, Any], now_ms: int) -> list[Reading]:
@@ -147,13 +145,10 @@ def _interest(client: VenueClient, asset: str, row: dict[str, Any], now_ms: int)
     return [InterestReading(client.spec.name, asset, as_of_ms, None, coins)]
 
 
-def _history(client: VenueClient, asset: str, now_ms: int) -> Any:
-    async def run() -> list[Reading]:
-        rows = await client.exchange.fetch_open_interest_history(client.perpetual[asset], "1h", None, _DAY_ROWS)
-        client.asked_at["open_interest_history"] = now_ms
-        return [_day_ago(client, asset, rows, now_ms)]
-
-    return run
+async def _history(client: VenueClient, asset: str, now_ms: int) -> list[Reading]:
+    rows = await client.exchange.fetch_open_interest_history(client.perpetual[asset], "1h", None, _DAY_ROWS)
+    client.asked_at["open_interest_history"] = now_ms
+    return [_day_ago(client, asset, rows, now_ms)]
 
 
 def _day_ago(client: VenueClient, asset: str, rows: list[dict[str, Any]], now_ms: int) -> DayAgoReading:
@@ -164,29 +159,25 @@ def _day_ago(client: VenueClient, asset: str, rows: list[dict[str, Any]], now_ms
     return DayAgoReading(client.spec.name, asset, int(then["timestamp"]), usd)
 
 
-def _statistics(client: VenueClient, asset: str, now_ms: int) -> Any:
+async def _statistics(client: VenueClient, asset: str, now_ms: int) -> list[Reading]:
     """Read contract statistics: bars for open interest now and the last bars, hours for the last day."""
-
-    async def run() -> list[Reading]:
-        symbol, venue = client.perpetual[asset], client.spec.name
-        bars = await client.exchange.fetch_open_interest_history(symbol, "5m", None, _STATISTICS_BARS)
-        hours = await client.exchange.fetch_open_interest_history(symbol, "1h", None, _DAY_ROWS)
-        client.asked_at["statistics"] = now_ms
-        last = max(bars, key=lambda row: row["timestamp"], default=None)
-        if last is None:
-            raise Unusable("no contract statistics")
-        usd = _positive(last["openInterestValue"], "open interest")
-        day = [row for row in hours if row["timestamp"] > now_ms - DAY_MS]
-        longs, shorts = (sum(_amount(row, side) for row in day) for side in ("long", "short"))
-        single = tuple((int(row["timestamp"]), _amount(row, "long"), _amount(row, "short")) for row in bars)
-        as_of_ms = int(last["timestamp"])
-        return [
-            InterestReading(venue, asset, as_of_ms, usd),
-            LiquidationReading(venue, asset, as_of_ms, longs, shorts, single),
-            _day_ago(client, asset, hours, now_ms),
-        ]
-
-    return run
+    symbol, venue = client.perpetual[asset], client.spec.name
+    bars = await client.exchange.fetch_open_interest_history(symbol, "5m", None, _STATISTICS_BARS)
+    hours = await client.exchange.fetch_open_interest_history(symbol, "1h", None, _DAY_ROWS)
+    client.asked_at["statistics"] = now_ms
+    last = max(bars, key=lambda row: row["timestamp"], default=None)
+    if last is None:
+        raise Unusable("no contract statistics")
+    usd = _positive(last["openInterestValue"], "open interest")
+    day = [row for row in hours if row["timestamp"] > now_ms - DAY_MS]
+    longs, shorts = (sum(_amount(row, side) for row in day) for side in ("long", "short"))
+    single = tuple((int(row["timestamp"]), _amount(row, "long"), _amount(row, "short")) for row in bars)
+    as_of_ms = int(last["timestamp"])
+    return [
+        InterestReading(venue, asset, as_of_ms, usd),
+        LiquidationReading(venue, asset, as_of_ms, longs, shorts, single),
+        _day_ago(client, asset, hours, now_ms),
+    ]
 
 
 def _amount(row: dict[str, Any], side: str) -> float:

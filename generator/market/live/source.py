@@ -12,7 +12,7 @@ from generator.errors import SourceError
 from generator.market.bars import BarFrame
 from generator.market.consensus import MAX_AGE_MS
 from generator.market.live.assets import BASIS_UNKNOWN, Snapshot, basis, observe_asset
-from generator.market.live.bars import BarKeeper, HistoryWish, bar_jobs, fetch_history, last_closed
+from generator.market.live.bars import Backfill, BarKeeper, candle_job, last_closed
 from generator.market.live.client import ExchangeFactory, VenueClient, open_exchange
 from generator.market.live.derivatives import derivative_jobs
 from generator.market.live.readings import (
@@ -98,7 +98,7 @@ class LiveSource:
         Raises:
             SourceError: no venue gave a bar of any asset.
         """
-        frame = await fetch_history(self._clients, self._bars, HistoryWish(now_ms, days, progress, self._retry_pause_s))
+        frame = await Backfill(self._bars, now_ms, days, progress, self._retry_pause_s).run(self._clients)
         if not len(frame):
             names = ", ".join(client.spec.name for client in self._clients)
             raise SourceError(f"no venue sent any history (asked: {names})")
@@ -111,18 +111,20 @@ class LiveSource:
         choice = self._bars.first_choice(self._clients) if last_closed(now_ms) > since_ms else {}
         tried = {(venue, asset) for venue, assets in choice.items() for asset in assets}
 
+        def bar_jobs(client: VenueClient, assets: set[str]) -> list[Job]:
+            return [candle_job(client, asset, now_ms, since_ms) for asset in client.spot if asset in assets]
+
         def plan(client: VenueClient) -> list[Job]:
             perpetual = derivative_jobs(client, now_ms, self._intervals.setdefault(client.spec.name, {}))
             # Bars last: seconds after the full minute the venue has finished them.
-            bars = bar_jobs(client, choice.get(client.spec.name, set()), now_ms, since_ms)
-            return [*spot_jobs(client, now_ms), *perpetual, *bars]
+            return [*spot_jobs(client, now_ms), *perpetual, *bar_jobs(client, choice.get(client.spec.name, set()))]
 
         await _until(ends, [client.work(plan, now_ms, collector) for client in self._clients])
         while choice and (more := self._bars.stand_ins(self._clients, collector, tried, now_ms)):
             tried |= {(venue, asset) for venue, assets in more.items() for asset in assets}
-            asked = [(client, more[client.spec.name]) for client in self._clients if client.spec.name in more]
-            jobs = [(client, bar_jobs(client, assets, now_ms, since_ms)) for client, assets in asked]
-            await _until(ends, [client.work_more(todo, now_ms, collector) for client, todo in jobs])
+            asked = [client for client in self._clients if client.spec.name in more]
+            work = [client.work_more(bar_jobs(client, more[client.spec.name]), now_ms, collector) for client in asked]
+            await _until(ends, work)
         collector.give_up(f"no answer within {self._deadline_s:g} s")
         return self._compose(collector, now_ms, since_ms)
 

@@ -23,7 +23,7 @@ def spot_jobs(client: VenueClient, now_ms: int) -> list[Job]:
     if client.spec.ticker == "book":
         return [*_books(client, now_ms), Job(("day",), lambda: _day(client, now_ms))]
     if client.spec.ticker == "each":
-        tickers = [Job(("spot",), _ticker(client, asset, now_ms)) for asset in client.spot]
+        tickers = [Job(("spot",), partial(_ticker, client, asset, now_ms)) for asset in client.spot]
     else:
         tickers = [Job(("spot",), lambda: _tickers(client, now_ms))]
     return [*tickers, *_books(client, now_ms)]
@@ -38,11 +38,8 @@ async def _tickers(client: VenueClient, now_ms: int) -> list[Reading]:
     )
 
 
-def _ticker(client: VenueClient, asset: str, now_ms: int) -> Any:
-    async def run() -> list[Reading]:
-        return _from_ticker(client, asset, await client.exchange.fetch_ticker(client.spot[asset]), now_ms)
-
-    return run
+async def _ticker(client: VenueClient, asset: str, now_ms: int) -> list[Reading]:
+    return _from_ticker(client, asset, await client.exchange.fetch_ticker(client.spot[asset]), now_ms)
 
 
 async def _day(client: VenueClient, now_ms: int) -> list[Reading]:
@@ -75,26 +72,21 @@ def _books(client: VenueClient, now_ms: int) -> list[Job]:
     jobs = []
     for asset in client.spot:
         if client.spec.ticker == "book":
-            jobs.append(Job(("spot", "book"), _book(client, asset, now_ms)))
+            jobs.append(Job(("spot", "book"), partial(_book, client, asset, now_ms)))
         elif asset != STABLECOIN:
-            jobs.append(Job(("book",), _book(client, asset, now_ms)))
+            jobs.append(Job(("book",), partial(_book, client, asset, now_ms)))
     return jobs
 
 
-def _book(client: VenueClient, asset: str, now_ms: int) -> Any:
+async def _book(client: VenueClient, asset: str, now_ms: int) -> list[Reading]:
     spec = client.spec
     levels = spec.deep_book_levels or spec.book_levels if asset in _DEEP else spec.book_levels
-
-    async def run() -> list[Reading]:
-        raw = await client.exchange.fetch_order_book(client.spot[asset], levels)
-        as_of_ms = int(raw.get("timestamp") or now_ms)
-        origin = Origin(spec.name, asset, as_of_ms, _currency(client, asset))
-        book = measure(origin, raw["bids"], raw["asks"])
-        if spec.ticker != "book":
-            return [book]
-        return [Quote(spec.name, asset, as_of_ms, book.mid, book.currency), book]
-
-    return run
+    raw = await client.exchange.fetch_order_book(client.spot[asset], levels)
+    as_of_ms = int(raw.get("timestamp") or now_ms)
+    book = measure(Origin(spec.name, asset, as_of_ms, _currency(client, asset)), raw["bids"], raw["asks"])
+    if spec.ticker != "book":
+        return [book]
+    return [Quote(spec.name, asset, as_of_ms, book.mid, book.currency), book]
 
 
 def _currency(client: VenueClient, asset: str) -> str:

@@ -86,11 +86,7 @@ def _sealed(after: Round, now_ms: int) -> Entry:
         "round.sealed",
         now_ms,
         after.round_id,
-        round_id=after.round_id,
-        asset=after.asset,
-        opened=iso(after.opens_ms),
-        start=iso(after.start_ms),
-        end=iso(after.end_ms),
+        **_slot(after),
         band_bps=after.band_bps,
         commitment=after.sealed_digest,
     )
@@ -129,14 +125,15 @@ def _void(after: Round, now_ms: int) -> Entry:
         "round.void",
         now_ms,
         after.round_id,
-        round_id=after.round_id,
-        asset=after.asset,
-        opened=iso(after.opens_ms),
-        start=iso(after.start_ms),
-        end=iso(after.end_ms),
+        **_slot(after),
         void_reason=after.void_reason,
         **_revealed(after),
     )
+
+
+def _slot(after: Round) -> dict[str, Any]:
+    times = {"opened": iso(after.opens_ms), "start": iso(after.start_ms), "end": iso(after.end_ms)}
+    return {"round_id": after.round_id, "asset": after.asset, **times}
 
 
 def _revealed(after: Round) -> dict[str, Any]:

@@ -64,33 +64,18 @@ class LogReader:
         if roots_of_prefix(old, new, self._root) != (earlier.root, self._head.root):
             raise LogError(f"the first {old} entries are not those that were signed before: history was changed")
 
-    def entries(self, begin: int = 0) -> Iterator[bytes]:
-        """Yield every entry from `begin` on. Nothing is proved here: see `audit`."""
-        for number in range(begin // WIDTH, -(-self._head.size // WIDTH)):
-            bundle = self._bundle(number)
-            self._bundles.clear()
-            yield from bundle[max(0, begin - number * WIDTH) :]
-
-    def audit(self, earlier: Checkpoint | None = None) -> Iterator[bytes]:
+    def audit(self) -> Iterator[bytes]:
         """Yield every entry of the whole log; ends normally only if all of them lead to the signed root.
 
-        Args:
-            earlier: a checkpoint that must be the beginning of this log.
-
         Raises:
-            LogError: the entries are not those of the signed head, or of the earlier one.
+            LogError: the entries are not those of the signed head.
         """
-        if earlier is not None and earlier.size > self._head.size:
-            self.check_extends(earlier)
-        edge, pending = Edge(), list[bytes]()
-        for entry in self.entries():
-            pending.append(leaf_hash(entry))
-            if earlier is not None and edge.size + len(pending) == earlier.size:
-                edge, pending = edge.append(pending)[0], []
-                if edge.root() != earlier.root:
-                    raise LogError(f"the first {earlier.size} entries are not those that were signed before")
-            yield entry
-        edge, _ = edge.append(pending)
+        edge = Edge()
+        for number in range(-(-self._head.size // WIDTH)):
+            bundle = self._bundle(number)
+            self._bundles.clear()
+            edge, _ = edge.append(map(leaf_hash, bundle))
+            yield from bundle
         if edge.root() != self._head.root:
             raise LogError("the entries do not lead to the signed root: an entry was changed, dropped or moved")
 
