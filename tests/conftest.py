@@ -3,7 +3,12 @@
 `pytest --hypothesis-profile=search` looks for new ones.
 """
 
+import sys
+
 from hypothesis import HealthCheck, settings
+
+# Every worker imports every test: compiled once, not in each run (processes that tests start do the same).
+sys.dont_write_bytecode = False
 
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("same", PATIENT, derandomize=True, database=None)

@@ -43,12 +43,8 @@ def disagreement_score(tally: Tally) -> float:
 
 def share_of(tally: Tally, word: Prediction) -> float:
     """Return the share of one choice, 0..1; 0 with no votes."""
-    counts = {
-        Prediction.BULLISH: tally.bullish,
-        Prediction.BEARISH: tally.bearish,
-        Prediction.NEUTRAL: tally.neutral,
-    }
-    return counts[word] / tally.total if tally.total else 0.0
+    count: int = getattr(tally, word.lower())
+    return count / tally.total if tally.total else 0.0
 
 
 # People lean to the hopeful answer and seldom choose the middle one, although it is right as often as the others.

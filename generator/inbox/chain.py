@@ -78,7 +78,7 @@ class ChainBallots:
         """
         files: dict[str, BallotFile] = {}
         if lock_ms is not None:
-            await self._reach_in_time(lock_ms)
+            await self._reach(lock_ms)
         resumed_at = self._resume
         try:
             async with asyncio.timeout(self._patience.poll_s):
@@ -102,25 +102,22 @@ class ChainBallots:
             self._seen.pop(txid, None)
         self._pending, self._from, self._resume = [], None, ""
 
-    async def _reach_in_time(self, lock_ms: int) -> None:
+    async def _reach(self, lock_ms: int) -> None:
+        """Wait, but not for long, until the indexer's last block is past a moment."""
+        query = {"limit": "1", "address": self._address}
         try:
             async with asyncio.timeout(self._patience.lock_s):
-                await self._reach(lock_ms)
+                while True:
+                    current = _whole(_object(await self._ask("/v2/transactions", query)).get("current-round"))
+                    block = _object(await self._ask(f"/v2/blocks/{current}", {"header-only": "true"}))
+                    if _whole(block.get("timestamp")) * 1000 >= lock_ms:
+                        return
+                    await asyncio.sleep(self._patience.step_s)
         except (IndexerError, TimeoutError) as error:
             log.warning(
                 "the indexer is not known to be past the lock: ballots that it shows later are not counted",
                 reason=str(error) or "it is behind",
             )
-
-    async def _reach(self, lock_ms: int) -> None:
-        """Wait until the indexer's last block is past a moment."""
-        while True:
-            answer = _object(await self._ask("/v2/transactions", {"limit": "1", "address": self._address}))
-            current = _whole(answer.get("current-round"))
-            block = _object(await self._ask(f"/v2/blocks/{current}", {"header-only": "true"}))
-            if _whole(block.get("timestamp")) * 1000 >= lock_ms:
-                return
-            await asyncio.sleep(self._patience.step_s)
 
     async def _read_pages(self, files: dict[str, BallotFile]) -> str:
         """Read pages, newest first as indexers give those of an address, and return what was wrong with them.
@@ -136,7 +133,9 @@ class ChainBallots:
             answer = _object(await self._ask("/v2/transactions", {**query, "min-round": str(self._from), **resumed}))
             if not self._resume:  # what comes while pages are read is read by the next run
                 self._run_began = _whole(answer.get("current-round"))
-            rows = _list(answer.get("transactions"))
+            rows = answer.get("transactions") or []
+            if not isinstance(rows, list):
+                raise IndexerError("the indexer's transactions are not a list")
             for row in rows:
                 self._take(row, files)
             token = answer.get("next-token")
@@ -255,14 +254,6 @@ def _bytes(text: Any) -> bytes:
 def _object(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise IndexerError("the indexer's answer is not an object")
-    return value
-
-
-def _list(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise IndexerError("the indexer's transactions are not a list")
     return value
 
 

@@ -29,18 +29,18 @@ QUICK = Patience(poll_s=60, lock_s=60, step_s=0.01)  # for one that does, on how
 BLOCK_S = (OPEN.start_ms - 600_000) // 1000
 
 
-def signature(payment: PaymentTxn, key: str) -> str:
-    signed: Any = AccountTransactionSigner(key).sign_transactions([payment], [0])[0]
-    return str(signed.signature)
-
-
-def row(by: int = 0, choice: Prediction = Prediction.BULLISH, at_round: int = 5_990, **changes: Any) -> dict[str, Any]:
+def row(
+    by: int = 0,
+    choice: Prediction = Prediction.BULLISH,
+    at_round: int = 5_990,
+    gen: str | None = "emi-devnet-v1",
+    **changes: Any,
+) -> dict[str, Any]:
     """A confirmed ballot as an indexer shows it."""
     key = voter(by)
-    params = SuggestedParams(
-        fee=1_000, first=at_round - 5, last=at_round + 900, gh=GENESIS, gen="emi-devnet-v1", flat_fee=True
-    )
+    params = SuggestedParams(fee=1_000, first=at_round - 5, last=at_round + 900, gh=GENESIS, gen=gen, flat_fee=True)
     payment = PaymentTxn(address_from_private_key(key), params, DEMO_ARENA, 0, note=note_of(ROUND, choice))
+    signed: Any = AccountTransactionSigner(key).sign_transactions([payment], [0])[0]
     found: dict[str, Any] = {
         "id": payment.get_txid(),
         "tx-type": "pay",
@@ -49,10 +49,10 @@ def row(by: int = 0, choice: Prediction = Prediction.BULLISH, at_round: int = 5_
         "first-valid": payment.first_valid_round,
         "last-valid": payment.last_valid_round,
         "genesis-hash": GENESIS,
-        "genesis-id": "emi-devnet-v1",
+        "genesis-id": gen,
         "note": base64.b64encode(payment.note).decode(),
         "payment-transaction": {"receiver": DEMO_ARENA, "amount": 0, "close-amount": 0},
-        "signature": {"sig": signature(payment, key)},
+        "signature": {"sig": str(signed.signature)},
         "confirmed-round": at_round,
         "round-time": BLOCK_S,
     }
@@ -339,15 +339,6 @@ def test_garbage_is_a_verdict_never_an_exception(changes: dict[str, Any]) -> Non
 
 
 def test_a_transaction_that_did_not_name_its_genesis_id_is_put_back_too() -> None:
-    key = voter(3)
-    params = SuggestedParams(fee=1_000, first=1, last=900, gh=GENESIS, flat_fee=True)
-    payment = PaymentTxn(address_from_private_key(key), params, DEMO_ARENA, 0, note=note_of(ROUND, Prediction.NEUTRAL))
-    found = row(3) | {
-        "id": payment.get_txid(),
-        "first-valid": 1,
-        "last-valid": 900,
-        "note": base64.b64encode(payment.note).decode(),
-        "signature": {"sig": signature(payment, key)},
-    }
+    found = row(3, gen=None) | {"genesis-id": "emi-devnet-v1"}
 
     assert list(verdicts((ballot_of(found),)).values()) == [None]

@@ -12,7 +12,7 @@ import pytest
 from generator.catalog.words import SourceMode
 from generator.settings import GeneratorSettings
 from tests.support.clock import ManualClock
-from tests.support.processes import emi, emi_here
+from tests.support.processes import emi_here
 from tests.support.services import opened
 
 
@@ -32,17 +32,35 @@ def begin(settings: GeneratorSettings) -> None:
     asyncio.run(work())
 
 
-def test_a_wrong_setting_is_one_line_with_name_and_value(tmp_path: Path) -> None:
-    done = emi("up", cwd=tmp_path, EMI_PORT="banana")
+@pytest.mark.parametrize(
+    ("arguments", "settings", "said"),
+    [
+        (["up"], {"EMI_PORT": "banana"}, "EMI_PORT is 'banana'"),
+        (["tick", "--source", "recorded", "--data", "nowhere"], {}, "nowhere"),
+        # A file system where even root cannot make a folder.
+        (["tick"], {"EMI_STATE_DIR": "/sys/emi-state"}, "/sys/emi-state"),
+        (["up"], {"EMI_STATE_DIR": "/sys/emi-state"}, "/sys/emi-state"),
+        (["tick"], {"EMI_STATE_DIR": __file__}, __file__),
+        (["tick", "--at", "2022-10-20T12:00:00Z"], {}, "--source recorded"),
+        (["tick", "--source", "recorded", "--data", ".", "--at", "garbage"], {}, "'garbage' is not a time"),
+        (["up"], {"EMI_NETWORK": "mainnet"}, "EMI_FACILITATOR_URL"),
+        (["up"], {"EMI_HOST": "0.0.0.0"}, "BASE_URL"),
+        (["tick"], {"EMI_BASE_URL": "https://user:sekrit@example.org"}, "credentials do not belong"),
+        (["tick"], {"EMI_BASE_URL": "http://127.0.0.1:8402/some/path"}, "must be an origin"),
+        (["tick"], {"EMI_CONTACT": "not a url"}, "EMI_CONTACT is 'not a url'"),
+        (["doctor"], {"EMI_PAY_TO": "someone"}, "EMI_PAY_TO"),
+    ],
+)
+def test_what_cannot_be_is_one_line(tmp_path: Path, arguments: list[str], settings: dict[str, Any], said: str) -> None:
+    done = emi_here(*arguments, cwd=tmp_path, **settings)
 
     assert done.returncode == 1
-    assert "EMI_PORT is 'banana'" in one_line(done.stderr)
+    assert said in one_line(done.stderr)
+    assert "sekrit" not in done.stderr
 
 
 def test_a_port_in_use_is_one_line(tmp_path: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
 
         done = emi_here("up", "--port", str(port), cwd=tmp_path)
@@ -51,56 +69,18 @@ def test_a_port_in_use_is_one_line(tmp_path: Path) -> None:
     assert f"port {port}" in one_line(done.stderr)
 
 
-def test_an_unreadable_data_folder_is_one_line(tmp_path: Path) -> None:
-    done = emi_here("tick", "--source", "recorded", "--data", "nowhere", cwd=tmp_path)
+@pytest.mark.parametrize(("command", "name"), [("tick", "memory.sqlite3"), ("gateway", "payments.sqlite3")])
+def test_a_corrupt_database_is_one_line_and_left_alone(tmp_path: Path, command: str, name: str) -> None:
+    database = tmp_path / "emi-state" / name
+    database.parent.mkdir()
+    database.write_bytes(b"this is not a database" * 100)
+    unused = dict.fromkeys(("EMI_FACILITATOR_URL", "EMI_ALGOD_URL"), "http://127.0.0.1:9")
+
+    done = emi_here(command, cwd=tmp_path, **unused)
 
     assert done.returncode == 1
-    assert "nowhere" in one_line(done.stderr)
-
-
-def test_a_corrupt_memory_is_one_line_and_left_alone(tmp_path: Path) -> None:
-    state = tmp_path / "emi-state"
-    state.mkdir()
-    (state / "memory.sqlite3").write_bytes(b"this is not a database" * 100)
-
-    done = emi_here("tick", cwd=tmp_path)
-
-    assert done.returncode == 1
-    assert "memory.sqlite3" in one_line(done.stderr)
-    assert (state / "memory.sqlite3").read_bytes() == b"this is not a database" * 100
-
-
-def test_a_corrupt_payments_ledger_is_one_line_and_left_alone(tmp_path: Path) -> None:
-    state = tmp_path / "emi-state"
-    state.mkdir()
-    (state / "payments.sqlite3").write_bytes(b"this is not a database" * 100)
-
-    done = emi_here(
-        "gateway", cwd=tmp_path, EMI_FACILITATOR_URL="http://127.0.0.1:9", EMI_ALGOD_URL="http://127.0.0.1:9"
-    )
-
-    assert done.returncode == 1
-    assert "payments.sqlite3" in done.stderr
-    assert (state / "payments.sqlite3").read_bytes() == b"this is not a database" * 100
-
-
-@pytest.mark.parametrize("command", ["tick", "up"])
-def test_a_read_only_folder_is_one_line(tmp_path: Path, command: str) -> None:
-    read_only = "/sys/emi-state"  # a file system where even root cannot make a folder
-
-    done = emi_here(command, cwd=tmp_path, EMI_STATE_DIR=read_only)
-
-    assert done.returncode == 1
-    assert read_only in one_line(done.stderr)
-
-
-def test_a_state_folder_that_is_a_file_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "emi-state").write_text("in the way")
-
-    done = emi_here("tick", cwd=tmp_path)
-
-    assert done.returncode == 1
-    assert "emi-state" in one_line(done.stderr)
+    assert name in one_line(done.stderr)
+    assert database.read_bytes() == b"this is not a database" * 100
 
 
 def test_a_memory_of_another_market_is_refused(tmp_path: Path) -> None:
@@ -121,27 +101,6 @@ def test_every_command_has_help_with_an_example(tmp_path: Path, command: str) ->
     assert done.returncode == 0
     assert "Example" in done.stdout
     assert "emi " + command in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("arguments", "settings", "said"),
-    [
-        (["tick", "--at", "2022-10-20T12:00:00Z"], {}, "--source recorded"),
-        (["tick", "--source", "recorded", "--data", ".", "--at", "garbage"], {}, "'garbage' is not a time"),
-        (["up"], {"EMI_NETWORK": "mainnet"}, "EMI_FACILITATOR_URL"),
-        (["up"], {"EMI_HOST": "0.0.0.0"}, "BASE_URL"),
-        (["tick"], {"EMI_BASE_URL": "https://user:sekrit@example.org"}, "credentials do not belong"),
-        (["tick"], {"EMI_BASE_URL": "http://127.0.0.1:8402/some/path"}, "must be an origin"),
-        (["tick"], {"EMI_CONTACT": "not a url"}, "EMI_CONTACT is 'not a url'"),
-        (["doctor"], {"EMI_PAY_TO": "someone"}, "EMI_PAY_TO"),
-    ],
-)
-def test_what_cannot_be_is_one_line(tmp_path: Path, arguments: list[str], settings: dict[str, Any], said: str) -> None:
-    done = emi_here(*arguments, cwd=tmp_path, **settings)
-
-    assert done.returncode == 1
-    assert said in one_line(done.stderr)
-    assert "sekrit" not in done.stderr
 
 
 def test_another_recording_on_the_same_state_is_refused(tmp_path: Path) -> None:

@@ -16,25 +16,14 @@ import pytest
 from jsonschema import Draft202012Validator
 from ruamel.yaml import YAML
 
-from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
 from generator.cli.up import ALARMING
+from tests.journeys.checker import run
+from tests.journeys.checks import CHECKS, ERRORS, PAGE, QUERY, SOLD
 from tests.support.processes import Running, emi_here, emi_up, get
 
-DISCOVERY = (
-    "/openapi.json",
-    "/openapi.yaml",
-    "/llms.txt",
-    "/llms-full.txt",
-    "/robots.txt",
-    "/sitemap.xml",
-    "/.well-known/api-catalog",
-    "/.well-known/x402",
-)
-PAGES = ("/", "/docs/", "/x402-buyer/", "/x402-buyer/?product=agent")
-
-
+CHECKED = [one.name for one in CHECKS if one.group in {QUERY, PAGE, ERRORS, SOLD}]
 PRIVATE, SERVED = ("memory", "ledger", "inbox", "run/emi-state"), {"site": 0o644, "vault": 0o640}
 
 
@@ -64,8 +53,8 @@ def up(folder: Path) -> Iterator[Running]:
 
 def emi_at(up: Running, *words: str) -> subprocess.CompletedProcess[str]:
     """Run a command on the settings and in the folder of the one that is up."""
-    run = up.log.parent
-    return emi_here(*words, cwd=run, **places(run.parent))
+    here = up.log.parent
+    return emi_here(*words, cwd=here, **places(here.parent))
 
 
 @pytest.fixture(scope="module")
@@ -97,30 +86,10 @@ def test_every_free_path_answers_what_openapi_promises(up: Running, openapi: Any
     assert json.loads(body)["freshness"]["source_mode"] == "simulated"
 
 
-@pytest.mark.parametrize("asset", [*ASSETS, "eth", ""])
-def test_reasoning_answers_for_every_asset_in_any_case(up: Running, asset: str) -> None:
-    status, _, body = get(f"{up.origin}/api/reasoning.php?asset={asset}")
+def test_the_checker_holds_the_service_to_its_contract(up: Running) -> None:
+    rows = run(up.origin, "preview", only=CHECKED)
 
-    assert status == 200
-    assert json.loads(body)["asset"] == (asset.upper() or "BTC")
-
-
-def test_an_unsupported_asset_is_a_problem_that_lists_the_supported(up: Running) -> None:
-    status, headers, body = get(f"{up.origin}/api/reasoning.php?asset=DOGE")
-
-    problem = json.loads(body)
-    assert (status, problem["status"]) == (400, 400)
-    assert headers["content-type"] == "application/problem+json"
-    assert headers["cache-control"] == "no-store"
-    assert sorted(problem["supported_assets"]) == sorted(ASSETS)
-
-
-@pytest.mark.parametrize("path", [*DISCOVERY, *PAGES])
-def test_every_discovery_file_and_page_is_there(up: Running, path: str) -> None:
-    status, _, body = get(up.origin + path)
-
-    assert status == 200
-    assert body
+    assert {row.name: row.detail for row in rows if row.verdict not in {"yes", "cannot"}} == {}
 
 
 def test_openapi_in_yaml_equals_the_json(up: Running, openapi: Any) -> None:
@@ -130,15 +99,6 @@ def test_openapi_in_yaml_equals_the_json(up: Running, openapi: Any) -> None:
 
     assert stated == json.loads(get(f"{release}/openapi.json")[2])
     assert set(stated["paths"]) == set(openapi["paths"])
-
-
-def test_a_64_kib_header_is_431_and_the_service_keeps_running(up: Running) -> None:
-    status, headers, body = get(up.origin + PRODUCTS[0].path, {"PAYMENT-SIGNATURE": "A" * 65_536})
-
-    assert status == 431
-    assert headers["content-type"] == "application/problem+json"
-    assert json.loads(body)["status"] == 431
-    assert get(up.origin + ENDPOINTS[0].path)[0] == 200
 
 
 @pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.id)

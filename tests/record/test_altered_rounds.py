@@ -11,13 +11,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import typer
-from typer.testing import CliRunner, Result
 
-from generator.cli.verify import verify
 from tests.arena.test_published import a_row
 from tests.support.arena_inputs import NOON, hours
-from tests.support.log_records import Record
+from tests.support.log_records import Record, run_verify
 
 Steps = tuple[str | int, ...]
 
@@ -46,12 +43,6 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def site(played: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(played, tmp_path / "site"))
-
-
-def run(site: Path, *more: str) -> Result:
-    app = typer.Typer()
-    app.command()(verify)
-    return CliRunner().invoke(app, [str(site), "--seen", str(site.parent / "seen"), *more])
 
 
 def rows_of(site: Path) -> list[dict[str, Any]]:
@@ -97,7 +88,7 @@ def test_any_one_field_that_was_altered_is_named_with_both_values(site: Path, st
     name = rows[1]["round_id"]
     before, after = alter(rows[1], steps)
     put(site, rows)
-    result = run(site)
+    result = run_verify(site)
 
     assert result.exit_code == 1
     field = ".".join(map(str, steps))
@@ -111,7 +102,7 @@ def test_a_removed_field_is_named(site: Path, field: str) -> None:
     rows = rows_of(site)
     del rows[1][field]
     put(site, rows)
-    result = run(site)
+    result = run_verify(site)
 
     assert result.exit_code == 1
     assert f"{field} is not published, the log says" in result.output
@@ -122,7 +113,7 @@ def test_a_renamed_round_is_named_as_not_in_the_log(site: Path) -> None:
     _, name = alter(rows[1], ("round_id",))
     put(site, rows)
 
-    assert f"emi: round {name} is published and not in the log" in run(site).output
+    assert f"emi: round {name} is published and not in the log" in run_verify(site).output
 
 
 def test_several_altered_fields_are_named_together_and_counted(site: Path) -> None:
@@ -130,7 +121,7 @@ def test_several_altered_fields_are_named_together_and_counted(site: Path) -> No
     for steps in (("start_price",), ("end_price",), ("change_bps",), ("votes", "bullish"), ("forecast", "prediction")):
         alter(rows[1], steps)
     put(site, rows)
-    output = run(site).output
+    output = run_verify(site).output
 
     assert "forecast.prediction is published as" in output
     assert "start_price is published as" in output
@@ -142,7 +133,7 @@ def test_one_round_asked_for_names_the_altered_field_too(site: Path) -> None:
     alter(rows[1], ("votes", "bullish"))
     put(site, rows)
 
-    assert "votes.bullish is published as" in run(site, "--round", rows[1]["round_id"]).output
+    assert "votes.bullish is published as" in run_verify(site, "--round", rows[1]["round_id"]).output
 
 
 @pytest.mark.parametrize("numbers", [None, [], ["0"], [None], [True], "0", [10**9], [-1]])
@@ -150,7 +141,7 @@ def test_one_round_that_names_no_entries_of_the_log_is_one_line(site: Path, numb
     rows = rows_of(site)
     rows[1]["log_entries"] = numbers
     put(site, rows)
-    result = run(site, "--round", rows[1]["round_id"])
+    result = run_verify(site, "--round", rows[1]["round_id"])
 
     assert isinstance(result.exception, SystemExit)
     assert result.exit_code == 1
@@ -171,20 +162,20 @@ def of_open_round(site: Path, **fields: Any) -> dict[str, Any]:
 def test_a_round_that_is_only_sealed_in_the_log_and_published_as_ended_is_named(site: Path) -> None:
     invented = of_open_round(site)
     put(site, [invented, *rows_of(site)])
-    assert f"round {invented['round_id']}: it is published as 'resolved' and has not ended" in run(site).output
+    assert f"round {invented['round_id']}: it is published as 'resolved' and has not ended" in run_verify(site).output
 
 
 def test_a_round_that_was_never_logged_is_named(site: Path) -> None:
     invented = {**of_open_round(site), "round_id": "BTC-20261120-230000", "start": "2026-11-20T23:00:00Z"}
     put(site, [{**invented, "commitment": "0" * 64}, *rows_of(site)])
 
-    assert "round BTC-20261120-230000 is published and not in the log" in run(site).output
+    assert "round BTC-20261120-230000 is published and not in the log" in run_verify(site).output
 
 
 def test_what_is_said_to_be_proved_is_only_of_the_rounds_in_the_log(site: Path) -> None:
     rehearsed = {**a_row(NOON - 3 * 3_600_000), "warm_up": True, "log_entries": []}
     put(site, [*rows_of(site), rehearsed])
-    words = " ".join(run(site).output.split())
+    words = " ".join(run_verify(site).output.split())
 
     assert "of the published rounds 3 are in the log as they are published, none left out since the oldest" in words
     assert "1 more (warm_up, backtested before the start) are not in the log: nothing is proved" in words

@@ -11,20 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-from typer.testing import CliRunner, Result
 
 from gateway.wire.algorand import unpack
 from generator.arena.ballots import BallotFile, Poll, judge
 from generator.arena.life import schedule_round
 from generator.arena.timetable import Slot
 from generator.catalog.words import Prediction, RoundPhase
-from generator.cli.verify import verify
 from generator.record.audit.recount import path_of
 from generator.record.memory.ballots import KEPT_MS
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, Vote, inputs_at, play_tick, ticks
 from tests.support.databases import dump, url_in
-from tests.support.log_records import CROWDED, Record
+from tests.support.log_records import CROWDED, Record, run_verify
 
 ROUND, NEXT = "ETH-20261120-130000", "BTC-20261120-140000"
 VOTES = (
@@ -63,12 +60,6 @@ def record(played: Path, tmp_path: Path) -> Iterator[Record]:
     made.memory.close()
 
 
-def run(record: Record, *more: str) -> Result:
-    app = typer.Typer()
-    app.command()(verify)
-    return CliRunner().invoke(app, [str(record.site), "--seen", str(record.folder / "seen"), *more])
-
-
 def sheet(record: Record, part: int = 1) -> dict[str, Any]:
     body: dict[str, Any] = json.loads((record.site / path_of(ROUND, part).lstrip("/")).read_bytes())
     return body
@@ -95,7 +86,7 @@ def test_the_last_ballot_of_each_voter_is_published_as_it_was_signed(record: Rec
 
 
 def test_an_honest_count_is_repeated_by_the_command(record: Record) -> None:
-    result = run(record)
+    result = run_verify(record.site)
 
     assert result.exit_code == 0, result.output
     assert "ballots counted again: 4 of 2 rounds, every signature checked" in result.output
@@ -103,7 +94,7 @@ def test_an_honest_count_is_repeated_by_the_command(record: Record) -> None:
 
 
 def test_one_round_is_counted_again_too(record: Record) -> None:
-    result = run(record, "--round", ROUND)
+    result = run_verify(record.site, "--round", ROUND)
 
     assert result.exit_code == 0, result.output
     assert "3 ballots counted again" in result.output
@@ -150,7 +141,7 @@ def test_what_was_bent_is_named_with_its_round(
     record: Record, change: Callable[[dict[str, Any]], object], named: str
 ) -> None:
     bend(record, change)
-    result = run(record)
+    result = run_verify(record.site)
 
     assert result.exit_code == 1
     assert f"round {ROUND}: published ballots:" in result.output
@@ -162,7 +153,7 @@ def test_a_round_whose_ballots_went_away_is_named_with_what_the_log_counted(
     record: Record, more: tuple[str, ...]
 ) -> None:
     (record.site / path_of(ROUND).lstrip("/")).unlink()
-    result = run(record, *more)
+    result = run_verify(record.site, *more)
 
     assert result.exit_code == 1
     assert f"emi: round {ROUND}: {path_of(ROUND)} is not published; the log counted 3 ballots" in result.output
@@ -197,7 +188,7 @@ def test_many_ballots_are_published_in_parts_one_a_release(tmp_path: Path) -> No
     record.publish()
 
     assert sizes == [2, 2, 1]
-    assert "5 of 1 rounds" in run(record).output
+    assert "5 of 1 rounds" in run_verify(record.site).output
     record.memory.close()
 
 

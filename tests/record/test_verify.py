@@ -9,17 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-from typer.testing import CliRunner, Result
 
-from generator.cli.verify import verify
 from generator.record.log.merkle import leaf_hash
 from generator.record.log.note import Checkpoint, Signer
 from generator.record.log.tiles import Edge
 from generator.record.published import add_key, drop_old_keys, read_keys
 from tests.record.test_log import entries
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, hours
-from tests.support.log_records import NAME, Record
+from tests.support.log_records import NAME, Record, run_verify
 from tests.support.published_log import publish
 
 HOURS = 6
@@ -42,12 +39,6 @@ def record(played: Path, tmp_path: Path) -> Iterator[Record]:
     made.memory.close()
 
 
-def run(record: Record, *more: str) -> Result:
-    app = typer.Typer()
-    app.command()(verify)
-    return CliRunner().invoke(app, [str(record.site), "--seen", str(record.folder / "seen"), *more])
-
-
 def forge(record: Record, change: Callable[[list[dict[str, Any]]], None], key: Signer | None = None) -> None:
     """Bend the log, lay it out again and sign it again with its own key: the keeper cheats."""
     log = [json.loads(entry) for entry in entries(record)]
@@ -66,7 +57,7 @@ def number_of(log: list[dict[str, Any]], kind: str) -> int:
 
 
 def test_an_honest_log_holds_and_the_command_says_what_that_proves(record: Record) -> None:
-    result = run(record)
+    result = run_verify(record.site)
 
     assert result.exit_code == 0, result.output
     assert f"log {NAME} (simulated market)" in result.output
@@ -76,18 +67,20 @@ def test_an_honest_log_holds_and_the_command_says_what_that_proves(record: Recor
 
 
 def test_the_next_visit_proves_that_nothing_was_changed_since_the_first(record: Record) -> None:
-    run(record)
+    run_verify(record.site)
     record.play(hours(NOON + (HOURS + 1) * HOUR, 1))
     record.publish()
 
-    result = run(record)
+    result = run_verify(record.site)
 
     assert result.exit_code == 0, result.output
     assert "entries are those of the last visit" in result.output
 
 
 def test_a_round_that_is_not_published_is_named(record: Record) -> None:
-    assert "round BTC-20200101-000000 is not published" in run(record, "--round", "BTC-20200101-000000").output
+    assert (
+        "round BTC-20200101-000000 is not published" in run_verify(record.site, "--round", "BTC-20200101-000000").output
+    )
 
 
 def flip(log: list[dict[str, Any]]) -> None:
@@ -114,7 +107,7 @@ def test_a_keeper_who_cheats_the_first_visitor_is_named(
 ) -> None:
     forge(record, change)
 
-    result = run(record)
+    result = run_verify(record.site)
 
     assert result.exit_code == 1
     assert "emi: entry " in result.output or "emi: the predictions of" in result.output
@@ -124,10 +117,10 @@ def test_a_keeper_who_cheats_the_first_visitor_is_named(
 def test_a_keeper_who_changes_what_was_seen_is_named(
     record: Record, change: Callable[[list[dict[str, Any]]], None]
 ) -> None:
-    assert run(record).exit_code == 0
+    assert run_verify(record.site).exit_code == 0
     forge(record, change)
 
-    result = run(record)
+    result = run_verify(record.site)
 
     assert result.exit_code == 1
     assert "signed before" in result.output or "entries were removed" in result.output or "emi: entry" in result.output
@@ -141,17 +134,17 @@ def test_someone_who_changes_files_without_the_key_is_named(
     forge(record, change)
     record.write({"/log/checkpoint": honest})
 
-    result = run(record)
+    result = run_verify(record.site)
 
     assert result.exit_code == 1
     assert "emi: " in result.output
 
 
 def test_another_key_is_named_to_who_was_here_before(record: Record) -> None:
-    assert run(record).exit_code == 0
+    assert run_verify(record.site).exit_code == 0
     forge(record, lambda _log: None, Signer(NAME, bytes(32)))
 
-    result = run(record)
+    result = run_verify(record.site)
 
     assert result.exit_code == 1
     assert "no trusted key signed" in result.output
@@ -161,19 +154,19 @@ def test_another_key_is_named_to_who_was_here_before(record: Record) -> None:
 def test_a_key_given_out_of_band_is_used(record: Record) -> None:
     key = read_keys(record.key_file)[0].verifier
 
-    assert run(record, "--key", key.text).exit_code == 0
-    assert run(record, "--key", Signer(NAME, bytes(32)).verifier.text).exit_code == 1
+    assert run_verify(record.site, "--key", key.text).exit_code == 0
+    assert run_verify(record.site, "--key", Signer(NAME, bytes(32)).verifier.text).exit_code == 1
 
 
 def test_a_rotated_key_is_learned_while_the_old_one_still_signs(record: Record) -> None:
-    assert run(record).exit_code == 0
+    assert run_verify(record.site).exit_code == 0
     for change, minutes in ((add_key, 10), (drop_old_keys, 20)):
         change(record.key_file)
         record.restart()
         record.play([NOON + (HOURS * 60 + minutes) * MINUTE])
         record.publish()
 
-        assert run(record).exit_code == 0
+        assert run_verify(record.site).exit_code == 0
 
 
 def republish(record: Record, rows: list[dict[str, Any]]) -> None:
@@ -184,27 +177,30 @@ def test_losses_that_are_left_out_of_the_published_rounds_are_missed(record: Rec
     rows = record.memory.resolved_rounds(500)
     republish(record, rows[:2] + rows[3:])
 
-    assert f"round {rows[2]['round_id']} ended {rows[2]['phase']} in the log and is not published" in run(record).output
+    assert (
+        f"round {rows[2]['round_id']} ended {rows[2]['phase']} in the log and is not published"
+        in run_verify(record.site).output
+    )
     republish(record, [])
-    assert "is not published" in run(record).output
+    assert "is not published" in run_verify(record.site).output
 
 
 def test_a_log_that_went_away_is_named(record: Record) -> None:
-    assert run(record).exit_code == 0
+    assert run_verify(record.site).exit_code == 0
     (record.site / "log" / "checkpoint").unlink()
 
-    result = run(record)
+    result = run_verify(record.site)
 
     assert result.exit_code == 1
     assert "it had one on the last visit" in result.output
 
 
 def test_a_damaged_note_of_the_last_visit_is_never_thrown_away_silently(record: Record) -> None:
-    run(record)
+    run_verify(record.site)
     file = next((record.folder / "seen").iterdir())
     file.write_text("{}")
 
-    result = run(record)
+    result = run_verify(record.site)
 
     assert result.exit_code == 1
     assert "remove it to start over" in str(result.exception)
@@ -216,7 +212,7 @@ def test_a_damaged_note_of_the_last_visit_is_never_thrown_away_silently(record: 
 def test_garbage_in_any_file_is_one_line(record: Record, path: str, data: bytes) -> None:
     record.write({path.format(size=record.log_size): data})
 
-    result = run(record)
+    result = run_verify(record.site)
 
     assert result.exit_code == 1
     assert isinstance(result.exception, SystemExit)
@@ -224,12 +220,12 @@ def test_garbage_in_any_file_is_one_line(record: Record, path: str, data: bytes)
 
 
 def test_another_log_at_the_same_place_is_named(record: Record) -> None:
-    run(record)
+    run_verify(record.site)
     forge(record, lambda _log: None, other := Signer("other.example/log", bytes(32)))
     note = Checkpoint("other.example/log", 3, bytes(32)).signed([other])
     record.write({"/log/checkpoint": note})
 
-    result = run(record, "--key", other.verifier.text)
+    result = run_verify(record.site, "--key", other.verifier.text)
 
     assert result.exit_code == 1
     assert f"this is the log other.example/log; on the last visit it was {NAME}" in result.output
@@ -237,10 +233,10 @@ def test_another_log_at_the_same_place_is_named(record: Record) -> None:
 
 def test_one_round_is_compared_with_what_the_last_visit_saw(record: Record) -> None:
     name = record.memory.resolved_rounds(1)[0]["round_id"]
-    run(record)
+    run_verify(record.site)
     forge(record, lambda log: log.remove(log[-1]))
 
-    assert "entries were removed" in run(record, "--round", name).output
+    assert "entries were removed" in run_verify(record.site, "--round", name).output
 
 
 @pytest.mark.parametrize("outcome", [None, "invented"])
@@ -250,7 +246,7 @@ def test_a_site_without_a_log_is_recomputed_row_by_row(record: Record, outcome: 
     rows[1]["outcome"] = outcome or rows[1]["outcome"]
     republish(record, rows)
 
-    result = run(record)
+    result = run_verify(record.site)
 
     assert result.exit_code == (outcome is not None)
     assert ("It does not prove" in result.output) is (outcome is None)

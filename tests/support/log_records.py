@@ -10,7 +10,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+import typer
+from typer.testing import CliRunner, Result
+
 from generator.arena.ballots import BallotFile
+from generator.cli.verify import verify
 from generator.errors import LeadershipLost
 from generator.record.audit.recount import PART
 from generator.record.memory.store import Memory
@@ -90,3 +94,10 @@ class Record:
 
     def read(self, path: str) -> bytes:
         return (self.site / "log" / path).read_bytes()
+
+
+def run_verify(site: Path, *more: str) -> Result:
+    """Run `emi verify` on a published folder; its note of the visit lies next to it."""
+    app = typer.Typer()
+    app.command()(verify)
+    return CliRunner().invoke(app, [str(site), "--seen", str(site.parent / "seen"), *more])

@@ -1,4 +1,4 @@
-"""Bodies in the form the venues document, written by us: SYNTHETIC, not recorded from any venue.
+"""Bodies in the form the venues document, the fields that are read: SYNTHETIC, not recorded from any venue.
 
 Each venue is a function (path, query, market) -> JSON value, or None for a path it does not serve.
 """
@@ -119,44 +119,22 @@ def kraken(path: str, query: Query, market: SyntheticMarket) -> Any:
 
 
 def _kraken_pair(asset: str) -> dict[str, Any]:
+    base = KRAKEN_BASES.get(asset, asset)
+    precision = {"pair_decimals": 5, "lot_decimals": 8, "tick_size": "0.00001"}
     name = {"BTC": "XBT"}.get(asset, asset)
     return {
         "altname": f"{name}USD",
-        "wsname": f"{name}/USD",
-        "aclass_base": "currency",
-        "base": KRAKEN_BASES.get(asset, asset),
-        "aclass_quote": "currency",
+        "base": base,
         "quote": "ZUSD",
-        "lot": "unit",
-        "cost_decimals": 5,
-        "pair_decimals": 5,
-        "lot_decimals": 8,
-        "lot_multiplier": 1,
-        "leverage_buy": [],
-        "leverage_sell": [],
         "fees": [[0, 0.26]],
-        "fees_maker": [[0, 0.16]],
-        "fee_volume_currency": "ZUSD",
-        "margin_call": 80,
-        "margin_stop": 40,
-        "ordermin": "0.0001",
-        "costmin": "0.5",
-        "tick_size": "0.00001",
         "status": "online",
+        **precision,
     }
 
 
 def _kraken_ticker(market: SyntheticMarket, asset: str) -> dict[str, Any]:
     bid, ask = market.best("kraken", asset, "USD")
-    day = {
-        "v": ["10", "20"],
-        "p": [bid, bid],
-        "t": [5, 10],
-        "l": [bid, bid],
-        "h": [ask, ask],
-        "o": text(float(bid) / 2),
-    }
-    return {"a": [ask, "1", "1.000"], "b": [bid, "1", "1.000"], "c": [bid, "0.1"], **day}
+    return {"a": [ask, "1", "1.000"], "b": [bid, "1", "1.000"], "c": [bid, "0.1"], "o": text(float(bid) / 2)}
 
 
 def coinbase(path: str, query: Query, market: SyntheticMarket) -> Any:
@@ -186,25 +164,10 @@ def coinbase(path: str, query: Query, market: SyntheticMarket) -> Any:
 
 
 def _coinbase_product(market: SyntheticMarket, asset: str) -> dict[str, Any]:
-    return {
-        "product_id": f"{asset}-USD",
-        "price": text(market.mid("coinbase", asset, "USD")),
-        "price_percentage_change_24h": "2.0",
-        "volume_24h": "100",
-        "base_increment": "0.00000001",
-        "quote_increment": "0.00001",
-        "quote_min_size": "1",
-        "quote_max_size": "1000000",
-        "base_min_size": "0.00000001",
-        "base_max_size": "1000",
-        "status": "online",
-        "trading_disabled": False,
-        "product_type": "SPOT",
-        "quote_currency_id": "USD",
-        "base_currency_id": asset,
-        "price_increment": "0.00001",
-        "mid_market_price": "",
-    }
+    pair = {"product_id": f"{asset}-USD", "base_currency_id": asset, "quote_currency_id": "USD", "product_type": "SPOT"}
+    precision = {"base_increment": "0.00000001", "quote_increment": "0.00001", "price_increment": "0.00001"}
+    price = text(market.mid("coinbase", asset, "USD"))
+    return {**pair, **precision, "price": price, "price_percentage_change_24h": "2.0", "trading_disabled": False}
 
 
 def okx(path: str, query: Query, market: SyntheticMarket) -> Any:
@@ -217,24 +180,8 @@ def okx(path: str, query: Query, market: SyntheticMarket) -> Any:
     elif call == "market/ticker":
         bid, ask = market.best("okx", asset, quote)
         opened = text(float(bid) / 1.03)
-        data = [
-            {
-                "instType": "SPOT",
-                "instId": f"{asset}-{quote}",
-                "last": bid,
-                "lastSz": "1",
-                "askPx": ask,
-                "askSz": "1",
-                "bidPx": bid,
-                "bidSz": "1",
-                "open24h": opened,
-                "high24h": ask,
-                "low24h": opened,
-                "volCcy24h": "1",
-                "vol24h": "1",
-                "ts": stamp,
-            }
-        ]
+        prices = {"last": bid, "bidPx": bid, "askPx": ask, "open24h": opened}
+        data = [{"instType": "SPOT", "instId": f"{asset}-{quote}", **prices, "ts": stamp}]
     elif call == "market/books":
         bids, asks = market.book("okx", asset, quote, int(one(query, "sz", "100")))
         data = [{"asks": [[*row, "0", "1"] for row in asks], "bids": [[*row, "0", "1"] for row in bids], "ts": stamp}]
@@ -246,44 +193,18 @@ def okx(path: str, query: Query, market: SyntheticMarket) -> Any:
     elif call == "public/funding-rate":
         data = [_okx_funding(asset, market) for asset in market.prices]
     elif call == "public/open-interest":
-        data = [
-            {
-                "instId": f"{asset}-USDT-SWAP",
-                "instType": "SWAP",
-                "oi": "1000",
-                "oiCcy": "100",
-                "oiUsd": "2000000",
-                "ts": stamp,
-            }
-            for asset in market.prices
-        ]
+        interest = {"instType": "SWAP", "oi": "1000", "oiCcy": "100", "oiUsd": "2000000", "ts": stamp}
+        data = [{"instId": f"{asset}-USDT-SWAP", **interest} for asset in market.prices]
     return None if data is None else {"code": "0", "msg": "", "data": data}
 
 
 def _okx_instrument(asset: str, kind: str) -> dict[str, Any]:
-    swap = kind == "SWAP"
-    return {
-        "alias": "",
-        "baseCcy": "" if swap else asset,
-        "category": "1",
-        "ctMult": "1" if swap else "",
-        "ctType": "linear" if swap else "",
-        "ctVal": "0.1" if swap else "",
-        "ctValCcy": asset if swap else "",
-        "expTime": "",
-        "instId": f"{asset}-USDT-SWAP" if swap else f"{asset}-USDT",
-        "instType": kind,
-        "lever": "10",
-        "listTime": "1548133413000",
-        "lotSz": "0.00000001",
-        "minSz": "0.00001",
-        "quoteCcy": "" if swap else "USDT",
-        "settleCcy": "USDT" if swap else "",
-        "state": "live",
-        "tickSz": "0.00001",
-        "uly": f"{asset}-USDT" if swap else "",
-        "instFamily": f"{asset}-USDT" if swap else "",
-    }
+    pair = f"{asset}-USDT"
+    common = {"instType": kind, "state": "live", "tickSz": "0.00001", "lotSz": "0.00000001"}
+    if kind != "SWAP":
+        return {**common, "instId": pair, "baseCcy": asset, "quoteCcy": "USDT"}
+    contract = {"ctType": "linear", "ctVal": "0.1", "ctMult": "1", "ctValCcy": asset, "settleCcy": "USDT"}
+    return {**common, **contract, "instId": f"{pair}-SWAP", "uly": pair, "instFamily": pair}
 
 
 def _okx_funding(asset: str, market: SyntheticMarket) -> dict[str, Any]:
@@ -296,6 +217,12 @@ def _okx_funding(asset: str, market: SyntheticMarket) -> dict[str, Any]:
         "nextFundingRate": "",
         "nextFundingTime": str(nearest + 14_400_000),
     }
+
+
+_BINANCE_FILTERS = [
+    {"filterType": "PRICE_FILTER", "minPrice": "0.00001", "maxPrice": "1000000", "tickSize": "0.00001"},
+    {"filterType": "LOT_SIZE", "minQty": "0.00001", "maxQty": "9000", "stepSize": "0.00001"},
+]
 
 
 def binance(path: str, query: Query, market: SyntheticMarket) -> Any:
@@ -316,73 +243,24 @@ def binance(path: str, query: Query, market: SyntheticMarket) -> Any:
 
 
 def _binance_symbol(name: str) -> dict[str, Any]:
-    return {
-        "symbol": name,
-        "status": "TRADING",
-        "baseAsset": name.removesuffix("USDT"),
-        "baseAssetPrecision": 8,
-        "quoteAsset": "USDT",
-        "quotePrecision": 8,
-        "quoteAssetPrecision": 8,
-        "orderTypes": ["LIMIT"],
-        "icebergAllowed": True,
-        "isSpotTradingAllowed": True,
-        "isMarginTradingAllowed": False,
-        "filters": [
-            {"filterType": "PRICE_FILTER", "minPrice": "0.00001", "maxPrice": "1000000", "tickSize": "0.00001"},
-            {"filterType": "LOT_SIZE", "minQty": "0.00001", "maxQty": "9000", "stepSize": "0.00001"},
-        ],
-        "permissions": [],
-        "permissionSets": [["SPOT"]],
-    }
+    pair = {"symbol": name, "baseAsset": name.removesuffix("USDT"), "quoteAsset": "USDT"}
+    return {**pair, "status": "TRADING", "isSpotTradingAllowed": True, "filters": _BINANCE_FILTERS}
 
 
 def _binance_ticker(name: str, market: SyntheticMarket) -> dict[str, Any]:
     bid, ask = market.best("binance", name.removesuffix("USDT"), "USDT")
-    prices = dict.fromkeys(
-        ("weightedAvgPrice", "lastPrice", "openPrice", "highPrice", "lowPrice", "prevClosePrice"), bid
-    )
-    stamp = market.stamp("binance")
-    return {
-        "symbol": name,
-        "priceChange": "1",
-        "priceChangePercent": "1.5",
-        **prices,
-        "lastQty": "1",
-        "bidPrice": bid,
-        "bidQty": "1",
-        "askPrice": ask,
-        "askQty": "1",
-        "volume": "1",
-        "quoteVolume": "1",
-        "openTime": stamp - 86_400_000,
-        "closeTime": stamp,
-        "firstId": 1,
-        "lastId": 2,
-        "count": 2,
-    }
+    prices = {"lastPrice": bid, "openPrice": bid, "bidPrice": bid, "askPrice": ask, "priceChangePercent": "1.5"}
+    return {"symbol": name, **prices, "closeTime": market.stamp("binance")}
 
 
 def binanceusdm(path: str, query: Query, market: SyntheticMarket) -> Any:
     stamp, asset = market.stamp("binanceusdm"), one(query, "symbol").removesuffix("USDT")
     if path == "/fapi/v1/exchangeInfo":
-        return {
-            "timezone": "UTC",
-            "serverTime": stamp,
-            "symbols": [_binance_perpetual(asset) for asset in market.prices],
-        }
+        return {"serverTime": stamp, "symbols": [_binance_perpetual(asset) for asset in market.prices]}
     if path == "/fapi/v1/premiumIndex":
+        funding = {"lastFundingRate": "0.0001", "nextFundingTime": stamp + 1000, "time": stamp}
         return [
-            {
-                "symbol": f"{asset}USDT",
-                "markPrice": text(price),
-                "indexPrice": text(price),
-                "estimatedSettlePrice": text(price),
-                "lastFundingRate": "0.0001",
-                "interestRate": "0.0001",
-                "nextFundingTime": stamp + 1000,
-                "time": stamp,
-            }
+            {"symbol": f"{asset}USDT", "markPrice": text(price), "indexPrice": text(price), **funding}
             for asset, price in market.prices.items()
         ]
     if path == "/fapi/v1/fundingInfo":
@@ -399,27 +277,8 @@ def binanceusdm(path: str, query: Query, market: SyntheticMarket) -> Any:
 
 
 def _binance_perpetual(asset: str) -> dict[str, Any]:
-    return {
-        "symbol": f"{asset}USDT",
-        "pair": f"{asset}USDT",
-        "contractType": "PERPETUAL",
-        "deliveryDate": 4133404800000,
-        "onboardDate": 1569398400000,
-        "status": "TRADING",
-        "baseAsset": asset,
-        "quoteAsset": "USDT",
-        "marginAsset": "USDT",
-        "pricePrecision": 5,
-        "quantityPrecision": 3,
-        "baseAssetPrecision": 8,
-        "quotePrecision": 8,
-        "underlyingType": "COIN",
-        "filters": [
-            {"filterType": "PRICE_FILTER", "minPrice": "0.00001", "maxPrice": "1000000", "tickSize": "0.00001"}
-        ],
-        "orderTypes": ["LIMIT"],
-        "timeInForce": ["GTC"],
-    }
+    pair = {"symbol": f"{asset}USDT", "baseAsset": asset, "quoteAsset": "USDT", "marginAsset": "USDT"}
+    return {**pair, "contractType": "PERPETUAL", "status": "TRADING", "filters": _BINANCE_FILTERS}
 
 
 def bybit(path: str, query: Query, market: SyntheticMarket) -> Any:
@@ -449,47 +308,22 @@ def bybit(path: str, query: Query, market: SyntheticMarket) -> Any:
 
 
 def _bybit_instrument(asset: str, kind: str) -> dict[str, Any]:
-    common = {"symbol": f"{asset}USDT", "status": "Trading", "baseCoin": asset, "quoteCoin": "USDT"}
+    pair = {"symbol": f"{asset}USDT", "status": "Trading", "baseCoin": asset, "quoteCoin": "USDT"}
+    common = {**pair, "priceFilter": {"tickSize": "0.00001"}}
     if kind == "spot":
-        lots = {"basePrecision": "0.000001", "quotePrecision": "0.00000001", "minOrderQty": "0.1", "maxOrderQty": "9"}
-        return {**common, "marginTrading": "both", "lotSizeFilter": lots, "priceFilter": {"tickSize": "0.00001"}}
-    return {
-        **common,
-        "contractType": "LinearPerpetual",
-        "launchTime": "1585526400000",
-        "deliveryTime": "0",
-        "deliveryFeeRate": "",
-        "priceScale": "2",
-        "leverageFilter": {"minLeverage": "1", "maxLeverage": "100", "leverageStep": "0.01"},
-        "priceFilter": {"minPrice": "0.00001", "maxPrice": "999999", "tickSize": "0.00001"},
-        "lotSizeFilter": {"maxOrderQty": "100", "minOrderQty": "0.001", "qtyStep": "0.001"},
-        "unifiedMarginTrade": True,
-        "fundingInterval": 480,
-        "settleCoin": "USDT",
-    }
+        return {**common, "lotSizeFilter": {"basePrecision": "0.000001", "quotePrecision": "0.00000001"}}
+    contract = {"contractType": "LinearPerpetual", "settleCoin": "USDT", "deliveryTime": "0", "fundingInterval": 480}
+    return {**common, **contract, "lotSizeFilter": {"qtyStep": "0.001"}}
 
 
 def _bybit_ticker(asset: str, kind: str, market: SyntheticMarket) -> dict[str, Any]:
     bid, ask = market.best("bybit", asset, "USDT")
-    spot = {
-        "symbol": f"{asset}USDT",
-        "bid1Price": bid,
-        "bid1Size": "1",
-        "ask1Price": ask,
-        "ask1Size": "1",
-        "lastPrice": bid,
-        "prevPrice24h": bid,
-        "price24hPcnt": "0.025",
-        "highPrice24h": ask,
-        "lowPrice24h": bid,
-        "turnover24h": "1",
-        "volume24h": "1",
-    }
+    prices = {"bid1Price": bid, "ask1Price": ask, "lastPrice": bid, "prevPrice24h": bid, "price24hPcnt": "0.025"}
     if kind == "spot":
-        return spot
+        return {"symbol": f"{asset}USDT", **prices}
     derivative = {"fundingRate": "0.0002", "nextFundingTime": str(market.stamp("bybit") + 1000)}
-    interest = {"openInterest": "10", "openInterestValue": "1000000"}
-    return {**spot, **derivative, **interest, "markPrice": bid, "indexPrice": bid}
+    interest = {"openInterest": "10", "openInterestValue": "1000000", "markPrice": bid, "indexPrice": bid}
+    return {"symbol": f"{asset}USDT", **prices, **derivative, **interest}
 
 
 def gate(path: str, query: Query, market: SyntheticMarket) -> Any:
@@ -508,53 +342,14 @@ def gate(path: str, query: Query, market: SyntheticMarket) -> Any:
 
 
 def gate_contract(asset: str, market: SyntheticMarket) -> dict[str, Any]:
-    price = text(market.prices[asset])
-    return {
-        "name": f"{asset}_USDT",
-        "type": "direct",
-        "quanto_multiplier": "1",
-        "mark_type": "index",
-        "last_price": price,
-        "mark_price": price,
-        "index_price": price,
-        "funding_rate_indicative": "0.0003",
-        "funding_rate": "0.0003",
-        "funding_next_apply": market.now_ms // 1000 + 60,
-        "funding_interval": 28800,
-        "funding_offset": 0,
-        "in_delisting": False,
-        "interest_rate": "0.0003",
-        "order_price_round": "0.00001",
-        "mark_price_round": "0.00001",
-        "order_price_deviate": "0.5",
-        "order_size_min": 1,
-        "order_size_max": 1000000,
-        "leverage_min": "1",
-        "leverage_max": "100",
-        "maintenance_rate": "0.005",
-        "maker_fee_rate": "-0.0001",
-        "taker_fee_rate": "0.00075",
-        "create_time": 1546300800,
-        "trade_size": 1,
-        "position_size": 1,
-    }
+    precision = {"quanto_multiplier": "1", "order_price_round": "0.00001", "order_size_min": 1, "order_size_max": 10**6}
+    funding = {"funding_rate": "0.0003", "funding_interval": 28800, "funding_next_apply": market.now_ms // 1000 + 60}
+    prices = dict.fromkeys(("last_price", "mark_price", "index_price"), text(market.prices[asset]))
+    return {"name": f"{asset}_USDT", "type": "direct", "in_delisting": False, **precision, **funding, **prices}
 
 
 def _gate_statistics(t: int, usd: float) -> dict[str, Any]:
-    return {
-        "time": t // 1000,
-        "open_interest": 1,
-        "open_interest_usd": usd,
-        "mark_price": 1,
-        "long_liq_size": 1,
-        "long_liq_amount": 1,
-        "long_liq_usd": 1000.0,
-        "short_liq_size": 1,
-        "short_liq_amount": 1,
-        "short_liq_usd": 500.0,
-        "lsr_taker": 1,
-        "lsr_account": 1,
-    }
+    return {"time": t // 1000, "open_interest_usd": usd, "long_liq_usd": 1000.0, "short_liq_usd": 500.0}
 
 
 # The host that ccxt calls -> whose bodies answer there.

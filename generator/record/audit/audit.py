@@ -309,18 +309,10 @@ def _row(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _case(made: Mapping[str, Any], outcome: Prediction) -> Case:
-    down, neutral, up = made["probabilities"]
-    base_down, base_neutral, base_up = made["base_rate"]
-    previous = made["previous_outcome"]
-    return Case(
-        probabilities=(down, neutral, up),
-        base_rate=(base_down, base_neutral, base_up),
-        previous=None if previous is None else Prediction(previous),
-        prediction=Prediction(made["prediction"]),
-        outcome=outcome,
-        void=False,
-        warm_up=False,
-    )
+    names = ("down", "neutral", "up")
+    forecast = {**made, **{key: dict(zip(names, made[key], strict=True)) for key in ("probabilities", "base_rate")}}
+    row = {"forecast": forecast, "previous_outcome": made["previous_outcome"], "outcome": outcome, "warm_up": False}
+    return case_of_row(row)
 
 
 def _subject(entry: Mapping[str, Any]) -> str:
