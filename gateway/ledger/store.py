@@ -20,7 +20,7 @@ import structlog
 from sqlalchemy.dialects import postgresql, sqlite
 
 from gateway.errors import GatewayError, IdentityTaken, LedgerUnavailable
-from gateway.ledger.engine import Sockets, checkpoint, open_engine, sqlite_path
+from gateway.ledger.engine import Sockets, open_engine, sqlite_path
 from gateway.ledger.record import Change, NoteRefusal, Record, Refuse, Review, Settle, Watch
 from gateway.ledger.tables import UNPROVEN, bodies, payments, probe
 
@@ -40,6 +40,7 @@ CORRUPT: Final = "the payments ledger file is damaged: quoting has stopped; rest
 Identity = tuple[tuple[int, int], ...]
 log = structlog.get_logger("gateway.ledger")
 _IS_INTENT: Final = payments.c.state == sa.literal_column("'intent'")
+_COUNT_ROWS: Final = {"preserve_rowcount": True}
 _ONE_PAGE: Final[sa.ColumnElement[int]] = sa.literal_column(str(PAGE))
 # Built once: a purchase executes these.
 _FIND: Final = (
@@ -319,18 +320,19 @@ class Ledger:
         return results
 
     def checkpoint_wal(self) -> int:
-        """Copy SQLite's write-ahead log into its file as far as it is committed; readers and writers continue.
+        """Copy SQLite's write-ahead log into its file as far as it is committed, disturbing no one.
 
         Returns:
             How many pages the log has; 0 for a database that keeps its log by itself.
         """
         with self._checkpointing:
-            return 0 if self._checkpointer is None else checkpoint(self._checkpointer)
-
-    def finish_checkpoint(self) -> None:
-        """Copy the rest of the log while this process writes nothing, so that the next write begins it again."""
-        with self._lock:
-            checkpoint(self._writer)
+            if self._checkpointer is None:
+                return 0
+            try:
+                _, pages, _ = self._checkpointer.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)").one()
+            finally:
+                self._checkpointer.rollback()
+            return int(pages)
 
     def close(self) -> None:
         """Close the database."""
@@ -371,7 +373,8 @@ class Ledger:
         """Execute a write in a transaction and return how many rows it touched."""
         with self._transaction():
             try:
-                result: Any = self._writer.execute(statement, values)
+                # Without the option an INSERT has no rowcount on PostgreSQL.
+                result: Any = self._writer.execute(statement, values, execution_options=_COUNT_ROWS)
             except OverflowError as error:
                 # SQLite's driver says so of a number that no column holds; it must not sink the batch of others.
                 raise sa.exc.DataError(str(statement), None, error) from error
