@@ -10,6 +10,7 @@ import contextlib
 import os
 import socket
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
@@ -68,13 +69,18 @@ def sqlite_path(where: Path | str) -> Path:
     return Path(unquote(where.removeprefix(SQLITE))) if isinstance(where, str) else where
 
 
-def checkpoint(connection: sa.Connection) -> int:
-    """Copy a SQLite file's write-ahead log into it, disturbing no one; return how many pages the log has."""
+def postgres_engine(url: str) -> tuple[str, sa.Engine]:
+    """Return how to show a database's URL, without its password, and an engine that is not connected yet.
+
+    Raises:
+        LedgerUnreadable: its driver is not installed.
+    """
+    shown = sa.make_url(url).render_as_string(hide_password=True)
     try:
-        _, pages, _ = connection.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)").one()
-    finally:
-        connection.rollback()
-    return int(pages)
+        return shown, sa.create_engine(url, connect_args=CONNECT_OPTIONS)
+    except ImportError as error:
+        message = f"the payments ledger {shown} needs the extra `postgres` of this package"
+        raise LedgerUnreadable(message) from error
 
 
 class Sockets:
@@ -128,45 +134,38 @@ def _open_sqlite(path: Path) -> sa.Engine:
         connect_args={"check_same_thread": False, "timeout": BUSY_TIMEOUT_S},
     )
     sa.event.listen(engine, "connect", _prepare)
-    try:
+    with _left_as_it_is(engine, str(path)):
         if not fresh:
             _check(engine)
         with engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA journal_mode=WAL")
         _migrate(engine)
-    except sa.exc.DatabaseError as error:
-        engine.dispose()
-        # Locked, read-only, no room: none of them calls for another file in its place.
-        advice = "" if isinstance(error, sa.exc.OperationalError) else ": restore or move it"
-        message = f"the payments ledger {path} cannot be read ({error.orig}); it was left as it is{advice}"
-        raise LedgerUnreadable(message) from error
-    except LedgerUnreadable as error:
-        engine.dispose()
-        message = f"the payments ledger {path} {error}; it was left as it is"
-        raise LedgerUnreadable(message) from None
     return engine
 
 
 def _open_postgres(url: str) -> sa.Engine:
-    shown = sa.make_url(url).render_as_string(hide_password=True)
-    try:
-        engine = sa.create_engine(url, connect_args=CONNECT_OPTIONS)
-    except ImportError as error:
-        message = f"the payments ledger {shown} needs the extra `postgres` of this package"
-        raise LedgerUnreadable(message) from error
-    try:
+    shown, engine = postgres_engine(url)
+    with _left_as_it_is(engine, shown):
         _migrate(engine)
-    except sa.exc.SQLAlchemyError as error:
-        engine.dispose()
-        message = f"the payments ledger {shown} cannot be used ({database_reason(error)}); it was left as it is"
-        raise LedgerUnreadable(message) from error
-    except LedgerUnreadable as error:
-        engine.dispose()
-        message = f"the payments ledger {shown} {error}; it was left as it is"
-        raise LedgerUnreadable(message) from None
     # The migration's connection has none of the limits that later ones get: it may have a large table to change.
     engine.dispose()
     return engine
+
+
+@contextlib.contextmanager
+def _left_as_it_is(engine: sa.Engine, shown: str) -> Iterator[None]:
+    """Say in one line which database cannot be used, and why."""
+    try:
+        yield
+    except (sa.exc.SQLAlchemyError, LedgerUnreadable) as error:
+        engine.dispose()
+        reason = str(error) if isinstance(error, LedgerUnreadable) else f"cannot be read ({database_reason(error)})"
+        # Locked, read-only, no room, no server: none of them calls for another database in its place.
+        passing = isinstance(error, sa.exc.OperationalError | LedgerUnreadable)
+        message = (
+            f"the payments ledger {shown} {reason}; it was left as it is{'' if passing else ': restore or move it'}"
+        )
+        raise LedgerUnreadable(message) from error
 
 
 def _prepare(connection: sa.engine.interfaces.DBAPIConnection, _record: object) -> None:

@@ -20,7 +20,7 @@ import structlog
 from sqlalchemy.dialects import postgresql, sqlite
 
 from gateway.errors import GatewayError, IdentityTaken, LedgerUnavailable
-from gateway.ledger.engine import Sockets, checkpoint, open_engine, sqlite_path
+from gateway.ledger.engine import Sockets, open_engine, sqlite_path
 from gateway.ledger.record import Change, NoteRefusal, Record, Refuse, Review, Settle, Watch
 from gateway.ledger.tables import UNPROVEN, bodies, payments, probe
 
@@ -319,18 +319,19 @@ class Ledger:
         return results
 
     def checkpoint_wal(self) -> int:
-        """Copy SQLite's write-ahead log into its file as far as it is committed; readers and writers continue.
+        """Copy SQLite's write-ahead log into its file as far as it is committed, disturbing no one.
 
         Returns:
             How many pages the log has; 0 for a database that keeps its log by itself.
         """
         with self._checkpointing:
-            return 0 if self._checkpointer is None else checkpoint(self._checkpointer)
-
-    def finish_checkpoint(self) -> None:
-        """Copy the rest of the log while this process writes nothing, so that the next write begins it again."""
-        with self._lock:
-            checkpoint(self._writer)
+            if self._checkpointer is None:
+                return 0
+            try:
+                _, pages, _ = self._checkpointer.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)").one()
+            finally:
+                self._checkpointer.rollback()
+            return int(pages)
 
     def close(self) -> None:
         """Close the database."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, Final, ParamSpec, TypeVar
@@ -36,8 +36,6 @@ WAIT_S: Final = 5.0
 PROBE_S: Final = 10.0
 # Reading a large file to its end takes minutes.
 EXAMINE_S: Final = 86_400.0
-# Of 4 KiB: where SQLite's write-ahead log is begun again, long before SQLite does so by itself within a payment's commit.
-LONG_WAL_PAGES: Final = 4_000
 log = structlog.get_logger("gateway.ledger")
 
 
@@ -46,7 +44,7 @@ class Batches:
 
     Args:
         name: of the thread.
-        work: does a batch and returns the result or the exception of each call; it raises nothing.
+        work: does a batch and returns the result or the exception of each call.
         limit_s: a batch that takes longer fails for all who wait; until it ends every call fails at once.
         on_stall: called in the loop when that happens; it must not block.
     """
@@ -54,7 +52,7 @@ class Batches:
     def __init__(
         self,
         name: str,
-        work: Callable[[list[Callable[[], Any]]], list[Any]],
+        work: Callable[[Sequence[Callable[[], Any]]], list[Any]],
         limit_s: float,
         on_stall: Callable[[], None] = lambda: None,
     ) -> None:
@@ -116,7 +114,10 @@ class Batches:
 
     def _work(self) -> None:
         while (batch := self._queue.get()) is not None:
-            results = self._do([call for _, call in batch])
+            try:
+                results = self._do([call for _, call in batch])
+            except Exception as error:  # noqa: BLE001 - handed to whoever waits
+                results = [error] * len(batch)
             self._notify(self._finish, batch, results)
         self._notify(self._ended.set)
 
@@ -162,10 +163,10 @@ class LedgerThread:
         self.written = LastGood(self._clock)
         """The last probe that the database took. Other writes may fit where an intent does not: they prove nothing."""
         self._probe_at = self._clock.monotonic() + PROBE_S
-        self._reads = Batches("reads", partial(_do_all, ledger.read_all), WAIT_S, ledger.cut)
-        self._writes = Batches("writes", partial(_do_all, ledger.write_all), WAIT_S, ledger.cut)
-        self._tends = Batches("files", _call_each, WAIT_S)
-        self._examines = Batches("examination", _call_each, EXAMINE_S)
+        self._reads = Batches("reads", ledger.read_all, WAIT_S, ledger.cut)
+        self._writes = Batches("writes", ledger.write_all, WAIT_S, ledger.cut)
+        self._tends = Batches("files", ledger.read_all, WAIT_S)
+        self._examines = Batches("examination", ledger.read_all, EXAMINE_S)
         self._deliveries: dict[str, int] = {}
         self._wal_grown = False
         self._examines.wait(ledger.examine)
@@ -272,15 +273,14 @@ class LedgerThread:
         """Checkpoint SQLite's write-ahead log in a thread of its own, not within the commit of a payment.
 
         SQLite does it every 1,000 pages in whatever commit comes then, and all wait meanwhile: 13 to 57 ms on a disk
-        that syncs a commit in 0.3 ms. Here a thread copies while writes continue; only the rest that came meanwhile is
-        copied between two batches, so that the log can begin again.
+        that syncs a commit in 0.3 ms. Here a thread copies while writes continue; a log that was copied to its end
+        begins again with the next write.
         """
         if not self._wal_grown:
             return
         self._wal_grown = False
         try:
-            if await self._tends.wait(self.ledger.checkpoint_wal) >= LONG_WAL_PAGES:
-                await self._tends.wait(self.ledger.finish_checkpoint)
+            await self._tends.wait(self.ledger.checkpoint_wal)
         except SQLAlchemyError as error:
             # The log only grows: SQLite checkpoints by itself in the end.
             log.warning("the write-ahead log could not be checkpointed", reason=database_reason(error))
@@ -296,21 +296,3 @@ class LedgerThread:
                 await self._tends.wait(self.ledger.close)
         if not (await self._tends.close(limit_s) and all(ended)):
             log.error("the payments ledger does not answer; it is left as after a kill, which loses nothing")
-
-
-def _do_all(work: Callable[[list[Callable[[], Any]]], list[Any]], calls: list[Callable[[], Any]]) -> list[Any]:
-    try:
-        return work(calls)
-    except Exception as error:  # noqa: BLE001 - handed to whoever waits
-        return [error] * len(calls)
-
-
-def _call_each(calls: list[Callable[[], Any]]) -> list[Any]:
-    return [_call(call) for call in calls]
-
-
-def _call(call: Callable[[], Any]) -> Any:
-    try:
-        return call()
-    except Exception as error:  # noqa: BLE001 - handed to whoever waits
-        return error

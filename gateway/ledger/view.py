@@ -10,7 +10,7 @@ from urllib.parse import quote
 import sqlalchemy as sa
 
 from gateway.errors import LedgerUnreadable, database_reason
-from gateway.ledger.engine import CONNECT_OPTIONS, sqlite_path
+from gateway.ledger.engine import postgres_engine, sqlite_path
 from gateway.ledger.tables import REVISION, payments
 from gateway.settings import POSTGRES
 
@@ -86,12 +86,7 @@ class LedgerView:
 
 def _engine(where: Path | str) -> tuple[str, sa.Engine]:
     if isinstance(where, str) and where.startswith(POSTGRES):
-        shown = sa.make_url(where).render_as_string(hide_password=True)
-        try:
-            return shown, sa.create_engine(where, connect_args=CONNECT_OPTIONS)
-        except ImportError as error:
-            message = f"the payments ledger {shown} needs the extra `postgres` of this package"
-            raise LedgerUnreadable(message) from error
+        return postgres_engine(where)
     path = sqlite_path(where)
     if not path.is_file():
         message = f"there is no payments ledger at {path} yet"

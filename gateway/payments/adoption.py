@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -28,18 +27,9 @@ from gateway.vault.folder import Vault, VaultProduct
 TIMEOUT_S: Final = 10.0
 TXID: Final = re.compile(r"[A-Z2-7]{52}")
 OK: Final = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Transfer:
-    """A confirmed asset transfer as the chain shows it; amounts in atomic units."""
-
-    sender: str
-    receiver: str
-    asset_id: int
-    amount_atomic: int
-    last_valid: int
-    genesis_hash: str
+Transfer = Mapping[str, Any]
+"""A confirmed asset transfer as the chain shows it, by the names of `FIELDS`; the amount in atomic units."""
+FIELDS: Final = {"network": str, "sender": str, "receiver": str, "asset": int, "amount": int, "last_valid": int}
 
 
 async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: str, clock: Clock | None = None) -> str:
@@ -64,7 +54,7 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
         raise NotAdopted(message)
     clock = clock or SystemClock()
     product = await _product(settings, clock, product_id)
-    transfer = await find_transfer(Chain(settings, http, clock, Metrics()), txid)
+    transfer = await _find(Chain(settings, http, clock, Metrics()), txid)
     if transfer is None:
         message = f"the chain shows no confirmed asset transfer {txid}"
         if settings.indexer_url is None:
@@ -81,11 +71,11 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
         # Chosen when it is presented.
         snapshot_id="",
         sha256="",
-        price_atomic=transfer.amount_atomic,
-        payer=transfer.sender,
+        price_atomic=transfer["amount"],
+        payer=transfer["sender"],
         network=settings.chain_network.full,
         identifier=None,
-        last_valid=transfer.last_valid,
+        last_valid=transfer["last_valid"],
         intent_round=None,
         watched_round=None,
         owner=make_owner(),
@@ -93,7 +83,7 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
         evidence="adopted",
         created_at=at_s,
         closed_at=at_s,
-        keep_round=transfer.last_valid + KEEP_ROUNDS,
+        keep_round=transfer["last_valid"] + KEEP_ROUNDS,
     )
     ledger = Ledger(settings.ledger_where)
     try:
@@ -106,10 +96,10 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
         raise NotAdopted(message) from error
     finally:
         ledger.close()
-    return transfer.sender
+    return str(transfer["sender"])
 
 
-async def find_transfer(chain: Chain, txid: str) -> Transfer | None:
+async def _find(chain: Chain, txid: str) -> Transfer | None:
     """Return a confirmed asset transfer, from the indexer or, for about 1,000 rounds, from algod; None without one.
 
     Raises:
@@ -139,44 +129,36 @@ async def _product(settings: GatewaySettings, clock: Clock, product_id: str) -> 
 def _check(settings: GatewaySettings, product: VaultProduct, transfer: Transfer) -> None:
     network = settings.chain_network
     expected = {
-        "network": (transfer.genesis_hash, network.genesis_hash),
-        "asset": (transfer.asset_id, network.asset_id),
-        "receiver": (transfer.receiver, settings.payee),
-        "amount": (transfer.amount_atomic, product.price_atomic),
+        "network": network.genesis_hash,
+        "asset": network.asset_id,
+        "receiver": settings.payee,
+        "amount": product.price_atomic,
     }
-    for name, (found, wanted) in expected.items():
-        if found != wanted:
-            message = f"this does not pay for {product.id}: its {name} is {found}, not {wanted}"
+    for name, wanted in expected.items():
+        if transfer[name] != wanted:
+            message = f"this does not pay for {product.id}: its {name} is {transfer[name]}, not {wanted}"
             raise NotAdopted(message)
 
 
 def _read_indexed(content: Any) -> Transfer | None:
     row = _object(_object(content).get("transaction"))
     moved = _object(row.get("asset-transfer-transaction"))
-    texts = (row.get("sender"), moved.get("receiver"), row.get("genesis-hash"))
-    numbers = (moved.get("asset-id"), moved.get("amount"), row.get("last-valid"))
-    return _transfer(texts, numbers) if _confirmed(row) else None
+    values = (moved.get("receiver"), moved.get("asset-id"), moved.get("amount"))
+    return _transfer(row, row.get("genesis-hash"), row.get("sender"), *values, row.get("last-valid"))
 
 
 def _read_pending(content: Any) -> Transfer | None:
     row = _object(content)
     txn = _object(_object(row.get("txn")).get("txn"))
-    texts, numbers = (tuple(map(txn.get, names)) for names in (("snd", "arcv", "gh"), ("xaid", "aamt", "lv")))
-    return _transfer(texts, numbers) if _confirmed(row) else None
+    return _transfer(row, *map(txn.get, ("gh", "snd", "arcv", "xaid", "aamt", "lv")))
 
 
-def _transfer(texts: tuple[Any, ...], numbers: tuple[Any, ...]) -> Transfer | None:
-    """Put a transfer together if every field is of its type."""
-    if not all(type(text) is str for text in texts) or not all(type(number) is int for number in numbers):
-        return None
-    sender, receiver, genesis_hash = texts
-    asset_id, amount_atomic, last_valid = numbers
-    return Transfer(sender, receiver, asset_id, amount_atomic, last_valid, genesis_hash)
-
-
-def _confirmed(row: Mapping[str, Any]) -> bool:
+def _transfer(row: Mapping[str, Any], *values: Any) -> Transfer | None:
+    """Name a confirmed transfer's fields if every one is of its type."""
     reached = row.get("confirmed-round")
-    return type(reached) is int and reached > 0
+    if type(reached) is not int or reached <= 0 or tuple(map(type, values)) != tuple(FIELDS.values()):
+        return None
+    return dict(zip(FIELDS, values, strict=True))
 
 
 def _object(value: Any) -> Mapping[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,6 +21,13 @@ from gateway.wire.networks import USDC_DECIMALS
 PAYMENT_REQUIRED_TEXT: Final = "Payment required"
 MAX_TIMEOUT_S: Final = 60
 MAX_ERROR_CHARS: Final = 160
+# What an extension can do without, in the order in which it goes.
+CUTS: Final = (
+    ("payment-identifier", "schema"),
+    ("bazaar", "info", "output", "example"),
+    ("bazaar",),
+    ("payment-identifier",),
+)
 log = structlog.get_logger("gateway.challenge")
 
 
@@ -49,6 +56,14 @@ def requirement(
         extra={"decimals": USDC_DECIMALS, "name": "USDC", "feePayer": fee_payer, "snapshotId": snapshot_id},
     )
     return model.model_dump(by_alias=True)
+
+
+def encode_terms(settings: GatewaySettings, network: str, price_atomic: int, fee_payer: str, snapshot_id: str) -> bytes:
+    """Encode the same for the facilitator."""
+    terms = requirement(
+        settings, network=network, price_atomic=price_atomic, fee_payer=fee_payer, snapshot_id=snapshot_id
+    )
+    return json.dumps(terms, separators=(",", ":")).encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +138,11 @@ def _challenge(product: VaultProduct, vault: LoadedVault, fee_payer: str, settin
 def _encode(required: dict[str, Any], words: Mapping[str, Any], extra: list[tuple[bytes, bytes]]) -> Encoded:
     """Encode header and body; cut extensions, never terms, until all headers fit in 4,096 bytes."""
     answer = _plain(required, words, extra)
-    for cut in _CUTS:
+    for way in CUTS:
         if header_bytes(answer.headers) < MAX_HEADER_BYTES:
             return answer
         required = copy.deepcopy(required)
-        cut(required["extensions"])
+        _cut(required["extensions"], way)
         answer = _plain(required, words, extra)
     if header_bytes(answer.headers) >= MAX_HEADER_BYTES:
         log.error("a challenge is larger than 4,096 bytes even without extensions", url=required["resource"]["url"])
@@ -147,27 +162,8 @@ def _plain(required: dict[str, Any], words: Mapping[str, Any], extra: list[tuple
     return encoded(402, content, [(b"cache-control", b"no-store"), (b"payment-required", header), *extra])
 
 
-def _without_example(extensions: dict[str, Any]) -> None:
-    output = extensions.get("bazaar", {}).get("info", {}).get("output", {})
-    if isinstance(output, dict):
-        output.pop("example", None)
-
-
-def _without_identifier_schema(extensions: dict[str, Any]) -> None:
-    extensions["payment-identifier"].pop("schema", None)
-
-
-def _without_bazaar(extensions: dict[str, Any]) -> None:
-    extensions.pop("bazaar", None)
-
-
-def _without_all(extensions: dict[str, Any]) -> None:
-    extensions.clear()
-
-
-_CUTS: Final[tuple[Callable[[dict[str, Any]], None], ...]] = (
-    _without_identifier_schema,
-    _without_example,
-    _without_bazaar,
-    _without_all,
-)
+def _cut(value: Any, way: tuple[str, ...]) -> None:
+    for name in way[:-1]:
+        value = value.get(name) if isinstance(value, dict) else None
+    if isinstance(value, dict):
+        value.pop(way[-1], None)

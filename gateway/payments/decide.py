@@ -69,7 +69,8 @@ def decide(record: Record | None, finding: Finding | None, answer: Verdict | Set
                             otherwise        valid                  SETTLE                (the intent)
     intent (in flight)      not asked        anything               ASK_CHAIN             -
                             found            anything               DELIVER               settled, chain
-                            absent           anything               REFUSE expired        refused, absent
+                            absent           refusal                REFUSE its reason     refused, absent
+                            absent           anything else          REFUSE expired        refused, absent
                             pooled, unclear  success                DELIVER               settled, facilitator
                             not yet          success                PENDING               -
                             not yet          refusal                KEEP_ASKING           the refusal and its round
@@ -77,7 +78,8 @@ def decide(record: Record | None, finding: Finding | None, answer: Verdict | Set
                             not yet          in doubt               PENDING               -
                             not yet          nothing                SETTLE (again)        watch
                             unclear          in doubt, nothing      PENDING               -
-    intent, refusal noted   held             nothing                REFUSE its reason     refused, before_broadcast
+    intent, refusal noted   absent           nothing                REFUSE its reason     refused, absent
+                            held             nothing                REFUSE its reason     refused, before_broadcast
                             otherwise        nothing                PENDING               watch
     settled, facilitator    found            -                      DELIVER               settled, chain
      (confirmed, unseen)    absent           -                      DELIVER               settled, never_landed
@@ -149,7 +151,8 @@ def _decide_intent(record: Record, finding: Finding | None, answer: Verdict | Se
     if finding.presence is Presence.FOUND:
         return _deliver(record, Settle(CHAIN))
     if _proves_absence(record, finding):
-        return Decision(Action.REFUSE, Refuse(EXPIRED, ABSENT), EXPIRED)
+        reason = _refusal(record, answer) or EXPIRED
+        return Decision(Action.REFUSE, Refuse(reason, ABSENT), reason)
     if answer is not None:
         return _decide_answered(record, finding, answer)
     return _decide_unanswered(record, finding)
@@ -157,26 +160,32 @@ def _decide_intent(record: Record, finding: Finding | None, answer: Verdict | Se
 
 def _decide_answered(record: Record, finding: Finding, answer: Verdict | SettleAnswer) -> Decision:
     """Decide about an intent that the chain neither has nor can never have, after the facilitator's answer."""
-    if not isinstance(answer, SettleAnswer):
-        return Decision(Action.PENDING)
-    if answer.kind is SettleKind.SUCCESS and finding.presence in {Presence.POOLED, Presence.UNCLEAR}:
+    success = isinstance(answer, SettleAnswer) and answer.kind is SettleKind.SUCCESS
+    if success and finding.presence in {Presence.POOLED, Presence.UNCLEAR}:
         return _deliver(record, Settle(FACILITATOR))
-    refused = answer.before_broadcast and record.settles == 1
-    if refused and finding.presence is Presence.ABSENT and finding.round is not None:
-        return Decision(Action.KEEP_ASKING, NoteRefusal(answer.reason, finding.round))
+    refusal = _refusal(record, answer)
+    if refusal is not None and finding.presence is Presence.ABSENT and finding.round is not None:
+        return Decision(Action.KEEP_ASKING, NoteRefusal(refusal, finding.round))
     return Decision(Action.PENDING)
 
 
 def _decide_unanswered(record: Record, finding: Finding) -> Decision:
     """Decide about such an intent while there is no answer: settle again, unless the first answer was a refusal."""
-    if record.refused_since is not None:
-        # Not asked again: that would take from the first answer what it proves.
-        if finding.confirms_refusal(record.refused_since):
-            reason = record.reason or "refused"
-            return Decision(Action.REFUSE, Refuse(reason, BEFORE_BROADCAST), reason)
-        return Decision(Action.PENDING, _watch(record, finding))
-    not_yet = finding.presence is Presence.ABSENT
-    return Decision(Action.SETTLE if not_yet else Action.PENDING, _watch(record, finding))
+    if record.refused_since is None:
+        not_yet = finding.presence is Presence.ABSENT
+        return Decision(Action.SETTLE if not_yet else Action.PENDING, _watch(record, finding))
+    # Not asked again: that would take from the first answer what it proves.
+    if finding.confirms_refusal(record.refused_since):
+        reason = record.reason or "refused"
+        return Decision(Action.REFUSE, Refuse(reason, BEFORE_BROADCAST), reason)
+    return Decision(Action.PENDING, _watch(record, finding))
+
+
+def _refusal(record: Record, answer: Verdict | SettleAnswer | None) -> str | None:
+    """Return why the first settle, and no other was begun, was refused before any broadcast; None if it was not."""
+    if isinstance(answer, SettleAnswer):
+        return answer.reason if answer.before_broadcast and record.settles == 1 else None
+    return (record.reason or "refused") if record.refused_since is not None else None
 
 
 def _deliver(record: Record, change: Change | None = None) -> Decision:

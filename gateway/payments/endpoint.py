@@ -139,22 +139,12 @@ class PaidEndpoint:
                 "identifier to get its answer again."
             )
             return self._problem(scope, 409, detail, reason="payment_identifier_required")
-        name, value = receipt_header(
-            success=True, network=outcome.network, transaction=outcome.txid, payer=outcome.payer
-        )
         detail = "This payment was settled and its answer delivered; it is kept no longer. Do not pay again for it."
-        return self._problem(scope, 410, detail, {name.decode(): value.decode()}, reason="payment_consumed")
+        return self._problem(scope, 410, detail, _receipt(outcome), reason="payment_consumed")
 
     def _pending(self, scope: Scope, outcome: Pending) -> ASGIApp:
-        name, value = receipt_header(
-            success=False,
-            network=outcome.network,
-            transaction=outcome.txid,
-            payer=outcome.payer,
-            reason="settlement_pending",
-        )
         detail = "The outcome of this payment is not known yet. Send the same payment again; do not sign another."
-        headers = {"retry-after": str(RETRY_S), name.decode(): value.decode()}
+        headers = {"retry-after": str(RETRY_S), **_receipt(outcome, "settlement_pending")}
         return self._problem(scope, 503, detail, headers)
 
     def _unavailable(self, scope: Scope, reason: str, retry_s: int) -> ASGIApp:
@@ -165,6 +155,17 @@ class PaidEndpoint:
         self, scope: Scope, status: int, detail: str, headers: dict[str, str] | None = None, **members: Any
     ) -> ASGIApp:
         return self._state.problem(scope["path"], status, detail, {**VARY_HEADER, **(headers or {})}, **members)
+
+
+def _receipt(outcome: Gone | Pending, reason: str | None = None) -> dict[str, str]:
+    name, value = receipt_header(
+        success=reason is None,
+        network=outcome.network,
+        transaction=outcome.txid,
+        payer=outcome.payer,
+        reason=reason,
+    )
+    return {name.decode(): value.decode()}
 
 
 def receipt_header(

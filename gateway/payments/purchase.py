@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import json
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -29,7 +28,7 @@ from gateway.errors import FacilitatorUnavailable, IdentityTaken, database_reaso
 from gateway.ledger.owner import Leases, make_owner
 from gateway.ledger.record import KEEP_ROUNDS, NoteRefusal, Record, Refuse, Settle
 from gateway.ledger.thread import LedgerThread
-from gateway.payments.challenge import requirement
+from gateway.payments.challenge import encode_terms
 from gateway.payments.decide import Action, Decision, Delivered, Outcome, decide, other_product, outcome_of, repeat
 from gateway.payments.parse import Payment
 from gateway.settings import GatewaySettings
@@ -49,8 +48,7 @@ SUCCESS_WAIT_S: Final = 3.0
 REFUSAL_WAIT_S: Final = 4.0
 ASK_EVERY_S: Final = 0.25
 ASK_TIMEOUT_S: Final = 0.5
-MAX_REMEMBERED: Final = 8_192
-MAX_REMEMBERED_BYTES: Final = 16 * 1024 * 1024
+MAX_REMEMBERED_BYTES: Final = 32 * 1024 * 1024
 LEDGER_UNUSABLE: Final = "the payments ledger cannot be used right now; the same payment works later"
 NOTHING_TO_DELIVER: Final = "the payment is settled, and there is nothing to deliver yet; the same one works later"
 PENDING: Final = Decision(Action.PENDING)
@@ -154,7 +152,7 @@ class Purchases:
         self._slots = asyncio.Semaphore(MAX_AT_ONCE)
         self._waiting = 0
         # Few differ: a product, a snapshot and a fee payer at a time; and a handful of modes.
-        self._encode_terms = functools.lru_cache(maxsize=64)(self._encoded_terms)
+        self._encode_terms = functools.lru_cache(maxsize=64)(functools.partial(encode_terms, settings))
         self._quote_refusal = functools.cache(settings.quote_refusal)
 
     def in_flight(self, txid: str) -> bool:
@@ -408,17 +406,17 @@ class Purchases:
             return decision, record
         if isinstance(change, Settle):
             self._step("settled_written")
-        elif isinstance(change, NoteRefusal) and written:
-            return decision, replace(record, reason=change.reason, refusal_round=change.round)
-        elif isinstance(change, Refuse | NoteRefusal) and not written:
-            # Another process closed it, or asks the facilitator about it: theirs counts.
-            latest = await self._ledger.run(self._ledger.ledger.find, record.txid)
-            return (
-                (PENDING, record)
-                if latest is None or latest.state == "intent"
-                else (decide(latest, None, None), latest)
-            )
-        return decision, record
+        if not isinstance(change, Refuse | NoteRefusal):
+            return decision, record
+        if written:
+            if isinstance(change, NoteRefusal):
+                record = replace(record, reason=change.reason, refusal_round=change.round)
+            return decision, record
+        # Another process closed it, or asks the facilitator about it: theirs counts.
+        latest = await self._ledger.run(self._ledger.ledger.find, record.txid)
+        if latest is None or latest.state == "intent":
+            return PENDING, record
+        return decide(latest, None, None), latest
 
     async def _ask_chain(self, record: Record, answer: SettleAnswer | None) -> Finding:
         """Ask once; after a success as often as a buyer waits, since our node may be a second behind theirs."""
@@ -511,19 +509,9 @@ class Purchases:
         fee_payer = payment.envelope.fee_payer or offer.fee_payer
         return self._encode_terms(offer.network, price_atomic, fee_payer, snapshot_id)
 
-    def _encoded_terms(self, network: str, price_atomic: int, fee_payer: str, snapshot_id: str) -> bytes:
-        terms = requirement(
-            self._settings,
-            network=network,
-            price_atomic=price_atomic,
-            fee_payer=fee_payer,
-            snapshot_id=snapshot_id,
-        )
-        return json.dumps(terms, separators=(",", ":")).encode()
-
 
 class DeliveredCache:
-    """The newest deliveries, at most 8,192 and 16 MiB of different bodies: a repeat needs no disk and no facilitator.
+    """The newest deliveries, at most 32 MiB of bodies: a repeat needs no disk and no facilitator.
 
     Only what is settled is kept, and settled is final: nothing here can become untrue. Whatever is missing here is
     read in the payments ledger.
@@ -531,7 +519,6 @@ class DeliveredCache:
 
     def __init__(self) -> None:
         self._payments: OrderedDict[str, Delivered] = OrderedDict()
-        self._bodies: dict[str, tuple[bytes, int]] = {}
         self._size = 0
 
     def get(self, txid: str) -> Delivered | None:
@@ -543,24 +530,12 @@ class DeliveredCache:
 
     def put(self, delivered: Delivered) -> None:
         """Remember a payment that is settled."""
-        if delivered.txid in self._payments:
-            return
-        content, holders = self._bodies.get(delivered.sha256, (delivered.content, 0))
-        if not holders:
-            self._size += len(content)
-        self._bodies[delivered.sha256] = (content, holders + 1)
-        # One copy of the bytes serves all that bought them.
-        self._payments[delivered.txid] = replace(delivered, content=content)
-        while len(self._payments) > MAX_REMEMBERED or self._size > MAX_REMEMBERED_BYTES:
-            self._drop_oldest()
-
-    def _drop_oldest(self) -> None:
-        _, oldest = self._payments.popitem(last=False)
-        content, holders = self._bodies.pop(oldest.sha256)
-        if holders > 1:
-            self._bodies[oldest.sha256] = (content, holders - 1)
-        else:
-            self._size -= len(content)
+        if delivered.txid not in self._payments:
+            self._payments[delivered.txid] = delivered
+            self._size += len(delivered.content)
+        while self._size > MAX_REMEMBERED_BYTES:
+            _, oldest = self._payments.popitem(last=False)
+            self._size -= len(oldest.content)
 
 
 def _fee_payer_known(payment: Payment, offer: FacilitatorOffer) -> bool:

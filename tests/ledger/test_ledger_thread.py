@@ -12,9 +12,11 @@ import sqlalchemy as sa
 from gateway.errors import IdentityTaken
 from gateway.ledger.record import Record
 from gateway.ledger.store import Ledger
-from gateway.ledger.thread import LONG_WAL_PAGES, LedgerThread
+from gateway.ledger.thread import LedgerThread
 from tests.ledger.test_ledger import INTENT
 from tests.support.gateway_app import in_loop
+
+LONG_PAGES = 1_500  # past where SQLite by itself would checkpoint within a commit
 
 
 def intents(count: int) -> list[str]:
@@ -154,12 +156,12 @@ async def test_no_commit_of_a_payment_copies_the_databases_log(tmp_path: Path) -
     await thread.checkpoint_wal()
     before = path.stat().st_size
 
-    await thread.write(ledger.write_intent, large("A" * 52, 3_000))
+    await thread.write(ledger.write_intent, large("A" * 52, LONG_PAGES))
     written = path.stat().st_size
     await thread.checkpoint_wal()
 
     assert written == before
-    assert path.stat().st_size > 3_000 * 4096
+    assert path.stat().st_size > LONG_PAGES * 4096
     await thread.close()
 
 
@@ -167,7 +169,7 @@ async def test_no_commit_of_a_payment_copies_the_databases_log(tmp_path: Path) -
 async def test_a_long_log_begins_again(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "payments.sqlite3")
     thread = LedgerThread(ledger)
-    await thread.write(ledger.write_intent, large("A" * 52, LONG_WAL_PAGES))
+    await thread.write(ledger.write_intent, large("A" * 52, LONG_PAGES))
     await thread.checkpoint_wal()
 
     await thread.write(ledger.write_intent, replace(INTENT, txid="B" * 52))
@@ -183,7 +185,7 @@ async def test_the_log_is_copied_while_another_process_reads_and_writes(tmp_path
     thread = LedgerThread(ledger)
     reader = sqlite3.connect(tmp_path / "payments.sqlite3")
     reader.execute("begin").execute("select count(*) from payments").fetchall()
-    await thread.write(ledger.write_intent, large("A" * 52, LONG_WAL_PAGES))
+    await thread.write(ledger.write_intent, large("A" * 52, LONG_PAGES))
 
     tidying = asyncio.create_task(thread.checkpoint_wal())
     await asyncio.to_thread(other.write_intent, replace(INTENT, txid="B" * 52))
@@ -200,7 +202,7 @@ async def test_the_log_is_copied_while_another_process_reads_and_writes(tmp_path
 async def test_the_database_is_closed_only_when_no_checkpoint_runs(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "payments.sqlite3")
     thread = LedgerThread(ledger)
-    await thread.write(ledger.write_intent, large("A" * 52, LONG_WAL_PAGES))
+    await thread.write(ledger.write_intent, large("A" * 52, LONG_PAGES))
     tidying = asyncio.create_task(thread.checkpoint_wal())
     await asyncio.sleep(0)
     tidying.cancel()

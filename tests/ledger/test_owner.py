@@ -59,7 +59,7 @@ def test_two_gateways_in_two_namespaces_of_one_host_have_names_that_do_not_meet(
     unshare = shutil.which("unshare")
     if unshare is None or os.geteuid() != 0:
         pytest.skip("needs root and unshare: a second namespace of process ids")
-    code = "from gateway.owner import make_owner; print(make_owner())"
+    code = "from gateway.ledger.owner import make_owner; print(make_owner())"
 
     made = subprocess.run(
         [unshare, "-pf", "--mount-proc", sys.executable, "-c", code], capture_output=True, text=True, check=False

@@ -20,7 +20,7 @@ from tests.ledger.test_ledger import INTENT
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import BRAIN, REGIME, GatewayHarness, gateway_app, in_loop
 from tests.support.gateway_wallet import Signed
-from tests.support.vaults import GENERATION, START, body_of, write_vault
+from tests.support.vaults import GENERATION, PRICES, START, body_of, write_vault
 
 PRODUCT = "x402-market-regime"
 TXID = "T" * 52
@@ -244,3 +244,21 @@ def test_of_two_gateways_that_choose_a_body_the_first_counts(tmp_path: Path) -> 
     assert record is not None
     assert record.content == b"1"
     assert replace(record, sha256="").awaits_body
+
+
+@pytest.mark.parametrize(("path", "status"), [(REGIME, 200), (BRAIN, 402)])
+@in_loop
+async def test_a_payment_adopted_in_flight_is_delivered_for_its_product_alone(
+    path: str, status: int, tmp_path: Path
+) -> None:
+    def step(name: str) -> None:
+        if name == "verified":
+            adopted(home, payment)
+
+    async with gateway_app(tmp_path, step=step) as home:
+        payment = home.buyer.pay(PRICES["x402-market-regime" if path == REGIME else "x402-main-brain"])
+
+        answer = await home.send(payment, path)
+
+    assert (answer.status_code, home.upstream.asked("/settle")) == (status, [])
+    assert answer.content == body_of(PRODUCT, GENERATION) or status == 402

@@ -23,27 +23,17 @@ async def test_a_success_that_the_chain_never_shows_is_never_delivered(
 ) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle = "lie"
-        payment = home.buyer.pay()
+        payment, before = home.buyer.pay(), home.clock.monotonic()
 
         answers = [await home.send(payment) for _ in range(2)]
 
+        assert home.clock.monotonic() - before <= 2 * 3.5  # no longer than clients wait
         assert closed(home, payment)[0] == "intent"
         assert home.state.metrics.registry.get_sample_value("emi_settles_unconfirmed_total") == 2
     receipt = decode_header(answers[0].headers["PAYMENT-RESPONSE"])
     assert [answer.status_code for answer in answers] == [503, 503]
     assert (receipt["errorReason"], receipt["transaction"]) == ("settlement_pending", payment.txid)
     assert "PAYMENT-REQUIRED" not in answers[0].headers
-
-
-@in_loop
-async def test_a_buyer_waits_no_longer_for_a_success_to_show_than_clients_do(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        home.upstream.settle = "lie"
-        before = home.clock.monotonic()
-
-        await home.send(home.buyer.pay())
-
-        assert home.clock.monotonic() - before <= 3.5
 
 
 @pytest.mark.parametrize("looks", [1, 8])
@@ -124,19 +114,6 @@ async def test_a_refusal_that_the_chain_agrees_with_for_as_long_as_a_client_wait
         assert closed(home, payment) == ("refused", "before_broadcast", "insufficient_funds")
     assert [answer.status_code for answer in answers] == [402, 402]
     assert decode_header(answers[0].headers["PAYMENT-RESPONSE"])["errorReason"] == "insufficient_funds"
-    assert len(home.upstream.asked("/settle")) == 1
-
-
-@in_loop
-async def test_a_node_that_cannot_tell_gives_503_until_it_can(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        home.upstream.settle, home.upstream.status = "insufficient", {"catchup-time": 10**9}
-        payment = home.buyer.pay()
-        answers = [await home.send(payment) for _ in range(2)]
-        home.upstream.status, home.upstream.round = {}, 5_002
-        answers.append(await home.send(payment))
-
-    assert [answer.status_code for answer in answers] == [503, 503, 402]
     assert len(home.upstream.asked("/settle")) == 1
 
 

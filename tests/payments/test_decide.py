@@ -65,6 +65,7 @@ ANSWERS: dict[str, Verdict | SettleAnswer | None] = {
 }
 DELIVER, PENDING = Action.DELIVER, Decision(Action.PENDING)
 REFUSE_ABSENT = Decision(Action.REFUSE, Refuse("payment_expired", "absent"), "payment_expired")
+REFUSE_KNOWN = Decision(Action.REFUSE, Refuse("insufficient_funds", "absent"), "insufficient_funds")
 REFUSE_BEFORE = Decision(Action.REFUSE, Refuse("insufficient_funds", "before_broadcast"), "insufficient_funds")
 REPEAT_REFUSAL = Decision(Action.REFUSE, None, "insufficient_funds")
 NOTED = Decision(Action.KEEP_ASKING, NoteRefusal("insufficient_funds", 1_002))
@@ -77,6 +78,9 @@ TABLE = [
     ("in flight", "found", "unreadable", Decision(DELIVER, Settle("chain"))),
     ("in flight", "absent", "none", REFUSE_ABSENT),
     ("in flight", "absent, watched", "unreadable", REFUSE_ABSENT),
+    ("in flight", "absent", "refusal", REFUSE_KNOWN),
+    ("in flight", "absent", "late failure", REFUSE_ABSENT),
+    ("settled again", "absent", "refusal", REFUSE_ABSENT),
     ("in flight", "pooled", "success", Decision(DELIVER, Settle("facilitator"))),
     ("in flight", "unclear", "success", Decision(DELIVER, Settle("facilitator"))),
     ("in flight", "not yet", "success", PENDING),
@@ -93,6 +97,8 @@ TABLE = [
     ("settled again", "not yet", "none", Decision(Action.SETTLE, Watch(1_002))),
     ("refusal noted", "not asked", "none", Decision(Action.ASK_CHAIN)),
     ("refusal noted", "found", "none", Decision(DELIVER, Settle("chain"))),
+    ("refusal noted", "absent", "none", REFUSE_KNOWN),
+    ("refusal noted, settled again", "absent", "none", REFUSE_ABSENT),
     ("refusal noted", "not yet", "none", Decision(Action.PENDING, Watch(1_002))),
     ("refusal noted", "not yet, two rounds later", "none", REFUSE_BEFORE),
     ("refusal noted", "not yet, by a node behind", "none", Decision(Action.PENDING, Watch(1_003))),

@@ -9,16 +9,22 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from typer.testing import CliRunner, Result
 
 from gateway.errors import LedgerUnreadable
 from gateway.ledger.record import Refuse, Settle
 from gateway.ledger.store import Ledger
 from gateway.ledger.view import LedgerView
+from generator.cli.payments import payments_app
 from tests.ledger.test_ledger import INTENT
 from tests.support.processes import emi
 from tests.support.vaults import START
 
 UNKNOWN, SETTLED, REFUSED = (letter * 52 for letter in "USR")
+
+
+def payments(*args: str, folder: Path) -> Result:
+    return CliRunner().invoke(payments_app, args, env={"EMI_STATE_DIR": str(folder)})
 
 
 def three_payments(folder: Path) -> Ledger:
@@ -33,10 +39,10 @@ def three_payments(folder: Path) -> Ledger:
 def test_list_shows_what_is_unknown_while_a_gateway_holds_the_ledger(tmp_path: Path) -> None:
     three_payments(tmp_path)
 
-    done = emi("payments", "list", "--state", "unknown", "--json", cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
+    done = payments("list", "--state", "unknown", "--json", folder=tmp_path)
 
     rows = [json.loads(line) for line in done.stdout.splitlines()]
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     assert [(row["txid"], row["state"], row["created_at"]) for row in rows] == [
         (UNKNOWN, "unknown", "2026-11-20T12:00:00Z")
     ]
@@ -47,7 +53,7 @@ def test_list_shows_a_refused_payment_that_landed(tmp_path: Path) -> None:
     ledger.apply(REFUSED, Settle("chain"), START)
     ledger.close()
 
-    done = emi("payments", "list", "--state", "settled", cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
+    done = payments("list", "--state", "settled", folder=tmp_path)
 
     assert [line.split()[-1] for line in done.stdout.splitlines()] == ["landed_after_refusal", "-"]
 
@@ -55,8 +61,8 @@ def test_list_shows_a_refused_payment_that_landed(tmp_path: Path) -> None:
 def test_show_and_export_after_the_gateway_ended(tmp_path: Path) -> None:
     three_payments(tmp_path).close()
 
-    shown = emi("payments", "show", REFUSED, cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
-    exported = emi("payments", "export", "--csv", cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
+    shown = payments("show", REFUSED, folder=tmp_path)
+    exported = payments("export", "--csv", folder=tmp_path)
     missing = emi("payments", "show", "X" * 52, cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
 
     rows = list(csv.DictReader(io.StringIO(exported.stdout)))
@@ -88,7 +94,7 @@ def test_a_cell_that_a_spreadsheet_would_run_is_made_text(tmp_path: Path) -> Non
     ledger.apply(INTENT.txid, Refuse("=1+cmd", "absent"), START)
     ledger.close()
 
-    done = emi("payments", "export", cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
+    done = payments("export", folder=tmp_path)
 
     assert "'=1+cmd" in done.stdout
 
@@ -99,7 +105,7 @@ def test_a_payment_identifier_is_never_shown(command: tuple[str, ...], tmp_path:
     ledger.write_intent(replace(INTENT, identifier="secret0123456789"))
     ledger.close()
 
-    done = emi("payments", *command, cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
+    done = payments(*command, folder=tmp_path)
 
-    assert done.returncode == 0
+    assert done.exit_code == 0
     assert "secret" not in done.stdout
