@@ -1,17 +1,13 @@
 """Hand the Arena page's signed ballots to the network: the page may speak to its own origin only.
 
 A ballot is judged by the generator, which reads it from the chain; nothing is kept or counted here. Here it is only made
-sure that nothing else is handed on: no money, no other receiver, no other network, no round that is locked. What passes
-here passes there; a test holds both together. A page without this path still gives its reader the ballot as a file.
+sure that nothing else is handed on: no money, no other receiver, no other network, no round that is locked.
+Both read a ballot by `gateway.wire.ballots`. A page without this path still gives its reader the ballot as a file.
 """
 
 from __future__ import annotations
 
-import binascii
-import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, NoReturn
 
@@ -26,18 +22,8 @@ from gateway.buyer.account import NodeUnusable, look_up_fee
 from gateway.errors import GatewayError
 from gateway.upstream.chain import Presence
 from gateway.upstream.http_client import Answer
-from gateway.wire.algorand import (
-    DECODE_ERRORS,
-    MAX_LIFE_ROUNDS,
-    SIGNATURE_BYTES,
-    TRANSACTION_PREFIX,
-    address_of,
-    key_of,
-    pack,
-    signature_holds,
-    txid_of,
-    unpack,
-)
+from gateway.wire.algorand import MAX_LIFE_ROUNDS, key_of
+from gateway.wire.ballots import RefusedError, SignedBallot, read_ballot
 from gateway.wire.networks import Network
 
 BALLOT_PATH: Final = "/x402-buyer/ballot"
@@ -55,16 +41,10 @@ REFUSALS: Final[tuple[tuple[str, str, str], ...]] = (
     ("txn dead", "expired", "The ballot is not valid any more; sign again."),
     ("should have been authorized", "rekeyed", "The account was rekeyed; its ballots are not counted."),
 )
-MAX_BYTES: Final = 1_024
 MIN_FEE: Final = 1_000
 MAX_FEE: Final = 10_000
 """Micro-ALGO; a ballot that pays more than ten times the least fee is a mistake of whoever signed it."""
-NOTE_PREFIX: Final = b"emi-arena/v1:j"
-MAX_NOTE_BYTES: Final = 256
-CHOICES: Final = frozenset({"BULLISH", "BEARISH", "NEUTRAL"})
 ROUND_ID: Final = re.compile(r"[A-Z0-9]{2,10}-([0-9]{8}-[0-9]{6})")
-KEYS: Final = frozenset({"fee", "fv", "gen", "gh", "lv", "lx", "note", "rcv", "snd", "type"})
-NEEDED: Final = frozenset({"fee", "fv", "gh", "lv", "note", "rcv", "snd", "type"})
 
 
 class BallotRefused(GatewayError):
@@ -75,26 +55,7 @@ class BallotRefused(GatewayError):
         self.locked = locked
 
 
-@dataclass(frozen=True, slots=True)
-class SignedBallot:
-    """A ballot that may be handed on.
-
-    Args:
-        txid: its transaction id.
-        voter: the sender's address.
-        round_id: the round that it votes in.
-        choice: the vote.
-        raw: the signed transaction as a node takes it.
-    """
-
-    txid: str
-    voter: str
-    round_id: str
-    choice: str
-    raw: bytes
-
-
-def read_ballot(text: str, network: Network, arena: str, now: datetime) -> SignedBallot:
+def checked_ballot(text: str, network: Network, arena: str, now: datetime) -> SignedBallot:
     """Read a signed ballot that is meant for the chain.
 
     Args:
@@ -106,78 +67,25 @@ def read_ballot(text: str, network: Network, arena: str, now: datetime) -> Signe
     Raises:
         BallotRefused: anything else than a ballot for a round that takes votes; the text is fit to be shown.
     """
-    raw, envelope = _decoded(text)
-    transaction: dict[str, Any] = envelope["txn"]
-    _check_payment(transaction, network, arena)
-    round_id, choice = _note(transaction["note"])
-    message = TRANSACTION_PREFIX + pack(transaction)
-    if not signature_holds(transaction["snd"], message, envelope["sig"]):
+    try:
+        ballot = read_ballot(text.encode(), key_of(arena), network.genesis_hash_bytes)
+    except RefusedError as error:
+        raise BallotRefused(f"This ballot cannot count: {error.refusal}.") from None
+    transaction = ballot.transaction
+    if "grp" in transaction:
+        _refuse("A ballot is in no group.")
+    if not MIN_FEE <= transaction.get("fee", 0) <= MAX_FEE:
+        _refuse(f"A ballot on chain pays a fee of {MIN_FEE} to {MAX_FEE} micro-ALGO.")
+    if not 0 <= transaction.get("lv", 0) - transaction.get("fv", 0) <= MAX_LIFE_ROUNDS:
+        _refuse("The ballot's rounds of validity make no sense.")
+    if not ballot.is_signed():
         _refuse("The signature is not the sender's; ballots of rekeyed and shared accounts are not counted.")
-    _check_open(round_id, now)
-    return SignedBallot(txid_of(message), address_of(transaction["snd"]), round_id, choice, raw)
+    _check_open(ballot.round_id, now)
+    return ballot
 
 
 def _refuse(text: str) -> NoReturn:
     raise BallotRefused(text)
-
-
-def _decoded(text: str) -> tuple[bytes, dict[str, Any]]:
-    try:
-        raw = binascii.a2b_base64(text.encode("ascii"), strict_mode=True)
-    except ValueError:
-        _refuse("X-Ballot: standard base64 of one signed transaction.")
-    if len(raw) > MAX_BYTES:
-        _refuse(f"X-Ballot: a ballot has less than {MAX_BYTES} bytes.")
-    try:
-        envelope = unpack(raw)
-        canonical = isinstance(envelope, dict) and pack(envelope) == raw
-    except DECODE_ERRORS:
-        canonical = False
-    if not canonical or not _is_signed(envelope):
-        _refuse("The ballot is not one plainly signed transaction.")
-    return raw, envelope
-
-
-def _is_signed(envelope: Mapping[Any, Any]) -> bool:
-    signature, transaction = envelope.get("sig"), envelope.get("txn")
-    signed = set(envelope) == {"sig", "txn"} and isinstance(signature, bytes) and len(signature) == SIGNATURE_BYTES
-    return signed and isinstance(transaction, dict)
-
-
-def _check_payment(transaction: Mapping[str, Any], network: Network, arena: str) -> None:
-    if not transaction.keys() <= KEYS:
-        _refuse("A ballot moves nothing, closes nothing and is in no group; this transaction does more.")
-    if not transaction.keys() >= NEEDED or transaction["type"] != "pay" or not _well_typed(transaction):
-        _refuse("The ballot is not one plainly signed transaction.")
-    if transaction["gh"] != network.genesis_hash_bytes:
-        _refuse("The ballot is for another network.")
-    if transaction["rcv"] != key_of(arena):
-        _refuse("The ballot is not addressed to this Arena.")
-    if not MIN_FEE <= transaction["fee"] <= MAX_FEE:
-        _refuse(f"A ballot on chain pays a fee of {MIN_FEE} to {MAX_FEE} micro-ALGO.")
-    if not 0 <= transaction["lv"] - transaction["fv"] <= MAX_LIFE_ROUNDS:
-        _refuse("The ballot's rounds of validity make no sense.")
-
-
-def _well_typed(transaction: Mapping[str, Any]) -> bool:
-    numbers = all(type(transaction[name]) is int for name in ("fee", "fv", "lv"))
-    hashes = [transaction[name] for name in ("gh", "lx", "rcv", "snd") if name in transaction]
-    texts = isinstance(transaction["note"], bytes) and isinstance(transaction.get("gen", ""), str)
-    return numbers and texts and all(isinstance(value, bytes) and len(value) == 32 for value in hashes)
-
-
-def _note(note: bytes) -> tuple[str, str]:
-    if len(note) > MAX_NOTE_BYTES or not note.startswith(NOTE_PREFIX):
-        _refuse("The note is not a ballot's.")
-    try:
-        pairs = json.loads(note[len(NOTE_PREFIX) :], object_pairs_hook=list)
-        fields = dict(pairs)
-    except (ValueError, TypeError, RecursionError):
-        _refuse("The note is not a ballot's.")
-    round_id, choice = fields.get("r"), fields.get("p")
-    if len(pairs) != 2 or not isinstance(round_id, str) or not isinstance(choice, str) or choice not in CHOICES:
-        _refuse("The note is not a ballot's.")
-    return round_id, choice
 
 
 def _check_open(round_id: str, now: datetime) -> None:
@@ -259,7 +167,7 @@ class BallotRelay:
     async def _hand_on(self, signed: str) -> dict[str, Any]:
         settings = self._state.settings
         try:
-            ballot = read_ballot(signed, settings.chain_network, settings.arena_address, self._state.clock.now())
+            ballot = checked_ballot(signed, settings.chain_network, settings.arena_address, self._state.clock.now())
         except BallotRefused as refusal:
             raise _Refusal(400, "locked" if refusal.locked else "no_ballot", str(refusal)) from None
         answer = await self._state.chain.send(ballot.raw, TIMEOUT_S)

@@ -40,6 +40,7 @@ CORRUPT: Final = "the payments ledger file is damaged: quoting has stopped; rest
 Identity = tuple[tuple[int, int], ...]
 log = structlog.get_logger("gateway.ledger")
 _IS_INTENT: Final = payments.c.state == sa.literal_column("'intent'")
+_COUNT_ROWS: Final = {"preserve_rowcount": True}
 _ONE_PAGE: Final[sa.ColumnElement[int]] = sa.literal_column(str(PAGE))
 # Built once: a purchase executes these.
 _FIND: Final = (
@@ -372,7 +373,8 @@ class Ledger:
         """Execute a write in a transaction and return how many rows it touched."""
         with self._transaction():
             try:
-                result: Any = self._writer.execute(statement, values)
+                # Without the option an INSERT has no rowcount on PostgreSQL.
+                result: Any = self._writer.execute(statement, values, execution_options=_COUNT_ROWS)
             except OverflowError as error:
                 # SQLite's driver says so of a number that no column holds; it must not sink the batch of others.
                 raise sa.exc.DataError(str(statement), None, error) from error

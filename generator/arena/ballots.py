@@ -1,6 +1,6 @@
-"""Ballots: signed zero-amount Algorand payments to the arena address, with an ARC-2 note.
+"""Judge ballots, whose form `gateway.wire.ballots` reads.
 
-Note: `emi-arena/v1:j{"r":"<round_id>","p":"BULLISH|BEARISH|NEUTRAL"}`. A ballot of the inbox was never submitted to a
+A ballot of the inbox was never submitted to a
 chain, so its fee and validity rounds do not matter; one on chain arrived with its block. It counts when it arrived
 before its round's start and was read by the tick that takes the round live or an earlier one; a reader can copy the
 brain's revealed forecast only after that tick.
@@ -10,50 +10,17 @@ Of one voter's ballots the latest arrival counts; two at the same millisecond ar
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
-from typing import Any, Final
 
-from gateway.wire.algorand import TRANSACTION_PREFIX, address_of, key_of, pack, signature_holds, txid_of, unpack
+from gateway.wire.algorand import key_of
+from gateway.wire.ballots import MAX_FILE_BYTES, NOTE_PREFIX, Refusal, RefusedError, SignedBallot, read_ballot
 from generator.arena.values import BallotVerdict, Round
 from generator.catalog.words import Prediction, RoundPhase
 
-NOTE_PREFIX: Final = b"emi-arena/v1:j"
-MAX_FILE_BYTES: Final = 4_096
-MAX_NOTE_BYTES: Final = 256
-_KEYS: Final = frozenset({"fee", "fv", "gen", "gh", "grp", "lv", "lx", "note", "rcv", "snd", "type"})
-
-
-class Refusal(StrEnum):
-    """Why a ballot does not count."""
-
-    TOO_LARGE = "larger than 4096 bytes"
-    UNREADABLE = "file cannot be read"
-    NOT_BASE64 = "not base64"
-    NOT_A_TRANSACTION = "not one canonical signed transaction"
-    MULTISIG = "multisig ballots are not counted"
-    LOGICSIG = "logic signature ballots are not counted"
-    REKEYED = "signed by another key than the sender's"
-    NOT_A_PAYMENT = "not a payment"
-    REKEYS = "would rekey the account"
-    CLOSES = "would close the account"
-    NOT_ZERO = "amount is not zero"
-    OTHER_NETWORK = "signed for another network"
-    OTHER_RECEIVER = "not addressed to the arena"
-    UNKNOWN_FIELD = "carries a field that a ballot must not have"
-    NOTE_FORM = "note is not a ballot's"
-    CHOICE = "choice is not BULLISH, BEARISH or NEUTRAL"
-    NO_SUCH_ROUND = "no such round takes votes"
-    OTHER_ASSET = "round id and asset do not agree"
-    CLOSED = "round is closed"
-    SEEN_LATE = "confirmed in time, seen after the lock"
-    READ_LATE = "arrived in time, read after the lock"
-    REPEATED = "already counted"
-    BAD_SIGNATURE = "signature is wrong"
+__all__ = ["MAX_FILE_BYTES", "NOTE_PREFIX", "Ballot", "BallotFile", "Poll", "Refusal", "judge", "note_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +67,8 @@ class Poll:
 @dataclass(frozen=True, slots=True)
 class _Signed:
     ballot: Ballot
-    key: bytes
-    message: bytes
-    signature: bytes
+    signed: SignedBallot
     refusal: Refusal | None  # of its round, unless it was counted before
-
-
-class _RefusedError(Exception):
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal)
-        self.refusal = refusal
 
 
 def judge(
@@ -145,100 +104,30 @@ def _last_checks(item: _Signed, seen: set[str]) -> Refusal | None:
         return Refusal.REPEATED
     if item.refusal is not None:
         return item.refusal
-    return None if signature_holds(item.key, item.message, item.signature) else Refusal.BAD_SIGNATURE
+    return None if item.signed.is_signed() else Refusal.BAD_SIGNATURE
 
 
 def _read(file: BallotFile, poll: Poll) -> _Signed | Refusal:
     try:
         return _checked(file, poll)
-    except _RefusedError as refused:
+    except RefusedError as refused:
         return refused.refusal
 
 
 def _checked(file: BallotFile, poll: Poll) -> _Signed:
     if file.refusal is not None:
-        raise _RefusedError(file.refusal)
-    raw, envelope = _decode(file.data)
-    transaction: dict[str, Any] = envelope["txn"]
-    _check_payment(transaction, poll)
-    round_id, choice = _read_note(transaction.get("note"))
+        raise RefusedError(file.refusal)
+    signed = read_ballot(file.data, *_expected(poll.address, poll.genesis_hash))
     arrived_ms = min(file.arrived_ms, poll.now_ms)
-    late = _round_refusal(round_id, arrived_ms, poll, confirmed=file.confirmed)
-    message, txid, voter = _identity(transaction)
-    ballot = Ballot(txid, voter, round_id, choice, arrived_ms, raw)
-    return _Signed(ballot, transaction["snd"], message, envelope["sig"], late)
-
-
-def _decode(data: bytes) -> tuple[bytes, dict[str, Any]]:
-    """Unpack a file; whatever does not pack to the same bytes again is refused."""
-    if len(data) > MAX_FILE_BYTES:
-        raise _RefusedError(Refusal.TOO_LARGE)
-    try:
-        raw = base64.b64decode(data.strip(), validate=True)
-    except (binascii.Error, ValueError):
-        raise _RefusedError(Refusal.NOT_BASE64) from None
-    try:
-        envelope = unpack(raw)
-    except ValueError:
-        raise _RefusedError(Refusal.NOT_A_TRANSACTION) from None
-    if not isinstance(envelope, dict) or not isinstance(envelope.get("txn"), dict):
-        raise _RefusedError(Refusal.NOT_A_TRANSACTION)
-    _check_envelope(envelope)
-    if pack(envelope) != raw:
-        raise _RefusedError(Refusal.NOT_A_TRANSACTION)
-    return raw, envelope
-
-
-def _check_envelope(envelope: dict[Any, Any]) -> None:
-    for key, refusal in (("msig", Refusal.MULTISIG), ("lsig", Refusal.LOGICSIG), ("sgnr", Refusal.REKEYED)):
-        if key in envelope:
-            raise _RefusedError(refusal)
-    signature = envelope.get("sig")
-    if set(envelope) != {"sig", "txn"} or not isinstance(signature, bytes) or len(signature) != 64:
-        raise _RefusedError(Refusal.NOT_A_TRANSACTION)
-    if any(not isinstance(value, bytes | str | int) for value in envelope["txn"].values()):
-        raise _RefusedError(Refusal.NOT_A_TRANSACTION)
-
-
-def _check_payment(transaction: dict[str, Any], poll: Poll) -> None:
-    receiver, genesis = _expected(poll.address, poll.genesis_hash)
-    refusals = (
-        (transaction.get("type") != "pay", Refusal.NOT_A_PAYMENT),
-        ("rekey" in transaction, Refusal.REKEYS),
-        ("close" in transaction, Refusal.CLOSES),
-        ("amt" in transaction, Refusal.NOT_ZERO),
-        (transaction.get("gh") != genesis, Refusal.OTHER_NETWORK),
-        (transaction.get("rcv") != receiver, Refusal.OTHER_RECEIVER),
-        (not _KEYS.issuperset(transaction), Refusal.UNKNOWN_FIELD),
-    )
-    for wrong, refusal in refusals:
-        if wrong:
-            raise _RefusedError(refusal)
-    sender = transaction.get("snd")
-    numbers = [transaction.get(name, 0) for name in ("fee", "fv", "lv")]
-    if not isinstance(sender, bytes) or len(sender) != 32 or any(type(value) is not int for value in numbers):
-        raise _RefusedError(Refusal.NOT_A_TRANSACTION)
+    late = _round_refusal(signed.round_id, arrived_ms, poll, confirmed=file.confirmed)
+    ballot = Ballot(signed.txid, signed.voter, signed.round_id, Prediction(signed.choice), arrived_ms, signed.raw)
+    return _Signed(ballot, signed, late)
 
 
 @lru_cache(maxsize=8)
 def _expected(address: str, genesis_hash: str) -> tuple[bytes, bytes]:
     """Return receiver and genesis hash as a transaction has them; the same for every ballot of a poll."""
     return key_of(address), base64.b64decode(genesis_hash)
-
-
-def _read_note(note: object) -> tuple[str, Prediction]:
-    if not isinstance(note, bytes) or len(note) > MAX_NOTE_BYTES or not note.startswith(NOTE_PREFIX):
-        raise _RefusedError(Refusal.NOTE_FORM)
-    try:
-        pairs = json.loads(note[len(NOTE_PREFIX) :], object_pairs_hook=list)
-        fields = dict(pairs)
-    except (ValueError, TypeError, RecursionError):
-        raise _RefusedError(Refusal.NOTE_FORM) from None
-    if len(pairs) != 2 or set(fields) != {"r", "p"} or not all(isinstance(value, str) for value in fields.values()):
-        raise _RefusedError(Refusal.NOTE_FORM)
-    if fields["p"] not in set(Prediction):
-        raise _RefusedError(Refusal.CHOICE)
-    return fields["r"], Prediction(fields["p"])
 
 
 def _round_refusal(round_id: str, arrived_ms: int, poll: Poll, *, confirmed: bool) -> Refusal | None:
@@ -254,12 +143,6 @@ def _round_refusal(round_id: str, arrived_ms: int, poll: Poll, *, confirmed: boo
             return Refusal.SEEN_LATE
         return Refusal.READ_LATE if found.phase in {RoundPhase.LIVE, RoundPhase.RESOLVED} else Refusal.CLOSED
     return None
-
-
-def _identity(transaction: dict[str, Any]) -> tuple[bytes, str, str]:
-    """Return the signed bytes, the transaction id and the voter's address."""
-    message = TRANSACTION_PREFIX + pack(transaction)
-    return message, txid_of(message), address_of(transaction["snd"])
 
 
 def note_of(round_id: str, choice: Prediction) -> bytes:

@@ -36,11 +36,6 @@ class Slot:
     start_ms: int
     end_ms: int
 
-    @property
-    def minutes(self) -> int:
-        """Its length."""
-        return (self.end_ms - self.start_ms) // MINUTE_MS
-
 
 @dataclass(frozen=True, slots=True)
 class Timetable:

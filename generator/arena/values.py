@@ -88,11 +88,6 @@ class BallotVerdict:
     reason: str | None = None
     txid: str | None = None
 
-    @property
-    def accepted(self) -> bool:
-        """Whether the ballot counted when it was read (a later one of the same voter may replace it)."""
-        return self.reason is None
-
 
 @dataclass(frozen=True, slots=True)
 class Event:

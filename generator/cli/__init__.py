@@ -20,17 +20,15 @@ Then:        curl http://127.0.0.1:8402/api/market-regime.php
 def application() -> typer.Typer:
     """Build the command line; command modules import what they need when they run."""
     from generator.cli import (
-        bootstrap,
         buy,
         buyer_wallets,
         devnet,
         doctor,
         gateway,
+        generate,
         log,
         payments,
         read,
-        schedule,
-        tick,
         up,
         verify,
         vote,
@@ -39,9 +37,9 @@ def application() -> typer.Typer:
     app = typer.Typer(name="emi", help=HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
     for command in (
         up.up,
-        tick.tick,
-        schedule.schedule,
-        bootstrap.bootstrap,
+        generate.tick,
+        generate.schedule,
+        generate.bootstrap,
         gateway.gateway,
         devnet.devnet,
         buy.buy,

@@ -39,7 +39,7 @@ class Published:
         """
         if isinstance(self.where, str):
             try:
-                status = json.loads(self._fetch("/status.json") or b"{}")
+                status = json.loads(_fetch(f"{self.where.rstrip('/')}/status.json") or b"{}")
                 number = str(status["generation"])
             except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException):
                 return
@@ -63,16 +63,7 @@ class Published:
         return self._found(self._release + path) if self._release and not path.startswith(ONCE_PREFIXES) else None
 
     def _found(self, path: str) -> bytes | None:
-        return self._fetch(path) if isinstance(self.where, str) else self._open(self.where, path)
-
-    def _fetch(self, path: str) -> bytes | None:
-        try:
-            return _fetch(f"{str(self.where).rstrip('/')}{path}")
-        except urllib.error.HTTPError as error:
-            error.close()
-            if error.code == 404:
-                return None
-            raise
+        return _fetch(self.where.rstrip("/") + path) if isinstance(self.where, str) else self._open(self.where, path)
 
     @staticmethod
     def _open(folder: Path, path: str) -> bytes | None:
@@ -103,10 +94,17 @@ def read_json(site: Published, path: str = "/arena/rounds.json") -> Any:
         raise PublishedError(f"{site.where}{path} cannot be read: {error}") from None
 
 
-def _fetch(url: str) -> bytes:
+def _fetch(url: str) -> bytes | None:
+    """Return the body of a 200, None for a 404."""
     if urlsplit(url).scheme not in {"http", "https"}:
         raise PublishedError(f"{url!r} is not a valid origin; write e.g. http://127.0.0.1:8402")
     request = urllib.request.Request(url, headers={"User-Agent": "emi"})  # noqa: S310  scheme checked above
-    with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310
-        body: bytes = answer.read(MAX_BODY_BYTES)
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310
+            body: bytes = answer.read(MAX_BODY_BYTES)
+    except urllib.error.HTTPError as error:
+        error.close()
+        if error.code == 404:
+            return None
+        raise
     return body

@@ -16,13 +16,13 @@ import urllib.error
 import urllib.request
 from collections import deque
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
+from generator.cli.generate import Folders, Loop, MarketTime, SourceName
 from generator.release.values import FIRST_GENERATION
 
 if TYPE_CHECKING:
@@ -95,10 +95,10 @@ def _die_with_parent() -> None:
 
 
 def up(
-    source: Annotated[str | None, typer.Option(help="simulated (default), recorded or live.")] = None,
-    data: Annotated[list[Path] | None, typer.Option(help="Folder of a recording; may be repeated.")] = None,
-    at: Annotated[str | None, typer.Option(help="Market time to start a recording at.")] = None,
-    loop: Annotated[bool, typer.Option("--loop", help="Restart a recording at its end.")] = False,
+    source: SourceName = None,
+    data: Folders = None,
+    at: MarketTime = None,
+    loop: Loop = False,
     port: Annotated[int | None, typer.Option(help="Port of the one origin. Default 8402.")] = None,
 ) -> None:
     """Run everything: generator, gateway with the site, and a devnet with play money.

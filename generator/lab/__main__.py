@@ -44,9 +44,9 @@ def evaluate(
     candles: Annotated[
         list[Path] | None, typer.Option(help="A folder of 5-minute candles, one PAIR.csv.gz each; may be repeated.")
     ] = None,
-    peers: Annotated[bool, typer.Option("--peers/--no-peers", help="Run the peers on the same markets.")] = True,
+    peers: Annotated[bool, typer.Option("--peers/--no-peers", help="Also run the peers that need a library.")] = True,
     weights: Annotated[Path | None, typer.Option(help="Weights file; default: the packaged one.")] = None,
-    days: Annotated[int, typer.Option(min=4, help="Of each market; the first half is warm-up.")] = 60,
+    days: Annotated[int, typer.Option(min=3, help="Of each market; the first half is warm-up.")] = 60,
 ) -> None:
     """Measure the regime, the forecasts and the outlook next to peers on the same markets; print Markdown tables.
 
@@ -55,10 +55,11 @@ def evaluate(
 
     Example: python -m generator.lab evaluate --seeds 70001-70012 --candles DIR
     """
-    missing = [peer.name for peer in PEERS if peers and not peer.installed]
+    asked = [peer for peer in PEERS if peers or peer.library is None]
+    missing = [peer.name for peer in asked if not peer.installed]
     for name in missing:
         print(f"skipped: {name}, because its library is not installed", file=sys.stderr)
-    able = [peer for peer in PEERS if peers and peer.installed]
+    able = [peer for peer in asked if peer.installed]
     try:
         spans = [span_of(one) for one in seeds or ["70001-70012"]]
         for span in spans:

@@ -135,8 +135,9 @@ def _market(
 
 
 def _recorded(name: str, frame: BarFrame, weights: Weights) -> RecordedScore:
-    """Return the figures of recorded candles, a week of them as warm-up."""
-    seen = trace(frame, RECORDED_WARM_DAYS * BARS_A_DAY, weights)
+    """Return the figures of recorded candles, a week of them (of less, the first half) as warm-up."""
+    week = RECORDED_WARM_DAYS * BARS_A_DAY
+    seen = trace(frame, week if len(frame) > week else len(frame) // 2, weights)
     changes = int((np.diff(seen.label) != 0).sum())
     moves = np.nan_to_num(np.diff(np.log(frame.fields["close"]), axis=0, prepend=np.nan))
     return RecordedScore(

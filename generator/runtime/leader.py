@@ -27,7 +27,7 @@ from generator.runtime.bootstrap import ensure_in_store
 from generator.runtime.leadership import Leadership
 from generator.runtime.market import no_progress, to_ms
 from generator.runtime.metrics import Metrics
-from generator.runtime.scheduler import OnReport, Scheduler, ignore
+from generator.runtime.scheduler import OnReport, Scheduler
 from generator.runtime.startup import open_market, preload
 
 PRELOAD_AT_SECOND: Final = 25  # when the leader does not query the venues
@@ -63,7 +63,7 @@ class Leader:
         self,
         app: App,
         leadership: Leadership,
-        on_report: OnReport = ignore,
+        on_report: OnReport = lambda _report, _seconds: None,
         *,
         metrics: Metrics | None = None,
         progress: Callable[[], AbstractContextManager[Progress]] = lambda: nullcontext(no_progress),
@@ -220,14 +220,15 @@ class Leader:
         while True:
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, LONGEST_RETRY_S)
+            market = self._app.market
             try:
-                history, engine = await self._app.market.backfill_again(to_ms(self._app.clock.now()))
+                bars = await market.source.backfill(to_ms(self._app.clock.now()), market.days, no_progress)
             except Exception as error:  # noqa: BLE001  the next try may do better
                 log.warning("backfill failed", reason=str(error), retry_in_s=pause_s)
                 continue
             async with self.scheduler.one:
-                self._app.market.adopt(history, engine)
-            log.info("backfill done", bars=len(history))
+                await market.adopt(bars)
+            log.info("backfill done", bars=len(market.history))
             return
 
     def _fenced_off(self, error: LeadershipLost) -> None:

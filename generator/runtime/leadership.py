@@ -24,9 +24,7 @@ from generator.settings import GeneratorSettings
 SHARE_TRUSTED: Final = 0.9  # of the time of a lease; the rest is for clocks that run unequally
 RENEWALS: Final = 3  # in the time of a lease
 RETRY_S: Final = 0.4
-FIRST_ANSWER_S: Final = 20.0
 COMPLAIN_EVERY_S: Final = 60.0
-POLL_S: Final = 0.05
 
 log = structlog.get_logger("emi.lease")
 
@@ -150,21 +148,16 @@ class Leadership:
         Raises:
             GeneratorError: another holds it for `wait_s` seconds, or it could not be reached.
         """
-        self.start()
+        until_s = self._elapsed() + wait_s
         try:
-            began = self._elapsed()
-            # A first answer may take its time on a busy disk or machine.
-            while self._grant is None:
-                answered = self._answered or self.counts.unreached
-                if self._elapsed() - began >= (wait_s if answered else max(wait_s, FIRST_ANSWER_S)):
-                    break
-                self._stop.wait(POLL_S)
+            self.step()
+            while self._grant is None and self._elapsed() < until_s:
+                self._stop.wait(RETRY_S)
+                self.step()
             if self._grant is None:
-                raise GeneratorError(
-                    f"{self._lease.holder()} leads here; stop it first"
-                    if self._answered
-                    else "the lease could not be reached"
-                )
+                held = f"{self._lease.holder()} leads here; stop it first"
+                raise GeneratorError(held if self._answered else "the lease could not be reached")
+            self.start()
             yield self._grant.epoch
         finally:
             self.close()

@@ -83,27 +83,14 @@ class Market:
             return None
         return self.engine.update(observation.new_bars, observation.day_changes(self.engine.assets))
 
-    async def backfill_again(self, now_ms: int, progress: Progress = no_progress) -> tuple[History, Engine | None]:
-        """Fetch the history that a live start did not get, and let a new brain read it; see `adopt`.
-
-        Returns:
-            The history, and a brain that read it; None where the one at work has read as much.
-
-        Raises:
-            SourceError: no venue answered again.
-        """
-        bars = await self.source.backfill(now_ms, self.days, progress)
+    async def adopt(self, bars: BarFrame) -> None:
+        """Begin with the history that a live start did not get, and the bars that came since; call it between two ticks."""
         history = History(ASSETS)
         history.append(bars)
-        return history, None if has_read(self.engine, len(bars)) else await self.brain_of(bars)
-
-    def adopt(self, history: History, engine: Engine | None) -> None:
-        """Replace history and brain, adding the bars that came meanwhile; call it between two ticks."""
         history.append(self.history.frame())
         self.history = history
-        if engine is not None and not has_read(self.engine, len(history)):
-            engine.advance(history.frame().after(engine.t_ms if engine.t_ms is not None else -1))
-            self.engine = engine
+        if not has_read(self.engine, len(history)):
+            self.engine = await self.brain_of(history.frame())
 
     async def brain_of(self, bars: BarFrame, engine: Engine | None = None, progress: Progress = no_progress) -> Engine:
         """Return a brain that has read these bars after what `engine` read; other tasks run meanwhile."""

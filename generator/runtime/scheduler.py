@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
@@ -23,22 +22,12 @@ from generator.runtime.tick import tick
 TICK_DEADLINE_S: Final = 50.0
 STUCK_S: Final = 70.0  # a tick that asyncio could not end by now blocks its thread: another process should lead
 MISFIRE_GRACE_S: Final = 30
-KEPT_FAILURES: Final = 1440  # of a day, which is what status.json counts
 CHECK_CLOCK_EVERY_S: Final = 1.0
 MINUTE_S: Final = 60.0
 
 OnReport: TypeAlias = Callable[[Report, float], None]
 
 log = structlog.get_logger("emi.schedule")
-
-
-def ignore(_report: Report, _seconds: float) -> None:
-    """Drop a report."""
-
-
-def always() -> bool:
-    """Allow every tick."""
-    return True
 
 
 def log_fenced(error: LeadershipLost) -> None:
@@ -64,11 +53,11 @@ class Scheduler:
     def __init__(
         self,
         app: App,
-        on_report: OnReport = ignore,
+        on_report: OnReport = lambda _report, _seconds: None,
         metrics: Metrics | None = None,
         deadline_s: float = TICK_DEADLINE_S,
         *,
-        may_tick: Callable[[], bool] = always,
+        may_tick: Callable[[], bool] = lambda: True,
         on_fenced: Callable[[LeadershipLost], None] = log_fenced,
     ) -> None:
         self._app = app
@@ -80,7 +69,6 @@ class Scheduler:
         self._watch: asyncio.Task[None] | None = None
         self._began_s: float | None = None  # monotonic, of the running tick
         self._last_s: float | None = None  # monotonic, of the last tick begun
-        self._unrecorded: deque[tuple[datetime, str]] = deque(maxlen=KEPT_FAILURES)
         self.one = asyncio.Lock()
         self.metrics = metrics or Metrics()
         self.metrics.running.set_function(self.running_s)
@@ -142,12 +130,10 @@ class Scheduler:
             await self.fire()
 
     def forget_last(self) -> None:
-        """Count no minute before now as missed, nor as failed."""
+        """Count no minute before now as missed."""
         self._last_s = None
-        self._unrecorded.clear()
 
     async def _make(self, at: datetime, began_s: float) -> None:
-        self._record_failures()  # before the tick, so that its status.json counts them
         try:
             async with asyncio.timeout(self._deadline_s) as deadline:
                 report = await tick(self._app, at)
@@ -169,35 +155,17 @@ class Scheduler:
         self._on_report(report, seconds)
 
     def _failed(self, at: datetime, reason: str, error: Exception) -> None:
+        """Log a failed tick and record it; one that cannot be recorded (the disk may be full) counts as missed."""
         self.metrics.ticks_by_outcome["failed"].inc()
         expected = isinstance(error, GeneratorError | TimeoutError | OSError)
         log.error("tick failed; readers keep the last release", reason=reason, exc_info=None if expected else error)
-        self._unrecorded.append((at, reason))
-        refusal = self._record_failures()
-        if refusal is not None:
+        try:
+            name = at.strftime("%Y%m%dT%H%M%SZ")
+            self._app.record.memory.tick_done(name, None, to_ms(at), ok=False, reason=reason)
+        except LeadershipLost as refusal:
             self._on_fenced(refusal)
-
-    def _record_failures(self) -> LeadershipLost | None:
-        """Record the ticks that failed; what cannot be recorded now (the disk may be full) waits for the next.
-
-        Only a restart loses them: their minutes then count as missed.
-
-        Returns:
-            The fence's refusal: the record is another's now, and none of them is in it.
-        """
-        while self._unrecorded:
-            at, reason = self._unrecorded[0]
-            try:
-                name = at.strftime("%Y%m%dT%H%M%SZ")
-                self._app.record.memory.tick_done(name, None, to_ms(at), ok=False, reason=reason)
-            except LeadershipLost as refusal:
-                self._unrecorded.clear()
-                return refusal
-            except Exception as error:  # noqa: BLE001  whatever it is, the next tick tries again
-                log.warning("failed ticks wait to be recorded", ticks=len(self._unrecorded), reason=str(error))
-                return None
-            self._unrecorded.popleft()
-        return None
+        except Exception as unrecorded:  # noqa: BLE001  whatever it is, the next tick is made
+            log.warning("the failed tick was not recorded", reason=str(unrecorded))
 
     def _count_missed(self, now_s: float) -> None:
         """Count the minutes that passed without a tick since the last; not those that a set clock left out.

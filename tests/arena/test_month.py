@@ -1,4 +1,4 @@
-"""The short form of `python -m tests.month`."""
+"""Half a day of rounds with restarts and kills; docs/arena.md has the figures of a month (days=30, step_minutes=10)."""
 
 from __future__ import annotations
 

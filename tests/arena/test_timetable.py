@@ -18,7 +18,7 @@ def test_every_instant_lies_in_one_slot_that_starts_at_a_multiple_since_midnight
     slot = Timetable(minutes).slot_at(t_ms)
 
     assert slot.start_ms <= t_ms < slot.end_ms
-    assert slot.minutes == minutes
+    assert slot.end_ms - slot.start_ms == minutes * MINUTE_MS
     assert slot.start_ms % DAY_MS % (minutes * MINUTE_MS) == 0
 
 
@@ -31,8 +31,8 @@ def test_a_length_that_does_not_divide_the_day_is_refused_with_the_allowed_ones(
 def test_a_new_length_takes_effect_at_the_next_midnight() -> None:
     timetable = revise(Timetable(60), 15, NOON, NOON + HOUR)
 
-    assert timetable.slot_at(MIDNIGHT - 1).minutes == 60
-    assert timetable.slot_at(MIDNIGHT).minutes == 15
+    assert timetable.minutes_at(MIDNIGHT - 1) == 60
+    assert timetable.minutes_at(MIDNIGHT) == 15
     assert timetable.next_slot(MIDNIGHT - 1).end_ms == MIDNIGHT + 15 * MINUTE_MS
 
 

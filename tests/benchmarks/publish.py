@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import gzip
 import json
 import os
 import statistics
@@ -22,13 +21,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-import brotli
-
 from generator.catalog.discovery import JSON_FILES
 from generator.catalog.links import reasoning_path
 from generator.release.check import Checker
 from generator.release.release import Releases
-from generator.release.variants import SMALL_LEVELS, SMALLEST, Variants
+from generator.release.variants import Variants
 from generator.release.vault import Offer, Vault
 from tests.benchmarks.gateway import REPOSITORY, ROUNDS, Server, serving
 from tests.release.test_vault_store import offer as offer_of
@@ -61,8 +58,6 @@ def main() -> None:
     print("| figure | measured | bar |\n|---|---|---|")
     for name, value, bar in rows:
         print(f"| {name} | {value} | {bar} |")
-    if only != "preview":
-        _where_it_pays(ticks[-1])
     print(f"\nload of the machine after: {os.getloadavg()[0]:.1f}")
 
 
@@ -212,26 +207,6 @@ def _ms(seconds: Sequence[Seconds]) -> str:
     middle = 1000 * statistics.median(wall)
     spread = f"best {1000 * wall[0]:.1f}, worst {1000 * wall[-1]:.1f}"
     return f"{middle:.1f} ms ({spread}; CPU {1000 * statistics.median(cpu):.1f}, best {1000 * cpu[0]:.1f})"
-
-
-def _where_it_pays(plain: Mapping[str, bytes]) -> None:
-    """Print by size what packing saves of the texts of a release, and what it costs."""
-    print(
-        "\n| texts of a release, bytes | files | gzip saves | brotli saves | packing one takes |\n|---|---|---|---|---|"
-    )
-    for least, most in ((0, 500), (500, SMALLEST), (SMALLEST, 2_000), (2_000, 10_000), (10_000, 10_000_000)):
-        some = [data for path, data in plain.items() if least <= len(data) < most]
-        if not some:
-            continue
-        begin = time.perf_counter()
-        gzipped = sum(len(gzip.compress(data, SMALL_LEVELS[0], mtime=0)) for data in some)
-        brotlied = sum(len(brotli.compress(data, quality=SMALL_LEVELS[1])) for data in some)
-        each = 1e6 * (time.perf_counter() - begin) / len(some)
-        total = sum(map(len, some))
-        saved = [
-            f"{(total - packed) / len(some):.0f} ({100 - 100 * packed / total:.0f} %)" for packed in (gzipped, brotlied)
-        ]
-        print(f"| {least} to {most} | {len(some)} | {saved[0]} | {saved[1]} | {each:.0f} µs |")
 
 
 def _preview(folder: Path, plain: Mapping[str, bytes]) -> list[Row]:

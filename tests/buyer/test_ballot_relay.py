@@ -14,7 +14,7 @@ from algosdk.encoding import msgpack_encode
 from algosdk.transaction import PaymentTxn, SuggestedParams
 from starlette.testclient import TestClient
 
-from gateway.buyer.ballots import MAX_AT_ONCE, PER_MINUTE, BallotRefused, BallotRelay, read_ballot
+from gateway.buyer.ballots import MAX_AT_ONCE, PER_MINUTE, BallotRefused, BallotRelay, checked_ballot
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.upstream.chain import Presence
 from gateway.upstream.http_client import Answer
@@ -45,7 +45,7 @@ def ballot(change: Change = lambda _: None, note: bytes | None = None, **params:
 
 def taken(text: str, now: datetime = NOW) -> bool:
     try:
-        read_ballot(text, DEVNET, DEMO_ARENA, now)
+        checked_ballot(text, DEVNET, DEMO_ARENA, now)
     except BallotRefused:
         return False
     return True
@@ -121,7 +121,7 @@ def test_at_the_lock_it_is_too_late_and_a_moment_before_it_is_not() -> None:
 
     assert taken(ballot(), lock - timedelta(milliseconds=1))
     with pytest.raises(BallotRefused) as refused:
-        read_ballot(ballot(), DEVNET, DEMO_ARENA, lock)
+        checked_ballot(ballot(), DEVNET, DEMO_ARENA, lock)
     assert refused.value.locked
 
 
@@ -176,7 +176,7 @@ def test_a_ballot_is_sent_as_it_was_signed_and_its_txid_is_returned() -> None:
     assert node.sent == [base64.b64decode(text)]
     received = answer.json()
     assert (received["voter"], received["round_id"], received["choice"]) == (VOTER, OPEN.round_id, "BULLISH")
-    assert received["txid"] == read_ballot(text, DEVNET, DEMO_ARENA, NOW).txid
+    assert received["txid"] == checked_ballot(text, DEVNET, DEMO_ARENA, NOW).txid
     assert answer.headers["cache-control"] == "no-store"
 
 

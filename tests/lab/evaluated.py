@@ -11,7 +11,7 @@ from generator.lab.__main__ import app
 from generator.lab.simulator import simulate
 
 SEED = 60811
-DAYS = 4
+DAYS = 3
 
 
 def candles(folder: Path, days: int, minutes: int = 5) -> Path:
@@ -29,7 +29,7 @@ def candles(folder: Path, days: int, minutes: int = 5) -> Path:
     return below
 
 
-def evaluated(folder: Path) -> Result:
+def evaluated(folder: Path, *options: str) -> Result:
     """Run the command on one seed and one set of candles."""
-    arguments = ["evaluate", "--seeds", str(SEED), "--days", str(DAYS), "--candles", str(candles(folder, 8))]
-    return CliRunner().invoke(app, arguments)
+    arguments = ["evaluate", "--seeds", str(SEED), "--days", str(DAYS), "--candles", str(candles(folder, 3))]
+    return CliRunner().invoke(app, [*arguments, *options])

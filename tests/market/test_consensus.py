@@ -63,12 +63,9 @@ def test_two_venues_that_disagree_give_no_price(other: float) -> None:
     assert result.left_out == {"v0": "venues disagree", "v1": "venues disagree"}
 
 
-def test_two_camps_of_equal_size_give_no_price() -> None:
-    assert agree(quotes(100.0, 100.0, 110.0, 110.0), NOW).price is None
-
-
-def test_three_venues_that_all_differ_give_no_price_although_one_is_the_median() -> None:
-    assert agree(quotes(100.0, 110.0, 121.0), NOW).price is None
+@pytest.mark.parametrize("mids", [(100.0, 100.0, 110.0, 110.0), (100.0, 110.0, 121.0)])
+def test_without_a_majority_near_the_median_there_is_no_price(mids: tuple[float, ...]) -> None:
+    assert agree(quotes(*mids), NOW).price is None
 
 
 def test_one_venue_alone_is_named_alone() -> None:

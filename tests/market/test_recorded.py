@@ -132,6 +132,16 @@ def test_every_observation_equals_the_one_of_a_recording_cut_off_at_that_time(tm
             np.testing.assert_array_equal(seen.new_bars.fields[name], known.new_bars.fields[name])
 
 
+def funding_file(folder: Path, rows: Iterable[str]) -> Path:
+    """Write funding of BTC."""
+    return write(folder, "BTCUSDT.csv", "ts,symbol,funding_rate", rows)
+
+
+def interest_file(folder: Path, rows: Iterable[str]) -> Path:
+    """Write open interest of BTC."""
+    return write(folder, "BTCUSDT.csv", "ts,symbol,sum_open_interest,sum_open_interest_value", rows)
+
+
 def _futures(root: Path, bars: int) -> list[Path]:
     """Candles, funding and open interest up to the close of the last bar."""
     end_ms = START_MS + bars * BAR_MS
@@ -139,13 +149,8 @@ def _futures(root: Path, bars: int) -> list[Path]:
     interest = [(START_MS + n * 4 * HOUR_MS, f"BTCUSDT,5,{1e6 + n}") for n in range(-12, 24)]
     return [
         candles(root / "v-5m", bars),
-        write(root / "v-8h", "BTCUSDT.csv", "ts,symbol,funding_rate", [f"{t},{x}" for t, x in funding if t <= end_ms]),
-        write(
-            root / "v-4h",
-            "BTCUSDT.csv",
-            "ts,symbol,sum_open_interest,sum_open_interest_value",
-            [f"{t},{x}" for t, x in interest if t <= end_ms],
-        ),
+        funding_file(root / "v-8h", [f"{t},{x}" for t, x in funding if t <= end_ms]),
+        interest_file(root / "v-4h", [f"{t},{x}" for t, x in interest if t <= end_ms]),
     ]
 
 
@@ -183,8 +188,7 @@ def test_bars_carry_the_funding_and_open_interest_known_at_their_close(tmp_path:
 
 
 def test_funding_paid_every_4_hours_is_converted_to_8_hours(tmp_path: Path) -> None:
-    rows = [f"{START_MS + n * 4 * HOUR_MS},BTCUSDT,0.0001" for n in range(10)]
-    funding = write(tmp_path / "v-4h", "BTCUSDT.csv", "ts,symbol,funding_rate", rows)
+    funding = funding_file(tmp_path / "v-4h", [f"{START_MS + n * 4 * HOUR_MS},BTCUSDT,0.0001" for n in range(10)])
 
     source = RecordedSource([candles(tmp_path / "v-5m", 100), funding], at(START_MS + 5 * HOUR_MS), ASSETS)
 

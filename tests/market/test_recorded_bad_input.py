@@ -26,6 +26,8 @@ from tests.market.test_recorded import (
     backfill,
     candle,
     candles,
+    funding_file,
+    interest_file,
     observe,
     write,
 )
@@ -73,13 +75,7 @@ def test_a_gap_stays_a_gap_and_its_price_grows_old(tmp_path: Path) -> None:
 
     assert [one.assets["BTC"].price for one in seen] == [119, 119, 119, 119, 160]
     assert [len(one.assets["BTC"].venues) for one in seen] == [1, 1, 0, 0, 1]
-    assert [one.sources[0].status for one in seen] == [
-        SourceStatus.OK,
-        SourceStatus.OK,
-        SourceStatus.STALE,
-        SourceStatus.STALE,
-        SourceStatus.OK,
-    ]
+    assert [one.sources[0].status.value for one in seen] == ["ok", "ok", "stale", "stale", "ok"]
     assert "last price of BTC is from 2023-11-15T01:40:00Z" in seen[2].assets["BTC"].limitations
     assert len(seen[4].new_bars) == 21
 
@@ -94,9 +90,28 @@ def test_an_asset_that_pauses_has_unknown_bars_while_others_continue(tmp_path: P
     assert np.isfinite(bars.fields["close"][:, 0]).all()
 
 
-def test_a_file_that_cannot_be_unpacked_costs_its_asset_alone(tmp_path: Path) -> None:
-    folder = candles(tmp_path / "x-5m", 40)
-    (folder / "ETHUSDT.csv.gz").write_bytes(gzip.compress(b"x" * 9000)[:30])
+def _text_file(folder: Path) -> None:
+    (folder / "ETHUSDT.csv.gz").unlink()
+    (folder / "ETHUSDT.csv").write_bytes(bytes(range(256)) * 40)
+
+
+UNREADABLE: dict[str, Callable[[Path], object]] = {
+    "cannot be unpacked": lambda folder: (folder / "ETHUSDT.csv.gz").write_bytes(gzip.compress(b"x" * 9000)[:30]),
+    "cut off in the middle": lambda folder: _halve(folder / "ETHUSDT.csv.gz"),
+    "bytes that are not text": _text_file,
+}
+
+
+def _halve(file: Path) -> None:
+    packed = file.read_bytes()
+    file.write_bytes(packed[: len(packed) // 2])
+
+
+@pytest.mark.parametrize("spoil", UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_an_unreadable_file_costs_its_asset_alone(tmp_path: Path, spoil: Callable[[Path], object]) -> None:
+    folder = candles(tmp_path / "x-5m", 400)
+    (folder / "notes.csv").write_text("hello\n")
+    spoil(folder)
 
     observation = observe(RecordedSource([folder], None, ASSETS))
 
@@ -107,29 +122,6 @@ def test_a_file_that_cannot_be_unpacked_costs_its_asset_alone(tmp_path: Path) ->
         ("x", SourceStatus.OK),
         ("x-eth", SourceStatus.FAILED),
     ]
-
-
-def test_a_file_cut_off_in_the_middle_costs_its_asset_alone(tmp_path: Path) -> None:
-    folder = candles(tmp_path / "x-5m", 400)
-    packed = (folder / "ETHUSDT.csv.gz").read_bytes()
-    (folder / "ETHUSDT.csv.gz").write_bytes(packed[: len(packed) // 2])
-
-    observation = observe(RecordedSource([folder], None, ASSETS))
-
-    assert observation.assets["ETH"].price is None
-    assert observation.assets["BTC"].price is not None
-
-
-def test_bytes_that_are_no_text_are_no_trouble(tmp_path: Path) -> None:
-    folder = candles(tmp_path / "x-5m", 40)
-    (folder / "ETHUSDT.csv.gz").unlink()
-    (folder / "ETHUSDT.csv").write_bytes(bytes(range(256)) * 40)
-    (folder / "notes.csv").write_text("hello\n")
-
-    observation = observe(RecordedSource([folder], None, ASSETS))
-
-    assert observation.assets["ETH"].price is None
-    assert observation.assets["BTC"].price is not None
 
 
 def bomb(path: Path) -> None:
@@ -251,7 +243,7 @@ def test_bad_funding_rows_cost_themselves_alone(tmp_path: Path) -> None:
         f"{START_MS + 8 * HOUR_MS},BTCUSDT,nan",
         f"{START_MS + 8 * HOUR_MS + 4},BTCUSDT,0.0003",
     ]
-    funding = write(tmp_path / "f-8h", "BTCUSDT.csv", "ts,symbol,funding_rate", rows)
+    funding = funding_file(tmp_path / "f-8h", rows)
 
     source = RecordedSource([candles(tmp_path / "x-5m", 120), funding], at(START_MS + 9 * HOUR_MS), ASSETS)
 
@@ -280,9 +272,8 @@ def test_dropping_for_order_drops_as_few_rows_as_possible() -> None:
 
 
 def test_open_interest_of_zero_is_unknown(tmp_path: Path) -> None:
-    header = "ts,symbol,sum_open_interest,sum_open_interest_value"
     rows = [f"{START_MS},BTCUSDT,5,1000", f"{START_MS + 4 * HOUR_MS},BTCUSDT,0,0"]
-    interest = write(tmp_path / "i-4h", "BTCUSDT.csv", header, rows)
+    interest = interest_file(tmp_path / "i-4h", rows)
 
     source = RecordedSource([candles(tmp_path / "x-5m", 120), interest], at(START_MS + 5 * HOUR_MS), ASSETS)
 

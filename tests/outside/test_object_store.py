@@ -140,39 +140,6 @@ def test_a_fault_at_any_object_leaves_a_whole_release_and_the_next_tick_publishe
     assert followed(bucket) == (number, files(number))
 
 
-def test_a_slow_store_is_waited_for_up_to_a_deadline(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    bucket = store.bucket("slow", monkeypatch)
-    store.trouble, store.slow_s = Trouble("slow", "PUT"), 0.2
-    assert publish(site(bucket, "a")) == 1
-
-    store.trouble, store.slow_s = Trouble("slow", "PUT", "/g/"), 3.0
-    ours = site(bucket, "b", deadline_s=0.5)
-    with pytest.raises(PublishError, match=r"were not stored within 0\.5 s"):
-        publish(ours)
-
-    assert followed(bucket) == (1, files(1))
-    store.well()
-    number = publish(ours)
-    assert followed(bucket) == (number, files(number))
-
-
-def test_a_store_that_hangs_is_a_fault_and_what_arrives_late_changes_nothing(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bucket = store.bucket("hangs", monkeypatch, request_s=1.5)
-    ours = site(bucket, "a")
-    publish(ours)
-    store.trouble, store.slow_s = Trouble("slow", "PUT", "current.json"), 4.0
-    with pytest.raises(PublishError, match="not moved"):
-        publish(ours)
-    store.well()
-    time.sleep(4.5)  # now the abandoned swap is stored after all
-
-    number = publish(ours)
-
-    assert followed(bucket) == (number, files(number))
-
-
 def test_two_publishers_never_mix_and_never_use_one_number_twice(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     bucket = store.bucket("two", monkeypatch)
     epochs = iter(range(1, 1_000))

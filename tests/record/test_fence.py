@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,7 @@ import pytest
 from generator.errors import LeadershipLost
 from generator.record.memory.store import Memory
 from tests.support.arena_inputs import NOON, inputs_at, play_tick
-from tests.support.databases import url_in
+from tests.support.databases import dump, url_in
 
 
 class Held:
@@ -57,13 +55,13 @@ def test_no_write_of_a_lower_epoch_is_stored(tmp_path: Path, name: str) -> None:
     old, new = Memory.open(url_in(tmp_path), Held(3)), Memory.open(url_in(tmp_path), Held(4))
     old.claim()
     new.claim()
-    before = content(tmp_path)
+    before = dump(url_in(tmp_path))
 
     with pytest.raises(LeadershipLost, match="epoch 4") as caught:
         WRITES[name](old)
 
     assert caught.value.epoch == 4
-    assert content(tmp_path) == before
+    assert dump(url_in(tmp_path)) == before
     WRITES[name](new)
     old.close()
     new.close()
@@ -75,13 +73,13 @@ def test_a_lease_that_ends_before_or_within_a_write_stores_nothing(tmp_path: Pat
     fence = Held(5)
     memory = Memory.open(url_in(tmp_path), fence)
     memory.claim()
-    before = content(tmp_path)
+    before = dump(url_in(tmp_path))
     fence.lost_from = fence.asked + question
 
     with pytest.raises(LeadershipLost):
         WRITES[name](memory)
 
-    assert content(tmp_path) == before
+    assert dump(url_in(tmp_path)) == before
     fence.lost_from = None
     WRITES[name](memory)
     memory.close()
@@ -144,8 +142,3 @@ def test_the_memorys_own_notes_are_not_to_be_set(tmp_path: Path, key: str) -> No
         memory.set_meta(key, "1")
 
     memory.close()
-
-
-def content(folder: Path) -> list[str]:
-    with closing(sqlite3.connect(url_in(folder).removeprefix("sqlite:///"))) as connection:
-        return list(connection.iterdump())

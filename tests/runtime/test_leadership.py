@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 
 from generator.errors import GeneratorError, LeadershipLost
-from generator.lease import Grant
 from generator.runtime.leadership import Leadership
 from tests.support.clock import ManualClock
 from tests.support.leases import FakeLease
@@ -29,17 +27,15 @@ def refused(leadership: Leadership) -> bool:
     return False
 
 
-def test_without_the_lease_the_fence_refuses_every_write() -> None:
+def test_the_fence_refuses_every_write_without_a_lease_and_returns_its_epoch() -> None:
     leadership = Leadership(FakeLease(), ManualClock().monotonic)
+    leadership.floor = 41
 
     assert refused(leadership)
     assert leadership.state() is None
+    leadership.step()
 
-
-def test_the_fence_returns_the_epoch_that_was_granted() -> None:
-    leadership, _, _ = leading()
-
-    assert leadership.fence() == 1
+    assert leadership.fence() == 42  # higher than what was found written
 
 
 def test_a_process_suspended_past_its_time_writes_nothing_when_it_resumes() -> None:
@@ -127,16 +123,6 @@ def test_a_process_that_cannot_lead_releases_the_lease_until_it_can() -> None:
     assert leadership.fence() == 2
 
 
-def test_the_floor_makes_the_next_epoch_higher() -> None:
-    lease = FakeLease()
-    leadership = Leadership(lease, ManualClock().monotonic)
-    leadership.floor = 41
-
-    leadership.step()
-
-    assert leadership.fence() == 42
-
-
 def test_every_change_is_notified_and_the_first_answer_too() -> None:
     lease = FakeLease()
     lease.free = False
@@ -190,34 +176,6 @@ def test_a_lease_without_an_end_is_held_while_the_process_lives() -> None:
     assert leadership.fence() == 1
 
 
-def test_a_single_tick_is_refused_while_another_leads() -> None:
-    lease = FakeLease()
-    lease.free = False
-
-    with pytest.raises(GeneratorError, match="machine:7 leads here"), Leadership(lease).held(0.2):
-        pytest.fail("it was let in")
-
-    assert lease.calls[-1] == "close"
-
-
-def test_a_single_tick_waits_for_a_first_answer_that_takes_long() -> None:
-    class Slow(FakeLease):
-        def acquire(self, floor: int) -> Grant | None:
-            time.sleep(0.2)
-            return super().acquire(floor)
-
-    with Leadership(Slow()).held(0.1) as epoch:
-        assert epoch == 1
-
-
-def test_a_single_tick_does_not_wait_long_for_a_lease_that_is_away() -> None:
-    lease = FakeLease()
-    lease.away = True
-
-    with pytest.raises(GeneratorError, match="could not be reached"), Leadership(lease).held(0.2):
-        pytest.fail("it was let in")
-
-
 def test_a_single_tick_holds_the_lease_for_its_length() -> None:
     lease = FakeLease()
     leadership = Leadership(lease)
@@ -226,3 +184,16 @@ def test_a_single_tick_holds_the_lease_for_its_length() -> None:
         assert leadership.fence() == epoch
 
     assert lease.free
+
+
+@pytest.mark.parametrize(
+    ("free", "away", "said"), [(False, False, "machine:7 leads here"), (True, True, "could not be reached")]
+)
+def test_a_single_tick_is_refused_without_the_lease(free: bool, away: bool, said: str) -> None:
+    lease = FakeLease()
+    lease.free, lease.away = free, away
+
+    with pytest.raises(GeneratorError, match=said), Leadership(lease).held(0.2):
+        pytest.fail("it was let in")
+
+    assert lease.calls[-1] == "close"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import urllib.request
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,10 +13,8 @@ from typing import Any, cast
 
 import pytest
 
-from generator.catalog.words import SourceMode
 from generator.clock import JumpWatch
 from generator.errors import GeneratorError, MemoryUnreadable, SourceError
-from generator.market.observation import Observation
 from generator.runtime.app import App
 from generator.runtime.market import to_ms
 from generator.runtime.metrics import Metrics
@@ -24,7 +23,7 @@ from generator.runtime.scheduler import Scheduler
 from generator.runtime.tick import tick
 from tests.support.clock import NOON, ManualClock
 from tests.support.ports import free_port
-from tests.support.services import MINUTE, body, opened, run
+from tests.support.services import MINUTE, SourceWith, body, opened, run
 
 
 def count(metrics: Metrics, name: str, **labels: str) -> float:
@@ -35,31 +34,27 @@ def ticks(metrics: Metrics, outcome: str) -> float:
     return count(metrics, "emi_ticks_total", outcome=outcome)
 
 
-class Slowed:
-    """A source that takes its time, blocking the thread or not."""
-
-    mode = SourceMode.SIMULATED
-
-    def __init__(self, source: Any, block_s: float = 0.0, sleep_s: float = 0.0) -> None:
-        self.source, self.block_s, self.sleep_s = source, block_s, sleep_s
-
-    async def observe(self, now_ms: int, since_ms: int) -> Observation:
-        time.sleep(self.block_s)  # noqa: ASYNC251  this is the fault
-        await asyncio.sleep(self.sleep_s)
-        found: Observation = await self.source.observe(now_ms, since_ms)
-        return found
-
-    async def aclose(self) -> None:
-        await self.source.aclose()
+async def waits(seconds: float = 30) -> None:
+    await asyncio.sleep(seconds)
 
 
-@pytest.mark.parametrize("fault", [{"sleep_s": 30.0}, {"block_s": 0.6}], ids=["waits", "blocks the thread"])
-def test_a_tick_past_its_deadline_is_ended_recorded_and_not_published(tmp_path: Path, fault: dict[str, float]) -> None:
+async def blocks() -> None:
+    time.sleep(0.6)  # noqa: ASYNC251  this is the fault
+
+
+def fault_in(app: App, first: Callable[[], Awaitable[None]]) -> None:
+    app.market.source = SourceWith(app.market.source, first)  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("fault", [waits, blocks])
+def test_a_tick_past_its_deadline_is_ended_recorded_and_not_published(
+    tmp_path: Path, fault: Callable[[], Awaitable[None]]
+) -> None:
     reports: list[Report] = []
 
     async def work() -> None:
         async with opened(tmp_path, ManualClock()) as app:
-            app.market.source = Slowed(app.market.source, **fault)  # type: ignore[assignment]
+            fault_in(app, fault)
             scheduler = Scheduler(app, lambda report, _: reports.append(report), deadline_s=0.3)
             await scheduler.fire()
             assert ticks(scheduler.metrics, "failed") == 1
@@ -74,7 +69,7 @@ def test_a_tick_past_its_deadline_is_ended_recorded_and_not_published(tmp_path: 
 def test_a_source_that_hangs_ends_before_the_tick_does(tmp_path: Path) -> None:
     async def work() -> None:
         async with opened(tmp_path, ManualClock()) as app:
-            app.market.source = Slowed(app.market.source, sleep_s=30)  # type: ignore[assignment]
+            fault_in(app, waits)
             with pytest.raises(SourceError, match="did not respond within"):
                 await tick(app, NOON, sources_s=0.05)
 
@@ -89,16 +84,17 @@ def test_a_tick_that_blocks_its_thread_is_reported_as_stuck(tmp_path: Path) -> N
         async with opened(tmp_path, clock) as app:
             scheduler = Scheduler(app)
 
-            class Hung(Slowed):
-                async def observe(self, now_ms: int, since_ms: int) -> Observation:
-                    seen.append((scheduler.is_stuck(), count(scheduler.metrics, "emi_tick_running_seconds")))
-                    clock.step(80)
-                    seen.append((scheduler.is_stuck(), count(scheduler.metrics, "emi_tick_running_seconds")))
-                    return await super().observe(now_ms, since_ms)
+            def look() -> None:
+                seen.append((scheduler.is_stuck(), count(scheduler.metrics, "emi_tick_running_seconds")))
 
-            app.market.source = Hung(app.market.source)  # type: ignore[assignment]
+            async def hangs() -> None:
+                look()
+                clock.step(80)
+                look()
+
+            fault_in(app, hangs)
             await scheduler.fire()
-            seen.append((scheduler.is_stuck(), count(scheduler.metrics, "emi_tick_running_seconds")))
+            look()
 
     run(work)
 
@@ -217,7 +213,7 @@ def test_a_stop_waits_for_the_running_tick(tmp_path: Path) -> None:
 
     async def work() -> None:
         async with opened(tmp_path, ManualClock()) as app:
-            app.market.source = Slowed(app.market.source, sleep_s=0.3)  # type: ignore[assignment]
+            fault_in(app, lambda: waits(0.3))
             scheduler = Scheduler(app, lambda report, _: reports.append(report.tick_id))
             scheduler.start()
             running = asyncio.create_task(scheduler.fire())
@@ -259,83 +255,32 @@ def test_refused_ballots_are_counted_in_the_metrics(tmp_path: Path) -> None:
     run(work)
 
 
-class FullDisk:
-    """A memory's `tick_done` on a disk that is full, until `heal`."""
-
-    def __init__(self, app: App) -> None:
-        self._really, self.full = app.record.memory.tick_done, True
-        app.record.memory.tick_done = self  # type: ignore[method-assign]
-
-    def __call__(self, *reports: Any, **more: Any) -> None:
-        if self.full:
-            raise MemoryUnreadable("database or disk is full")
-        self._really(*reports, **more)
-
-
-class Dead:
-    """A source that fails on a full disk."""
-
-    def __init__(self, source: Any) -> None:
-        self.mode, self.source = source.mode, source
-
-    async def observe(self, _now_ms: int, _since_ms: int) -> Any:
-        raise SourceError("no room")
-
-    async def aclose(self) -> None:
-        await self.source.aclose()
-
-
-def test_ticks_that_fail_on_a_full_disk_are_recorded_once_there_is_room(tmp_path: Path) -> None:
-    async def work() -> None:
-        clock = ManualClock()
-        async with opened(tmp_path, clock) as app:
-            scheduler = Scheduler(app)
-            await scheduler.fire()
-            source, disk = app.market.source, FullDisk(app)
-            app.market.source = Dead(source)  # type: ignore[assignment]
-            for _ in range(3):
-                clock.step(MINUTE)
-                await scheduler.fire()
-            assert app.record.memory.ticks(to_ms(clock.now())).failed_24h == 0
-            app.market.source, disk.full = source, False
-            clock.step(MINUTE)
-            await scheduler.fire()
-            reports = body(tmp_path, "/status.json")["ticks"]
-            assert (reports["published_24h"], reports["failed_24h"], reports["missed_24h"]) == (1, 3, 0)
-            failed = scheduler.metrics.registry.get_sample_value("emi_ticks_total", {"outcome": "failed"})
-            assert failed == 3
-
-    run(work)
-
-
-def test_a_source_that_breaks_fails_the_tick_not_the_scheduler(tmp_path: Path) -> None:
-    class Broken:
-        def __init__(self, source: Any) -> None:
-            self.source, self.mode, self.calls = source, source.mode, 0
-
-        async def observe(self, now_ms: int, since_ms: int) -> Observation:
-            self.calls += 1
-            if self.calls == 2:
-                raise RuntimeError("the venue sent nonsense")
-            found: Observation = await self.source.observe(now_ms, since_ms)
-            return found
-
-        async def aclose(self) -> None:
-            await self.source.aclose()
-
+def test_a_tick_that_fails_is_recorded_where_possible_and_the_next_is_made(tmp_path: Path) -> None:
     reports: list[str] = []
+    faults: list[Exception] = []
+
+    async def breaks() -> None:
+        if faults:
+            raise faults.pop()
+
+    def full(*_: Any, **__: Any) -> None:
+        raise MemoryUnreadable("database or disk is full")
 
     async def work() -> None:
         clock = ManualClock()
         async with opened(tmp_path, clock) as app:
-            app.market.source = Broken(app.market.source)  # type: ignore[assignment]
+            fault_in(app, breaks)
             scheduler = Scheduler(app, lambda report, _seconds: reports.append(report.tick_id))
-            for _ in range(3):
-                await scheduler.fire()
+            for fault in (None, RuntimeError("the venue sent nonsense"), SourceError("no room"), None):
+                faults[:] = [fault] if fault else []
+                with pytest.MonkeyPatch.context() as patch:
+                    if isinstance(fault, SourceError):
+                        patch.setattr(app.record.memory, "tick_done", full)
+                    await scheduler.fire()
                 clock.step(MINUTE)
+            assert ticks(scheduler.metrics, "failed") == 2
 
     run(work)
 
-    assert reports == ["20261120T120000Z", "20261120T120200Z"]
-    ticks = body(tmp_path, "/status.json")["ticks"]
-    assert ticks["failed_24h"] == 1
+    assert reports == ["20261120T120000Z", "20261120T120300Z"]
+    assert body(tmp_path, "/status.json")["ticks"]["failed_24h"] == 1

@@ -73,9 +73,9 @@ def test_a_history_that_comes_late_is_read_as_if_it_had_been_there(tmp_path: Pat
         clock = ManualClock()
         app, _ = await late(tmp_path / "late", clock)
         await tick(app, clock.now())
-        found = await app.market.backfill_again(to_ms(clock.now()))
+        found = await app.market.source.backfill(to_ms(clock.now()), DAYS, nothing)
         await tick(app, clock.step(timedelta(minutes=6)))  # meanwhile
-        app.market.adopt(*found)
+        await app.market.adopt(found)
         await tick(app, clock.step(timedelta(minutes=5)))
         async with opened(tmp_path / "whole", ManualClock()) as whole:
             await whole.market.source.observe(0, 0)
@@ -126,7 +126,7 @@ def test_a_restart_without_venues_keeps_the_brain_that_memory_has(tmp_path: Path
         clock = ManualClock()
         app, source = await late(tmp_path, clock)
         source.failures = 0
-        app.market.adopt(*await app.market.backfill_again(to_ms(NOON)))
+        await app.market.adopt(await source.backfill(to_ms(NOON), DAYS, nothing))
         await tick(app, clock.now())
         await app.aclose()
         again, _ = await late(tmp_path, clock)
@@ -221,21 +221,8 @@ def test_a_brain_state_of_other_weights_is_not_used_and_nothing_is_lost(tmp_path
 
 
 def test_a_live_market_out_of_reach_at_the_start_is_published_as_unavailable(tmp_path: Path) -> None:
-    class OutOfReach:
-        mode = SourceMode.LIVE
-
-        async def backfill(self, now_ms: int, days: int, progress: Any) -> BarFrame:
-            raise SourceError("no venue sent any history")
-
-        async def observe(self, now_ms: int, since_ms: int) -> Observation:
-            nothing = {asset: AssetObservation(asset, limitations=("no venue answered",)) for asset in ASSETS}
-            return Observation(SourceMode.LIVE, now_ms, nothing, (), BarFrame.empty(ASSETS))
-
-        async def aclose(self) -> None:
-            """Nothing is open."""
-
     async def work() -> None:
-        async with opened(tmp_path, ManualClock(), wrap=lambda _: OutOfReach()) as app:
+        async with opened(tmp_path, ManualClock(), wrap=lambda source: LateVenues(source, failures=2)) as app:
             await tick(app, NOON)
 
     run(work)

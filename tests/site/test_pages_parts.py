@@ -16,7 +16,8 @@ from generator.site.pages.docs import fields, type_name
 from generator.site.pages.record import record_view
 from generator.site.pages.render import Pages
 from generator.site.resources import Resources
-from tests.support.page_view import arena, empty_arena, predictions, view
+from tests.support.builders import empty_arena
+from tests.support.page_view import arena, predictions, view
 
 
 @pytest.mark.parametrize(

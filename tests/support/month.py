@@ -1,7 +1,5 @@
 """A month of rounds with restarts and kills at random instants equals the same month without: record, log, site.
 
-Run: python -m tests.support.month [--days 30] [--seed 7] [--step 5]
-
 Both months have the same prices, forecasts and ballots. In the broken one the process ends at random: before a tick,
 inside its transaction (at either question of the fence: nothing is committed), after it, while a release is written,
 and between a release and the note that it is out. After each restart ballots on chain are read again, as in production.
@@ -10,17 +8,11 @@ Compared are every row of every table, and every byte that is published.
 
 from __future__ import annotations
 
-import argparse
 import random
-import shutil
-import sys
-import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from generator.arena.ballots import BallotFile
 from generator.arena.timetable import Slot, asset_of, round_id_of
@@ -170,44 +162,3 @@ def differences(one: Record, two: Record) -> list[str]:
 
 def _site(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def summary(record: Record) -> dict[str, Any]:
-    """Count what a month holds."""
-    view = record.memory.view(NOON)
-    sheets = list((record.site / "files" / "ballots").glob("*.json"))
-    return {
-        "rounds": {str(phase): number for phase, number in view.rounds.items()},
-        "ballots counted": view.ballots_counted,
-        "log entries": view.log_size,
-        "files of ballots": len(sheets),
-    }
-
-
-def main() -> None:
-    """Play both months and compare them."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--days", type=float, default=30)
-    options.add_argument("--step", type=int, default=5, help="minutes between two ticks")
-    options.add_argument("--seed", type=int, default=7)
-    stated = options.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="month-"))
-    try:
-        month, began = Month(stated.days, stated.step, stated.seed), time.monotonic()
-        one = straight(month, folder / "straight")
-        two = broken(month, folder / "broken")
-        found = differences(one, two)
-        print(
-            f"{stated.days:g} days, {len(month.times)} ticks, twice, in {time.monotonic() - began:.0f} s: {summary(one)}"
-        )
-        print("faults: " + ", ".join(f"{number} {name}" for name, number in sorted(month.faults.items())))
-        print("differences: " + (", ".join(found) or "none; every table and every published byte is the same"))
-        for record in (one, two):
-            record.memory.close()
-    finally:
-        shutil.rmtree(folder)
-    sys.exit(1 if found else 0)
-
-
-if __name__ == "__main__":
-    main()

@@ -64,7 +64,7 @@ def context(mode: SourceMode = SourceMode.SIMULATED, *, known: bool = True, empt
         site=SITE,
         observation=replace(observation, mode=mode, sources=SOURCES),
         reading=sideways(made.reading) if known and made.reading else None,
-        arena=empty_arena() if empty else seen,
+        arena=builders.empty_arena() if empty else seen,
         closes={} if empty else {asset: _closes(asset) for asset in ASSETS},
     )
 
@@ -149,21 +149,19 @@ def _closes(asset: str) -> tuple[tuple[int, float], ...]:
 
 
 def _round(start_ms: int, phase: RoundPhase, prediction: Prediction | None) -> Round:
-    return Round(
+    known = prediction is not None
+    return replace(
+        builders.round_of(start_ms, phase),
         round_id="BTC-20261120-090000",
-        asset="BTC",
-        opens_ms=start_ms - HOUR_MS,
-        start_ms=start_ms,
-        end_ms=start_ms + HOUR_MS,
-        phase=phase,
         band_bps=22.6,
         sealed_digest="9f2c" * 16,
         salt=None,
         prediction=prediction,
-        probabilities=(0.31, 0.36, 0.33) if prediction else None,
-        confidence_percent=36.0 if prediction else None,
+        probabilities=(0.31, 0.36, 0.33) if known else None,
+        confidence_percent=36.0 if known else None,
         regime_mode="NEUTRAL",
-        start_price=97_188.9 if prediction else None,
+        start_price=97_188.9 if known else None,
+        base_rate=None,
         simulated_crowd=True,
     )
 
@@ -204,27 +202,16 @@ def _prediction(asset: str, back: int) -> PredictionMade:
 
 
 def _lesson(number: int) -> Lesson:
-    return Lesson(
+    return replace(
+        builders.lesson(number),
         lesson_id=f"lesson-{number}",
-        round_id=f"BTC-20261120-0{number}0000",
-        asset="BTC",
         brain_prediction=Prediction.NEUTRAL,
         human_consensus=Consensus.BULLISH if number else Consensus.NONE,
         actual_outcome=Prediction.BULLISH if number % 2 else Prediction.NEUTRAL,
         brain_correct=1 - number % 2,
         crowd_correct=number % 2,
-        agreement=0,
-        shared_intelligence_score=41.0,
-        learning_score=35.2,
         pattern_type=PatternType.BRAIN_ONLY,
         summary="BTC moved +4.1 bps against a neutral band of 22.6 bps: NEUTRAL. The brain said so, the crowd did not.",
         created_ms=START_MS - number * HOUR_MS,
+        warm_up=False,
     )
-
-
-def empty_arena() -> ArenaView:
-    """A first start: nothing was forecast yet."""
-    none = Rate(0, None, None, None)
-    record = TrackRecord("hourly", 0, 0, 0, 0, none, None, None, {}, {}, ())
-    teacher = TeacherMetrics(0, 0, none, none, none, {})
-    return ArenaView(None, Tally(), None, (), (), teacher, record, record)

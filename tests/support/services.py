@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from generator.lease import Fence, one_writer
+from generator.market.observation import Observation
 from generator.release.disk import Disk
 from generator.release.release import Releases
 from generator.release.vault import Vault
@@ -65,6 +66,21 @@ def without_background(app: App) -> App:
 def shared_pages() -> Pages:
     """Return one renderer for all tests: its templates take a tenth of a second to compile."""
     return Pages()
+
+
+class SourceWith:
+    """A market source that first does what a test says: wait, block the thread, or fail."""
+
+    def __init__(self, source: Any, first: Callable[[], Awaitable[None]]) -> None:
+        self.source, self.mode, self._first = source, source.mode, first
+
+    async def observe(self, now_ms: int, since_ms: int) -> Observation:
+        await self._first()
+        found: Observation = await self.source.observe(now_ms, since_ms)
+        return found
+
+    async def aclose(self) -> None:
+        await self.source.aclose()
 
 
 @contextlib.asynccontextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-MODULES = "algorand", "loopback", "media_types", "networks", "object_store"
+MODULES = "algorand", "ballots", "loopback", "media_types", "networks", "object_store"
 HEAVY = "numpy", "ccxt", "starlette", "obstore", "generator", "pydantic"
 
 

@@ -13,9 +13,6 @@ from generator.lease import Fence, one_writer
 from generator.release.release import Releases
 from generator.release.values import NOTHING, SiteStore, VaultStore
 from generator.release.vault import Vault
-from generator.wings.bucket.site import BucketSite
-from generator.wings.bucket.store import Bucket, StoreFault, open_bucket
-from generator.wings.bucket.vault import BucketVault
 
 log = structlog.get_logger("emi.publish")
 
@@ -84,7 +81,12 @@ def site_store(folder: Path, url: str | None, fence: Fence = one_writer) -> Site
         PublishError: the environment lacks what the object store needs.
     """
     releases = Releases(folder, fence=fence)
-    return releases if url is None else Mirrored(BucketSite(_bucket(url), _writer(), fence), releases)
+    if url is None:
+        return releases
+    from generator.wings.bucket.site import BucketSite  # noqa: PLC0415  obstore, for who has an object store
+    from generator.wings.bucket.store import open_bucket  # noqa: PLC0415
+
+    return Mirrored(BucketSite(open_bucket(url), secrets.token_hex(8), fence), releases)
 
 
 def vault_store(folder: Path, url: str | None, fence: Fence = one_writer) -> VaultStore:
@@ -93,15 +95,9 @@ def vault_store(folder: Path, url: str | None, fence: Fence = one_writer) -> Vau
     Raises:
         PublishError: the environment lacks what the object store needs.
     """
-    return Vault(folder, fence=fence) if url is None else BucketVault(_bucket(url), _writer(), fence)
+    if url is None:
+        return Vault(folder, fence=fence)
+    from generator.wings.bucket.store import open_bucket  # noqa: PLC0415
+    from generator.wings.bucket.vault import BucketVault  # noqa: PLC0415
 
-
-def _bucket(url: str) -> Bucket:
-    try:
-        return open_bucket(url)
-    except StoreFault as fault:
-        raise PublishError(str(fault)) from fault
-
-
-def _writer() -> str:
-    return secrets.token_hex(8)
+    return BucketVault(open_bucket(url), secrets.token_hex(8), fence)

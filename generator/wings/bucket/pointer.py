@@ -8,7 +8,7 @@ swap fails, whatever its clock or its lease says.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 import structlog
@@ -64,11 +64,6 @@ class Pointer:
         return int(self._body.get("epoch", 0))
 
     @property
-    def next(self) -> int:
-        """The number that whoever moved it last may be working on; 0 before the first."""
-        return self.generation + 1 if self._body else 0
-
-    @property
     def missing(self) -> bool:
         """Whether nothing lay there when it was last read."""
         return self._known is None
@@ -93,7 +88,7 @@ class Pointer:
             self._look()
         except StoreFault as fault:
             if fault.refused:
-                raise PublishError(str(fault)) from fault
+                raise
             log.warning("the object store does not answer; the next tick asks again", reason=str(fault))
 
     def claim(self) -> bool:
@@ -111,14 +106,11 @@ class Pointer:
             raise LeadershipLost(f"{self._path}: another generator publishes here", self._theirs)
         if epoch == self._epoch and not self._doubt:
             return False
-        try:
-            for _ in range(CLAIMS):
-                self._read()
-                if self._is_ours(epoch) or self._take(epoch):
-                    self._epoch, self._doubt = epoch, False
-                    return True
-        except StoreFault as fault:
-            raise PublishError(f"the pointer {self._path} could not be claimed: {fault}") from fault
+        for _ in range(CLAIMS):
+            self._known, self._body = self._look()
+            if self._is_ours(epoch) or self._take(epoch):
+                self._epoch, self._doubt = epoch, False
+                return True
         raise PublishError(f"the pointer {self._path} keeps moving under another generator")
 
     def move(self, generation: str, build: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> None:
@@ -181,19 +173,66 @@ class Pointer:
         self._lost = self._epoch
         raise LeadershipLost(f"{self._path}: another generator moved the pointer", self._theirs)
 
-    def _read(self) -> None:
-        self._known, self._body = self._look()
-
     def _look(self) -> tuple[Stored | None, Body]:
         found = self._bucket.get(self._path)
-        return found, {} if found is None else self._parsed(found.data)
-
-    def _parsed(self, data: bytes) -> Body:
+        if found is None:
+            return None, {}
         try:
-            body = json.loads(data)
+            body = json.loads(found.data)
             int(body["generation"]), int(body.get("epoch", 0))
             if not self._valid(body):
                 raise ValueError
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise PublishError(f"{self._path} is not one of our pointers; move it away to start again") from error
-        return dict(body)
+        return found, dict(body)
+
+
+class NumberedStore:
+    """Releases in folders of a bucket, each named by a number that is used once, and the pointer to the newest.
+
+    Args:
+        bucket: the prefix.
+        folder: below which the releases lie.
+        pointer: moved last.
+        deadline_s: seconds for the files of one release.
+    """
+
+    def __init__(self, bucket: Bucket, folder: str, pointer: Pointer, deadline_s: float) -> None:
+        self._bucket = bucket
+        self._folder = folder
+        self._pointer = pointer
+        self._deadline_s = deadline_s
+        self._highest = 0  # numbers once used are not used again, also of releases that failed half-way
+
+    def open(self) -> None:
+        """Look whether the store lets us in and the pointer is ours; one that is away is waited for.
+
+        Raises:
+            PublishError: the bucket, the credentials or the pointer will not do.
+        """
+        self._pointer.check()
+
+    def generation(self) -> int:
+        """Return the highest generation ever pointed at or left behind here; 0 before the first.
+
+        Raises:
+            LeadershipLost: another generator publishes here.
+            PublishError: the store does not answer.
+        """
+        if self._pointer.claim():
+            # Its last owner may still be storing files of the next number: that one is left to it.
+            following = self._pointer.generation + 1 if self._pointer.body else 0
+            self._highest = max(self._highest, *self._numbers(), following)
+        return max(self._highest, self._pointer.generation)
+
+    def _numbers(self) -> list[int]:
+        return sorted(int(name) for name in self._bucket.folders(self._folder) if name.isdigit())
+
+    def _prune(self, kept: Collection[int], most: int) -> None:
+        """Drop at most so many older releases that no reader can still be in; where that fails, the tick does not."""
+        try:
+            old = [number for number in self._numbers() if number < self._pointer.generation and number not in kept]
+            for number in old[:most]:
+                self._bucket.delete(list(self._bucket.files(f"{self._folder}/{number:012d}")))
+        except StoreFault as fault:
+            log.warning("old releases could not be dropped; the next tick tries again", reason=str(fault))

@@ -10,7 +10,6 @@ it was measured, and would read from a prefix that is about to be pruned.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -24,9 +23,8 @@ from generator.catalog.links import STATUS_JSON
 from generator.errors import PublishError
 from generator.lease import Fence, one_writer
 from generator.release.values import FIRST_GENERATION, NOTHING
-from generator.wings.bucket.pointer import Pointer
-from generator.wings.bucket.store import Bucket, StoreFault
-from generator.wings.bucket.upload import Upload, upload
+from generator.wings.bucket.pointer import NumberedStore, Pointer
+from generator.wings.bucket.store import Bucket, Upload, upload
 
 POINTER: Final = "current.json"
 RELEASES: Final = "g"
@@ -39,7 +37,7 @@ HEAD: Final = ("tick_id", "generated_at", "valid_until")
 log = structlog.get_logger("emi.publish")
 
 
-class BucketSite:
+class BucketSite(NumberedStore):
     """Publish releases below one prefix of a bucket; a `SiteStore`.
 
     Args:
@@ -52,31 +50,8 @@ class BucketSite:
     copy_failures = 0
 
     def __init__(self, bucket: Bucket, writer: str, fence: Fence = one_writer, deadline_s: float = DEADLINE_S) -> None:
-        self._bucket = bucket
-        self._pointer = Pointer(bucket, POINTER, fence, writer, _is_pointer)
-        self._deadline_s = deadline_s
-        self._highest = 0  # numbers once used are not used again, also of releases that failed half-way
-        self._put: dict[str, str] | None = None  # once path -> SHA-256, or its length where an earlier process put it
-
-    def open(self) -> None:
-        """Look whether the store lets us in and the pointer is ours; one that is away is waited for.
-
-        Raises:
-            PublishError: the bucket, the credentials or the pointer will not do.
-        """
-        self._pointer.check()
-
-    def generation(self) -> int:
-        """Return the highest generation ever pointed at or left behind here; 0 before the first.
-
-        Raises:
-            LeadershipLost: another generator publishes here.
-            PublishError: the store does not answer.
-        """
-        if self._pointer.claim():
-            # Its last owner may still be storing files of the next number: that one is left to it.
-            self._highest = max(self._highest, *self._left_behind(), self._pointer.next)
-        return max(self._highest, self._pointer.generation)
+        super().__init__(bucket, RELEASES, Pointer(bucket, POINTER, fence, writer, _is_pointer), deadline_s)
+        self._put: dict[str, int] | None = None  # immutable path -> its length
 
     def is_empty(self) -> bool:
         """Return whether nothing was ever published here, whole or in part; see `SiteStore`."""
@@ -91,7 +66,7 @@ class BucketSite:
             with ThreadPoolExecutor(READ_AT_ONCE, thread_name_prefix="read") as pool:
                 found = pool.map(lambda path: (path, self._bucket.get(f"{RELEASES}/{generation}{path}")), paths)
                 return {path: stored.data for path, stored in found if stored is not None}
-        except (StoreFault, PublishError) as fault:
+        except PublishError as fault:
             log.warning("the published release could not be read", reason=str(fault))
             return {}
 
@@ -108,19 +83,13 @@ class BucketSite:
             *(_upload(ONCE, path, new[path], once, ONCE_CACHE_CONTROL) for path in new),
             *(_upload(prefix, path, data, files, PINNED_CACHE_CONTROL) for path, data in files.items()),
         ]
-        upload(self._bucket, uploads, self._deadline_s, f"release {generation}")
-        self._remember_put(new)
+        upload(self._bucket, uploads, self._deadline_s)
+        if self._put is not None:
+            self._put.update((path, len(data)) for path, data in new.items())
         head = _head(files)
         self._pointer.move(generation, lambda before: {**head, "previous": _previous(before, now_s)})
-        self._prune()
+        self._prune({int(row["generation"]) for row in self._pointer.body["previous"]}, PRUNED_AT_ONCE)
         return len(uploads)
-
-    def _left_behind(self) -> list[int]:
-        try:
-            names = self._bucket.folders(RELEASES)
-        except StoreFault as fault:
-            raise PublishError(f"the releases cannot be listed: {fault}") from fault
-        return [int(name) for name in names if name.isdigit()]
 
     def _not_there_yet(self, once: Mapping[str, bytes]) -> dict[str, bytes]:
         """Return what is still to be put.
@@ -131,31 +100,12 @@ class BucketSite:
         if not once:
             return {}
         if self._put is None:
-            try:
-                found = self._bucket.files(ONCE)
-            except StoreFault as fault:
-                raise PublishError(f"the immutable files cannot be listed: {fault}") from fault
-            self._put = {path.removeprefix(ONCE): str(size) for path, size in found.items()}
+            self._put = {path.removeprefix(ONCE): size for path, size in self._bucket.files(ONCE).items()}
         known = self._put
-        changed = [path for path, data in once.items() if known.get(path) not in {None, _digest(data), str(len(data))}]
+        changed = [path for path, data in once.items() if known.get(path, len(data)) != len(data)]
         if changed:
             raise PublishError(f"{len(changed)} immutable files would change, first {changed[0]}; they stay as written")
         return {path: data for path, data in once.items() if path not in known}
-
-    def _remember_put(self, new: Mapping[str, bytes]) -> None:
-        if self._put is not None:
-            self._put.update((path, _digest(data)) for path, data in new.items())
-
-    def _prune(self) -> None:
-        """Drop releases that no reader can still be in; where that fails, the tick does not."""
-        newest = self._pointer.generation
-        kept = {int(row["generation"]) for row in self._pointer.body["previous"]}
-        try:
-            old = sorted(int(name) for name in self._bucket.folders(RELEASES) if name.isdigit())
-            for number in [number for number in old if number < newest and number not in kept][:PRUNED_AT_ONCE]:
-                self._bucket.delete(list(self._bucket.files(f"{RELEASES}/{number:012d}")))
-        except StoreFault as fault:
-            log.warning("old releases could not be dropped; the next tick tries again", reason=str(fault))
 
 
 def attributes(path: str, siblings: Collection[str], cache_control: str) -> dict[str, str]:
@@ -192,7 +142,3 @@ def _previous(before: Mapping[str, Any], now_s: float) -> list[dict[str, Any]]:
 
 def _is_pointer(body: Mapping[str, Any]) -> bool:
     return all(int(row["generation"]) >= 0 and row["replaced_s"] >= 0 for row in body["previous"])
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

@@ -7,19 +7,28 @@ into an error's text: a store may repeat them in what it answers.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
+import obstore
+
 from gateway.wire.object_store import REQUEST_S, BucketUrl, open_store, plain_error, store_errors
+from generator.errors import PublishError
 
 MAX_POINTER_BYTES: Final = 8 * 1024 * 1024
+UPLOADS_AT_ONCE: Final = 16
+TRIES: Final = 2
 NO_BUCKET: Final = re.compile("NoSuchBucket|ContainerNotFound|bucket does not exist")  # S3, Azure, GCS
 REFUSALS: Final = frozenset({"PermissionDeniedError", "UnauthenticatedError"})
 Version = Mapping[str, str]  # e_tag and, where the store has one, version
 
 
-class StoreFault(Exception):
+class StoreFault(PublishError):
     """The store did not do it, or did not say; one clear line without credentials.
 
     Args:
@@ -57,10 +66,9 @@ def open_bucket(url: str, request_s: float = REQUEST_S) -> Bucket:
     """
     where = BucketUrl.parse(url)
     try:
-        store = open_store(url, request_s)
+        return Bucket(open_store(url, request_s), str(where))
     except store_errors() as error:
         raise StoreFault(f"{where}: {plain_error(error)}") from None
-    return Bucket(store, str(where))
 
 
 class Bucket:
@@ -70,28 +78,22 @@ class Bucket:
         self._store = store
         self._name = name
 
-    def __str__(self) -> str:
-        return self._name
-
     def get(self, path: str, max_bytes: int = MAX_POINTER_BYTES) -> Stored | None:
         """Return what lies at `path`, None when nothing does.
 
         Raises:
             StoreFault: not answered, refused, or larger than `max_bytes`.
         """
-        import obstore  # noqa: PLC0415
-
-        try:
-            answer = obstore.get(self._store, path)
-            if answer.meta["size"] > max_bytes:
-                raise StoreFault(f"{self._name}/{path} is larger than {max_bytes} bytes")
-            return Stored(bytes(answer.bytes()), _version(answer.meta))
-        except FileNotFoundError as error:
-            if NO_BUCKET.search(str(error)):
-                raise self._fault("get", path, error) from None
-            return None
-        except store_errors() as error:
-            raise self._fault("get", path, error) from None
+        with self._faults("get", path):
+            try:
+                answer = obstore.get(self._store, path)
+                if answer.meta["size"] > max_bytes:
+                    raise StoreFault(f"{self._name}/{path} is larger than {max_bytes} bytes")
+                return Stored(bytes(answer.bytes()), _version(answer.meta))
+            except FileNotFoundError as error:
+                if NO_BUCKET.search(str(error)):
+                    raise
+                return None
 
     def create(self, path: str, data: bytes, attributes: Mapping[str, str]) -> Version:
         """Store `data` where nothing lies yet.
@@ -117,53 +119,44 @@ class Bucket:
         return self._put(path, data, dict(version), attributes)
 
     def _put(self, path: str, data: bytes, mode: Any, attributes: Mapping[str, str]) -> Version:
-        import obstore  # noqa: PLC0415
-
-        try:
-            result = obstore.put(self._store, path, data, mode=mode, attributes=dict(attributes), use_multipart=False)
-        except (obstore.exceptions.AlreadyExistsError, obstore.exceptions.PreconditionError) as error:
-            raise Conflict(f"{self._name}/{path}: {type(error).__name__}") from None
-        except FileNotFoundError as error:
-            if mode != "create" and not NO_BUCKET.search(str(error)):
+        with self._faults("put", path):
+            try:
+                return _version(
+                    obstore.put(self._store, path, data, mode=mode, attributes=dict(attributes), use_multipart=False)
+                )
+            except (obstore.exceptions.AlreadyExistsError, obstore.exceptions.PreconditionError) as error:
+                raise Conflict(f"{self._name}/{path}: {type(error).__name__}") from None
+            except FileNotFoundError as error:
+                if mode == "create" or NO_BUCKET.search(str(error)):
+                    raise
                 raise Conflict(f"{self._name}/{path}: not there any more") from None
-            raise self._fault("put", path, error) from None
-        except store_errors() as error:
-            raise self._fault("put", path, error) from None
-        return _version(result)
 
     def folders(self, prefix: str) -> list[str]:
         """Return the names right below `prefix` that have objects below them; raise StoreFault."""
-        import obstore  # noqa: PLC0415
-
-        try:
+        with self._faults("list", prefix):
             found = obstore.list_with_delimiter(self._store, prefix)["common_prefixes"]
-        except store_errors() as error:
-            raise self._fault("list", prefix, error) from None
         return [path.rstrip("/").rsplit("/", 1)[-1] for path in found]
 
     def files(self, prefix: str) -> dict[str, int]:
         """Return the path and the length in bytes of every object below `prefix`; raise StoreFault."""
-        import obstore  # noqa: PLC0415
-
-        try:
+        with self._faults("list", prefix):
             return {row["path"]: row["size"] for row in obstore.list(self._store, prefix).collect()}
-        except store_errors() as error:
-            raise self._fault("list", prefix, error) from None
 
     def delete(self, paths: Sequence[str]) -> None:
         """Delete objects; raise StoreFault where not all of it was done."""
-        import obstore  # noqa: PLC0415
+        with self._faults("delete", f"{len(paths)} objects"):
+            try:
+                obstore.delete(self._store, list(paths))
+            except FileNotFoundError:
+                return  # another was first
 
+    @contextmanager
+    def _faults(self, verb: str, path: str) -> Iterator[None]:
         try:
-            obstore.delete(self._store, list(paths))
-        except FileNotFoundError:
-            return  # another was first
+            yield
         except store_errors() as error:
-            raise self._fault("delete", f"{len(paths)} objects", error) from None
-
-    def _fault(self, verb: str, path: str, error: BaseException) -> StoreFault:
-        refused = type(error).__name__ in REFUSALS or NO_BUCKET.search(str(error)) is not None
-        return StoreFault(f"{verb} {self._name}/{path}: {plain_error(error)}", refused=refused)
+            refused = type(error).__name__ in REFUSALS or NO_BUCKET.search(str(error)) is not None
+            raise StoreFault(f"{verb} {self._name}/{path}: {plain_error(error)}", refused=refused) from None
 
 
 def swap(bucket: Bucket, path: str, data: bytes, known: Stored | None, attributes: Mapping[str, str]) -> Stored:
@@ -188,6 +181,78 @@ def swap(bucket: Bucket, path: str, data: bytes, known: Stored | None, attribute
         if found is None or found.data != data:
             raise
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """One object that no one may ever change.
+
+    Args:
+        path: below the bucket's prefix, without a leading slash.
+        data: all of it.
+        attributes: Content-Type, Cache-Control, Content-Encoding.
+    """
+
+    path: str
+    data: bytes
+    attributes: Mapping[str, str]
+
+
+def upload(bucket: Bucket, objects: Sequence[Upload], deadline_s: float) -> None:
+    """Store every object, a bounded number at once; the first that cannot be stored stops the rest.
+
+    What is under way when it stops may still arrive: nothing points to it yet, and it is never overwritten.
+
+    Args:
+        bucket: where to.
+        objects: stored in no particular order.
+        deadline_s: seconds for all of them.
+
+    Raises:
+        StoreFault: not all of it is there.
+    """
+    until = time.monotonic() + deadline_s
+    stop = threading.Event()
+    pool = ThreadPoolExecutor(UPLOADS_AT_ONCE, thread_name_prefix="upload")
+    try:
+        waiting = [pool.submit(_store, bucket, item, until, stop) for item in objects]
+        done, late = wait(waiting, timeout=deadline_s, return_when=FIRST_EXCEPTION)
+        for future in done:
+            future.result()
+        if late:
+            raise StoreFault(f"{len(late)} of {len(objects)} objects were not stored within {deadline_s:g} s")
+    finally:
+        stop.set()
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _store(bucket: Bucket, item: Upload, until: float, stop: threading.Event) -> None:
+    """Store one object; what a try stored without an answer counts.
+
+    Raises:
+        StoreFault: it is not there, or that is unknown.
+    """
+    for left in reversed(range(TRIES)):
+        if stop.is_set():
+            return
+        try:
+            bucket.create(item.path, item.data, item.attributes)
+        except Conflict:
+            if not _is_there(bucket, item):
+                raise StoreFault(f"{item.path} is there already with other bytes: it is never overwritten") from None
+        except StoreFault as fault:
+            last_try = fault.refused or not left or time.monotonic() >= until
+            if not (last_try or stop.is_set()):
+                continue
+            if fault.refused or not _is_there(bucket, item):
+                raise
+        return
+
+
+def _is_there(bucket: Bucket, item: Upload) -> bool:
+    """Return whether exactly these bytes lie there."""
+    found = bucket.get(item.path, len(item.data))
+    return found is not None and found.data == item.data
 
 
 def _version(row: Mapping[str, Any]) -> Version:

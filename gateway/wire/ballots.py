@@ -1,0 +1,177 @@
+"""Read ballots: signed zero-amount Algorand payments to the arena address, with an ARC-2 note.
+
+Note: `emi-arena/v1:j{"r":"<round_id>","p":"BULLISH|BEARISH|NEUTRAL"}`. The generator counts them, and the gateway hands
+on only such as it will count; when a round closes, each of them judges by its own clock.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from gateway.wire.algorand import TRANSACTION_PREFIX, address_of, pack, signature_holds, txid_of, unpack
+
+NOTE_PREFIX: Final = b"emi-arena/v1:j"
+MAX_FILE_BYTES: Final = 4_096
+MAX_NOTE_BYTES: Final = 256
+CHOICES: Final = frozenset({"BULLISH", "BEARISH", "NEUTRAL"})
+_KEYS: Final = frozenset({"fee", "fv", "gen", "gh", "grp", "lv", "lx", "note", "rcv", "snd", "type"})
+
+
+class Refusal(StrEnum):
+    """Why a ballot does not count."""
+
+    TOO_LARGE = "larger than 4096 bytes"
+    UNREADABLE = "file cannot be read"
+    NOT_BASE64 = "not base64"
+    NOT_A_TRANSACTION = "not one canonical signed transaction"
+    MULTISIG = "multisig ballots are not counted"
+    LOGICSIG = "logic signature ballots are not counted"
+    REKEYED = "signed by another key than the sender's"
+    NOT_A_PAYMENT = "not a payment"
+    REKEYS = "would rekey the account"
+    CLOSES = "would close the account"
+    NOT_ZERO = "amount is not zero"
+    OTHER_NETWORK = "signed for another network"
+    OTHER_RECEIVER = "not addressed to the arena"
+    UNKNOWN_FIELD = "carries a field that a ballot must not have"
+    NOTE_FORM = "note is not a ballot's"
+    CHOICE = "choice is not BULLISH, BEARISH or NEUTRAL"
+    NO_SUCH_ROUND = "no such round takes votes"
+    OTHER_ASSET = "round id and asset do not agree"
+    CLOSED = "round is closed"
+    SEEN_LATE = "confirmed in time, seen after the lock"
+    READ_LATE = "arrived in time, read after the lock"
+    REPEATED = "already counted"
+    BAD_SIGNATURE = "signature is wrong"
+
+
+class RefusedError(Exception):
+    """This ballot does not count."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal)
+        self.refusal = refusal
+
+
+@dataclass(frozen=True, slots=True)
+class SignedBallot:
+    """A ballot whose form holds; its signature and its round are not checked yet.
+
+    Args:
+        raw: msgpack of the signed transaction.
+        transaction: its fields, as on the wire.
+        signature: ed25519, 64 bytes.
+        round_id: the round that it votes in, which may not exist.
+        choice: one of CHOICES.
+        message: the bytes that were signed.
+    """
+
+    raw: bytes
+    transaction: Mapping[str, Any]
+    signature: bytes
+    round_id: str
+    choice: str
+    message: bytes
+
+    @property
+    def txid(self) -> str:
+        """The transaction id."""
+        return txid_of(self.message)
+
+    @property
+    def voter(self) -> str:
+        """The sender's address."""
+        return address_of(self.transaction["snd"])
+
+    def is_signed(self) -> bool:
+        """Return whether the signature is the sender's."""
+        return signature_holds(self.transaction["snd"], self.message, self.signature)
+
+
+def read_ballot(data: bytes, receiver: bytes, genesis_hash: bytes) -> SignedBallot:
+    """Read a ballot and check its form.
+
+    Args:
+        data: base64 of the msgpack of a signed transaction.
+        receiver: the arena's public key, 32 bytes.
+        genesis_hash: of the network, 32 bytes.
+
+    Raises:
+        RefusedError: it cannot count, and why.
+    """
+    raw, envelope = _decode(data)
+    transaction: dict[str, Any] = envelope["txn"]
+    _check_payment(transaction, receiver, genesis_hash)
+    round_id, choice = _read_note(transaction.get("note"))
+    return SignedBallot(raw, transaction, envelope["sig"], round_id, choice, TRANSACTION_PREFIX + pack(transaction))
+
+
+def _decode(data: bytes) -> tuple[bytes, dict[str, Any]]:
+    """Unpack a file; whatever does not pack to the same bytes again is refused."""
+    if len(data) > MAX_FILE_BYTES:
+        raise RefusedError(Refusal.TOO_LARGE)
+    try:
+        raw = base64.b64decode(data.strip(), validate=True)
+    except (binascii.Error, ValueError):
+        raise RefusedError(Refusal.NOT_BASE64) from None
+    try:
+        envelope = unpack(raw)
+    except ValueError:
+        raise RefusedError(Refusal.NOT_A_TRANSACTION) from None
+    if not isinstance(envelope, dict) or not isinstance(envelope.get("txn"), dict):
+        raise RefusedError(Refusal.NOT_A_TRANSACTION)
+    _check_envelope(envelope)
+    if pack(envelope) != raw:
+        raise RefusedError(Refusal.NOT_A_TRANSACTION)
+    return raw, envelope
+
+
+def _check_envelope(envelope: dict[Any, Any]) -> None:
+    for key, refusal in (("msig", Refusal.MULTISIG), ("lsig", Refusal.LOGICSIG), ("sgnr", Refusal.REKEYED)):
+        if key in envelope:
+            raise RefusedError(refusal)
+    signature = envelope.get("sig")
+    if set(envelope) != {"sig", "txn"} or not isinstance(signature, bytes) or len(signature) != 64:
+        raise RefusedError(Refusal.NOT_A_TRANSACTION)
+    if any(not isinstance(value, bytes | str | int) for value in envelope["txn"].values()):
+        raise RefusedError(Refusal.NOT_A_TRANSACTION)
+
+
+def _check_payment(transaction: dict[str, Any], receiver: bytes, genesis: bytes) -> None:
+    refusals = (
+        (transaction.get("type") != "pay", Refusal.NOT_A_PAYMENT),
+        ("rekey" in transaction, Refusal.REKEYS),
+        ("close" in transaction, Refusal.CLOSES),
+        ("amt" in transaction, Refusal.NOT_ZERO),
+        (transaction.get("gh") != genesis, Refusal.OTHER_NETWORK),
+        (transaction.get("rcv") != receiver, Refusal.OTHER_RECEIVER),
+        (not _KEYS.issuperset(transaction), Refusal.UNKNOWN_FIELD),
+    )
+    for wrong, refusal in refusals:
+        if wrong:
+            raise RefusedError(refusal)
+    sender = transaction.get("snd")
+    numbers = [transaction.get(name, 0) for name in ("fee", "fv", "lv")]
+    if not isinstance(sender, bytes) or len(sender) != 32 or any(type(value) is not int for value in numbers):
+        raise RefusedError(Refusal.NOT_A_TRANSACTION)
+
+
+def _read_note(note: object) -> tuple[str, str]:
+    if not isinstance(note, bytes) or len(note) > MAX_NOTE_BYTES or not note.startswith(NOTE_PREFIX):
+        raise RefusedError(Refusal.NOTE_FORM)
+    try:
+        pairs = json.loads(note[len(NOTE_PREFIX) :], object_pairs_hook=list)
+        fields = dict(pairs)
+    except (ValueError, TypeError, RecursionError):
+        raise RefusedError(Refusal.NOTE_FORM) from None
+    if len(pairs) != 2 or set(fields) != {"r", "p"} or not all(isinstance(value, str) for value in fields.values()):
+        raise RefusedError(Refusal.NOTE_FORM)
+    if fields["p"] not in CHOICES:
+        raise RefusedError(Refusal.CHOICE)
+    return fields["r"], fields["p"]

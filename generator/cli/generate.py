@@ -1,0 +1,171 @@
+"""`emi tick`, `emi schedule`, `emi bootstrap`: the generator, for one release, for good, and before the first."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+if TYPE_CHECKING:
+    from generator.settings import GeneratorSettings
+
+SourceName: TypeAlias = Annotated[str | None, typer.Option("--source", help="simulated (default), recorded or live.")]
+Folders: TypeAlias = Annotated[
+    list[Path] | None, typer.Option("--data", help="Folder of a recording; may be repeated.")
+]
+MarketTime: TypeAlias = Annotated[
+    str | None, typer.Option("--at", help="Market time to start a recording at, e.g. 2022-10-20T12:00:00Z.")
+]
+Loop: TypeAlias = Annotated[bool, typer.Option("--loop", help="Restart a recording at its end.")]
+
+
+def tick(
+    source: SourceName = None,
+    data: Folders = None,
+    at: MarketTime = None,
+    hours: Annotated[int, typer.Option(min=0, max=744, help="Market hours to play first, marked warm_up.")] = 0,
+) -> None:
+    """Make one release and stop.
+
+    With --hours N the rounds of the N market hours before it are played first, as a backtest. Where nothing was
+    ever played, that is 48 hours of a simulated market, and of a recording as many of them as it has 5-minute bars.
+
+    Example: emi tick --source recorded --data candles --at 2022-10-20T12:00:00Z --hours 24
+    """
+    settings, begin = _prepared(source, data, at)
+    asyncio.run(_once(settings, begin, hours))
+
+
+def schedule(
+    source: SourceName = None,
+    data: Folders = None,
+    at: MarketTime = None,
+    loop: Loop = False,
+    metrics_port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Prometheus metrics on this port of loopback.")
+    ] = None,
+) -> None:
+    """Make a release at once and at every full minute, until Ctrl-C.
+
+    While another generator holds the lease, this one stands by: it writes nothing, and takes over within seconds.
+
+    Example: EMI_STATE_DIR=/var/lib/emi emi schedule --source live
+    """
+    settings, begin = _prepared(source, data, at, loop=loop)
+    asyncio.run(_run(settings, begin, metrics_port, loop=loop))
+
+
+def bootstrap() -> None:
+    """Publish a release that says 'not started yet' where nothing was published, so that an edge never starts empty.
+
+    Needs no market or memory, and no network but that of an object store; a site that has a release is left alone.
+
+    Example: EMI_STATE_DIR=/var/lib/emi emi bootstrap && systemctl start nginx
+    """
+    from generator.cli._settings import generator_settings
+    from generator.runtime.bootstrap import ensure
+
+    settings = generator_settings()
+    if settings.site_url is not None:
+        laid, where = _in_store(settings, settings.site_url), settings.site_url
+    else:
+        laid, where = ensure(settings, datetime.now(UTC)), str(settings.site_path / "current")
+    print(f"bootstrap release laid down: {where}" if laid else f"nothing to do: {where} is published")
+
+
+def _prepared(
+    source: str | None, data: list[Path] | None, at: str | None, *, loop: bool = False
+) -> tuple[GeneratorSettings, datetime | None]:
+    """Check the settings, set up logs, and lay the bootstrap release into a site folder."""
+    from generator.cli._console import set_up_logs
+    from generator.cli._settings import generator_settings, parse_time, refuse_replay_flags
+
+    settings = generator_settings(source=source, data_dir=tuple(data) if data else None)
+    refuse_replay_flags(settings, at, loop=loop)
+    begin = parse_time(at)
+
+    from generator.runtime.bootstrap import ensure  # takes a second, so errors of the settings come first
+
+    set_up_logs(settings.log_format)
+    if settings.site_url is None:  # else under the lease
+        ensure(settings, datetime.now(UTC))
+    return settings, begin
+
+
+def _wait_s(settings: GeneratorSettings) -> float:
+    """Return how long a single release waits for the lease: until one that was left behind has expired."""
+    return settings.lease_ttl_seconds + 2 if settings.lease_url else 0.5
+
+
+async def _once(settings: GeneratorSettings, at: datetime | None, hours: int) -> None:
+    from generator.cli._console import progress_bar, report_line
+    from generator.clock import SystemClock
+    from generator.runtime.app import build
+    from generator.runtime.bootstrap import ensure_in_store
+    from generator.runtime.leadership import Leadership, open_lease
+    from generator.runtime.startup import open_market
+    from generator.runtime.tick import tick as make
+
+    clock = SystemClock()
+    leadership = Leadership(open_lease(settings))
+    app = build(settings, clock, at - timedelta(hours=hours) if at else None, fence=leadership.fence)
+    leadership.floor = app.record.memory.epoch()
+    try:
+        with leadership.held(_wait_s(settings)):
+            app.record.memory.claim()
+            app.record.published.check()
+            now = clock.now()
+            ensure_in_store(app, now)
+            with progress_bar() as progress:
+                await open_market(app, now, progress, hours or None)
+            began_s = clock.monotonic()
+            print(report_line(await make(app, now), clock.monotonic() - began_s))
+    finally:
+        await app.aclose()
+
+
+async def _run(settings: GeneratorSettings, at: datetime | None, metrics_port: int | None, *, loop: bool) -> None:
+    from generator.cli._console import progress_bar, report_line
+    from generator.clock import SystemClock
+    from generator.runtime.app import build
+    from generator.runtime.leader import Leader
+    from generator.runtime.leadership import Leadership, open_lease
+    from generator.runtime.metrics import Metrics
+    from generator.runtime.publication import Report
+
+    def on_report(report: Report, seconds: float) -> None:
+        print(report_line(report, seconds), flush=True)
+
+    leadership = Leadership(open_lease(settings))
+    metrics = Metrics()
+    app = build(settings, SystemClock(), at, loop=loop, fence=leadership.fence)
+    try:
+        stop_metrics = metrics.serve(metrics_port) if metrics_port else lambda: None
+        try:
+            await Leader(app, leadership, on_report, metrics=metrics, progress=progress_bar).run()
+        finally:
+            stop_metrics()
+    finally:
+        await app.aclose()
+
+
+def _in_store(settings: GeneratorSettings, url: str) -> bool:
+    """Lay it into an object store, under the lease: no one else may be publishing there meanwhile."""
+    from generator.catalog.links import STATUS_JSON
+    from generator.catalog.words import SourceMode
+    from generator.runtime.app import site_of
+    from generator.runtime.bootstrap import lay_down
+    from generator.runtime.leadership import Leadership, open_lease
+    from generator.wings.bucket.places import site_store
+
+    leadership = Leadership(open_lease(settings))
+    store = site_store(settings.site_path, url, leadership.fence)
+    store.open()
+    if store.shown((STATUS_JSON,)):
+        return False  # whoever leads now is at work there
+    with leadership.held(_wait_s(settings)):
+        mode = settings.source or SourceMode.SIMULATED
+        return lay_down(store, site_of(settings), mode, datetime.now(UTC))
