@@ -23,22 +23,6 @@ SOLD = "what is sold would be published"
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 
-def bucket_or(otherwise: str, value: str) -> str:
-    """Return an object store's URL in its one spelling.
-
-    Args:
-        otherwise: what is valid too, for the message.
-        value: of the setting.
-
-    Raises:
-        ValueError: it is not an object store, or not one of the form.
-    """
-    if not is_bucket(value):
-        forms = ", ".join(f"{scheme}://bucket/prefix" for scheme in SCHEMES)
-        raise ValueError(f"must be {otherwise} or one of {forms}")
-    return str(BucketUrl.parse(value))
-
-
 class ArenaSettings(BaseModel):
     """The Arena's part: `EMI_ARENA__ROUND_MINUTES` and so on."""
 
@@ -174,7 +158,10 @@ class GeneratorSettings(BaseSettings):
     def _vault_form(cls, value: str | None) -> str | None:
         if value is None or re.match(r"^file:///", value):
             return value
-        return bucket_or("file:///a/folder", value)
+        if not is_bucket(value):
+            forms = ", ".join(f"{scheme}://bucket/prefix" for scheme in SCHEMES)
+            raise ValueError(f"must be file:///a/folder or one of {forms}")
+        return str(BucketUrl.parse(value))
 
     @field_validator("lease_url")
     @classmethod

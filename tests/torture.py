@@ -27,12 +27,15 @@ from typing import Final
 from urllib.parse import urlsplit
 
 import brotli
+from starlette.applications import Starlette
+from starlette.routing import Mount
 
+from gateway.app.preview import Preview
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import reasoning_path
 from generator.release.release import Releases
 from generator.release.variants import Variants
-from tests.support.ports import free_port
+from tests.support.local_servers import serving
 from tests.support.processes import clean_environment
 
 STATUS: Final = "/status.json"
@@ -62,11 +65,9 @@ def main() -> None:
     options.add_argument("--rate", type=float, default=10, help="releases a second")
     options.add_argument("--url", help="origin of an edge that serves --site; default: a preview server of our own")
     options.add_argument("--site", type=Path, help="site folder that the edge serves")
-    options.add_argument("--role", choices=["all", "read", "serve"], default="all", help=argparse.SUPPRESS)
+    options.add_argument("--role", choices=["all", "read"], default="all", help=argparse.SUPPRESS)
     asked = options.parse_args()
-    if asked.role == "serve":
-        serve(asked.site, int(asked.url))
-    elif asked.role == "read":
+    if asked.role == "read":
         print(json.dumps(read(asked.url, asked.seconds)))
     else:
         sys.exit(torture(asked.seconds, asked.readers, asked.rate, asked.url, asked.site))
@@ -89,7 +90,10 @@ def torture(  # noqa: PLR0917
         _await_first(origin, patience_s)
         words = [sys.executable, "-m", "tests.torture", "--role", "read", "--seconds", str(seconds), "--url", origin]
         running = [
-            subprocess.Popen(words, cwd=REPOSITORY, stdout=subprocess.PIPE, env=_environment()) for _ in range(readers)
+            subprocess.Popen(
+                words, cwd=REPOSITORY, stdout=subprocess.PIPE, env=clean_environment(PYTHONPATH=str(REPOSITORY))
+            )
+            for _ in range(readers)
         ]
         until = time.monotonic() + seconds + 0.5  # readers take a moment to start
         while time.monotonic() < until:
@@ -237,29 +241,11 @@ def read(origin: str, seconds: float) -> dict[str, int]:
     return dict(reader.counts)
 
 
-def serve(site: Path, port: int) -> None:
-    """Run a preview server, as `emi gateway --preview` does, without the gateway around it."""
-    import uvicorn
-    from starlette.applications import Starlette
-    from starlette.routing import Mount
-
-    from gateway.app.preview import Preview
-
-    preview = Preview(site, "torture")
-    app = Starlette(routes=[Mount("/", preview)])
-    uvicorn.run(app, host="127.0.0.1", port=port, log_config=None, access_log=False)
-
-
 @contextlib.contextmanager
 def _served(site: Path) -> Iterator[str]:
-    port = free_port(and_next=1)
-    words = [sys.executable, "-m", "tests.torture", "--role", "serve", "--site", str(site), "--url", str(port)]
-    process = subprocess.Popen(words, cwd=REPOSITORY, env=_environment())
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(30)
+    """Run a preview server, as `emi gateway --preview` does, without the gateway around it."""
+    with serving(Starlette(routes=[Mount("/", Preview(site, "torture"))])) as origin:
+        yield origin
 
 
 def _await_first(origin: str, patience_s: float) -> None:
@@ -273,10 +259,6 @@ def _await_first(origin: str, patience_s: float) -> None:
             time.sleep(0.05)
         else:
             return
-
-
-def _environment() -> dict[str, str]:
-    return clean_environment(PYTHONPATH=str(REPOSITORY))
 
 
 if __name__ == "__main__":

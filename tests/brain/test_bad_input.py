@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from generator.brain.bars import clean
 from generator.brain.engine import Engine
 from generator.brain.reading import AssetReading, BrainReading
 from generator.brain.smoothing import DAY_BARS
@@ -16,7 +17,7 @@ from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
 from generator.catalog.text import readings
 from generator.catalog.words import RegimeLabel
-from generator.market.bars import BAR_MS, BarFrame
+from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
 from generator.market.simulated.market import SimulatedMarket
 from tests.support.markets import floats
 
@@ -237,3 +238,17 @@ def test_data_without_a_fault_is_published_as_the_models_say_it(shown: tuple[Bar
             assert asset.forecast is not None
             said = asset.forecast.probabilities
             assert [said.down, said.neutral, said.up] == expected
+
+
+@pytest.mark.parametrize("field", BAR_FIELDS)
+@pytest.mark.parametrize("value", [1.7976931348623157e308, -1.7e308, np.inf, -np.inf, 5e-324])
+def test_an_extreme_value_is_cleaned_without_overflow(field: str, value: float) -> None:
+    fields = {name: np.full((3, 1), 1.0) for name in BAR_FIELDS}
+    fields[field][1] = value
+
+    bars = clean(BarFrame(("BTC",), np.arange(3, dtype=np.int64) * BAR_MS, fields), ("BTC",))
+
+    for values in (bars.log_close, bars.range_variance, *bars.extra.values()):
+        known = values[np.isfinite(values)]
+        assert not np.isinf(values).any()
+        assert (np.abs(known) <= 1e18).all()

@@ -232,31 +232,24 @@ def test_without_books_and_futures_both_are_unknown_with_a_reason() -> None:
     assert len(asset.limitations) == 2
 
 
-def test_an_asset_that_no_frame_carries_is_unknown() -> None:
-    reading = read_all(market(400), (*ASSETS, "SOL"))
-
-    sane(reading)
-    missing = reading.assets["SOL"]
-    assert missing.forecast is None
-    assert missing.regime is RegimeLabel.UNKNOWN
-    assert "no price bars for this asset yet" in missing.limitations
-
-
-def test_one_asset_never_seen_does_not_change_the_market() -> None:
+def test_an_asset_that_no_frame_carries_is_unknown_and_does_not_change_the_market() -> None:
     frame = market(400)
 
     with_ghost, without = read_all(frame, (*ASSETS, "SOL")), read_all(frame)
 
+    sane(with_ghost)
+    missing = with_ghost.assets["SOL"]
+    assert (missing.forecast, missing.regime) == (None, RegimeLabel.UNKNOWN)
+    assert "no price bars for this asset yet" in missing.limitations
     assert with_ghost.regime.label is without.regime.label
     assert with_ghost.regime.posterior == pytest.approx(without.regime.posterior)
     assert with_ghost.regime.risk_score == pytest.approx(without.regime.risk_score)
 
 
-def test_engines_refuse_no_assets_and_doubles() -> None:
+@pytest.mark.parametrize("assets", [(), ("BTC", "BTC")])
+def test_engines_refuse_no_assets_and_doubles(assets: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match="different"):
-        Engine(WEIGHTS, ())
-    with pytest.raises(ValueError, match="different"):
-        Engine(WEIGHTS, ("BTC", "BTC"))
+        Engine(WEIGHTS, assets)
 
 
 def _ready() -> bytes:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from generator.catalog.words import SourceMode
 from generator.cli._settings import SettingsError, gateway_settings, generator_settings, known_names
 
 
@@ -57,6 +56,9 @@ def test_nested_settings_come_from_file_and_environment_together(monkeypatch: py
         ("EMI_VAULT_URL", "ftp://x", "EMI_VAULT_URL"),
         ("EMI_NETWORK", "moon", "EMI_NETWORK is 'moon'"),
         ("EMI_ARENA__INBOX_URL", "s3://bucket/ballots", "let several machines share a folder"),
+        ("EMI_ARENA__ASSETS", "BTC,BTC", "each once"),
+        ("EMI_BASE_URL", "https://api.example.org", "SOURCE and NETWORK"),
+        ("EMI_SOURCE", "recorded", "--data"),
     ],
 )
 def test_a_wrong_value_is_named_with_what_is_allowed(
@@ -130,27 +132,8 @@ def test_credentials_in_the_url_of_an_object_store_are_refused_and_not_repeated(
         assert "hunter2" not in str(caught.value)
 
 
-def test_a_public_origin_must_say_source_and_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EMI_BASE_URL", "https://api.example.org")
-
-    with pytest.raises(SettingsError, match="SOURCE and NETWORK"):
-        generator_settings()
-
-
-def test_a_recording_needs_a_folder() -> None:
-    with pytest.raises(SettingsError, match="--data"):
-        generator_settings(source=SourceMode.RECORDED)
-
-
 def test_the_example_file_names_every_setting() -> None:
     text = (Path(__file__).parents[2] / "emi.example.yaml").read_text()
 
     for name in known_names():
         assert f"# {name.removeprefix('EMI_').split('__')[-1].lower()}:" in text.replace("#   ", "# "), name
-
-
-def test_an_arena_asset_named_twice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EMI_ARENA__ASSETS", "BTC,BTC")
-
-    with pytest.raises(SettingsError, match="each once"):
-        generator_settings()

@@ -15,7 +15,6 @@ from generator.brain.features import REGIME_INPUTS
 from generator.brain.regime import STEP_BARS
 from generator.brain.weights import PACKAGED, digest_of
 from generator.lab.dataset import Dataset, build
-from generator.lab.fit import after_warm_up, calibrate, fit_direction, loss
 from generator.lab.network import (
     Hyperparameters,
     TrainingSet,
@@ -26,7 +25,19 @@ from generator.lab.network import (
     initial_weights,
 )
 from generator.lab.simulator import DAY, FAMILIES, parameters, simulate
-from generator.lab.train import CALIBRATED_ON, SEEDS, _plain, _rounded, posteriors, save, training_set
+from generator.lab.train import (
+    CALIBRATED_ON,
+    SEEDS,
+    _plain,
+    _rounded,
+    after_warm_up,
+    calibrate,
+    fit_direction,
+    loss,
+    posteriors,
+    save,
+    training_set,
+)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

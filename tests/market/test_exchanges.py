@@ -17,15 +17,18 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode, SourceStatus
 from generator.market.bars import BAR_MS
 from generator.market.live.source import LiveSource
+from generator.market.live.venues import VENUES
 from generator.market.observation import Observation
 from generator.market.source import Source
 from tests.support.exchange_server import Ask, Venues, serving
-from tests.support.synthetic_bodies import BAR, PRICES, SyntheticMarket, bar
+from tests.support.synthetic_bodies import BAR, HOSTS, PRICES, SyntheticMarket, bar
 
 NOW = 1_763_640_000_000  # on a bar boundary
 MINUTE = 60_000
 ROOT = Path(__file__).parents[2]
 SINCE = NOW - 3 * BAR  # two bars have closed since
+# The venues whose figures the tests expect; a later venue of the table has the tests of every venue.
+EXPECTED_VENUES = ("kraken", "coinbase", "okx", "binance", "bybit", "gate")
 
 Setup = Callable[[Venues], None]
 Before = Callable[[Venues, int], None]
@@ -62,6 +65,8 @@ def watch(
         async with serving(market or SyntheticMarket(NOW)) as venues:
             if setup is not None:
                 setup(venues)
+            if "specs" not in options:
+                options.setdefault("venues", EXPECTED_VENUES)
             source = LiveSource(exchange_factory=venues.factory, **options)
             seen = []
             skipping = loop.create_task(skip(venues)) if skip_s else None
@@ -102,6 +107,17 @@ def klines_of(symbol: str, rows: list[Any]) -> Setup:
 def seen() -> Observation:
     """Return what all venues say together."""
     return watch((NOW, SINCE))[0]
+
+
+@pytest.mark.parametrize("name", VENUES)
+def test_every_venue_of_the_table_answers_all_that_it_is_asked(name: str) -> None:
+    assert name in {venue for venue, _ in HOSTS.values()}, "tests/support/synthetic_bodies.py: HOSTS"
+
+    (seen,) = watch((NOW, SINCE), venues=(name,))
+
+    mine = {row.kind: row.status for row in seen.sources if row.name == name}
+    assert set(VENUES[name].kinds) <= set(mine)
+    assert set(mine.values()) == {SourceStatus.OK}
 
 
 def test_all_venues_together_give_every_asset_everything(seen: Observation) -> None:

@@ -13,7 +13,7 @@ from generator.errors import SourceError
 from generator.market.bars import BarFrame
 from generator.market.live.source import LiveSource
 from generator.market.observation import Observation
-from tests.market.test_exchanges import NOW, Setup, having, klines_of
+from tests.market.test_exchanges import EXPECTED_VENUES, NOW, Setup, having, klines_of
 from tests.support.exchange_server import Ask, serving
 from tests.support.synthetic_bodies import BAR, SyntheticMarket, bar
 
@@ -31,7 +31,9 @@ def backfill(
             if setup is not None:
                 setup(venues)
             steps: Steps = []
-            source = LiveSource(exchange_factory=venues.factory, retry_pause_s=0.001, **options)
+            source = LiveSource(
+                exchange_factory=venues.factory, retry_pause_s=0.001, **{"venues": EXPECTED_VENUES, **options}
+            )
             try:
                 frame = await source.backfill(now_ms, days, lambda *step: steps.append(step))
                 return frame, steps, await source.observe(now_ms, int(frame.t[-1]))

@@ -14,6 +14,7 @@ from generator.catalog.words import RegimeLabel, SourceMode, SourceStatus
 from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
 from generator.market.observation import Observation
 from generator.market.simulated import random
+from generator.market.simulated.params import REGIMES
 from generator.market.simulated.random import Draws, Stream
 from generator.market.simulated.source import DAY_MS, VENUES, SimulatedSource
 
@@ -22,12 +23,8 @@ BLOCK_MS = 35 * DAY_MS
 SEAM_MS = (NOW_MS // BLOCK_MS) * BLOCK_MS
 
 
-def _silent(done: int, total: int, what: str) -> None:
-    """Take progress and say nothing."""
-
-
 def _backfill(source: SimulatedSource, now_ms: int, days: int) -> BarFrame:
-    return asyncio.run(source.backfill(now_ms, days, _silent))
+    return asyncio.run(source.backfill(now_ms, days, lambda *_: None))
 
 
 def _observe(source: SimulatedSource, now_ms: int, since_ms: int | None = None) -> Observation:
@@ -153,12 +150,7 @@ def test_all_four_regimes_rule_and_every_switch_takes_its_time() -> None:
     truth = [source.truth(t) for t in times]
 
     switches = [t for t, a, b in zip(times[1:], truth[:-1], truth[1:], strict=True) if a is not b]
-    assert set(truth) == {
-        RegimeLabel.RISK_ON,
-        RegimeLabel.RISK_OFF,
-        RegimeLabel.RANGE,
-        RegimeLabel.HIGH_VOLATILITY,
-    }
+    assert set(truth) == set(REGIMES)
     assert 10 < 60 * 24 / (len(switches) + 1) < 24  # mean dwell in hours, stated 16
     assert all(source.passing(t) for t in switches)
     assert not any(source.passing(t + 110 * 60_000) for t in switches)

@@ -15,7 +15,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -37,7 +36,7 @@ HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length"}
 class Trouble:
     """What goes wrong for requests of `method` whose path contains `where`, from the `n`th on, `times` times."""
 
-    how: str = ""  # "503", "403", "lost" (done, but not answered), "dropped" (neither), "slow"
+    how: str = ""  # "503", "403", "lost" (done, but not answered), "dropped" (neither)
     method: str = ""
     where: str = ""
     n: int = 0
@@ -60,8 +59,6 @@ class Store:
     upstream: int
     proxy: ThreadingHTTPServer
     trouble: Trouble = field(default_factory=Trouble)
-    slow_s: float = 1.0
-    requests: Counter[str] = field(default_factory=Counter)
     judge: threading.Lock = field(default_factory=threading.Lock)
     one_at_a_time: threading.Lock = field(default_factory=threading.Lock)
 
@@ -95,10 +92,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _any(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         with self.store.judge:
-            self.store.requests[self.command] += 1
             how = self.store.trouble.how if self.store.trouble.hits(self.command, self.path) else ""
-        if how == "slow":
-            time.sleep(self.store.slow_s)
         if how in {"503", "403"}:
             code = {"503": "SlowDown", "403": "AccessDenied"}[how]
             self._answer(int(how), {}, f"<Error><Code>{code}</Code><AWSAccessKeyId>AKIDTEST</AWSAccessKeyId></Error>")

@@ -159,17 +159,21 @@ async def test_a_refusal_is_closed_without_its_payer(tmp_path: Path) -> None:
         assert closed(home, payment) == ("refused", "before_broadcast", "insufficient_funds")
 
 
+@pytest.mark.parametrize(("reached", "evidence"), [(5_002, "before_broadcast"), (5_511, "absent")])
 @in_loop
-async def test_a_refusal_that_is_not_certain_survives_a_restart(tmp_path: Path) -> None:
+async def test_a_refusal_that_is_not_certain_keeps_its_reason_over_a_restart(
+    reached: int, evidence: str, tmp_path: Path
+) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle, home.upstream.status = "insufficient", {"catchup-time": 10**9}
         payment = home.buyer.pay()
         await home.send(payment)
         await home.restart()
-        home.upstream.status, home.upstream.round = {}, 5_002
+        home.upstream.status, home.upstream.round = {}, reached
 
         answer = await home.send(payment)
 
+        assert closed(home, payment) == ("refused", evidence, "insufficient_funds")
     assert answer.status_code == 402
     assert len(home.upstream.asked("/settle")) == 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,19 +12,12 @@ from generator.errors import LeaseUnreachable
 from generator.lock import FileLease
 from generator.runtime.leadership import open_lease
 from generator.settings import GeneratorSettings
-from tests.support.leases import epochs_only_rise, one_at_a_time, one_of_many_wins
+from tests.support.leases import Make, epochs_only_rise, one_at_a_time, one_of_many_wins
 
 
-def test_one_process_at_a_time_holds_the_lock_file(tmp_path: Path) -> None:
-    one_at_a_time(lambda: FileLease(tmp_path))
-
-
-def test_epochs_of_the_lock_file_only_rise(tmp_path: Path) -> None:
-    epochs_only_rise(lambda: FileLease(tmp_path))
-
-
-def test_one_of_many_gets_the_lock_file(tmp_path: Path) -> None:
-    one_of_many_wins(lambda: FileLease(tmp_path))
+@pytest.mark.parametrize("rule", [one_at_a_time, epochs_only_rise, one_of_many_wins])
+def test_the_lock_file_is_a_lease(tmp_path: Path, rule: Callable[[Make], None]) -> None:
+    rule(lambda: FileLease(tmp_path))
 
 
 def test_the_holder_of_the_lock_file_is_named_by_its_process_id(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from generator.errors import LeadershipLost, LeaseUnreachable
 from generator.record.memory.store import Memory
 from generator.wings.postgres_lease import PostgresLease
 from tests.support.arena_inputs import NOON, inputs_at, play_tick
-from tests.support.leases import epochs_only_rise, one_at_a_time, one_of_many_wins
+from tests.support.leases import Make, epochs_only_rise, one_at_a_time, one_of_many_wins
 from tests.support.servers import postgres
 
 pytestmark = pytest.mark.outside
@@ -48,16 +48,9 @@ def row(database: str) -> Iterator[Callable[..., PostgresLease]]:
         lease.close()
 
 
-def test_one_process_at_a_time_holds_the_row(row: Callable[..., PostgresLease]) -> None:
-    one_at_a_time(row)
-
-
-def test_epochs_of_the_row_only_rise(row: Callable[..., PostgresLease]) -> None:
-    epochs_only_rise(row)
-
-
-def test_one_of_many_gets_the_row_of_a_database_that_is_new(row: Callable[..., PostgresLease]) -> None:
-    one_of_many_wins(lambda: row(10))
+@pytest.mark.parametrize("rule", [one_at_a_time, epochs_only_rise, one_of_many_wins])
+def test_the_row_of_a_new_database_is_a_lease(row: Callable[..., PostgresLease], rule: Callable[[Make], None]) -> None:
+    rule(lambda: row(10))
 
 
 def test_a_row_that_is_not_renewed_is_taken_by_the_databases_clock(row: Callable[..., PostgresLease]) -> None:
