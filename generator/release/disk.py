@@ -12,7 +12,7 @@ import stat
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, TypeAlias
 
 StrPath: TypeAlias = str | os.PathLike[str]
 PUBLIC: Final = 0o644
@@ -22,40 +22,8 @@ SHARED: Final = 0o640
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 
 
-class Disk(Protocol):
-    """Where releases are written; tests pass one that fails."""
-
-    def folder(self, path: Path) -> None:
-        """Make a folder and what is missing above it; one that is there stays as it is."""
-        ...
-
-    def write(self, path: StrPath, data: bytes, modified_s: int | None = None) -> None:
-        """Create `path` with `data`, in the page cache only; its mtime is `modified_s`, by default now."""
-        ...
-
-    def link(self, source: StrPath, path: StrPath) -> None:
-        """Make `path` a second name of the unchanged file `source`."""
-        ...
-
-    def sync(self, folder: StrPath) -> None:
-        """Return once everything written below `folder` is on stable storage."""
-        ...
-
-    def move(self, pairs: Sequence[tuple[StrPath, StrPath]]) -> None:
-        """Rename each (source, target) in turn; durable when it returns. The targets' folders are there already."""
-        ...
-
-    def replace_text(self, path: Path, data: bytes) -> None:
-        """Replace a small file atomically and durably."""
-        ...
-
-    def point(self, link: Path, target: str) -> None:
-        """Swap the symbolic link `link` to `target` atomically and durably."""
-        ...
-
-
 class LocalDisk:
-    """A POSIX file system.
+    """A POSIX file system where releases are written; tests pass one that fails.
 
     Args:
         mode: of the files; folders can be entered by whoever may read them.

@@ -16,7 +16,7 @@ from typing import Final
 
 from generator.errors import PublishError
 from generator.lease import Fence, one_writer
-from generator.release.disk import Disk, LocalDisk
+from generator.release.disk import LocalDisk
 from generator.release.values import NOTHING
 
 KEEP_OLD_S: Final = 600
@@ -55,11 +55,11 @@ class Releases:
 
     copy_failures = 0
 
-    def __init__(self, site: Path, disk: Disk | None = None, fence: Fence = one_writer) -> None:
+    def __init__(self, site: Path, disk: LocalDisk | None = None, fence: Fence = one_writer) -> None:
         self._site = site
         self._folder = site / "releases"
         self._once = site / "once"
-        self._disk: Disk = disk or LocalDisk()
+        self._disk = disk or LocalDisk()
         self._fence = fence
         self._shown = _Shown()
         self._known = ""  # the pointer as it was last seen or moved by us

@@ -25,7 +25,7 @@ from generator.catalog.products import (
 )
 from generator.errors import PublishError
 from generator.lease import Fence, one_writer
-from generator.release.disk import SHARED, Disk, LocalDisk
+from generator.release.disk import SHARED, LocalDisk
 
 log = structlog.get_logger("emi.publish")
 MANIFEST: Final = "manifest.json"
@@ -149,9 +149,9 @@ def _product(product: Product, offer: Offer, body: Mapping[str, Any]) -> dict[st
 class Vault:
     """Snapshots below one folder; the manifest is the pointer and moves last."""
 
-    def __init__(self, folder: Path, disk: Disk | None = None, fence: Fence = one_writer) -> None:
+    def __init__(self, folder: Path, disk: LocalDisk | None = None, fence: Fence = one_writer) -> None:
         self._folder = folder
-        self._disk: Disk = disk or LocalDisk(SHARED)
+        self._disk = disk or LocalDisk(SHARED)
         self._fence = fence
         self._snapshots: list[dict[str, Any]] = []
         self._seen: tuple[int, int] | None = None  # inode and mtime of the manifest that holds them

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from generator.catalog.discovery import DISCOVERY_FILES, SharePicture
 from generator.catalog.downloads import RecordFile
@@ -31,15 +31,6 @@ Bodies = Mapping[str, Mapping[str, Any]]
 T = TypeVar("T")
 _STATIC: Final = tuple(row.path for row in DISCOVERY_FILES)
 _PICTURES: Final = tuple(row.path for row in PICTURES.values())
-
-
-class Made(Protocol):
-    """What holds files."""
-
-    @property
-    def files(self) -> Mapping[str, bytes]:
-        """Path -> bytes."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +194,9 @@ class BackgroundFiles:
         """Drop what has not begun and wait for the rest."""
         self._pool.shutdown(cancel_futures=True)
 
-    def _kept(self, kind: Kind, paths: Sequence[str], made: Made | None) -> dict[str, bytes]:
+    def _kept(
+        self, kind: Kind, paths: Sequence[str], made: StaticFiles | Pictures | Downloads | None
+    ) -> dict[str, bytes]:
         """Return the files that were made, or the last good bytes of these paths."""
         return self._last_good.last(paths) if made is None else self._last_good.make(kind, paths, lambda: made.files)
 

@@ -29,7 +29,7 @@ JSON_FEED: Final = "https://jsonfeed.org/version/1.1"
 SINCE: Final = "2026"  # of RFC 4151: a year in which the name was ours; part of every id, so it stays
 MARKS: Final[Mapping[SourceMode, str]] = {SourceMode.SIMULATED: "Simulated", SourceMode.RECORDED: "Replayed"}
 WARM_UP: Final = "Played on past data before the service first started; counted apart in every score."
-CONFIDENCE_NOTE: Final = "Confidence tells how clearly the evidence points to this reading, not what comes next."
+CONFIDENCE_NOTE: Final = "Confidence says how clearly the evidence points to this reading, not what comes next."
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,7 @@ def of_day(report: Report) -> dict[str, Any]:
 def bundled() -> dict[str, Any]:
     """Return the sample that comes with the program: one report of a simulated market."""
     text = resources.files("generator.site").joinpath(BUNDLED).read_text(encoding="utf-8")
-    note = "A sample of a bundled simulated day: made up by a program, none of it is a real price."
+    note = "A sample of a bundled simulated day: made by a program, none of it is a real price."
     return _marked(json.loads(text), "bundled", note, None)
 
 

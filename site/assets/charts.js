@@ -1,4 +1,4 @@
-// Tells the number nearest to the pointer. Every number is in the table under its chart as well.
+// Shows the number nearest to the pointer. Every number is in the table under its chart as well.
 (function () {
   "use strict";
   var tip = document.createElement("p");

@@ -1,4 +1,4 @@
-// The page is whole without this. It tells the age of the data, says STALE past its time, counts rounds down, and
+// The page is whole without this. It shows the age of the data, says STALE past its time, counts rounds down, and
 // takes in the parts that the next release changed, without moving what is being read.
 (function () {
   "use strict";
@@ -22,10 +22,10 @@
     document.title = (past ? "STALE · " : "") + title;
   }
 
-  // A page that shows nothing of this minute asks whether the service is fresh; no answer is no reason to cry stale.
+  // A page that shows nothing of this minute asks whether the service is fresh; without an answer it does not say stale.
   function ask() {
-    fetch(body.dataset.status, { cache: "no-cache" }).then(function (answer) { return answer.json(); }).then(function (told) {
-      if (told.valid_until) { mark(Date.now() > Date.parse(told.valid_until)); }
+    fetch(body.dataset.status, { cache: "no-cache" }).then(function (answer) { return answer.json(); }).then(function (status) {
+      if (status.valid_until) { mark(Date.now() > Date.parse(status.valid_until)); }
     }).catch(function () {});
   }
 

@@ -1,5 +1,5 @@
 // Lets a wallet of this browser sign a ballot, then submits it, or offers it as a file. Only this site is asked: its
-// gateway tells fee and rounds and hands the signed ballot to the network. Where it does not, the ballot is made so that
+// gateway states fee and rounds and hands the signed ballot to the network. Where it does not, the ballot is made so that
 // it can never be submitted, and only the file is left. No wallet's own code is loaded.
 import { faultOf, walletOf } from "./buyer-wallets.js";
 
@@ -50,7 +50,7 @@ class Said extends Error {} // a sentence for the visitor
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 const base64Of = (bytes) => btoa(String.fromCharCode(...bytes));
 
-// Without terms: fee 0 and a validity that ended long ago, so that nobody can ever submit it. With them it is valid
+// Without terms: fee 0 and a validity that ended long ago, so that no one can ever submit it. With them it is valid
 // until about the close: a copy of it, published after the lock, cannot be sent for the voter's fee.
 // The lease makes a second vote another ballot.
 function ballot(voter, round, choice, terms) {
@@ -110,13 +110,13 @@ async function openRound() {
   const answer = await fetch(place.dataset.rounds, { cache: "no-cache" }).catch(() => {
     throw new Said(navigator.onLine ? "This site does not answer. Nothing was signed." : "You are offline. Nothing was signed.");
   });
-  const told = await answer.json();
-  const round = told.open_round;
+  const received = await answer.json();
+  const round = received.open_round;
   if (!round || Date.parse(round.closes) <= Date.now()) throw new Said("No round takes votes now. Look again in a minute.");
   return round;
 }
 
-// What this site's gateway answers, or why it does not: {told} or {reason, words}.
+// What this site's gateway answers, or why it does not: {received} or {reason, words}.
 async function relay(query, headers = {}) {
   let answer;
   try {
@@ -124,18 +124,18 @@ async function relay(query, headers = {}) {
   } catch {
     return { reason: "offline", words: navigator.onLine ? "This site does not answer." : "You are offline." };
   }
-  const told = await answer.json().catch(() => ({}));
-  if (answer.ok) return { told };
+  const received = await answer.json().catch(() => ({}));
+  if (answer.ok) return { received };
   if (answer.status === 404) return { reason: "cannot", words: "This site hands no ballots to the network." };
-  return { reason: told.reason || "cannot", words: told.detail || "This site cannot hand ballots to the network now." };
+  return { reason: received.reason || "cannot", words: received.detail || "This site cannot hand ballots to the network now." };
 }
 
 async function termsFor(voter) {
-  const { told, words } = await relay(`?address=${voter}`);
-  const fits = told && told.genesis_hash === place.dataset.genesisHash && told.arena === place.dataset.address && told.last_round > 0;
-  if (told && !fits) return { why: "This page and this site's gateway are not of one Arena." };
-  if (told && told.can_pay === false) return { why: `The account has nothing to pay the fee of ${told.fee / 1e6} ALGO with.` };
-  return told ? { terms: told } : { why: words };
+  const { received, words } = await relay(`?address=${voter}`);
+  const fits = received && received.genesis_hash === place.dataset.genesisHash && received.arena === place.dataset.address && received.last_round > 0;
+  if (received && !fits) return { why: "This page and this site's gateway are not of one Arena." };
+  if (received && received.can_pay === false) return { why: `The account has nothing to pay the fee of ${received.fee / 1e6} ALGO with.` };
+  return received ? { terms: received } : { why: words };
 }
 
 async function vote(choice) {
@@ -175,7 +175,7 @@ async function submit(held) {
   if (Date.parse(round.closes) <= Date.now()) return over(round);
   say("submitting", "Handing the ballot to the network …");
   const answer = await relay("", { "X-Ballot": signed });
-  if (answer.told?.txid) return sent(held, `Transaction ${answer.told.txid}.`);
+  if (answer.received?.txid) return sent(held, `Transaction ${answer.received.txid}.`);
   if (answer.reason === "locked" || answer.reason === "expired") return over(round);
   // The network itself said no: the wallet's way to it would end the same.
   if (["refused", "too_little_algo", "rekeyed", "no_ballot"].includes(answer.reason)) {

@@ -92,7 +92,7 @@ def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GeneratorHarne
     ("step", "uses"),
     [("write", 0), ("write", 3), ("sync", 0), ("sync", 1), ("replace", 0), ("move", 0), ("point", 0)],
 )
-def test_whatever_step_fails_the_next_tick_publishes_and_tells_of_it(
+def test_whatever_step_fails_the_next_tick_publishes_and_reports_it(
     harness: GeneratorHarness, tmp_path: Path, step: str, uses: int, done: bool
 ) -> None:
     disk = FailingDisk(step, uses, done=done)
@@ -176,7 +176,7 @@ def test_bytes_that_must_not_be_published_fail_the_tick_before_anything_is_sold(
     assert harness.shown()["ticks"]["failed_24h"] == first["ticks"]["failed_24h"] + 1
 
 
-def test_two_generators_on_one_site_never_take_it_back_and_one_is_told(
+def test_two_generators_on_one_site_never_take_it_back_and_one_reports_it(
     harness: GeneratorHarness, tmp_path: Path
 ) -> None:
     disk = FailingDisk("write")

@@ -80,7 +80,7 @@ def torn_templates(folder: Path, name: str = "pages/index.html") -> Pages:
 
 
 def broken(app: App, folder: Path, monkeypatch: pytest.MonkeyPatch) -> App:
-    """Return the app with a fault in every kind of file that is no answer."""
+    """Return the app with a fault in every kind of file but the answers."""
     deaf: Any = Deaf(app.record.memory)
     monkeypatch.setattr(background, "static_files", lambda *_: fails())
     publisher = replace(
@@ -199,7 +199,7 @@ def test_a_chart_that_fails_each_minute_is_logged_once_though_others_are_drawn()
     assert [row["file"] for row in logged] == ["report chart 2, what_changed"]
 
 
-def test_a_lost_lease_is_no_failure_of_a_file() -> None:
+def test_a_lost_lease_is_not_a_failure_of_a_file() -> None:
     def lost() -> dict[str, bytes]:
         raise LeadershipLost("another leads")
 

@@ -146,7 +146,7 @@ def test_no_published_file_holds_the_numbers_of_a_sealed_forecast(state: Path) -
 
 
 def test_before_the_lock_only_the_brain_s_own_reading_comes_close_to_the_seal(state: Path) -> None:
-    """docs/arena.md says so: the view of the next hour is public; that it is the sealed one is not told anywhere."""
+    """docs/arena.md says so: the view of the next hour is public; that it is the sealed one is not said anywhere."""
     sealed = sealed_round(state)
     assert sealed.probabilities is not None
     chances = [f"{chance:.4f}".rstrip("0") for chance in sealed.probabilities]

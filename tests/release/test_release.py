@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from generator.errors import LeadershipLost, PublishError
-from generator.release.disk import Disk
+from generator.release.disk import LocalDisk
 from generator.release.release import Releases
 from tests.support.disks import CountingDisk, FailingDisk
 
@@ -18,7 +18,7 @@ NEW = {"/a.json": b'{"n":2}', "/api/b.php": b'{"n":1}', "/c.json": b"{}", "/d.js
 TILES = {"/log/tile/0/000": b"tile", "/files/2026-11.json": b"{}"}
 
 
-def opened(site: Path, disk: Disk | None = None) -> Releases:
+def opened(site: Path, disk: LocalDisk | None = None) -> Releases:
     releases = Releases(site, disk)
     releases.open()
     return releases

@@ -64,6 +64,6 @@ def test_a_status_of_another_release_than_its_header_says_is_a_mixed_set() -> No
     assert reader.counts["mixed sets through /g/"] == 1
 
 
-def test_a_site_that_nobody_serves_is_no_success(tmp_path: Path) -> None:
+def test_a_site_that_no_one_serves_is_a_failure(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="does not answer"):
         torture(seconds=0, readers=0, rate=10, url="http://127.0.0.1:9", site=tmp_path, patience_s=0)

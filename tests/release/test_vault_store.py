@@ -71,9 +71,9 @@ class Unsynced(LocalDisk):
         """Trust the page cache."""
 
     def replace_text(self, path: Path, data: bytes) -> None:
-        beside = path.with_name("beside")
-        beside.write_bytes(data)
-        beside.replace(path)
+        fresh = path.with_name("fresh")
+        fresh.write_bytes(data)
+        fresh.replace(path)
 
 
 def opened(folder: Path, disk: LocalDisk | None = None) -> Vault:

@@ -187,8 +187,8 @@ def test_examples_are_those_of_the_first_tick_of_a_day(monkeypatch: pytest.Monke
     noon = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
     for at in (noon, noon + timedelta(minutes=1), noon + timedelta(days=1)):
-        told = TickFiles(context, {**free, "/at": {"at": at}}, paid)
-        files.published(files.files(told, at), told, at)
+        made_of = TickFiles(context, {**free, "/at": {"at": at}}, paid)
+        files.published(files.files(made_of, at), made_of, at)
     files._pool.submit(int).result()
     files.close()
 

@@ -98,7 +98,7 @@ def test_sitemap_lists_pages_and_free_answers_with_their_last_change(files: dict
     assert {entry.findtext(f"{space}lastmod") for entry in urls} == {"2026-11-20T09:53:00Z"}
 
 
-def test_sitemap_time_is_utc_whatever_zone_it_is_told_in() -> None:
+def test_sitemap_time_is_utc_whatever_zone_it_is_given_in() -> None:
     east = AT.astimezone(timezone(timedelta(hours=9)))
 
     assert discovery(SITE, east) == discovery(SITE, AT)

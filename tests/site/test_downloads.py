@@ -80,12 +80,12 @@ def test_csv_and_json_lines_hold_the_same_values(memory: Memory) -> None:
     files = made(memory).files
 
     for name, fields in (("hourly", HOURLY_FIELDS), ("rounds", ROUND_FIELDS)):
-        rows, told = (
+        rows, objects = (
             table(files[f"/track-record/{name}.csv"]),
             lines(files[f"/track-record/{name}.jsonl"]),
         )
-        assert len(rows) == len(told) > 30
-        for row, one in zip(rows, told, strict=True):
+        assert len(rows) == len(objects) > 30
+        for row, one in zip(rows, objects, strict=True):
             assert row == {column.name: written(value_at(one, column.keys)) for column in fields}
 
 
@@ -142,7 +142,7 @@ def test_numbers_below_zero_stay_numbers() -> None:
     assert table(csv_file(HOURLY_FIELDS, [row]))[0]["change_bps"] == "-2.8"
 
 
-def test_a_file_of_json_lines_without_rows_is_no_empty_file() -> None:
+def test_a_file_of_json_lines_without_rows_is_not_empty() -> None:
     assert json_lines([]) == b"\n"
 
 
@@ -170,7 +170,7 @@ def test_packed_variants_are_of_the_same_content(memory: Memory) -> None:
         assert gzip.decompress(files[path + ".gz"]) == brotli.decompress(files[path + ".br"]) == files[path]
 
 
-def test_a_month_that_is_over_is_put_once_and_leaves_the_running_files(memory: Memory) -> None:
+def test_a_month_that_is_over_is_written_once_and_leaves_the_running_files(memory: Memory) -> None:
     record(memory, *ENDED)
 
     first = made(memory)
@@ -259,7 +259,7 @@ def test_a_month_that_grew_after_it_was_closed_is_closed_again_under_other_names
     assert not closed(memory).once
 
 
-def test_a_memory_begun_anew_cannot_clash_with_what_was_put_before(memory: Memory) -> None:
+def test_a_memory_begun_again_cannot_clash_with_earlier_files(memory: Memory) -> None:
     record(memory, *ENDED)
     first = made(memory)
     with memory._engine.begin() as connection:

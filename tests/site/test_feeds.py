@@ -1,4 +1,4 @@
-"""The two feeds: their form, that entries never change, and that made-up data says so."""
+"""The two feeds: their form, that entries never change, and that simulated data says so."""
 
 from __future__ import annotations
 
@@ -70,21 +70,21 @@ def test_atom_has_what_rfc_4287_asks_for() -> None:
 def test_both_feeds_tell_the_same_news() -> None:
     files = made()
 
-    told = [(item["id"], item["title"], item["date_published"], item["content_html"]) for item in items(files)]
+    listed = [(item["id"], item["title"], item["date_published"], item["content_html"]) for item in items(files)]
     names = ("id", "title", "published", "content")
-    assert told == [tuple(entry.findtext(ATOM + name) for name in names) for entry in entries(files)]
-    assert len({row[0] for row in told}) == len(told) == 27 + 4
+    assert listed == [tuple(entry.findtext(ATOM + name) for name in names) for entry in entries(files)]
+    assert len({row[0] for row in listed}) == len(listed) == 27 + 4
 
 
-def test_the_newest_fifty_are_told_newest_first() -> None:
-    told = items(Feeds(lambda _: changes(CHANGES_READ)).files(SITE, SourceMode.LIVE, rounds(200), None, AT))
+def test_the_newest_fifty_come_newest_first() -> None:
+    listed = items(Feeds(lambda _: changes(CHANGES_READ)).files(SITE, SourceMode.LIVE, rounds(200), None, AT))
 
-    assert len(told) == ENTRIES
-    dates = [item["date_published"] for item in told]
+    assert len(listed) == ENTRIES
+    dates = [item["date_published"] for item in listed]
     assert dates == sorted(dates, reverse=True)
 
 
-def test_what_was_told_stays_as_it_was_when_more_comes() -> None:
+def test_what_was_published_stays_as_it_was_when_more_comes() -> None:
     before = {item["id"]: item for item in items(made())}
     newer = [replace(changes()[0], at_ms=START_MS + 60_000, label="risk_off"), *changes()]
 
@@ -97,11 +97,11 @@ def test_what_was_told_stays_as_it_was_when_more_comes() -> None:
     assert len(after) == len(before) + 1
 
 
-def test_a_change_whose_beginning_is_out_of_sight_is_not_told_as_a_first_reading() -> None:
-    told = news(SITE, SourceMode.LIVE, (), changes(CHANGES_READ))
+def test_a_change_whose_beginning_is_out_of_sight_is_not_called_a_first_reading() -> None:
+    listed = news(SITE, SourceMode.LIVE, (), changes(CHANGES_READ))
 
-    assert len(told) == ENTRIES
-    assert not [entry for entry in told if "First" in entry.title]
+    assert len(listed) == ENTRIES
+    assert not [entry for entry in listed if "First" in entry.title]
     assert news(SITE, SourceMode.LIVE, (), changes(2))[-1].title == "First reading: risk on"
 
 
@@ -119,9 +119,9 @@ def test_void_rounds_are_no_news() -> None:
     shown = rounds(10)
     resolved = [row["round_id"] for row in shown if row["phase"] == "resolved"]
 
-    told = news(SITE, SourceMode.LIVE, shown, ())
+    listed = news(SITE, SourceMode.LIVE, shown, ())
 
-    assert [entry.facts["round_id"] for entry in told] == resolved
+    assert [entry.facts["round_id"] for entry in listed] == resolved
     assert len(resolved) < len(shown)
 
 
@@ -132,7 +132,7 @@ def test_a_round_without_its_lesson_is_left_out_and_fails_nothing() -> None:
 
 
 @pytest.mark.parametrize(("mode", "mark"), [(SourceMode.SIMULATED, "Simulated"), (SourceMode.RECORDED, "Replayed")])
-def test_made_up_and_replayed_news_say_so_everywhere(mode: SourceMode, mark: str) -> None:
+def test_simulated_and_replayed_news_say_so_everywhere(mode: SourceMode, mark: str) -> None:
     files = made(mode)
     feed = json.loads(files["/feed.json"])
 
@@ -158,9 +158,9 @@ def test_every_entry_bears_the_educational_notice() -> None:
 
 
 def test_what_was_played_before_the_start_is_marked() -> None:
-    told = {item["id"]: item for item in items(made(number=60))}
+    listed = {item["id"]: item for item in items(made(number=60))}
 
-    marked = [item for item in told.values() if item["_emi"]["warm_up"]]
+    marked = [item for item in listed.values() if item["_emi"]["warm_up"]]
     assert marked
     assert all("before the service first started" in item["content_html"] for item in marked)
     assert all("warm-up" in item["tags"] for item in marked)

@@ -132,7 +132,7 @@ def test_errors_are_problem_details() -> None:
     assert set(ERRORS) <= used
 
 
-def test_the_guidance_tells_order_advice_limits_and_versions() -> None:
+def test_the_guidance_gives_order_advice_limits_and_versions() -> None:
     text = document()["info"]["x-guidance"]
 
     assert [text.index(f"{place}. {name}") for place, name in enumerate(RECOMMENDED_ORDER, 1)] == sorted(
@@ -216,15 +216,15 @@ AMBIGUOUS = (
 
 @pytest.mark.parametrize("version", [(1, 1), (1, 2)])
 def test_readers_of_yaml_1_1_and_1_2_read_what_the_json_says(version: tuple[int, int]) -> None:
-    told = {**dict.fromkeys(AMBIGUOUS, 1), "texts": list(AMBIGUOUS), "numbers": [1e-05, 1e16, 0.1, -3, 12, 1.5e-7]}
+    document = {**dict.fromkeys(AMBIGUOUS, 1), "texts": list(AMBIGUOUS), "numbers": [1e-05, 1e16, 0.1, -3, 12, 1.5e-7]}
     reader = YAML(typ="safe", pure=True)
     reader.version = version
 
-    assert reader.load(openapi_yaml(told)) == told
+    assert reader.load(openapi_yaml(document)) == document
 
 
 def test_the_most_used_reader_of_python_reads_what_the_json_says() -> None:
     py_yaml: Any = importlib.import_module("yaml")
-    told = {**dict.fromkeys(AMBIGUOUS, 1), "texts": list(AMBIGUOUS), "numbers": [1e-05, 1e16, 0.1, -3, 12, 1.5e-7]}
+    document = {**dict.fromkeys(AMBIGUOUS, 1), "texts": list(AMBIGUOUS), "numbers": [1e-05, 1e16, 0.1, -3, 12, 1.5e-7]}
 
-    assert py_yaml.safe_load(openapi_yaml(told)) == told
+    assert py_yaml.safe_load(openapi_yaml(document)) == document

@@ -162,7 +162,7 @@ def test_first_moments_read_well_without_prices_rounds_or_lessons() -> None:
     assert "None" not in text
 
 
-def test_arena_tells_the_crowd_the_brain_and_how_to_vote() -> None:
+def test_arena_shows_the_crowd_the_brain_and_how_to_vote() -> None:
     text = _text(rendered()["/index.html"])
 
     assert "21 votes: 11 bullish, 4 neutral, 6 bearish. This crowd is simulated." in text
@@ -174,9 +174,11 @@ def test_the_open_rounds_forecast_stays_hidden(pages: Pages) -> None:
     base = view()
     open_round = base.ctx.arena.open
     assert open_round is not None
-    told = replace(open_round, confidence_percent=87.6, probabilities=(0.05, 0.074, 0.876))
+    revealed = replace(open_round, confidence_percent=87.6, probabilities=(0.05, 0.074, 0.876))
 
-    html = pages.render(replace(base, ctx=replace(base.ctx, arena=replace(base.ctx.arena, open=told))))["/index.html"]
+    html = pages.render(replace(base, ctx=replace(base.ctx, arena=replace(base.ctx.arena, open=revealed))))[
+        "/index.html"
+    ]
 
     assert b"87.6" not in html
 

@@ -54,7 +54,7 @@ def test_the_live_round_shows_crowd_brain_price_and_band() -> None:
         (Tally(), "21 votes: 11 bullish, 4 neutral, 6 bearish. "),
     ],
 )
-def test_only_made_up_votes_are_called_simulated(simulated: Tally, words: str) -> None:
+def test_only_simulated_votes_are_called_simulated(simulated: Tally, words: str) -> None:
     base = view()
     ctx = replace(base.ctx, arena=replace(base.ctx.arena, live_simulated_tally=simulated))
 
@@ -72,7 +72,7 @@ def test_the_open_round_shows_its_band_and_fingerprint_and_the_brain_as_sealed()
     assert "9f2c" * 16 in text
 
 
-def test_nothing_of_a_sealed_forecast_stands_on_the_arena_page() -> None:
+def test_nothing_of_a_sealed_forecast_is_on_the_arena_page() -> None:
     ctx = CONTEXTS["full"]()
     base = view()
 
@@ -91,14 +91,14 @@ def test_history_keeps_misses_and_void_rounds_with_their_reason() -> None:
     assert "Came true" in table
 
 
-def test_how_to_vote_tells_command_and_note_of_the_open_round() -> None:
+def test_how_to_vote_gives_command_and_note_of_the_open_round() -> None:
     text = _page("/arena/")
 
     assert "emi vote BULLISH" in text
     assert 'emi-arena/v1:j{"r":"BTC-20261120-090000","p":"BULLISH"}' in text
 
 
-def test_the_crowd_stands_with_what_may_be_wrong_with_it() -> None:
+def test_the_crowd_comes_with_what_may_be_wrong_with_it() -> None:
     text = _page("/arena/")
 
     assert "right more often than chance, so new addresses count for nothing" in text
@@ -118,7 +118,7 @@ def test_an_arena_where_nothing_was_played_says_so() -> None:
 
     assert "No round is live" in text
     assert "No round takes votes at the moment" in text
-    assert "nobody was right or wrong" in text
+    assert "no one was right or wrong" in text
     assert "None" not in text.replace("None yet.", "")
 
 

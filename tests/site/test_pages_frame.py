@@ -29,8 +29,8 @@ def files() -> dict[str, bytes]:
 
 
 def _linked(html: str) -> list[dict[str, Any]]:
-    told = html.split('<script type="application/ld+json">')[1].split("</script>", maxsplit=1)[0]
-    graph: list[dict[str, Any]] = json.loads(told)["@graph"]
+    block = html.split('<script type="application/ld+json">')[1].split("</script>", maxsplit=1)[0]
+    graph: list[dict[str, Any]] = json.loads(block)["@graph"]
     return graph
 
 
@@ -105,7 +105,7 @@ def a_minute_later(base: PageView) -> Freshness:
     return replace(base.ctx.freshness, generated_ms=base.ctx.freshness.generated_ms + 60_000)
 
 
-def test_what_did_not_change_is_kept_and_what_did_is_made_anew() -> None:
+def test_what_did_not_change_is_kept_and_what_did_is_made_again() -> None:
     pages, base = Pages(), view()
     pages.render(base)
     kept = {name: made for name, (_, made) in pages._kept.items()}

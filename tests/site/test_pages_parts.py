@@ -120,7 +120,7 @@ def test_types_are_written_as_the_service_document_writes_them(schema: dict[str,
     assert type_name(schema) == text
 
 
-def test_a_field_tells_whether_it_may_be_absent_and_which_words_it_takes() -> None:
+def test_a_field_says_whether_it_may_be_absent_and_which_words_it_takes() -> None:
     schemas = {"A": {"properties": {"x": {"type": "string", "enum": ["up", "down"]}, "y": {}}, "required": ["x"]}}
 
     x, y = fields("A", schemas)
@@ -129,7 +129,7 @@ def test_a_field_tells_whether_it_may_be_absent_and_which_words_it_takes() -> No
     assert (y.required, y.type) == (False, "any")
 
 
-def test_an_installation_without_templates_is_told_in_one_line(tmp_path: Path) -> None:
+def test_an_installation_without_templates_is_named_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(PublishError, match="templates are missing"):
         Resources.locate(tmp_path / "generator")
 
@@ -142,7 +142,7 @@ def test_the_wheels_own_data_come_before_the_folders_around_it(tmp_path: Path) -
     assert Resources.locate(package) == Resources(package / "_data/templates", package / "_data/site")
 
 
-def test_words_of_a_shared_set_are_told_where_they_are_used() -> None:
+def test_words_of_a_shared_set_are_listed_where_they_are_used() -> None:
     schemas: dict[str, dict[str, Any]] = {
         "Status": {"type": "string", "enum": ["available", "degraded"]},
         "A": {
@@ -173,11 +173,11 @@ def test_the_rehearsal_is_named_apart_and_in_no_figure_of_the_record() -> None:
     due = tuple(replace(made, warm_up=place >= 10 * len(ASSETS)) for place, made in enumerate(predictions(20)))
     view = record_view(held, due, (), "Source: a test.")
 
-    assert view.hits + view.misses == sum(made.outcome is not None for made in due[: 10 * len(ASSETS)])
-    assert view.rehearsal is not None
-    assert [row[:2] for row in view.rehearsal.rows] == [("Hourly forecasts", "1,204"), ("Arena forecasts", "60")]
-    assert view.rehearsal.charts == ()  # the record has charts of its own
-    assert [row.rehearsed for row in view.grid] == [place >= 10 for place in range(20)]
+    assert view["hits"] + view["misses"] == sum(made.outcome is not None for made in due[: 10 * len(ASSETS)])
+    assert view["rehearsal"] is not None
+    assert [row[:2] for row in view["rehearsal"]["rows"]] == [("Hourly forecasts", "1,204"), ("Arena forecasts", "60")]
+    assert view["rehearsal"]["charts"] == ()  # the record has charts of its own
+    assert [row["rehearsed"] for row in view["grid"]] == [place >= 10 for place in range(20)]
 
 
 def test_before_anything_counts_the_rehearsal_alone_is_drawn() -> None:
@@ -185,10 +185,10 @@ def test_before_anything_counts_the_rehearsal_alone_is_drawn() -> None:
     held = replace(nothing, rehearsal=Rehearsal(arena().hourly_record, arena().arena_record))
     view = record_view(held, tuple(replace(made, warm_up=True) for made in predictions(20)), (), "Source: a test.")
 
-    assert view.number == "none yet"
-    assert view.rehearsal is not None
-    assert [chart.caption.name for chart in view.rehearsal.charts] == ["rehearsal-reliability", "rehearsal-curve"]
-    assert not any(section.charts for section in view.sections)
+    assert view["number"] == "none yet"
+    assert view["rehearsal"] is not None
+    assert [chart.caption.name for chart in view["rehearsal"]["charts"]] == ["rehearsal-reliability", "rehearsal-curve"]
+    assert not any(section["charts"] for section in view["sections"])
 
 
 def test_the_landing_page_says_one_change_of_a_day_in_cell_and_picture() -> None:

@@ -1,4 +1,4 @@
-"""The charts of the human report: drawn of what the tick knows, told as tables, and only shapes and words."""
+"""The charts of the human report: drawn of what the tick knows, shown as tables, and only shapes and words."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_picture_is_made_of_shapes_words_and_class_names_alone(name: str) -> N
 
 
 @pytest.mark.parametrize("name", CONTEXTS)
-def test_a_chart_tells_its_finding_how_to_read_it_its_source_and_its_numbers(name: str) -> None:
+def test_a_chart_gives_its_finding_how_to_read_it_its_source_and_its_numbers(name: str) -> None:
     for chart in charts(name).values():
         drawn = ET.fromstring(chart.svg)
 

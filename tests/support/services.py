@@ -14,7 +14,7 @@ from typing import Any
 
 from generator.lease import Fence, one_writer
 from generator.market.observation import Observation
-from generator.release.disk import Disk
+from generator.release.disk import LocalDisk
 from generator.release.release import Releases
 from generator.release.vault import Vault
 from generator.runtime.app import App, build
@@ -109,7 +109,7 @@ async def opened(
         await app.aclose()
 
 
-def with_disk(app: App, disk: Disk) -> App:
+def with_disk(app: App, disk: LocalDisk) -> App:
     """Return the app with releases and vault on another disk."""
     releases = Releases(app.settings.site_path, disk)
     releases.open()

@@ -53,20 +53,29 @@ def _content(model: str, example: Mapping[str, Any] | None, media_type: str = "a
 def _free(endpoint: Endpoint, examples: Examples) -> dict[str, Any]:
     limits = "; ".join(endpoint.does_not_provide)
     about = f"{endpoint.purpose} {endpoint.when_to_use} {endpoint.when_not_to_use} Does not provide: {limits}."
-    operation: dict[str, Any] = {
-        "operationId": _operation_id(endpoint.id),
-        "tags": ["free"],
-        "security": [],
-        "summary": endpoint.name,
-        "description": f"{about} {endpoint.truth_statement}",
-        "x-stability": "stable",
-        "x-cache-seconds": CACHE_SECONDS,
-        "responses": _free_responses(endpoint.model, examples.get(endpoint.path)),
-    }
+    operation = _free_operation(
+        _operation_id(endpoint.id),
+        endpoint.name,
+        f"{about} {endpoint.truth_statement}",
+        _free_responses(endpoint.model, examples.get(endpoint.path)),
+    )
     if endpoint.id in QUERY_NOTES:
         operation["parameters"] = [_asset_query(QUERY_NOTES[endpoint.id])]
         operation["responses"]["400"] = {"$ref": "#/components/responses/Problem400"}
     return operation
+
+
+def _free_operation(name: str, summary: str, description: str, responses: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "operationId": name,
+        "tags": ["free"],
+        "security": [],
+        "summary": summary,
+        "description": description,
+        "x-stability": "stable",
+        "x-cache-seconds": CACHE_SECONDS,
+        "responses": responses,
+    }
 
 
 def _asset_query(note: str) -> dict[str, Any]:
@@ -97,38 +106,24 @@ def _errors(statuses: tuple[int, ...]) -> dict[str, Any]:
 
 
 def _reasoning_file(examples: Examples) -> dict[str, Any]:
-    return {
-        "operationId": "getReasoningOfAsset",
-        "tags": ["free"],
-        "security": [],
-        "summary": "Brain Reasoning of one asset, as a static file",
-        "description": "The same answer as the reasoning endpoint with the asset in the path.",
-        "x-stability": "stable",
-        "x-cache-seconds": CACHE_SECONDS,
-        "parameters": [
-            {
-                "name": "asset",
-                "in": "path",
-                "required": True,
-                "description": "Asset symbol, upper case.",
-                "schema": {"type": "string", "enum": list(ASSETS)},
-            }
-        ],
-        "responses": _free_responses("ReasoningResponse", examples.get(reasoning_path(DEFAULT_ASSET))),
-    }
+    operation = _free_operation(
+        "getReasoningOfAsset",
+        "Brain Reasoning of one asset, as a static file",
+        "The same answer as the reasoning endpoint with the asset in the path.",
+        _free_responses("ReasoningResponse", examples.get(reasoning_path(DEFAULT_ASSET))),
+    )
+    schema = {"type": "string", "enum": list(ASSETS)}
+    about = {"description": "Asset symbol, upper case.", "schema": schema}
+    return operation | {"parameters": [{"name": "asset", "in": "path", "required": True, **about}]}
 
 
 def _status_file(examples: Examples) -> dict[str, Any]:
-    return {
-        "operationId": "getStatus",
-        "tags": ["free"],
-        "security": [],
-        "summary": "State of the last tick",
-        "description": "Whether the service is up to date: one small file for monitors.",
-        "x-stability": "stable",
-        "x-cache-seconds": CACHE_SECONDS,
-        "responses": _free_responses("StatusResponse", examples.get(STATUS_JSON)),
-    }
+    return _free_operation(
+        "getStatus",
+        "State of the last tick",
+        "Whether the service is up to date: one small file for monitors.",
+        _free_responses("StatusResponse", examples.get(STATUS_JSON)),
+    )
 
 
 def _paid(product: Product, network: Network, examples: Examples) -> dict[str, Any]:

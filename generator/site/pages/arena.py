@@ -14,7 +14,6 @@ from generator.catalog.text.labels import BIAS_MARKS
 from generator.catalog.words import PatternType
 from generator.compose.context import TickContext
 from generator.site.charts.now import live_round, shares
-from generator.site.charts.plot import Chart
 from generator.site.charts.record import interval, rates
 from generator.site.format import UNKNOWN, count, ms_of, percent, price, signed, when
 
@@ -38,97 +37,28 @@ class Answer:
     right: bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryRow:
-    """One finished round."""
-
-    round_id: str
-    asset: str
-    start_ms: int
-    brain: Answer
-    people: Answer
-    came: str
-    came_mark: str
-    moved: str
-    votes: str
-    void_reason: str | None
-    warm_up: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LiveRound:
-    """The live round, ready to read."""
-
-    round: Round
-    question: str
-    band: str
-    chart: Chart | None
-    crowd: str
-    crowd_bar: Markup | None
-    crowd_rows: tuple[tuple[str, str, int, str], ...]  # class, word, votes, share
-    brain: str
-    brain_rows: tuple[tuple[str, str], ...]  # outcome, chance
-    price_now: str
-    moved: str
-
-
-@dataclass(frozen=True, slots=True)
-class WhoWasRight:
-    """Brain and people over all resolved rounds."""
-
-    chart: Chart | None
-    brain: Rate
-    people: Rate
-    agreement: Rate
-    patterns: tuple[tuple[str, int], ...]
-    warm_up: int
-    total: int
-
-
-@dataclass(frozen=True, slots=True)
-class PatternRow:
-    """One group of rounds, every rate in words."""
-
-    when: str
-    rounds: int
-    brain: str
-    people: str
-    both_wrong: str
-    finding: str
-
-
-@dataclass(frozen=True, slots=True)
-class Voters:
-    """The best records, and what groups of rounds show."""
-
-    places: tuple[tuple[int, str, str, bool], ...]  # place, shortened address, rate, provisional
-    counted: int
-    too_few: int
-    note: str
-    patterns: tuple[PatternRow, ...]
-
-
-def voters(body: Mapping[str, Any]) -> Voters:
+def voters(body: Mapping[str, Any]) -> dict[str, Any]:
     """Work out leaderboard and patterns from the published teacher-lessons answer."""
     board: Mapping[str, Any] = body.get("leaderboard") or {}
-    return Voters(
-        places=tuple(
+    return {
+        "places": tuple(
             (row["place"], row["voter"], rate_words(Rate(**row["hit"])), row["provisional"])
             for row in board.get("places") or ()
         ),
-        counted=board.get("voters", 0),
-        too_few=board.get("below_30", 0),
-        note=board.get("note", ""),
-        patterns=tuple(_pattern(row) for row in body.get("patterns") or ()),
-    )
+        "counted": board.get("voters", 0),
+        "too_few": board.get("below_30", 0),
+        "note": board.get("note", ""),
+        "patterns": tuple(_pattern(row) for row in body.get("patterns") or ()),
+    }
 
 
-def _pattern(row: Mapping[str, Any]) -> PatternRow:
+def _pattern(row: Mapping[str, Any]) -> dict[str, Any]:
     few = row["rounds"] < BIN_CASES
     brain, people, both = (
         "too few" if few else percent(row[name]["percent"]) for name in ("brain", "crowd", "both_wrong")
     )
-    return PatternRow(row["when"], row["rounds"], brain, people, both, row["finding"])
+    rates_in_words = {"brain": brain, "people": people, "both_wrong": both}
+    return {"when": row["when"], "rounds": row["rounds"], **rates_in_words, "finding": row["finding"]}
 
 
 def question(of: Round) -> str:
@@ -143,7 +73,7 @@ def crowd_words(ctx: TickContext) -> str:
     """Say in words how the live round was voted."""
     tally, simulated = ctx.arena.live_tally, ctx.arena.live_simulated_tally
     if not tally.total:
-        return "Nobody has voted in this round."
+        return "No one has voted in this round."
     words = f"{count(tally.total, 'vote')}: {_split(tally)}."
     if not simulated.total:
         return words
@@ -179,7 +109,7 @@ def brain_words(live: Round | None) -> str:
     return f"{live.prediction}, to which it gave {percent(live.confidence_percent)}"
 
 
-def live_view(ctx: TickContext, body: Mapping[str, Any]) -> LiveRound | None:
+def live_view(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any] | None:
     """Work out the live round.
 
     Args:
@@ -198,38 +128,38 @@ def live_view(ctx: TickContext, body: Mapping[str, Any]) -> LiveRound | None:
         ("even", "neutral", tally.neutral),
         ("against", "bearish", tally.bearish),
     )
-    return LiveRound(
-        round=live,
-        question=question(live),
-        band=UNKNOWN if live.band_bps is None else percent(live.band_bps / 100, 2),
-        chart=live_round(live, _path(ctx, live.asset), ctx.freshness.generated_ms, now_price, _source(ctx)),
-        crowd=crowd_words(ctx),
-        crowd_bar=crowd_bar(ctx),
-        crowd_rows=tuple((*row, percent(100 * row[2] / tally.total)) for row in rows) if tally.total else (),
-        brain=brain_words(live),
-        brain_rows=_chances(live),
-        price_now=price(now_price),
-        moved=UNKNOWN if moved_bps is None else signed(moved_bps / 100),
-    )
+    return {
+        "round": live,
+        "question": question(live),
+        "band": UNKNOWN if live.band_bps is None else percent(live.band_bps / 100, 2),
+        "chart": live_round(live, _path(ctx, live.asset), ctx.freshness.generated_ms, now_price, _source(ctx)),
+        "crowd": crowd_words(ctx),
+        "crowd_bar": crowd_bar(ctx),
+        "crowd_rows": tuple((*row, percent(100 * row[2] / tally.total)) for row in rows) if tally.total else (),
+        "brain": brain_words(live),
+        "brain_rows": _chances(live),
+        "price_now": price(now_price),
+        "moved": UNKNOWN if moved_bps is None else signed(moved_bps / 100),
+    }
 
 
-def history(rows: Sequence[Mapping[str, Any]]) -> tuple[HistoryRow, ...]:
+def history(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
     """Work out the finished rounds, newest first, from the rows of `/arena/rounds.json`."""
     return tuple(_history_row(row) for row in rows[:HISTORY_SHOWN])
 
 
-def who_was_right(arena: ArenaView, source: Markup | str) -> WhoWasRight:
+def who_was_right(arena: ArenaView, source: Markup | str) -> dict[str, Any]:
     """Compare brain and people over all resolved rounds; those of the rehearsal before the start stand apart."""
     teacher = arena.teacher_live or arena.teacher
-    return WhoWasRight(
-        chart=rates("right", "The brain", (("Brain", teacher.brain), ("People", teacher.crowd)), source),
-        brain=teacher.brain,
-        people=teacher.crowd,
-        agreement=teacher.agreement,
-        patterns=tuple((words, teacher.patterns.get(pattern, 0)) for pattern, words in PATTERNS.items()),
-        warm_up=arena.teacher.warm_up,
-        total=teacher.lessons_total,
-    )
+    return {
+        "chart": rates("right", "The brain", (("Brain", teacher.brain), ("People", teacher.crowd)), source),
+        "brain": teacher.brain,
+        "people": teacher.crowd,
+        "agreement": teacher.agreement,
+        "patterns": tuple((words, teacher.patterns.get(pattern, 0)) for pattern, words in PATTERNS.items()),
+        "warm_up": arena.teacher.warm_up,
+        "total": teacher.lessons_total,
+    }
 
 
 def rate_words(rate: Rate) -> str:
@@ -258,25 +188,25 @@ def _source(ctx: TickContext) -> Markup:
     )
 
 
-def _history_row(row: Mapping[str, Any]) -> HistoryRow:
+def _history_row(row: Mapping[str, Any]) -> dict[str, Any]:
     lesson, forecast = row["lesson"] or {}, row["forecast"] or {}
     votes = sum(row["votes"].values())
     came = row["outcome"]
     moved = row["change_bps"]
     crowd = lesson.get("human_consensus") if votes else None
-    return HistoryRow(
-        round_id=row["round_id"],
-        asset=row["asset"],
-        start_ms=ms_of(row["start"]),
-        brain=_answer(forecast.get("prediction"), came),
-        people=_answer(None if crowd == "NONE" else crowd, came),
-        came="void" if came is None else came.lower(),
-        came_mark=_MARKS.get(came or "", ""),
-        moved=UNKNOWN if moved is None else signed(moved / 100),
-        votes=count(votes, "vote"),
-        void_reason=row["void_reason"],
-        warm_up=bool(row["warm_up"]),
-    )
+    return {
+        "round_id": row["round_id"],
+        "asset": row["asset"],
+        "start_ms": ms_of(row["start"]),
+        "brain": _answer(forecast.get("prediction"), came),
+        "people": _answer(None if crowd == "NONE" else crowd, came),
+        "came": "void" if came is None else came.lower(),
+        "came_mark": _MARKS.get(came or "", ""),
+        "moved": UNKNOWN if moved is None else signed(moved / 100),
+        "votes": count(votes, "vote"),
+        "void_reason": row["void_reason"],
+        "warm_up": bool(row["warm_up"]),
+    }
 
 
 def _answer(said: str | None, came: str | None) -> Answer:

@@ -27,63 +27,23 @@ class FieldRow:
     description: str
 
 
-@dataclass(frozen=True, slots=True)
-class Examples:
-    """Programs to copy; every one is run by the tests."""
+def docs(schemas: Schemas, base_url: str) -> dict[str, list[dict[str, Any]]]:
+    """Return what pages/docs.html reads of every answer and shared type: what changes only with the schemas.
 
-    curl: str
-    python: str
-    javascript: str
-
-
-@dataclass(frozen=True, slots=True)
-class EndpointDoc:
-    """One free endpoint."""
-
-    endpoint: Endpoint
-    fields: tuple[FieldRow, ...]
-    query: str | None
-    next_name: str
-    next_path: str
-    examples: Examples
-
-
-@dataclass(frozen=True, slots=True)
-class ProductDoc:
-    """One paid endpoint."""
-
-    product: Product
-    fields: tuple[FieldRow, ...]
-    examples: Examples
-
-
-@dataclass(frozen=True, slots=True)
-class TypeDoc:
-    """A type that several answers share."""
-
-    name: str
-    description: str
-    fields: tuple[FieldRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Docs:
-    """The part of the docs page that changes only with the schemas."""
-
-    endpoints: tuple[EndpointDoc, ...]
-    products: tuple[ProductDoc, ...]
-    types: tuple[TypeDoc, ...]
-
-
-def docs(schemas: Schemas, base_url: str) -> Docs:
-    """Read the fields of every answer from the component schemas (model name -> JSON schema)."""
+    Args:
+        schemas: model name -> JSON schema, of the published components.
+        base_url: for the programs to copy, every one of which the tests run.
+    """
     answers = [*(endpoint.model for endpoint in ENDPOINTS), *(product.model for product in PRODUCTS)]
     shared = [name for name in _reached(answers, schemas) if name not in answers and "properties" in schemas[name]]
-    return Docs(
-        endpoints=tuple(_endpoint(endpoint, schemas, base_url) for endpoint in ENDPOINTS),
-        products=tuple(_product(product, schemas, base_url) for product in PRODUCTS),
-        types=tuple(TypeDoc(name, _text(schemas[name]), fields(name, schemas)) for name in sorted(shared)),
-    )
+    return {
+        "endpoints": [_endpoint(endpoint, schemas, base_url) for endpoint in ENDPOINTS],
+        "products": [_product(product, schemas, base_url) for product in PRODUCTS],
+        "types": [
+            {"name": name, "description": _text(schemas[name]), "fields": fields(name, schemas)}
+            for name in sorted(shared)
+        ],
+    }
 
 
 def fields(model: str, schemas: Schemas) -> tuple[FieldRow, ...]:
@@ -124,21 +84,21 @@ def _container(kind: str, schema: Schema) -> str:
     return kind
 
 
-def _endpoint(endpoint: Endpoint, schemas: Schemas, base_url: str) -> EndpointDoc:
+def _endpoint(endpoint: Endpoint, schemas: Schemas, base_url: str) -> dict[str, Any]:
     name, path = next_resource(endpoint)
-    programs = Examples(
-        examples.curl(base_url, endpoint), examples.python(base_url, endpoint), examples.javascript(base_url, endpoint)
-    )
-    return EndpointDoc(endpoint, fields(endpoint.model, schemas), QUERY_NOTES.get(endpoint.id), name, path, programs)
+    return {
+        "endpoint": endpoint,
+        "fields": fields(endpoint.model, schemas),
+        "query": QUERY_NOTES.get(endpoint.id),
+        "next_name": name,
+        "next_path": path,
+        "examples": {name: getattr(examples, name)(base_url, endpoint) for name in ("curl", "python", "javascript")},
+    }
 
 
-def _product(product: Product, schemas: Schemas, base_url: str) -> ProductDoc:
-    programs = Examples(
-        examples.paid_curl(base_url, product),
-        examples.paid_python(base_url, product),
-        examples.paid_javascript(base_url, product),
-    )
-    return ProductDoc(product, fields(product.model, schemas), programs)
+def _product(product: Product, schemas: Schemas, base_url: str) -> dict[str, Any]:
+    programs = {name: getattr(examples, f"paid_{name}")(base_url, product) for name in ("curl", "python", "javascript")}
+    return {"product": product, "fields": fields(product.model, schemas), "examples": programs}
 
 
 def next_resource(endpoint: Endpoint) -> tuple[str, str]:

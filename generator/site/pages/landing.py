@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from markupsafe import Markup
 
-from generator.arena.values import ArenaView, Round
+from generator.arena.values import ArenaView
 from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import reasoning_path
@@ -17,7 +16,6 @@ from generator.catalog.text.labels import BIAS_MARKS, STATE, regime_headline
 from generator.compose.context import TickContext
 from generator.market.bars import BAR_MS
 from generator.site.charts.now import fundings, scale, sparkline, swings
-from generator.site.charts.plot import Chart
 from generator.site.charts.record import GUESS_PERCENT, interval
 from generator.site.format import NOT_YET, UNKNOWN, duration, percent, price, signed, tied, usd, when, word
 from generator.site.pages.arena import brain_words, crowd_bar, crowd_words, question
@@ -27,100 +25,30 @@ Bodies = Mapping[str, Mapping[str, Any]]
 _IN_BANNER: Final = frozenset({SIMULATED_NOTICE, RECORDED_NOTICE})
 
 
-@dataclass(frozen=True, slots=True)
-class AssetRow:
-    """One asset as the tables show it; every text is ready, `unknown` where there is no number."""
-
-    asset: str
-    name: str
-    price: str
-    change: str
-    bias: str
-    mark: str
-    confidence: str
-    spark: Markup | None
-    liquidity: str
-    structure: str
-    spread: str
-    futures: str
-    funding: str
-    open_interest: str
-
-
-@dataclass(frozen=True, slots=True)
-class RegimeCard:
-    """The reading: headline first, then one number with its worth."""
-
-    headline: str
-    summary: str
-    known: bool
-    why_unknown: str
-    confidence: str
-    bar: Markup | None
-    facts: tuple[tuple[str, str, str], ...]  # name, value, meaning
-
-
-@dataclass(frozen=True, slots=True)
-class ArenaCard:
-    """The live round and the one that takes votes."""
-
-    live: Round | None
-    open: Round | None
-    question: str
-    crowd: str
-    crowd_bar: Markup | None
-    brain: str
-
-
-@dataclass(frozen=True, slots=True)
-class Worth:
-    """What forecasts were worth so far, next to the reading: one number with its count."""
-
-    number: str
-    what: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Landing:
-    """Everything the landing page's template reads."""
-
-    regime: RegimeCard
-    worth: Worth
-    why: str
-    evidence: tuple[tuple[str, str], ...]
-    rows: tuple[AssetRow, ...]
-    swing_chart: Chart | None
-    funding_chart: Chart | None
-    futures_summary: str
-    arena: ArenaCard
-    track_record: str
-    missing: tuple[str, ...]
-
-
-def landing(ctx: TickContext, bodies: Bodies) -> Landing:
-    """Work out the landing page."""
+def landing(ctx: TickContext, bodies: Bodies) -> dict[str, Any]:
+    """Return what pages/index.html reads; every text is ready, `unknown` where there is no number."""
     brain = _body(bodies, "main-brain")
     futures = _body(bodies, "derivatives")["assets"]
     source = _source(ctx)
     bands = {asset: _band(bodies, asset) for asset in ASSETS}
     rates = {asset: (futures[asset].get("funding") or {}).get("rate_8h_percent") for asset in ASSETS}
-    return Landing(
-        regime=_regime(ctx, _body(bodies, "market-regime")),
-        worth=_worth(ctx.arena),
-        why=tied(str(brain.get("summary") or "")),
-        evidence=_evidence(brain.get("brain") or {}),
-        rows=tuple(_row(asset, ctx, bodies) for asset in ASSETS),
-        swing_chart=swings(bands, source),
-        funding_chart=fundings(rates, {asset: futures[asset].get("state") for asset in ASSETS}, source),
-        futures_summary=_futures(_body(bodies, "derivatives")),
-        arena=_arena(ctx),
-        track_record=verdict(ctx.arena.hourly_record),
-        missing=missing(ctx, bodies),
-    )
+    return {
+        "regime": _regime(ctx, _body(bodies, "market-regime")),
+        "worth": _worth(ctx.arena),
+        "why": tied(str(brain.get("summary") or "")),
+        "evidence": _evidence(brain.get("brain") or {}),
+        "rows": tuple(_row(asset, ctx, bodies) for asset in ASSETS),
+        "swing_chart": swings(bands, source),
+        "funding_chart": fundings(rates, {asset: futures[asset].get("state") for asset in ASSETS}, source),
+        "futures_summary": _futures(_body(bodies, "derivatives")),
+        "arena": _arena(ctx),
+        "track_record": verdict(ctx.arena.hourly_record),
+        "missing": missing(ctx, bodies),
+    }
 
 
-def _worth(arena: ArenaView) -> Worth:
+def _worth(arena: ArenaView) -> dict[str, str]:
+    """Say what forecasts were worth so far: one number with its count."""
     record, rehearsed = arena.hourly_record, arena.rehearsal.hourly if arena.rehearsal else None
     if record.hit.percent is None:
         tried = (
@@ -129,13 +57,14 @@ def _worth(arena: ArenaView) -> Worth:
             if rehearsed and rehearsed.hit.n
             else ""
         )
-        return Worth(NOT_YET, "of the hourly forecasts has come due", f"The first ones do within two hours.{tried}")
+        what, text = "of the hourly forecasts has come due", f"The first ones do within two hours.{tried}"
+        return {"number": NOT_YET, "what": what, "text": text}
     guess = f"a blind guess gets {percent(GUESS_PERCENT)}"
-    return Worth(
-        percent(record.hit.percent),
-        f"of {record.hit.n:,} hourly forecasts came true",
-        f"95\N{NO-BREAK SPACE}% interval {interval(record.hit)}; {guess}.",
-    )
+    return {
+        "number": percent(record.hit.percent),
+        "what": f"of {record.hit.n:,} hourly forecasts came true",
+        "text": f"95\N{NO-BREAK SPACE}% interval {interval(record.hit)}; {guess}.",
+    }
 
 
 def _evidence(brain: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -180,7 +109,7 @@ def _parts(bodies: Bodies, asset: str) -> Iterator[Mapping[str, Any]]:
         yield _body(bodies, name)["assets"][asset]
 
 
-def _regime(ctx: TickContext, body: Mapping[str, Any]) -> RegimeCard:
+def _regime(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any]:
     regime = body["regime"]
     label = regime["label"]
     known = label != "unknown"
@@ -193,15 +122,15 @@ def _regime(ctx: TickContext, body: Mapping[str, Any]) -> RegimeCard:
         ("Breadth", percent(regime["breadth_percent"], 0), "of the assets rose over the last day"),
         ("In this regime for", duration(regime["dwell_minutes"] if known else None), ""),
     )
-    return RegimeCard(
-        headline=regime_headline(label, ctx.reading.regime.likelier if ctx.reading else None),
-        summary=tied(str(body["summary"])),
-        known=known,
-        why_unknown=_why_unknown(ctx),
-        confidence=_of_100(regime["confidence"] if known else None),
-        bar=scale("regime", "Confidence in the regime", regime["confidence"] if known else None),
-        facts=tuple((name, value, "" if value == UNKNOWN else meaning) for name, value, meaning in facts),
-    )
+    return {
+        "headline": regime_headline(label, ctx.reading.regime.likelier if ctx.reading else None),
+        "summary": tied(str(body["summary"])),
+        "known": known,
+        "why_unknown": _why_unknown(ctx),
+        "confidence": _of_100(regime["confidence"] if known else None),
+        "bar": scale("regime", "Confidence in the regime", regime["confidence"] if known else None),
+        "facts": tuple((name, value, "" if value == UNKNOWN else meaning) for name, value, meaning in facts),
+    }
 
 
 def _why_unknown(ctx: TickContext) -> str:
@@ -213,27 +142,27 @@ def _why_unknown(ctx: TickContext) -> str:
     return reasons[0] if reasons else BARS_MISSING
 
 
-def _row(asset: str, ctx: TickContext, bodies: Bodies) -> AssetRow:
+def _row(asset: str, ctx: TickContext, bodies: Bodies) -> dict[str, Any]:
     coin, pool, futures = _parts(bodies, asset)
     spread = pool.get("spread_bps")
     interest = futures.get("open_interest") or {}
     state = futures.get("state")
-    return AssetRow(
-        asset=asset,
-        name=ASSET_NAMES[asset],
-        price=price(coin.get("price")),
-        change=signed(coin.get("change_24h")),
-        bias=coin.get("bias") or UNKNOWN,
-        mark=BIAS_MARKS.get(coin.get("bias"), ""),
-        confidence=percent(coin.get("confidence")),
-        spark=sparkline(asset, ctx.closes.get(asset, ()), coin.get("change_24h")),
-        liquidity=word(pool.get("liquidity_context")),
-        structure=word(pool.get("market_structure")),
-        spread=UNKNOWN if spread is None else f"{spread:.3g} bps",
-        futures=word(None if state == "unavailable" else state),
-        funding=signed((futures.get("funding") or {}).get("rate_8h_percent"), 4),
-        open_interest=usd(interest.get("usd")),
-    )
+    return {
+        "asset": asset,
+        "name": ASSET_NAMES[asset],
+        "price": price(coin.get("price")),
+        "change": signed(coin.get("change_24h")),
+        "bias": coin.get("bias") or UNKNOWN,
+        "mark": BIAS_MARKS.get(coin.get("bias"), ""),
+        "confidence": percent(coin.get("confidence")),
+        "spark": sparkline(asset, ctx.closes.get(asset, ()), coin.get("change_24h")),
+        "liquidity": word(pool.get("liquidity_context")),
+        "structure": word(pool.get("market_structure")),
+        "spread": UNKNOWN if spread is None else f"{spread:.3g} bps",
+        "futures": word(None if state == "unavailable" else state),
+        "funding": signed((futures.get("funding") or {}).get("rate_8h_percent"), 4),
+        "open_interest": usd(interest.get("usd")),
+    }
 
 
 def _futures(body: Mapping[str, Any]) -> str:
@@ -241,16 +170,16 @@ def _futures(body: Mapping[str, Any]) -> str:
     return str(summary) if summary else "There is no futures reading at the moment."
 
 
-def _arena(ctx: TickContext) -> ArenaCard:
+def _arena(ctx: TickContext) -> dict[str, Any]:
     live = ctx.arena.live
-    return ArenaCard(
-        live=live,
-        open=ctx.arena.open,
-        question=question(live) if live else "",
-        crowd=crowd_words(ctx),
-        crowd_bar=crowd_bar(ctx),
-        brain=brain_words(live),
-    )
+    return {
+        "live": live,
+        "open": ctx.arena.open,
+        "question": question(live) if live else "",
+        "crowd": crowd_words(ctx),
+        "crowd_bar": crowd_bar(ctx),
+        "brain": brain_words(live),
+    }
 
 
 def _body(bodies: Bodies, endpoint_id: str) -> Mapping[str, Any]:

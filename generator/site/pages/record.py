@@ -12,7 +12,6 @@ from generator.arena.scores import BIN_CASES, wilson
 from generator.arena.values import ArenaView, PredictionMade, Rate, Rehearsal, TrackRecord
 from generator.catalog.assets import ASSETS
 from generator.catalog.downloads import SERIES, RecordFile
-from generator.site.charts.plot import Chart
 from generator.site.charts.record import (
     GUESS_PERCENT,
     Outcome,
@@ -38,54 +37,6 @@ class Cell:
     said: str
     came: str
     right: bool | None
-
-
-@dataclass(frozen=True, slots=True)
-class GridRow:
-    """One hour, with a cell for each asset."""
-
-    start_ms: int
-    cells: tuple[Cell, ...]
-    rehearsed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """One kind of forecast."""
-
-    name: str  # for element ids
-    record: TrackRecord
-    title: str
-    enough: bool
-    verdict: str
-    facts: tuple[tuple[str, str, str], ...]  # name, value, meaning
-    charts: tuple[Chart, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RehearsalView:
-    """What was forecast before the first start: named, counted apart, drawn while there is nothing else to draw."""
-
-    rows: tuple[tuple[str, str, str, str, str], ...]  # what, came due, came true, its interval, Brier score
-    charts: tuple[Chart, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RecordView:
-    """Everything the page's template reads."""
-
-    headline: str
-    lead: str
-    number: str
-    number_what: str
-    number_how: str
-    sections: tuple[Section, ...]
-    rehearsal: RehearsalView | None
-    grid: tuple[GridRow, ...]
-    assets: tuple[str, ...]
-    misses: int
-    hits: int
-    needed: int
 
 
 def by_month(files: Sequence[RecordFile]) -> tuple[MonthRow, ...]:
@@ -148,8 +99,8 @@ def record_view(
     predictions: Sequence[PredictionMade],
     rounds: Sequence[Mapping[str, Any]],
     source: Markup | str,
-) -> RecordView:
-    """Work out the page.
+) -> dict[str, Any]:
+    """Return what pages/track_record.html reads.
 
     Args:
         arena: its scores, and those of the rehearsal.
@@ -166,15 +117,15 @@ def record_view(
         if row["outcome"] is not None and row["forecast"] is not None and not row["warm_up"]
     ]
     hits = sum(outcome.hit for outcome in hourly_outcomes)
-    return RecordView(
-        headline=headline(hourly),
-        lead=verdict(hourly),
-        number=NOT_YET if hourly.hit.percent is None else percent(hourly.hit.percent),
-        number_what=f"of {hourly.resolved:,} hourly forecasts came true"
+    return {
+        "headline": headline(hourly),
+        "lead": verdict(hourly),
+        "number": NOT_YET if hourly.hit.percent is None else percent(hourly.hit.percent),
+        "number_what": f"of {hourly.resolved:,} hourly forecasts came true"
         if hourly.resolved
         else "of the hourly forecasts has come due",
-        number_how=f"95\N{NO-BREAK SPACE}% interval {interval(hourly.hit)}" if hourly.resolved else "",
-        sections=(
+        "number_how": f"95\N{NO-BREAK SPACE}% interval {interval(hourly.hit)}" if hourly.resolved else "",
+        "sections": (
             _section(
                 "hourly", "Hourly forecasts", hourly, _by_asset(hourly.hit, hourly_outcomes), hourly_outcomes, source
             ),
@@ -187,13 +138,13 @@ def record_view(
                 source,
             ),
         ),
-        rehearsal=_rehearsal(arena.rehearsal, due, drawn=hourly.resolved < BIN_CASES),
-        grid=_grid(due),
-        assets=ASSETS,
-        misses=len(hourly_outcomes) - hits,
-        hits=hits,
-        needed=BIN_CASES,
-    )
+        "rehearsal": _rehearsal(arena.rehearsal, due, drawn=hourly.resolved < BIN_CASES),
+        "grid": _grid(due),
+        "assets": ASSETS,
+        "misses": len(hourly_outcomes) - hits,
+        "hits": hits,
+        "needed": BIN_CASES,
+    }
 
 
 def _outcomes(due: Sequence[PredictionMade], *, rehearsed: bool) -> list[Outcome]:
@@ -204,7 +155,7 @@ def _outcomes(due: Sequence[PredictionMade], *, rehearsed: bool) -> list[Outcome
     ]
 
 
-def _rehearsal(held: Rehearsal | None, due: Sequence[PredictionMade], *, drawn: bool) -> RehearsalView | None:
+def _rehearsal(held: Rehearsal | None, due: Sequence[PredictionMade], *, drawn: bool) -> dict[str, Any] | None:
     if held is None:
         return None
     named = (("Hourly forecasts", held.hourly), ("Arena forecasts", held.arena))
@@ -214,8 +165,8 @@ def _rehearsal(held: Rehearsal | None, due: Sequence[PredictionMade], *, drawn: 
         reliability("rehearsal-reliability", held.hourly.bins, source),
         curve("rehearsal-curve", outcomes, source),
     )
-    return RehearsalView(
-        rows=tuple(
+    return {
+        "rows": tuple(
             (
                 name,
                 f"{record.resolved:,}",
@@ -225,8 +176,8 @@ def _rehearsal(held: Rehearsal | None, due: Sequence[PredictionMade], *, drawn: 
             )
             for name, record in named
         ),
-        charts=tuple(chart for chart in charts if chart is not None) if drawn else (),
-    )
+        "charts": tuple(chart for chart in charts if chart is not None) if drawn else (),
+    }
 
 
 def _by_asset(whole: Rate, outcomes: Sequence[Outcome]) -> tuple[tuple[str, Rate], ...]:
@@ -245,7 +196,7 @@ def _section(  # noqa: PLR0917  each is another thing
     compared_rates: tuple[tuple[str, Rate], ...],
     outcomes: Sequence[Outcome],
     source: Markup | str,
-) -> Section:
+) -> dict[str, Any]:
     enough = record.resolved >= BIN_CASES
     drawn = (
         reliability(f"{name}-reliability", record.bins, source),
@@ -253,15 +204,15 @@ def _section(  # noqa: PLR0917  each is another thing
         rates(f"{name}-rates", title, compared_rates, source),
         briers(f"{name}-brier", record, source),
     )
-    return Section(
-        name=name,
-        record=record,
-        title=title,
-        enough=enough,
-        verdict=verdict(record),
-        facts=_facts(record),
-        charts=tuple(chart for chart in drawn if chart is not None) if enough else (),
-    )
+    return {
+        "name": name,
+        "record": record,
+        "title": title,
+        "enough": enough,
+        "verdict": verdict(record),
+        "facts": _facts(record),
+        "charts": tuple(chart for chart in drawn if chart is not None) if enough else (),
+    }
 
 
 def _facts(record: TrackRecord) -> tuple[tuple[str, str, str], ...]:
@@ -283,17 +234,17 @@ def _facts(record: TrackRecord) -> tuple[tuple[str, str, str], ...]:
     )
 
 
-def _grid(due: Sequence[PredictionMade]) -> tuple[GridRow, ...]:
+def _grid(due: Sequence[PredictionMade]) -> tuple[dict[str, Any], ...]:
     by_hour: dict[int, dict[str, PredictionMade]] = {}
     for made in due:
         by_hour.setdefault(made.start_ms, {})[made.asset] = made
     newest = sorted(by_hour, reverse=True)[:GRID_HOURS]
     return tuple(
-        GridRow(
-            start,
-            tuple(_cell(by_hour[start].get(asset)) for asset in ASSETS),
-            any(made.warm_up for made in by_hour[start].values()),
-        )
+        {
+            "start_ms": start,
+            "cells": tuple(_cell(by_hour[start].get(asset)) for asset in ASSETS),
+            "rehearsed": any(made.warm_up for made in by_hour[start].values()),
+        }
         for start in newest
     )
 
