@@ -1,7 +1,5 @@
 """The one clock of the process; tests step their own."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from datetime import UTC, datetime

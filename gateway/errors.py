@@ -13,8 +13,6 @@
 Wrong settings are ValueError (pydantic's), one line each.
 """
 
-from __future__ import annotations
-
 from sqlalchemy.exc import SQLAlchemyError
 
 

@@ -1,7 +1,5 @@
 """What an operator may set for the gateway; every wrong value is one clear line."""
 
-from __future__ import annotations
-
 import ipaddress
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self

@@ -1,7 +1,5 @@
 """The one clock of the process; tests pass their own."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime
 from typing import Final, Protocol

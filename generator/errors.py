@@ -11,8 +11,6 @@
 Caller mistakes are ValueError.
 """
 
-from __future__ import annotations
-
 
 class GeneratorError(Exception):
     """Root of the generator's failures; its text is one clear line for the operator."""

@@ -5,8 +5,6 @@ on disk, before its pointer moves; inside a transaction, before it is committed.
 the pointer, so that a writer that was suspended between the check and the write can still be distinguished from the leader.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias

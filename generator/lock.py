@@ -1,7 +1,5 @@
 """One writer for one state folder: a lock, and the lease made of it."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """Settings of the generator: `EMI_` environment, then `emi.yaml` (given by the command line), then defaults."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Annotated, Literal

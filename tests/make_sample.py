@@ -3,8 +3,6 @@
 Two ticks an hour are enough: one that stores the forecasts before their hour, and one that sees the prices at its turn.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import tempfile

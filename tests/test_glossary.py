@@ -4,8 +4,6 @@ While rooms are being renamed LEFT says which words a room still holds; `python 
 lists the lines.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The rooms of docs/house.md: each imports and touches what its row says, no less and no more."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

@@ -1,7 +1,5 @@
 """The lock files hold what pyproject.toml asks for, and whatever is installed comes from them."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Names of tests: a sentence of at most 80 characters, which needs no document to be understood."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

@@ -5,8 +5,6 @@ Run: python -m tests.torture                      60 s against the preview serve
      python -m tests.torture --url http://127.0.0.1:8080 --site DIR    against an edge that serves DIR/current
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import gzip

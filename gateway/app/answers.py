@@ -1,7 +1,5 @@
 """Answers: the headers of all, problem documents (RFC 9457), and finished bytes for the paid paths."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass

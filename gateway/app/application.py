@@ -1,7 +1,5 @@
 """The composition root: settings in, a Starlette application or a running server out."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import socket

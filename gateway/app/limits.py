@@ -4,8 +4,6 @@ A page elsewhere can point a name of its own at loopback (DNS rebinding). Its re
 but for the Host that they name; so where play money is signed, only names of this machine are answered for.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import math

@@ -1,7 +1,5 @@
 """What operators may watch, in a registry of its own."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Final
 

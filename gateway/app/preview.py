@@ -1,7 +1,5 @@
 """Serve the published site next to the gateway's routes; for one machine, never for the public."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

@@ -1,7 +1,5 @@
 """Everything one gateway process holds, and the loop that keeps it fresh."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import functools

@@ -1,7 +1,5 @@
 """What the chain says of a buyer's account before anything is signed: does it exist, does it hold USDC, how much."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn

@@ -5,8 +5,6 @@ sure that nothing else is handed on: no money, no other receiver, no other netwo
 Both read a ballot by `gateway.wire.ballots`. A page without this path still gives its reader the ballot as a file.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from typing import Any, Final, NoReturn

@@ -4,8 +4,6 @@ Nothing here is secret or binding: the group is what any x402 client would build
 is judged later from its own bytes. The fee payer's part stays unsigned; the facilitator signs it when it settles.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import hashlib

@@ -1,7 +1,5 @@
 """What the buyer page sells: a name in its address, the product, and what is in it, shown before anything is paid."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final

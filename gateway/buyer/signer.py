@@ -1,7 +1,5 @@
 """Let the devnet's throwaway wallet sign for the page of this gateway. No key is held here."""
 
-from __future__ import annotations
-
 from typing import Final
 from urllib.parse import urlsplit
 

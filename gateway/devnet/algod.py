@@ -1,7 +1,5 @@
 """The part of a node's REST interface that wallets, facilitators and gateways use."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 from typing import Any, Final

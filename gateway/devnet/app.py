@@ -1,7 +1,5 @@
 """One devnet as an application: facilitator, algod, indexer and wallet on one origin."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import time

@@ -6,8 +6,6 @@ DevnetError            one clear line for the person at the prompt
 └── WalletError        the wallet will not pay this challenge
 """
 
-from __future__ import annotations
-
 
 class DevnetError(Exception):
     """Root of the devnet's failures; its text is one clear line."""

@@ -5,8 +5,6 @@ already settled fails its simulation, with success false and an empty transactio
 the id of the group's first transaction, which is not the payment's.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The devnet's faucet and the page's throwaway wallet: play money out of thin air, on this machine only."""
 
-from __future__ import annotations
-
 import base64
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The part of an indexer's REST interface that proves what is, and what is not, on the chain."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import struct

@@ -3,8 +3,6 @@
 Rounds follow the wall clock: 2.8 seconds each, counted from a fixed day so that a restart continues them.
 """
 
-from __future__ import annotations
-
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """How the devnet's routes are mounted, and who may ask: programs of this machine, and no page of another site."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from starlette.datastructures import Headers

@@ -1,7 +1,5 @@
 """The ledger's rules: what a group changes, or why it cannot commit. Pure; the words are a node's own."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Serve a devnet on loopback until SIGINT or SIGTERM."""
 
-from __future__ import annotations
-
 import errno
 from collections.abc import Callable
 from typing import Final

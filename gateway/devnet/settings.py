@@ -1,7 +1,5 @@
 """The settings of one devnet process, checked before anything starts, and where a running one is found."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

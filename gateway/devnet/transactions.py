@@ -1,7 +1,5 @@
 """Read transactions from bytes: canonical form, txid, group id, ed25519 signatures."""
 
-from __future__ import annotations
-
 import base64
 import io
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 Keys lie in files that only their owner can read; they are never logged and never in an answer.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

@@ -4,8 +4,6 @@ A database is checked, brought to the newest schema, and never overwritten. Of a
 is still the one at its path, and whether it is whole; connections to PostgreSQL have limits, and can be cut.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

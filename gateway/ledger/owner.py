@@ -5,8 +5,6 @@ may take, its lease, is written nowhere: it is counted on the monotonic clock fr
 the owner and the attempt, so no wall clock, ours or another machine's, can stretch or cut it.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import socket

@@ -1,7 +1,5 @@
 """One payment as the ledger keeps it, and what may be changed of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

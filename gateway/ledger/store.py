@@ -5,8 +5,6 @@ it ends as settled or refused by evidence. The unique txid is the lock between p
 instruction a row says at worst `intent`, which is read as "unknown: ask the chain".
 """
 
-from __future__ import annotations
-
 import contextlib
 import secrets
 import threading

@@ -1,7 +1,5 @@
 """The tables of the payments ledger, as the newest migration leaves them."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import sqlalchemy as sa

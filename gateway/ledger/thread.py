@@ -8,8 +8,6 @@ Every wait has a limit. A write that came too late for its caller may still be d
 settlement that was delivered already. The chain closes the first, the second is what the row should say.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import threading

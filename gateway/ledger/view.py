@@ -1,7 +1,5 @@
 """Look into the payments ledger without changing it, also while gateways write."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, Self

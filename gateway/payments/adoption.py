@@ -4,8 +4,6 @@ The gateway refuses such a payment on its own, since anyone could present a stra
 knows that the ledger was lost, vouches for it; the amount says which products it can have bought.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The 402 challenge: terms of one product and snapshot, encoded once per vault and fee payer."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ An outcome is settled, refused or unknown. Unknown never becomes refused but by 
 who may have paid is shown a challenge again: a mistake here is a second charge or a lost one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from hmac import compare_digest

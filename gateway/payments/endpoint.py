@@ -1,7 +1,5 @@
 """The paid paths on the wire: one request in, one of the outcomes out."""
 
-from __future__ import annotations
-
 import binascii
 import json
 from typing import Any, Final

@@ -3,8 +3,6 @@
 The transaction is judged from its own bytes and our own table; nothing that the header says about it is believed.
 """
 
-from __future__ import annotations
-
 import binascii
 import functools
 import hashlib

@@ -9,8 +9,6 @@ intent is durable; `settle_sent` POST /settle has left; `settle_answered` its an
 `settled_written` the settlement is durable; `delivered` the 200 was handed to the server.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 from collections import OrderedDict

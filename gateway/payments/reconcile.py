@@ -6,8 +6,6 @@ this recheck finds costs no one anything again: a refused payment that landed is
 again; a delivered one that never landed stays delivered. It is counted, logged and kept in the ledger.
 """
 
-from __future__ import annotations
-
 import asyncio
 from typing import Final
 

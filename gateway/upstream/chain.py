@@ -1,7 +1,5 @@
 """Ask the chain what became of a transaction: algod's memory first, then the indexer."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Speak to the facilitator: what it supports, verify, settle."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable

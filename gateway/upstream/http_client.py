@@ -4,8 +4,6 @@ On a connection that is kept, unsolicited or late bytes, are read as the answer 
 request. A fresh one carries a single request and a single answer, so no call can get another's.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable, Mapping

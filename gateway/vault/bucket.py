@@ -4,8 +4,6 @@ Credentials and endpoints of an object store come from the environment that obst
 and nothing that a store answers is put into a text as it is: it may repeat a signed request.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Hashable
 from dataclasses import dataclass

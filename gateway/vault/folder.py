@@ -1,7 +1,5 @@
 """Read the vault: the manifest and the finished bodies, as one reference that is swapped whole."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Algorand encoding: addresses, canonical msgpack, transaction ids, group ids, ed25519 signatures."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Callable, Iterable, Mapping

@@ -4,8 +4,6 @@ Note: `emi-arena/v1:j{"r":"<round_id>","p":"BULLISH|BEARISH|NEUTRAL"}`. The gene
 on only such as it will count; when a round closes, each of them judges by its own clock.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

@@ -1,7 +1,5 @@
 """Which hosts are this machine."""
 
-from __future__ import annotations
-
 import ipaddress
 
 

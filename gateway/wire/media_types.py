@@ -1,7 +1,5 @@
 """The media type of every published file, by its path."""
 
-from __future__ import annotations
-
 from types import MappingProxyType
 from typing import Final
 

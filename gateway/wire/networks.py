@@ -1,7 +1,5 @@
 """The Algorand networks that the gateway knows: genesis, names on the wire, stablecoin."""
 
-from __future__ import annotations
-
 import base64
 from dataclasses import dataclass
 from typing import Final

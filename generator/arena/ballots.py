@@ -7,8 +7,6 @@ brain's revealed forecast only after that tick.
 Of one voter's ballots the latest arrival counts; two at the same millisecond are ordered by transaction id.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Callable, Iterable, Mapping

@@ -4,8 +4,6 @@ Made in the ticks of the ten minutes before the hour; each such tick replaces wh
 tick before the start counts, whichever ticks were missed. From the start on nothing is made or changed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final

@@ -6,8 +6,6 @@ shared_intelligence_score = 100 x the chance that brain and crowd together gave 
 brain's chance and the crowd's share (a linear opinion pool), or the brain's chance alone without a crowd.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from generator.arena.numbers import Triple, chance_of

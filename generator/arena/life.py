@@ -5,8 +5,6 @@ sealed and the band frozen in that tick, before the first vote. Until the brain 
 takes no votes; with none at its start it is void. Slots that no tick ever reached (an outage) leave no round.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final

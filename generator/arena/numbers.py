@@ -1,7 +1,5 @@
 """Numbers as they are published. Outcomes and scores are computed from these, so a reader gets the same."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from generator.brain.forecast import Probabilities

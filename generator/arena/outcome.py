@@ -1,7 +1,5 @@
 """Prices at the ends of a horizon, and the outcome between them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum

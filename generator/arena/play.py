@@ -1,7 +1,5 @@
 """One tick of the Arena as a pure function: what the memory holds and what the tick brings in, what changes out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite

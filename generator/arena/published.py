@@ -1,7 +1,5 @@
 """A finished round as it is published, and the check that a reader can repeat on it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -4,8 +4,6 @@ digest = SHA-256(canonical JSON of the forecast, UTF-8, followed by the salt's h
 keys, no spaces and whole numbers without a decimal point, as in RFC 8785.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from typing import Any

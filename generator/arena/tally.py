@@ -1,7 +1,5 @@
 """Votes of a round counted, and the simulated votes of the demo."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from math import log

@@ -4,8 +4,6 @@ Rounds start at multiples of their length since 00:00 UTC. The length divides a 
 a round in two.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final

@@ -4,8 +4,6 @@ Anyone can make any number of addresses, so the plain count is not a poll. `by_r
 for rounds in which it was right more often than chance, so a new address has none; bursts are shown, not removed.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

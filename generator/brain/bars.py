@@ -1,7 +1,5 @@
 """Clean bars: impossible cells become missing and are counted. Row by row, so nothing looks ahead."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

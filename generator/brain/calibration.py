@@ -4,8 +4,6 @@ The network was taught on markets of all kinds. On one whose regimes stand far a
 regimes lie close together too little, and it cannot know which it reads. How sure it was over the last week shows which.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Derivatives words: the level of funding with hysteresis, then the change of open interest."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -4,8 +4,6 @@ Where neither logit has an edge the mixture falls back to the base rate, and the
 follows fixed share (Herbster and Warmuth 1998). The online logit learns only from outcomes that the engine has seen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

@@ -5,8 +5,6 @@ field is a reason to trust the others less. How much less is judgement, not a me
 fault nothing changes, not by a bit: what was measured of the confidence holds for such data.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final, NamedTuple
 

@@ -1,7 +1,5 @@
 """Families of evidence for one asset: what each leans to, and how far they agree with the shown direction."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache

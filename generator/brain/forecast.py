@@ -1,7 +1,5 @@
 """A forecast of one asset and the word shown for it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

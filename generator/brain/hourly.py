@@ -1,7 +1,5 @@
 """Readings from 60-minute bars: the last day's trend and futures pressure. No view of direction."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The brain over a stream of JSON lines, bar by bar: the values of `emi read`."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Liquidity words: log depth minus log spread, cleared of volatility, against the asset's own week."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Assemble the readings of the parts into one: every asset and the market, in values and words."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Its hidden state passes from half hour to half hour, so it can only know the past.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The regime: a learned forward filter over features, and a label that does not flicker. It never sees the future."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

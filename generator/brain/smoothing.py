@@ -1,7 +1,5 @@
 """Exponentially weighted means that start as plain means, so that they are unbiased from the first value."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The shape of the last day from hourly closes: trend, breadth, breakouts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -3,8 +3,6 @@
 HAR: Corsi (2009), on log volatility. The coefficients come from a study on 393 days of 2022-23 and are never refitted.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The assets that the service reads, in the order every body lists them."""
 
-from __future__ import annotations
-
 from typing import Final
 
 ASSETS: Final[tuple[str, ...]] = ("BTC", "ETH", "XRP", "SOL", "ALGO", "XLM", "HBAR")

@@ -1,7 +1,5 @@
 """Who runs the service: a URL, an e-mail address, or both."""
 
-from __future__ import annotations
-
 import re
 from typing import Final, NamedTuple
 

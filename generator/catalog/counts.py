@@ -1,7 +1,5 @@
 """How many assets, free endpoints and products there are, in words, for texts."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from generator.catalog.assets import ASSETS

@@ -1,7 +1,5 @@
 """What people and crawlers can open apart from the endpoints: pages, discovery files, statuses, the query."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

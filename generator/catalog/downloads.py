@@ -1,7 +1,5 @@
 """What can be downloaded of the record: files and their columns, which docs/feeds.md explains."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

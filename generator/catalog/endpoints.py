@@ -1,7 +1,5 @@
 """The free endpoints: path, identity, version, limits and the richer resource each points to."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Short programs that read each answer, as the docs show them; the tests run every one."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from generator.catalog.endpoints import Endpoint

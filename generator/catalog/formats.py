@@ -1,7 +1,5 @@
 """How numbers and times are written in public. The one place that rounds."""
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Paths of everything at the origin that is neither a free endpoint nor a product."""
 
-from __future__ import annotations
-
 from typing import Final
 
 OPENAPI_JSON: Final = "/openapi.json"

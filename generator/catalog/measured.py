@@ -3,8 +3,6 @@
 Made by `python -m generator.lab evaluate`; a test holds it to the table of docs/brain.md and to the packaged weights.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

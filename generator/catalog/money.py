@@ -1,7 +1,5 @@
 """USDC for people: exact, from whole atomic units; the one place that writes an amount."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Final
 

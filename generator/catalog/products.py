@@ -1,7 +1,5 @@
 """The paid products: price, path, identity, cache window. Money is integer atomic units of USDC."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The closed word sets of the public answers, and the table that maps the brain's words to them."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Final
 

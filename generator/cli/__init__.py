@@ -1,7 +1,5 @@
 """The `emi` command: the one place that knows both programs."""
 
-from __future__ import annotations
-
 import os
 import sys
 

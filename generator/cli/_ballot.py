@@ -1,7 +1,5 @@
 """Parts of `emi vote`: the open round as published, the voter's key, a signed ballot, a drop into the inbox."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass

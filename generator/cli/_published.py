@@ -1,7 +1,5 @@
 """Reading what the service published, from a folder or over HTTP."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import urllib.error

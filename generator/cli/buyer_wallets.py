@@ -1,7 +1,5 @@
 """`emi buyer-wallets`: build the optional script with Pera and Defly for the buyer page."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import shutil

@@ -1,7 +1,5 @@
 """`emi devnet`: a simulated Algorand on loopback, with play money."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`emi doctor`: is the service alive and fresh?"""
 
-from __future__ import annotations
-
 import json
 import urllib.error
 import urllib.request

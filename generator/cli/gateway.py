@@ -1,7 +1,5 @@
 """`emi gateway`: the paid endpoints and the buyer page."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """`emi log`: the key that signs the transparency log."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import typer

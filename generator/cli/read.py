@@ -1,7 +1,5 @@
 """`emi read`: the brain as a filter, bars in, readings out."""
 
-from __future__ import annotations
-
 import json
 import sys
 from typing import Annotated, Any, NoReturn

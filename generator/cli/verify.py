@@ -1,7 +1,5 @@
 """`emi verify`: check the signed record, recompute what is published of the Arena, and state what that proves."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 

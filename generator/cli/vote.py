@@ -1,7 +1,5 @@
 """`emi vote`: sign one free ballot for the round that takes votes, and drop it into the inbox."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """One tick to every body."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, get_type_hints

@@ -1,7 +1,5 @@
 """What the generator knows of the 402 answer: text, quote, a preview that gives nothing away, and the bazaar entry."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from generator.catalog.assets import ASSETS

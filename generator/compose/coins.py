@@ -1,7 +1,5 @@
 """What several bodies show of one asset: bias, confidence, chances."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from generator.brain.forecast import Forecast

@@ -1,7 +1,5 @@
 """What one tick hands to the composers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

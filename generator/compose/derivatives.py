@@ -1,7 +1,5 @@
 """GET /api/derivatives.php."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from statistics import fmean

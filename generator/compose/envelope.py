@@ -1,7 +1,5 @@
 """The envelope of the free answers, and GET /status.json."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from gateway.wire.networks import NETWORKS

@@ -1,7 +1,5 @@
 """How complete the inputs of a tick are: the status words and the limitations of every body."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

@@ -1,7 +1,5 @@
 """GET /api/liquidity-lite.php."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from generator.catalog.assets import ASSETS

@@ -1,7 +1,5 @@
 """GET /api/main-brain.php, and GET /api/x402-main-brain.php once paid."""
 
-from __future__ import annotations
-
 from generator.brain.evidence import Side
 from generator.brain.forecast import Forecast
 from generator.catalog.assets import ASSETS

@@ -1,7 +1,5 @@
 """The envelope of the paid answers, and the parts they share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from generator.brain.evidence import Evidence, Side

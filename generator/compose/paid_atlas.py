@@ -1,7 +1,5 @@
 """GET /api/x402-atlas.php, once paid."""
 
-from __future__ import annotations
-
 from statistics import fmean, pstdev
 
 from generator.brain.evidence import Side

@@ -1,7 +1,5 @@
 """GET /api/x402-atlas-human-report.php, once paid: plain English."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import astuple
 from typing import Final

@@ -1,7 +1,5 @@
 """GET /api/reasoning.php, and one static file per asset."""
 
-from __future__ import annotations
-
 from generator.brain.evidence import Side
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.endpoints import ENDPOINT_BY_ID

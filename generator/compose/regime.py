@@ -1,7 +1,5 @@
 """GET /api/market-regime.php, GET /api/x402-market-regime.php once paid, and the regime in other bodies."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """GET /api/human-consensus.php, and the rounds of other bodies. A forecast is shown only once its round is live."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from generator.arena.tally import consensus_of, disagreement_score, most_said

@@ -1,7 +1,5 @@
 """Ways in which the next hours may go: what speaks for each, and what would prove it wrong. No chances."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from generator.catalog.assets import ASSETS

@@ -1,7 +1,5 @@
 """Track records to the contract's form, each with a plain sentence."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from generator.arena.values import Bin, Rate, TrackRecord

@@ -1,7 +1,5 @@
 """GET /arena/get_shared_intelligence.php."""
 
-from __future__ import annotations
-
 from generator.arena.tally import consensus_of
 from generator.arena.values import Round
 from generator.catalog.endpoints import ENDPOINT_BY_ID

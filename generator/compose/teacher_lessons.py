@@ -1,7 +1,5 @@
 """GET /api/teacher-lessons.php."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from generator.arena.values import Lesson

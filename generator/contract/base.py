@@ -1,7 +1,5 @@
 """The base of every published model, its canonical JSON, and the problem details of errors other than 402."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any, Final, Self

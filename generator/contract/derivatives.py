@@ -1,7 +1,5 @@
 """GET /api/derivatives.php."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from generator.catalog.words import DerivativesState, DerivativesVote, OverallState, OverallVote, Status

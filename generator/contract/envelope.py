@@ -1,7 +1,5 @@
 """Fields of every free answer, and GET /status.json."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from generator.catalog.words import SourceMode, SourceStatus, Status

@@ -1,7 +1,5 @@
 """GET /api/liquidity-lite.php."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from generator.catalog.words import Bias, LiquidityContext, MarketStructure, Status

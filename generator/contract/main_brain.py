@@ -1,7 +1,5 @@
 """GET /api/main-brain.php, and GET /api/x402-main-brain.php once paid."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from generator.catalog.words import Bias, MarketMode, MarketState, Prediction

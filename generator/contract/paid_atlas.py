@@ -1,7 +1,5 @@
 """GET /api/x402-atlas.php, once paid."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from generator.catalog.words import Bias, MarketStructure, OverallState, OverallVote, RegimeLabel, Trend, VolatilityWord

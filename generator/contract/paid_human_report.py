@@ -1,7 +1,5 @@
 """GET /api/x402-atlas-human-report.php, once paid: plain English."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from generator.contract.base import Body

@@ -1,7 +1,5 @@
 """The body of HTTP 402. The gateway adds error, x402Version, resource, accepts and extensions."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """GET /api/reasoning.php and /api/reasoning/<ASSET>.json."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from generator.catalog.words import Prediction

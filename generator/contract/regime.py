@@ -1,7 +1,5 @@
 """GET /api/market-regime.php, GET /api/x402-market-regime.php once paid, and the regime object of other bodies."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from generator.catalog.words import MarketMode, MarketState, RegimeLabel, Trend, VolatilityWord

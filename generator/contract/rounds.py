@@ -1,7 +1,5 @@
 """GET /api/human-consensus.php, and the Arena rounds and votes of other bodies."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from generator.catalog.words import Consensus, RoundPhase

@@ -1,7 +1,5 @@
 """Track records: every score with its count."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from generator.contract.base import Body

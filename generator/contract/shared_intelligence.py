@@ -1,7 +1,5 @@
 """GET /arena/get_shared_intelligence.php."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from generator.catalog.words import Consensus, Prediction, TeacherStatus

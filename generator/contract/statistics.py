@@ -1,7 +1,5 @@
 """GET /api/statistics.php."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from generator.catalog.words import TeacherStatus

@@ -1,7 +1,5 @@
 """GET /api/teacher-lessons.php."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from generator.catalog.words import Consensus, PatternType, Prediction, TeacherStatus

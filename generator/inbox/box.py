@@ -1,7 +1,5 @@
 """The ballot box: every way in behind one interface."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

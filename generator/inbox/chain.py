@@ -10,8 +10,6 @@ The time of a ballot is that of the block that confirmed it. In the tick that lo
 seconds to reach the lock's time; a ballot that was confirmed in time and is seen later is refused by that name.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import binascii

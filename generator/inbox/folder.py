@@ -4,8 +4,6 @@ Files are removed only after the memory committed what became of them. A crash i
 them again, and a transaction id counts once, so nothing is counted twice.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

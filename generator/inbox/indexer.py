@@ -1,7 +1,5 @@
 """Asking an Algorand indexer over HTTP, with a limit on everything."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """`python -m generator.lab`: train the brain's weights, and measure them next to peers; from a checkout only."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

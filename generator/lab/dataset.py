@@ -1,7 +1,5 @@
 """Run the streaming measures over many simulated markets at once and keep what the models are fitted on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 

@@ -1,7 +1,5 @@
 """Score weights on fresh simulated markets by family, next to peers, and on recorded candles."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

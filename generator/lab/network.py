@@ -1,7 +1,5 @@
 """Fit the recurrent network by Adam on random windows of the training markets; back-propagation through time in numpy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final

@@ -6,8 +6,6 @@ the warm-up each answers causally: the HMM and the Markov regression by a forwar
 (their own whole-series answers are smoothed, that is, they look ahead), the jump model by its online prediction.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import itertools

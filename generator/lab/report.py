@@ -1,7 +1,5 @@
 """The tables of `docs/brain.md`: every measure with its bar, every model on the same markets."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Final

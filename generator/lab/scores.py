@@ -1,7 +1,5 @@
 """Scores of regimes, forecasts and outlooks against the truth and the outcomes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final

@@ -4,8 +4,6 @@ The families base, hard, wild and null teach and are scored on other seeds; broa
 teach; alt never teaches and is only scored.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Final
 

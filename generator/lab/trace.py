@@ -1,7 +1,5 @@
 """Feed a market to the engine bar by bar and keep its readings."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Train the weights: simulate, stream, fit, write the JSON. Training seeds are 1000 to 1999 and nothing else."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields

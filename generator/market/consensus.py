@@ -1,7 +1,5 @@
 """Agree on one price from what several venues quote; pure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The recent closed bars that the tick and the pages read from."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -3,8 +3,6 @@
 Times are integer UTC milliseconds on the market clock, except where a name says `wall`. Unknown is None, never 0.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 

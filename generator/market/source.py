@@ -1,7 +1,5 @@
 """The protocol that every market source keeps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Protocol
 

@@ -3,8 +3,6 @@
 A log that was verified before must extend the checkpoint that was signed then; `SeenFile` remembers it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The last look at the bytes of a release, before any of them is written."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final

@@ -4,8 +4,6 @@ The process's umask keeps everything to its owner. What is published or sold is 
 modes here, whatever the umask says.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import stat

@@ -4,8 +4,6 @@ Bodies of the endpoints, `/status.json`, products and challenges do not go throu
 no release.
 """
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Callable, Collection, Mapping
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """The atomic release: a new folder for every generation, and one pointer that moves last."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Compressed variants next to the files where they pay."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The vault: what is for sale, written before the site, read by the gateway through `manifest.json` alone."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The release before the first tick: every file is there, and every reading says that it has not started yet."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Final
 

@@ -8,8 +8,6 @@
 A new leader resumes from the last one's record with a tick at once.
 """
 
-from __future__ import annotations
-
 import asyncio
 import enum
 import signal

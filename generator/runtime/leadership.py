@@ -5,8 +5,6 @@ comparison with a clock, no request. It refuses from the moment on when another 
 thread got to run, so a process that was suspended and continues writes nothing.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The market as one process holds it: the source, the history of bars, and the brain that has read them."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """What operators may watch of the generator, in a registry of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 

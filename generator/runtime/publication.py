@@ -1,7 +1,5 @@
 """The last step of a tick: every byte first, then the vault, then the site, each with its own pointer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

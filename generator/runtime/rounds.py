@@ -1,7 +1,5 @@
 """The Arena's part of a tick: judge ballots, play the rounds, store what changed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from generator.arena.ballots import Poll, judge

@@ -1,7 +1,5 @@
 """The scheduler: one tick at every full minute, one at a time, with a deadline; the running one is finished on a stop."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime

@@ -3,8 +3,6 @@
 A leader opens the market, and so may write. A standby preloads the same history, and writes nothing.
 """
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """The pipeline of one tick: observe, read, play, compose, publish."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ The first release waits for them. From then on a thread makes them again when wh
 a release has been published; the next release holds the result. What cannot be made keeps its last good bytes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field

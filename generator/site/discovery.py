@@ -1,7 +1,5 @@
 """The files for crawlers and agents, all from the one catalog."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -5,8 +5,6 @@ record of a month ever be another one (a memory that was lost and begun again), 
 Which files hold a month is noted in the memory once they are published.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

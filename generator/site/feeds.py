@@ -1,7 +1,5 @@
 """News of regimes and rounds as JSON Feed 1.1 and Atom (RFC 4287). An entry never changes once it was published."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime

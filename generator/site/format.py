@@ -1,7 +1,5 @@
 """Numbers and times as people read them. Unknown is the word `unknown`, never a number."""
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, datetime
 from typing import Final

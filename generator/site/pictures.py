@@ -1,7 +1,5 @@
 """The pictures that pages show where they are shared (Open Graph): what they say, drawn as SVG and rendered to PNG."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

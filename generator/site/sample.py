@@ -5,8 +5,6 @@ it any more. What was made so far is noted in the memory every
 quarter of an hour, so that a restart over midnight loses fifteen minutes of a day at most.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 No advisory lock: that one lives as long as its connection, and the connection of a suspended leader lives for hours.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import uuid

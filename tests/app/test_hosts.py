@@ -1,7 +1,5 @@
 """No answer leads to the Host that a request names, and play money is signed only for pages of this machine."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path

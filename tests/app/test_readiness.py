@@ -1,7 +1,5 @@
 """/readyz says no within a minute of anything that makes a sale impossible, and why."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from pathlib import Path
 from typing import Any

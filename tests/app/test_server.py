@@ -1,7 +1,5 @@
 """The connection over a fake transport: what is answered at once, what is passed on, what is cut."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Programs that start together raise no alarm; what lasts does."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The generator and the gateway are installed as two users, who share the vault and nothing else."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Bad input: counted, named, and harmless. What an indexer does wrong is in test_chain."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable, Iterator
 from dataclasses import replace

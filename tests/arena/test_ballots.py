@@ -1,7 +1,5 @@
 """Ballots: what counts, what is refused, and by which name."""
 
-from __future__ import annotations
-
 import base64
 import random
 from collections.abc import Callable

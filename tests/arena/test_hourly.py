@@ -1,7 +1,5 @@
 """Hourly predictions."""
 
-from __future__ import annotations
-
 import pytest
 
 from generator.arena.hourly import hour_in_reach, judge, predict

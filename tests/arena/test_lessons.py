@@ -1,7 +1,5 @@
 """What a resolved round teaches."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The life of a round, rule by rule."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Half a day of rounds with restarts and kills; docs/arena.md has the figures of a month (days=30, step_minutes=10)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.support.month import Month, broken, differences, straight

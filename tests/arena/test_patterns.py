@@ -1,7 +1,5 @@
 """Patterns over many rounds: what they show, and that few rounds or overlapping intervals show nothing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The published record and what its reader can recompute."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Scores, against slow oracles written from their definitions."""
 
-from __future__ import annotations
-
 import random
 from math import log
 

@@ -1,7 +1,5 @@
 """Sealed forecasts."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import fields, replace

@@ -1,7 +1,5 @@
 """What ballots say together, against slow oracles."""
 
-from __future__ import annotations
-
 from collections import Counter
 from math import log2
 

@@ -1,7 +1,5 @@
 """Voters: only a record above chance counts, bursts are shown, places are earned."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

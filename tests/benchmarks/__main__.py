@@ -1,7 +1,5 @@
 """Print the figures of the service: readiness, one tick, resident memory. Run: python -m tests.benchmarks."""
 
-from __future__ import annotations
-
 import asyncio
 import statistics
 import tempfile

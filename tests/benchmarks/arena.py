@@ -5,8 +5,6 @@ again from the published file. The peer is the floor of the work: the same signa
 loop, in the same run.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import base64

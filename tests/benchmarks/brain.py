@@ -1,7 +1,5 @@
 """Print what one tick of the brain costs, fed and read. Run: python -m tests.benchmarks.brain."""
 
-from __future__ import annotations
-
 import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: the bars are for one core

@@ -4,8 +4,6 @@ What counts is requests per CPU-second of the server's own process, from /proc/<
 neighbours on the machine. OFFICIAL_PYTHON names an interpreter with x402-avm[avm,httpx,fastapi]==2.0.2 and uvicorn.
 """
 
-from __future__ import annotations
-
 import argparse
 import base64
 import contextlib

@@ -1,7 +1,5 @@
 """Send requests as fast as answers come, and tell what came back. Run: -m ...gateway_load URL WORKERS COUNT [FILE [SPREAD_S]]."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -3,8 +3,6 @@
 Usage: gateway_official.py PORT FACILITATOR_URL NETWORK PAYEE ASSET AMOUNT BODY_FILE
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Servers next to the gateway: its outside, and plain routes to compare with. Run: -m ...gateway_servers ROLE PORT."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

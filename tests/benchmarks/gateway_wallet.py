@@ -1,7 +1,5 @@
 """Sign many payments for one offer before the clock starts."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

@@ -4,8 +4,6 @@ Publishing is measured from the bytes in hand to the moved pointer, on tmpfs: pa
 byte, the vault, the site. Servers are measured in requests per CPU-second of their own process, all in one run.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

@@ -1,7 +1,5 @@
 """Peers of the preview server. Run: -m tests.benchmarks.publish_servers plain|static PORT RELEASE."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """Bad input, case by case: no exception, no NaN, confidence falls, the reason is named, and it passes."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Liquidity, derivatives and structure words: smoothed, with a dead zone, unknown when old."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

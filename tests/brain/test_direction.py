@@ -1,7 +1,5 @@
 """Direction: it learns only from what has happened, and does no harm where there is nothing to learn."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The engine: causal, streaming, restartable, unharmed by bad input."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """60-minute bars: a trend and futures pressure, and nothing more."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """`emi read`: bars in, readings out, line by line."""
 
-from __future__ import annotations
-
 import json
 import math
 import subprocess

@@ -1,7 +1,5 @@
 """The forward filter and the label on top of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

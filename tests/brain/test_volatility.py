@@ -1,7 +1,5 @@
 """The HAR outlook against a reference written by hand, one number at a time."""
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """The weights file: versioned, digested, refused when wrong."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The brain's sentences: varied, true, and without figures of the models."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

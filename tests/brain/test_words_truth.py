@@ -1,7 +1,5 @@
 """Liquidity and derivatives words against what the simulated market knows of its own books and funding."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

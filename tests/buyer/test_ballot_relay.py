@@ -1,7 +1,5 @@
 """The Arena page's ballots are handed to the network, and nothing else is."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

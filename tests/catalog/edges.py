@@ -3,8 +3,6 @@
 nginx and Caddy cannot change the case of `?asset=`, so each names every asset; the 400 of all edges lists them.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

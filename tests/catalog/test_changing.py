@@ -1,7 +1,5 @@
 """The recipes of docs/changing.md name files that exist."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """No text types what the catalog counts: how many assets and answers there are, which, and at what price."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

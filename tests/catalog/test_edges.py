@@ -1,7 +1,5 @@
 """The edge recipes name the assets of the catalog; `python -m tests.catalog.edges` writes them."""
 
-from __future__ import annotations
-
 import pytest
 
 from generator.catalog.assets import ASSETS

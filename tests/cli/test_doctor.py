@@ -1,7 +1,5 @@
 """`emi doctor` says when what is served is not fresh, and when no sale is possible."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator

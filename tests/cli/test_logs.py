@@ -1,7 +1,5 @@
 """Log lines: what machines read is one JSON object a line, and a newcomer's first screen has no alarm."""
 
-from __future__ import annotations
-
 import json
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """The README says what is so."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Settings: precedence, and one clear line for every wrong one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`emi vote`."""
 
-from __future__ import annotations
-
 import json
 from contextlib import AbstractContextManager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The bazaar declaration is what the protocol's own package accepts, and it is small."""
 
-from __future__ import annotations
-
 import pytest
 from jsonschema import Draft202012Validator
 from x402.extensions.bazaar import QueryDiscoveryExtension, validate_discovery_extension

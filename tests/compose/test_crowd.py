@@ -1,7 +1,5 @@
 """The crowd in more than its plain count."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from generator.arena.values import LockedCrowd, RecordCrowd

@@ -1,7 +1,5 @@
 """The fixed sentences and values of the contract, read back from every body."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

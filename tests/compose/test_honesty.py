@@ -1,7 +1,5 @@
 """Unknown is null with its reason, sealed stays sealed, and no score is shown without its count."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What is sold: more than the free answers, in plain words where promised, and nothing one could trade by."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """A body that the catalog lists is composed, by the model that it names, and can be bought where it is sold."""
 
-from __future__ import annotations
-
 from gateway.buyer.products import PRODUCTS as SOLD
 from generator.catalog.endpoints import ENDPOINTS, RECOMMENDED_ORDER
 from generator.catalog.links import BUYER_PAGES

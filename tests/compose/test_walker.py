@@ -1,7 +1,5 @@
 """Nothing internal leaves: every published key path is one of the contract's, and no weight occurs anywhere."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One fact, one word: what two bodies say of the same thing cannot differ, and a label that was overtaken says so."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -3,8 +3,6 @@
 `T?` may be null; `T[]` is an array; `Name` is an object of that component; `{Name}` maps asset symbols to it.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 _NOTICE: Final = {"success": "boolean", "project": "string", "type": "string", "mode": "string",

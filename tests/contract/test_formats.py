@@ -1,7 +1,5 @@
 """Numbers and times as they are published."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """The models forbid extras, are frozen, and describe every field."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Prices for people say exactly what is paid."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Every field of the service, by name, type and nullability: in the published schema and in composed bodies."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

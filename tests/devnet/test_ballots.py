@@ -1,7 +1,5 @@
 """The devnet carries ballots: its node takes them, and its indexer lists them as a real one does."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import struct

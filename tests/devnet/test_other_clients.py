@@ -1,7 +1,5 @@
 """What the official JavaScript client asks of a node, and the Python SDK does not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgpack

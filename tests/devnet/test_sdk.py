@@ -1,7 +1,5 @@
 """The Algorand SDK's own clients against the devnet's node and indexer: code of others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

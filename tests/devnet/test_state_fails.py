@@ -1,7 +1,5 @@
 """A devnet ledger that cannot be used: one answer, no traceback at the prompt."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from starlette.testclient import TestClient

@@ -1,7 +1,5 @@
 """Print what becomes of payments when everything outside the gateway fails: `python -m tests.faults`."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import sys

@@ -1,7 +1,5 @@
 """What a facilitator or a node can do to a request besides its duty."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import json

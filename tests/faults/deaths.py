@@ -3,8 +3,6 @@
 `python -m tests.faults.deaths N` kills at N lines spread over the whole of a purchase and prints what became of it.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from collections import Counter

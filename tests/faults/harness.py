@@ -1,7 +1,5 @@
 """One gateway, one buyer and the devnet's ledger in one event loop, on one clock that only moves when stepped."""
 
-from __future__ import annotations
-
 import atexit
 import functools
 import shutil

@@ -1,7 +1,5 @@
 """What happens to the machine of a gateway, and what payers and the operator see of it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import shutil

@@ -1,7 +1,5 @@
 """A devnet in this process and gateways in processes of their own, on one vault and one payments ledger."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import http.client

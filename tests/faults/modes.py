@@ -1,7 +1,5 @@
 """Every way in which the outside fails here, and the answers that a buyer must see meanwhile."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """What is between a gateway and the devnet's ledger: it passes requests on, or does what a fault says."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping

@@ -5,8 +5,6 @@ of `gateway.purchase`; N counts the lines of the gateway's own code that run fro
 FILE gets the number that a whole purchase takes. It dies only once there is a file `armed` in its folder.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Play every mode and count: transfers on the devnet's ledger, deliveries, answers, and what must never be."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hashlib

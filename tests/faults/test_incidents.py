@@ -1,7 +1,5 @@
 """What happens to a gateway's machine costs no payer anything and is named within a minute."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Real processes: kill -9 anywhere, two gateways on one ledger, clients that hang up."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Iterator

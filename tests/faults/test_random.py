@@ -1,7 +1,5 @@
 """Any order of faults, time, restarts and presentations that hypothesis can think of."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from collections.abc import Callable, Coroutine, Mapping

@@ -1,7 +1,5 @@
 """A facilitator and nodes that fail in every way; `python -m tests.faults` prints the table."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every place of a real payment tampered with, on the wire, and against the SDK's own reading of it."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import copy

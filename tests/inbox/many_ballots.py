@@ -1,7 +1,5 @@
 """Thousands of ballots, made without the SDK's builders, from keys that are the same in every run."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from functools import lru_cache

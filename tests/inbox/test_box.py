@@ -1,7 +1,5 @@
 """The ballot box: ways in are read together, cleared when counted, and read again when the tick failed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

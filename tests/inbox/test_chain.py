@@ -1,7 +1,5 @@
 """Ballots on chain: an indexer that lies, repeats, skips, hangs or dies is harmless and named."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The indexer over HTTP: one that hangs, lies, floods, sends us elsewhere or dies is an IndexerError, never more."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 from collections.abc import AsyncIterator

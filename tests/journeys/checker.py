@@ -4,8 +4,6 @@ It knows the contract and nothing of the server behind. What an edge is known no
 all the same and printed as such; an edge that then can is a failure too, so that the table stays true.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What the checker's checks are made of: one list of them, the contract's words, and how an answer is looked at."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import zlib

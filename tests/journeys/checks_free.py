@@ -1,7 +1,5 @@
 """Checks of the free files: methods, encodings, conditions, queries."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator

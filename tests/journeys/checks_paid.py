@@ -1,7 +1,5 @@
 """Checks of errors and of the paid paths: everything passes through the edge whole, and nothing is kept there."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Checks of everything else that is published: pinned releases, files that never change, discovery, pages, paths."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """nginx and Caddy on loopback, from the very recipes of site/edge, without privileges and in folders of their own."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

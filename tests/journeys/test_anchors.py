@@ -1,7 +1,5 @@
 """From `emi log init` to a head on chain: what an anchor shows, and that a log which was changed after it is named."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The checker against the preview, and against a preview that somebody broke."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import threading

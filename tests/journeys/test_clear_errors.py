@@ -1,7 +1,5 @@
 """Everything a newcomer can get wrong gives one clear line, and loses nothing."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from pathlib import Path

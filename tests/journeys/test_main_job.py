@@ -1,7 +1,5 @@
 """As a newcomer: one command, everything answered, everything bought, nothing lost by a kill."""
 
-from __future__ import annotations
-
 import json
 import signal
 import sqlite3

@@ -1,7 +1,5 @@
 """The main job on recorded, real market data; needs the recordings next to the project."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A state folder of an earlier version keeps working: its record, payments and signed log are kept (tests/support/states)."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

@@ -1,7 +1,5 @@
 """Votes from the hand to the record: by the inbox and on chain, once a voter, locked, published and counted again."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

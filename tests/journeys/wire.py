@@ -1,7 +1,5 @@
 """A client that sends exactly what it is given, byte for byte: no path is tidied, nothing is decoded or followed."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import ssl

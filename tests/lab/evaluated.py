@@ -1,7 +1,5 @@
 """One small run of `python -m generator.lab evaluate`, as a user would start it."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

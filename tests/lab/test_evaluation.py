@@ -1,7 +1,5 @@
 """The evaluation: scores by hand, separate seeds, peers that cannot look ahead, and the whole command."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

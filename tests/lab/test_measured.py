@@ -1,7 +1,5 @@
 """The figures that the methodology page shows are those of docs/brain.md, measured on the packaged weights."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Offline training: reproducible markets, honest seeds, fits that find what is there."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The payments ledger's file is removed, replaced or damaged under a running gateway."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 from collections.abc import Callable

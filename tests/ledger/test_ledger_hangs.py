@@ -1,7 +1,5 @@
 """A database that answers nothing: every caller is answered in time, and what happens late is harmless."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import AsyncIterator

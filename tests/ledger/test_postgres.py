@@ -1,7 +1,5 @@
 """Several gateways on one PostgreSQL: a real server on a socket of its own, from Debian's package `postgresql`."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import time

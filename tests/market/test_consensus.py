@@ -1,7 +1,5 @@
 """Venues agree on a price, or there is none."""
 
-from __future__ import annotations
-
 import math
 from statistics import median
 

@@ -1,7 +1,5 @@
 """The live source over the real ccxt; every venue is a loopback server with synthetic bodies."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

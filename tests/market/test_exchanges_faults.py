@@ -1,7 +1,5 @@
 """A venue that fails is marked and left out; the tick continues, also by a clock of ours that is wrong."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

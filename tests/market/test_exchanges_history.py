@@ -1,7 +1,5 @@
 """History through the real ccxt: paged, closed bars only, from the first venue that has them."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Small rules of the live source, without a network."""
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path

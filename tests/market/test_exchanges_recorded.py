@@ -4,8 +4,6 @@ Each venue alone, for the recordings are of different years. What was not record
 has the table.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

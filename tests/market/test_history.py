@@ -1,7 +1,5 @@
 """The history keeps the newest bars, once each, in order."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A recording is replayed on its own clock, and nothing is seen before it was known."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Bad recordings: a bad row or file costs itself alone, a bad folder is one clear line."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The recorded market data that lies next to the project, replayed; skipped where it is absent."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

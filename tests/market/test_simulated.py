@@ -1,7 +1,5 @@
 """The simulated market is a pure function of seed and minute, and looks like the market it claims to be."""
 
-from __future__ import annotations
-
 import asyncio
 from statistics import median
 

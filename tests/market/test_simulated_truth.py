@@ -1,7 +1,5 @@
 """Measured on the simulated market: its statistics are the stated ones, and nothing in it reveals the future."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

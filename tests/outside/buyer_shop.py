@@ -1,7 +1,5 @@
 """A gateway that also serves the page's own files, and wallets that a test puts into the page."""
 
-from __future__ import annotations
-
 import base64
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The Cloudflare Worker under workerd, on a machine without a cloud."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

@@ -4,8 +4,6 @@ moto compares and then stores, in a thread for each request, with no lock betwee
 writes through one at a time, which is what S3 promises: of several at once exactly one wins.
 """
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import importlib.util

@@ -1,7 +1,5 @@
 """Real processes on free ports: a devnet, gateways and official facilitators, as in production."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

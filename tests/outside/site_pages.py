@@ -1,7 +1,5 @@
 """A running `emi up` and a browser, for the tests that look at the pages."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Ballots through a record in PostgreSQL: counted, refused once, published, forgotten, as in SQLite."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`python -m generator.lab evaluate` with every peer: hmmlearn, statsmodels and jumpmodels in the same run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The buyer page in a browser: both purchases, every way in which one can fail, recovery, tabs, wallets, access."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Iterator

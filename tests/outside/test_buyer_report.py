@@ -1,7 +1,5 @@
 """The report in a browser: its charts are seen, heard, printed and saved, and a picture can be nothing but a picture."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """What was bought, as people read it: every product, on a phone and on a desk, and as Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

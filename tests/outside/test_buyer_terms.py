@@ -1,7 +1,5 @@
 """What the buyer page says will be signed is what is signed: other prices, other terms, other bytes, other words."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The bundle of Pera's and Defly's own code: built from its lock file, and loaded by the page under its policy."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

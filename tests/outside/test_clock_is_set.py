@@ -15,7 +15,7 @@ from tests.outside.processes import REPOSITORY
 from tests.support.processes import Running, running
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(400)]
-SHIM = REPOSITORY / "tests" / "lease" / "process_clock.c"
+SHIM = REPOSITORY / "tests" / "support" / "process_clock.c"
 
 
 def status(folder: Path) -> Any:

@@ -1,7 +1,5 @@
 """The Cloudflare Worker, run by Cloudflare's own workerd over a release that `emi tick` made."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

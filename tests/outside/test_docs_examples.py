@@ -1,7 +1,5 @@
 """The programs that the docs page shows, run as they stand there by curl, Python and Node.js against `emi up`."""
 
-from __future__ import annotations
-
 import html
 import re
 import shutil

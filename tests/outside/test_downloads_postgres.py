@@ -1,7 +1,5 @@
 """The record read out of PostgreSQL: the same files as out of SQLite, and no lock that a tick would wait for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Feeds read by a feed reader's parser, and every file next to the answers served as what it is by the edges."""
 
-from __future__ import annotations
-
 import importlib
 import urllib.request
 from datetime import UTC, datetime

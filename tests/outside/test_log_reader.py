@@ -1,7 +1,5 @@
 """Go's own transparency log packages read, prove and refuse the published log."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The site and the vault in a real S3 server process, with faults between it and us; then the whole service over it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

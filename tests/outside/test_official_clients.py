@@ -1,7 +1,5 @@
 """Code of others buys and settles, unmodified, in both forms of the network's name."""
 
-from __future__ import annotations
-
 import pytest
 
 from gateway.devnet.wallet import new_key

@@ -1,7 +1,5 @@
 """Payments before facilitators of others, and the trap that they all set."""
 
-from __future__ import annotations
-
 import base64
 import json
 import urllib.request

@@ -1,7 +1,5 @@
 """What is installed on a machine: the systemd units, the Containerfile and the compose file, as far as no engine runs."""
 
-from __future__ import annotations
-
 import grp
 import os
 import re

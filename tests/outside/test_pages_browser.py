@@ -1,7 +1,5 @@
 """The pages in a browser: phone, dark, paper, no script, keyboard only, a dead generator, and no one else asked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The pages before the checkers of others: axe, the Nu HTML checker, Lighthouse on the phone profile."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

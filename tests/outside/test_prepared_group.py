@@ -1,7 +1,5 @@
 """What the buyer page prepares is taken by facilitators of others."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

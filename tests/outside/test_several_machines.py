@@ -3,8 +3,6 @@
 PostgreSQL is Debian's; the S3 is moto's server. Everything is a process of its own, as on several machines.
 """
 
-from __future__ import annotations
-
 import signal
 import time
 import urllib.request

@@ -1,7 +1,5 @@
 """The torture in its short form against the real edges."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Both programs as two real users, in folders as the units and tmpfiles make them: what each of them can do."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The Arena page in a browser: a wallet signs a ballot, which is submitted or taken as a file, and counts."""
 
-from __future__ import annotations
-
 import base64
 import json
 import time

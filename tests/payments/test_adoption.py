@@ -1,7 +1,5 @@
 """Payments that only the chain knows: the operator takes them in, their payers get what they paid for."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """No step of a wall clock, ours or another machine's, hides an unknown payment or keeps it from being closed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial

@@ -1,7 +1,5 @@
 """Where the facilitator's word and our node's do not agree at first, or never."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

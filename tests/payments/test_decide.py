@@ -1,7 +1,5 @@
 """The decision about a payment, over every combination of what can be known of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product

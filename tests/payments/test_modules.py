@@ -1,7 +1,5 @@
 """A purchase stays readable: it enters few modules."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import threading

@@ -1,7 +1,5 @@
 """A facilitator or a node that is down: what is quoted, sold and finished meanwhile, counted and logged."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A settled payment that comes again: who gets its answer, and what everyone else gets."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

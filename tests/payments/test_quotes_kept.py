@@ -1,7 +1,5 @@
 """A quote holds until the time that it names, however often the generator publishes meanwhile, and if it stops."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import timedelta

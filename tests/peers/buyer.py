@@ -4,8 +4,6 @@ Usage: buyer.py URL ALGOD_URL [NETWORK], the private key on standard input; one 
 the client for that one form; without it for `algorand:*`, as its README shows.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

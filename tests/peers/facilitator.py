@@ -4,8 +4,6 @@ Usage: facilitator.py PORT ALGOD_URL NETWORK.., the fee payer's private key on s
 HTTP around it are ours: its package leaves both to whoever runs it.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import sys

@@ -1,7 +1,5 @@
 """`emi verify` names the field of a published round that was altered, and what the log says of it."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """Anchors: a checkpoint in a note on chain, sent by `emi log anchor` and looked up by `emi verify --anchor`."""
 
-from __future__ import annotations
-
 import base64
 import json
 from pathlib import Path

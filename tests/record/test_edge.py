@@ -1,7 +1,5 @@
 """The right edge against the whole tree, at every size and whatever the steps."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """The memory's fence: what a leader that was replaced still tries to write is not written."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The log of a generator: keys on disk, the same log whatever the restarts, immutable tiles."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil

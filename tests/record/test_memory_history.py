@@ -1,7 +1,5 @@
 """Ticks and regimes by time, and noted values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

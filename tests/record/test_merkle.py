@@ -1,7 +1,5 @@
 """The product's hashing against RFC 6962 as read a second time, for every small tree."""
 
-from __future__ import annotations
-
 import pytest
 
 from generator.record.log.merkle import SubtreeRoot, leaf_hash, root_of, root_with_entry, roots_of_prefix

@@ -1,7 +1,5 @@
 """Notes and checkpoints by C2SP, with a published note and key of the Go checksum database's documentation."""
 
-from __future__ import annotations
-
 import pytest
 
 from generator.record.log.merkle import EMPTY_ROOT

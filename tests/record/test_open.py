@@ -1,7 +1,5 @@
 """Opening a memory: new, foreign, corrupt, of another version, unreachable."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 from contextlib import closing

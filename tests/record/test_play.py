@@ -1,7 +1,5 @@
 """What one tick stores, counts and shows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reading a log: what is right is proved with few requests, what was tampered with is named."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The published ballots of a round: immutable, counted again by anyone, and every bent row is named."""
 
-from __future__ import annotations
-
 import base64
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Restarts, crashes, clocks that jump, outages: no round is lost, doubled or changed afterwards."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator

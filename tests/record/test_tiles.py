@@ -1,7 +1,5 @@
 """Tiles by C2SP tlog-tiles, with the standard's own examples."""
 
-from __future__ import annotations
-
 import pytest
 
 from generator.record.log.tiles import Tile, bundle, hashes_of, tiles_between, unbundle

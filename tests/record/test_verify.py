@@ -1,7 +1,5 @@
 """`emi verify` on a published log: what it says of an honest one, and that it names what was bent."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterator

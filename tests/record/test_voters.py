@@ -1,7 +1,5 @@
 """The voters' records in the memory: counted once a resolved round, worked out at the lock."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

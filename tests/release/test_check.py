@@ -1,7 +1,5 @@
 """What is never published, whatever made it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Bad days: whatever fails, readers keep the last good release, the fault is seen, and publishing resumes by itself."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Iterator

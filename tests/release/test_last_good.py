@@ -1,7 +1,5 @@
 """No page, picture, feed, download or discovery file stops a release: its last good bytes stay."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """A whole published release and vault, as the generator writes them: valid, closed, and nothing internal in any file."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import json

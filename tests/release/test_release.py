@@ -1,7 +1,5 @@
 """The atomic release: what readers see at every step, and after every failure."""
 
-from __future__ import annotations
-
 import errno
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The torture in its short form, and that it sees what it looks for."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Compressed variants."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

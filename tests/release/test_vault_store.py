@@ -1,7 +1,5 @@
 """The vault: bodies first, manifest last, and the schema that its reader owns."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """The release before the first tick."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

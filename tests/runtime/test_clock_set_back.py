@@ -1,7 +1,5 @@
 """A clock that was ahead and is set right: nothing of the days that have not come is published, sealed or scored."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Leader election: leading, standing by, taking over, and stopping."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Holding a lease from a thread: what the fence returns when renewals come, fail, or never happen."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

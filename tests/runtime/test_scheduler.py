@@ -1,7 +1,5 @@
 """The scheduler: deadlines, clocks that are set, missed and failed minutes."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 import urllib.request

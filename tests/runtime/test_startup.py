@@ -1,7 +1,5 @@
 """Starting: history that comes late, a brain that is restored, a standby that takes over."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """One tick, whole: what it publishes, and what it never loses when something fails."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files too slow for a tick: whole in the first release, renewed between ticks, kept when they fail."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The record as files: whole, exact, safe to open, and never another for a month that is over."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """Examples carry chances in whole percents."""
 
-from __future__ import annotations
-
 import json
 
 from hypothesis import given

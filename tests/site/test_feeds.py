@@ -1,7 +1,5 @@
 """The two feeds: their form, that entries never change, and that simulated data says so."""
 
-from __future__ import annotations
-
 import json
 import re
 import xml.etree.ElementTree as ET

@@ -1,7 +1,5 @@
 """The published description is valid, complete and true of every composed body."""
 
-from __future__ import annotations
-
 import importlib
 import json
 from functools import cache

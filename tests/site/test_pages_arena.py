@@ -1,7 +1,5 @@
 """The Arena and the track-record pages: what is sealed stays sealed, and no miss is left out."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from functools import cache

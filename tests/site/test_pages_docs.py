@@ -1,7 +1,5 @@
 """The programs that the docs show are run as they stand there."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import html

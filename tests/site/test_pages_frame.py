@@ -1,7 +1,5 @@
 """What every page says of itself, and what is kept from one tick to the next."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The share pictures: what they show, their size, and that the same words give the same bytes."""
 
-from __future__ import annotations
-
 import re
 import struct
 from dataclasses import replace

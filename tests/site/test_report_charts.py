@@ -1,7 +1,5 @@
 """The charts of the human report: drawn of what the tick knows, shown as tables, and only shapes and words."""
 
-from __future__ import annotations
-
 import json
 import xml.etree.ElementTree as ET
 from typing import Any

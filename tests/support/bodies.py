@@ -1,7 +1,5 @@
 """Every body of every context, composed once."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

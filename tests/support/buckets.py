@@ -1,7 +1,5 @@
 """An object store in memory that can fail: before storing, after storing without an answer, for a while, or for good."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Realistic contexts of one tick, made without market or brain. Import these wherever bodies are needed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final

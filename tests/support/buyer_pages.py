@@ -1,7 +1,5 @@
 """The parts of a gateway behind the buyer's pages: a state that was never started, and a node of dictated answers."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The clock of every test that needs one: it moves only when a test moves it."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import UTC, datetime, timedelta
 

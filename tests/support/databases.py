@@ -1,7 +1,5 @@
 """Reading a whole memory, for comparisons."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

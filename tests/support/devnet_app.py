@@ -1,7 +1,5 @@
 """A devnet in memory of the test: a manual clock, keys, and groups to tamper with."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A disk that fails where a test says, before the step or after it was done."""
 
-from __future__ import annotations
-
 import errno
 from collections import Counter
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Bodies are synthetic (`synthetic_bodies`) or, when asked, the recorded ones of t
 timestamps are moved to the test's clock. Faults are set for each venue.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import json

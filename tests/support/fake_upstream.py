@@ -1,7 +1,5 @@
 """A facilitator, an algod and an indexer on loopback, over one chain in memory that counts its transfers."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 from collections import Counter

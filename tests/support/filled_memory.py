@@ -1,7 +1,5 @@
 """A memory with a record in it, as long as asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path

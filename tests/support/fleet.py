@@ -1,7 +1,5 @@
 """Several machines in miniature: generators and gateways over one PostgreSQL and one object store, with readers, buyers."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import signal

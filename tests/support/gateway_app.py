@@ -1,7 +1,5 @@
 """A whole gateway in one event loop: its outside faked at the transport, its clients in process."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 from collections.abc import AsyncIterator, Awaitable, Callable

@@ -1,7 +1,5 @@
 """What every lease must do, checked for any kind."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Any

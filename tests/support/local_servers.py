@@ -1,7 +1,5 @@
 """Applications on real sockets of this process: a devnet, a gateway over a small vault, a seller with faults."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import threading

@@ -1,7 +1,5 @@
 """A record of a small Arena, published as a folder, for tests of the log and of `emi verify`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """Small markets for the brain's tests."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ and between a release and the note that it is out. After each restart ballots on
 Compared are every row of every table, and every byte that is published.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """A tick to render: typed context, and the bodies in the contract's shape."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from datetime import UTC, datetime

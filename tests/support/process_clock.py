@@ -1,7 +1,5 @@
 """The wall clock of started processes, set by a test: a preloaded library adds the seconds that stand in a file."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from datetime import UTC, datetime

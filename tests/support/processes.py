@@ -1,7 +1,5 @@
 """The real processes, started and stopped by tests and benchmarks on loopback."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import logging

@@ -1,7 +1,5 @@
 """A log laid out as published, in a dictionary, with its tiles made the plain way."""
 
-from __future__ import annotations
-
 from generator.record.log.merkle import leaf_hash, root_of
 from generator.record.log.note import Checkpoint
 from generator.record.log.tiles import WIDTH, Edge, Tile, bundle, tiles_between

@@ -1,7 +1,5 @@
 """Names that resolve to what a test says, and addresses behind which no one answers."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

@@ -1,7 +1,5 @@
 """RFC 6962 read a second time, straight from its recursive definitions; shares no line with the product."""
 
-from __future__ import annotations
-
 import hashlib
 
 

@@ -1,7 +1,5 @@
 """A published site with everything that the checker asks for, small: no generator runs."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

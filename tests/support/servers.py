@@ -1,7 +1,5 @@
 """The servers that several machines share, on loopback: a PostgreSQL of Debian's, and an S3 of moto's."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import os

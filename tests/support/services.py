@@ -1,7 +1,5 @@
 """A whole generator on a manual clock and a small history, for tests of the tick."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

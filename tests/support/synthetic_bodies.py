@@ -3,8 +3,6 @@
 Each venue is a function (path, query, market) -> JSON value, or None for a path it does not serve.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The one writer of vaults, as a generator writes them: bodies first, the manifest last."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping

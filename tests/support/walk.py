@@ -1,7 +1,5 @@
 """Helpers that walk published trees."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, get_args
 

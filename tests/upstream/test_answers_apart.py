@@ -3,8 +3,6 @@
 Were it otherwise, one buyer's `success: true` would pay for another, and one payment's 404 would refuse another.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """Calls to another service, against a server that answers byte for byte what a test says."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gzip

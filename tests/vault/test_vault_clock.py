@@ -1,7 +1,5 @@
 """Neither clock alone decides how old a vault is: no step of the wall clock makes old data sell."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from pathlib import Path
 

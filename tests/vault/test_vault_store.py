@@ -1,7 +1,5 @@
 """The vault in an object store that is down, slow, forbidden or lying: the last good one is still sold."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Where a generator publishes to: the object store first, then the copy on this machine."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The site in an object store: what readers see through the pointer, whatever fails and whoever else writes."""
 
-from __future__ import annotations
-
 import json
 import threading
 from typing import Any

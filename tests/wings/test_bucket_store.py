@@ -1,7 +1,5 @@
 """The object store's edge: URLs, conditions, answers that got lost, and texts without credentials."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The vault in an object store: bodies first, then the manifest, by compare-and-swap; the reader's schema is kept."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """The lease of one machine, a lock file, and which lease the settings choose."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The lease in PostgreSQL: one row."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

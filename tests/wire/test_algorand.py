@@ -1,7 +1,5 @@
 """Algorand encoding against the official SDK."""
 
-from __future__ import annotations
-
 import pytest
 from algosdk import encoding, transaction
 from algosdk.account import generate_account

@@ -1,7 +1,5 @@
 """The leaf that both programs import: it loads libraries only, and none of the heavy ones."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Where an object store is, whether it may be asked over plain HTTP, and which prefixes overlap."""
 
-from __future__ import annotations
-
 import pytest
 
 from gateway.wire.object_store import BucketUrl, endpoint_is_loopback, plain_error

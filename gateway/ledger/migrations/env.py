@@ -1,7 +1,5 @@
 """Run the migrations on the connection that `gateway.ledger_opening` hands over, inside its transaction."""
 
-from __future__ import annotations
-
 from alembic import context
 
 context.configure(connection=context.config.attributes["connection"], transactional_ddl=True)

@@ -1,7 +1,5 @@
 """Fixed sentences and values of the answers and of the human report."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from generator.catalog.counts import ASSETS_IN_WORDS, PRODUCTS_IN_WORDS

@@ -1,7 +1,5 @@
 """Plain-English meanings of the words that the answers use."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from generator.catalog.counts import ASSETS_IN_WORDS

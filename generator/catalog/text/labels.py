@@ -1,7 +1,5 @@
 """What each label of the answers is called and how it reads: in a reading, in the human report and on the pages."""
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 from generator.catalog.words import (

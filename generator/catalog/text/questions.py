@@ -1,7 +1,5 @@
 """Questions that people ask, with their answers, as the pages show them."""
 
-from __future__ import annotations
-
 from typing import Final
 
 Question = tuple[str, str]

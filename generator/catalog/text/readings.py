@@ -1,7 +1,5 @@
 """The readings in words: short sentences, no figures of the models."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

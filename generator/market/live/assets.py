@@ -1,7 +1,5 @@
 """Observe each asset from a tick's readings; pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median

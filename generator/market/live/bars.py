@@ -1,7 +1,5 @@
 """Closed 5-minute bars of the live source: paging one venue, choosing the venue of each asset, backfilling days."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Funding, open interest and liquidations of one venue's perpetual futures."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any, Final

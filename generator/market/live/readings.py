@@ -1,7 +1,5 @@
 """What one venue reports of one asset, a tick's answers and misses, and the last health of every venue and kind."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final, TypeVar

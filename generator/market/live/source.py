@@ -1,7 +1,5 @@
 """The live market: several venues through ccxt, each of which may fail without stopping a tick."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Spot quotes and order books of one venue."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

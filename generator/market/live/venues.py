@@ -1,7 +1,5 @@
 """The venues of the live source, as data: what each is asked, how, and how much of it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Recorded CSV files: which folder holds what, which file is which asset, and its rows as numbers."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -1,7 +1,5 @@
 """One moment of a recording: each asset, and the health of each kind and of every file that failed."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The replayed source: folders of recorded candles, funding and open interest on their own clock."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path

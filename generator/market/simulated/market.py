@@ -10,8 +10,6 @@ standard deviation.
 Nothing here looks ahead: a bar's fields follow from its own move, the regime by then and independent noise.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from dataclasses import dataclass
 

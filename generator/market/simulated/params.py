@@ -4,8 +4,6 @@ Daily volatility and drift are the `base` family of the brain study; the rest is
 assets (levels, turnover, books, futures) and to react to the regime the way markets do.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Randomness that depends on (seed, stream, block) alone, and the processes made of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import IntEnum
 from typing import Final

@@ -1,7 +1,5 @@
 """The regimes of the simulated market: who rules when, and how one passes into the next."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The embedded source: a seeded regime-switching market whose true regime is known."""
 
-from __future__ import annotations
-
 from statistics import median
 from typing import Final
 

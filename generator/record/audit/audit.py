@@ -6,8 +6,6 @@ lessons and scores follow from the logged prices, votes and bands; an hourly pre
 stood before its hour.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -12,8 +12,6 @@ An entry is canonical JSON (see `sealing`). Kinds, in the order of a round:
 What was backtested before the start (`warm_up`) is not in the log.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any

@@ -4,8 +4,6 @@ A round's ballots are in `/files/ballots/<round_id>.json`, further parts in `<ro
 row holds the ballot as it was signed, so that the rest of it need not be believed.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

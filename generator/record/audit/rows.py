@@ -1,7 +1,5 @@
 """Published rounds: each row recomputed by itself, and all of them compared with the log."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Merkle tree hashes and proofs of RFC 6962, section 2.1, over SHA-256."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """Read a published log and trust nothing of it: every hash that is used leads to the signed root, or is an error."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Final
 

@@ -4,8 +4,6 @@ Every function takes the connection of the transaction. At a lock the signed byt
 others wait for the releases that publish them, a part each.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -5,8 +5,6 @@ wrote is a row. Every writing transaction locks it first, so that on PostgreSQL 
 for the last one of the old, and every later one of the old finds the higher epoch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -4,8 +4,6 @@ A reader has a transaction of its own. On SQLite it sees the record as it was wh
 PostgreSQL likewise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final

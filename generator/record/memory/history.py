@@ -1,7 +1,5 @@
 """Ticks, and the regime by tick."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, distinct, func, select

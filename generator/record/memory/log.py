@@ -4,8 +4,6 @@ What is published of it is derived from here, so a crash between the transaction
 next release catches up. Every function takes the connection of the transaction.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

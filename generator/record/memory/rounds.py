@@ -1,7 +1,5 @@
 """Rounds, hourly predictions, lessons and events. Every function takes the connection of the transaction."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import asdict

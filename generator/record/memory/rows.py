@@ -1,7 +1,5 @@
 """Values to rows and back, which are equal, and the few statements that every table needs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """The tables of the memory. Times are UTC ms. A change of these needs a new `SCHEMA_VERSION`."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from sqlalchemy import (

@@ -1,7 +1,5 @@
 """The charts of this minute: how far prices may move, what futures cost to hold, how the live round goes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final

@@ -4,8 +4,6 @@ Nothing here carries a style: colours and letters come from the style sheet, mar
 SVG units; the view box is 640 wide and scales with its column.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

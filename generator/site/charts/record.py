@@ -1,7 +1,5 @@
 """The charts of the track record: confidence against what came true, rates, scores, and the record as it grew."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final

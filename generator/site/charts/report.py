@@ -4,8 +4,6 @@ They stand in the body itself: a report that was paid for, kept or downloaded ha
 shows it needs to know nothing of drawing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final, TypeAlias

@@ -1,7 +1,5 @@
 """The machine-readable description: OpenAPI 3.1 as JSON and as YAML."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Paths, schemas and examples of OpenAPI, from the tables of endpoints and products and the contract models."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from functools import cache

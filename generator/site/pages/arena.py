@@ -1,7 +1,5 @@
 """What the Arena page shows: the live round, the one that takes votes, and everything that was played before."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final

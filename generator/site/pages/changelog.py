@@ -1,7 +1,5 @@
 """CHANGELOG.md as the page about changes shows it, newest version first."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The docs page: fields from the published schemas, today's answers, statuses."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

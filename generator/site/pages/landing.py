@@ -1,7 +1,5 @@
 """What the landing page shows, worked out from the tick and from the bodies as published."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """JSON-LD for search engines: the site's name, and the data sets that two pages show."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, Final
 

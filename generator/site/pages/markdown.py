@@ -5,8 +5,6 @@ write is well formed, with attribute values in double quotes and nothing unescap
 in a third of the time that a parser of any page would take.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from html import unescape

@@ -1,7 +1,5 @@
 """What the track-record page shows: scores with their counts, charts, and every forecast, hit or miss."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The pages for people, rendered each tick from one environment; parts that did not change are kept."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial

@@ -1,7 +1,5 @@
 """Where a generator publishes to: folders of this machine, or prefixes of an object store."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path

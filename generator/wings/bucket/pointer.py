@@ -5,8 +5,6 @@ pointer (rewritten it under the higher epoch, before publishing anything), that 
 swap fails, whatever its clock or its lease says.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final

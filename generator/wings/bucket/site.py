@@ -8,8 +8,6 @@ Every file of a release is put again, changed or not: a server-side copy costs t
 it was measured, and would read from a prefix that is about to be pruned.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The vault in an object store: the bodies under their generation, then the manifest by compare-and-swap."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import structlog

@@ -5,8 +5,6 @@ Run: python -m tests.support.states.make CHECKOUT TARGET.tar.xz
 The two bought bodies are kept in `bought.json`, each with the header that paid for it.
 """
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import json

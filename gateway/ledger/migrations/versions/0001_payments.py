@@ -1,7 +1,5 @@
 """Payments and the bodies they bought."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

@@ -1,7 +1,5 @@
 """Index only what is unknown, and keep the version where Alembic keeps it."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

@@ -1,7 +1,5 @@
 """Keep since which round a refusal is being checked, and index what only the facilitator vouches for."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

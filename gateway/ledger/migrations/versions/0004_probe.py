@@ -1,7 +1,5 @@
 """A table for the probe of whether the database takes a write."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

@@ -1,7 +1,5 @@
 """Keep bodies until a round of the chain instead of a wall time; leases are judged by who watches, not by a column."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 
