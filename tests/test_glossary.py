@@ -1,8 +1,4 @@
-"""Retired words of docs/glossary.md occur nowhere else.
-
-While rooms are being renamed LEFT says which words a room still holds; `python -m tests.test_glossary [FOLDER]`
-lists the lines.
-"""
+"""Retired words of docs/glossary.md occur nowhere else; `python -m tests.test_glossary [FOLDER]` lists the lines."""
 
 import re
 import sys
@@ -19,12 +15,6 @@ SEARCHED = ("generator", "gateway", "tests", "docs", "templates", "site", "READM
 TEXT = {".py", ".md", ".html", ".js", ".css", ".txt", ".yaml", ".toml", ".conf", ".json", ".service", ".xml", ""}
 EXEMPT = (GLOSSARY, ROOT / "tests" / "test_glossary.py")
 ALEMBIC_VERSIONS = "migrations/versions"
-# A line for each room: the retired words that it still holds. Delete what you renamed; add none.
-LEFT = """
-site/assets: beside, goes on, is no X, made up, nobody, stands, tells, told
-tests/buyer: made up
-tests/outside: made up
-"""
 
 
 @dataclass(frozen=True)
@@ -77,12 +67,6 @@ def files() -> Iterator[Path]:
                 yield path
 
 
-def room_of(path: str) -> str:
-    """Return the folder of a file, two levels deep, or the file itself."""
-    parts = path.split("/")
-    return "/".join(parts[:2])
-
-
 @cache
 def occurrences() -> tuple[tuple[str, int, str], ...]:
     """Return path, line number and term of every occurrence."""
@@ -99,10 +83,8 @@ def occurrences() -> tuple[tuple[str, int, str], ...]:
     return tuple(found)
 
 
-def test_retired_words_occur_only_where_a_room_still_waits() -> None:
-    waiting = {room: terms.split(", ") for room, _, terms in (line.partition(": ") for line in LEFT.splitlines())}
-
-    assert [row for row in occurrences() if row[2] not in waiting.get(room_of(row[0]), ())] == []
+def test_retired_words_occur_nowhere() -> None:
+    assert occurrences() == ()
 
 
 @pytest.mark.parametrize("text", ["was_told", "Told", "TOLD_BY", "he told\n  us", "isTold"])

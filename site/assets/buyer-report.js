@@ -5,7 +5,7 @@ import { facts, head, list, para, parts, simple, when, words } from "./buyer-tab
 
 const COUNTS = { n: "Known outcomes", right: "Right", losses: "Wrong", warm_up: "Before the start, not counted" };
 const MODES = {
-  simulated: "Simulated. The market in this document is made up by a program. None of it is a real price.",
+  simulated: "Simulated. The market in this document is made by a program. None of it is a real price.",
   recorded: "Recorded. This document is about a market of the past, played again. It is not the market now.",
 };
 
@@ -43,7 +43,7 @@ function coin(one) {
   const price = simple(one.price) && one.price !== null ? `${one.price.toLocaleString("en", { maximumSignificantDigits: 6 })} USD` : "price not known";
   const change = one.change_24h;
   const moved = change === null || change === undefined ? "" : change === 0 ? ", unchanged in 24 hours" : `, ${change > 0 ? "up" : "down"} ${Math.abs(change)} % in 24 hours`;
-  // The text tells price and change in words; a heading that tells them once more is only longer.
+  // The text gives price and change in words; repeating them in the heading only makes it longer.
   return [head(4, `${one.name} (${one.asset})`, /\d/.test(one.text) ? undefined : price + moved), para(one.text)];
 }
 
@@ -95,7 +95,7 @@ function machine(title, summary, entries, body) {
   const made = [head(2, title)];
   const { text, ...more } = typeof summary === "string" ? { text: summary } : summary || {};
   if (text) made.push(para(text, "verdict"));
-  made.push(para("Shown shortened. Everything in it stands as JSON at the end, and in the download.", "small"));
+  made.push(para("Shown shortened. Everything in it is given as JSON at the end, and in the download.", "small"));
   const single = entries.filter(([, one]) => simple(one));
   const reading = single.filter(([key]) => !ENVELOPE.test(key));
   if (Object.keys(more).length) made.push(...parts(more, 4));
@@ -126,16 +126,16 @@ function figure(block) {
 }
 
 const NARROW = 4; // columns that fit on a phone
-const BRIEF = 26; // letters: facts of so few stand beside each other
+const BRIEF = 26; // letters: facts this short share a row
 
 function pairs(rows, className) {
   const brief = className === "terms" && rows.filter(([, value]) => value.length <= BRIEF).length > 2;
   const made = element("dl", undefined, brief ? "terms brief" : className);
   for (const [name, value] of rows) {
     const pair = element("div", undefined, value.length > BRIEF ? "whole" : "");
-    const told = element("dd");
-    told.append(/^[A-Z2-7]{52,58}$|^[0-9a-f]{64}$|^algorand:/.test(value) ? element("code", value) : value);
-    pair.append(element("dt", name), told);
+    const description = element("dd");
+    description.append(/^[A-Z2-7]{52,58}$|^[0-9a-f]{64}$|^algorand:/.test(value) ? element("code", value) : value);
+    pair.append(element("dt", name), description);
     made.append(pair);
   }
   return made;

@@ -12,10 +12,10 @@ export async function sample() {
   button.disabled = true;
   try {
     const answer = await ask(button.dataset.from);
-    const told = await answer.json();
+    const bundled = await answer.json();
     if (answer.status !== 200) throw new Error();
-    const report = { ...told.report, title: `The crypto market on ${when(told.as_of)}, in plain words` };
-    where.replaceChildren(element("p", told.sample_note, "mode-note"), ...draw(blocks({ ...told, report }, "A sample", [])));
+    const report = { ...bundled.report, title: `The crypto market on ${when(bundled.as_of)}, in plain words` };
+    where.replaceChildren(element("p", bundled.sample_note, "mode-note"), ...draw(blocks({ ...bundled, report }, "A sample", [])));
     where.hidden = false;
     button.hidden = true;
     where.focus({ preventScroll: true });

@@ -1,6 +1,6 @@
 // What this browser keeps of purchases: the signed payment before it is sent, what was bought after it came, and one
-// lock over all tabs. A payment stands in localStorage, which is written before the next line runs; a bought body
-// stands in IndexedDB, which has room for many, or in localStorage where there is none.
+// lock over all tabs. A payment is kept in localStorage, which is written before the next line runs; a bought body
+// is kept in IndexedDB, which has room for many, or in localStorage where there is none.
 
 const STORE = "emi-purchases-v1";
 const LOCK = "emi-buying";

@@ -60,7 +60,7 @@ function unpacked(bytes) {
   const fields = new Map();
   for (let left = head - 0x80; left > 0; left -= 1) {
     const name = value();
-    if (fields.has(name)) throw new Error("told twice");
+    if (fields.has(name)) throw new Error("repeated field");
     fields.set(name, value());
   }
   if (place !== bytes.length) throw new Error("more than a transaction");
@@ -82,7 +82,7 @@ function keyOf(address) {
   return key.slice(0, ADDRESS_BYTES);
 }
 
-const same = (told, wanted) => told instanceof Uint8Array && wanted.length === ADDRESS_BYTES && told.length === wanted.length && wanted.every((byte, at) => byte === told[at]);
+const same = (found, wanted) => found instanceof Uint8Array && wanted.length === ADDRESS_BYTES && found.length === wanted.length && wanted.every((byte, at) => byte === found[at]);
 
 // What is wrong with an unsigned payment (base64) against what was agreed to, in words; empty when it is just that.
 export function surprises(unsigned, agreed) {

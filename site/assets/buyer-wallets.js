@@ -19,20 +19,20 @@ const silent = () => new WalletFault("wallet", "The wallet did not answer in tim
 
 export function faultOf(error) {
   if (error instanceof WalletFault) return error;
-  const words = String((error && (error.message || error.data)) || error || "no reason told").slice(0, 200);
+  const words = String((error && (error.message || error.data)) || error || "no reason given").slice(0, 200);
   const code = error && error.code;
-  const told = `The wallet says: ${words.replace(/[^.!?]$/, "$&.")}`;
+  const reply = `The wallet says: ${words.replace(/[^.!?]$/, "$&.")}`;
   if (code === 4001 || (!broken(error) && DECLINED.test(words))) return declined();
   if (code === 4002) return silent();
-  if (code === 4004 || (!broken(error) && OTHER_NETWORK.test(words))) return new WalletFault("wrong-network", told);
+  if (code === 4004 || (!broken(error) && OTHER_NETWORK.test(words))) return new WalletFault("wrong-network", reply);
   if (navigator.onLine === false) return offline();
-  return new WalletFault("wallet", told);
+  return new WalletFault("wallet", reply);
 }
 
 const DECLINED = /reject|cancel|declin|denied|closed by user/i;
-// Both words near each other: "network request failed" is no wrong network.
+// Both words near each other: "network request failed" does not mean the wrong network.
 const OTHER_NETWORK = /(wrong|another|other|different|unsupported|unknown|invalid|mismatch\w*|not (support|match)\w*)\W+(\w+\W+){0,3}(network|genesis|chain)|(network|genesis|chain)\W*(\w+\W+){0,3}(mismatch|unsupported|differ|unknown|(not|n't) (support|match|allow))/i;
-// An error of the program itself tells of nothing that the visitor did, whichever words are in it.
+// An error of the program itself means nothing that the visitor did, whichever words are in it.
 const broken = (error) => error instanceof TypeError || error instanceof ReferenceError || error instanceof SyntaxError;
 const offline = () => new WalletFault("offline", "You are offline. Try again when the connection is back.");
 
@@ -63,13 +63,13 @@ function picked(list, place) {
   return toBase64(list[place]);
 }
 
-function sameNetwork(told, network) {
-  if (told && told !== network.hash) throw new WalletFault("wrong-network", "The wallet is set to another network.");
+function sameNetwork(reply, network) {
+  if (reply && reply !== network.hash) throw new WalletFault("wrong-network", "The wallet is set to another network.");
 }
 
-function readable(told) {
-  if (!told || typeof told !== "object") throw new WalletFault("wallet", "The wallet gave no answer that can be read.");
-  return told;
+function readable(reply) {
+  if (!reply || typeof reply !== "object") throw new WalletFault("wallet", "The wallet gave no answer that can be read.");
+  return reply;
 }
 
 const addresses = (list) => (list || []).map((one) => (typeof one === "string" ? one : one.address)).filter(Boolean);
@@ -82,9 +82,9 @@ function inPage() {
   };
   return {
     async connect(network) {
-      const told = readable(await provider().enable({ genesisID: network.id, genesisHash: network.hash }));
-      sameNetwork(told.genesisHash, network);
-      return addresses(told.accounts);
+      const reply = readable(await provider().enable({ genesisID: network.id, genesisHash: network.hash }));
+      sameNetwork(reply.genesisHash, network);
+      return addresses(reply.accounts);
     },
     async sign(group, place, address, auth) {
       const wallet = provider();
@@ -105,16 +105,16 @@ function events() {
     new Promise((resolve, reject) => {
       const id = globalThis.crypto?.randomUUID?.() || `${Date.now()}-${Math.random()}`;
       const answered = (event) => {
-        let told;
+        let reply;
         try {
-          told = typeof event.detail === "string" ? JSON.parse(event.detail) : event.detail;
+          reply = typeof event.detail === "string" ? JSON.parse(event.detail) : event.detail;
         } catch {
           return;
         }
-        if (!told || told.requestId !== id) return;
+        if (!reply || reply.requestId !== id) return;
         end();
-        if (told.error) reject(told.error);
-        else resolve(told.result || {});
+        if (reply.error) reject(reply.error);
+        else resolve(reply.result || {});
       };
       const end = () => {
         clearTimeout(timer);
@@ -134,9 +134,9 @@ function events() {
       if (networks.length && !networks.some((one) => one.genesisHash === network.hash)) sameNetwork("another", network);
       provider = found.providerId;
       posts = networks.some((one) => one.genesisHash === network.hash && (one.methods || []).includes("post_transactions"));
-      const told = await ask("enable", { genesisHash: network.hash, providerId: provider }, ANSWER_MS);
-      sameNetwork(told.genesisHash, network);
-      return addresses(told.accounts);
+      const reply = await ask("enable", { genesisHash: network.hash, providerId: provider }, ANSWER_MS);
+      sameNetwork(reply.genesisHash, network);
+      return addresses(reply.accounts);
     },
     async sign(group, place, address, auth) {
       const params = { providerId: provider, txns: asked(group, place, address, auth) };
@@ -160,13 +160,13 @@ function lute() {
       const kind = inside ? response : "message";
       const heard = (event) => {
         if (!inside && (event.origin !== LUTE || event.source !== away)) return;
-        const told = (inside ? event.detail : event.data) || {};
-        if (told.action === "ready") return away?.postMessage(first, LUTE);
-        if (![wanted, "error", "close"].includes(told.action)) return;
+        const reply = (inside ? event.detail : event.data) || {};
+        if (reply.action === "ready") return away?.postMessage(first, LUTE);
+        if (![wanted, "error", "close"].includes(reply.action)) return;
         end();
-        if (told.action === wanted) resolve(told);
-        else if (told.action === "close") reject(declined());
-        else reject(told);
+        if (reply.action === wanted) resolve(reply);
+        else if (reply.action === "close") reject(declined());
+        else reject(reply);
       };
       const watch = away && setInterval(() => away.closed && (end(), reject(declined())), 500);
       const end = () => {
@@ -182,8 +182,8 @@ function lute() {
     },
     async connect(network) {
       const first = { action: "network", genesisID: network.id };
-      const told = await talk("connect", { action: "connect", genesisID: network.id }, "connect-response", first, "connect");
-      return addresses(told.addrs);
+      const reply = await talk("connect", { action: "connect", genesisID: network.id }, "connect-response", first, "connect");
+      return addresses(reply.addrs);
     },
     async sign(group, place, address, auth) {
       const request = { action: "sign", txns: asked(group, place, address, auth) };
@@ -198,9 +198,9 @@ function devnet(at) {
     const answer = await fetch(at, { cache: "no-store", headers }).catch(() => {
       throw navigator.onLine ? new WalletFault("offline", "The service cannot be reached. Try again when the connection is back.") : offline();
     });
-    const told = await answer.json().catch(() => ({}));
-    if (!answer.ok) throw new WalletFault("wallet", `The devnet's wallet says: ${told.detail || `HTTP ${answer.status}`}`);
-    return told;
+    const reply = await answer.json().catch(() => ({}));
+    if (!answer.ok) throw new WalletFault("wallet", `The devnet's wallet says: ${reply.detail || `HTTP ${answer.status}`}`);
+    return reply;
   };
   return {
     connect: async () => [(await call({ "X-Devnet-Wallet": "account" })).address],

@@ -37,7 +37,7 @@ function say(kind, text, mood = "") {
   requestAnimationFrame(reveal); // once the buttons that go with the words stand too
 }
 
-// The words of a purchase have to be seen with their buttons; once for each kind, so that nobody who reads is dragged.
+// The words of a purchase have to be seen with their buttons; once for each kind, so that no reader is scrolled away.
 function reveal() {
   const box = at("purchase");
   box.scrollIntoView({ block: box.offsetHeight > innerHeight ? "start" : "nearest" });
@@ -178,11 +178,11 @@ async function check(payer) {
     const offer = required?.accepts?.[0];
     if (asked.status !== 402 || !offer) throw new Fault("not-for-sale", `No price was given. ${await reason(asked)}`);
     const quote = (await asked.json()).quote || {};
-    // What the page told when it was opened may be some snapshots ago.
-    for (const part of document.querySelectorAll("[data-quote]")) part.textContent = quote[part.dataset.quote] || "not told";
+    // What the page showed when it was opened may be some snapshots ago.
+    for (const part of document.querySelectorAll("[data-quote]")) part.textContent = quote[part.dataset.quote] || "not stated";
     compare(required);
     const answer = await ask(`${page.prepare}&address=${encodeURIComponent(payer)}&attempt=${attempt(page.product)}`);
-    if (answer.status === 400) throw new Fault("wallet", "The wallet named an account that is no Algorand address.");
+    if (answer.status === 400) throw new Fault("wallet", "The wallet named an invalid Algorand address.");
     if (answer.status !== 200) throw new Fault("not-ready", await reason(answer));
     const prepared = await answer.json();
     if (JSON.stringify(prepared.accepted) !== JSON.stringify(offer)) continue; // a new snapshot came between the two
@@ -193,12 +193,12 @@ async function check(payer) {
   throw new Fault("not-ready", "The price is being renewed. Press Pay again.");
 }
 
-// Only what stands on the page is signed: another price is shown and waits for a second press, other terms for a reload.
+// Only what the page shows is signed: another price is shown and waits for a second press, other terms for a reload.
 function compare(required) {
   const offer = required.accepts[0];
   const changed = differences(page, required).map(([name, now, before]) => `the ${name} is now ${now}, and this page shows ${before}`);
   if (changed.length) throw new Fault("terms-changed", `The terms are not the ones on this page any more: ${changed.join("; ")}. Reload the page and read them again.`);
-  if (!payable(offer.amount)) throw new Fault("not-for-sale", "The price on offer is no amount of money.");
+  if (!payable(offer.amount)) throw new Fault("not-for-sale", "The price on offer is not an amount of money.");
   if (offer.amount === page.price) return;
   const [now, before] = reprice(offer.amount);
   throw new Fault("price-changed", `The price is now ${now}; it was ${before}. Press Pay again if you agree to the new one.`);
@@ -210,9 +210,9 @@ function agreed({ group, index }, payer) {
   if (found.length) throw new Fault("terms-changed", `The service prepared another payment than the one on this page: ${found.join(", ")}. The wallet was not asked to sign it.`);
 }
 
-function obstacle(told) {
-  if (told.obstacle === null) return;
-  const [kind, text] = OBSTACLES[told.obstacle] || ["too-little", `This account has ${usdc(told.account.asset_atomic)}, and the price is ${usdc(told.price_atomic)}.`];
+function obstacle(prepared) {
+  if (prepared.obstacle === null) return;
+  const [kind, text] = OBSTACLES[prepared.obstacle] || ["too-little", `This account has ${usdc(prepared.account.asset_atomic)}, and the price is ${usdc(prepared.price_atomic)}.`];
   throw new Fault(kind, text);
 }
 
@@ -250,7 +250,7 @@ function identified(extensions) {
   return { ...extensions, "payment-identifier": { ...declared, info: { ...declared.info, id: `pay_${random.join("")}` } } };
 }
 
-// Sends one signed payment until it is settled or refused; a tab that closes meanwhile goes on when it opens again.
+// Sends one signed payment until it is settled or refused; a tab that closes meanwhile resumes when it opens again.
 async function present(purchase) {
   current = purchase;
   begin();
@@ -274,9 +274,9 @@ async function present(purchase) {
 }
 
 async function unknown(answer, why, turn) {
-  const told = Number(answer?.headers.get("Retry-After"));
+  const asked = Number(answer?.headers.get("Retry-After"));
   const backoff = BACKOFF_MS[Math.min(turn, BACKOFF_MS.length - 1)];
-  const wait = turn < 3 && told > 0 ? Math.min(told * 1000, 10000) : backoff;
+  const wait = turn < 3 && asked > 0 ? Math.min(asked * 1000, 10000) : backoff;
   const seconds = Math.max(1, Math.round(wait / 1000));
   const kind = answer || navigator.onLine ? "unknown" : "offline-paying";
   show("again");
@@ -318,7 +318,7 @@ async function refused(purchase, answer) {
   try {
     keep({ ...purchase, status: "refused", receipt });
   } catch {
-    // It stands as signed then, and is refused once more when it is sent again.
+    // It is still marked signed then, and is refused once more when it is sent again.
   }
   if (ON_CHAIN.test(words)) throw new Fault("on-chain", `The network has this payment already, but the service did not take it in time. Do not pay again: ask the service, with the transaction ${purchase.txid}.`, "");
   const known = REFUSALS.find(([pattern]) => pattern.test(words));
@@ -411,9 +411,9 @@ function list() {
     const when = `${one.at.slice(0, 16).replace("T", " ")} UTC`;
     button.setAttribute("aria-label", `${button.textContent}: ${one.title}, ${when}`);
     button.addEventListener("click", () => pick(one));
-    const told = element("span", one.title);
-    told.append(element("br"), element("span", `${when} · ${one.txid}`, "small"));
-    item.append(told, button);
+    const label = element("span", one.title);
+    label.append(element("br"), element("span", `${when} · ${one.txid}`, "small"));
+    item.append(label, button);
     return item;
   });
   at("saved-list").replaceChildren(...rows);

@@ -159,7 +159,7 @@ def test_a_price_that_is_not_an_amount_of_money_is_neither_shown_nor_signed(
 
     pay(page)
 
-    assert "no amount of money" in until(page, "not-for-sale")
+    assert "not an amount of money" in until(page, "not-for-sale")
     assert page.inner_text("#price") == "0.10 USDC"
     assert wallet.signed == 0
 
@@ -305,7 +305,7 @@ def test_a_wallet_that_names_no_address_is_answered_in_a_persons_words(
 
     pay(page)
 
-    wanted = "The wallet named an account that is no Algorand address. Nothing was paid."
+    wanted = "The wallet named an invalid Algorand address. Nothing was paid."
     assert until(page, "wallet") == wanted
     assert wallet.signed == 0
 
