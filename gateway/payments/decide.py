@@ -57,7 +57,7 @@ def decide(record: Record | None, finding: Finding | None, answer: Verdict | Set
     *Absent* is an absence that proves that the payment can never land; *not yet* is any other 404 of a node; *held* is
     one that a node which follows the chain gave for as long as a buyer waits, or two rounds after the refusal. A
     refusal counts if it is the answer to the first settle, with a reason that is given only before a broadcast;
-    every other failure is in doubt.
+    every other failure, a timeout among them, is in doubt.
 
     ```
     the ledger says         the chain says   the facilitator says   decision              written before
