@@ -23,7 +23,7 @@ from generator.site.discovery import discovery
 from generator.site.downloads import RUNNING, Downloads, downloads, month_of
 from generator.site.openapi.document import openapi, openapi_yaml
 from generator.site.openapi.paths import as_example
-from generator.site.pictures import EVERY_S, PICTURES, Pictures, drawings, pictures
+from generator.site.pictures import EVERY_S, PICTURES, Drawing, Pictures, drawings, pictures
 
 Bodies = Mapping[str, Mapping[str, Any]]
 T = TypeVar("T")
@@ -135,9 +135,20 @@ class BackgroundFiles:
     Args:
         memory: the record.
         last_good: keeps what cannot be made.
+        static: makes OpenAPI and the discovery files; `static_files` by default.
+        draw: makes the share pictures; `pictures` by default.
     """
 
-    def __init__(self, memory: Memory, last_good: LastGood | None = None) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        last_good: LastGood | None = None,
+        *,
+        static: Callable[[Site, Mapping[str, Any], datetime], StaticFiles] | None = None,
+        draw: Callable[[Mapping[str, Drawing]], Pictures] = pictures,
+    ) -> None:
+        self._make_static = static or static_files
+        self._draw = draw
         self._memory = memory
         self._last_good = last_good or LastGood()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="background")
@@ -153,8 +164,8 @@ class BackgroundFiles:
             tick: what it composed.
             at: aware wall time of the tick.
         """
-        static = self._static.get(at.date(), lambda: static_files(tick.context.site, tick.examples(), at))
-        drawn = self._pictures.get(_quarter(at), lambda: _pictures(tick))
+        static = self._static.get(at.date(), lambda: self._make_static(tick.context.site, tick.examples(), at))
+        drawn = self._pictures.get(_quarter(at), lambda: self._drawn(tick))
         record = self._downloads.get(self._record_state(tick, at), lambda: self._record(tick, at))
         files = self._kept(Kind.DISCOVERY, _STATIC, static)
         lasting = frozenset(files)
@@ -179,8 +190,8 @@ class BackgroundFiles:
         if release.notes:
             self._memory.note_months(release.notes)
             self._months_noted += len(release.notes)
-        self._static.renew(at.date(), lambda: static_files(tick.context.site, tick.examples(), at))
-        self._pictures.renew(_quarter(at), lambda: _pictures(tick))
+        self._static.renew(at.date(), lambda: self._make_static(tick.context.site, tick.examples(), at))
+        self._pictures.renew(_quarter(at), lambda: self._drawn(tick))
         self._downloads.renew(self._record_state(tick, at), lambda: self._record(tick, at))
 
     def reset(self) -> None:
@@ -197,6 +208,9 @@ class BackgroundFiles:
     ) -> dict[str, bytes]:
         """Return the files that were made, or the last good bytes of these paths."""
         return self._last_good.last(paths) if made is None else self._last_good.make(kind, paths, lambda: made.files)
+
+    def _drawn(self, tick: TickFiles) -> Pictures:
+        return self._draw(drawings(tick.context, tick.free))
 
     def _record(self, tick: TickFiles, at: datetime) -> Downloads:
         return downloads(self._memory.exports(), tick.context.observation.mode, at)
@@ -222,10 +236,6 @@ def static_files(site: Site, examples: Mapping[str, Any], at: datetime) -> Stati
     )
     described = {OPENAPI_JSON: encode(document), OPENAPI_YAML: openapi_yaml(document)}
     return StaticFiles({**described, **discovery(site, at.astimezone(UTC))}, document["components"]["schemas"])
-
-
-def _pictures(tick: TickFiles) -> Pictures:
-    return pictures(drawings(tick.context, tick.free))
 
 
 def _quarter(at: datetime) -> int:

@@ -20,7 +20,6 @@ from generator.runtime.app import App
 from generator.runtime.bootstrap import bootstrap_files
 from generator.runtime.metrics import Metrics
 from generator.runtime.tick import tick
-from generator.site import background
 from generator.site.background import BackgroundFiles, StaticFiles, TickFiles
 from generator.site.charts.report import report_charts
 from generator.site.feeds import Feeds
@@ -77,14 +76,13 @@ def torn_templates(folder: Path, name: str = "pages/index.html") -> Pages:
     return Pages(Resources(folder, there.site))
 
 
-def broken(app: App, folder: Path, monkeypatch: pytest.MonkeyPatch) -> App:
+def broken(app: App, folder: Path) -> App:
     """Return the app with a fault in every kind of file but the answers."""
     deaf: Any = Deaf(app.record.memory)
-    monkeypatch.setattr(background, "static_files", lambda *_: fails())
     publisher = replace(
         app.publisher,
         pages=torn_templates(folder),
-        background=BackgroundFiles(deaf, app.publisher.last_good),
+        background=BackgroundFiles(deaf, app.publisher.last_good, static=lambda *_: fails()),
         feeds=Feeds(deaf.regime_changes),
         sample=Sample(deaf),
     )
@@ -97,28 +95,29 @@ def site(state: Path) -> dict[str, bytes | None]:
     return {path: (current / path).read_bytes() if (current / path).exists() else None for path in paths}
 
 
-@pytest.fixture(autouse=True)
-def quick_openapi(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background, "static_files", lambda *_: StaticFiles({"/openapi.json": b"{}"}, {}))
+def quick_openapi(*_: Any) -> StaticFiles:
+    return StaticFiles({"/openapi.json": b"{}"}, {})
 
 
 def run(state: Path, work: Callable[[App, ManualClock], Any]) -> None:
     async def whole() -> None:
         clock = ManualClock()
         async with opened(state, clock, background=True) as app:
+            publisher = app.publisher
+            publisher.background = BackgroundFiles(app.record.memory, publisher.last_good, static=quick_openapi)
             await work(app, clock)
 
     asyncio.run(whole())
 
 
 def test_the_release_comes_and_what_cannot_be_made_stays_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     async def work(app: App, clock: ManualClock) -> None:
         await tick(app, clock.now())
         before = site(tmp_path)
         app.publisher.last_good.doubt()  # as after a restart: only what is published is known
-        await tick(broken(app, tmp_path / "templates", monkeypatch), clock.step(MINUTE))
+        await tick(broken(app, tmp_path / "templates"), clock.step(MINUTE))
         after = site(tmp_path)
         assert None not in before.values()
         assert {path for path in after if after[path] != before[path]} == {OTHER_PAGE}
@@ -129,10 +128,10 @@ def test_the_release_comes_and_what_cannot_be_made_stays_as_it_was(
 
 
 def test_without_an_earlier_release_what_cannot_be_made_is_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     async def work(app: App, clock: ManualClock) -> None:
-        await tick(broken(app, tmp_path / "templates", monkeypatch), clock.now())
+        await tick(broken(app, tmp_path / "templates"), clock.now())
 
     run(tmp_path, work)
 

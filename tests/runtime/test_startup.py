@@ -1,10 +1,9 @@
 """Starting: history that comes late, a brain that is restored, a standby that takes over."""
 
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from generator.arena.play import PlayInputs
 from generator.catalog.assets import ASSETS
@@ -18,7 +17,6 @@ from generator.runtime.rounds import play_rounds
 from generator.runtime.startup import open_market, preload
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
-from generator.site import background
 from generator.site.background import BackgroundFiles, StaticFiles
 from tests.runtime.test_leader import Candidate
 from tests.support.clock import NOON, ManualClock
@@ -134,17 +132,17 @@ def test_a_restart_without_venues_keeps_the_brain_that_memory_has(tmp_path: Path
     run(work)
 
 
-def test_a_standby_takes_over_what_the_last_leader_wrote_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background, "static_files", lambda *_: StaticFiles({}, {}))  # its YAML takes a second
+def test_a_standby_takes_over_what_the_last_leader_wrote_last(tmp_path: Path) -> None:
+    quick = partial(BackgroundFiles, static=lambda *_: StaticFiles({}, {}))  # the YAML of OpenAPI takes a second
     hourly = tmp_path / "site" / "current" / "track-record" / "hourly.csv"
 
     async def work() -> None:
         clock = ManualClock(NOON.replace(minute=56))
         async with opened(tmp_path, clock, hours=3) as leader:
-            leader.publisher.background = BackgroundFiles(leader.record.memory)
+            leader.publisher.background = quick(leader.record.memory)
             await tick(leader, clock.now())
             standby = build(GeneratorSettings(state_dir=tmp_path), clock, days=DAYS)
-            standby.publisher.background = BackgroundFiles(standby.record.memory)
+            standby.publisher.background = quick(standby.record.memory)
             await preload(standby, clock.now())
             await standby.market.observe(clock.now())
             for minutes in (4, 1):  # over the full hour: forecasts come due, a round ends

@@ -19,9 +19,8 @@ from generator.errors import PublishError
 from generator.release.last_good import Kind, LastGood
 from generator.runtime.app import App
 from generator.runtime.tick import tick
-from generator.site import background
 from generator.site.background import BackgroundFiles, Renewed, StaticFiles, TickFiles
-from generator.site.pictures import Pictures
+from generator.site.pictures import Pictures, pictures
 from tests.support.builders import full_context
 from tests.support.clock import ManualClock
 from tests.support.disks import FailingDisk
@@ -31,17 +30,18 @@ BEFORE_MIDNIGHT = datetime(2026, 11, 30, 23, 57, tzinfo=UTC)
 
 
 @asynccontextmanager
-async def generator(folder: Path, at: datetime = BEFORE_MIDNIGHT) -> AsyncIterator[tuple[App, ManualClock]]:
+async def generator(
+    folder: Path, at: datetime = BEFORE_MIDNIGHT, draw: Callable[..., Pictures] = pictures
+) -> AsyncIterator[tuple[App, ManualClock]]:
     """Open a generator with everything but OpenAPI, whose YAML takes a second."""
     clock = ManualClock(at)
     async with opened(folder, clock, hours=3) as app:
-        app.publisher.background = BackgroundFiles(app.record.memory)
+        app.publisher.background = BackgroundFiles(app.record.memory, static=no_openapi, draw=draw)
         yield app, clock
 
 
-@pytest.fixture(autouse=True)
-def no_openapi(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background, "static_files", lambda *_: StaticFiles({}, {}))
+def no_openapi(*_: object) -> StaticFiles:
+    return StaticFiles({}, {})
 
 
 async def minutes(app: App, clock: ManualClock, number: int) -> None:
@@ -91,13 +91,9 @@ def test_the_first_release_is_whole_and_a_month_that_ends_is_written_once(tmp_pa
 
 
 @pytest.mark.parametrize("done", [False, True], ids=["the pointer did not move", "it moved unanswered"])
-def test_a_release_that_fails_has_its_month_again_in_the_next(
-    tmp_path: Path, done: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(background, "pictures", lambda _: Pictures({}, {}))
-
+def test_a_release_that_fails_has_its_month_again_in_the_next(tmp_path: Path, done: bool) -> None:
     async def work() -> None:
-        async with generator(tmp_path) as (app, clock):
+        async with generator(tmp_path, draw=lambda _: Pictures({}, {})) as (app, clock):
             await minutes(app, clock, 3)
             disk = FailingDisk("point", done=done)
             failing = with_disk(app, disk)
@@ -170,18 +166,17 @@ def test_what_is_made_while_another_process_published_is_dropped(pool: ThreadPoo
     assert value.get("b", lambda: 7) == 7
 
 
-def test_examples_are_those_of_the_first_tick_of_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_are_those_of_the_first_tick_of_a_day() -> None:
     made: list[dict[str, Any]] = []
 
-    def static(_site: object, examples: dict[str, Any], _at: datetime) -> StaticFiles:
+    def static(_site: object, examples: Any, _at: datetime) -> StaticFiles:
         made.append(examples)
         return StaticFiles({}, {})
 
-    monkeypatch.setattr(background, "static_files", static)
     context = full_context()
     done = compose(context)
     free, paid = ({name: body.as_json() for name, body in bodies.items()} for bodies in (done.free, done.paid))
-    files = BackgroundFiles(FakeMemory())  # type: ignore[arg-type]
+    files = BackgroundFiles(FakeMemory(), static=static)  # type: ignore[arg-type]
     noon = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
     for at in (noon, noon + timedelta(minutes=1), noon + timedelta(days=1)):

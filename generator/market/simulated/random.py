@@ -45,9 +45,9 @@ def generator(seed: int, stream: Stream, index: int, part: int = 0, *more: int) 
 class Draws:
     """Random numbers for every asset from one block (or minute) of one stream."""
 
-    def __init__(self, seed: int, stream: Stream, index: int, part: int = 0) -> None:
+    def __init__(self, seed: int, stream: Stream, index: int, part: int = 0, assets: int = len(ASSETS)) -> None:
         self.common = generator(seed, stream, index, part)
-        self._alone = [generator(seed, stream, index, part, at) for at in range(_DRAWN_TOGETHER, len(ASSETS))]
+        self._alone = [generator(seed, stream, index, part, at) for at in range(_DRAWN_TOGETHER, assets)]
 
     def each(
         self,
