@@ -19,10 +19,10 @@ from generator.brain.features import REGIME_INPUTS, Features
 from generator.brain.forecast import Forecast, Probabilities, forecast_of
 from generator.brain.liquidity import Liquidity
 from generator.brain.reading import BrainReading, Parts, assemble
-from generator.brain.regime import RegimeFilter
-from generator.brain.smoothing import HOUR_BARS
+from generator.brain.regime import Facts, RegimeFilter, facts_of
+from generator.brain.smoothing import DAY_BARS, HOUR_BARS
 from generator.brain.structure import Structure
-from generator.brain.volatility import OutlookLevel, Volatility
+from generator.brain.volatility import OutlookLevel, Volatility, volatility_word
 from generator.brain.weights import Weights
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 
@@ -31,7 +31,7 @@ _SHOWN_MINUTES: Final = 60  # horizon of the forecasts in a reading
 _JOIN_BARS: Final = 3  # a return over a gap of at most this many bars is still used, scaled to one bar
 _OUTLOOK_AT: Final = {15: 0, 60: 1, 240: 2}
 _OUTLOOK_MINUTES: Final = np.log(list(_OUTLOOK_AT))
-_STATE_FORMAT: Final = 1
+_STATE_FORMAT: Final = 2
 
 
 @dataclass(slots=True)
@@ -65,7 +65,7 @@ class Engine:
         self.counters = Counters()
         self.volatility = Volatility((n,))
         self.features = Features((n,))
-        self.filter = RegimeFilter(n, (weights.asset, weights.market), weights.filter, weights.calibrations)
+        self.filter = RegimeFilter(n, (weights.asset, weights.market), weights.calibrations)
         self.direction = Direction(n, weights.direction)
         self.liquidity = Liquidity(n)
         self.derivatives = Derivatives(n)
@@ -152,12 +152,12 @@ class Engine:
         support = self.features.count
         if np.count_nonzero(informative) < informative.size:
             support = support * np.append(informative, informative.max())
-        self.filter.update(t_ms, self.features.current[: len(REGIME_INPUTS)], support, steps)
         depth, spread, imbalance = (extra[name][row] for name in ("depth_usd", "spread_bps", "imbalance"))
         self.liquidity.update(depth, spread, imbalance, self.volatility.levels()[1])
         self.derivatives.update(extra["funding"][row], extra["open_interest"][row])
         self.structure.update(t_ms, bars.log_close[row], self.features)
         self.outlook.update(self.volatility.outlook(t_ms)[1], fresh)
+        self.filter.update(t_ms, self.features.current[: len(REGIME_INPUTS)], support, self.facts(), steps)
         self.direction.update(t_ms, bars.log_close[row], self.inputs, self.volatility.sigma, self.ready())
 
     def _skip(self, missing: int) -> None:
@@ -181,6 +181,13 @@ class Engine:
         self.log_close = np.where(here, log_close, self.log_close)
         self.close_age = np.where(here, 0.0, age)
         return returns
+
+    def facts(self) -> Facts:
+        """Return what the regimes may not contradict after the last bar."""
+        change = self.structure.day_change(self._t or 0, np.where(self.close_age > HOUR_BARS, np.nan, self.log_close))
+        usual = self.volatility.slow_sigma() * math.sqrt(DAY_BARS)
+        words = [volatility_word(score) for score in self.outlook.risk_scores()]
+        return facts_of(change, self.structure.trend, words, usual)
 
     def inputs(self) -> FloatArray:
         """Return the inputs of the direction models now."""

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from generator.brain.derivatives import Pressure
-from generator.brain.doubt import Doubt, doubted_chance, doubted_confidence, named, overall
+from generator.brain.doubt import Doubt, doubted_chance, named, overall
 from generator.brain.evidence import Evidence, Words, breadth_lean, gather
 from generator.brain.forecast import Forecast
 from generator.brain.liquidity import LiquidityReading
@@ -212,7 +212,7 @@ def _asset(name: str, column: int, parts: Parts) -> AssetReading:
     structure = shape.structure[column] if placed else MarketStructure.UNKNOWN
     evidence = gather(words)
     changed = _changed("It is", shape.change[column], shape.hour)
-    confidence = doubted_confidence(parts.regime.confidence[column], label, doubt.share) if fresh else None
+    confidence = doubted_chance(parts.regime.confidence[column], doubt.share) if fresh else None
     return AssetReading(
         asset=name,
         bias=bias,
@@ -260,7 +260,7 @@ def _regime(
     return RegimeReading(
         label=label,
         posterior={regime: doubted_chance(one, doubt) for regime, one in zip(REGIMES, found.market, strict=True)},
-        confidence=doubted_confidence(found.confidence[-1], label, doubt),
+        confidence=doubted_chance(found.confidence[-1], doubt),
         since_ms=found.since_ms,
         dwell_minutes=dwell_minutes(parts.t_ms, found.since_ms),
         previous=found.previous,

@@ -82,7 +82,7 @@ class Structure:
             day: log change over exactly 24 hours where known from elsewhere, NaN elsewhere; None: not known at all.
         """
         here = np.where(stale, np.nan, log_close) if np.count_nonzero(stale) else log_close
-        moved = self._day_change(t_ms, here)
+        moved = self.day_change(t_ms, here)
         if day is not None:
             moved = np.where(np.isfinite(day), day, moved)
         rose, fell, known = (int(np.count_nonzero(one)) for one in (moved > 0.0, moved < 0.0, np.isfinite(moved)))
@@ -91,7 +91,7 @@ class Structure:
         trend = [_TRENDS[int(one)] for one in self.trend.tolist()]
         return StructureReading(trend, structure, rose, fell, known, hour, change.tolist())
 
-    def _day_change(self, t_ms: int, log_close: FloatArray) -> FloatArray:
+    def day_change(self, t_ms: int, log_close: FloatArray) -> FloatArray:
         """Return the log change over 23 to 24 hours, NaN where unknown."""
         hour = (t_ms + BAR_MS) // HOUR_MS
         then = (hour - HOURS + 1) % HOURS

@@ -14,7 +14,6 @@ from generator.brain.calibration import Calibration
 from generator.brain.direction import INPUTS
 from generator.brain.features import REGIME_INPUTS
 from generator.brain.recurrent import Recurrent
-from generator.brain.regime import FilterSettings
 from generator.errors import WeightsError
 from generator.market.bars import FloatArray
 
@@ -35,7 +34,6 @@ class Weights:
     Args:
         market, asset: networks of the regime, of one size.
         direction: frozen logits for 15 and 60 minutes, (2, 11).
-        filter: how evidence becomes a posterior and a label.
         calibrations: of an asset's chances and of the market's.
         digest: SHA-256 hex of the canonical JSON without its digest.
         recipe: how it was trained; figures: what it scored.
@@ -44,7 +42,6 @@ class Weights:
     market: Recurrent
     asset: Recurrent
     direction: FloatArray
-    filter: FilterSettings
     calibrations: tuple[Calibration, Calibration]
     digest: str
     recipe: dict[str, Any]
@@ -80,7 +77,6 @@ class Weights:
             market=_network(body["market"], units),
             asset=_network(body["asset"], units),
             direction=_array(body["direction"], (2, INPUTS)),
-            filter=FilterSettings(**{name: float(value) for name, value in body["filter"].items()}),
             calibrations=(_calibration(body["calibration"]["asset"]), _calibration(body["calibration"]["market"])),
             digest=body["digest"],
             recipe=body["recipe"],

@@ -1,4 +1,4 @@
-"""`python -m generator.lab evaluate` with every peer: hmmlearn, statsmodels and jumpmodels in the same run."""
+"""`python -m generator.lab evaluate` with every peer: hmmlearn in the same run."""
 
 from pathlib import Path
 
