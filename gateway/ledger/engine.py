@@ -27,8 +27,6 @@ ADVISORY_KEY: Final = 0x656D69
 SQLITE: Final = "sqlite:///"
 EDGES: Final = {"payments": ("rowid", "txid", "identifier"), "bodies": ("rowid", "sha256")}
 """Each the order of a tree in the file."""
-# Of 4 KiB: past these SQLite checkpoints by itself, should the gateway not have come to it.
-AUTOCHECKPOINT_PAGES: Final = 16_384
 CONNECT_S: Final = 3
 STATEMENT_MS: Final = 4_000
 LOCK_MS: Final = 3_000
@@ -170,7 +168,6 @@ def _prepare(connection: sa.engine.interfaces.DBAPIConnection, _record: object) 
     cursor = connection.cursor()
     # FULL: a commit that returned is on the disk, also through a power cut.
     cursor.execute("PRAGMA synchronous=FULL")
-    cursor.execute(f"PRAGMA wal_autocheckpoint={AUTOCHECKPOINT_PAGES}")
     cursor.close()
 
 

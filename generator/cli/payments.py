@@ -107,7 +107,7 @@ def adopt(
     from gateway.devnet.settings import running_devnet
     from gateway.errors import GatewayError
     from gateway.payments.adoption import adopt as take_in
-    from gateway.upstream.http_client import HttpClient
+    from gateway.upstream.http_client import Http
     from generator.cli._settings import gateway_settings
     from generator.cli.buy import product_named
 
@@ -121,7 +121,7 @@ def adopt(
         settings = settings.model_copy(update=nodes)
 
     async def run() -> str:
-        async with HttpClient() as http:
+        async with Http() as http:
             return await take_in(settings, http, txid, wanted.id)
 
     try:

@@ -11,7 +11,7 @@ from typing import Any
 from algosdk import encoding, transaction
 from starlette.testclient import TestClient
 
-from gateway.devnet.app import Hooks, build_devnet
+from gateway.devnet.app import build_devnet
 from gateway.devnet.ledger import FIRST_ROUND_AT, ROUND_S, Ledger
 from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.transactions import Item, parse_item, signed
@@ -84,9 +84,9 @@ class DevnetApp:
 
 
 @contextmanager
-def devnet_app(path: Path, hooks: Hooks | None = None, clock: ManualClock | None = None) -> Iterator[DevnetApp]:
+def devnet_app(path: Path, clock: ManualClock | None = None) -> Iterator[DevnetApp]:
     clock = clock or clock_at_start()
-    app = build_devnet(DevnetSettings(path / "devnet.sqlite3"), now=clock.unix, hooks=hooks)
+    app = build_devnet(DevnetSettings(path / "devnet.sqlite3"), now=clock.unix)
     with TestClient(app, base_url="http://localhost") as client:
         yield DevnetApp(client, app.state.ledger, clock, app.state.fee_payer)
 
