@@ -18,7 +18,7 @@ from gateway.app.state import GatewayState
 from gateway.devnet.app import build_devnet
 from gateway.devnet.ledger import FIRST_ROUND_AT, ROUND_S, Ledger
 from gateway.devnet.settings import DevnetSettings
-from gateway.devnet.wallet import Key, SignedPayment, choose_option, new_key, read_challenge, sign_payment
+from gateway.devnet.wallet import Key, SignedPayment, new_key, pay
 from gateway.ledger.store import Ledger as PaymentsLedger
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.upstream.http_client import Http
@@ -56,9 +56,8 @@ class FaultHarness:
         """Ask for the price and sign a payment of it, as a wallet would."""
         self.ledger.fund(self.buyer.address, 1_000_000, MONEY)
         quote = await self.client.get(PRODUCT)
-        challenge = read_challenge(quote.headers["PAYMENT-REQUIRED"])
-        offer = choose_option(challenge, DEVNET, PRICE)
-        return sign_payment(challenge, offer, self.buyer, DEVNET, self.ledger.rounds.current())
+        header = quote.headers["PAYMENT-REQUIRED"]
+        return pay(header, self.buyer, DEVNET, self.ledger.rounds.current(), PRICE)
 
     async def present(self, payment: SignedPayment, path: str = PRODUCT) -> httpx2.Response:
         """Send a payment."""

@@ -22,7 +22,7 @@ from starlette.responses import Response
 from gateway.devnet.app import build_devnet
 from gateway.devnet.ledger import Ledger
 from gateway.devnet.settings import DevnetSettings
-from gateway.devnet.wallet import Key, SignedPayment, choose_option, new_key, read_challenge, sign_payment
+from gateway.devnet.wallet import Key, SignedPayment, new_key, pay
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
 from generator.catalog.products import PRODUCTS
@@ -54,9 +54,8 @@ class Market:
     def sign(self, gateway: str) -> SignedPayment:
         """Ask a gateway for its price and sign a payment of it."""
         self.ledger.fund(self.buyer.address, 1_000_000, 100 * PRODUCT.price_atomic)
-        challenge = read_challenge(get(gateway + PRODUCT.path)[1]["payment-required"])
-        offer = choose_option(challenge, DEVNET, PRODUCT.price_atomic)
-        return sign_payment(challenge, offer, self.buyer, DEVNET, self.ledger.rounds.current())
+        header = get(gateway + PRODUCT.path)[1]["payment-required"]
+        return pay(header, self.buyer, DEVNET, self.ledger.rounds.current(), PRODUCT.price_atomic)
 
     def arm(self) -> None:
         """Let gateways die from now on."""
