@@ -20,10 +20,10 @@ from gateway.devnet.algod import algod_routes
 from gateway.devnet.facilitator import Facilitator
 from gateway.devnet.faucet import wallet_routes
 from gateway.devnet.indexer import indexer_routes
+from gateway.devnet.keys import load_or_make
 from gateway.devnet.ledger import Ledger
 from gateway.devnet.routing import Guard, mounted
 from gateway.devnet.settings import DevnetSettings
-from gateway.devnet.wallet import load_or_make
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
 

@@ -21,10 +21,10 @@ from x402.schemas import (
 )
 
 from gateway.devnet.errors import LedgerRefusal, Malformed
+from gateway.devnet.keys import Key
 from gateway.devnet.ledger import Ledger
 from gateway.devnet.rules import MAX_GROUP
 from gateway.devnet.transactions import Item, check_signature, parse_item, signed
-from gateway.devnet.wallet import Key
 from gateway.wire.algorand import address_of
 
 SCHEME: Final = "exact"

@@ -24,7 +24,7 @@ from gateway.devnet.wallet import pay
 from generator.errors import GeneratorError
 
 if TYPE_CHECKING:
-    from gateway.devnet.wallet import Key
+    from gateway.devnet.keys import Key
     from gateway.wire.networks import Network
 
 ANSWER_TIMEOUT_S: Final = 30.0

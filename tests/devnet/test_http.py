@@ -8,10 +8,10 @@ import pytest
 from gateway.app.server import listen
 from gateway.devnet.app import build_devnet
 from gateway.devnet.errors import DevnetError
+from gateway.devnet.keys import load_or_make, new_key
 from gateway.devnet.server import serve
 from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.transactions import Item, parse_item, signed
-from gateway.devnet.wallet import load_or_make, new_key
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET, TESTNET
 from tests.support.devnet_app import PRICE, START_ROUND, DevnetApp, devnet_app, pass_rounds, pay

@@ -16,9 +16,10 @@ import httpx2
 from gateway.app.application import build_app
 from gateway.app.state import GatewayState
 from gateway.devnet.app import build_devnet
+from gateway.devnet.keys import Key, new_key
 from gateway.devnet.ledger import FIRST_ROUND_AT, ROUND_S, Ledger
 from gateway.devnet.settings import DevnetSettings
-from gateway.devnet.wallet import Key, SignedPayment, new_key, pay
+from gateway.devnet.wallet import SignedPayment, pay
 from gateway.ledger.store import Ledger as PaymentsLedger
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.upstream.http_client import Http

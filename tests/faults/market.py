@@ -20,9 +20,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway.devnet.app import build_devnet
+from gateway.devnet.keys import Key, new_key
 from gateway.devnet.ledger import Ledger
 from gateway.devnet.settings import DevnetSettings
-from gateway.devnet.wallet import Key, SignedPayment, new_key, pay
+from gateway.devnet.wallet import SignedPayment, pay
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
 from generator.catalog.products import PRODUCTS

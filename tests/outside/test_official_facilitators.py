@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from gateway.devnet.wallet import Key, SignedPayment, pay
+from gateway.devnet.keys import Key
+from gateway.devnet.wallet import SignedPayment, pay
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import TESTNET
 from generator.catalog.products import PRODUCTS

@@ -13,10 +13,11 @@ from starlette.testclient import TestClient
 from x402.schemas import PaymentRequired, PaymentRequirements
 
 from gateway.devnet.app import build_devnet
+from gateway.devnet.keys import Key, new_key
 from gateway.devnet.ledger import FIRST_ROUND_AT, ROUND_S, Ledger
 from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.transactions import Item, parse_item, signed
-from gateway.devnet.wallet import Key, SignedPayment, new_key
+from gateway.devnet.wallet import SignedPayment
 from gateway.devnet.wallet import sign as sign_payment
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET, Network

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gateway.devnet.wallet import Key, SignedPayment, new_key, pay
+from gateway.devnet.keys import Key, new_key
+from gateway.devnet.wallet import SignedPayment, pay
 from gateway.wire.networks import TESTNET
 from tests.outside.processes import REPOSITORY, get_json
 from tests.support.processes import clean_environment
