@@ -103,7 +103,9 @@ def atlas_derivatives(ctx: TickContext) -> AtlasDerivatives:
     """Compose derivatives over all assets; sums and means are of the figures as published."""
     assets = {asset: derivatives_asset(ctx, asset) for asset in ASSETS}
     state, vote = overall(assets.values())
-    interest = [row.open_interest.usd for row in assets.values() if row.open_interest]
+    interest = [
+        row.open_interest.usd for row in assets.values() if row.open_interest and row.open_interest.usd is not None
+    ]
     rates = [row.funding.rate_8h_percent for row in assets.values() if row.funding]
     return AtlasDerivatives(
         overall_state=state,

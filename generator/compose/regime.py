@@ -4,7 +4,9 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any, Final
 
+from generator.brain.facts import MarketFacts
 from generator.brain.reading import RegimeReading
+from generator.brain.structure import Counts
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import change, iso, percent, price, probabilities, share
@@ -47,7 +49,8 @@ _UNREAD: Final = RegimeReading(
     previous=None,
     trend=Trend.UNKNOWN,
     volatility=VolatilityWord.UNKNOWN,
-    breadth=None,
+    counts=Counts(0, 0, 0),
+    facts=MarketFacts(),
     risk_score=None,
     drivers=(),
 )

@@ -20,8 +20,16 @@ class Funding(Body):
 class OpenInterest(Body):
     """Perpetual open interest, summed over venues."""
 
-    usd: float = Field(description="US dollars, 6 significant digits.")
-    change_24h_percent: float | None = Field(description="Change over 24 hours, percent, two decimals.")
+    contracts: float | None = Field(
+        description="Open contracts, counted in coins, 6 significant digits. Each has one long and one short."
+    )
+    contracts_change_24h_percent: float | None = Field(
+        description="Change of the contracts over 24 hours, percent, two decimals: what positions did, whatever the price."
+    )
+    usd: float | None = Field(description="Their value in US dollars, 6 significant digits.")
+    change_24h_percent: float | None = Field(
+        description="Change of the dollar value over 24 hours, percent, two decimals; it moves with the price as well."
+    )
     venues: tuple[str, ...] = Field(description="Venues in the sum.")
     as_of: str = Field(description="Market time of the newest datum, ISO 8601 UTC.")
 

@@ -67,6 +67,7 @@ def test_on_hourly_bars_the_regime_is_unknown_and_the_rest_is_read() -> None:
     asset = free("hourly", "derivatives")["assets"]["BTC"]
     assert asset["funding"]["rate_8h_percent"] == 0.0103
     assert asset["open_interest"]["usd"] == 8_123_460_000.0
+    assert asset["open_interest"]["contracts_change_24h_percent"] == 0.57
     assert asset["state"] == "unavailable"
 
 
@@ -284,7 +285,7 @@ def test_a_record_better_than_guessing_is_stated_without_a_promise() -> None:
 
     text = statement(good)
 
-    assert "2.5 % better" in text
+    assert "2.5% better" in text
     assert "may still be chance" in text
     assert "promises nothing" in text
     assert "214 more were made by backtest before the start and are counted apart" in text
@@ -449,6 +450,7 @@ def test_a_simulated_market_and_crowd_are_marked() -> None:
 @pytest.mark.parametrize("name", CONTEXTS)
 def test_percents_have_one_decimal_and_prices_six_digits(name: str) -> None:
     finer = {"rate_8h_percent", "mean_rate_8h_percent", "annualised_percent", "change_24h_percent"} | {
+        "contracts_change_24h_percent", "usual_rate_8h_percent",
         "expected_move_percent", "minutes_15_percent", "hour_1_percent", "hours_4_percent",
     }  # fmt: skip
     for key, body in published(name).items():
