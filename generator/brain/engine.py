@@ -15,14 +15,16 @@ from generator.brain.bars import CleanBars, clean
 from generator.brain.derivatives import Derivatives
 from generator.brain.direction import BAND, MIN_BARS, Direction, direction_inputs
 from generator.brain.doubt import Doubt, doubted, doubts
+from generator.brain.facts import baselines, day_change, usual_days
 from generator.brain.features import REGIME_INPUTS, Features
 from generator.brain.forecast import Forecast, Probabilities, forecast_of
 from generator.brain.liquidity import Liquidity
 from generator.brain.reading import BrainReading, Parts, assemble
 from generator.brain.regime import Facts, RegimeFilter, facts_of
-from generator.brain.smoothing import DAY_BARS, HOUR_BARS
+from generator.brain.smoothing import HOUR_BARS
 from generator.brain.structure import Structure
-from generator.brain.volatility import OutlookLevel, Volatility, volatility_word
+from generator.brain.volatility import OutlookLevel, Volatility, bar_variance, volatility_word
+from generator.brain.week import QUARTER_MS, Week, quarter_is_over
 from generator.brain.weights import Weights
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 
@@ -70,6 +72,7 @@ class Engine:
         self.liquidity = Liquidity(n)
         self.derivatives = Derivatives(n)
         self.structure = Structure(n)
+        self.week = Week(n)
         self.outlook = OutlookLevel(n)
         self.log_close = np.full(n, np.nan)
         self.close_age = np.full(n, 1e6)  # bars since `log_close`
@@ -77,6 +80,7 @@ class Engine:
         # Derived from the present state.
         self._inputs: FloatArray | None = None
         self._doubts: tuple[Doubt, ...] | None = None
+        self._usual: tuple[int, FloatArray] = (-1, np.full(n + 1, np.nan))  # of a quarter hour
 
     @property
     def t_ms(self) -> int | None:
@@ -119,7 +123,8 @@ class Engine:
             regime=self.filter.reading(),
             volatility=volatility.reading(self._t),
             risk=self.outlook.risk_scores(),
-            structure=self.structure.reading(self._t, self.log_close, stale, volatility.sigma(self._t)[1], day),
+            structure=self.structure.reading(self._t, self.log_close, stale, self.week, day),
+            baselines=baselines(self.week, self._t, volatility.variance[1]),
             push=self.features.pushes(),
             liquidity=self.liquidity.reading(),
             pressure=self.derivatives.readings(),
@@ -155,7 +160,9 @@ class Engine:
         depth, spread, imbalance = (extra[name][row] for name in ("depth_usd", "spread_bps", "imbalance"))
         self.liquidity.update(depth, spread, imbalance, self.volatility.levels()[1])
         self.derivatives.update(extra["funding"][row], extra["open_interest"][row])
-        self.structure.update(t_ms, bars.log_close[row], self.features)
+        self.structure.update(self.features)
+        more = np.array((extra["volume"][row], bar_variance(returns, bars.range_variance[row])))
+        self.week.update(t_ms, bars.log_close[row], bars.top[row], bars.bottom[row], more)
         self.outlook.update(self.volatility.outlook(t_ms)[1], fresh)
         self.filter.update(t_ms, self.features.current[: len(REGIME_INPUTS)], support, self.facts(), steps)
         self.direction.update(t_ms, bars.log_close[row], self.inputs, self.volatility.sigma, self.ready())
@@ -184,10 +191,12 @@ class Engine:
 
     def facts(self) -> Facts:
         """Return what the regimes may not contradict after the last bar."""
-        change = self.structure.day_change(self._t or 0, np.where(self.close_age > HOUR_BARS, np.nan, self.log_close))
-        usual = self.volatility.slow_sigma() * math.sqrt(DAY_BARS)
+        t_ms = self._t or 0
+        if self._usual[0] != t_ms // QUARTER_MS or quarter_is_over(t_ms):
+            self._usual = (t_ms // QUARTER_MS, usual_days(self.week, t_ms))
+        change = day_change(self.week, t_ms, np.where(self.close_age > HOUR_BARS, np.nan, self.log_close))
         words = [volatility_word(score) for score in self.outlook.risk_scores()]
-        return facts_of(change, self.structure.trend, words, usual)
+        return facts_of(np.expm1(change), self.structure.trend, words, self._usual[1])
 
     def inputs(self) -> FloatArray:
         """Return the inputs of the direction models now."""
@@ -266,7 +275,7 @@ class Engine:
     def _parts(self) -> tuple[object, ...]:
         return (
             self.volatility, self.features, self.filter, self.direction, self.liquidity, self.derivatives,
-            self.structure, self.outlook, self,
+            self.structure, self.week, self.outlook, self,
         )  # fmt: skip
 
     def dump(self) -> bytes:

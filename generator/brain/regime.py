@@ -10,6 +10,7 @@ import numpy.typing as npt
 from generator.brain.calibration import KEEP, PLAIN, USUAL, Calibration, softmax, temperature, tempered
 from generator.brain.recurrent import Pair, Recurrent
 from generator.brain.smoothing import rates
+from generator.brain.structure import FLAT
 from generator.catalog.words import RegimeLabel, VolatilityWord
 from generator.market.bars import BAR_MS, FloatArray
 
@@ -26,7 +27,6 @@ _PUBLISHED_HALF_LIFE: Final = 3  # bars
 _FORGET_HALF_LIFE: Final = 72  # bars without evidence
 _RAMP_BARS: Final = 576.0  # over which a new stream earns the network's full trust
 _BROAD: Final = 0.80  # share of the assets
-FLAT: Final = 0.001  # a smaller change over the day is neither a rise nor a fall
 _STRESS: Final = {
     VolatilityWord.CALM: 0.0,
     VolatilityWord.NORMAL: 0.0,
@@ -69,22 +69,22 @@ def facts_of(change: FloatArray, trend: FloatArray, words: Sequence[VolatilityWo
     """Return the facts from each asset's change over the day and the words that are published.
 
     Args:
-        change: log change over the day, NaN where unknown, (assets,).
+        change: over the day, as a fraction, NaN where unknown, (assets,).
         trend: 1 up, 0 sideways, -1 down, the market last, (assets + 1,).
         words: of each asset and, last, of the market.
-        usual: sigma of a day, as a fraction, (assets,).
+        usual: size of a usual day's move of each and, last, of their mean, as a fraction, (assets + 1,).
     """
     known = np.isfinite(change)
     many = np.count_nonzero(known) or np.nan
     sides = [np.where(known, side, np.nan) for side in (change > FLAT, change < -FLAT)]
     up, down = (np.append(side, np.nansum(side) / many) for side in sides)
-    mean, spread = (np.nansum(np.where(known, one, np.nan)) / many for one in (change, usual))
+    mean = np.where(known, change, 0.0).sum() / many
     return Facts(
         up=up,
         down=down,
         trend=trend,
         stressed=np.array([_STRESS.get(word, np.nan) for word in words]),
-        days=np.append(change / usual, mean / spread),
+        days=np.append(change, mean) / usual,
     )
 
 
