@@ -41,14 +41,6 @@ def lose_ledger(home: GatewayHarness) -> None:
 
 
 @in_loop
-async def test_a_gateway_that_can_sell_is_ready(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        found, ready = await reasons(home), gauge(home, "emi_ready")
-
-    assert (found, ready) == ([], 1)
-
-
-@in_loop
 async def test_a_gateway_whose_facilitator_answers_is_ready_each_second(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         seen = []
