@@ -72,19 +72,6 @@ async def test_a_dead_facilitator_is_unready_after_a_minute_and_unquoted_after_f
 
 
 @in_loop
-async def test_it_is_ready_again_once_the_facilitator_answers(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        home.clock.step(301)
-        home.state.ledger.written.ok()
-        before = await reasons(home)
-        await home.state.facilitator.refresh()
-
-        after = (await reasons(home), (await home.get()).status_code)
-
-    assert (before, after) == ([SILENT], ([], 402))
-
-
-@in_loop
 async def test_a_facilitator_that_never_answered_makes_unready_at_once(tmp_path: Path) -> None:
     upstream = FakeUpstream(DEVNET.full)
     upstream.supported = 500

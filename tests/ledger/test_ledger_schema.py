@@ -38,18 +38,6 @@ def old_ledger(path: Path) -> None:
     raw.close()
 
 
-def schema_of(path: Path) -> list[tuple[str, ...]]:
-    raw = sqlite3.connect(path)
-    indexes = raw.execute("select name from sqlite_master where type = 'index' and sql is not null").fetchall()
-    columns = [
-        (table, *(str(cell) for cell in (row[1], row[3], row[5])))
-        for table in ("bodies", "payments", "alembic_version")
-        for row in raw.execute(f"pragma table_info({table})")
-    ]
-    raw.close()
-    return sorted([*indexes, *columns])
-
-
 def test_an_old_ledger_is_migrated_and_keeps_every_payment(tmp_path: Path) -> None:
     path = tmp_path / "payments.sqlite3"
     old_ledger(path)
@@ -59,15 +47,6 @@ def test_an_old_ledger_is_migrated_and_keeps_every_payment(tmp_path: Path) -> No
     assert record is not None
     assert (record.state, record.content, record.deliveries) == ("settled", b"{}", 4)
     assert record.keep_round == record.last_valid + 35_000
-
-
-def test_a_migrated_ledger_and_a_new_one_have_the_same_schema(tmp_path: Path) -> None:
-    old_ledger(tmp_path / "old.sqlite3")
-
-    Ledger(tmp_path / "old.sqlite3").close()
-    Ledger(tmp_path / "new.sqlite3").close()
-
-    assert schema_of(tmp_path / "old.sqlite3") == schema_of(tmp_path / "new.sqlite3")
 
 
 def test_the_tables_are_what_the_newest_migration_leaves(tmp_path: Path) -> None:
@@ -87,15 +66,6 @@ def test_the_revision_that_needs_no_migration_is_the_newest() -> None:
     config.set_main_option("script_location", str(Path(__file__).parents[2] / "gateway" / "ledger" / "migrations"))
 
     assert ScriptDirectory.from_config(config).get_heads() == [REVISION]
-
-
-def test_a_migrated_ledger_takes_payments_and_opens_again(tmp_path: Path) -> None:
-    old_ledger(tmp_path / "payments.sqlite3")
-    ledger_with(tmp_path, INTENT).close()
-
-    again = Ledger(tmp_path / "payments.sqlite3")
-
-    assert [record.txid for record in again.open_payments()] == [INTENT.txid]
 
 
 def test_a_newer_ledger_is_one_clear_line_and_stays_as_it_is(tmp_path: Path) -> None:
