@@ -44,7 +44,7 @@ def log_score(chances: Triple, outcome: Prediction) -> float:
 
 
 def wilson(hits: int, n: int) -> Rate:
-    """Return a share with its 95 % interval.
+    """Return a share with its 95% interval.
 
     Source: E. B. Wilson, Probable inference, 1927, without continuity correction.
     """

@@ -100,7 +100,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A share with its count and Wilson 95 % interval, all in percent; None below one case."""
+    """A share with its count and Wilson 95% interval, all in percent; None below one case."""
 
     n: int
     percent: float | None

@@ -8,8 +8,8 @@ DEFAULT_PROJECT: Final = "Educational Market Intelligence"
 
 DISCLAIMER: Final = (
     "For educational use only. This is not financial, investment, trading, tax, legal, betting, "
-    "gambling or fund-management advice. Confidence describes how strong the evidence is and how far "
-    "it agrees; it is neither certainty nor a promise of any outcome."
+    "gambling or fund-management advice. A confidence says how far the evidence supports the word next to it, in the "
+    "sense that confidence_kind names; it is neither certainty nor a promise of any outcome."
 )
 
 USAGE_CHARACTERISTICS: Final[dict[str, Any]] = {
@@ -60,7 +60,7 @@ BY_RECORD_NOTE: Final = (
 )
 NO_RECORDS: Final = "No voter of this round has a record above chance yet."
 LEADERBOARD_NOTE: Final = (
-    "A place takes 30 resolved rounds and is provisional below 100. The order is by the lower end of the 95 % interval. "
+    "A place takes 30 resolved rounds and is provisional below 100. The order is by the lower end of the 95% interval. "
     "With many voters some lead by luck."
 )
 TEACHER_ROLE: Final = "Compares each finished Arena round with what the brain and the people had said."
