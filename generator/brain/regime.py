@@ -27,6 +27,8 @@ _PUBLISHED_HALF_LIFE: Final = 3  # bars
 _FORGET_HALF_LIFE: Final = 72  # bars without evidence
 _RAMP_BARS: Final = 576.0  # over which a new stream earns the network's full trust
 _BROAD: Final = 0.80  # share of the assets
+_CLEARLY: Final = (0.60, 0.80, 0.40)  # share of the assets, days of a direction, days within which a range is one
+_DISCOUNT: Final = np.exp([[-1.0], [-1.0], [-0.5], [-0.5]])  # of the chance of a regime that the facts do not bear out
 _STRESS: Final = {
     VolatilityWord.CALM: 0.0,
     VolatilityWord.NORMAL: 0.0,
@@ -61,6 +63,18 @@ class Facts:
                 (self.down < 0.5) & (self.trend > -1.0),
                 (self.stressed == 1.0) | broad,
                 self.stressed == 0.0,
+            )
+        )
+
+    def clear(self) -> Flags:
+        """Return which regimes the facts bear out by a margin, or say nothing against, (4, assets + 1)."""
+        share, days, still = _CLEARLY
+        return np.array(
+            (
+                ((self.days > days) & (self.up >= share)) | (self.trend == 1.0),
+                ((self.days < -days) & (self.down >= share)) | (self.trend == -1.0),
+                ~(self.stressed == 1.0) & ~(np.abs(self.days) > still),
+                ~(self.stressed == 0.0),
             )
         )
 
@@ -126,6 +140,15 @@ class FilterReading:
     since_ms: int
     previous: RegimeLabel | None
 
+    def held(self, facts: Facts) -> RegimeLabel:
+        """Return the market's label once more, by facts that may be newer than the last bar."""
+        before = np.array([float(LABELS.index(self.label[-1]))])
+        return LABELS[int(label_of(np.array(self.market)[:, None], facts.allowed()[:, -1:], before)[0])]
+
+    def chance(self, label: RegimeLabel) -> float:
+        """Return the market's chance of a regime; of `transition`, the likeliest's."""
+        return max(self.market) if label is RegimeLabel.TRANSITION else self.market[LABELS.index(label)]
+
 
 class RegimeFilter:
     """Posterior and label of each asset and, in the last column, of the market; arrays are (..., assets + 1)."""
@@ -147,7 +170,9 @@ class RegimeFilter:
         self.hidden = np.zeros((models[0].units, columns))
         self.committed = np.full(1, -1.0)  # the half hour last remembered
         self.posterior = np.full((4, columns), 0.25)
-        self.chances = self.posterior.copy()  # as published: the calibrated posterior, smoothed
+        self.smooth = self.posterior.copy()  # the calibrated posterior over about half an hour
+        self.clear = np.ones((4, columns))  # 0 from where the facts forbid a regime to where they clearly bear it out
+        self.chances = self.posterior.copy()  # as published
         self.trust = np.ones(columns)  # lost in a gap, regained by bars
         self.label = np.full(columns, float(TRANSITION))
         self.previous = np.full(columns, -1.0)
@@ -160,7 +185,7 @@ class RegimeFilter:
             for name in ("level", "slope")
         )
         self._columns = np.arange(columns)
-        self._smooth, self._recover = rates((_PUBLISHED_HALF_LIFE, _FORGET_HALF_LIFE), 0).tolist()
+        self._alpha, self._recover = rates((_PUBLISHED_HALF_LIFE, _FORGET_HALF_LIFE), 0).tolist()
 
     def update(
         self, t_ms: int, features: FloatArray, support: FloatArray, facts: Facts | None = None, steps: int = 1
@@ -193,8 +218,14 @@ class RegimeFilter:
             self.committed[0] = half_hour
             self.clarity += (np.maximum.reduce(self.posterior) - self.clarity) * (known * (1.0 - KEEP))
             self._heat = None
-        self.chances += (self._calibrated() - self.chances) * (1.0 - (1.0 - self._smooth) ** steps)
-        self._relabel(t_ms, None if facts is None else facts.allowed())
+        self.smooth += (self._calibrated() - self.smooth) * (1.0 - (1.0 - self._alpha) ** steps)
+        allowed = None
+        if facts:
+            allowed = facts.allowed()
+            self.clear = np.where(facts.clear(), 1.0, self.clear) * allowed
+        self.chances = self.smooth * np.where(self.clear > 0.0, 1.0, _DISCOUNT)
+        self.chances /= np.add.reduce(self.chances)
+        self._relabel(t_ms, allowed)
 
     def _forget(self, known: np.ndarray, steps: int) -> None:
         """Let belief and memory fade over bars that never came, and where an asset is stale."""
