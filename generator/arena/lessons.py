@@ -79,7 +79,7 @@ _JUDGED: Final = {
     PatternType.BOTH_CORRECT: "Brain and crowd were both right: they expected {expected}.",
     PatternType.BRAIN_ONLY: "The brain was right: it expected {expected}. The crowd was wrong.",
     PatternType.CROWD_ONLY: "The crowd was right; the brain expected {expected}.",
-    PatternType.BOTH_WRONG: "Both were wrong: the brain expected {expected}, the crowd {crowd}.",
+    PatternType.BOTH_WRONG: "Both were wrong: the brain expected {expected}, and {crowd}.",
 }
 
 
@@ -91,7 +91,9 @@ def summary_of(lesson: Lesson, resolved: Round, real: Tally, simulated: Tally) -
         judged = f"The brain {right}: it expected {expected}.{'' if real.total else ' No one voted.'}"
     else:
         crowd = _EXPECTED[Prediction(lesson.human_consensus)]
-        judged = _JUDGED[lesson.pattern_type].format(expected=expected, crowd="too" if crowd == expected else crowd)
+        judged = _JUDGED[lesson.pattern_type].format(
+            expected=expected, crowd="so did the crowd" if crowd == expected else f"the crowd {crowd}"
+        )
     votes = (_votes(real, ""), _votes(simulated, "simulated "))
     return " ".join(filter(None, (_move(resolved), judged, *votes)))
 

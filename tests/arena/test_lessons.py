@@ -59,7 +59,7 @@ def test_patterns_and_flags(  # noqa: PLR0917
         (
             "BEARISH", "NEUTRAL", -38.0, Tally(24, 9, 2), NO_ONE,
             ("Bitcoin fell 0.38% in the hour, 3.8 times the neutral band. Both were wrong: the brain expected a small "
-            "move, the crowd a rise. 24 of 35 votes said up."),
+            "move, and the crowd a rise. 24 of 35 votes said up."),
         ),
         (
             "NEUTRAL", "NEUTRAL", -4.0, NO_ONE, NO_ONE,
@@ -78,7 +78,7 @@ def test_patterns_and_flags(  # noqa: PLR0917
         ),
     ],
 )  # fmt: skip
-def test_a_lesson_is_told_from_the_facts_of_its_round(  # noqa: PLR0917
+def test_a_lesson_says_the_facts_of_its_round(  # noqa: PLR0917
     outcome: str, prediction: str, bps: float, real: Tally, simulated: Tally, summary: str
 ) -> None:
     of = replace(resolved(Prediction(outcome), Prediction(prediction)), change_bps=bps, band_bps=10.0)

@@ -156,7 +156,7 @@ def test_first_moments_read_well_without_prices_rounds_or_lessons() -> None:
     assert "no prices yet" in text
     assert "No round is live at the moment." in text
     assert "No round has finished yet" in text
-    assert "nothing is known about their worth" in text
+    assert "No forecast has been scored yet." in text
     assert "None" not in text
 
 

@@ -147,9 +147,9 @@ def live_round(
 
 def _funding_finding(above: int, below: int, n: int) -> str:
     if above == n:
-        return "Longs pay shorts in every asset: more people hold bets on a rise"
+        return "Longs pay shorts in every asset"
     if below == n:
-        return "Shorts pay longs in every asset: more people hold bets on a fall"
+        return "Shorts pay longs in every asset"
     if above == below:
         return f"Funding is split: longs pay in {above} of {n} assets, shorts in {below}"
     return f"Longs pay in {above} of {n} assets, shorts in {below}"
