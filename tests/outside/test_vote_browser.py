@@ -9,13 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-pytest.importorskip("playwright", reason="missing: playwright (pip install playwright)")
-
 from algosdk import encoding
 from algosdk.account import address_from_private_key
 from algosdk.atomic_transaction_composer import AccountTransactionSigner
-from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from gateway.wire.algorand import DEMO_ARENA
 from generator.arena.ballots import BallotFile, Poll, judge
@@ -23,16 +19,12 @@ from generator.arena.life import schedule_round
 from generator.arena.timetable import Slot
 from generator.catalog.words import Prediction, RoundPhase
 from generator.record.audit.recount import path_of
-from tests.outside.site_pages import CHROMIUM, a_browser
+from tests.outside.site_pages import BROWSED, Browser, BrowserContext, Page, Route, expect
 from tests.support.arena_inputs import GENESIS, HOUR, voter
 from tests.support.process_clock import ProcessClock
 from tests.support.processes import Running, emi_up, get
 
-pytestmark = [
-    pytest.mark.outside,
-    pytest.mark.timeout(400),
-    pytest.mark.skipif(not CHROMIUM.exists(), reason="missing: chromium (apt install chromium)"),
-]
+pytestmark = BROWSED
 SOON_MS = 30_000
 CONSENSUS = "/api/human-consensus.php"
 RELAY = "**/x402-buyer/ballot*"
@@ -103,12 +95,6 @@ def market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Market]:
         up.wait_answer("/track-record/", within_s=200)
         up.wait_text("is up:", within_s=200)
         yield Market(up, clock)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with a_browser() as running:
-        yield running
 
 
 def sign(unsigned: str) -> str:
@@ -262,17 +248,6 @@ def test_lute_asks_in_a_window_each_time_and_the_ballot_is_submitted(market: Mar
 
     assert "NEUTRAL" in at.state("submitted")
     assert at.elsewhere == []
-
-
-def test_the_same_signature_is_also_a_file_that_counts_in_an_inbox(market: Market, browser: Browser) -> None:
-    market.fund(VOTER)
-    at = arena(browser, market)
-    at.press("BEARISH")
-    at.state("signed")
-    reason, ballot = verdict(*saved(at))
-
-    assert reason is None
-    assert (ballot.voter, ballot.choice) == (VOTER, Prediction.BEARISH)
 
 
 def test_from_the_page_by_the_devnet_s_wallet_to_the_published_ballots(market: Market, browser: Browser) -> None:
