@@ -56,9 +56,7 @@ FLOWS: Final[tuple[Flow, ...]] = (
         (
             Part("verdict", "In short", "the market in a few sentences"),
             Part("what_changed", "What changed", "since the same time yesterday"),
-            Part(
-                "assets", "Coin by coin", "price, direction and expected move of each coin"
-            ),
+            Part("assets", "Coin by coin", "price, direction and expected move of each coin"),
             Part("derivatives", "Futures", "which side pays funding, and how much"),
             Part("liquidity", "Liquidity", "how deep the order book of each coin is"),
             Part("scenarios", "What may come next", "three scenarios, each with what would prove it wrong"),
