@@ -313,7 +313,7 @@ def test_where_this_site_s_way_fails_a_wallet_that_can_submit_does(
     at = arena(browser, market, provider, wallet=wallet)
     at.relay(problem(503, reason="no_node", detail="No answer.") if fault == "down" else cut)
 
-    assert "The wallet handed it to the network." in at.submit()
+    assert "The wallet submitted it to the network." in at.submit()
     assert verdict("BTC-X-BULLISH", at.posted[0].encode())[0] == "no such round takes votes"  # signed, and whole
 
 
@@ -347,7 +347,7 @@ def test_a_wallet_that_fails_to_submit_is_named(market: Market, browser: Browser
 @pytest.mark.parametrize(
     ("terms", "why"),
     [
-        (problem(404), "hands no ballots"),
+        (problem(404), "does not submit ballots"),
         (problem(503, reason="no_node", detail="Ballots cannot be handed on now: no node."), "no node"),
         (cut, "does not answer"),
         (lambda route: route.fulfill(body="<html>"), "not of one Arena"),
@@ -378,7 +378,7 @@ def test_an_account_that_cannot_pay_the_fee_gets_the_free_file(market: Market, b
     at = arena(browser, market, ARC0001.replace("VOTER", address_from_private_key(voter(7))), signer=poor)
     at.press("BULLISH")
 
-    assert "nothing to pay the fee" in at.state("signed")
+    assert "cannot pay the fee" in at.state("signed")
     assert not at.page.get_by_role("button", name="Submit", exact=True).is_visible()
     assert verdict(*saved(at))[0] is None
 
@@ -427,7 +427,7 @@ def test_without_a_wallet_it_is_said(market: Market, browser: Browser, wallet: s
     at = arena(browser, market, "", wallet=wallet)
     at.press("NEUTRAL")
 
-    at.page.get_by_text("No wallet of this kind is in this browser").wait_for()
+    at.page.get_by_text("This browser has no wallet of this kind").wait_for()
 
 
 def test_where_scripts_are_off_the_page_is_whole_without_it(market: Market, browser: Browser) -> None:
