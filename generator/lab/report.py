@@ -67,7 +67,7 @@ def _bars(found: Evaluation, scores: dict[str, dict[str, RegimeScore]]) -> list[
     rows = []
     for name, bar, key, families in _BARS:
         value, limit = _mean(ours, families, key), float(bar.split()[1])
-        low, high = resampled([runs[family] for family in families], lambda score, key=key: getattr(score, key))
+        low, high = resampled([runs[family] for family in families], key)
         met = value >= limit if bar.startswith(">") else value <= limit
         rows.append(_judged(name, bar, f"{value:.3f}", n, met=met, interval=f"{low:.3f} to {high:.3f}"))
     peers = [each for model, each in scores.items() if model != OURS and not model.startswith("`")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -92,11 +92,13 @@ def _scored(run: RegimeRun) -> tuple[Labels, Labels]:
     return run.counted()[~run.moving], run.truth[~run.moving]
 
 
-def resampled(families: Sequence[Sequence[RegimeRun]], figure: Callable[[RegimeScore], float]) -> tuple[float, float]:
-    """Return the 95 % interval of a figure's mean over families, by drawing whole markets with replacement."""
+def resampled(families: Sequence[Sequence[RegimeRun]], key: str) -> tuple[float, float]:
+    """Return the 95% interval of the mean over families of a field of the score, by drawing whole markets with replacement."""
     rng = np.random.default_rng(0)
     drawn = [
-        np.mean([figure(score_regimes([runs[i] for i in rng.integers(0, len(runs), len(runs))])) for runs in families])
+        np.mean(
+            [getattr(score_regimes([runs[i] for i in rng.integers(0, len(runs), len(runs))]), key) for runs in families]
+        )
         for _ in range(_DRAWS // 2)
     ]
     low, high = np.percentile(drawn, (2.5, 97.5))

@@ -91,10 +91,10 @@ def test_transition_counts_as_the_likeliest_and_is_never_behind_it() -> None:
 def test_an_interval_is_of_whole_markets() -> None:
     good, bad = run([2, 2, 3, 3], [2, 2, 3, 3]), run([3, 3, 2, 2], [2, 2, 3, 3])
 
-    low, high = resampled([[good, bad]], lambda score: score.accuracy)
+    low, high = resampled([[good, bad]], "accuracy")
 
     assert (low, high) == (0.0, 1.0)
-    assert resampled([[good, good]], lambda score: score.accuracy) == (1.0, 1.0)
+    assert resampled([[good, good]], "accuracy") == (1.0, 1.0)
 
 
 def test_an_error_by_chance_falls_with_the_cases_and_rises_where_they_are_correlated() -> None:
