@@ -100,9 +100,9 @@ def statement(record: TrackRecord) -> str:
     skill = percent(record.skill_percent.get(BASELINE))
     if looks_better(record):
         return (
-            f"Over {record.resolved} forecasts the Brier score is {skill:g} % better than the base rate's, and more came "
+            f"Over {record.resolved} forecasts the Brier score is {skill:g}% better than the base rate's, and more came "
             f"true than of a blind guess. Coins move together, so this may still be chance, and it promises nothing of the "
             f"next forecast.{apart}"
         )
-    against = "" if skill is None else f" (Brier skill against the base rate {skill:g} %)"
+    against = "" if skill is None else f" (Brier skill against the base rate {skill:g}%)"
     return f"No skill is shown: over {record.resolved} forecasts the result could be chance{against}.{apart}"

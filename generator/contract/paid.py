@@ -26,6 +26,8 @@ class PaidResponse(Body):
     valid_until: str = Field(description="Past this wall time the reading is stale, ISO 8601 UTC.")
     status: Status = Field(description=envelope.STATUS)
     source_mode: SourceMode = Field(description=envelope.MODE)
+    headline: str = Field(max_length=140, description=envelope.HEADLINE)
+    changed_since_last_tick: tuple[envelope.Change, ...] | None = Field(description=envelope.CHANGED)
     educational_only: bool = Field(description="Always true.")
     limitations: tuple[str, ...] = Field(description=envelope.LIMITATIONS)
     disclaimer: str = Field(description=envelope.EDUCATIONAL)
@@ -41,6 +43,18 @@ class ExpectedMove(Body):
     minutes_15_percent: float = Field(description="Over 15 minutes, percent, two decimals.")
     hour_1_percent: float = Field(description="Over one hour, percent, two decimals.")
     hours_4_percent: float = Field(description="Over four hours, percent, two decimals.")
+
+
+class MoveRange(Body):
+    """Where the price may be at the end of a horizon, as a move from now. How far is forecast, not which way."""
+
+    low_90: float = Field(description="In 5 of 100 cases the move is below this, percent.")
+    low_50: float = Field(description="In 25 of 100 cases the move is below this, percent.")
+    high_50: float = Field(description="In 25 of 100 cases the move is above this, percent.")
+    high_90: float = Field(description="In 5 of 100 cases the move is above this, percent.")
+
+
+RANGES = "Ranges of the move by horizon (15m, 1h, 4h, 24h), percent; null without a reading."
 
 
 class EvidenceBlock(Body):

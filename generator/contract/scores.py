@@ -4,14 +4,16 @@ from pydantic import Field
 
 from generator.contract.base import Body
 
+KIND = "What the confidence next to it measures."
+
 
 class Rate(Body):
-    """A share of cases with its Wilson 95 % interval."""
+    """A share of cases with its Wilson 95% interval."""
 
     n: int = Field(description="Cases.")
     percent: float | None = Field(description="Share, percent 0..100; null without cases.")
-    low_percent: float | None = Field(description="Lower end of the 95 % interval, percent.")
-    high_percent: float | None = Field(description="Upper end of the 95 % interval, percent.")
+    low_percent: float | None = Field(description="Lower end of the 95% interval, percent.")
+    high_percent: float | None = Field(description="Upper end of the 95% interval, percent.")
 
 
 class CalibrationBin(Body):
@@ -45,8 +47,8 @@ class TrackRecord(Body):
     )
     n: int = Field(description="Cases behind the hit rate.")
     hit_rate_percent: float | None = Field(description="How often the shown word came true, percent.")
-    hit_rate_low_percent: float | None = Field(description="Lower end of its Wilson 95 % interval, percent.")
-    hit_rate_high_percent: float | None = Field(description="Upper end of its Wilson 95 % interval, percent.")
+    hit_rate_low_percent: float | None = Field(description="Lower end of its Wilson 95% interval, percent.")
+    hit_rate_high_percent: float | None = Field(description="Upper end of its Wilson 95% interval, percent.")
     brier: float | None = Field(
         description="Three-class Brier score, 0..2, lower is better; a uniform guess has 0.667."
     )

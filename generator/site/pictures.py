@@ -172,7 +172,7 @@ def _bar(shares: tuple[float, float, float] | None) -> list[dict[str, Any]]:
     parts = []
     left = float(LEFT)
     for share, name in zip(shares or (), ("up", "same", "down"), strict=False):
-        label, width = f"{name} {100 * share:.0f} %", share * ROOM
+        label, width = f"{name} {100 * share:.0f}%", share * ROOM
         if share > 0:
             fits = _width(label, 22) + 16 < width
             parts.append({"name": name, "left": left, "width": max(1, width - 3), "label": label if fits else ""})
@@ -229,25 +229,25 @@ def _now(ctx: TickContext, body: Mapping[str, Any], mark: str, as_of: str) -> Dr
     regime = body["regime"]
     kicker = {"SIMULATED": "The crypto market as simulated", "REPLAYED": "The crypto market as recorded"}
     sure = regime["confidence"]
-    cards = [] if sure is None else [Card(f"{sure:.1f}", "confidence in this reading of now, out of 100")]
+    cards = [] if sure is None else [Card(f"{sure:.1f}", "confidence in this regime, out of 100")]
     return Drawing(
         project=ctx.site.project,
         mark=mark,
         kicker=kicker.get(mark, "The crypto market now"),
         headline=regime_headline(regime["label"], ctx.reading.regime.likelier if ctx.reading else None),
-        text=str(body["summary"]) if sure is not None else "The regime is unknown now, and nothing is guessed.",
+        text=str(body["summary"]) if sure is not None else "The regime is unknown at the moment.",
         cards=(*cards, _hit_rate(ctx.arena.hourly_record)),
         as_of=as_of,
     )
 
 
 def _hit_rate(record: TrackRecord) -> Card:
-    """Say what forecasts were worth so far; none is claimed before one came due."""
+    """Say how good the forecasts were so far."""
     if record.hit.percent is None:
-        return Card("none yet", "of the hourly forecasts has come due")
+        return Card("none yet", "hourly forecasts scored")
     return Card(
-        f"{record.hit.percent:.1f} %",
-        f"of {record.hit.n:,} hourly forecasts came true; a blind guess gets 33.3 %",
+        f"{record.hit.percent:.1f}%",
+        f"of {record.hit.n:,} hourly forecasts came true; a blind guess gets 33.3%",
     )
 
 
@@ -280,8 +280,8 @@ def _plain_word(prediction: Prediction) -> str:
 
 def _right(who: str, rate: Rate) -> Card:
     if rate.percent is None:
-        return Card("none yet", f"of the rounds says how often {who} got it right")
-    return Card(f"{rate.percent:.1f} %", f"of {rate.n:,} rounds {who} got right; a blind guess gets 33.3 %")
+        return Card("none yet", f"rounds scored for {who}")
+    return Card(f"{rate.percent:.1f}%", f"of {rate.n:,} rounds {who} got right; a blind guess gets 33.3%")
 
 
 def _shares(bullish: int, neutral: int, bearish: int) -> tuple[float, float, float] | None:
@@ -293,7 +293,7 @@ def _general(ctx: TickContext, mark: str) -> Drawing:
     return Drawing(
         project=ctx.site.project,
         mark=mark,
-        kicker="A weather service for the crypto market",
-        headline="The market in words, and what each forecast was worth",
+        kicker="A weather report for the crypto market",
+        headline="The market in words, and every forecast scored",
         text=f"{ENDPOINTS_IN_WORDS.capitalize()} free answers, renewed each minute, without a key. Every miss is kept.",
     )

@@ -17,7 +17,6 @@ from generator.market.bars import BAR_MS
 from generator.market.live.source import LiveSource
 from generator.market.live.venues import VENUES
 from generator.market.observation import Observation
-from generator.market.source import Source
 from tests.support.exchange_server import Ask, Venues, serving
 from tests.support.synthetic_bodies import BAR, HOSTS, PRICES, SyntheticMarket, bar
 
@@ -146,14 +145,14 @@ def test_day_change_is_the_median_of_venues_that_count_24_hours(seen: Observatio
 def test_book_depth_is_summed_over_venues_within_one_percent(seen: Observation) -> None:
     book = seen.assets["SOL"].book
     assert book is not None
-    # 20 levels a side lie within 1 %, of 15,000 and 10,000 USD, at five venues
+    # 20 levels a side lie within 1%, of 15,000 and 10,000 USD, at five venues
     assert book.depth_1pct_usd == pytest.approx(5 * 20 * 25_000)
     assert book.imbalance_percent == pytest.approx(20)
     assert book.spread_bps == pytest.approx(5)
 
 
 def test_funding_is_normalised_to_eight_hours_by_each_venues_interval(seen: Observation) -> None:
-    # per 8 h: okx 0.005 % of 4 h -> 1e-4; bybit 2e-4; gate 3e-4; binance 1e-4, and 2e-4 for ALGO, which pays each 4 h
+    # per 8 h: okx 0.005% of 4 h -> 1e-4; bybit 2e-4; gate 3e-4; binance 1e-4, and 2e-4 for ALGO, which pays each 4 h
     btc, algo = seen.assets["BTC"].funding, seen.assets["ALGO"].funding
     assert btc is not None
     assert algo is not None
@@ -169,8 +168,9 @@ def test_open_interest_is_summed_and_compared_with_the_same_venues_a_day_ago(see
     assert alone is not None
     assert both.usd == pytest.approx(2e6 + 1e6 + 4e6 + 3e6)  # okx, bybit, gate, binance
     assert both.change_24h_percent == pytest.approx(100 * ((3e6 + 4e6) / (2e6 + 5e6) - 1), abs=1e-9)
-    assert alone.usd == 4e6
+    assert (alone.contracts, alone.usd) == (40, 4e6)
     assert alone.change_24h_percent == pytest.approx(-20)
+    assert alone.contracts_change_24h_percent == pytest.approx(100 * (40 / 44 - 1))
 
 
 def test_liquidations_are_the_last_day_of_the_venue_that_publishes_them(seen: Observation) -> None:
@@ -254,7 +254,7 @@ def test_bar_carries_what_was_known_while_it_was_open_and_nothing_later() -> Non
     assert fields["depth_usd"][0, 0] == pytest.approx(2_500_000)
     assert fields["imbalance"][0, 0] == pytest.approx(0.2)
     assert fields["funding"][0, 0] == pytest.approx(1.75e-4)
-    assert fields["open_interest"][0, 0] == pytest.approx(1e7)
+    assert fields["open_interest"][0, 0] == pytest.approx(100 + 10 + 50 + 40)  # okx, bybit, binance, gate, in coins
     assert (fields["liq_long_usd"][0, 0], fields["liq_short_usd"][0, 0]) == (1000, 500)
 
 
@@ -308,7 +308,7 @@ def test_book_that_ends_before_one_percent_is_a_lower_bound_and_says_so() -> Non
     assert book is not None
     assert book.depth_1pct_usd == pytest.approx(5 * 25_000)
     assert (
-        "order book: binance sends less than 1 % of the book, depth is a lower bound" in seen.assets["BTC"].limitations
+        "order book: binance sends less than 1% of the book, depth is a lower bound" in seen.assets["BTC"].limitations
     )
 
 
@@ -318,12 +318,6 @@ def test_book_that_ends_before_one_percent_is_a_lower_bound_and_says_so() -> Non
 def test_unknown_or_no_venue_is_refused_with_the_names_that_exist(names: tuple[str, ...], reason: str) -> None:
     with pytest.raises(ValueError, match=f"VENUES: {reason}"):
         LiveSource(names)
-
-
-def test_source_opens_nothing_before_it_is_asked_and_closes_quietly() -> None:
-    source: Source = LiveSource()
-
-    asyncio.run(source.aclose())
 
 
 def test_requests_are_spaced_and_timed_by_ccxt() -> None:

@@ -41,7 +41,7 @@ class DayReading(Reading):
 
 @dataclass(frozen=True, slots=True)
 class BookReading(Reading):
-    """An order book within 1 % of its mid, in the quote currency."""
+    """An order book within 1% of its mid, in the quote currency."""
 
     kind: ClassVar[str] = "book"
     mid: float
@@ -49,7 +49,7 @@ class BookReading(Reading):
     bid_depth: float
     ask_depth: float
     currency: str
-    reaches: bool  # both sides go out to 1 %; otherwise the depth is a lower bound
+    reaches: bool  # both sides go out to 1%; otherwise the depth is a lower bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +64,20 @@ class FundingReading(Reading):
 
 @dataclass(frozen=True, slots=True)
 class InterestReading(Reading):
-    """Open interest in USD, or in coins where the venue does not say."""
+    """Open interest: contracts counted in coins, and their value in the settlement currency; one may be missing."""
 
     kind: ClassVar[str] = "open_interest"
     usd: float | None
-    coins: float | None = None
+    coins: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class DayAgoReading(Reading):
-    """Open interest about 24 hours ago, USD."""
+    """The same about 24 hours ago."""
 
     kind: ClassVar[str] = "open_interest_history"
-    usd: float
+    usd: float | None
+    coins: float | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from generator.compose.context import TickContext
 from generator.market.bars import BAR_MS
 from generator.site.charts.now import fundings, scale, sparkline, swings
 from generator.site.charts.record import GUESS_PERCENT, interval
-from generator.site.format import NOT_YET, UNKNOWN, duration, percent, price, signed, tied, usd, when, word
+from generator.site.format import NOT_YET, UNKNOWN, duration, percent, price, signed, usd, when, word
 from generator.site.pages.arena import brain_words, crowd_bar, crowd_words, question
 from generator.site.pages.record import verdict
 
@@ -33,7 +33,7 @@ def landing(ctx: TickContext, bodies: Bodies) -> dict[str, Any]:
     return {
         "regime": _regime(ctx, _body(bodies, "market-regime")),
         "worth": _worth(ctx.arena),
-        "why": tied(str(brain.get("summary") or "")),
+        "why": str(brain.get("summary") or ""),
         "evidence": _evidence(brain.get("brain") or {}),
         "rows": tuple(_row(asset, ctx, bodies) for asset in ASSETS),
         "swing_chart": swings(bands, source),
@@ -50,24 +50,24 @@ def _worth(arena: ArenaView) -> dict[str, str]:
     record, rehearsed = arena.hourly_record, arena.rehearsal.hourly if arena.rehearsal else None
     if record.hit.percent is None:
         tried = (
-            f" In a rehearsal before the start, which does not count, it was {percent(rehearsed.hit.percent)} of "
-            f"{rehearsed.hit.n:,}."
+            f" In a backtest before the start, which does not count, {percent(rehearsed.hit.percent)} of "
+            f"{rehearsed.hit.n:,} forecasts were right; a blind guess gets {percent(GUESS_PERCENT)}."
             if rehearsed and rehearsed.hit.n
             else ""
         )
-        what, text = "of the hourly forecasts has come due", f"The first ones do within two hours.{tried}"
+        what, text = "forecasts scored", f"The first scores come within two hours.{tried}"
         return {"number": NOT_YET, "what": what, "text": text}
     guess = f"a blind guess gets {percent(GUESS_PERCENT)}"
     return {
         "number": percent(record.hit.percent),
         "what": f"of {record.hit.n:,} hourly forecasts came true",
-        "text": f"95\N{NO-BREAK SPACE}% interval {interval(record.hit)}; {guess}.",
+        "text": f"95% interval {interval(record.hit)}; {guess}.",
     }
 
 
 def _evidence(brain: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     rows = (
-        ("for the leans shown", brain.get("evidence_for")),
+        ("findings for the forecasts shown", brain.get("evidence_for")),
         ("against them", brain.get("evidence_against")),
         ("missing", brain.get("evidence_missing")),
     )
@@ -114,15 +114,15 @@ def _regime(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any]:
     state = regime["state"]
     facts: tuple[tuple[str, str, str], ...] = (
         ("State", state, STATE.get(state, "")),
-        ("Volatility", word(regime["volatility"]), "how large the swings are, compared with the last week"),
-        ("Risk score", _of_100(regime["risk_score"]), "0 is calm, 100 is rough, compared with the last week"),
+        ("Volatility", word(regime["volatility"]), "expected moves, against those of the last week"),
+        ("Risk score", _of_100(regime["risk_score"]), "where the expected volatility ranks in its week, of 100"),
         ("Trend", word(regime["trend"]), "of the last hours"),
-        ("Breadth", percent(regime["breadth_percent"], 0), "of the assets rose over the last day"),
+        ("Breadth", percent(regime["breadth_percent"]), "of the assets rose over 24 hours"),
         ("In this regime for", duration(regime["dwell_minutes"] if known else None), ""),
     )
     return {
         "headline": regime_headline(label, ctx.reading.regime.likelier if ctx.reading else None),
-        "summary": tied(str(body["summary"])),
+        "summary": str(body["summary"]),
         "known": known,
         "why_unknown": _why_unknown(ctx),
         "confidence": _of_100(regime["confidence"] if known else None),
