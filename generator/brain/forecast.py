@@ -11,7 +11,7 @@ from generator.market.bars import FloatArray
 WORDS: Final = (Prediction.NEUTRAL, Prediction.BULLISH, Prediction.BEARISH)
 """The word of 0, 1 and -1."""
 EDGE: Final = 0.02  # how far above its base rate a direction must be to be shown
-STANDS_BARS: Final = 3
+KEEP_BARS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Shown:
 
     def update(self, chance: FloatArray, fresh: FloatArray) -> None:
         """Take one bar's chances and the words that they would have alone."""
-        holds = (self.word != 0.0) & (self.bars < STANDS_BARS) & (chance.argmax(axis=0) - 1.0 == self.word)
+        holds = (self.word != 0.0) & (self.bars < KEEP_BARS) & (chance.argmax(axis=0) - 1.0 == self.word)
         word = np.where(holds, self.word, fresh)
         self.bars = np.where(word == self.word, self.bars + 1.0, 1.0)
         self.word = word
