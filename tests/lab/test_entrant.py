@@ -9,7 +9,7 @@ import pytest
 from generator.brain.weights import Weights
 from generator.lab.entrant import Entrant, EntrantError
 from generator.lab.simulator import DAY, simulate
-from generator.lab.trace import Ours, trace
+from generator.lab.trace import Ours, outcomes, trace
 from tests.lab.evaluated import evaluated
 
 EVEN = """
@@ -48,6 +48,8 @@ def test_our_own_program_scores_exactly_as_ours() -> None:
 
     assert np.array_equal(ours.label, same.label)
     assert np.array_equal(ours.chances, same.chances)
+    assert np.array_equal(ours.forecasts, same.forecasts, equal_nan=True)
+    assert len(outcomes(market.frame, same).outcome) > 0
 
 
 @pytest.mark.parametrize(
