@@ -126,13 +126,7 @@ class BucketFiles:
 
     async def body(self, path: str) -> bytes:
         """Return a body; see `VaultFiles`."""
-        from obstore.exceptions import NotModifiedError  # noqa: PLC0415
-
-        try:
-            return (await self._get(path, MAX_BODY_BYTES, None))[0]
-        except NotModifiedError as error:  # the request had no condition
-            message = f"{self._name}/{path}: NotModifiedError"
-            raise VaultUnreadable(message) from error
+        return (await self._get(path, MAX_BODY_BYTES, None))[0]
 
     async def _get(self, path: str, max_bytes: int, options: Any) -> tuple[bytes, str | None]:
         import obstore  # noqa: PLC0415  only who has an object store pays for it
