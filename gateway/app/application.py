@@ -1,7 +1,6 @@
 """The composition root: settings in, a Starlette application or a running server out."""
 
 import contextlib
-import gc
 import socket
 import sys
 from collections.abc import AsyncIterator
@@ -136,7 +135,6 @@ def serve(settings: GatewaySettings, preview: bool = False) -> None:  # noqa: FB
         with _listening(settings.host, settings.port) as listener:
             _serve_metrics(settings, app.state.gateway)
             log.info("gateway listening", origin=settings.origin, network=settings.network, payee=settings.payee)
-            _settle_memory()
             with contextlib.suppress(KeyboardInterrupt):
                 # A payment under way may take verify and settle; it is never cut.
                 grace_s = int(settings.verify_timeout_seconds + settings.settle_timeout_seconds) + 5
@@ -152,13 +150,6 @@ def _listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         message = f"cannot listen on {host}:{port}: {error.strerror}"
         raise GatewayError(message) from error
-
-
-def _settle_memory() -> None:
-    """Keep what was loaded for good out of every later search for garbage, and search less often."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
 
 
 def _check_complete(settings: GatewaySettings) -> None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import base64
 import http.client
 import json
-import urllib.error
-import urllib.request
 from typing import TYPE_CHECKING, Any, Final
 
 from generator.arena.sealing import canonical_json
 from generator.catalog.formats import iso
-from generator.cli._published import Published, PublishedError
+from generator.cli._published import Published, PublishedError, fetch
 from generator.errors import GeneratorError
 from generator.inbox.chain import IndexerError, signed_of
 from generator.record.log.note import Checkpoint, NoteError
@@ -85,7 +83,7 @@ def send(settings: GatewaySettings, faucet: str | None, key: str, head: Checkpoi
         if payment.fee > FEE_CEILING:
             raise AnchorError(f"the node asks {payment.fee} micro-ALGO, more than {FEE_CEILING}; nothing was sent")
         if faucet is not None:
-            urllib.request.urlopen(f"{faucet}/wallet/fund?address={sender}", timeout=TIMEOUT_S).close()  # noqa: S310
+            fetch(f"{faucet}/wallet/fund?address={sender}")
         client.send_transactions(AccountTransactionSigner(key).sign_transactions([payment], [0]))
     except (*CLIENT_FAULTS, AlgodHTTPError) as error:
         reason = str(error) if isinstance(error, AlgodHTTPError) else f"no answer ({type(error).__name__})"

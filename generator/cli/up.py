@@ -12,8 +12,6 @@ import subprocess
 import sys
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Annotated, Final
@@ -22,6 +20,7 @@ import typer
 
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
+from generator.cli._published import fetch
 from generator.cli.generate import Folders, Loop, MarketTime, SourceName
 from generator.release.values import FIRST_GENERATION
 
@@ -209,11 +208,7 @@ def _wait_ready(settings: GeneratorSettings, before: str | None, children: list[
 def _status(url: str) -> int | None:
     """Return the status of a GET, None without an answer."""
     try:
-        with urllib.request.urlopen(url, timeout=2) as answer:  # noqa: S310  our own origin
-            return int(answer.status)
-    except urllib.error.HTTPError as error:
-        error.close()
-        return error.code
+        return fetch(url, 2)[0]
     except OSError:
         return None
 

@@ -16,11 +16,6 @@ FIRST_GENERATION: Final = "000000000000"  # the bootstrap release: laid down bef
 Shown: TypeAlias = Callable[[Iterable[str]], Mapping[str, bytes]]
 
 
-def nothing_shown(_paths: Iterable[str]) -> Mapping[str, bytes]:
-    """Be the `Shown` of a site without a release."""
-    return NOTHING
-
-
 class SiteStore(Protocol):
     """Where releases go; made with a `fence`, which is asked right before the pointer moves."""
 
