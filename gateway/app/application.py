@@ -22,7 +22,7 @@ from gateway.app.server import http_server, listen
 from gateway.app.state import GatewayState
 from gateway.buyer.page import buyer_routes
 from gateway.clock import Clock
-from gateway.errors import GatewayError, PreviewRefused
+from gateway.errors import GatewayError
 from gateway.ledger.store import Ledger
 from gateway.payments.endpoint import PaidEndpoint
 from gateway.payments.purchase import Step, no_step
@@ -52,14 +52,14 @@ def build_app(
         step: for tests; called at each step of a purchase, see `gateway.payments.purchase`.
 
     Raises:
-        PreviewRefused: the preview was asked to listen beyond loopback.
+        GatewayError: the preview was asked to listen beyond loopback.
 
     Returns:
         The application; its `state.gateway` is the `GatewayState`.
     """
     if preview and not is_loopback(settings.host):
         message = f"--preview serves loopback only; HOST is {settings.host}"
-        raise PreviewRefused(message)
+        raise GatewayError(message)
     state = GatewayState(settings, clock or Clock(), step)
     site = Preview(settings.site_path, settings.project) if preview else None
     app = Starlette(

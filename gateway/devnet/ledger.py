@@ -112,10 +112,10 @@ class Search:
     """
 
     address: str
-    role: str
-    min_round: int
-    max_round: int
-    after: tuple[int, int] | None
+    role: str = ""
+    min_round: int = 0
+    max_round: int = 2**63 - 1
+    after: tuple[int, int] | None = None
 
 
 class Ledger:

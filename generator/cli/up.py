@@ -22,6 +22,7 @@ from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
 from generator.cli._published import fetch
 from generator.cli.generate import Folders, Loop, MarketTime, SourceName
+from generator.errors import GeneratorError
 from generator.release.values import FIRST_GENERATION
 
 if TYPE_CHECKING:
@@ -105,7 +106,6 @@ def up(
     Example: emi up --source recorded --data candles --at 2022-10-20T12:00:00Z
     """
     from generator.cli._settings import (
-        SettingsError,
         gateway_settings,
         generator_settings,
         parse_time,
@@ -118,7 +118,7 @@ def up(
     refuse_replay_flags(settings, at, loop=loop)
     gateway = gateway_settings(port=settings.port)
     if settings.network == "mainnet" and not gateway.facilitator_url:
-        raise SettingsError(
+        raise GeneratorError(
             "EMI_NETWORK is mainnet: set EMI_FACILITATOR_URL and EMI_ALGOD_URL too; the devnet has no real money"
         )
     with StateLock(settings.state_dir, "up"):
