@@ -53,12 +53,10 @@ class Published:
             PublishedError: it cannot be read.
         """
         try:
-            return self._pinned(path) or self._found(path)
+            pinned = self._found(self._release + path) if self._release and not path.startswith(ONCE_PREFIXES) else None
+            return pinned or self._found(path)
         except (OSError, ValueError, http.client.HTTPException) as error:
             raise PublishedError(f"{self.where}{path} cannot be read: {error}") from None
-
-    def _pinned(self, path: str) -> bytes | None:
-        return self._found(self._release + path) if self._release and not path.startswith(ONCE_PREFIXES) else None
 
     def _found(self, path: str) -> bytes | None:
         return _fetch(self.where.rstrip("/") + path) if isinstance(self.where, str) else self._open(self.where, path)

@@ -60,11 +60,6 @@ class Child:
         """Relay its lines; call this once every child is started."""
         self._relay.start()
 
-    @property
-    def pid(self) -> int:
-        """Process id."""
-        return self._process.pid
-
     def exit_code(self) -> int | None:
         """Return the exit code, or None while it runs."""
         return self._process.poll()

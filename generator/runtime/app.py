@@ -105,10 +105,6 @@ class Publisher:
     last_good: LastGood
     worded: Mapping[str, str | None] | None = None
 
-    def close(self) -> None:
-        """End background work."""
-        self.background.close()
-
 
 @dataclass
 class App:
@@ -122,8 +118,8 @@ class App:
 
     async def aclose(self) -> None:
         """Release connections and files."""
-        await self.market.aclose()
-        self.publisher.close()
+        await self.market.source.aclose()
+        self.publisher.background.close()
         await self.record.aclose()
 
 
