@@ -177,16 +177,11 @@ class GatewayState:
             status,
             detail,
             instance=path,
-            project=self.project,
+            project=self.settings.project,
             disclaimer=self.disclaimer,
             headers={**(headers or {}), **retry},
             **members,
         )
-
-    @property
-    def project(self) -> str:
-        """The service's name."""
-        return self.settings.project
 
     @property
     def disclaimer(self) -> str:
