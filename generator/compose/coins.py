@@ -12,6 +12,7 @@ from generator.catalog.words import Bias, Prediction, Trend
 from generator.compose.context import TickContext
 from generator.compose.inputs import observed, reading_of
 from generator.contract.paid import ExpectedMove
+from generator.contract.ranges import Range, Ranges
 from generator.contract.scores import Probabilities
 
 
@@ -63,6 +64,16 @@ def expected_move(outlook: VolatilityOutlook | None) -> ExpectedMove | None:
     if quarter is None or hour is None or four is None:
         return None
     return ExpectedMove(minutes_15_percent=quarter, hour_1_percent=hour, hours_4_percent=four)
+
+
+def ranges(read: AssetReading | None) -> Ranges | None:
+    """Publish how far the price may move, percent."""
+    if read is None or read.ranges is None:
+        return None
+    return {
+        horizon: Range(**{name: round(100 * getattr(one, name), 4) + 0.0 for name in Range.model_fields})
+        for horizon, one in read.ranges.items()
+    }
 
 
 def three_chances(forecast: Forecast | None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from generator.catalog.words import Bias, ConfidenceKind, MarketMode, MarketStat
 from generator.contract.base import Body
 from generator.contract.envelope import RichResponse
 from generator.contract.paid import EvidenceBlock, PaidResponse
+from generator.contract.ranges import RANGES, Ranges
 from generator.contract.regime import MarketContext
 from generator.contract.scores import KIND, Probabilities, TrackRecord
 
@@ -44,7 +45,8 @@ class CoinSnapshot(Body):
     base_rates: Probabilities | None = Field(
         description="How often each outcome came up in the past, the comparison; null without a forecast."
     )
-    summary: str | None = Field(description="The reading in words.")
+    ranges: Ranges | None = Field(description=RANGES)
+    summary: str | None = Field(description="The asset in words.")
     price: float | None = Field(description="Price in US dollars, 6 significant digits.")
     change_24h: float | None = Field(description="Change over 24 hours, percent.")
     price_source: str | None = Field(description="Venues whose median mid is the price.")

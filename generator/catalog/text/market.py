@@ -6,6 +6,7 @@ from typing import Final
 
 from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.counts import in_words
+from generator.catalog.text.labels import EXPECTED, REGIME
 from generator.catalog.words import Bias, MarketStructure, RegimeLabel, Trend, VolatilityWord
 
 LONGEST_HEADLINE: Final = 140
@@ -16,22 +17,19 @@ FLAT: Final = 0.1  # percent: a smaller change over the day is neither a rise no
 NEAR: Final = 0.9  # of the week's range: near its top
 _HIGH_VOLUME, _LOW_VOLUME = 1.5, 0.6
 _TOGETHER: Final = 0.8
-REGIME_NAMES: Final[dict[RegimeLabel, str]] = {
-    RegimeLabel.RISK_ON: "risk-on",
-    RegimeLabel.RISK_OFF: "risk-off",
-    RegimeLabel.RANGE: "range",
-    RegimeLabel.HIGH_VOLATILITY: "high volatility",
-    RegimeLabel.TRANSITION: "no clear regime",
-    RegimeLabel.UNKNOWN: "unknown",
+_LEADS: Final[dict[RegimeLabel, str]] = {
+    RegimeLabel.RISK_ON: "Risk-on",
+    RegimeLabel.RISK_OFF: "Risk-off",
+    RegimeLabel.RANGE: "Range-bound",
+    RegimeLabel.HIGH_VOLATILITY: "High volatility",
 }
-EXPECTED: Final[dict[VolatilityWord, str]] = {
-    VolatilityWord.CALM: "The next hours are expected to be calmer than most of the past week.",
-    VolatilityWord.NORMAL: "The next hours are expected to be about as volatile as usual.",
-    VolatilityWord.ELEVATED: "The next hours are expected to be more volatile than most of the past week.",
-    VolatilityWord.EXTREME: "The next hours are expected to be more volatile than almost all of the past week.",
-    VolatilityWord.UNKNOWN: "Expected volatility is not known.",
-}
-_SHARES: Final = ((0.64, "Three fifths"), (0.71, "Two thirds"), (0.78, "Three quarters"), (0.88, "Most"), (0.97, "Nearly all"))
+_SHARES: Final = (
+    (0.64, "Three fifths"),
+    (0.71, "Two thirds"),
+    (0.78, "Three quarters"),
+    (0.88, "Most"),
+    (0.97, "Nearly all"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,74 +109,78 @@ def signed(value: float, decimals: int = 1) -> str:
 
 
 def headline(facts: Facts) -> str:
-    """Return one true sentence of at most 140 characters."""
-    moved = _moved(facts)
+    """Return one true sentence of at most 140 characters, the fullest that fits."""
     lead = _lead(facts)
-    whole = f"{lead}: {moved}."
-    if facts.risk_score is not None and facts.risk_score >= EXTREME_RANK:
-        loud = f"{lead}: {moved}; volatility is extreme for the week."
-        return loud if len(loud) <= LONGEST_HEADLINE else whole
-    return whole
+    loud = "; volatility is extreme for the week" if facts.volatility is VolatilityWord.EXTREME else ""
+    full, short = _moved(facts)
+    every = (f"{lead}: {full}{loud}.", f"{lead}: {full}.", f"{lead}: {short}.")
+    return next((text for text in every if len(text) <= LONGEST_HEADLINE), every[-1])
 
 
 def summary(facts: Facts) -> str:
-    """Return the headline and what a reader should know beside it, in a few sentences."""
+    """Return the headline and what a reader should know with it, in a few sentences."""
     said = [headline(facts), _size(facts), _range(facts), _volatility(facts), _regime(facts), _volume(facts)]
     if facts.correlation is not None and facts.correlation >= _TOGETHER:
         said.append("The assets are moving closely together.")
-    ending = "Whether it will continue is not known." if facts.broad else "Which way prices will move next is not known."
+    ending = (
+        "Whether it will continue is not known." if facts.broad else "Which way prices will move next is not known."
+    )
     return " ".join(filter(None, (*said, facts.futures, ending)))
 
 
 def _lead(facts: Facts) -> str:
-    """Name the regime, or the move where it is broad."""
+    """Name the regime, or the move where it is broad or large."""
     move = _move(facts)
     if facts.asserted:
-        return move or {RegimeLabel.RANGE: "A range"}.get(facts.label, REGIME_NAMES[facts.label].capitalize())
+        return move or _LEADS[facts.label]
     if not facts.chances:
         return f"{move}, regime unknown" if move else "The regime is unknown"
-    two = _two(facts)
-    lead = f"Mixed ({two})" if max(facts.chances.values()) < LIKELY else f"No clear regime ({two})"
+    mixed = "Mixed" if max(facts.chances.values()) < LIKELY else "No clear regime"
+    lead = f"{mixed} ({_two(facts)})"
     return f"{lead}, {move[:1].lower()}{move[1:]}" if move else lead
 
 
 def _two(facts: Facts) -> str:
     """Name the two likeliest regimes with their chances."""
     first, second = sorted(facts.chances, key=lambda label: -facts.chances[label])[:2]
-    return ", ".join(f"{REGIME_NAMES[one]} {facts.chances[one]:.0f}%" for one in (first, second))
+    return ", ".join(f"{REGIME[one]} {facts.chances[one]:.0f}%" for one in (first, second))
 
 
 def _move(facts: Facts) -> str:
-    """Name a broad rise or fall with its size, empty where it is neither."""
-    if not facts.broad:
+    """Name a broad or large rise or fall, empty where it is neither."""
+    days, mean = facts.usual_days, facts.mean
+    if mean is None or not (facts.broad or (days is not None and days >= 1.0)):
         return ""
-    word = "rise" if facts.broad > 0 else "fall"
-    days = facts.usual_days
-    if days is None:
+    word = "rise" if (facts.broad or mean) > 0 else "fall"
+    if not facts.broad:
+        return f"A large average {word}"
+    if days is None or 0.5 <= days < 1.0:
         return f"A broad {word}"
     if days < 0.5:
         return f"A broad but small {word}"
-    fast = facts.since_share is not None and days >= 1.0
-    return f"A broad, fast {word}" if fast else f"A broad, large {word}" if days >= 2.0 else f"A broad {word}"
+    return f"A broad, {'large' if facts.since_share is None else 'fast'} {word}"
 
 
-def _moved(facts: Facts) -> str:
-    """Say how many assets are up and down, and by how much."""
+def _moved(facts: Facts) -> tuple[str, str]:
+    """Say how many assets are up and down, and by how much: in full, and shorter."""
     if not facts.changes:
-        return "price changes are not known"
+        return ("price changes are not known",) * 2
+    if not facts.broad:
+        (first, way), *rest = [
+            (count, way) for count, way in ((facts.up, "up"), (facts.down, "down"), (facts.flat, "flat")) if count
+        ]
+        opening = f"{in_words(first)} {'asset is' if first == 1 else 'assets are'} {way}"
+        shown = _listed([opening, *(f"{in_words(count)} {word}" for count, word in rest)])
+        return (f"{shown} on the day, {signed(facts.mean or 0.0)} on average",) * 2
     ends = sorted(facts.changes, key=lambda asset: facts.changes[asset], reverse=facts.broad > 0)
     most, least = (f"{ASSET_NAMES.get(one, one)} {{}} ({signed(facts.changes[one])})" for one in (ends[0], ends[-1]))
-    if facts.broad:
-        count, way = (facts.up, "up") if facts.broad > 0 else (facts.down, "down")
-        if count == facts.known:
-            return (
-                f"all {in_words(count)} assets are {way} on the day, {least.format('least')}, {most.format('most')}"
-            )
-        return f"{in_words(count)} of {in_words(facts.known)} assets are {way} on the day, {most.format('most')}"
-    sides = [(facts.up, "up"), (facts.down, "down"), (facts.flat, "flat")]
-    shown = [f"{in_words(count)} {way}" for count, way in sides if count]
-    mean = facts.mean or 0.0
-    return f"{_listed(shown)} on the day, {signed(mean)} on average"
+    count, way = (facts.up, "up") if facts.broad > 0 else (facts.down, "down")
+    whole = count == facts.known
+    who = f"all {in_words(count)}" if whole else f"{in_words(count)} of {in_words(facts.known)}"
+    short = f"{who} assets are {way} on the day, {most.format('most')}"
+    return (
+        f"{who} assets are {way} on the day, {least.format('least')}, {most.format('most')}" if whole else short
+    ), short
 
 
 def _size(facts: Facts) -> str:
@@ -186,7 +188,7 @@ def _size(facts: Facts) -> str:
     if facts.mean is None or facts.usual_days is None or facts.usual_days < 0.5:
         return ""
     word, days = ("rise" if facts.mean > 0 else "fall"), facts.usual_days
-    size = f"The average {word} of {abs(facts.mean):.1f}% is {_times(days)} the usual daily move of the past week."
+    size = f"The average {word} of {abs(facts.mean):.1f}% is {_times(days)} a usual day's move of the week before."
     if facts.since_hour is None or facts.since_share is None:
         return size
     part = next((name for limit, name in _SHARES if facts.since_share < limit), "All")
@@ -194,7 +196,7 @@ def _size(facts: Facts) -> str:
 
 
 def _times(days: float) -> str:
-    return "about" if 0.8 <= days < 1.25 else f"{days:.1f} times"
+    return "about" if 0.85 <= days < 1.15 else f"{days:.1f} times"
 
 
 def _range(facts: Facts) -> str:
@@ -218,18 +220,18 @@ def _regime(facts: Facts) -> str:
         return f"The regime is unknown: {facts.missing}." if facts.missing else ""
     if facts.asserted:
         since = f" since {facts.since}" if facts.since else ""
-        return f"The regime has been {REGIME_NAMES[facts.label]}{since} ({facts.confidence:.0f}% likely)."
+        return f"Regime: {REGIME[facts.label]}{since}, probability {facts.confidence:.0f}%."
     if max(facts.chances.values()) < LIKELY:
         return "No regime is more likely than not."
-    first = REGIME_NAMES[max(facts.chances, key=lambda label: facts.chances[label])]
-    return f"The statistical reading favours {first}, but what prices have done does not fit that name."
+    first = REGIME[max(facts.chances, key=lambda label: facts.chances[label])]
+    return f"The model favours {first}, but prices have not moved that way."
 
 
 def _volume(facts: Facts) -> str:
     ratio = facts.volume_ratio
     if ratio is None or _LOW_VOLUME < ratio < _HIGH_VOLUME:
         return ""
-    return f"Trading volume over the last day is {ratio:.1f} times its daily average of the week."
+    return f"Trading volume over the last day was {ratio:.1f} times the week's daily average."
 
 
 def _listed(parts: Sequence[str]) -> str:
@@ -319,7 +321,7 @@ def brain_summary(facts: Facts, up: int, down: int, flat: int) -> str:
     if not known:
         return summary(facts)
     if not up and not down:
-        said = "No asset has a direction that stands out for the next hour."
+        said = "No asset has a clear direction for the next hour."
     else:
         sides = [f"{way} for {in_words(count)}" for count, way in ((up, "up"), (down, "down")) if count]
         rest = f"; none stands out for the other {in_words(flat)}" if flat else ""

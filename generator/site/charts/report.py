@@ -102,20 +102,20 @@ def _moods(regime: RegimeReading, source: str) -> Chart | None:
     shares = {label: share(value) or 0.0 for label, value in regime.posterior.items()}
     first, second = sorted(shares, key=lambda label: -shares[label])[:2]
     finding = (
-        f"{REGIME[first].report_name.capitalize()} fits the market best: {percent(shares[first])}; "
-        f"{REGIME[second].report_name} is next with {percent(shares[second])}"
+        f"{REGIME[first].capitalize()} is the likeliest regime, {percent(shares[first])}; "
+        f"{REGIME[second]} is next, {percent(shares[second])}"
     )
-    rows = [Row(REGIME[label].report_name.capitalize(), value, percent(value)) for label, value in shares.items()]
+    rows = [Row(REGIME[label].capitalize(), value, percent(value)) for label, value in shares.items()]
     caption = Caption(
         "report-moods",
         finding,
-        "A bar for each mood the market can be in, as long as the brain is sure of it. Together they make 100%.",
+        "A bar for each regime, as long as its probability. Together they make 100%.",
         source,
-        ("Mood of the market", "How sure the brain is"),
+        ("Regime", "Probability"),
         tuple((row.label, row.text) for row in rows),
     )
     ticks = tuple((float(tick), str(tick)) for tick in (0, 25, 50, 75, 100))
-    return row_chart(caption, Axis(0.0, 100.0, ticks, "how sure the brain is, %"), rows, bars=True)
+    return row_chart(caption, Axis(0.0, 100.0, ticks, "probability, %"), rows, bars=True)
 
 
 def _moves(ctx: TickContext, source: str) -> Chart | None:
