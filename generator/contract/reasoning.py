@@ -5,7 +5,7 @@ from pydantic import Field
 from generator.catalog.words import ConfidenceKind, Points, Prediction, Side
 from generator.contract.base import Body
 from generator.contract.envelope import NoticeResponse
-from generator.contract.ranges import RANGES, Ranges
+from generator.contract.paid import RANGES, MoveRange
 from generator.contract.scores import KIND, Probabilities
 
 
@@ -34,10 +34,10 @@ class Reasoning(Body):
     brain_silent: bool = Field(
         description="True where no forecast is made: the NEUTRAL next to it claims nothing and is never scored."
     )
+    ranges: dict[str, MoveRange] | None = Field(description=RANGES)
     summary: str = Field(description="The reading in words.")
     reason_points: tuple[str, ...] = Field(description="The evidence in words, each after the direction it points to.")
     reasons: tuple[Reason, ...] = Field(description="The same by family of evidence.")
-    ranges: Ranges | None = Field(description=RANGES)
     horizon_minutes: int | None = Field(description="How far ahead the forecast looks, minutes.")
     band_bps: float | None = Field(description="A move within this many basis points counts as neutral.")
     agreement_percent: float | None = Field(description="Agreement between families of evidence, percent 0..100.")

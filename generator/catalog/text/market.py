@@ -286,7 +286,7 @@ def _past(facts: AssetFacts) -> str:
 
 
 def _where(facts: AssetFacts) -> str:
-    """Say where the price stands in its last day or week, or how its trend goes."""
+    """Say where the price is within its last day or week, or how its trend goes."""
     shape, change = facts.structure, facts.change or 0.0
     if shape is MarketStructure.BREAKOUT:
         return " and above its high of the previous 24 hours"
