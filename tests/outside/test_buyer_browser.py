@@ -3,7 +3,7 @@
 import base64
 import gzip
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -22,13 +22,6 @@ pytestmark = BROWSED
 PAGE = "/x402-buyer/"
 REPORT = "/api/x402-atlas-human-report.php"
 SOON_MS = 20_000
-
-
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    made = browser.new_context(viewport={"width": 1280, "height": 900})
-    yield made
-    made.close()
 
 
 def opened(context: BrowserContext, shop: Shop, query: str = "") -> Page:
