@@ -182,7 +182,7 @@ def test_data_past_its_time_is_marked_stale_with_its_age(tmp_path: Path) -> None
     asyncio.run(state.vault.refresh())
 
     assert "Stale." not in fresh
-    assert "The newest data is 7 minutes old" in page_of(state).get("/x402-buyer/").text
+    assert "The latest data are 7 minutes old" in page_of(state).get("/x402-buyer/").text
 
 
 def test_off_the_devnet_there_is_no_signing_route_and_no_devnet_wallet(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_an_unknown_day_before_is_named() -> None:
     body = paid("empty_memory", "x402-market-regime")
 
     assert body["what_changed"][0]["before"] is None
-    assert "what the reading was 24 hours ago is not known" in body["limitations"]
+    assert "the regime of 24 hours ago is not known" in body["limitations"]
 
 
 def test_the_paid_brain_gives_three_chances_that_sum_to_one() -> None:

@@ -216,7 +216,7 @@ def test_without_such_a_wallet_in_the_browser_the_page_says_so(shop: Shop, conte
 
     pay(page, kind)
 
-    assert "No wallet of this kind is in this browser." in until(page, "missing")
+    assert "This browser has no wallet of this kind." in until(page, "missing")
 
 
 def test_a_wallet_that_signs_something_else_is_found_out_and_nothing_is_sent(
@@ -229,7 +229,7 @@ def test_a_wallet_that_signs_something_else_is_found_out_and_nothing_is_sent(
 
     pay(page)
 
-    assert "signed something else" in until(page, "altered")
+    assert "signed something other" in until(page, "altered")
     assert (sent.headers, wallet.spent()) == ([], 0)
 
 

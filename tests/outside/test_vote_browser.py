@@ -280,7 +280,7 @@ def test_where_this_site_s_way_fails_a_wallet_that_can_submit_does(
     at = arena(browser, market, script, wallet=wallet)
     at.relay(problem(503, reason="no_node", detail="No answer.") if fault == "down" else cut)
 
-    assert "The wallet handed it to the network." in at.submit()
+    assert "The wallet submitted it to the network." in at.submit()
     assert verdict("BTC-X-BULLISH", at.posted[0].encode())[0] == "no such round takes votes"  # signed, and whole
 
 
@@ -314,7 +314,7 @@ def test_a_wallet_that_fails_to_submit_is_named(market: Market, browser: Browser
 @pytest.mark.parametrize(
     ("terms", "why"),
     [
-        (problem(404), "hands no ballots"),
+        (problem(404), "does not submit ballots"),
         (problem(503, reason="no_node", detail="Ballots cannot be handed on now: no node."), "no node"),
         (cut, "does not answer"),
         (lambda route: route.fulfill(body="<html>"), "not of one Arena"),
@@ -345,7 +345,7 @@ def test_an_account_that_cannot_pay_the_fee_gets_the_free_file(market: Market, b
     at = arena(browser, market, provider(ARC0001, address_from_private_key(voter(7))), signer=poor)
     at.press("BULLISH")
 
-    assert "nothing to pay the fee" in at.state("signed")
+    assert "cannot pay the fee" in at.state("signed")
     assert not at.page.get_by_role("button", name="Submit", exact=True).is_visible()
     assert verdict(*saved(at))[0] is None
 
