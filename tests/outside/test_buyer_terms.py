@@ -96,7 +96,11 @@ def test_a_price_that_changes_again_is_shown_again_and_never_signed_unseen(shop:
     with_wallet(context, wallet)
     page = opened(context, shop)
     amounts = iter(["250000", "300000", "300000"])
-    rewritten(page, lambda required: [offer.update(amount=next(amounts)) for offer in required["accepts"]])
+
+    def dearer(required: dict[str, Any]) -> None:
+        costs(next(amounts))(required)
+
+    rewritten(page, dearer)
 
     pay(page)
     until(page, "price-changed")
