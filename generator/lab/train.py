@@ -26,7 +26,7 @@ SEEDS: Final = {
     "base": range(1000, 1200), "hard": range(1000, 1200), "wild": range(1000, 1400), "broad": range(1000, 1400),
     "null": range(1000, 1200), "still": range(1000, 1200),
 }  # fmt: skip
-# Then the networks go on learning on a mix in which every third market is of the family second.
+# Then the networks continue to learn on a mix in which every third market is of the family second.
 FURTHER_SEEDS: Final = {
     "second": range(1000, 1192), "base": range(1000, 1080), "hard": range(1000, 1080), "wild": range(1000, 1120),
     "broad": range(1000, 1040), "null": range(1000, 1060), "still": range(1000, 1020),
