@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from generator.arena.range_scores import Counts, RangeSums, new_cases
 from generator.arena.scores import Case, Sums, case_of, track_record, wilson
 from generator.arena.values import Lesson, Pattern, PredictionMade, Rate, Rehearsal, Round, TeacherMetrics, TrackRecord
 from generator.catalog.words import PatternType, RoundPhase
@@ -138,6 +139,8 @@ class RunningTotals:
     arena_live: Sums = field(default_factory=Sums)  # without the backtest: what the log can show
     hourly_live: Sums = field(default_factory=Sums)
     patterns: PatternSums = field(default_factory=PatternSums)
+    ranges: RangeSums = field(default_factory=RangeSums)  # of the backtest
+    ranges_live: RangeSums = field(default_factory=RangeSums)
 
     def after(
         self,
@@ -151,19 +154,13 @@ class RunningTotals:
         for was, round_now in rounds:
             totals = totals._with_round(was, round_now)
             modes[round_now.round_id] = round_now.regime_mode
-        hourly, live = totals.hourly, totals.hourly_live
-        for made_before, made in predictions:
-            before, now = case_of(made_before) if made_before else None, case_of(made)
-            hourly = hourly.moved(before, now)
-            live = live.moved(_live_only(before), _live_only(now))
+        totals = _counting(totals, predictions)
         lessons_all, live_only, patterns = totals.lessons, totals.lessons_live, totals.patterns
         for lesson in lessons:
             lessons_all = lessons_all.plus(lesson)
             live_only = live_only if lesson.warm_up else live_only.plus(lesson)
             patterns = patterns.plus(lesson, modes.get(lesson.round_id))
-        return replace(
-            totals, hourly=hourly, hourly_live=live, lessons=lessons_all, lessons_live=live_only, patterns=patterns
-        )
+        return replace(totals, lessons=lessons_all, lessons_live=live_only, patterns=patterns)
 
     def _with_round(self, before: Round | None, now: Round) -> RunningTotals:
         phases = dict(self.phases)
@@ -192,13 +189,38 @@ class RunningTotals:
         hourly, arena = self.hourly.without(self.hourly_live), self.arena.without(self.arena_live)
         if not hourly.resolved and not arena.resolved:
             return None
-        return Rehearsal(hourly=track_record("hourly", hourly), arena=track_record("arena", arena))
+        return Rehearsal(track_record("hourly", hourly), track_record("arena", arena), self.ranges.scores())
 
     @property
     def void_rate_percent(self) -> float | None:
         """Share of finished rounds that were void, in percent with one decimal; None before the first."""
         void, resolved = self.phases.get(RoundPhase.VOID, 0), self.phases.get(RoundPhase.RESOLVED, 0)
         return round(100 * void / (void + resolved), 1) if void + resolved else None
+
+
+def _counting(totals: RunningTotals, changes: Iterable[PredictionChange]) -> RunningTotals:
+    hourly, live = totals.hourly, totals.hourly_live
+    hours: dict[tuple[int, bool], tuple[int, int]] = {}
+    ended: list[tuple[str, int, Counts]] = []
+    ended_live: list[tuple[str, int, Counts]] = []
+    for made_before, made in changes:
+        before, now = case_of(made_before) if made_before else None, case_of(made)
+        hourly = hourly.moved(before, now)
+        live = live.moved(_live_only(before), _live_only(now))
+        if made.outcome is not None and (made_before is None or made_before.outcome is None):
+            n, hits = hours.get((made.start_ms, made.warm_up), (0, 0))
+            hours[made.start_ms, made.warm_up] = n + 1, hits + (made.outcome == made.prediction)
+        (ended if made.warm_up else ended_live).extend(new_cases(made_before, made))
+    for (_, warm_up), (n, hits) in hours.items():
+        hourly = hourly.together(n, hits)
+        live = live if warm_up else live.together(n, hits)
+    return replace(
+        totals,
+        hourly=hourly,
+        hourly_live=live,
+        ranges=totals.ranges.plus(ended) if ended else totals.ranges,
+        ranges_live=totals.ranges_live.plus(ended_live) if ended_live else totals.ranges_live,
+    )
 
 
 def _live_only(case: Case | None) -> Case | None:

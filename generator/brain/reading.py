@@ -44,6 +44,15 @@ class VolatilityOutlook:
     m15: float
     h1: float
     h4: float
+    h24: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    low_90: float
+    low_50: float
+    high_50: float
+    high_90: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +105,8 @@ class AssetReading:
     summary: str
     limitations: tuple[str, ...] = ()
     book_lean: int | None = None  # of the order book lately: 1 to bids, 0 even, -1 to asks
+    ranges: dict[str, Range] | None = None
+    baselines: dict[str, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from gateway.wire.algorand import DEMO_ARENA
 from gateway.wire.networks import NETWORKS
 from generator.arena.ballots import BallotFile
 from generator.arena.play import ArenaConfig, PlayInputs, PricePoint
-from generator.arena.values import ArenaView
+from generator.arena.ranges import HORIZONS, NORMAL
+from generator.arena.values import ArenaView, RangeForecast
 from generator.brain.forecast import Forecast, Probabilities
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Prediction
@@ -60,6 +61,23 @@ def forecast_at(now_ms: int) -> Callable[[str, int], Forecast | None]:
     return forecast
 
 
+def ranges_at(now_ms: int) -> dict[str, dict[str, RangeForecast]]:
+    """Return every asset's ranges, wider or narrower by the hour."""
+    found = {}
+    for place, asset in enumerate(ASSETS):
+        sigma = 0.2 + 0.1 * math.sin(now_ms / HOUR + place)
+        found[asset] = {horizon: range_of(round(sigma * (m / 15) ** 0.5, 4)) for horizon, m in HORIZONS.items()}
+    return found
+
+
+def range_of(sigma: float) -> RangeForecast:
+    """Return ranges of a sigma in percent, with simple rules that are wrong by a half, a fifth and not at all."""
+    low_90, low_50, high_50, high_90 = (round(z * sigma, 4) for z in NORMAL)
+    return RangeForecast(
+        sigma, low_90, low_50, high_50, high_90, round(1.5 * sigma, 4), round(0.8 * sigma, 4), ewma=sigma
+    )
+
+
 def no_forecast(_asset: str, _minutes: int) -> Forecast | None:
     """Stand for a brain that has nothing to say."""
     return None
@@ -85,6 +103,7 @@ def inputs_at(
         config=config,
         ballots=tuple(ballots),
         salt=salt_at(now_ms),
+        ranges=ranges_at(now_ms),
         regime=(label, "NEUTRAL", 61.5, 40.0),
     )
 

@@ -202,6 +202,7 @@ def record(kind: str, n: int = 321) -> TrackRecord:
         hit=rate(n, 37.712),
         brier=0.661_234 if n else None,
         log_score=1.091_234 if n else None,
+        chance_percent=36.2 if n else None,
         baselines={
             "uniform": 0.666_667 if n else None,
             "base_rate": 0.662_3 if n else None,

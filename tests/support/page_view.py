@@ -83,6 +83,7 @@ def arena(hit: float = 34.1, skill: float = -0.4, resolved: int = 1204) -> Arena
         hit=Rate(resolved, hit, 31.5, 36.8),
         brier=0.6664,
         log_score=1.0981,
+        chance_percent=35.9,
         baselines={"uniform": 0.6667, "base_rate": 0.6641, "persistence": 0.98},
         skill_percent={"uniform": 0.0, "base_rate": skill, "persistence": 32.0},
         bins=(
