@@ -149,7 +149,7 @@ def _rounded(found: Estimate, decimals: int, most: float | None = None) -> Estim
 def estimates(
     total: Counts, blocks: Sequence[Counts], statistics: Callable[[Sequence[int]], Sequence[float]]
 ) -> list[Estimate]:
-    """Return statistics of the sums with their 95 % intervals, by leaving out one block at a time.
+    """Return statistics of the sums with their 95% intervals, by leaving out one block at a time.
 
     Args:
         total: sums over all blocks.

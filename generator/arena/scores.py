@@ -44,7 +44,7 @@ def log_score(chances: Triple, outcome: Prediction) -> float:
 
 
 def wilson(hits: int, n: int, effect: float = 1.0) -> Rate:
-    """Return a share with its 95 % interval.
+    """Return a share with its 95% interval.
 
     Args:
         hits: of n.

@@ -110,15 +110,11 @@ def finding(name: str, brain: Rate, crowd: Rate) -> str:
     if brain.n < ENOUGH:
         return f"{brain.n} rounds: fewer than {ENOUGH}, too few to tell."
     if name == AGREED:
-        return f"When both said the same they were right in {brain.percent:g} % of {brain.n} rounds."
+        return f"When both said the same they were right in {brain.percent:g}% of {brain.n} rounds."
     if (brain.low_percent or 0) > (crowd.high_percent or 0):
-        return (
-            f"The brain was right more often than the crowd over {brain.n} rounds; the 95 % intervals do not overlap."
-        )
+        return f"The brain was right more often than the crowd over {brain.n} rounds; the 95% intervals do not overlap."
     if (crowd.low_percent or 0) > (brain.high_percent or 0):
-        return (
-            f"The crowd was right more often than the brain over {brain.n} rounds; the 95 % intervals do not overlap."
-        )
+        return f"The crowd was right more often than the brain over {brain.n} rounds; the 95% intervals do not overlap."
     return f"Neither was right more often than the other over {brain.n} rounds: the difference could be chance."
 
 

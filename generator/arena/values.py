@@ -101,7 +101,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A share with its count and Wilson 95 % interval, all in percent; None below one case."""
+    """A share with its count and Wilson 95% interval, all in percent; None below one case."""
 
     n: int
     percent: float | None
@@ -113,7 +113,7 @@ class Rate:
 class RangeForecast:
     """How far one asset may move over one horizon, in percent, as published (4 decimals).
 
-    The 90 % range is from `low_90` to `high_90`. `last_hour`, `last_day` and `ewma` are what three simple rules take for
+    The 90% range is from `low_90` to `high_90`. `last_hour`, `last_day` and `ewma` are what three simple rules take for
     sigma, the standard deviation of the move.
     """
 
@@ -138,7 +138,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean with its 95 % interval; None where nothing, or too little for an interval, has resolved."""
+    """A mean with its 95% interval; None where nothing, or too little for an interval, has resolved."""
 
     value: float | None = None
     low: float | None = None

@@ -39,7 +39,7 @@ _CROWDS: Final = (DerivativesState.CROWDED_LONGS, DerivativesState.CROWDED_SHORT
 
 @dataclass(frozen=True, slots=True)
 class VolatilityOutlook:
-    """Expected sigma of log returns over the horizon, as a fraction (0.004 = 0.4 %)."""
+    """Expected sigma of log returns over the horizon, as a fraction (0.004 = 0.4%)."""
 
     m15: float
     h1: float

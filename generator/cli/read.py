@@ -19,7 +19,7 @@ def read(
     "open_interest","liq_long_usd","liq_short_usd"}}}
 
     Out: volatility_outlook is the expected sigma of log returns over 15 minutes, 1 hour and 4 hours, as a fraction
-    (0.004 = 0.4 %), the geometric mean over assets; arena is for the next 15 minutes. Null: not known yet.
+    (0.004 = 0.4%), the geometric mean over assets; arena is for the next 15 minutes. Null: not known yet.
 
     A line that is not such a bar ends the run with exit code 1 and names its number. A bar that comes late or twice
     changes nothing and is answered with the current reading.

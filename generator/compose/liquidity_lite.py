@@ -89,7 +89,7 @@ def notes(ctx: TickContext, asset: str) -> tuple[str, ...]:
     said = []
     if book:
         depth = significant(book.depth_1pct_usd, 3) or 0.0
-        said.append(f"about {depth:,.0f} US dollars rest within 1 % of the price")
+        said.append(f"about {depth:,.0f} US dollars rest within 1% of the price")
     if read and read.book_lean is not None:
         said.append(_BOOK[read.book_lean])
     if read and read.structure is not MarketStructure.UNKNOWN:

@@ -6,20 +6,20 @@ from generator.contract.base import Body
 
 
 class Rate(Body):
-    """A share of cases with its Wilson 95 % interval."""
+    """A share of cases with its Wilson 95% interval."""
 
     n: int = Field(description="Cases.")
     percent: float | None = Field(description="Share, percent 0..100; null without cases.")
-    low_percent: float | None = Field(description="Lower end of the 95 % interval, percent.")
-    high_percent: float | None = Field(description="Upper end of the 95 % interval, percent.")
+    low_percent: float | None = Field(description="Lower end of the 95% interval, percent.")
+    high_percent: float | None = Field(description="Upper end of the 95% interval, percent.")
 
 
 class Estimate(Body):
-    """A value with its 95 % interval."""
+    """A value with its 95% interval."""
 
     value: float = Field(description="The value.")
-    low: float | None = Field(description="Lower end of the 95 % interval; null while there is too little for one.")
-    high: float | None = Field(description="Upper end of the 95 % interval; null likewise.")
+    low: float | None = Field(description="Lower end of the 95% interval; null while there is too little for one.")
+    high: float | None = Field(description="Upper end of the 95% interval; null likewise.")
 
 
 class RangeScore(Body):
@@ -30,8 +30,8 @@ class RangeScore(Body):
         "exponentially weighted mean; their ranges are normal quantiles."
     )
     n: int = Field(description="Moves that it was scored on.")
-    inside_50_percent: Estimate = Field(description="Share of moves inside the 50 % range, percent; 50 is right.")
-    inside_90_percent: Estimate = Field(description="Share of moves inside the 90 % range, percent; 90 is right.")
+    inside_50_percent: Estimate = Field(description="Share of moves inside the 50% range, percent; 50 is right.")
+    inside_90_percent: Estimate = Field(description="Share of moves inside the 90% range, percent; 90 is right.")
     pinball: float = Field(
         description="Mean pinball loss of the quantiles .05, .25, .75 and .95 of the move in percent; lower is better."
     )
@@ -71,8 +71,8 @@ class HowFarSummary(Body):
     """The ranges over one hour in short; statistics has every horizon and the simple rules."""
 
     n: int = Field(description="Moves over one hour that are known.")
-    inside_50_percent: Estimate | None = Field(description="Share of them inside the 50 % range, percent; 50 is right.")
-    inside_90_percent: Estimate | None = Field(description="Share of them inside the 90 % range, percent; 90 is right.")
+    inside_50_percent: Estimate | None = Field(description="Share of them inside the 50% range, percent; 50 is right.")
+    inside_90_percent: Estimate | None = Field(description="Share of them inside the 90% range, percent; 90 is right.")
     statement: str = Field(description="What is shown, and what is not, in plain words.")
 
 
@@ -110,7 +110,7 @@ class TrackRecord(Body):
     n: int = Field(description="Cases behind the hit rate.")
     hit_rate_percent: float | None = Field(description="How often the shown word came true, percent.")
     hit_rate_low_percent: float | None = Field(
-        description="Lower end of its Wilson 95 % interval, percent; forecasts of the same hour are not taken as independent."
+        description="Lower end of its Wilson 95% interval, percent; forecasts of the same hour are not taken as independent."
     )
     hit_rate_high_percent: float | None = Field(description="Upper end of it, percent.")
     chance_percent: float | None = Field(

@@ -98,7 +98,7 @@ class Chance:
     """The calibration error that a perfectly calibrated reader of the same confidences gets by chance alone.
 
     Args:
-        mean: over simulated outcomes; high: 95 % of them stay below.
+        mean: over simulated outcomes; high: 95% of them stay below.
     """
 
     mean: float
@@ -162,7 +162,7 @@ class Outcomes:
         return by_chance(sure, np.arange(len(sure))), by_chance(sure, self.moment // overlap)
 
     def interval(self, block: int) -> tuple[float, float]:
-        """Return the 95 % interval of the skill by a block bootstrap over moments (Kuensch 1989).
+        """Return the 95% interval of the skill by a block bootstrap over moments (Kuensch 1989).
 
         Args:
             block: moments in a block.

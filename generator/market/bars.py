@@ -21,9 +21,9 @@ BAR_FIELDS: Final[tuple[str, ...]] = (
     "low",
     "close",
     "volume",  # base units
-    "depth_usd",  # resting within 1 % of mid, both sides
+    "depth_usd",  # resting within 1% of mid, both sides
     "spread_bps",
-    "imbalance",  # -1 (all asks) .. 1 (all bids) within 1 % of mid
+    "imbalance",  # -1 (all asks) .. 1 (all bids) within 1% of mid
     "funding",  # rate per 8 hours, as a fraction
     "open_interest",  # USD
     "liq_long_usd",  # long positions liquidated in the bar, USD

@@ -70,7 +70,7 @@ def agree(
     if not fresh:
         return Agreement(None, (), left_out, "no venue has a fresh price")
     if len(fresh) == 2 and _gap(fresh) > tolerance:
-        return _disagreement(fresh, left_out, f"two venues differ by {100 * _gap(fresh):.2f} %")
+        return _disagreement(fresh, left_out, f"two venues differ by {100 * _gap(fresh):.2f}%")
 
     centre = median(quote.mid for quote in fresh)
     rest = [quote for quote in fresh if abs(quote.mid - centre) <= tolerance * centre]
@@ -79,7 +79,7 @@ def agree(
     kept = tuple(quote.venue for quote in rest)
     for quote in fresh:
         if quote.venue not in kept:
-            left_out[quote.venue] = f"{100 * (quote.mid / centre - 1):+.2f} % from the median"
+            left_out[quote.venue] = f"{100 * (quote.mid / centre - 1):+.2f}% from the median"
     return Agreement(median(quote.mid for quote in rest), kept, left_out)
 
 

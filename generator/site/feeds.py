@@ -162,14 +162,14 @@ def _of_round(site: Site, mode: SourceMode, row: Mapping[str, Any]) -> Entry:
 def _moved(row: Mapping[str, Any], start: datetime, end: datetime) -> str:
     return (
         f"{row['asset']} moved {signed(row['change_bps'] / 100)} from {start:%d %b %Y, %H:%M} to {end:%H:%M} UTC. "
-        f"Inside {row['forecast']['band_bps'] / 100:.2f} % it counts as NEUTRAL."
+        f"Inside {row['forecast']['band_bps'] / 100:.2f}% it counts as NEUTRAL."
     )
 
 
 def _said(row: Mapping[str, Any]) -> str:
     forecast, votes = row["forecast"], row["votes"]
     return (
-        f"The brain gave {forecast['prediction']} a chance of {percent(forecast['confidence'])} %, sealed before "
+        f"The brain gave {forecast['prediction']} a chance of {percent(forecast['confidence'])}%, sealed before "
         f"the vote. {count(sum(votes.values()), 'vote')}{_simulated(row)}: {votes['bullish']} bullish, "
         f"{votes['neutral']} neutral, {votes['bearish']} bearish."
     )

@@ -15,17 +15,17 @@ _NARROW: Final = "\N{NO-BREAK SPACE}"
 
 
 def price(value: float | None) -> str:
-    """Write a USD price with 6 significant digits and at most 8 decimals."""
+    """Write a USD price: 6 significant digits, 8 decimals at most, no zeros after the cents; from $10,000 on no cents."""
     if value is None:
         return UNKNOWN
     whole = math.floor(math.log10(value)) if value > 0 else 0
-    decimals = min(8, max(0, 5 - whole))
-    return f"${value:,.{decimals}f}"
+    units, _, decimals = f"{value:,.{min(8, max(0, 5 - whole))}f}".partition(".")
+    return f"${value:,.0f}" if whole > 3 else f"${units}.{decimals.rstrip('0'):0<2}"
 
 
 def percent(value: float | None, decimals: int = 1) -> str:
     """Write a value that is already in percent."""
-    return UNKNOWN if value is None else f"{value:.{decimals}f}{_NARROW}%".replace("-", _MINUS)
+    return UNKNOWN if value is None else f"{value:.{decimals}f}%".replace("-", _MINUS)
 
 
 def signed(value: float | None, decimals: int = 2) -> str:
@@ -34,12 +34,7 @@ def signed(value: float | None, decimals: int = 2) -> str:
         return UNKNOWN
     rounded = round(value, decimals) + 0.0
     sign = "+" if rounded > 0 else _MINUS if rounded < 0 else ""
-    return f"{sign}{abs(rounded):.{decimals}f}{_NARROW}%"
-
-
-def tied(text: str) -> str:
-    """Keep a number and its percent sign on one line."""
-    return text.replace(" %", f"{_NARROW}%")
+    return f"{sign}{abs(rounded):.{decimals}f}%"
 
 
 def usd(value: float | None) -> str:

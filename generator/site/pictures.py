@@ -172,7 +172,7 @@ def _bar(shares: tuple[float, float, float] | None) -> list[dict[str, Any]]:
     parts = []
     left = float(LEFT)
     for share, name in zip(shares or (), ("up", "same", "down"), strict=False):
-        label, width = f"{name} {100 * share:.0f} %", share * ROOM
+        label, width = f"{name} {100 * share:.0f}%", share * ROOM
         if share > 0:
             fits = _width(label, 22) + 16 < width
             parts.append({"name": name, "left": left, "width": max(1, width - 3), "label": label if fits else ""})
@@ -246,8 +246,8 @@ def _hit_rate(record: TrackRecord) -> Card:
     if record.hit.percent is None:
         return Card("none yet", "of the hourly forecasts has come due")
     return Card(
-        f"{record.hit.percent:.1f} %",
-        f"of {record.hit.n:,} hourly forecasts came true; a blind guess gets 33.3 %",
+        f"{record.hit.percent:.1f}%",
+        f"of {record.hit.n:,} hourly forecasts came true; a blind guess gets 33.3%",
     )
 
 
@@ -281,7 +281,7 @@ def _plain_word(prediction: Prediction) -> str:
 def _right(who: str, rate: Rate) -> Card:
     if rate.percent is None:
         return Card("none yet", f"of the rounds says how often {who} got it right")
-    return Card(f"{rate.percent:.1f} %", f"of {rate.n:,} rounds {who} got right; a blind guess gets 33.3 %")
+    return Card(f"{rate.percent:.1f}%", f"of {rate.n:,} rounds {who} got right; a blind guess gets 33.3%")
 
 
 def _shares(bullish: int, neutral: int, bearish: int) -> tuple[float, float, float] | None:

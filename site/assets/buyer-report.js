@@ -42,7 +42,7 @@ function picture(text) {
 function coin(one) {
   const price = simple(one.price) && one.price !== null ? `${one.price.toLocaleString("en", { maximumSignificantDigits: 6 })} USD` : "price not known";
   const change = one.change_24h;
-  const moved = change === null || change === undefined ? "" : change === 0 ? ", unchanged in 24 hours" : `, ${change > 0 ? "up" : "down"} ${Math.abs(change)} % in 24 hours`;
+  const moved = change === null || change === undefined ? "" : change === 0 ? ", unchanged in 24 hours" : `, ${change > 0 ? "up" : "down"} ${Math.abs(change)}% in 24 hours`;
   // The text gives price and change in words; repeating them in the heading only makes it longer.
   return [head(4, `${one.name} (${one.asset})`, /\d/.test(one.text) ? undefined : price + moved), para(one.text)];
 }

@@ -8,7 +8,7 @@ const NAMES = {
   n: "Cases", usd: "USD", brier: "Brier score", warm_up: "Before the start", annualised_percent: "Annualised, %",
   intelligence_layer: "What the brain reads", change_24h: "24 hours, %", change_24h_percent: "24 hours, %", mean_change_24h: "Mean change over 24 hours, %", dispersion_24h: "Dispersion over 24 hours, % points",
   confidence: "Confidence, %", risk_score: "Risk score, of 100", crowded: "Crowded sides", same_regime: "Coins in the market's regime",
-  depth_1pct_usd: "Depth within 1 %, USD", depth_assets: "Coins with a known depth", funding_assets: "Coins with known funding",
+  depth_1pct_usd: "Depth within 1%, USD", depth_assets: "Coins with a known depth", funding_assets: "Coins with known funding",
   open_interest_assets: "Coins with known open interest", assets_compared: "Coins compared", mean_rate_8h_percent: "Mean rate for 8 hours, %",
   minutes_15_percent: "15 minutes, %", hour_1_percent: "1 hour, %", hours_4_percent: "4 hours, %", dwell_minutes: "For, minutes",
   low_percent: "Lower end, %", high_percent: "Upper end, %", hit_rate_low_percent: "Hit rate, lower end, %", hit_rate_high_percent: "Hit rate, upper end, %",
@@ -58,11 +58,11 @@ const texts = (value) => Array.isArray(value) && value.every(simple);
 const inner = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
 const different = (values) => new Set(values.map((one) => JSON.stringify(one))).size;
 
-// Two ends of a range are one name: "35 to 40 %".
+// Two ends of a range are one name: "35 to 40%".
 function ranged(one) {
   if (typeof one.low_percent !== "number" || typeof one.high_percent !== "number") return one;
   const { low_percent: low, high_percent: high, ...rest } = one;
-  return { said: `${plain(low)} to ${plain(high)} %`, ...rest };
+  return { said: `${plain(low)} to ${plain(high)}%`, ...rest };
 }
 
 function table(names, rows, keys) {

@@ -116,7 +116,7 @@ def test_a_clock_set_ahead_across_a_lock_voids_the_round_and_its_ballots(memory:
     assert view.leaderboard.voters == 0
 
 
-# A venue that prints a price 40 % off at settlement
+# A venue that prints a price 40% off at settlement
 
 
 def agreed(now_ms: int, *factors: float) -> PricePoint:

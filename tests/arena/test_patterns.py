@@ -63,7 +63,7 @@ def test_a_finding_says_no_more_than_the_intervals_show(crowd_only: int, brain_o
 
 def test_rounds_of_agreement_are_not_a_contest() -> None:
     assert finding(AGREED, wilson(20, 40), wilson(20, 40)) == (
-        "When both said the same they were right in 50 % of 40 rounds."
+        "When both said the same they were right in 50% of 40 rounds."
     )
 
 

@@ -282,7 +282,7 @@ def test_a_record_better_than_guessing_is_stated_without_a_promise() -> None:
 
     text = statement(good)
 
-    assert "2.5 % better" in text
+    assert "2.5% better" in text
     assert "may still be chance" in text
     assert "promises nothing" in text
     assert "214 more were made by backtest before the start and are counted apart" in text

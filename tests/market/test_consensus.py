@@ -27,7 +27,7 @@ def test_venue_five_percent_off_is_left_out_and_the_median_taken_again() -> None
 
     assert result.price == 100.1
     assert result.venues == ("v0", "v2", "v3")
-    assert result.left_out == {"v1": "+4.84 % from the median"}
+    assert result.left_out == {"v1": "+4.84% from the median"}
 
 
 @pytest.mark.parametrize("mid", [math.nan, math.inf, -math.inf, 0.0, -1.0])

@@ -146,14 +146,14 @@ def test_day_change_is_the_median_of_venues_that_count_24_hours(seen: Observatio
 def test_book_depth_is_summed_over_venues_within_one_percent(seen: Observation) -> None:
     book = seen.assets["SOL"].book
     assert book is not None
-    # 20 levels a side lie within 1 %, of 15,000 and 10,000 USD, at five venues
+    # 20 levels a side lie within 1%, of 15,000 and 10,000 USD, at five venues
     assert book.depth_1pct_usd == pytest.approx(5 * 20 * 25_000)
     assert book.imbalance_percent == pytest.approx(20)
     assert book.spread_bps == pytest.approx(5)
 
 
 def test_funding_is_normalised_to_eight_hours_by_each_venues_interval(seen: Observation) -> None:
-    # per 8 h: okx 0.005 % of 4 h -> 1e-4; bybit 2e-4; gate 3e-4; binance 1e-4, and 2e-4 for ALGO, which pays each 4 h
+    # per 8 h: okx 0.005% of 4 h -> 1e-4; bybit 2e-4; gate 3e-4; binance 1e-4, and 2e-4 for ALGO, which pays each 4 h
     btc, algo = seen.assets["BTC"].funding, seen.assets["ALGO"].funding
     assert btc is not None
     assert algo is not None
@@ -308,7 +308,7 @@ def test_book_that_ends_before_one_percent_is_a_lower_bound_and_says_so() -> Non
     assert book is not None
     assert book.depth_1pct_usd == pytest.approx(5 * 25_000)
     assert (
-        "order book: binance sends less than 1 % of the book, depth is a lower bound" in seen.assets["BTC"].limitations
+        "order book: binance sends less than 1% of the book, depth is a lower bound" in seen.assets["BTC"].limitations
     )
 
 

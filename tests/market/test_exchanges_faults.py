@@ -152,7 +152,7 @@ def test_venue_five_percent_off_is_left_out_of_price_and_book_with_a_reason() ->
     read = seen.assets["BTC"]
     assert read.price == pytest.approx(60_000)
     assert read.venues == REST
-    assert "okx left out of the price: +5.00 % from the median" in read.limitations
+    assert "okx left out of the price: +5.00% from the median" in read.limitations
     assert read.book is not None
     assert "okx" not in read.book.venues
 
@@ -189,7 +189,7 @@ def test_two_venues_that_disagree_give_no_price_and_no_book() -> None:
 
     read = seen.assets["BTC"]
     assert (read.price, read.price_as_of_ms, read.venues, read.book) == (None, None, (), None)
-    assert read.limitations[0] == "price: two venues differ by 1.98 %"
+    assert read.limitations[0] == "price: two venues differ by 1.98%"
 
 
 def test_one_venue_alone_gives_a_price_and_says_so() -> None:

@@ -105,7 +105,7 @@ def test_what_is_unknown_is_said_and_not_drawn() -> None:
 def test_the_usual_move_follows_from_the_published_band() -> None:
     chart = _drawn("swings")
 
-    assert chart.findtext("details/table/tbody/tr/td", "").replace("\xa0", " ") == "±0.28 %"  # 12 bps / 0.4307
+    assert chart.findtext("details/table/tbody/tr/td", "").replace("\xa0", " ") == "±0.28%"  # 12 bps / 0.4307
     assert chart.findtext("figcaption") == "HBAR may swing most in the next hour, BTC least"
 
 

@@ -40,9 +40,9 @@ def test_the_live_round_shows_crowd_brain_price_and_band() -> None:
 
     assert "Live: BTC, 09:00 to 10:00 UTC" in text
     assert "21 votes: 11 bullish, 4 neutral, 6 bearish. This crowd is simulated." in text
-    assert "NEUTRAL, to which it gave 36.0 %" in text
-    assert "±0.23 %" in text
-    assert "BTC is 0.23 % above its start" in text
+    assert "NEUTRAL, to which it gave 36.0%" in text
+    assert "±0.23%" in text
+    assert "BTC is 0.23% above its start" in text
 
 
 @pytest.mark.parametrize(
@@ -100,14 +100,14 @@ def test_the_crowd_comes_with_what_may_be_wrong_with_it() -> None:
     text = _page("/arena/")
 
     assert "right more often than chance, so new addresses count for nothing" in text
-    assert "9 votes came within a minute at 2026-11-20T08:50:00Z: 88.9 % the same answer, 77.8 % from new" in text
+    assert "9 votes came within a minute at 2026-11-20T08:50:00Z: 88.9% the same answer, 77.8% from new" in text
 
 
 def test_patterns_and_places_stand_with_their_counts_and_intervals() -> None:
     text = _page("/arena/")
 
-    assert "all rounds with a crowd 46 39.1 % 34.8 % 30.4 % Neither was right more often." in text
-    assert "AAAAAA…BBBB 58.5 % of 41 (95 % interval 51.4 to 65.7 %) provisional" in text
+    assert "all rounds with a crowd 46 39.1% 34.8% 30.4% Neither was right more often." in text
+    assert "AAAAAA…BBBB 58.5% of 41 (95% interval 51.4 to 65.7%) provisional" in text
     assert "17 voters so far, 16 with too few rounds." in text
 
 

@@ -21,8 +21,11 @@ from tests.support.page_view import arena, predictions, view
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (96_432.1, "$96,432.1"),
+        (96_432.1, "$96,432"),
         (1.48213, "$1.48213"),
+        (86.75, "$86.75"),
+        (0.0872, "$0.0872"),
+        (3_120.0, "$3,120.00"),
         (0.0000081234, "$0.00000812"),
         (1_234_567.0, "$1,234,567"),
         (None, "unknown"),
@@ -33,7 +36,7 @@ def test_prices_keep_six_digits_and_no_noise(value: float | None, text: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(1.234, "+1.23 %"), (-0.5, "\N{MINUS SIGN}0.50 %"), (-0.001, "0.00 %"), (None, "unknown")]
+    ("value", "text"), [(1.234, "+1.23%"), (-0.5, "\N{MINUS SIGN}0.50%"), (-0.001, "0.00%"), (None, "unknown")]
 )
 def test_changes_carry_their_sign_unless_they_are_nothing(value: float | None, text: str) -> None:
     assert page_format.signed(value).replace("\xa0", " ") == text
@@ -53,8 +56,8 @@ def test_a_sparkline_is_well_formed_and_says_its_finding() -> None:
 
     svg = ET.fromstring(str(sparkline("BTC", closes, 1.5)))
 
-    assert svg.findtext("title", "").replace("\xa0", " ") == "BTC: +1.50 % over 24 hours"
-    assert "high $299.000" in (svg.findtext("desc") or "")
+    assert svg.findtext("title", "").replace("\xa0", " ") == "BTC: +1.50% over 24 hours"
+    assert "high $299.00" in (svg.findtext("desc") or "")
 
 
 def test_a_sparkline_draws_a_day_and_claims_no_change_that_is_not_known() -> None:
@@ -63,7 +66,7 @@ def test_a_sparkline_draws_a_day_and_claims_no_change_that_is_not_known() -> Non
     svg = ET.fromstring(str(sparkline("BTC", closes, None)))
 
     assert svg.findtext("title") == "BTC: the last 24 hours"
-    assert "From $275.000" in (svg.findtext("desc") or "")
+    assert "From $275.00" in (svg.findtext("desc") or "")
 
 
 def test_a_sparkline_ends_at_the_newest_close_inside_its_box() -> None:
@@ -100,7 +103,7 @@ def test_shares_name_every_part_with_its_count() -> None:
         str(shares("x", "Votes", (("for", "bullish", 3), ("even", "neutral", 0), ("against", "bearish", 1))))
     )
 
-    assert svg.findtext("desc") == "bullish 3 (75.0 %), neutral 0 (0.0 %), bearish 1 (25.0 %)"
+    assert svg.findtext("desc") == "bullish 3 (75.0%), neutral 0 (0.0%), bearish 1 (25.0%)"
 
 
 @pytest.mark.parametrize(

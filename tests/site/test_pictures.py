@@ -23,7 +23,7 @@ LONG = Drawing(
     kicker="Now",
     headline="In transition: one regime fades, the next is not settled and no one knows when it will be " * 3,
     text="WORD @@@ " * 200,
-    cards=(Card("100.0 %", "of 1,234,567 hourly forecasts came true; a blind guess gets 33.3 % " * 3),) * 2,
+    cards=(Card("100.0%", "of 1,234,567 hourly forecasts came true; a blind guess gets 33.3% " * 3),) * 2,
     bar=(0.98, 0.01, 0.01),
     as_of="As of 20 Nov 2026, 09:53 UTC",
 )
@@ -84,15 +84,15 @@ def test_every_picture_of_simulated_or_replayed_data_bears_its_mark(mode: Source
 def test_confidence_comes_with_what_forecasts_were_worth() -> None:
     cards = words()["/"].cards
 
-    assert [card.number for card in cards] == ["78.2", "34.1 %"]
+    assert [card.number for card in cards] == ["78.2", "34.1%"]
     assert "1,204 hourly forecasts" in cards[1].meaning
-    assert {"78.2", "34.1 %"} < set(texts(words()["/"]))
+    assert {"78.2", "34.1%"} < set(texts(words()["/"]))
 
 
 def test_the_alternative_text_says_what_is_drawn(drawn: Pictures) -> None:
     alt = drawn.shares["/"].alt
 
-    for said in ("A range: no broad direction", "78.2 confidence", "34.1 %", "Simulated data", "09:53 UTC", "learning"):
+    for said in ("A range: no broad direction", "78.2 confidence", "34.1%", "Simulated data", "09:53 UTC", "learning"):
         assert said in alt
 
 

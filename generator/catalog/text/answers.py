@@ -60,7 +60,7 @@ BY_RECORD_NOTE: Final = (
 )
 NO_RECORDS: Final = "No voter of this round has a record above chance yet."
 LEADERBOARD_NOTE: Final = (
-    "A place takes 30 resolved rounds and is provisional below 100. The order is by the lower end of the 95 % interval. "
+    "A place takes 30 resolved rounds and is provisional below 100. The order is by the lower end of the 95% interval. "
     "With many voters some lead by luck."
 )
 TEACHER_ROLE: Final = "Compares each finished Arena round with what the brain and the people had said."

@@ -106,11 +106,9 @@ def _book(books: Sequence[BookReading], venues: tuple[str, ...], snapshot: Snaps
     bids = sum(one.bid_depth * snapshot.rate(one.currency) for one in agreeing)
     asks = sum(one.ask_depth * snapshot.rate(one.currency) for one in agreeing)
     if bids + asks <= 0:
-        return None, ["order book: nothing rests within 1 %"]
+        return None, ["order book: nothing rests within 1%"]
     short = [one.venue for one in agreeing if not one.reaches]
-    limits = (
-        [f"order book: {', '.join(short)} sends less than 1 % of the book, depth is a lower bound"] if short else []
-    )
+    limits = [f"order book: {', '.join(short)} sends less than 1% of the book, depth is a lower bound"] if short else []
     imbalance = 100 * (bids - asks) / (bids + asks)
     spread = median(one.spread_bps for one in agreeing)
     return Book(spread, bids + asks, imbalance, tuple(one.venue for one in agreeing)), limits

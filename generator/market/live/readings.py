@@ -41,7 +41,7 @@ class DayReading(Reading):
 
 @dataclass(frozen=True, slots=True)
 class BookReading(Reading):
-    """An order book within 1 % of its mid, in the quote currency."""
+    """An order book within 1% of its mid, in the quote currency."""
 
     kind: ClassVar[str] = "book"
     mid: float
@@ -49,7 +49,7 @@ class BookReading(Reading):
     bid_depth: float
     ask_depth: float
     currency: str
-    reaches: bool  # both sides go out to 1 %; otherwise the depth is a lower bound
+    reaches: bool  # both sides go out to 1%; otherwise the depth is a lower bound
 
 
 @dataclass(frozen=True, slots=True)

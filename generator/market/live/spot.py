@@ -10,7 +10,7 @@ from generator.market.live.client import VenueClient
 from generator.market.live.readings import BookReading, DayReading, Job, Quote, Reading, Unusable, keep_usable
 from generator.market.live.venues import STABLECOIN
 
-BAND: Final = 0.01  # depth counts within 1 % of the mid
+BAND: Final = 0.01  # depth counts within 1% of the mid
 _DEEP: Final = ("BTC", "ETH")
 
 

@@ -21,7 +21,7 @@ class VenueSpec:
         change_24h: its ticker's percentage spans 24 hours (Kraken's spans the UTC day).
         quotes_stablecoin: it lists the stablecoin against USD, so it gives the basis.
         book_levels: levels asked for of each side.
-        deep_book_levels: the same for BTC and ETH, whose price steps are small against 1 % of the price.
+        deep_book_levels: the same for BTC and ETH, whose price steps are small against 1% of the price.
         candle_page: 5-minute bars an answer holds; 0: not asked for candles.
         candle_until: a page needs its end as well, or the venue sends the newest bars instead.
         candle_reach: bars the venue keeps; None: more than 30 days.

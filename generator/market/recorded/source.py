@@ -26,7 +26,7 @@ class RecordedSource:
     """A recording replayed bar by bar: at market time T only what was known at T is visible.
 
     Market time is wall time minus an offset. The offset is fixed at the first call so that market time is `start_at`;
-    a restart gives the offset back through `offset_ms`. Without `start_at` the replay begins when 60 % of the
+    a restart gives the offset back through `offset_ms`. Without `start_at` the replay begins when 60% of the
     recording is history, 30 days at most, moved by less than a bar so that bars close when the wall clock says so.
 
     Args:

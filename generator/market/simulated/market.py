@@ -4,7 +4,7 @@ Prices must be a function of (seed, minute) without summing from a far epoch, an
 So each block runs between two levels that are known cheaply, and its own noise is bent to meet them. The bend is
 spread in proportion to variance, and the levels move by a normal draw of the block's own variance: increments
 then stay uncorrelated (covariance of minutes i, j: -2 v_i v_j / V + v_i v_j / V^2 (V + V) = 0) with unchanged
-variance, so that the bend carries no signal. Only the pull to the long-run level is left, about 0.2 % a day at one
+variance, so that the bend carries no signal. Only the pull to the long-run level is left, about 0.2% a day at one
 standard deviation.
 
 Nothing here looks ahead: a bar's fields follow from its own move, the regime by then and independent noise.

@@ -48,7 +48,7 @@ JUMPS_A_DAY: Final = 0.4
 JUMP_SHARE_COMMON: Final = 0.05  # of the daily variance
 JUMP_SHARE_OWN: Final = 0.03
 
-# Log price reverts to its level by this factor a block: a pull of about 0.2 % a day at one standard deviation.
+# Log price reverts to its level by this factor a block: a pull of about 0.2% a day at one standard deviation.
 LEVEL_MEMORY: Final = 0.8
 LEVEL_BLOCKS: Final = 24
 

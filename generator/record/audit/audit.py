@@ -356,7 +356,7 @@ def score_line(name: str, record: TrackRecord) -> str:
     """Return hit rate and Brier score in one line."""
     hit = record.hit
     return (
-        f"{name}: hit rate {hit.percent} % ({hit.low_percent} to {hit.high_percent}, n={hit.n}), "
+        f"{name}: hit rate {hit.percent}% ({hit.low_percent} to {hit.high_percent}, n={hit.n}), "
         f"Brier {record.brier} (base rate {record.baselines['base_rate']}, even chances 0.6667)"
     )
 

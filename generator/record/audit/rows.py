@@ -64,7 +64,7 @@ def _summary(rows: Sequence[Row]) -> tuple[str, ...]:
     found = f"{len(rows)} rounds checked: {len(resolved)} resolved, {len(rows) - len(resolved)} void, "
     lines = [f"{found}{backtested} backtested before the start"]
     if record.resolved:
-        lines.append(f"{score_line('brain', record)}, skill {record.skill_percent['base_rate']} %")
+        lines.append(f"{score_line('brain', record)}, skill {record.skill_percent['base_rate']}%")
     return tuple(lines)
 
 

@@ -278,7 +278,7 @@ def shares(name: str, label: str, parts: Sequence[tuple[str, str, int]]) -> Mark
             shape = Markup('<rect class="{}" x="{:.2f}" width="{:.2f}" height="10"/>')
             pieces.append(shape.format(css, x, max(0.2, width - 0.6)))
         x += width
-    desc = ", ".join(f"{word} {number} ({100 * number / total:.1f} %)" for _, word, number in parts)
+    desc = ", ".join(f"{word} {number} ({100 * number / total:.1f}%)" for _, word, number in parts)
     return _svg("shares", f"shares-{name}", (100, 10), (label, desc), Markup("").join(pieces))
 
 

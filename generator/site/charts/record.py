@@ -19,7 +19,7 @@ BASELINE_NAMES: Final = {
     "persistence": "Same again",
 }
 _HEIGHT: Final = 380
-_INTERVAL: Final = "95\N{NO-BREAK SPACE}% interval"
+_INTERVAL: Final = "95% interval"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def reliability(name: str, bins: Sequence[Bin], source: Markup | str) -> Chart |
 
 
 _RELIABILITY: Final = (
-    "Each level of confidence with at least 30 forecasts is a dot at how often it came true, with its 95 % interval as "
+    "Each level of confidence with at least 30 forecasts is a dot at how often it came true, with its 95% interval as "
     "an upright line. On the dashed diagonal a confidence means exactly what it says."
 )
 
@@ -98,7 +98,7 @@ def rates(name: str, who: str, rows: Sequence[tuple[str, Rate]], source: Markup 
     caption = Caption(
         name,
         f"{who} named what came true in {percent(first.percent)} of {first.n:,}; a blind guess gets {percent(GUESS_PERCENT)}",
-        "A dot for each rate with its 95 % interval as a line. The upright dashed line is a blind guess of three.",
+        "A dot for each rate with its 95% interval as a line. The upright dashed line is a blind guess of three.",
         source,
         ("Who", "Cases", "Came true", _INTERVAL),
         tuple((label, f"{rate.n:,}", percent(rate.percent), interval(rate)) for label, rate in rows),
@@ -185,7 +185,7 @@ def curve(name: str, outcomes: Sequence[Outcome], source: Markup | str) -> Chart
     caption = Caption(
         name,
         f"Over the last {last.n:,} forecasts {percent(last.percent)} came true, give or take: {interval(last)}",
-        "A line of the hit rate so far with its 95 % band, over time. Short strokes at the top are hits, at the bottom "
+        "A line of the hit rate so far with its 95% band, over time. Short strokes at the top are hits, at the bottom "
         "misses, one for each forecast.",
         source,
         ("Up to", "Forecasts", "Came true", _INTERVAL),
@@ -212,7 +212,7 @@ def _bin(plot: Plot, part: Bin) -> Markup:
     assert hit is not None
     assert hit.percent is not None
     middle = (part.low_percent + min(part.high_percent, plot.x.high)) / 2
-    tip = f"Said {part.low_percent:g} to {part.high_percent:g} %: came true {percent(hit.percent)} of {hit.n:,}"
+    tip = f"Said {part.low_percent:g} to {part.high_percent:g}%: came true {percent(hit.percent)} of {hit.n:,}"
     return Markup("").join(
         [
             plot.span("whisker", (middle, hit.low_percent or 0.0), (middle, hit.high_percent or 0.0)),
@@ -229,7 +229,7 @@ def _reliability_finding(known: Sequence[Bin]) -> str:
     most = max(known, key=lambda part: part.n)
     assert most.hit is not None
     caption = (
-        f"Said {most.low_percent:g} to {most.high_percent:g}\N{NO-BREAK SPACE}%: "
+        f"Said {most.low_percent:g} to {most.high_percent:g}%: "
         f"came true {percent(most.hit.percent)} of {most.n:,} times"
     )
     right = sum(fits(part) for part in known)
@@ -245,7 +245,7 @@ def _bin_table(bins: Sequence[Bin]) -> tuple[tuple[str, ...], tuple[tuple[str, .
         few = "too few for a rate" if caption is None else percent(caption.percent)
         rows.append(
             (
-                f"{part.low_percent:g} to {part.high_percent:g}\N{NO-BREAK SPACE}%",
+                f"{part.low_percent:g} to {part.high_percent:g}%",
                 f"{part.n:,}",
                 few,
                 "" if caption is None else interval(caption),

@@ -109,7 +109,7 @@ def _moods(regime: RegimeReading, source: str) -> Chart | None:
     caption = Caption(
         "report-moods",
         finding,
-        "A bar for each mood the market can be in, as long as the brain is sure of it. Together they make 100 %.",
+        "A bar for each mood the market can be in, as long as the brain is sure of it. Together they make 100%.",
         source,
         ("Mood of the market", "How sure the brain is"),
         tuple((row.label, row.text) for row in rows),

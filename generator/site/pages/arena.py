@@ -164,7 +164,7 @@ def rate_words(rate: Rate) -> str:
     """Write a rate with its count and interval."""
     if rate.percent is None:
         return "not known yet"
-    return f"{percent(rate.percent)} of {rate.n:,} (95\N{NO-BREAK SPACE}% interval {interval(rate)})"
+    return f"{percent(rate.percent)} of {rate.n:,} (95% interval {interval(rate)})"
 
 
 def _chances(live: Round) -> tuple[tuple[str, str], ...]:

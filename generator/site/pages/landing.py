@@ -15,7 +15,7 @@ from generator.compose.context import TickContext
 from generator.market.bars import BAR_MS
 from generator.site.charts.now import fundings, scale, sparkline, swings
 from generator.site.charts.record import GUESS_PERCENT, interval
-from generator.site.format import NOT_YET, UNKNOWN, duration, percent, price, signed, tied, usd, when, word
+from generator.site.format import NOT_YET, UNKNOWN, duration, percent, price, signed, usd, when, word
 from generator.site.pages.arena import brain_words, crowd_bar, crowd_words, question
 from generator.site.pages.record import verdict
 
@@ -33,7 +33,7 @@ def landing(ctx: TickContext, bodies: Bodies) -> dict[str, Any]:
     return {
         "regime": _regime(ctx, _body(bodies, "market-regime")),
         "worth": _worth(ctx.arena),
-        "why": tied(str(brain.get("summary") or "")),
+        "why": str(brain.get("summary") or ""),
         "evidence": _evidence(brain.get("brain") or {}),
         "rows": tuple(_row(asset, ctx, bodies) for asset in ASSETS),
         "swing_chart": swings(bands, source),
@@ -61,7 +61,7 @@ def _worth(arena: ArenaView) -> dict[str, str]:
     return {
         "number": percent(record.hit.percent),
         "what": f"of {record.hit.n:,} hourly forecasts came true",
-        "text": f"95\N{NO-BREAK SPACE}% interval {interval(record.hit)}; {guess}.",
+        "text": f"95% interval {interval(record.hit)}; {guess}.",
     }
 
 
@@ -122,7 +122,7 @@ def _regime(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any]:
     )
     return {
         "headline": regime_headline(label, ctx.reading.regime.likelier if ctx.reading else None),
-        "summary": tied(str(body["summary"])),
+        "summary": str(body["summary"]),
         "known": known,
         "why_unknown": _why_unknown(ctx),
         "confidence": _of_100(regime["confidence"] if known else None),

@@ -63,7 +63,7 @@ def verdict(record: TrackRecord) -> str:
         return f"No forecast has come due yet, so nothing is known about their worth.{apart}"
     text = (
         f"Of {count(record.resolved, NAMES.get(record.kind, 'forecast'))} that came due, {percent(record.hit.percent)} named the outcome "
-        f"that came true (95\N{NO-BREAK SPACE}% interval {interval(record.hit)}); a blind guess of three gets {percent(GUESS_PERCENT)}."
+        f"that came true (95% interval {interval(record.hit)}); a blind guess of three gets {percent(GUESS_PERCENT)}."
     )
     return f"{text} {compared(record)}{apart}"
 
@@ -75,7 +75,7 @@ def compared(record: TrackRecord) -> str:
         return f"That is fewer than {BIN_CASES}: too few to say more."
     if record.brier is None or base is None or skill is None:
         return "There are too few cases to compare them with a baseline."
-    said = f"{skill:.1f} % better, which may still be chance" if skill > 0 else "no skill shown"
+    said = f"{skill:.1f}% better, which may still be chance" if skill > 0 else "no skill shown"
     return f"Their Brier score is {record.brier:.3f}; always giving the base rate scores {base:.3f}: {said}."
 
 
@@ -122,7 +122,7 @@ def record_view(
         "number_what": f"of {hourly.resolved:,} hourly forecasts came true"
         if hourly.resolved
         else "of the hourly forecasts has come due",
-        "number_how": f"95\N{NO-BREAK SPACE}% interval {interval(hourly.hit)}" if hourly.resolved else "",
+        "number_how": f"95% interval {interval(hourly.hit)}" if hourly.resolved else "",
         "sections": (
             _section(
                 "hourly", "Hourly forecasts", hourly, _by_asset(hourly.hit, hourly_outcomes), hourly_outcomes, source
@@ -220,7 +220,7 @@ def _facts(record: TrackRecord) -> tuple[tuple[str, str, str], ...]:
         (
             "Came true",
             percent(record.hit.percent),
-            f"95\N{NO-BREAK SPACE}% interval {interval(record.hit)}" if record.resolved else "",
+            f"95% interval {interval(record.hit)}" if record.resolved else "",
         ),
         (
             "Brier score",
