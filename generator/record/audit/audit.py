@@ -285,9 +285,9 @@ class Audit:
             if came.void_reason is None and came.move != move_percent(ranges.start_price, shown["end_price"]):
                 return f"{asset}: the move over {horizon} is {came.move}, the prices give another"
             said, before = ranges.forecasts[horizon], ranges.moves.get(horizon)
-            counted.append((horizon, _ms(start), counts_of(said, came)))
+            counted.append((horizon, milliseconds(start), counts_of(said, came)))
             if before is not None:
-                taken_back.append((horizon, _ms(start), counts_of(said, before)))
+                taken_back.append((horizon, milliseconds(start), counts_of(said, before)))
             ranges.moves[horizon], ranges.at[horizon] = came, entry["at"]
         self.far = self.far.plus(counted).plus(taken_back, -1)
         return None
@@ -327,7 +327,8 @@ class Audit:
             ranges = self._keep_ranges(start, asset, made, None)
             ranges.moves |= {horizon: Move(void_reason=reason) for horizon in ranges.forecasts}
             counted = [
-                (name, _ms(start), counts_of(said, ranges.moves[name])) for name, said in ranges.forecasts.items()
+                (name, milliseconds(start), counts_of(said, ranges.moves[name]))
+                for name, said in ranges.forecasts.items()
             ]
             self.far = self.far.plus(counted)
 
@@ -427,7 +428,8 @@ def _late(start: str, horizon: str, at: str) -> float:
     return _seconds(start, at) - 60 * HORIZONS[horizon]
 
 
-def _ms(at: str) -> int:
+def milliseconds(at: str) -> int:
+    """Return an ISO 8601 time in UTC ms."""
     return round(1000 * datetime.fromisoformat(at).timestamp())
 
 
