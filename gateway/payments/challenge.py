@@ -56,14 +56,6 @@ def requirement(
     return model.model_dump(by_alias=True)
 
 
-def encode_terms(settings: GatewaySettings, network: str, price_atomic: int, fee_payer: str, snapshot_id: str) -> bytes:
-    """Encode the same for the facilitator."""
-    terms = requirement(
-        settings, network=network, price_atomic=price_atomic, fee_payer=fee_payer, snapshot_id=snapshot_id
-    )
-    return json.dumps(terms, separators=(",", ":")).encode()
-
-
 @dataclass(frozen=True, slots=True)
 class Challenge:
     """One product's finished 402.

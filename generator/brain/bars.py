@@ -31,12 +31,15 @@ class CleanBars:
 
     Args:
         log_close: natural log of the close, shape (n, ..., assets).
+        top, bottom: natural logs of high and low.
         range_variance: Parkinson's variance of the bar, (log high/low)^2 / (4 log 2).
         extra: volume, depth_usd, spread_bps, imbalance, funding, open_interest.
         dropped: impossible cells, per row.
     """
 
     log_close: FloatArray
+    top: FloatArray
+    bottom: FloatArray
     range_variance: FloatArray
     extra: dict[str, FloatArray]
     dropped: FloatArray
@@ -77,7 +80,7 @@ def clean_fields(fields: dict[str, FloatArray]) -> CleanBars:
         fits = (close * (1.0 - 1e-9) <= high) & (close * (1.0 + 1e-9) >= low) & (high >= low)
         if np.count_nonzero(fits) == fits.size:  # as nearly always: nothing to leave out
             log_close, top, bottom = np.log(prices[1:])
-            return CleanBars(log_close, _PARKINSON * (top - bottom) ** 2, extra, np.zeros(shape[:-1]))
+            return CleanBars(log_close, top, bottom, _PARKINSON * (top - bottom) ** 2, extra, np.zeros(shape[:-1]))
     return _sifted(prices, inside[1], extra)
 
 
@@ -98,6 +101,6 @@ def _sifted(prices: FloatArray, possible: npt.NDArray[np.bool_], extra: dict[str
     log_close = np.where(ok, np.log(scale), np.nan)
     edges = prices[2:]
     ranged = ok & np.isfinite(edges).all(axis=0)
-    top, bottom = np.log(np.where(ranged, edges, 1.0))
+    top, bottom = np.where(ranged, np.log(np.where(ranged, edges, 1.0)), np.nan)
     dropped = (~ok & ~np.isnan(close)).sum(axis=-1).astype(np.float64)
-    return CleanBars(log_close, np.where(ranged, _PARKINSON * (top - bottom) ** 2, np.nan), extra, dropped)
+    return CleanBars(log_close, top, bottom, _PARKINSON * (top - bottom) ** 2, extra, dropped)

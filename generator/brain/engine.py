@@ -15,6 +15,7 @@ from generator.brain.bars import CleanBars, clean
 from generator.brain.derivatives import Derivatives
 from generator.brain.direction import BAND, MIN_BARS, Direction, direction_inputs
 from generator.brain.doubt import Doubt, doubted, doubts
+from generator.brain.facts import baselines
 from generator.brain.features import REGIME_INPUTS, Features
 from generator.brain.forecast import Forecast, Probabilities, forecast_of
 from generator.brain.liquidity import Liquidity
@@ -22,7 +23,8 @@ from generator.brain.reading import BrainReading, Parts, assemble
 from generator.brain.regime import RegimeFilter
 from generator.brain.smoothing import HOUR_BARS
 from generator.brain.structure import Structure
-from generator.brain.volatility import OutlookLevel, Volatility
+from generator.brain.volatility import OutlookLevel, Volatility, bar_variance
+from generator.brain.week import Week
 from generator.brain.weights import Weights
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 
@@ -31,7 +33,7 @@ _SHOWN_MINUTES: Final = 60  # horizon of the forecasts in a reading
 _JOIN_BARS: Final = 3  # a return over a gap of at most this many bars is still used, scaled to one bar
 _OUTLOOK_AT: Final = {15: 0, 60: 1, 240: 2}
 _OUTLOOK_MINUTES: Final = np.log(list(_OUTLOOK_AT))
-_STATE_FORMAT: Final = 1
+_STATE_FORMAT: Final = 2
 
 
 @dataclass(slots=True)
@@ -70,6 +72,7 @@ class Engine:
         self.liquidity = Liquidity(n)
         self.derivatives = Derivatives(n)
         self.structure = Structure(n)
+        self.week = Week(n)
         self.outlook = OutlookLevel(n)
         self.log_close = np.full(n, np.nan)
         self.close_age = np.full(n, 1e6)  # bars since `log_close`
@@ -119,7 +122,8 @@ class Engine:
             regime=self.filter.reading(),
             volatility=volatility.reading(self._t),
             risk=self.outlook.risk_scores(),
-            structure=self.structure.reading(self._t, self.log_close, stale, volatility.sigma(self._t)[1], day),
+            structure=self.structure.reading(self._t, self.log_close, stale, self.week, day),
+            baselines=baselines(self.week, self._t, volatility.variance[1]),
             push=self.features.pushes(),
             liquidity=self.liquidity.reading(),
             pressure=self.derivatives.readings(),
@@ -156,7 +160,9 @@ class Engine:
         depth, spread, imbalance = (extra[name][row] for name in ("depth_usd", "spread_bps", "imbalance"))
         self.liquidity.update(depth, spread, imbalance, self.volatility.levels()[1])
         self.derivatives.update(extra["funding"][row], extra["open_interest"][row])
-        self.structure.update(t_ms, bars.log_close[row], self.features)
+        self.structure.update(self.features)
+        more = np.array((extra["volume"][row], bar_variance(returns, bars.range_variance[row])))
+        self.week.update(t_ms, bars.log_close[row], bars.top[row], bars.bottom[row], more)
         self.outlook.update(self.volatility.outlook(t_ms)[1], fresh)
         self.direction.update(t_ms, bars.log_close[row], self.inputs, self.volatility.sigma, self.ready())
 
@@ -259,7 +265,7 @@ class Engine:
     def _parts(self) -> tuple[object, ...]:
         return (
             self.volatility, self.features, self.filter, self.direction, self.liquidity, self.derivatives,
-            self.structure, self.outlook, self,
+            self.structure, self.week, self.outlook, self,
         )  # fmt: skip
 
     def dump(self) -> bytes:

@@ -5,6 +5,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from generator.brain.structure import Counts
 from generator.catalog.text import labels, readings
 from generator.catalog.words import (
     Bias,
@@ -78,11 +79,11 @@ class Findings:
     summary: str
 
 
-def breadth_lean(rose: int, fell: int, known: int) -> int | None:
-    """Return 1 where most of the known assets rose over the day, -1 where most fell; None where none is known."""
-    if not known:
+def breadth_lean(counts: Counts) -> int | None:
+    """Return 1 where most of the known assets are up over the day, -1 where most are down; None where none is known."""
+    if not counts.known:
         return None
-    return int(3 * rose >= 2 * known) - int(3 * fell >= 2 * known)
+    return int(3 * counts.up >= 2 * counts.known) - int(3 * counts.down >= 2 * counts.known)
 
 
 @lru_cache(maxsize=4096)  # words are few, assets and ticks are many

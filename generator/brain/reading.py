@@ -11,11 +11,12 @@ import numpy as np
 from generator.brain.derivatives import Pressure
 from generator.brain.doubt import Doubt, doubted_chance, doubted_confidence, named, overall
 from generator.brain.evidence import Evidence, Words, breadth_lean, gather
+from generator.brain.facts import AssetFacts, MarketFacts
 from generator.brain.forecast import Forecast
 from generator.brain.liquidity import LiquidityReading
 from generator.brain.regime import REGIMES, FilterReading, dwell_minutes
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
-from generator.brain.structure import StructureReading
+from generator.brain.structure import Counts, StructureReading
 from generator.brain.volatility import VolatilityReading, volatility_word
 from generator.catalog.text import labels, readings
 from generator.catalog.words import (
@@ -31,6 +32,8 @@ from generator.catalog.words import (
 )
 
 _Word = TypeVar("_Word", bound=StrEnum)
+HORIZONS: Final = ("15m", "1h", "4h", "24h")
+_NORMAL: Final = (-1.6449, -0.6745, 0.6745, 1.6449)  # quantiles
 _BIAS: Final = {Prediction.BULLISH: Bias.UP, Prediction.BEARISH: Bias.DOWN, Prediction.NEUTRAL: Bias.FLAT}
 _OUTLOOK_BARS: Final = 3 * HOUR_BARS
 _REGIME_BARS: Final = 2 * DAY_BARS
@@ -44,11 +47,13 @@ class VolatilityOutlook:
     m15: float
     h1: float
     h4: float
-    h24: float = 0.0
+    h24: float
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
+    """Where the price may be at the end of a horizon, as simple returns (0.004 = 0.4%)."""
+
     low_90: float
     low_50: float
     high_50: float
@@ -67,9 +72,25 @@ class RegimeReading:
     previous: RegimeLabel | None
     trend: Trend
     volatility: VolatilityWord
-    breadth: float | None  # share of assets that rose over the last day
+    counts: Counts  # of the assets' changes over the last day
+    facts: MarketFacts
     risk_score: float | None  # 0..100, from the volatility outlook against the last week
     drivers: tuple[str, ...]  # risk drivers in words
+
+    @property
+    def breadth(self) -> float | None:
+        """Share of assets that are up over the last day, None where no change is known."""
+        return self.counts.up / self.counts.known if self.counts.known else None
+
+    @property
+    def stressed(self) -> bool:
+        """Whether the next hours are expected to be rougher than most of the week."""
+        return self.volatility in (VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
+
+    @property
+    def likeliest(self) -> RegimeLabel | None:
+        """The regime with the highest chance, None without a reading."""
+        return max(self.posterior, key=lambda label: self.posterior[label]) if self.posterior else None
 
     @property
     def likelier(self) -> RegimeLabel | None:
@@ -99,14 +120,16 @@ class AssetReading:
     derivatives_confidence: float | None  # 0..1
     volatility: VolatilityWord
     outlook: VolatilityOutlook | None
+    ranges: dict[str, Range] | None  # by horizon: 15m, 1h, 4h, 24h
+    baselines: dict[str, float] | None  # sigma of a 5-minute bar by last_hour, last_day, ewma, as a fraction
+    change: float | None  # over the last day, as a fraction
+    facts: AssetFacts
     agreement: float | None  # between families of evidence, 0..1
     coverage: float  # families present, 0..1
     evidence: tuple[Evidence, ...]
     summary: str
     limitations: tuple[str, ...] = ()
     book_lean: int | None = None  # of the order book lately: 1 to bids, 0 even, -1 to asks
-    ranges: dict[str, Range] | None = None
-    baselines: dict[str, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +194,7 @@ class Parts:
     volatility: VolatilityReading
     risk: list[float | None]
     structure: StructureReading
+    baselines: list[dict[str, float] | None]
     push: list[int]
     liquidity: LiquidityReading
     pressure: list[Pressure]
@@ -217,12 +241,12 @@ def _asset(name: str, column: int, parts: Parts) -> AssetReading:
         derivatives=pressure.state,
         vote=pressure.vote,
         push=parts.push[column] if placed else None,
-        breadth=breadth_lean(shape.rose, shape.fell, shape.known),
+        breadth=breadth_lean(shape.counts),
         book=parts.liquidity.lean[column],
     )
     structure = shape.structure[column] if placed else MarketStructure.UNKNOWN
     evidence = gather(words)
-    changed = _changed("It is", shape.change[column], shape.hour)
+    outlook = _outlook(parts.volatility.sigma[column]) if fresh and seen >= _OUTLOOK_BARS else None
     confidence = doubted_confidence(parts.regime.confidence[column], label, doubt.share) if fresh else None
     return AssetReading(
         asset=name,
@@ -237,19 +261,28 @@ def _asset(name: str, column: int, parts: Parts) -> AssetReading:
         vote=words.vote,
         derivatives_confidence=pressure.confidence,
         volatility=words.volatility,
-        outlook=VolatilityOutlook(*parts.volatility.sigma[column]) if fresh and seen >= _OUTLOOK_BARS else None,
+        outlook=outlook,
+        ranges=_ranges(outlook) if outlook else None,
+        baselines=parts.baselines[column] if outlook else None,
+        change=shape.day[column],
+        facts=shape.assets[column],
         agreement=evidence.agreement,
         coverage=evidence.coverage,
         evidence=evidence.evidence,
-        summary=readings.asset_summary(name, structure, changed, evidence.summary),
+        summary=readings.asset_summary(name, structure, evidence.summary),
         limitations=_limits(column, parts, words),
         book_lean=words.book,
     )
 
 
-def _changed(who: str, change: float, hour: int) -> str | None:
-    """Put a log change into words, None where it is not known."""
-    return None if math.isnan(change) else readings.moved(who, math.expm1(change), hour)
+def _outlook(sigma: Sequence[float]) -> VolatilityOutlook:
+    m15, h1, h4 = sigma
+    return VolatilityOutlook(m15, h1, h4, h4 * math.sqrt(6.0))
+
+
+def _ranges(outlook: VolatilityOutlook) -> dict[str, Range]:
+    each = zip(HORIZONS, (outlook.m15, outlook.h1, outlook.h4, outlook.h24), strict=True)
+    return {name: Range(*(math.expm1(sigma * one) for one in _NORMAL)) for name, sigma in each}
 
 
 def _regime(
@@ -262,7 +295,7 @@ def _regime(
     drivers = []
     if volatility in (VolatilityWord.ELEVATED, VolatilityWord.EXTREME):
         drivers.append(labels.VOLATILITY[volatility].reading)
-    if breadth_lean(shape.rose, shape.fell, shape.known) == -1:
+    if breadth_lean(shape.counts) == -1:
         drivers.append(labels.BREADTH[-1])
     if books is LiquidityContext.THIN:
         drivers.append(labels.LIQUIDITY[LiquidityContext.THIN].most)
@@ -277,7 +310,8 @@ def _regime(
         previous=found.previous,
         trend=shape.trend[-1] if known and parts.bars[-1] >= HOUR_BARS else Trend.UNKNOWN,
         volatility=volatility,
-        breadth=shape.rose / shape.known if shape.known else None,
+        counts=shape.counts,
+        facts=shape.market,
         risk_score=risk,
         drivers=tuple(drivers),
     )
@@ -286,15 +320,13 @@ def _regime(
 def _market_summary(
     regime: RegimeReading, shape: StructureReading, books: LiquidityContext | None, futures: DerivativesState | None
 ) -> str:
-    mean = _mean([math.expm1(change) for change in shape.change if not math.isnan(change)])
     facts = readings.MarketFacts(
         label=regime.label,
         likelier=regime.likelier,
         minutes=regime.dwell_minutes,
         confidence=regime.confidence,
         volatility=regime.volatility,
-        change=None if mean is None else readings.moved("On average the coins are", mean, shape.hour),
-        risers=readings.risers(shape.rose, shape.known) if shape.known else None,
+        risers=readings.risers(shape.counts.up, shape.counts.known) if shape.counts.known else None,
         book=books,
         futures=futures,
     )
@@ -310,7 +342,7 @@ def _market_outlook(sigma: Sequence[list[float]]) -> VolatilityOutlook | None:
     """Return the geometric mean over the assets whose own outlook is known."""
     if not sigma:
         return None
-    return VolatilityOutlook(*np.exp(np.add.reduce(np.log(sigma)) / len(sigma)).tolist())
+    return _outlook(np.exp(np.add.reduce(np.log(sigma)) / len(sigma)).tolist())
 
 
 def _confidence(forecasts: list[Forecast], parts: Parts) -> float | None:

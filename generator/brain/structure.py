@@ -1,19 +1,20 @@
-"""The shape of the last day from hourly closes: trend, breadth, breakouts."""
+"""The shape of the last day: trend, breadth, breakouts."""
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from generator.brain.facts import AssetFacts, MarketFacts, day_change, day_edges, facts
 from generator.brain.features import AT, Features
 from generator.brain.liquidity import hysteresis
+from generator.brain.week import Week
 from generator.catalog.words import MarketStructure, Trend
-from generator.market.bars import BAR_MS, FloatArray
+from generator.market.bars import FloatArray
 
-HOUR_MS: Final = 3_600_000
-HOURS: Final = 24
-RECENT_HOURS: Final = 6
+FLAT: Final = 0.001  # a smaller change over the day is neither a rise nor a fall
 _WORDS: Final = {
     -1: MarketStructure.DOWNTREND,
     0: MarketStructure.RANGE,
@@ -22,7 +23,20 @@ _WORDS: Final = {
 _TRENDS: Final = {-1: Trend.DOWN, 0: Trend.SIDEWAYS, 1: Trend.UP}
 _TREND_ENTER: Final = 1.2
 _TREND_LEAVE: Final = 0.7
-_CLEARANCE: Final = 0.25  # a breakout must clear the day's range by this share of an hour's sigma
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many assets are up, down and flat (within 0.1%) over the day; those of unknown change are not counted."""
+
+    up: int
+    down: int
+    flat: int
+
+    @property
+    def known(self) -> int:
+        """How many have a known change."""
+        return self.up + self.down + self.flat
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,106 +46,60 @@ class StructureReading:
     Args:
         trend: of each asset and, last, of the market.
         structure: of each asset.
-        rose, fell, known: how many assets rose and fell over the day, and of how many that is known.
-        hour, change: full hour of the day (UTC) six to seven hours ago, and log changes since then, NaN where unknown.
+        counts: of the day's changes.
+        day: each asset's change over 24 hours, a fraction, None where unknown.
+        assets, market: the week's facts.
     """
 
     trend: list[Trend]
     structure: list[MarketStructure]
-    rose: int
-    fell: int
-    known: int
-    hour: int
-    change: list[float]
+    counts: Counts
+    day: list[float | None]
+    assets: list[AssetFacts]
+    market: MarketFacts
 
 
 class Structure:
-    """Hourly closes of a day and the trend word; `trend` has the market in its last column."""
+    """The trend word; `trend` has the market in its last column."""
 
     def __init__(self, assets: int) -> None:
-        self.hourly = np.full((HOURS, assets), np.nan)  # log closes
-        self.hour = np.full(HOURS, -1.0)  # the hour each row belongs to
         self.trend = np.zeros(assets + 1)
-        self._edges: tuple[int, tuple[npt.NDArray[np.bool_], FloatArray, FloatArray]] | None = None  # of an hour
 
-    def update(self, t_ms: int, log_close: FloatArray, features: Features) -> None:
+    def update(self, features: Features) -> None:
         """Take one bar."""
         score = 0.5 * (features.current[AT["trend_8h"]] + features.current[AT["trend_20h"]])
         self.trend = hysteresis(self.trend, score, _TREND_ENTER, _TREND_LEAVE)
-        close_ms = t_ms + BAR_MS
-        if close_ms % HOUR_MS == 0:
-            hour = close_ms // HOUR_MS
-            self.hourly[hour % HOURS] = log_close
-            self.hour[hour % HOURS] = float(hour)
-            self._edges = None
 
     def reading(
-        self,
-        t_ms: int,
-        log_close: FloatArray,
-        stale: npt.NDArray[np.bool_],
-        hour_sigma: FloatArray,
-        day: FloatArray | None,
+        self, t_ms: int, log_close: FloatArray, stale: npt.NDArray[np.bool_], week: Week, day: FloatArray | None
     ) -> StructureReading:
         """Return trends and shapes after the last bar.
 
         Args:
             t_ms: open time of the last bar.
             log_close: last closes, (assets,); stale: where they are older than an hour.
-            hour_sigma: expected sigma over an hour, as a fraction, (assets,).
+            week: of quarter hours.
             day: log change over exactly 24 hours where known from elsewhere, NaN elsewhere; None: not known at all.
         """
-        here = np.where(stale, np.nan, log_close) if np.count_nonzero(stale) else log_close
-        moved = self._day_change(t_ms, here)
+        here = np.where(stale, np.nan, log_close)
+        moved = day_change(week, t_ms, here)
         if day is not None:
             moved = np.where(np.isfinite(day), day, moved)
-        rose, fell, known = (int(np.count_nonzero(one)) for one in (moved > 0.0, moved < 0.0, np.isfinite(moved)))
-        hour, change = self._recent_change(t_ms, here)
-        structure = self._words(t_ms, log_close, hour_sigma, moved)
-        trend = [_TRENDS[int(one)] for one in self.trend.tolist()]
-        return StructureReading(trend, structure, rose, fell, known, hour, change.tolist())
+        moved = np.expm1(moved)
+        assets, market = facts(week, t_ms)
+        return StructureReading(
+            [_TRENDS[int(one)] for one in self.trend.tolist()],
+            self._words(t_ms, here, week, moved),
+            Counts(*(int(np.count_nonzero(one)) for one in (moved > FLAT, moved < -FLAT, np.abs(moved) <= FLAT))),
+            [None if math.isnan(one) else one for one in moved.tolist()],
+            assets,
+            market,
+        )
 
-    def _day_change(self, t_ms: int, log_close: FloatArray) -> FloatArray:
-        """Return the log change over 23 to 24 hours, NaN where unknown."""
-        hour = (t_ms + BAR_MS) // HOUR_MS
-        then = (hour - HOURS + 1) % HOURS
-        if self.hour[then] != hour - HOURS + 1:
-            return np.full(log_close.shape, np.nan)
-        change: FloatArray = log_close - self.hourly[then]
-        return change
-
-    def _recent_change(self, t_ms: int, log_close: FloatArray) -> tuple[int, FloatArray]:
-        """Return the hour of the day (UTC) six to seven hours ago and the log change since then, NaN where unknown."""
-        hour = (t_ms + BAR_MS) // HOUR_MS - RECENT_HOURS
-        row = hour % HOURS
-        change = log_close - self.hourly[row] if self.hour[row] == hour else np.full(log_close.shape, np.nan)
-        return int(row), change
-
-    def _day(self, hour: int) -> tuple[npt.NDArray[np.bool_], FloatArray, FloatArray]:
-        """Return who has half a day of hourly closes before an hour, and the highest and the lowest of them."""
-        if self._edges is None or self._edges[0] != hour:
-            past = self.hourly[(self.hour > hour - HOURS) & (self.hour < hour)]
-            enough = np.isfinite(past).sum(axis=0) >= HOURS // 2
-            top, bottom = (np.fmax, -np.inf), (np.fmin, np.inf)
-            ends = [which.reduce(past, axis=0, initial=none) for which, none in (top, bottom)]
-            self._edges = (hour, (enough, ends[0], ends[1]))
-        return self._edges[1]
-
-    def _words(
-        self, t_ms: int, log_close: FloatArray, hour_sigma: FloatArray, day: FloatArray
-    ) -> list[MarketStructure]:
-        """Return the structure of every asset.
-
-        Args:
-            t_ms: open time of the last bar.
-            log_close: last closes, (assets,).
-            hour_sigma: expected sigma over an hour, as a fraction, (assets,).
-            day: log change over the day, NaN where unknown, (assets,); nothing that rose over it is below its low.
-        """
-        enough, top, bottom = self._day((t_ms + BAR_MS) // HOUR_MS)
-        room = _CLEARANCE * hour_sigma
-        above = enough & ~(day < 0.0) & (log_close > top + room)
-        below = enough & ~(day > 0.0) & (log_close < bottom - room)
+    def _words(self, t_ms: int, log_close: FloatArray, week: Week, day: FloatArray) -> list[MarketStructure]:
+        """Return the structure of every asset; nothing that rose over the day is below its low."""
+        top, bottom = day_edges(week, t_ms)
+        above, below = ~(day < 0.0) & (log_close > top), ~(day > 0.0) & (log_close < bottom)
         return [
             MarketStructure.BREAKOUT if up else MarketStructure.BREAKDOWN if down else _WORDS[int(trend)]
             for up, down, trend in zip(above.tolist(), below.tolist(), self.trend.tolist(), strict=False)

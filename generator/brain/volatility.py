@@ -88,7 +88,7 @@ class Volatility:
         self._levels = self._fresh = self._volume_level = self._outlook = self._sigma = self._slow_sigma = None
         seen, traded = np.isfinite(returns), np.isfinite(volume)
         all_seen, all_traded = np.count_nonzero(seen) == seen.size, np.count_nonzero(traded) == traded.size
-        raw = self._raw(returns if all_seen else np.where(seen, returns, 0.0), range_variance)
+        raw = bar_variance(returns if all_seen else np.where(seen, returns, 0.0), range_variance)
         usual = np.maximum(np.exp(self.slow[0]), self.variance[1])  # so that a market that wakes up is not held down
         usual *= _CAP**2
         if np.count_nonzero(young := self.count[0] < HOUR_BARS):
@@ -114,16 +114,6 @@ class Volatility:
         pace = Pace(self.count[1], None if all_traded else traded.astype(np.float64))
         pace.step(self.volume, (volume if all_traded else np.where(traded, volume, 0.0))[None], self._alpha_volume)
         pace.step(self.volume_slow, np.log(self.volume + 1e-9), self._alpha_volume_slow)
-
-    @staticmethod
-    def _raw(returns: FloatArray, range_variance: FloatArray) -> FloatArray:
-        """Return the variance of a bar from its return and, where it is known, its range."""
-        moved, ranged = returns**2, np.isfinite(range_variance)
-        both = 0.5 * (moved + range_variance)
-        out: FloatArray = np.maximum(
-            both if np.count_nonzero(ranged) == ranged.size else np.where(ranged, both, moved), _FLOOR
-        )
-        return out
 
     def slow_sigma(self) -> FloatArray:
         """Return the geometric-mean sigma of a 5-minute bar over about a week, as a fraction."""
@@ -182,6 +172,13 @@ class Volatility:
         return VolatilityReading(
             self.sigma(t_ms).T.tolist(), self.count[0].tolist(), int(np.count_nonzero(self.fresh()))
         )
+
+
+def bar_variance(returns: FloatArray, range_variance: FloatArray) -> FloatArray:
+    """Return the variance of a bar from its return and, where it is known, its range."""
+    moved, ranged = returns**2, np.isfinite(range_variance)
+    both = 0.5 * (moved + range_variance)
+    return np.maximum(both if np.count_nonzero(ranged) == ranged.size else np.where(ranged, both, moved), _FLOOR)
 
 
 @lru_cache(maxsize=_WEEK_MS // BAR_MS)

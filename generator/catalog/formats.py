@@ -48,16 +48,25 @@ def chances(down: float, neutral: float, up: float) -> tuple[float, float, float
     Raises:
         ValueError: they are not chances (negative, not finite, or their sum is not 1 within 0.001).
     """
-    raw = (down, neutral, up)
+    first, second, third = probabilities((down, neutral, up))
+    return first, second, third
+
+
+def probabilities(raw: tuple[float, ...]) -> list[float]:
+    """Round any number of chances likewise.
+
+    Raises:
+        ValueError: likewise.
+    """
     total = sum(raw)
     if not all(0 <= value <= 1 for value in raw) or not abs(total - 1) <= 1e-3:
         raise ValueError(f"not probabilities: {raw}")
     scaled = [value / total * 10_000 for value in raw]
     units = [int(value) for value in scaled]
-    by_remainder = sorted(range(3), key=lambda place: (units[place] - scaled[place], place))
+    by_remainder = sorted(range(len(raw)), key=lambda place: (units[place] - scaled[place], place))
     for place in by_remainder[: 10_000 - sum(units)]:
         units[place] += 1
-    return units[0] / 10_000, units[1] / 10_000, units[2] / 10_000
+    return [unit / 10_000 for unit in units]
 
 
 def score(value: float | None) -> float | None:

@@ -1,192 +1,225 @@
-"""The closed word sets of the public answers, and the table that maps the brain's words to them."""
+"""The closed word sets of the public answers with their meanings, and the table that maps the brain's words to them."""
 
 from enum import StrEnum
-from typing import Final
+from typing import Final, Self
 
 
-class SourceMode(StrEnum):
+class Word(StrEnum):
+    """A word of a closed set, and what it means."""
+
+    meaning: str
+
+    def __new__(cls, value: str, meaning: str = "") -> Self:
+        """Make a member of its value and its meaning."""
+        word = str.__new__(cls, value)
+        word._value_, word.meaning = value, meaning
+        return word
+
+
+class SourceMode(Word):
     """Where the market data of a tick came from."""
 
-    LIVE = "live"
-    RECORDED = "recorded"
-    SIMULATED = "simulated"
+    LIVE = "live", "Asked from public venues as the tick was made."
+    RECORDED = "recorded", "Real prices of the past, replayed; nothing in it is about today."
+    SIMULATED = "simulated", "Made by a seeded model; no price in it is real."
 
 
-class SourceStatus(StrEnum):
+class SourceStatus(Word):
     """How one source answered in a tick."""
 
-    OK = "ok"
-    STALE = "stale"
-    FAILED = "failed"
+    OK = "ok", "It answered in time."
+    STALE = "stale", "Its newest datum is too old."
+    FAILED = "failed", "It did not answer, or not usably."
 
 
-class Status(StrEnum):
+class Status(Word):
     """How complete the inputs of an answer are."""
 
-    AVAILABLE = "available"
-    DEGRADED = "degraded"
-    UNAVAILABLE = "unavailable"
+    AVAILABLE = "available", "Every input is fresh."
+    DEGRADED = "degraded", "Some inputs are stale or missing; limitations says which."
+    UNAVAILABLE = "unavailable", "No asset can be read."
 
 
-class RegimeLabel(StrEnum):
+class RegimeLabel(Word):
     """The market regime. `unknown` is public only; the brain's filter never says it."""
 
-    RISK_ON = "risk_on"
-    RISK_OFF = "risk_off"
-    RANGE = "range"
-    HIGH_VOLATILITY = "high_volatility"
-    TRANSITION = "transition"
-    UNKNOWN = "unknown"
+    RISK_ON = "risk_on", "Prices climb together, in an uptrend."
+    RISK_OFF = "risk_off", "Prices fall together, in a downtrend."
+    RANGE = "range", "Prices move sideways and swings are small for their week."
+    HIGH_VOLATILITY = "high_volatility", "Swings are large for their week; prices may be rising, falling or neither."
+    TRANSITION = "transition", "No regime leads clearly, or the likeliest contradicts what prices do."
+    UNKNOWN = "unknown", "Too little data to name a regime."
 
 
-class MarketMode(StrEnum):
+class MarketMode(Word):
     """The regime in one word."""
 
-    RISK_ON = "RISK_ON"
-    RISK_OFF = "RISK_OFF"
-    NEUTRAL = "NEUTRAL"
-    UNKNOWN = "UNKNOWN"
+    RISK_ON = "RISK_ON", "The regime is risk_on."
+    RISK_OFF = "RISK_OFF", "The regime is risk_off."
+    NEUTRAL = "NEUTRAL", "The regime is range, high_volatility or transition: not the same as calm."
+    UNKNOWN = "UNKNOWN", "The regime is unknown."
 
 
-class MarketState(StrEnum):
+class MarketState(Word):
     """How calm the conditions are. None of these predicts a gain."""
 
-    OPPORTUNITY = "OPPORTUNITY"
-    WAIT = "WAIT"
-    CAUTION = "CAUTION"
-    UNKNOWN = "UNKNOWN"
+    OPPORTUNITY = (
+        "OPPORTUNITY",
+        "Conditions: a risk_on regime, clear and with calm or normal volatility. Not an invitation to buy.",
+    )
+    WAIT = "WAIT", "Conditions: nothing stands out. Not an order to hold or to stay out."
+    CAUTION = (
+        "CAUTION",
+        "Conditions: volatility is expected to be elevated or extreme, or the regime is high_volatility. Not an order to sell.",
+    )
+    UNKNOWN = "UNKNOWN", "There is no regime to judge by."
 
 
-class VolatilityWord(StrEnum):
+class VolatilityWord(Word):
     """The volatility outlook against the last week."""
 
-    CALM = "calm"
-    NORMAL = "normal"
-    ELEVATED = "elevated"
-    EXTREME = "extreme"
-    UNKNOWN = "unknown"
+    CALM = "calm", "Smaller moves are expected than in most hours of the last week."
+    NORMAL = "normal", "Moves are expected to be about as large as in most hours of the last week."
+    ELEVATED = "elevated", "Larger moves are expected than in most hours of the last week."
+    EXTREME = "extreme", "Larger moves are expected than in almost all hours of the last week."
+    UNKNOWN = "unknown", "Too little history to compare with."
 
 
-class Trend(StrEnum):
+class Trend(Word):
     """The direction of the last hours."""
 
-    UP = "up"
-    DOWN = "down"
-    SIDEWAYS = "sideways"
-    UNKNOWN = "unknown"
+    UP = "up", "The price has risen over the last hours, beyond its usual noise."
+    DOWN = "down", "The price has fallen over the last hours, beyond its usual noise."
+    SIDEWAYS = "sideways", "Neither stands out from the usual noise."
+    UNKNOWN = "unknown", "Too little history."
 
 
-class Bias(StrEnum):
+class Bias(Word):
     """The brain's lean for an asset."""
 
-    UP = "UP"
-    DOWN = "DOWN"
-    FLAT = "FLAT"
+    UP = "UP", "A rise beyond the neutral band is the likeliest outcome and clearly likelier than usual."
+    DOWN = "DOWN", "A fall beyond the neutral band is the likeliest outcome and clearly likelier than usual."
+    FLAT = "FLAT", "Neither holds: no direction is forecast. Another outcome may still be likelier than a small move."
 
 
-class Prediction(StrEnum):
+class Prediction(Word):
     """A forecast or a vote, and the outcome of a round."""
 
-    BULLISH = "BULLISH"
-    BEARISH = "BEARISH"
-    NEUTRAL = "NEUTRAL"
+    BULLISH = "BULLISH", "A rise beyond the neutral band."
+    BEARISH = "BEARISH", "A fall beyond the neutral band."
+    NEUTRAL = (
+        "NEUTRAL",
+        "As an outcome or vote: a move within the neutral band. As a forecast: no direction is forecast, or (brain_silent) nothing is.",
+    )
 
 
-class Consensus(StrEnum):
+class Consensus(Word):
     """What most voters said; NONE only with no votes."""
 
-    BULLISH = "BULLISH"
-    BEARISH = "BEARISH"
-    NEUTRAL = "NEUTRAL"
-    NONE = "NONE"
+    BULLISH = "BULLISH", "Most votes are for a rise beyond the neutral band."
+    BEARISH = "BEARISH", "Most votes are for a fall beyond the neutral band."
+    NEUTRAL = "NEUTRAL", "Most votes are for a move within the neutral band, or the top is tied."
+    NONE = "NONE", "No votes."
 
 
-class LiquidityContext(StrEnum):
+class LiquidityContext(Word):
     """How much can change hands near the price."""
 
-    DEEP = "deep"
-    NORMAL = "normal"
-    THIN = "thin"
-    UNKNOWN = "unknown"
+    DEEP = "deep", "Order books are deeper and spreads tighter than usual for this asset."
+    NORMAL = "normal", "Depth and spread are about usual."
+    THIN = "thin", "Order books are shallower or spreads wider than usual for this asset."
+    UNKNOWN = "unknown", "No order book is known."
 
 
-class MarketStructure(StrEnum):
+class MarketStructure(Word):
     """The shape of an asset's last days."""
 
-    UPTREND = "uptrend"
-    DOWNTREND = "downtrend"
-    RANGE = "range"
-    BREAKOUT = "breakout"
-    BREAKDOWN = "breakdown"
-    UNKNOWN = "unknown"
+    UPTREND = "uptrend", "Rising over the last day."
+    DOWNTREND = "downtrend", "Falling over the last day."
+    RANGE = "range", "Moving sideways within the last day's range."
+    BREAKOUT = "breakout", "Above the high of its last day."
+    BREAKDOWN = "breakdown", "Below the low of its last day."
+    UNKNOWN = "unknown", "Too little history."
 
 
-class DerivativesState(StrEnum):
+class DerivativesState(Word):
     """Where the pressure in perpetual futures lies."""
 
-    CROWDED_LONGS = "crowded_longs"
-    CROWDED_SHORTS = "crowded_shorts"
-    BALANCED = "balanced"
-    DELEVERAGING = "deleveraging"
-    LEVERAGING_UP = "leveraging_up"
-    UNAVAILABLE = "unavailable"
+    CROWDED_LONGS = "crowded_longs", "Funding is high for this asset: longs pay shorts more than usual."
+    CROWDED_SHORTS = (
+        "crowded_shorts",
+        "Funding is low for this asset: shorts pay longs, or longs pay far less than usual.",
+    )
+    BALANCED = "balanced", "Funding is about usual."
+    DELEVERAGING = "deleveraging", "Open contracts are falling."
+    LEVERAGING_UP = "leveraging_up", "Open contracts are rising."
+    UNAVAILABLE = "unavailable", "No funding is known."
 
 
-class DerivativesVote(StrEnum):
+class DerivativesVote(Word):
     """What the derivatives state leans to on its own."""
 
-    BULLISH = "bullish"
-    BEARISH = "bearish"
-    NEUTRAL = "neutral"
-    NO_VOTE = "no_vote"
+    BULLISH = "bullish", "The state leans to a rise, taken alone."
+    BEARISH = "bearish", "The state leans to a fall, taken alone."
+    NEUTRAL = "neutral", "The state leans to neither."
+    NO_VOTE = "no_vote", "No data, or a state that did not hold long enough."
 
 
-class OverallState(StrEnum):
+class OverallState(Word):
     """The derivatives state of most assets; `mixed` on a tie."""
 
-    CROWDED_LONGS = "crowded_longs"
-    CROWDED_SHORTS = "crowded_shorts"
-    BALANCED = "balanced"
-    DELEVERAGING = "deleveraging"
-    LEVERAGING_UP = "leveraging_up"
-    MIXED = "mixed"
+    CROWDED_LONGS = "crowded_longs", "Most assets: longs pay more than usual."
+    CROWDED_SHORTS = "crowded_shorts", "Most assets: shorts pay, or longs pay far less than usual."
+    BALANCED = "balanced", "Most assets: funding is about usual."
+    DELEVERAGING = "deleveraging", "Most assets: open contracts are falling."
+    LEVERAGING_UP = "leveraging_up", "Most assets: open contracts are rising."
+    MIXED = "mixed", "No state leads."
 
 
-class OverallVote(StrEnum):
+class OverallVote(Word):
     """The derivatives vote of most assets; `mixed` on a tie."""
 
-    BULLISH = "bullish"
-    BEARISH = "bearish"
-    NEUTRAL = "neutral"
-    MIXED = "mixed"
+    BULLISH = "bullish", "Most votes are bullish."
+    BEARISH = "bearish", "Most votes are bearish."
+    NEUTRAL = "neutral", "Most votes are neutral."
+    MIXED = "mixed", "No vote leads."
 
 
-class TeacherStatus(StrEnum):
+class TeacherStatus(Word):
     """Whether resolved rounds have given the teacher anything yet."""
 
-    LEARNING = "learning"
-    IDLE = "idle"
+    LEARNING = "learning", "There are resolved outcomes."
+    IDLE = "idle", "Nothing has resolved yet."
 
 
-class PatternType(StrEnum):
+class PatternType(Word):
     """Who was right in a resolved round."""
 
-    BOTH_CORRECT = "both_correct"
-    BRAIN_ONLY = "brain_only"
-    CROWD_ONLY = "crowd_only"
-    BOTH_WRONG = "both_wrong"
-    NO_CROWD = "no_crowd"
+    BOTH_CORRECT = "both_correct", "Brain and crowd were right."
+    BRAIN_ONLY = "brain_only", "Only the brain was right."
+    CROWD_ONLY = "crowd_only", "Only the crowd was right."
+    BOTH_WRONG = "both_wrong", "Neither was right."
+    NO_CROWD = "no_crowd", "No one voted."
 
 
-class RoundPhase(StrEnum):
+class RoundPhase(Word):
     """The life of an Arena round."""
 
-    SCHEDULED = "scheduled"
-    OPEN = "open"
-    LIVE = "live"
-    RESOLVING = "resolving"
-    RESOLVED = "resolved"
-    VOID = "void"
+    SCHEDULED = "scheduled", "Not open yet."
+    OPEN = "open", "Takes votes; its forecast is sealed."
+    LIVE = "live", "Running; votes are closed and the forecast is revealed."
+    RESOLVING = "resolving", "Over; its price is awaited."
+    RESOLVED = "resolved", "Its outcome is known and scored."
+    VOID = "void", "Ended without an outcome; kept and not scored."
+
+
+class ConfidenceKind(Word):
+    """What a confidence is the measure of. None is a promise, and none is the chance of a gain."""
+
+    POSTERIOR = "posterior", "The chance that the shown regime is the right one of four. It is never resolved."
+    CLASS_PROBABILITY = "class_probability", "The forecast chance of the shown outcome; its base rate is next to it."
+    STEADINESS = "steadiness", "The share of the last hours in which the state held. It says nothing of what follows."
+    SHARE_OF_ASSETS = "share_of_assets", "The share of assets that have the shown word."
 
 
 MODE_OF_REGIME: Final[dict[RegimeLabel, MarketMode]] = {

@@ -45,7 +45,7 @@ def _bought(order: Order, state: Path) -> Purchase:
     import asyncio
 
     from gateway.devnet.errors import DevnetError
-    from gateway.devnet.wallet import load_or_make
+    from gateway.devnet.keys import load_or_make
     from generator.cli._buying import Purchases, purchase
     from generator.errors import GeneratorError
 

@@ -16,7 +16,7 @@ def read(
     lines may leave some out (unknown). Every field but "c" may be null or absent.
 
     In: {"t": open time in ms, "assets": {"BTC": {"o","h","l","c","v","depth_usd","spread_bps","imbalance","funding",
-    "open_interest","liq_long_usd","liq_short_usd"}}}
+    "open_interest","liq_long_usd","liq_short_usd"}}}; open_interest in contracts, counted in coins.
 
     Out: volatility_outlook is the expected sigma of log returns over 15 minutes, 1 hour and 4 hours, as a fraction
     (0.004 = 0.4%), the geometric mean over assets; arena is for the next 15 minutes. Null: not known yet.

@@ -1,6 +1,7 @@
 """What several bodies show of one asset: bias, confidence, chances."""
 
 from collections import Counter
+from typing import Any
 
 from generator.brain.forecast import Forecast
 from generator.brain.forecast import Probabilities as Chances
@@ -62,6 +63,11 @@ def expected_move(outlook: VolatilityOutlook | None) -> ExpectedMove | None:
     if quarter is None or hour is None or four is None:
         return None
     return ExpectedMove(minutes_15_percent=quarter, hour_1_percent=hour, hours_4_percent=four)
+
+
+def three_chances(forecast: Forecast | None) -> dict[str, Any]:
+    """Publish a forecast's chances and, next to them, its base rates."""
+    return {"probabilities": probabilities(forecast), "base_rates": base_rates(forecast)}
 
 
 def agreement(read: AssetReading | None) -> float | None:

@@ -7,6 +7,7 @@ from generator.arena.values import ArenaView
 from generator.brain.hourly import FuturesReading
 from generator.brain.reading import BrainReading
 from generator.catalog.words import RegimeLabel
+from generator.contract.envelope import Change
 from generator.market.observation import Observation
 
 
@@ -70,3 +71,4 @@ class TickContext:
     closes: Mapping[str, tuple[tuple[int, float], ...]] = field(default_factory=dict)
     trends: Mapping[str, str] = field(default_factory=dict)  # of 60-minute bars, without a reading
     futures: Mapping[str, FuturesReading] = field(default_factory=dict)  # likewise
+    changed: tuple[Change, ...] | None = None  # since the last published tick; None on the first after a start

@@ -91,13 +91,14 @@ def funding(seen: AssetObservation) -> Funding | None:
 
 
 def open_interest(seen: AssetObservation) -> OpenInterest | None:
-    """Publish open interest in US dollars."""
+    """Publish open interest, in contracts and in US dollars."""
     value = seen.open_interest
-    usd = significant(value.usd) if value else None
-    if value is None or usd is None:
+    if value is None:
         return None
     return OpenInterest(
-        usd=usd,
+        contracts=significant(value.contracts),
+        contracts_change_24h_percent=change(value.contracts_change_24h_percent),
+        usd=significant(value.usd),
         change_24h_percent=change(value.change_24h_percent),
         venues=value.venues,
         as_of=iso(value.as_of_ms),

@@ -9,7 +9,8 @@ from generator.catalog.formats import iso, iso_or_none
 from generator.catalog.links import BUYER_PAGES, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.products import PRODUCT_BY_ID
 from generator.catalog.text.answers import DISCLAIMER, USAGE_CHARACTERISTICS
-from generator.catalog.words import SourceMode
+from generator.catalog.text.labels import regime_headline
+from generator.catalog.words import RegimeLabel, SourceMode
 from generator.compose.context import TickContext
 from generator.compose.inputs import market_limitations, market_status, verified
 from generator.contract import envelope as contract
@@ -22,6 +23,12 @@ ENGINE_VERSION = "v1"
 def updated(ctx: TickContext) -> str:
     """Return the wall time of the tick."""
     return iso(ctx.freshness.generated_ms)
+
+
+def headline(ctx: TickContext) -> str:
+    """Return the market in one sentence of at most 140 characters."""
+    now = ctx.reading.regime if ctx.reading else None
+    return regime_headline(now.label if now else RegimeLabel.UNKNOWN, now.likelier if now else None)[:140]
 
 
 def source_rows(ctx: TickContext) -> tuple[contract.SourceRow, ...]:
@@ -76,6 +83,8 @@ def head(ctx: TickContext, endpoint: Endpoint) -> dict[str, Any]:
         "name": endpoint.name,
         "version": endpoint.version,
         "access": "public",
+        "headline": headline(ctx),
+        "changed_since_last_tick": ctx.changed,
         "capability_boundary": contract.CapabilityBoundary.of(endpoint),
         "next_resource": next_resource(endpoint),
         "freshness": freshness(ctx),

@@ -8,7 +8,6 @@ from generator.catalog.formats import basis_points, change, percent, price, shar
 from generator.catalog.words import Prediction
 from generator.compose.coins import (
     agreement,
-    base_rates,
     bias_counts,
     bias_of,
     chance,
@@ -16,8 +15,8 @@ from generator.compose.coins import (
     coverage,
     forecast_of,
     price_source,
-    probabilities,
     published,
+    three_chances,
 )
 from generator.compose.context import TickContext
 from generator.compose.envelope import rich
@@ -54,10 +53,11 @@ def main_brain(ctx: TickContext) -> MainBrainResponse:
 def brain(ctx: TickContext) -> Brain:
     """Compose the brain's overall state; all null without a reading."""
     said = ctx.reading
-    forecasts = any(forecast_of(ctx, asset) for asset in ASSETS)
+    words = bias_counts(ctx)
+    known = sum(words.values())
     return Brain(
-        direction=said.direction if said and forecasts else None,
-        confidence=share(said.confidence) if said and forecasts else None,
+        direction=said.direction if said and known else None,
+        confidence=share(words[said.direction] / known) if said and known else None,
         agreement_percent=share(said.agreement) if said else None,
         coverage_percent=share(said.coverage) if said else None,
         evidence_for=_count(ctx, Side.FOR),
@@ -69,7 +69,9 @@ def brain(ctx: TickContext) -> Brain:
 def _count(ctx: TickContext, side: Side) -> int | None:
     if ctx.reading is None:
         return None
-    return sum(row.side is side for read in ctx.reading.assets.values() for row in read.evidence)
+    found = [(asset, row) for asset, read in ctx.reading.assets.items() for row in read.evidence if row.side is side]
+    # Breadth is one fact about the market, not one of each asset.
+    return len({(row.family, "" if row.family == "breadth" else asset) for asset, row in found})
 
 
 def brain_sentence(ctx: TickContext) -> str:
@@ -84,6 +86,7 @@ def coin(ctx: TickContext, asset: str) -> CoinSnapshot:
         asset=asset,
         bias=bias_of(ctx, asset),
         confidence=confidence_percent(forecast_of(ctx, asset)),
+        **three_chances(forecast_of(ctx, asset)),
         summary=read.summary if read else None,
         price=price(seen.price),
         change_24h=change(seen.change_24h_percent),
@@ -114,8 +117,7 @@ def asset_direction(ctx: TickContext, asset: str) -> AssetDirection:
         brain_silent=forecast is None,
         confidence=confidence_percent(forecast),
         horizon_minutes=forecast.horizon_minutes if forecast else None,
-        probabilities=probabilities(forecast),
-        base_rates=base_rates(forecast),
+        **three_chances(forecast),
         edge_percent=edge_percent(forecast),
         band_bps=basis_points(forecast.band_bps) if forecast else None,
         agreement_percent=agreement(read),

@@ -8,7 +8,7 @@ from generator.catalog.formats import iso
 from generator.catalog.products import PRODUCT_BY_ID
 from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.context import TickContext
-from generator.compose.envelope import replay, updated
+from generator.compose.envelope import headline, replay, updated
 from generator.compose.inputs import market_limitations, market_status, reading_of
 from generator.contract.paid import EvidenceBlock
 
@@ -36,6 +36,8 @@ def paid_head(ctx: TickContext, product_id: str, *limits: str) -> dict[str, Any]
         "valid_until": iso(ctx.freshness.valid_until_ms),
         "status": market_status(ctx),
         "source_mode": ctx.observation.mode,
+        "headline": headline(ctx),
+        "changed_since_last_tick": ctx.changed,
         "educational_only": True,
         "limitations": market_limitations(ctx, *limits),
         "disclaimer": DISCLAIMER,
@@ -69,8 +71,3 @@ def evidence_of(ctx: TickContext, *sides: Side) -> dict[str, list[str]]:
             if row.side in sides:
                 found.setdefault(row.family, []).append(asset)
     return found
-
-
-def evidence_lines(ctx: TickContext, *sides: Side) -> tuple[str, ...]:
-    """List families of evidence with the assets they were found for."""
-    return tuple(f"{family}: {', '.join(dict.fromkeys(names))}" for family, names in evidence_of(ctx, *sides).items())

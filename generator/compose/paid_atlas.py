@@ -4,7 +4,7 @@ from statistics import fmean, pstdev
 
 from generator.brain.evidence import Side
 from generator.catalog.assets import ASSETS
-from generator.catalog.formats import change, fixed, price, significant
+from generator.catalog.formats import basis_points, change, fixed, price, significant
 from generator.catalog.products import ATLAS_SCHEMA_VERSION
 from generator.catalog.words import DerivativesState, LiquidityContext, MarketStructure, VolatilityWord
 from generator.compose.coins import (
@@ -15,7 +15,7 @@ from generator.compose.coins import (
     coverage,
     expected_move,
     forecast_of,
-    probabilities,
+    three_chances,
     trend_of,
 )
 from generator.compose.context import TickContext
@@ -23,7 +23,7 @@ from generator.compose.derivatives import derivatives_asset, overall
 from generator.compose.inputs import asset_limitations, observed, reading_of
 from generator.compose.liquidity_lite import liquidity_asset
 from generator.compose.main_brain import brain, brain_sentence
-from generator.compose.paid import evidence_lines, paid_head
+from generator.compose.paid import evidence_of, paid_head
 from generator.compose.regime import breadth, label_of, moves, regime, same_as_market
 from generator.compose.scenarios import scenarios
 from generator.compose.scores import score_limits, track_record
@@ -31,10 +31,11 @@ from generator.contract.paid_atlas import (
     AtlasAsset,
     AtlasConfidence,
     AtlasDerivatives,
+    AtlasEvidence,
     AtlasLiquidity,
     CrossAsset,
+    FamilyEvidence,
     IntelligenceLayer,
-    UsedEvidence,
     X402AtlasPaidResponse,
 )
 
@@ -62,13 +63,17 @@ def paid_atlas(ctx: TickContext) -> X402AtlasPaidResponse:
     )
 
 
-def used_evidence(ctx: TickContext) -> UsedEvidence:
+def used_evidence(ctx: TickContext) -> AtlasEvidence:
     """List the families of evidence that were read, were missing, or disagree."""
-    return UsedEvidence(
-        used=evidence_lines(ctx, Side.FOR, Side.AGAINST, Side.NEUTRAL),
-        missing=evidence_lines(ctx, Side.MISSING),
-        disagreeing=evidence_lines(ctx, Side.AGAINST),
+    return AtlasEvidence(
+        used=_families(ctx, Side.FOR, Side.AGAINST, Side.NEUTRAL),
+        missing=_families(ctx, Side.MISSING),
+        disagreeing=_families(ctx, Side.AGAINST),
     )
+
+
+def _families(ctx: TickContext, *sides: Side) -> tuple[FamilyEvidence, ...]:
+    return tuple(FamilyEvidence(family=name, assets=tuple(assets)) for name, assets in evidence_of(ctx, *sides).items())
 
 
 def atlas_asset(ctx: TickContext, asset: str) -> AtlasAsset:
@@ -86,7 +91,8 @@ def atlas_asset(ctx: TickContext, asset: str) -> AtlasAsset:
         expected_move=expected_move(read.outlook) if read else None,
         bias=bias_of(ctx, asset),
         confidence=confidence_percent(forecast),
-        probabilities=probabilities(forecast),
+        **three_chances(forecast),
+        band_bps=basis_points(forecast.band_bps) if forecast else None,
         agreement_percent=agreement(read),
         coverage_percent=coverage(read),
         limitations=asset_limitations(ctx, asset),
@@ -97,7 +103,9 @@ def atlas_derivatives(ctx: TickContext) -> AtlasDerivatives:
     """Compose derivatives over all assets; sums and means are of the figures as published."""
     assets = {asset: derivatives_asset(ctx, asset) for asset in ASSETS}
     state, vote = overall(assets.values())
-    interest = [row.open_interest.usd for row in assets.values() if row.open_interest]
+    interest = [
+        row.open_interest.usd for row in assets.values() if row.open_interest and row.open_interest.usd is not None
+    ]
     rates = [row.funding.rate_8h_percent for row in assets.values() if row.funding]
     return AtlasDerivatives(
         overall_state=state,

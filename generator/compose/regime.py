@@ -4,10 +4,12 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any, Final
 
+from generator.brain.facts import MarketFacts
 from generator.brain.reading import RegimeReading
+from generator.brain.structure import Counts
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.formats import change, iso, percent, price, share
+from generator.catalog.formats import change, iso, percent, price, probabilities, share
 from generator.catalog.links import METHODOLOGY
 from generator.catalog.text.answers import NO_DAY_BEFORE, REGIME_RELIABILITY
 from generator.catalog.words import MODE_OF_REGIME, MarketState, RegimeLabel, Trend, VolatilityWord
@@ -21,12 +23,14 @@ from generator.compose.inputs import (
     reading_of,
 )
 from generator.compose.paid import paid_head
+from generator.contract.envelope import Change
 from generator.contract.regime import (
     AssetRegime,
-    Change,
+    BreadthCounts,
     MarketContext,
     MarketRegimeResponse,
     Regime,
+    RegimeChances,
     Reliability,
     X402PaidResponse,
 )
@@ -35,6 +39,7 @@ from generator.market.bars import BAR_MS
 _CAUTION = {RegimeLabel.RISK_OFF, RegimeLabel.HIGH_VOLATILITY, RegimeLabel.TRANSITION}
 _CALM = {VolatilityWord.CALM, VolatilityWord.NORMAL}
 _OPPORTUNITY_PERCENT = 60
+FLAT_PERCENT: Final = 0.1
 _UNREAD: Final = RegimeReading(
     label=RegimeLabel.UNKNOWN,
     posterior={},
@@ -44,7 +49,8 @@ _UNREAD: Final = RegimeReading(
     previous=None,
     trend=Trend.UNKNOWN,
     volatility=VolatilityWord.UNKNOWN,
-    breadth=None,
+    counts=Counts(0, 0, 0),
+    facts=MarketFacts(),
     risk_score=None,
     drivers=(),
 )
@@ -72,11 +78,15 @@ def regime(ctx: TickContext) -> Regime:
         mode=MODE_OF_REGIME[now.label],
         state=market_state(now.label, now.volatility, confidence),
         breadth_percent=breadth(ctx) if now.breadth is None else share(now.breadth),
+        counts=breadth_counts(ctx),
+        probabilities=regime_chances(now) if known else None,
+        likeliest=max(now.posterior, key=now.posterior.__getitem__) if known else None,
         confidence=confidence,
         risk_score=percent(now.risk_score),
         since=iso(now.since_ms) if known else None,
         dwell_minutes=now.dwell_minutes if known else None,
         previous_mode=None if now.previous is None else MODE_OF_REGIME[now.previous],
+        previous_label=now.previous,
         as_of=iso(ctx.reading.t_ms + BAR_MS) if ctx.reading else None,
         reliability=Reliability(kind=REGIME_RELIABILITY, report=ctx.site.base_url + METHODOLOGY),
     )
@@ -95,6 +105,19 @@ def breadth(ctx: TickContext) -> float | None:
     """Return the share of assets whose published change over 24 hours is above 0; None with fewer than three."""
     changes = moves(ctx).values()
     return share(sum(moved > 0 for moved in changes) / len(changes)) if len(changes) >= 3 else None
+
+
+def breadth_counts(ctx: TickContext) -> BreadthCounts | None:
+    """Count the assets that rose, fell or stayed within 0.1% over 24 hours, as published; None with fewer than three."""
+    changes = moves(ctx).values()
+    up, down = sum(moved > FLAT_PERCENT for moved in changes), sum(moved < -FLAT_PERCENT for moved in changes)
+    return BreadthCounts(up=up, down=down, flat=len(changes) - up - down) if len(changes) >= 3 else None
+
+
+def regime_chances(now: RegimeReading) -> RegimeChances:
+    """Publish the chances of the four regimes."""
+    values = probabilities(tuple(now.posterior.values()))
+    return RegimeChances(**{label.value: value for label, value in zip(now.posterior, values, strict=True)})
 
 
 def market_context(ctx: TickContext) -> MarketContext:

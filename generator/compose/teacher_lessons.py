@@ -58,7 +58,7 @@ def teacher_brain(ctx: TickContext) -> TeacherBrain:
             held,
             brain=rate(held.brain),
             crowd=rate(held.crowd),
-            agreement=rate(held.agreement),
+            same_answer=rate(held.agreement),
             patterns={word.value: held.patterns.get(word, 0) for word in PatternType},
         ),
     )

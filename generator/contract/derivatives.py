@@ -2,9 +2,10 @@
 
 from pydantic import Field
 
-from generator.catalog.words import DerivativesState, DerivativesVote, OverallState, OverallVote, Status
+from generator.catalog.words import ConfidenceKind, DerivativesState, DerivativesVote, OverallState, OverallVote, Status
 from generator.contract import envelope
 from generator.contract.base import Body
+from generator.contract.scores import KIND
 
 
 class Funding(Body):
@@ -19,8 +20,16 @@ class Funding(Body):
 class OpenInterest(Body):
     """Perpetual open interest, summed over venues."""
 
-    usd: float = Field(description="US dollars, 6 significant digits.")
-    change_24h_percent: float | None = Field(description="Change over 24 hours, percent, two decimals.")
+    contracts: float | None = Field(
+        description="Open contracts, counted in coins, 6 significant digits. Each has one long and one short."
+    )
+    contracts_change_24h_percent: float | None = Field(
+        description="Change of the contracts over 24 hours, percent, two decimals: what positions did, whatever the price."
+    )
+    usd: float | None = Field(description="Their value in US dollars, 6 significant digits.")
+    change_24h_percent: float | None = Field(
+        description="Change of the dollar value over 24 hours, percent, two decimals; it moves with the price as well."
+    )
     venues: tuple[str, ...] = Field(description="Venues in the sum.")
     as_of: str = Field(description="Market time of the newest datum, ISO 8601 UTC.")
 
@@ -41,6 +50,7 @@ class DerivativesAsset(Body):
     state: DerivativesState | None = Field(description="Where the pressure lies; unavailable without funding.")
     vote: DerivativesVote | None = Field(description="What the state leans to on its own; no_vote without data.")
     confidence: float | None = Field(description="How clearly the state stands out, percent 0..100.")
+    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.STEADINESS, description=KIND)
     funding: Funding | None = Field(description="Funding; null where no source gives it.")
     open_interest: OpenInterest | None = Field(description="Open interest; null where no source gives it.")
     liquidations: Liquidations | None = Field(description="Liquidations; null where no venue publishes them.")
@@ -69,6 +79,7 @@ class DerivativesResponse(envelope.FreeResponse):
     confidence: float | None = Field(
         description="Mean confidence of the assets with data, percent 0..100; null with fewer than three."
     )
+    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.SHARE_OF_ASSETS, description=KIND)
     assets: dict[str, DerivativesAsset] = Field(description="Asset symbol to its derivatives pressure.")
     evidence: tuple[str, ...] | None = Field(description="What the overall words rest on.")
     limitations: tuple[str, ...] | None = Field(description=envelope.LIMITATIONS)

@@ -11,6 +11,8 @@ STATUS = "available: every input is fresh; degraded: some are stale or missing; 
 EDUCATIONAL = "Educational notice: what this answer is not."
 MODE = "Where the market data come from: live, recorded or simulated."
 TRUTH = "What a reader must not conclude from this answer."
+HEADLINE = "The market in one sentence of at most 140 characters; the same in every answer of a tick."
+CHANGED = "Worded facts that changed since the tick published before; null on the first tick after a start."
 
 
 class SourceRow(Body):
@@ -41,6 +43,15 @@ class Replay(Body):
 
     offset_seconds: int = Field(description="Wall time minus market time, seconds.")
     market_time: str = Field(description="Market time of this tick, ISO 8601 UTC.")
+
+
+class Change(Body):
+    """One worded fact that changed."""
+
+    what: str = Field(description="What changed.")
+    before: str | float | None = Field(description="What it was; null where not known.")
+    now: str | float | None = Field(description="What it is now; null where not known.")
+    text: str = Field(description="The change in words.")
 
 
 class CapabilityBoundary(Body):
@@ -116,6 +127,8 @@ class FreeResponse(Body):
     name: str = Field(description="Name of the resource for people.")
     version: str = Field(description="Version of the answer, v<major> or v<major>.<minor>.")
     access: str = Field(description="Access tier: public.")
+    headline: str = Field(max_length=140, description=HEADLINE)
+    changed_since_last_tick: tuple[Change, ...] | None = Field(description=CHANGED)
     capability_boundary: CapabilityBoundary = Field(description="What the answer carries and what it does not.")
     next_resource: NextResource = Field(description="The suggested next, richer resource.")
     freshness: Freshness = Field(description="When it was made, from what, and until when it may be used.")

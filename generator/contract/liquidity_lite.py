@@ -2,9 +2,10 @@
 
 from pydantic import Field
 
-from generator.catalog.words import Bias, LiquidityContext, MarketStructure, Status
+from generator.catalog.words import Bias, ConfidenceKind, LiquidityContext, MarketStructure, Status
 from generator.contract import envelope
 from generator.contract.base import Body
+from generator.contract.scores import KIND
 
 
 class LiquidityLiteAsset(Body):
@@ -18,6 +19,7 @@ class LiquidityLiteAsset(Body):
     market_structure: MarketStructure | None = Field(description="Shape of the last days.")
     bias: Bias | None = Field(description="UP, DOWN or FLAT; null without a forecast.")
     confidence: float | None = Field(description="Chance of the bias's class over 60 minutes, percent 0..100.")
+    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.CLASS_PROBABILITY, description=KIND)
     spread_bps: float | None = Field(description="Gap between best bid and best ask, basis points of the mid.")
     depth_1pct_usd: float | None = Field(description="Resting within 1% of the mid, both sides, US dollars.")
     imbalance_percent: float | None = Field(description="-100 (asks only) .. 100 (bids only), within 1% of the mid.")

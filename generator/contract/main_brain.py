@@ -2,24 +2,27 @@
 
 from pydantic import Field
 
-from generator.catalog.words import Bias, MarketMode, MarketState, Prediction
+from generator.catalog.words import Bias, ConfidenceKind, MarketMode, MarketState, Prediction
 from generator.contract.base import Body
 from generator.contract.envelope import RichResponse
 from generator.contract.paid import EvidenceBlock, PaidResponse
 from generator.contract.regime import MarketContext
-from generator.contract.scores import Performance, Probabilities, TrackRecord
+from generator.contract.scores import KIND, Performance, Probabilities, TrackRecord
 
 
 class Brain(Body):
     """The brain's overall state."""
 
     direction: Bias | None = Field(description="The word of most assets, FLAT on a tie; null without a reading.")
-    confidence: float | None = Field(description="Mean chance of the shown class over the assets, percent 0..100.")
+    confidence: float | None = Field(description="Share of assets with that word, percent 0..100.")
+    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.SHARE_OF_ASSETS, description=KIND)
     agreement_percent: float | None = Field(description="Agreement between families of evidence, percent 0..100.")
     coverage_percent: float | None = Field(description="Families of evidence present, percent 0..100.")
-    evidence_for: int | None = Field(description="Pieces of evidence that support the assets' biases, all assets.")
-    evidence_against: int | None = Field(description="Pieces of evidence that speak against them.")
-    evidence_missing: int | None = Field(description="Pieces of evidence that could not be read.")
+    evidence_for: int | None = Field(
+        description="Facts that support the assets' biases; one about the whole market counts once."
+    )
+    evidence_against: int | None = Field(description="Facts that speak against them, counted likewise.")
+    evidence_missing: int | None = Field(description="Facts that could not be read, counted likewise.")
 
 
 class MarketStateSummary(Body):
@@ -36,6 +39,11 @@ class CoinSnapshot(Body):
     asset: str = Field(description="Asset symbol.")
     bias: Bias | None = Field(description="UP, DOWN or FLAT; null without a forecast.")
     confidence: float | None = Field(description="Chance of the shown class over 60 minutes, percent 0..100.")
+    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.CLASS_PROBABILITY, description=KIND)
+    probabilities: Probabilities | None = Field(description="Chances of the three outcomes; null without a forecast.")
+    base_rates: Probabilities | None = Field(
+        description="How often each outcome came up in the past, the comparison; null without a forecast."
+    )
     summary: str | None = Field(description="The reading in words.")
     price: float | None = Field(description="Price in US dollars, 6 significant digits.")
     change_24h: float | None = Field(description="Change over 24 hours, percent.")
@@ -59,7 +67,8 @@ class BrainSummary(Body):
 
     text: str = Field(description="The reading in words.")
     direction: Bias | None = Field(description="The word of most assets, FLAT on a tie; null without a reading.")
-    confidence: float | None = Field(description="Mean chance of the shown class over the assets, percent 0..100.")
+    confidence: float | None = Field(description="Share of assets with that word, percent 0..100.")
+    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.SHARE_OF_ASSETS, description=KIND)
     agreement_percent: float | None = Field(description="Agreement between families of evidence, percent 0..100.")
     coverage_percent: float | None = Field(description="Families of evidence present, percent 0..100.")
     biases: dict[str, int] = Field(description="Bias word to the number of assets that have it.")
@@ -75,6 +84,7 @@ class AssetDirection(Body):
         description="True where no forecast is made: the NEUTRAL next to it claims nothing and is never scored."
     )
     confidence: float | None = Field(description="Chance of the shown class, percent 0..100.")
+    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.CLASS_PROBABILITY, description=KIND)
     horizon_minutes: int | None = Field(description="How far ahead the forecast looks, minutes.")
     probabilities: Probabilities | None = Field(description="Chances of the three outcomes.")
     base_rates: Probabilities | None = Field(description="How often each outcome came up before; the comparison.")

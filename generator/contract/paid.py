@@ -26,6 +26,8 @@ class PaidResponse(Body):
     valid_until: str = Field(description="Past this wall time the reading is stale, ISO 8601 UTC.")
     status: Status = Field(description=envelope.STATUS)
     source_mode: SourceMode = Field(description=envelope.MODE)
+    headline: str = Field(max_length=140, description=envelope.HEADLINE)
+    changed_since_last_tick: tuple[envelope.Change, ...] | None = Field(description=envelope.CHANGED)
     educational_only: bool = Field(description="Always true.")
     limitations: tuple[str, ...] = Field(description=envelope.LIMITATIONS)
     disclaimer: str = Field(description=envelope.EDUCATIONAL)

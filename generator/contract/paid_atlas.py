@@ -2,13 +2,22 @@
 
 from pydantic import Field
 
-from generator.catalog.words import Bias, MarketStructure, OverallState, OverallVote, RegimeLabel, Trend, VolatilityWord
+from generator.catalog.words import (
+    Bias,
+    ConfidenceKind,
+    MarketStructure,
+    OverallState,
+    OverallVote,
+    RegimeLabel,
+    Trend,
+    VolatilityWord,
+)
 from generator.contract.base import Body
 from generator.contract.derivatives import DerivativesAsset
 from generator.contract.liquidity_lite import LiquidityLiteAsset
 from generator.contract.paid import ExpectedMove, PaidResponse, Scenario
 from generator.contract.regime import Regime
-from generator.contract.scores import Probabilities, TrackRecord
+from generator.contract.scores import KIND, Probabilities, TrackRecord
 
 
 class AtlasAsset(Body):
@@ -24,7 +33,12 @@ class AtlasAsset(Body):
     expected_move: ExpectedMove | None = Field(description="Expected size of moves; null without a reading.")
     bias: Bias | None = Field(description="UP, DOWN or FLAT; null without a forecast.")
     confidence: float | None = Field(description="Chance of the shown class over 60 minutes, percent 0..100.")
-    probabilities: Probabilities | None = Field(description="Chances of the three outcomes.")
+    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.CLASS_PROBABILITY, description=KIND)
+    probabilities: Probabilities | None = Field(description="Chances of the three outcomes; null without a forecast.")
+    base_rates: Probabilities | None = Field(
+        description="How often each outcome came up in the past, the comparison; null without a forecast."
+    )
+    band_bps: float | None = Field(description="A move within this many basis points counts as neutral.")
     agreement_percent: float | None = Field(description="Agreement between families of evidence, percent 0..100.")
     coverage_percent: float | None = Field(description="Families of evidence present, percent 0..100.")
     limitations: tuple[str, ...] = Field(description="What is unknown of this asset, and why.")
@@ -80,20 +94,37 @@ class IntelligenceLayer(Body):
 
 
 class AtlasConfidence(Body):
-    """The two confidences, never mixed."""
+    """Two confidences of different kinds, never mixed."""
 
     regime: float | None = Field(description="Posterior of the regime label, percent 0..100.")
-    prediction: float | None = Field(description="Mean chance of the shown class over the assets, percent 0..100.")
+    regime_kind: ConfidenceKind = Field(default=ConfidenceKind.POSTERIOR, description=KIND)
+    prediction: float | None = Field(description="Share of assets with the brain's overall word, percent 0..100.")
+    prediction_kind: ConfidenceKind = Field(default=ConfidenceKind.SHARE_OF_ASSETS, description=KIND)
     agreement_percent: float | None = Field(description="Agreement between families of evidence, percent 0..100.")
     coverage_percent: float | None = Field(description="Families of evidence present, percent 0..100.")
 
 
 class UsedEvidence(Body):
-    """Which evidence the reading rests on, by asset and family."""
+    """Which evidence the report rests on, in words."""
 
     used: tuple[str, ...] = Field(description="What was read.")
     missing: tuple[str, ...] = Field(description="What could not be read.")
     disagreeing: tuple[str, ...] = Field(description="What speaks against the shown direction.")
+
+
+class FamilyEvidence(Body):
+    """One family of evidence and the assets that it was found for."""
+
+    family: str = Field(description="trend, momentum, volatility, breadth, liquidity or derivatives.")
+    assets: tuple[str, ...] = Field(description="Asset symbols.")
+
+
+class AtlasEvidence(Body):
+    """Which evidence the reading rests on."""
+
+    used: tuple[FamilyEvidence, ...] = Field(description="What was read.")
+    missing: tuple[FamilyEvidence, ...] = Field(description="What could not be read.")
+    disagreeing: tuple[FamilyEvidence, ...] = Field(description="What speaks against the shown direction.")
 
 
 class X402AtlasPaidResponse(PaidResponse):
@@ -102,5 +133,5 @@ class X402AtlasPaidResponse(PaidResponse):
     schema_version: str = Field(description="Public schema version; evolving.")
     intelligence_layer: IntelligenceLayer = Field(description="Everything the brain reads, structured.")
     summary: str | None = Field(description="The reading in words.")
-    confidence: AtlasConfidence = Field(description="The two confidences, never mixed.")
-    evidence: UsedEvidence = Field(description="Which evidence the reading rests on.")
+    confidence: AtlasConfidence = Field(description="Two confidences of different kinds, never mixed.")
+    evidence: AtlasEvidence = Field(description="Which evidence the reading rests on.")

@@ -2,19 +2,25 @@
 
 from pydantic import Field
 
-from generator.catalog.words import Prediction
+from generator.catalog.words import ConfidenceKind, Prediction
 from generator.contract.base import Body
 from generator.contract.envelope import NoticeResponse
+from generator.contract.scores import KIND, Probabilities
 
 
 class Reasoning(Body):
-    """Why the brain leans the way it does for one asset."""
+    """The forecast for one asset and the evidence next to it."""
 
     prediction: Prediction = Field(
         description="The likeliest class if it clearly exceeds its base rate, else NEUTRAL; "
         "NEUTRAL with confidence null means that no forecast is made."
     )
     confidence: float | None = Field(description="Chance of the shown class, percent 0..100; null without a forecast.")
+    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.CLASS_PROBABILITY, description=KIND)
+    probabilities: Probabilities | None = Field(description="Chances of the three outcomes; null without a forecast.")
+    base_rates: Probabilities | None = Field(
+        description="How often each outcome came up in the past, the comparison; null without a forecast."
+    )
     brain_silent: bool = Field(
         description="True where no forecast is made: the NEUTRAL next to it claims nothing and is never scored."
     )

@@ -2,10 +2,11 @@
 
 from pydantic import Field
 
-from generator.catalog.words import MarketMode, MarketState, RegimeLabel, Trend, VolatilityWord
+from generator.catalog.words import ConfidenceKind, MarketMode, MarketState, RegimeLabel, Trend, VolatilityWord
 from generator.contract.base import Body, absent
-from generator.contract.envelope import RichResponse
+from generator.contract.envelope import Change, RichResponse
 from generator.contract.paid import ExpectedMove, PaidResponse
+from generator.contract.scores import KIND
 
 
 class Reliability(Body):
@@ -13,6 +14,23 @@ class Reliability(Body):
 
     kind: str = Field(description="simulated: checked on simulated markets whose true regime is known.")
     report: str = Field(description="Where the check is described.")
+
+
+class RegimeChances(Body):
+    """Chances of the four regimes; they sum to 1."""
+
+    risk_on: float = Field(description="Chance of risk_on, 0..1.")
+    risk_off: float = Field(description="Chance of risk_off, 0..1.")
+    range: float = Field(description="Chance of range, 0..1.")
+    high_volatility: float = Field(description="Chance of high_volatility, 0..1.")
+
+
+class BreadthCounts(Body):
+    """How many assets rose and fell over the last day."""
+
+    up: int = Field(description="Assets that rose by more than 0.1%.")
+    down: int = Field(description="Assets that fell by more than 0.1%.")
+    flat: int = Field(description="Assets that moved by 0.1% at most.")
 
 
 class Regime(Body):
@@ -24,13 +42,20 @@ class Regime(Body):
     trend: Trend = Field(description="Direction of the last hours.")
     volatility: VolatilityWord = Field(description="Volatility outlook against the last week.")
     breadth_percent: float | None = Field(description="Share of assets that rose over the last day, percent 0..100.")
+    counts: BreadthCounts | None = Field(description="Assets up, down and flat over the last day; null where unknown.")
+    probabilities: RegimeChances | None = Field(description="Chances of the four regimes; null without a reading.")
+    likeliest: RegimeLabel | None = Field(description="The regime with the highest chance; null without a reading.")
     confidence: float | None = Field(description="Posterior of the shown label, percent 0..100.")
-    risk_score: float | None = Field(description="Expected volatility against the last week, 0 (calm) .. 100 (wild).")
+    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.POSTERIOR, description=KIND)
+    risk_score: float | None = Field(
+        description="Rank of the volatility expected for the next hours within its last week, 0..100; no direction."
+    )
     since: str | None = Field(
         description="Market time from which this label holds: the close of the first bar with it, ISO 8601 UTC."
     )
     dwell_minutes: int | None = Field(description="Minutes for which the label has held.")
     previous_mode: MarketMode | None = Field(description="Mode of the label before.")
+    previous_label: RegimeLabel | None = Field(description="The label before; null where there was none.")
     as_of: str | None = Field(description="Market time at which the last bar read had closed; null without a reading.")
     reliability: Reliability = Field(description="How the confidence was checked.")
 
@@ -45,15 +70,6 @@ class MarketContext(Body):
     breadth_percent: float | None = Field(description="Share of assets that rose over the last day, percent 0..100.")
 
 
-class Change(Body):
-    """One thing that changed over the last 24 hours."""
-
-    what: str = Field(description="What changed.")
-    before: str | float | None = Field(description="What it was 24 hours ago; null where not known.")
-    now: str | float | None = Field(description="What it is now; null where not known.")
-    text: str = Field(description="The change in words.")
-
-
 class AssetRegime(Body):
     """One asset's own regime."""
 
@@ -61,6 +77,7 @@ class AssetRegime(Body):
     regime: RegimeLabel = Field(description="Its regime label; unknown without a reading.")
     mode: MarketMode = Field(description="The regime in one word.")
     confidence: float | None = Field(description="Posterior of the shown label, percent 0..100.")
+    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.POSTERIOR, description=KIND)
     trend: Trend = Field(description="Direction of the last hours.")
     volatility: VolatilityWord = Field(description="Volatility outlook against the last week.")
     expected_move: ExpectedMove | None = Field(description="Expected size of moves; null without a reading.")
@@ -81,6 +98,7 @@ class MarketRegimeResponse(RichResponse):
         exclude_if=absent,
         description="Repeats regime.confidence, percent 0..100; left out while that is null.",
     )
+    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.POSTERIOR, description=KIND)
 
 
 class X402PaidResponse(PaidResponse):
@@ -90,7 +108,10 @@ class X402PaidResponse(PaidResponse):
     market_state: MarketState | None = Field(description="How calm conditions are. No state predicts a gain.")
     summary: str | None = Field(description="The reading in words.")
     confidence: float | None = Field(description="Posterior of the shown label, percent 0..100.")
-    risk_score: float | None = Field(description="Expected volatility against the last week, 0..100.")
+    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.POSTERIOR, description=KIND)
+    risk_score: float | None = Field(
+        description="Rank of the volatility expected for the next hours within its last week, 0..100; no direction."
+    )
     source: str = Field(description="Where the market data come from.")
     regime: Regime = Field(description="The market's regime.")
     assets: dict[str, AssetRegime] = Field(description="Asset symbol to its own regime.")

@@ -4,6 +4,8 @@ from pydantic import Field
 
 from generator.contract.base import Body
 
+KIND = "What the confidence next to it measures."
+
 
 class Rate(Body):
     """A share of cases with its Wilson 95% interval."""

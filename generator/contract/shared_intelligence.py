@@ -2,11 +2,11 @@
 
 from pydantic import Field
 
-from generator.catalog.words import Consensus, Prediction, TeacherStatus
+from generator.catalog.words import ConfidenceKind, Consensus, Prediction, TeacherStatus
 from generator.contract.base import Body
 from generator.contract.envelope import NoticeResponse
 from generator.contract.rounds import HumanConsensus, OpenRound, RoundInfo
-from generator.contract.scores import Probabilities
+from generator.contract.scores import KIND, Probabilities
 from generator.contract.teacher_lessons import TeacherLesson
 
 
@@ -20,6 +20,7 @@ class BrainSnapshot(Body):
         description="True while the brain makes no forecasts: the NEUTRAL next to it claims nothing and is never scored."
     )
     confidence: float | None = Field(description="Chance of the shown class, percent 0..100; null while sealed.")
+    confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.CLASS_PROBABILITY, description=KIND)
     probabilities: Probabilities | None = Field(description="The three chances; null while sealed.")
     base_rates: Probabilities | None = Field(description="How often each outcome came up before; null while sealed.")
     regime_mode: str | None = Field(description="Market mode when it was sealed; null while sealed.")
@@ -32,7 +33,9 @@ class CombinedIntelligence(Body):
 
     brain: Prediction | None = Field(description="The brain's revealed forecast.")
     crowd: Consensus = Field(description="What most voters said.")
-    agreement: bool | None = Field(description="Whether they say the same; null when one of them says nothing.")
+    agreement: bool | None = Field(
+        description="Whether they gave the same answer, as in a lesson; null when one of them gave none."
+    )
     note: str = Field(description="What to make of it.")
 
 

@@ -15,7 +15,7 @@ class TeacherMetrics(Body):
     warm_up: int = Field(description="How many of them were made by backtest before the start.")
     brain: Rate = Field(description="How often the brain was right.")
     crowd: Rate = Field(description="How often the crowd was right, over rounds with votes.")
-    agreement: Rate = Field(description="How often brain and crowd said the same, over rounds with votes.")
+    same_answer: Rate = Field(description="How often brain and crowd gave the same answer, over rounds with votes.")
     patterns: dict[str, int] = Field(description="Pattern type to its count.")
 
 
@@ -67,7 +67,7 @@ class TeacherLesson(Body):
     actual_outcome: Prediction = Field(description="What happened.")
     brain_correct: int = Field(description="1 or 0.")
     crowd_correct: int = Field(description="1 or 0; 0 without votes.")
-    agreement: int = Field(description="1 when brain and crowd said the same, else 0.")
+    agreement: int = Field(description="1 when brain and crowd gave the same answer, else 0.")
     shared_intelligence_score: float = Field(description="How well both together did, 0..100; see the methodology.")
     learning_score: float = Field(description="How much there was to learn, 0..100; see the methodology.")
     pattern_type: PatternType = Field(description="Who was right.")

@@ -25,7 +25,7 @@ BAR_FIELDS: Final[tuple[str, ...]] = (
     "spread_bps",
     "imbalance",  # -1 (all asks) .. 1 (all bids) within 1% of mid
     "funding",  # rate per 8 hours, as a fraction
-    "open_interest",  # USD
+    "open_interest",  # contracts, counted in coins
     "liq_long_usd",  # long positions liquidated in the bar, USD
     "liq_short_usd",
 )

@@ -33,9 +33,16 @@ class Funding:
 
 @dataclass(frozen=True, slots=True)
 class OpenInterest:
-    """Perpetual open interest, summed over venues."""
+    """Perpetual open interest, summed over venues.
 
-    usd: float
+    Args:
+        contracts: open contracts, counted in coins: the part of it that only positions move, not the price.
+        change_24h_percent: of `usd`.
+    """
+
+    contracts: float | None
+    contracts_change_24h_percent: float | None
+    usd: float | None
     change_24h_percent: float | None
     venues: tuple[str, ...]
     as_of_ms: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -89,6 +89,7 @@ class Publisher:
         variants: compressed forms.
         checker: of every file before it is published.
         last_good: bytes of the files that could be made last.
+        worded: facts of the tick published last, to say what changed since; None before the first.
     """
 
     site: Site
@@ -102,6 +103,7 @@ class Publisher:
     variants: Variants
     checker: Checker
     last_good: LastGood
+    worded: Mapping[str, str | None] | None = None
 
     def close(self) -> None:
         """End background work."""

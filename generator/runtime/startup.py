@@ -90,6 +90,7 @@ def _resume(app: App) -> None:
     head = app.publisher.releases.shown((CHECKPOINT,)).get(CHECKPOINT)
     app.record.published.resume(head)
     app.publisher.background.reset()
+    app.publisher.worded = None
     app.publisher.last_good.doubt()
 
 

@@ -17,6 +17,7 @@ from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import MODE_OF_REGIME, RegimeLabel, SourceMode
 from generator.compose.all import compose
+from generator.compose.changes import changes, worded
 from generator.compose.context import DayBefore, Freshness, TickContext, Ticks
 from generator.market.observation import Observation
 from generator.runtime.app import MOVED_KEY, OFFSET_KEY, App
@@ -54,9 +55,13 @@ async def tick(app: App, at: datetime, sources_s: float = SOURCES_DEADLINE_S) ->
     await breathe()
     record = app.record.published.prepare()
     context = describe(app, observation, reading, replace(arena, checkpoint_digest=record.digest), at, number)
+    facts = worded(context)
+    context = replace(context, changed=changes(app.publisher.worded, facts))
     composed = compose(context)
     await breathe()
-    return publish(app, context, composed, record, at)
+    report = publish(app, context, composed, record, at)
+    app.publisher.worded = facts
+    return report
 
 
 async def breathe() -> None:

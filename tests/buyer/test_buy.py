@@ -16,7 +16,7 @@ from starlette.routing import Route
 from typer.testing import CliRunner
 from x402.extensions.payment_identifier import declare_payment_identifier_extension
 
-from gateway.devnet.wallet import load_or_make
+from gateway.devnet.keys import load_or_make
 from gateway.ledger.store import Ledger
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET, MAINNET

@@ -15,10 +15,10 @@ from gateway.app.state import GatewayState
 from gateway.buyer.page import buyer_routes
 from gateway.buyer.products import FLOWS, Flow
 from gateway.buyer.signer import SIGN_PATH, devnet_wallet
-from gateway.clock import SystemClock
+from gateway.clock import Clock
 from gateway.devnet.transactions import check_signature, parse_item
 from gateway.settings import DEMO_PAYEE, GatewaySettings
-from gateway.upstream.http_client import HttpClient
+from gateway.upstream.http_client import Http
 from gateway.wire.networks import DEVNET, MAINNET
 from generator.catalog.links import BUYER_PAGES
 from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS, Product
@@ -39,7 +39,7 @@ class ClientOfEachCall:
     """A client for tests whose requests may each have an event loop of their own."""
 
     async def exchange(self, method: str, url: str, **options: Any) -> tuple[int, bytes]:
-        async with HttpClient() as http:
+        async with Http() as http:
             return await http.exchange(method, url, **options)
 
 
@@ -49,7 +49,7 @@ def state_of(folder: Path, *, vault: bool = True, refusal: str | None = None, **
     found = GatewaySettings(**({"project": "A Project & Sons"} | defaults | settings))
     if vault:
         write_sample_vault(found.vault_dir)
-    state = idle_state(found, SystemClock(), http=ClientOfEachCall(), no_quote_reason=lambda: refusal)
+    state = idle_state(found, Clock(), http=ClientOfEachCall(), no_quote_reason=lambda: refusal)
     asyncio.run(state.vault.refresh())
     return state
 

@@ -1,6 +1,7 @@
 """Unknown is null with its reason, sealed stays sealed, and no score is shown without its count."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from generator.arena.scores import track_record
 from generator.arena.sealing import digest_of, forecast_of
 from generator.arena.teacher import RunningTotals
 from generator.arena.values import Tally
+from generator.brain.evidence import Side
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Consensus, MarketState, RegimeLabel, RoundPhase, VolatilityWord
 from generator.compose.all import compose
@@ -65,6 +67,7 @@ def test_on_hourly_bars_the_regime_is_unknown_and_the_rest_is_read() -> None:
     asset = free("hourly", "derivatives")["assets"]["BTC"]
     assert asset["funding"]["rate_8h_percent"] == 0.0103
     assert asset["open_interest"]["usd"] == 8_123_460_000.0
+    assert asset["open_interest"]["contracts_change_24h_percent"] == 0.57
     assert asset["state"] == "unavailable"
 
 
@@ -374,11 +377,36 @@ def test_an_empty_memory_shows_no_score() -> None:
     assert "no score is shown" in shown["statement"]
 
 
-def test_the_two_confidences_are_kept_apart() -> None:
-    body = paid("full", "x402-atlas")
+def test_the_confidences_are_kept_apart_and_name_their_kind() -> None:
+    body, coin = paid("full", "x402-atlas"), free("full", "main-brain")["coins"]["BTC"]
 
     assert body["confidence"]["regime"] == body["intelligence_layer"]["regime"]["confidence"] == 71.3
-    assert body["confidence"]["prediction"] == 36.1
+    assert body["confidence"]["prediction"] == round(100 * 3 / 7, 1), "three of seven assets say UP"
+    kinds = body["confidence"]["regime_kind"], body["confidence"]["prediction_kind"], coin["confidence_kind"]
+    assert kinds == ("posterior", "share_of_assets", "class_probability")
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_every_confidence_has_its_kind_next_to_it(name: str) -> None:
+    for key, body in bodies(name).items():
+        for path, value in [((), body.as_json()), *leaves(body.as_json())]:
+            if isinstance(value, dict) and isinstance(value.get("confidence"), int | float):
+                assert "confidence_kind" in value, f"{key} {path}"
+
+
+def test_a_fact_of_the_whole_market_is_counted_once() -> None:
+    ctx = full_context()
+    assert ctx.reading is not None
+    sides = Counter(
+        side
+        for read in ctx.reading.assets.values()
+        for side in {row.side for row in read.evidence if row.family == "breadth"}
+    )
+
+    shown = free("full", "main-brain")["brain"]
+
+    rows = [row.side for read in ctx.reading.assets.values() for row in read.evidence]
+    assert shown["evidence_for"] == rows.count(Side.FOR) - sides[Side.FOR] + 1
 
 
 @pytest.mark.parametrize("asset", ASSETS)
@@ -422,6 +450,7 @@ def test_a_simulated_market_and_crowd_are_marked() -> None:
 @pytest.mark.parametrize("name", CONTEXTS)
 def test_percents_have_one_decimal_and_prices_six_digits(name: str) -> None:
     finer = {"rate_8h_percent", "mean_rate_8h_percent", "annualised_percent", "change_24h_percent"} | {
+        "contracts_change_24h_percent", "usual_rate_8h_percent",
         "expected_move_percent", "minutes_15_percent", "hour_1_percent", "hours_4_percent",
     }  # fmt: skip
     for key, body in published(name).items():

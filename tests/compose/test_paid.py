@@ -96,10 +96,6 @@ def test_each_paid_answer_has_fields_that_no_free_answer_has() -> None:
         assert fields <= sold - given, product
 
 
-def test_the_free_reasoning_does_not_give_the_three_chances_away() -> None:
-    assert "probabilities" not in free("full", "reasoning")["reasoning"]
-
-
 @pytest.mark.parametrize("name", CONTEXTS)
 def test_the_challenge_gives_nothing_of_the_body_away(name: str) -> None:
     for product in PRODUCTS:

@@ -63,7 +63,7 @@ def test_a_regime_that_was_overtaken_says_so_everywhere() -> None:
     ctx = context(posterior=OVERTAKEN, confidence=0.17)
     assert ctx.reading is not None
     regime = ctx.reading.regime
-    facts = MarketFacts(regime.label, regime.likelier, 420, 0.17, VolatilityWord.NORMAL, None, None, None, None)
+    facts = MarketFacts(regime.label, regime.likelier, 420, 0.17, VolatilityWord.NORMAL, None, None, None)
 
     assert regime.likelier is RegimeLabel.RANGE
     assert "fading: range is now the likelier label" in regime_sentence(ctx)

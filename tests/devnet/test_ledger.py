@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.devnet.errors import DevnetError, LedgerRefusal
+from gateway.devnet.keys import new_key
 from gateway.devnet.rules import FEE_SINK
 from gateway.devnet.transactions import parse_group, parse_item, signed
-from gateway.devnet.wallet import new_key
 from gateway.wire.networks import DEVNET, TESTNET
 from tests.support.devnet_app import clock_at_start, group, ledger_at, pass_rounds, pay, send_asset
 

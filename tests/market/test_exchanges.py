@@ -169,8 +169,9 @@ def test_open_interest_is_summed_and_compared_with_the_same_venues_a_day_ago(see
     assert alone is not None
     assert both.usd == pytest.approx(2e6 + 1e6 + 4e6 + 3e6)  # okx, bybit, gate, binance
     assert both.change_24h_percent == pytest.approx(100 * ((3e6 + 4e6) / (2e6 + 5e6) - 1), abs=1e-9)
-    assert alone.usd == 4e6
+    assert (alone.contracts, alone.usd) == (40, 4e6)
     assert alone.change_24h_percent == pytest.approx(-20)
+    assert alone.contracts_change_24h_percent == pytest.approx(100 * (40 / 44 - 1))
 
 
 def test_liquidations_are_the_last_day_of_the_venue_that_publishes_them(seen: Observation) -> None:
@@ -254,7 +255,7 @@ def test_bar_carries_what_was_known_while_it_was_open_and_nothing_later() -> Non
     assert fields["depth_usd"][0, 0] == pytest.approx(2_500_000)
     assert fields["imbalance"][0, 0] == pytest.approx(0.2)
     assert fields["funding"][0, 0] == pytest.approx(1.75e-4)
-    assert fields["open_interest"][0, 0] == pytest.approx(1e7)
+    assert fields["open_interest"][0, 0] == pytest.approx(100 + 10 + 50 + 40)  # okx, bybit, binance, gate, in coins
     assert (fields["liq_long_usd"][0, 0], fields["liq_short_usd"][0, 0]) == (1000, 500)
 
 

@@ -144,7 +144,7 @@ def _futures(root: Path, bars: int) -> list[Path]:
     """Candles, funding and open interest up to the close of the last bar."""
     end_ms = START_MS + bars * BAR_MS
     funding = [(START_MS + n * 8 * HOUR_MS + 7, f"BTCUSDT,{n * 1e-5}") for n in range(-2, 12)]
-    interest = [(START_MS + n * 4 * HOUR_MS, f"BTCUSDT,5,{1e6 + n}") for n in range(-12, 24)]
+    interest = [(START_MS + n * 4 * HOUR_MS, f"BTCUSDT,{50 + n},{1e6 + n}") for n in range(-12, 24)]
     return [
         candles(root / "v-5m", bars),
         funding_file(root / "v-8h", [f"{t},{x}" for t, x in funding if t <= end_ms]),
@@ -162,6 +162,8 @@ def test_funding_and_open_interest_are_the_last_ones_out_with_their_time(tmp_pat
     assert seen.open_interest is not None
     assert (seen.open_interest.usd, seen.open_interest.as_of_ms) == (1e6 + 2, START_MS + 8 * HOUR_MS)
     assert seen.open_interest.change_24h_percent == pytest.approx(100 * ((1e6 + 2) / (1e6 - 4) - 1))
+    assert seen.open_interest.contracts == 52
+    assert seen.open_interest.contracts_change_24h_percent == pytest.approx(100 * (52 / 46 - 1))
 
 
 def test_a_payment_made_some_milliseconds_late_is_not_known_before(tmp_path: Path) -> None:
@@ -181,7 +183,7 @@ def test_bars_carry_the_funding_and_open_interest_known_at_their_close(tmp_path:
 
     row = int(np.searchsorted(bars.t, START_MS + 8 * HOUR_MS))
     assert bars.fields["funding"][row - 1 : row + 1, 0].tolist() == [0.0, 1e-5]
-    assert bars.fields["open_interest"][row - 2 : row, 0].tolist() == [1e6 + 1, 1e6 + 2]
+    assert bars.fields["open_interest"][row - 2 : row, 0].tolist() == [51, 52]
     assert np.isnan(bars.fields["funding"][:, 1]).all()
 
 

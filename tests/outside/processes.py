@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from gateway.devnet.wallet import new_key
+from gateway.devnet.keys import new_key
 from tests.support.ports import free_port
 
 REPOSITORY = Path(__file__).resolve().parents[2]

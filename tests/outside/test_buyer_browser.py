@@ -1,6 +1,7 @@
 """The buyer page in a browser: both purchases, every way in which one can fail, recovery, tabs, wallets, access."""
 
 import base64
+import gzip
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -689,10 +690,11 @@ def test_a_bundle_of_the_operator_is_loaded_only_when_its_wallet_is_used(shop: S
     context.expose_function("signWith", wallet.sign)
     folder = shop.state / "buyer-wallets"
     folder.mkdir()
-    (folder / "wallets.js").write_text(
+    script = (
         f"export const pera = () => ({{ connect: async () => ['{wallet.key.address}'], sign: async (group, place) => "
         "Uint8Array.from(atob(await globalThis.signWith(group[place])), (one) => one.charCodeAt(0)) });"
     )
+    (folder / "wallets.js.gz").write_bytes(gzip.compress(script.encode()))
     asked: list[str] = []
     context.on("request", lambda request: asked.append(request.url))
     try:
@@ -701,7 +703,7 @@ def test_a_bundle_of_the_operator_is_loaded_only_when_its_wallet_is_used(shop: S
         pay(page, "pera")
         until(page, "settled")
     finally:
-        (folder / "wallets.js").unlink()
+        (folder / "wallets.js.gz").unlink()
         folder.rmdir()
 
     assert before == []

@@ -22,8 +22,16 @@ PATH = {
     "upstream/facilitator.py",
     "upstream/http_client.py",
 }
-# Asked for a value on the way: the time, what is for sale, encodings and constants of the network.
-VALUES = {"clock.py", "vault/folder.py", "wire/algorand.py", "wire/networks.py"}
+# Asked for a value on the way: the time, settings, what is for sale on which terms, encodings and the network's constants.
+VALUES = {
+    "clock.py",
+    "payments/challenge.py",
+    "settings.py",
+    "vault/folder.py",
+    "wire/algorand.py",
+    "wire/loopback.py",
+    "wire/networks.py",
+}
 
 
 @in_loop
@@ -40,7 +48,6 @@ async def test_a_purchase_enters_these_modules_and_no_other(tmp_path: Path) -> N
     threading.setprofile(note)
     async with gateway_app(tmp_path) as home:
         threading.setprofile(None)
-        # The first of a snapshot encodes its terms.
         await home.send(home.buyer.pay())
         for task in home.state._tasks:
             task.cancel()

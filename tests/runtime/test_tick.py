@@ -39,6 +39,21 @@ def test_every_file_of_a_release_and_the_vault_are_of_one_tick(tmp_path: Path) -
     assert not any("snapshots" in str(path) for path in (tmp_path / "site").rglob("*"))
 
 
+def test_the_first_tick_after_a_start_says_null_of_what_changed_and_the_next_a_list(tmp_path: Path) -> None:
+    said = []
+
+    async def work() -> None:
+        clock = ManualClock()
+        async with opened(tmp_path, clock) as app:
+            for _ in range(2):
+                await tick(app, clock.step(MINUTE))
+                said.append(body(tmp_path, "/api/market-regime.php")["changed_since_last_tick"])
+
+    run(work)
+
+    assert said == [None, []]
+
+
 def test_a_generation_is_never_used_twice_when_only_the_vault_was_written(tmp_path: Path) -> None:
     async def work() -> None:
         clock = ManualClock()

@@ -23,8 +23,18 @@ from generator.arena.values import (
     TrackRecord,
 )
 from generator.brain.evidence import Evidence, Side
+from generator.brain.facts import BASELINES, AssetFacts, MarketFacts
 from generator.brain.forecast import Forecast, Probabilities
-from generator.brain.reading import AssetReading, BrainReading, LearningReading, RegimeReading, VolatilityOutlook
+from generator.brain.reading import (
+    HORIZONS,
+    AssetReading,
+    BrainReading,
+    LearningReading,
+    Range,
+    RegimeReading,
+    VolatilityOutlook,
+)
+from generator.brain.structure import Counts
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import (
     Bias,
@@ -91,7 +101,9 @@ def asset_observation(asset: str, at_ms: int = NOW_MS) -> AssetObservation:
         change_24h_percent=1.234_56 - 0.7 * place,
         book=Book(1.234_5, 12_345_678.9 / (place + 1), 23.456 - 9 * place, venues),
         funding=Funding(0.000_103_4 - 0.000_04 * place, ("okx", "gate"), at_ms - 60_000),
-        open_interest=OpenInterest(8_123_456_789.0 / (place + 1), -1.234_5, ("okx", "gate"), at_ms - 60_000),
+        open_interest=OpenInterest(
+            90_123.456 * (place + 1), 0.567_8, 8_123_456_789.0 / (place + 1), -1.234_5, ("okx", "gate"), at_ms - 60_000
+        ),
         liquidations=Liquidations(1_234_567.8, 987_654.3, ("okx",)) if place < 5 else None,
         limitations=() if place < 5 else ("no venue publishes liquidations",),
     )
@@ -147,7 +159,11 @@ def asset_reading(asset: str) -> AssetReading:
         vote=DerivativesVote.BEARISH if place < 4 else DerivativesVote.NEUTRAL,
         derivatives_confidence=0.654_321,
         volatility=VolatilityWord.NORMAL,
-        outlook=VolatilityOutlook(0.002_123, 0.004_234, 0.008_345),
+        outlook=VolatilityOutlook(0.002_123, 0.004_234, 0.008_345, 0.019_876),
+        ranges={name: Range(-0.012_345, -0.003_456, 0.003_567, 0.012_678) for name in HORIZONS},
+        baselines=dict.fromkeys(BASELINES, 0.001234),
+        change=0.012_345,
+        facts=AssetFacts(usual_day=0.023_456, place_in_week=0.654_321, volume_ratio=1.234_567),
         agreement=0.666_667,
         coverage=1.0,
         evidence=evidence(),
@@ -173,11 +189,12 @@ def reading() -> BrainReading:
             previous=RegimeLabel.RANGE,
             trend=Trend.UP,
             volatility=VolatilityWord.NORMAL,
-            breadth=5 / 7,
+            counts=Counts(5, 2, 0),
+            facts=MarketFacts(0.021_234, 3, 0.654_321, 1.234_567, 0.765_432, 0.654_321),
             risk_score=41.234,
             drivers=("futures deals are crowded on one side", "two coins are thinly traded"),
         ),
-        outlook=VolatilityOutlook(0.002_123, 0.004_234, 0.008_345),
+        outlook=VolatilityOutlook(0.002_123, 0.004_234, 0.008_345, 0.019_876),
         direction=Bias.UP,
         confidence=0.361_234,
         agreement=0.666_667,
@@ -466,7 +483,8 @@ def young_context() -> TickContext:
         previous=None,
         trend=Trend.UNKNOWN,
         volatility=VolatilityWord.UNKNOWN,
-        breadth=None,
+        counts=Counts(0, 0, 0),
+        facts=MarketFacts(),
         risk_score=None,
         drivers=(),
     )

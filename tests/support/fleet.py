@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gateway.devnet.wallet import Key, SignedPayment, choose_option, new_key, read_challenge, sign_payment
+from gateway.devnet.keys import Key, new_key
+from gateway.devnet.wallet import SignedPayment, pay
 from gateway.wire.networks import TESTNET
 from tests.outside.processes import REPOSITORY, get_json
 from tests.support.processes import clean_environment
@@ -172,10 +173,10 @@ class Buyer:
     def _sign(self, origin: str) -> SignedPayment:
         status, headers = _status(origin + PRODUCT)
         assert status == 402, status
-        challenge = read_challenge(headers["PAYMENT-REQUIRED"])
-        offer = choose_option(challenge, TESTNET, 10_000)
+        header = headers["PAYMENT-REQUIRED"]
+        limit = 10_000
         last = get_json(f"{self.chain}/algod/v2/status")["last-round"]
-        return sign_payment(challenge, offer, self.key, TESTNET, int(last))
+        return pay(header, self.key, TESTNET, int(last), limit)
 
 
 def _status(url: str, payment: str = "") -> tuple[int, Any]:

@@ -269,7 +269,7 @@ def binanceusdm(path: str, query: Query, market: SyntheticMarket) -> Any:
     if path == "/futures/data/openInterestHist":
         hour = stamp // 3_600_000 * 3_600_000
         times = [hour - back * 3_600_000 for back in range(int(one(query, "limit", "30")))]
-        usd = {"sumOpenInterest": "1", "sumOpenInterestValue": "2000000", "symbol": f"{asset}USDT"}
+        usd = {"sumOpenInterest": "55", "sumOpenInterestValue": "2000000", "symbol": f"{asset}USDT"}
         return [{**usd, "timestamp": t} for t in reversed(times)]
     return None
 
@@ -334,8 +334,8 @@ def gate(path: str, query: Query, market: SyntheticMarket) -> Any:
         span = {"5m": BAR, "1h": 3_600_000}[one(query, "interval")]
         last = market.stamp("gate") // span * span
         times = [last - back * span for back in range(int(one(query, "limit", "30")))]
-        # Four million of open interest now, five a day ago.
-        return [_gate_statistics(t, 5e6 if last - t >= 86_000_000 else 4e6) for t in reversed(times)]
+        # Four million of open interest now, five a day ago; contracts of it fell from 44 to 40.
+        return [_gate_statistics(t, *((44, 5e6) if last - t >= 86_000_000 else (40, 4e6))) for t in reversed(times)]
     return None
 
 
@@ -346,8 +346,9 @@ def gate_contract(asset: str, market: SyntheticMarket) -> dict[str, Any]:
     return {"name": f"{asset}_USDT", "type": "direct", "in_delisting": False, **precision, **funding, **prices}
 
 
-def _gate_statistics(t: int, usd: float) -> dict[str, Any]:
-    return {"time": t // 1000, "open_interest_usd": usd, "long_liq_usd": 1000.0, "short_liq_usd": 500.0}
+def _gate_statistics(t: int, contracts: int, usd: float) -> dict[str, Any]:
+    held = {"open_interest": str(contracts), "open_interest_usd": usd}
+    return {"time": t // 1000, **held, "long_liq_usd": 1000.0, "short_liq_usd": 500.0}
 
 
 # The host that ccxt calls -> whose bodies answer there.

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from gateway.upstream.http_client import Answer, HttpClient, RemoteError, call
+from gateway.upstream.http_client import Answer, Http, RemoteError, call
 from tests.support.gateway_app import in_loop
 
 
@@ -75,11 +75,11 @@ async def request_number(reader: asyncio.StreamReader) -> int:
 
 
 @asynccontextmanager
-async def serving(peer: Echo) -> AsyncIterator[HttpClient]:
+async def serving(peer: Echo) -> AsyncIterator[Http]:
     server = await asyncio.start_server(peer.serve, "127.0.0.1", 0)
     peer.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:
-        async with HttpClient() as http:
+        async with Http() as http:
             yield http
     finally:
         server.close()
@@ -88,7 +88,7 @@ async def serving(peer: Echo) -> AsyncIterator[HttpClient]:
         await asyncio.sleep(0.01)
 
 
-async def ask(http: HttpClient, peer: Echo, number: int, timeout_s: float = 60.0) -> Answer | None:
+async def ask(http: Http, peer: Echo, number: int, timeout_s: float = 60.0) -> Answer | None:
     """Ask once; None when no whole answer came."""
     try:
         body = b'{"id":%d}' % number
@@ -244,7 +244,7 @@ async def test_many_calls_to_a_moody_peer_each_get_their_own_answer_or_none() ->
     peer = Moody()
     answered = 0
 
-    async def buyer(http: HttpClient, numbers: range) -> None:
+    async def buyer(http: Http, numbers: range) -> None:
         nonlocal answered
         for number in numbers:
             got = await ask(http, peer, number, 0.25)

@@ -7,7 +7,7 @@ import pytest
 from gateway.app.metrics import Metrics
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain, Finding, Presence
-from gateway.upstream.http_client import HttpClient
+from gateway.upstream.http_client import Http
 from gateway.wire.networks import DEVNET, TESTNET
 from tests.support.clock import ManualClock
 from tests.support.fake_upstream import FakeUpstream
@@ -20,7 +20,7 @@ TXID = "T" * 52
 async def chain_of(upstream: FakeUpstream, *, indexer: str = "/i") -> AsyncIterator[Chain]:
     async with upstream.running():
         settings = GatewaySettings(algod_url=f"{upstream.url}/a", indexer_url=f"{upstream.url}{indexer}")
-        async with HttpClient() as http:
+        async with Http() as http:
             yield Chain(settings, http, ManualClock(), Metrics())
 
 

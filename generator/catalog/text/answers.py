@@ -8,8 +8,8 @@ DEFAULT_PROJECT: Final = "Educational Market Intelligence"
 
 DISCLAIMER: Final = (
     "For educational use only. This is not financial, investment, trading, tax, legal, betting, "
-    "gambling or fund-management advice. Confidence describes how strong the evidence is and how far "
-    "it agrees; it is neither certainty nor a promise of any outcome."
+    "gambling or fund-management advice. A confidence says how far the evidence supports the word next to it, in the "
+    "sense that confidence_kind names; it is neither certainty nor a promise of any outcome."
 )
 
 USAGE_CHARACTERISTICS: Final[dict[str, Any]] = {

@@ -56,19 +56,6 @@ def listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def moved(who: str, change: float, hour: int) -> str:
-    """Return a price change since a full hour.
-
-    Args:
-        who: with its verb, e.g. `It is`.
-        change: a fraction.
-        hour: 0..23, UTC.
-    """
-    percent = f"{abs(100.0 * change):.2f}"
-    way = "flat" if percent == "0.00" else f"{'up' if change > 0.0 else 'down'} {percent} %"
-    return f"{who} {way} since {hour:02d}:00 UTC."
-
-
 def risers(rose: int, known: int) -> str:
     """Return how many coins rose over the day."""
     return f"{rose} of {known} coins rose over the last day."
@@ -82,7 +69,6 @@ class MarketFacts:
         likelier: the regime that has overtaken the shown one.
         minutes: how long the regime has stood.
         confidence: of the label, 0..1.
-        change: sentence on the coins' mean price change.
         risers: sentence on how many rose.
         book, futures: words that most coins share.
     """
@@ -92,7 +78,6 @@ class MarketFacts:
     minutes: int
     confidence: float
     volatility: VolatilityWord
-    change: str | None
     risers: str | None
     book: LiquidityContext | None
     futures: DerivativesState | None
@@ -102,8 +87,6 @@ def market_summary(facts: MarketFacts) -> str:
     """Return the market in a few short sentences."""
     sure = sureness(facts.confidence) if facts.likelier is None else fading(facts.likelier)
     said = [f"{REGIME[facts.label].reading}. This reading has stood for {span(facts.minutes)}.", sure]
-    if facts.change:
-        said.append(facts.change)
     if facts.risers:
         said.append(facts.risers)
     if facts.volatility is not VolatilityWord.UNKNOWN:
@@ -130,14 +113,12 @@ def standing_out(volatility: VolatilityWord, liquidity: LiquidityContext, deriva
     return said
 
 
-def asset_summary(asset: str, structure: MarketStructure, change: str | None, said: str) -> str:
+def asset_summary(asset: str, structure: MarketStructure, said: str) -> str:
     """Return one asset in a few short sentences: its structure, then the call and what bears on it.
 
     Args:
-        change: sentence on its price change; None where unknown.
         said: sentences on the call.
     """
     if structure is MarketStructure.UNKNOWN:
         return f"{asset} cannot be read now. Its price bars are missing or too old."
-    recent = "" if change is None else f"{change} "
-    return f"{asset} is {STRUCTURE[structure]}. {recent}{said}"
+    return f"{asset} is {STRUCTURE[structure]}. {said}"

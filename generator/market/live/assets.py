@@ -126,20 +126,37 @@ def _funding(rates: Sequence[FundingReading], now_ms: int) -> tuple[Funding | No
 def _interest(asset: str, snapshot: Snapshot, price: float | None) -> tuple[OpenInterest | None, list[str]]:
     marks = {one.venue: one.mark for one in snapshot.of(FundingReading, asset) if one.mark}
     rate = snapshot.rate(STABLECOIN)  # contracts settle in the stablecoin
-    usd: dict[str, tuple[float, int]] = {}
-    for one in snapshot.of(InterestReading, asset):
+    reported = snapshot.of(InterestReading, asset)
+    contracts: dict[str, float] = {}
+    usd: dict[str, float] = {}
+    for one in reported:
         mark = marks.get(one.venue, price / rate if price else None)
+        if one.coins is not None:
+            contracts[one.venue] = one.coins
+        elif one.usd is not None and mark is not None:
+            contracts[one.venue] = one.usd / mark
         if one.usd is not None:
-            usd[one.venue] = one.usd * rate, one.as_of_ms
+            usd[one.venue] = one.usd * rate
         elif one.coins is not None and mark is not None:
-            usd[one.venue] = one.coins * mark * rate, one.as_of_ms
-    if not usd:
+            usd[one.venue] = one.coins * mark * rate
+    if not contracts and not usd:
         return None, ["open interest: no venue answered"]
-    then = {one.venue: one.usd * rate for one in snapshot.of(DayAgoReading, asset) if one.venue in usd}
-    change = 100 * (sum(usd[venue][0] for venue in then) / sum(then.values()) - 1) if then else None
-    limits = ["open interest: no venue reported it for a day ago"] if change is None else []
-    as_of_ms = min(snapshot.now_ms, *(stamp for _, stamp in usd.values()))
-    return OpenInterest(sum(value for value, _ in usd.values()), change, tuple(usd), as_of_ms), limits
+    day = snapshot.of(DayAgoReading, asset)
+    changes = (
+        _since(contracts, {one.venue: one.coins for one in day if one.coins is not None}),
+        _since(usd, {one.venue: one.usd * rate for one in day if one.usd is not None}),
+    )
+    limits = ["open interest: no venue reported it for a day ago"] if None in changes else []
+    as_of_ms = min(snapshot.now_ms, *(one.as_of_ms for one in reported))
+    coins, dollars = (sum(held.values()) if held else None for held in (contracts, usd))
+    venues = tuple(dict.fromkeys((*contracts, *usd)))
+    return OpenInterest(coins, changes[0], dollars, changes[1], venues, as_of_ms), limits
+
+
+def _since(now: dict[str, float], then: dict[str, float]) -> float | None:
+    """Return the change in percent over the venues that also report a day ago; None without one."""
+    both = [venue for venue in now if venue in then]
+    return 100 * (sum(now[venue] for venue in both) / sum(then[venue] for venue in both) - 1) if both else None
 
 
 def _liquidations(reported: Sequence[LiquidationReading], snapshot: Snapshot) -> tuple[Liquidations | None, list[str]]:

@@ -218,8 +218,8 @@ def _extras(seen: AssetObservation) -> dict[str, float]:
         known["imbalance"] = seen.book.imbalance_percent / 100
     if seen.funding is not None:
         known["funding"] = seen.funding.rate_8h
-    if seen.open_interest is not None:
-        known["open_interest"] = seen.open_interest.usd
+    if seen.open_interest is not None and seen.open_interest.contracts is not None:
+        known["open_interest"] = seen.open_interest.contracts
     return known
 
 

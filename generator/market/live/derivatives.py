@@ -82,8 +82,11 @@ async def _all_funding(client: VenueClient, now_ms: int, intervals: dict[str, fl
         funding = _funding(client, asset, row, now_ms, intervals)
         if client.spec.open_interest != "with_funding":
             return [funding]
-        usd = _positive(row["info"].get("openInterestValue"), "open interest")
-        return [funding, InterestReading(client.spec.name, asset, funding.as_of_ms, usd)]
+        held = {
+            "openInterestValue": row["info"].get("openInterestValue"),
+            "openInterestAmount": row["info"].get("openInterest"),
+        }
+        return [funding, InterestReading(client.spec.name, asset, funding.as_of_ms, *_held(client, asset, held))]
 
     return keep_usable(partial(parse, asset, row) for asset, row in found)
 
@@ -136,11 +139,19 @@ async def _one_interest(client: VenueClient, asset: str, now_ms: int) -> list[Re
 
 def _interest(client: VenueClient, asset: str, row: dict[str, Any], now_ms: int) -> list[Reading]:
     as_of_ms = int(row.get("timestamp") or now_ms)
-    if row.get("openInterestValue") is not None:
-        usd = _positive(row["openInterestValue"], "open interest")
-        return [InterestReading(client.spec.name, asset, as_of_ms, usd)]
-    coins = _positive(row.get("openInterestAmount"), "open interest")
-    return [InterestReading(client.spec.name, asset, as_of_ms, None, coins)]
+    return [InterestReading(client.spec.name, asset, as_of_ms, *_held(client, asset, row))]
+
+
+def _held(client: VenueClient, asset: str, row: dict[str, Any]) -> tuple[float | None, float | None]:
+    """Return open interest in the settlement currency and in coins; None for what the venue does not say."""
+    size = client.exchange.market(client.perpetual[asset])["contractSize"] or 1.0
+    usd, contracts = (
+        None if row.get(name) is None else _positive(row[name], "open interest")
+        for name in ("openInterestValue", "openInterestAmount")
+    )
+    if usd is None and contracts is None:
+        raise Unusable("open interest that is not a positive number")
+    return usd, contracts and contracts * size
 
 
 async def _history(client: VenueClient, asset: str, now_ms: int) -> list[Reading]:
@@ -153,8 +164,7 @@ def _day_ago(client: VenueClient, asset: str, rows: list[dict[str, Any]], now_ms
     then = min(rows, key=lambda row: abs(now_ms - DAY_MS - row["timestamp"]), default=None)
     if then is None or abs(now_ms - DAY_MS - then["timestamp"]) > 2 * HOUR_MS:
         raise Unusable("no open interest of a day ago")
-    usd = _positive(then["openInterestValue"], "open interest")
-    return DayAgoReading(client.spec.name, asset, int(then["timestamp"]), usd)
+    return DayAgoReading(client.spec.name, asset, int(then["timestamp"]), *_held(client, asset, then))
 
 
 async def _statistics(client: VenueClient, asset: str, now_ms: int) -> list[Reading]:
@@ -166,13 +176,12 @@ async def _statistics(client: VenueClient, asset: str, now_ms: int) -> list[Read
     last = max(bars, key=lambda row: row["timestamp"], default=None)
     if last is None:
         raise Unusable("no contract statistics")
-    usd = _positive(last["openInterestValue"], "open interest")
     day = [row for row in hours if row["timestamp"] > now_ms - DAY_MS]
     longs, shorts = (sum(_amount(row, side) for row in day) for side in ("long", "short"))
     single = tuple((int(row["timestamp"]), _amount(row, "long"), _amount(row, "short")) for row in bars)
     as_of_ms = int(last["timestamp"])
     return [
-        InterestReading(venue, asset, as_of_ms, usd),
+        InterestReading(venue, asset, as_of_ms, *_held(client, asset, last)),
         LiquidationReading(venue, asset, as_of_ms, longs, shorts, single),
         _day_ago(client, asset, hours, now_ms),
     ]

@@ -64,19 +64,20 @@ class FundingReading(Reading):
 
 @dataclass(frozen=True, slots=True)
 class InterestReading(Reading):
-    """Open interest in USD, or in coins where the venue does not say."""
+    """Open interest: contracts counted in coins, and their value in the settlement currency; one may be missing."""
 
     kind: ClassVar[str] = "open_interest"
     usd: float | None
-    coins: float | None = None
+    coins: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class DayAgoReading(Reading):
-    """Open interest about 24 hours ago, USD."""
+    """The same about 24 hours ago."""
 
     kind: ClassVar[str] = "open_interest_history"
-    usd: float
+    usd: float | None
+    coins: float | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ HEADERS: Final[dict[Kind, tuple[str, ...]]] = {
 _NUMBERS: Final[dict[Kind, tuple[str, ...]]] = {
     Kind.CANDLES: HEADERS[Kind.CANDLES],
     Kind.FUNDING: ("ts", "funding_rate"),
-    Kind.OPEN_INTEREST: ("ts", "sum_open_interest_value"),
+    Kind.OPEN_INTEREST: ("ts", "sum_open_interest", "sum_open_interest_value"),
 }
 _EXPECTED: Final = "expected files like BTCUSDT.csv or BTCUSDT.csv.gz that begin with " + " or ".join(
     ",".join(header) for header in HEADERS.values()

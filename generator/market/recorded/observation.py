@@ -70,8 +70,10 @@ def _change(visible: BarFrame, close: FloatArray, t_ms: int, price: float, limit
     return None
 
 
-def _row(recording: Recording, kind: Kind, asset: str, market_ms: int, limits: list[str]) -> tuple[int, float] | None:
-    """Return time and value of the newest row that is out and fresh, or None with the reason in `limits`."""
+def _row(
+    recording: Recording, kind: Kind, asset: str, market_ms: int, limits: list[str]
+) -> tuple[int, list[float]] | None:
+    """Return time and values of the newest row that is out and fresh, or None with the reason in `limits`."""
     table, word = recording.series.get(kind), _WORDS[kind]
     if table is None:
         limits.append(f"no {word} in this recording")
@@ -95,7 +97,7 @@ def _funding(recording: Recording, asset: str, market_ms: int, limits: list[str]
     known = _row(recording, Kind.FUNDING, asset, market_ms, limits)
     if known is None:
         return None
-    return Funding(known[1], (recording.series[Kind.FUNDING].venue,), known[0])
+    return Funding(known[1][0], (recording.series[Kind.FUNDING].venue,), known[0])
 
 
 def _open_interest(recording: Recording, asset: str, market_ms: int, limits: list[str]) -> OpenInterest | None:
@@ -104,10 +106,11 @@ def _open_interest(recording: Recording, asset: str, market_ms: int, limits: lis
         return None
     table = recording.series[Kind.OPEN_INTEREST]
     before = table.series[asset].near(known[0] - DAY_MS, _TOLERANCE_MS)
-    change = None if before is None else 100.0 * (known[1] / before - 1.0)
-    if change is None:
+    if before is None:
         limits.append("no open interest 24 hours before")
-    return OpenInterest(known[1], change, (table.venue,), known[0])
+    (contracts, usd), then = known[1], before or (None, None)
+    changes = [100.0 * (now / past - 1.0) if past else None for now, past in zip(known[1], then, strict=True)]
+    return OpenInterest(contracts, changes[0], usd, changes[1], (table.venue,), known[0])
 
 
 def recording_health(

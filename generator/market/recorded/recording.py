@@ -98,11 +98,11 @@ def _frame(valid: dict[str, Rows], assets: tuple[str, ...], interval_ms: int) ->
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Values of one asset, each known from its time until the next.
+    """Values of one asset, each row known from its time until the next.
 
     Args:
         t: times in ms, strictly ascending.
-        values: one per time.
+        values: one row per time; contracts and US dollars of open interest, the rate alone of funding.
         cadence_ms: usual distance of two times.
     """
 
@@ -110,13 +110,13 @@ class Series:
     values: FloatArray
     cadence_ms: int
 
-    def at(self, t_ms: int) -> tuple[int, float] | None:
-        """Return time and value of the last row at or before `t_ms`, None before the first."""
+    def at(self, t_ms: int) -> tuple[int, list[float]] | None:
+        """Return time and values of the last row at or before `t_ms`, None before the first."""
         row = int(np.searchsorted(self.t, t_ms, side="right")) - 1
-        return (int(self.t[row]), float(self.values[row])) if row >= 0 else None
+        return (int(self.t[row]), self.values[row].tolist()) if row >= 0 else None
 
-    def near(self, t_ms: int, tolerance_ms: int) -> float | None:
-        """Return the value whose time is within the tolerance of `t_ms`."""
+    def near(self, t_ms: int, tolerance_ms: int) -> list[float] | None:
+        """Return the values whose time is within the tolerance of `t_ms`."""
         known = self.at(t_ms + tolerance_ms)
         return known[1] if known is not None and known[0] >= t_ms - tolerance_ms else None
 
@@ -125,10 +125,10 @@ class Series:
         return now_ms - as_of_ms > STALE_INTERVALS * self.cadence_ms
 
     def column(self, times: IntArray) -> FloatArray:
-        """Return the value known at each time, NaN before the first row and where it is stale."""
+        """Return the first value known at each time, NaN before the first row and where it is stale."""
         rows = np.searchsorted(self.t, times, side="right") - 1
         known = (rows >= 0) & (times - self.t[np.maximum(rows, 0)] <= STALE_INTERVALS * self.cadence_ms)
-        return np.where(known, self.values[np.maximum(rows, 0)], np.nan)
+        return np.where(known, self.values[np.maximum(rows, 0), 0], np.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class SeriesTable:
 def _tiled(one: Series, shifts_ms: tuple[int, ...], first_ms: int, stop_ms: int) -> Series:
     inside = (one.t >= first_ms) & (one.t < stop_ms)
     t = np.concatenate([one.t[inside] + shift for shift in shifts_ms])
-    return replace(one, t=t, values=np.tile(one.values[inside], len(shifts_ms)))
+    return replace(one, t=t, values=np.tile(one.values[inside], (len(shifts_ms), 1)))
 
 
 def load_series(folder: Folder) -> SeriesTable:
@@ -165,7 +165,7 @@ def load_series(folder: Folder) -> SeriesTable:
         except UnreadableFileError as error:
             problems[asset] = str(error)
             continue
-        one = _series(rows.t, rows.values[:, 0], folder.kind)
+        one = _series(rows.t, rows.values, folder.kind)
         dropped += rows.dropped + len(rows.t) - len(one.t)
         if len(one.t):
             series[asset] = one
@@ -175,7 +175,8 @@ def load_series(folder: Folder) -> SeriesTable:
 
 
 def _series(t: IntArray, values: FloatArray, kind: Kind) -> Series:
-    valid = np.isfinite(values) & (values > 0 if kind is Kind.OPEN_INTEREST else np.abs(values) < 1.0)
+    possible = np.isfinite(values) & (values > 0 if kind is Kind.OPEN_INTEREST else np.abs(values) < 1.0)
+    valid = possible.all(axis=1)
     t, values = t[valid], values[valid]
     kept = ascending(t)
     t, values = t[kept], values[kept]

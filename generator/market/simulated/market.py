@@ -189,8 +189,8 @@ def make_block(seed: int, block: int) -> Block:
     strength = path.sigma_bar / (_CALM_SIGMA_BAR * BETA)  # 1 on an ordinary calm day
     fields["volume"] = _volume(seed, block, np.abs(move) / path.sigma_bar, strength) / fields["close"]
     fields |= _book(seed, block, mix, strength, move / path.sigma_bar)
-    fields |= _futures(seed, block, mix_with_lead, fields["close"])
-    fields |= _liquidations(seed, block, move, fields["open_interest"])
+    fields |= _futures(seed, block, mix_with_lead)
+    fields |= _liquidations(seed, block, move, fields["open_interest"] * fields["close"])
     return Block(path.minute, {name: np.ascontiguousarray(fields[name]) for name in BAR_FIELDS})
 
 
@@ -232,14 +232,14 @@ def _book(seed: int, block: int, mix: FloatArray, strength: FloatArray, move: Fl
     }
 
 
-def _futures(seed: int, block: int, mix_with_lead: FloatArray, close: FloatArray) -> dict[str, FloatArray]:
-    """Return funding (rate per 8 h) and open interest (USD); both follow the regime within hours."""
+def _futures(seed: int, block: int, mix_with_lead: FloatArray) -> dict[str, FloatArray]:
+    """Return funding (rate per 8 h) and open interest (contracts); both follow the regime within hours."""
     crowding = _followed(mix_with_lead @ FUNDING_8H, half_life_bars=36.0)
     position = _followed(mix_with_lead @ OPEN_INTEREST_LOG, half_life_bars=60.0)
     funding_noise = 6e-5 * _wave(seed, Stream.FUNDING, block, 144.0, 0.5)
     interest_noise = 0.07 * _wave(seed, Stream.OPEN_INTEREST, block, 432.0, 0.3)
     coins = OPEN_INTEREST_USD / np.exp(LOG_PRICE)
-    return {"funding": crowding + funding_noise, "open_interest": coins * close * np.exp(position + interest_noise)}
+    return {"funding": crowding + funding_noise, "open_interest": coins * np.exp(position + interest_noise)}
 
 
 def _followed(target: FloatArray, half_life_bars: float) -> FloatArray:

@@ -7,7 +7,7 @@ import numpy as np
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import RegimeLabel, SourceMode, SourceStatus
-from generator.market.bars import BAR_MS, BarFrame
+from generator.market.bars import BAR_MS, BarFrame, FloatArray
 from generator.market.observation import (
     AssetObservation,
     Book,
@@ -112,7 +112,8 @@ class SimulatedSource:
         row = {name: float(values[-1, column]) for name, values in day.fields.items()}
         bar_closed_ms = int(day.t[-1]) + BAR_MS
         price = median(mids.values())
-        before = day.fields["open_interest"][0, column]
+        contracts, closes = (day.fields[name][:, column] for name in ("open_interest", "close"))
+        usd = contracts * closes
         last_day = slice(-BARS_A_DAY, None)
         return AssetObservation(
             asset=asset,
@@ -123,7 +124,7 @@ class SimulatedSource:
             book=Book(row["spread_bps"], row["depth_usd"], 100.0 * row["imbalance"], VENUES),
             funding=Funding(row["funding"], VENUES, bar_closed_ms),
             open_interest=OpenInterest(
-                row["open_interest"], 100.0 * (row["open_interest"] / float(before) - 1.0), VENUES, bar_closed_ms
+                float(contracts[-1]), _change(contracts), float(usd[-1]), _change(usd), VENUES, bar_closed_ms
             ),
             liquidations=Liquidations(
                 float(day.fields["liq_long_usd"][last_day, column].sum()),
@@ -137,3 +138,8 @@ class SimulatedSource:
             return frame
         fields = {name: values[:, self._columns] for name, values in frame.fields.items()}
         return BarFrame(self._assets, frame.t, fields, frame.interval_ms)
+
+
+def _change(values: FloatArray) -> float:
+    """Return the change from the first value to the last, percent."""
+    return 100.0 * (float(values[-1] / values[0]) - 1.0)

@@ -1,0 +1,201 @@
+"""What happened, in numbers that sentences are made of: no model, only the candles of the last week."""
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from generator.brain.week import CLOSE, DAY, HIGH, LOW, QUARTER_MS, VARIANCE, VOLUME, WEEK, Week
+from generator.market.bars import BAR_MS, FloatArray
+
+BASELINES: Final = ("last_hour", "last_day", "ewma")
+HOUR: Final = 4  # quarter hours
+BARS: Final = QUARTER_MS // BAR_MS
+_HOUR_MS: Final = 3_600_000
+_FEWEST_DAYS: Final = 3  # of history before a day is called usual or not
+_RECENT_HOURS: Final = 8  # in which most of a day's move may have come
+_MOST: Final = 0.6  # of the day's move
+
+
+@dataclass(frozen=True, slots=True)
+class AssetFacts:
+    """One asset; None where unknown.
+
+    Args:
+        usual_day: root mean square of a day's move over the days before the last, as a fraction.
+        place_in_week: of the last close between the week's low, 0, and its high, 1.
+        volume_ratio: the last 24 hours' volume over the week's mean day.
+    """
+
+    usual_day: float | None = None
+    place_in_week: float | None = None
+    volume_ratio: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MarketFacts:
+    """All assets together, each counted alike; None where unknown.
+
+    Args:
+        usual_day: root mean square of a day's mean move over the days before the last, as a fraction.
+        since_hour, since_share: most of the day's mean move came since this full hour (UTC), and the share of it.
+        volume_ratio: median over the assets.
+        correlation: mean over the pairs, of hourly moves over the last day.
+        hour_rank: share of the week's hours in which prices moved less than in the last one, 0..1.
+    """
+
+    usual_day: float | None = None
+    since_hour: int | None = None
+    since_share: float | None = None
+    volume_ratio: float | None = None
+    correlation: float | None = None
+    hour_rank: float | None = None
+
+
+def facts(week: Week, t_ms: int) -> tuple[list[AssetFacts], MarketFacts]:
+    """Return the facts of each asset and of the market after the bar opened at `t_ms`."""
+    # A quarter hour counts once it is over, so that each covers the same time.
+    open_quarter = (t_ms + BAR_MS) % QUARTER_MS != 0
+    closes = _filled(week.last(t_ms, WEEK, CLOSE, before=int(open_quarter)))
+    close_ms = ((t_ms + BAR_MS) // QUARTER_MS) * QUARTER_MS
+    hours = closes[::-HOUR][::-1]  # one an hour up to now, oldest first
+    moves = np.diff(hours, axis=0)
+    volume = _ratios(week.last(t_ms, WEEK, VOLUME, before=int(open_quarter)))
+    usual, place = _usual_day(moves), _place(week, t_ms)
+    variance = week.last(t_ms, WEEK, VARIANCE, before=int(open_quarter))
+    mean = _mean(moves)
+    since_hour, since_share = _since(closes, close_ms)
+    market = MarketFacts(
+        usual_day=_known(_usual_day(mean[:, None])[0]),
+        since_hour=since_hour,
+        since_share=since_share,
+        volume_ratio=_known(_median(volume)),
+        correlation=_correlation(moves[-24:]),
+        hour_rank=_hour_rank(variance),
+    )
+    each = zip(usual.tolist(), place.tolist(), volume.tolist(), strict=True)
+    return [AssetFacts(*map(_known, one)) for one in each], market
+
+
+def day_edges(week: Week, t_ms: int) -> tuple[FloatArray, FloatArray]:
+    """Return the log of the highest and lowest price of the 24 hours before the present hour, (assets,).
+
+    NaN where less than half of them is known.
+    """
+    into = (t_ms % _HOUR_MS) // QUARTER_MS + 1  # quarter hours of the present hour
+    high, low = (week.last(t_ms, DAY, field, before=into) for field in (HIGH, LOW))
+    enough = np.isfinite(high).sum(axis=0) >= DAY // 2
+    return (
+        np.where(enough, np.fmax.reduce(high, axis=0), np.nan),
+        np.where(enough, np.fmin.reduce(low, axis=0), np.nan),
+    )
+
+
+def day_change(week: Week, t_ms: int, log_close: FloatArray) -> FloatArray:
+    """Return the log change over 24 hours (up to ten minutes more), NaN where unknown, (assets,)."""
+    before = week.last(t_ms, 1, CLOSE, before=DAY + int((t_ms + BAR_MS) % QUARTER_MS != 0))
+    out: FloatArray = log_close - before[0]
+    return out
+
+
+def baselines(week: Week, t_ms: int, ewma: FloatArray) -> list[dict[str, float] | None]:
+    """Return the sigmas that an outlook must beat, of a 5-minute bar, as a fraction; None where one is unknown.
+
+    Args:
+        ewma: variance of a bar with a half-life of two hours, (assets,).
+    """
+    variance = week.last(t_ms, DAY, VARIANCE, before=int((t_ms + BAR_MS) % QUARTER_MS != 0)) / BARS
+    hour, day = variance[-HOUR:].mean(axis=0), _mean(variance.T)
+    found = np.sqrt(np.array((hour, day, ewma))).T.tolist()
+    return [
+        dict(zip(BASELINES, one, strict=True)) if all(0.0 < value < math.inf for value in one) else None
+        for one in found
+    ]
+
+
+def _filled(closes: FloatArray) -> FloatArray:
+    """Carry a close over at most an hour in which nothing was traded."""
+    out = closes.copy()
+    for _ in range(HOUR):
+        missing = np.isnan(out[1:])
+        out[1:] = np.where(missing, out[:-1], out[1:])
+    return out
+
+
+def _mean(values: FloatArray) -> FloatArray:
+    """Return the mean over the assets of each row, NaN where fewer than half are known."""
+    known = np.isfinite(values)
+    count = known.sum(axis=1)
+    total = np.where(known, values, 0.0).sum(axis=1)
+    return np.where(2 * count >= values.shape[1], total / np.maximum(count, 1), np.nan)
+
+
+def _usual_day(moves: FloatArray) -> FloatArray:
+    """Return the root mean square of a day's move from the hourly moves before the last day, (columns,)."""
+    before = moves[:-24]
+    seen = np.isfinite(before).sum(axis=0)
+    square = np.where(np.isfinite(before), before**2, 0.0).sum(axis=0)
+    return np.where(seen >= 24 * (_FEWEST_DAYS - 1), np.sqrt(24.0 * square / np.maximum(seen, 1)), np.nan)
+
+
+def _place(week: Week, t_ms: int) -> FloatArray:
+    high, low, close = (week.last(t_ms, WEEK, field) for field in (HIGH, LOW, CLOSE))
+    known = np.isfinite(high).sum(axis=0) >= _FEWEST_DAYS * DAY
+    top, bottom = np.fmax.reduce(high, axis=0), np.fmin.reduce(low, axis=0)
+    room = top - bottom
+    last = _filled(close)[-1]
+    return np.where(known & (room > 0), (last - bottom) / np.where(room > 0, room, 1.0), np.nan)
+
+
+def _ratios(volume: FloatArray) -> FloatArray:
+    """Return the last day's volume over the week's mean day, (assets,)."""
+    seen = np.isfinite(volume)
+    total = np.where(seen, volume, 0.0)
+    mean = DAY * total.sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    known = (seen.sum(axis=0) >= _FEWEST_DAYS * DAY) & (seen[-DAY:].sum(axis=0) >= 0.9 * DAY) & (mean > 0)
+    return np.where(known, total[-DAY:].sum(axis=0) / np.where(mean > 0, mean, 1.0), np.nan)
+
+
+def _since(closes: FloatArray, close_ms: int) -> tuple[int | None, float | None]:
+    """Return the latest full hour since which most of the day's mean move came, and the share of it."""
+    last_hour = (close_ms % _HOUR_MS) // QUARTER_MS  # quarter hours since the last full hour
+    path = _mean(closes[-1] - closes[-DAY - HOUR - 1 :])  # mean move from each quarter hour until now
+    day = path[-DAY - 1] if len(path) > DAY else math.nan
+    if not math.isfinite(day) or day == 0.0:
+        return None, None
+    for hours in range(1, _RECENT_HOURS + 1):
+        share = float(path[-1 - last_hour - HOUR * hours] / day)
+        if share >= _MOST:
+            return int(close_ms // _HOUR_MS - hours) % 24, share
+    return None, None
+
+
+def _correlation(moves: FloatArray) -> float | None:
+    """Return the mean correlation over the pairs of columns without a gap, None with fewer than three of them."""
+    whole = moves[:, np.isfinite(moves).all(axis=0)]
+    whole = whole[:, np.ptp(whole, axis=0) > 0] if len(whole) == 24 else whole[:, :0]
+    if whole.shape[1] < 3:
+        return None
+    found = np.asarray(np.corrcoef(whole.T))
+    return float(found[np.triu_indices(len(found), 1)].mean())
+
+
+def _hour_rank(variance: FloatArray) -> float | None:
+    """Return the share of the week's hours with less realised variance than the last, over all assets."""
+    hours = _mean(np.log(np.maximum(variance, 1e-12)).reshape(-1, variance.shape[1]))
+    known = hours.reshape(-1, HOUR)
+    level = known.mean(axis=1)
+    level = level[np.isfinite(level)]
+    if len(level) < 24 * _FEWEST_DAYS or not math.isfinite(float(known[-1].mean())):
+        return None
+    return float((level[:-1] < level[-1]).mean())
+
+
+def _median(values: FloatArray) -> float:
+    known = values[np.isfinite(values)]
+    return float(np.median(known)) if 2 * known.size >= values.size and known.size else math.nan
+
+
+def _known(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,65 @@
+"""The last week in quarter hours: closes, highs, lows, volume and realised variance of each asset, as they were traded.
+
+Everything that a sentence says of the past (the day's change, its highs and lows, a usual day, volume against its week)
+is read from here, so that anyone can recompute it from the candles.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from generator.market.bars import BAR_MS, FloatArray
+
+QUARTER_MS: Final = 900_000
+DAY: Final = 96  # quarter hours
+WEEK: Final = 7 * DAY
+CLOSE, HIGH, LOW, VOLUME, VARIANCE = range(5)
+_FIELDS: Final = 5
+
+
+class Week:
+    """A ring of quarter hours; rows of `quarters` are (field, WEEK, assets), NaN where nothing was traded."""
+
+    def __init__(self, assets: int) -> None:
+        """Start empty."""
+        self.quarters = np.full((_FIELDS, WEEK, assets), np.nan)
+        self.number = np.full(WEEK, -1.0)  # of the quarter hour that each row holds, since 1970
+
+    def update(self, t_ms: int, log_close: FloatArray, top: FloatArray, bottom: FloatArray, more: FloatArray) -> None:
+        """Take one bar.
+
+        Args:
+            t_ms: open time.
+            log_close, top, bottom: log of close, high and low, (assets,), NaN where unknown.
+            more: volume and realised variance, (2, assets), NaN where unknown.
+        """
+        number = t_ms // QUARTER_MS
+        at = number % WEEK
+        row = self.quarters[:, at]
+        if self.number[at] != number:
+            self.number[at] = float(number)
+            row[:] = np.nan
+        row[CLOSE] = np.where(np.isfinite(log_close), log_close, row[CLOSE])
+        row[HIGH], row[LOW] = np.fmax(row[HIGH], top), np.fmin(row[LOW], bottom)
+        row[VOLUME:] = np.where(np.isfinite(more), np.nan_to_num(row[VOLUME:]) + more, row[VOLUME:])
+        # Single precision is what is kept, so that the state is small and a restart cannot differ.
+        row[:] = row.astype(np.float32)
+
+    def last(self, t_ms: int, count: int, field: int, *, before: int = 0) -> FloatArray:
+        """Return the quarter hours up to the one that the bar at `t_ms` closed or is in, (count, assets), oldest first.
+
+        Args:
+            t_ms: open time of the last bar.
+            count: how many, at most a week's.
+            field: CLOSE, HIGH, LOW, VOLUME or VARIANCE.
+            before: leave out so many of the latest.
+        """
+        end = t_ms // QUARTER_MS - before
+        numbers = np.arange(end - count + 1, end + 1)
+        rows = numbers % WEEK
+        return np.where((self.number[rows] == numbers)[:, None], self.quarters[field][rows], np.nan)
+
+
+def quarter_is_over(t_ms: int) -> bool:
+    """Say whether the bar opened at `t_ms` is the last of its quarter hour."""
+    return (t_ms + BAR_MS) % QUARTER_MS == 0

@@ -1,0 +1,53 @@
+"""What changed since the last tick is said once, and only then."""
+
+from dataclasses import replace
+
+import pytest
+
+from generator.catalog.words import RegimeLabel
+from generator.compose.changes import changes, worded
+from generator.compose.regime import FLAT_PERCENT
+from tests.support.builders import CONTEXTS, full_context
+
+
+def test_the_first_tick_after_a_start_knows_of_no_change() -> None:
+    assert changes(None, worded(full_context())) is None
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_equal_facts_are_no_change(name: str) -> None:
+    assert changes(worded(CONTEXTS[name]()), worded(CONTEXTS[name]())) == ()
+
+
+def test_a_regime_that_moves_is_named_with_what_it_was() -> None:
+    ctx = full_context()
+    assert ctx.reading is not None
+    moved = replace(ctx, reading=replace(ctx.reading, regime=replace(ctx.reading.regime, label=RegimeLabel.RANGE)))
+
+    found = changes(worded(ctx), worded(moved))
+
+    assert found is not None
+    assert (found[0].what, found[0].before, found[0].now) == ("regime", "risk_on", "range")
+    assert found[0].text == "The regime changed from risk_on to range."
+
+
+def test_what_becomes_unknown_is_said_to_be() -> None:
+    ctx = full_context()
+
+    found = changes(worded(ctx), worded(replace(ctx, reading=None)))
+
+    assert found is not None
+    assert "The regime is no longer known; it was risk_on." in [row.text for row in found]
+    assert all(row.now is None for row in found)
+
+
+def test_a_move_within_a_tenth_of_a_percent_changes_no_count() -> None:
+    ctx = full_context()
+    seen = ctx.observation.assets["BTC"]
+
+    def facts(moved: float) -> dict[str, str | None]:
+        assets = {**ctx.observation.assets, "BTC": replace(seen, change_24h_percent=moved)}
+        return worded(replace(ctx, observation=replace(ctx.observation, assets=assets)))
+
+    assert changes(facts(FLAT_PERCENT), facts(-FLAT_PERCENT)) == ()
+    assert [row.what for row in changes(facts(FLAT_PERCENT), facts(0.2)) or ()] == ["breadth"]
