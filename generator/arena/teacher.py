@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from math import comb
 from typing import Final
 
 from generator.arena.range_scores import Counts, RangeSums, new_cases
 from generator.arena.scores import Case, Sums, case_of, track_record, wilson
-from generator.arena.values import Lesson, Pattern, PredictionMade, Rate, Rehearsal, Round, TeacherMetrics, TrackRecord
+from generator.arena.values import Lesson, Pattern, PredictionMade, Rehearsal, Round, TeacherMetrics, TrackRecord
 from generator.catalog.words import PatternType, RoundPhase
 
 
@@ -53,6 +54,7 @@ ALL: Final = "all rounds with a crowd"
 AGREED: Final = "brain and crowd said the same"
 DIFFERED: Final = "brain and crowd did not say the same"
 ENOUGH: Final = 30
+SIGNIFICANT: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,20 +104,34 @@ class PatternSums:
 
 def _pattern(name: str, sums: GroupSums) -> Pattern:
     brain, crowd = wilson(sums.brain, sums.rounds), wilson(sums.crowd, sums.rounds)
-    return Pattern(name, sums.rounds, brain, crowd, wilson(sums.both_wrong, sums.rounds), finding(name, brain, crowd))
+    return Pattern(name, sums.rounds, brain, crowd, wilson(sums.both_wrong, sums.rounds), finding(name, sums))
 
 
-def finding(name: str, brain: Rate, crowd: Rate) -> str:
-    """Say what a group shows; intervals that overlap show nothing."""
-    if brain.n < ENOUGH:
-        return f"{brain.n} rounds: fewer than {ENOUGH}, too few to tell."
+def finding(name: str, sums: GroupSums) -> str:
+    """Say what a group shows, by the rounds in which brain and crowd differed: only these can tell them apart."""
+    rounds = sums.rounds
+    if rounds < ENOUGH:
+        return f"{rounds} rounds: fewer than {ENOUGH}, too few to tell."
+    brain, crowd = (f"{100 * hits / rounds:.0f}%" for hits in (sums.brain, sums.crowd))
     if name == AGREED:
-        return f"When both said the same they were right in {brain.percent:g}% of {brain.n} rounds."
-    if (brain.low_percent or 0) > (crowd.high_percent or 0):
-        return f"The brain was right more often than the crowd over {brain.n} rounds; the 95% intervals do not overlap."
-    if (crowd.low_percent or 0) > (brain.high_percent or 0):
-        return f"The crowd was right more often than the brain over {brain.n} rounds; the 95% intervals do not overlap."
-    return f"Neither was right more often than the other over {brain.n} rounds: the difference could be chance."
+        return f"When both said the same they were right in {brain} of {rounds} rounds."
+    both_right = sums.brain + sums.crowd + sums.both_wrong - rounds
+    ahead, behind = sums.brain - both_right, sums.crowd - both_right  # rounds in which one alone was right
+    who, of = ("brain", (brain, crowd)) if ahead >= behind else ("crowd", (crowd, brain))
+    if ahead == behind:
+        return f"Brain and crowd were level: each was right in {brain} of {rounds} rounds."
+    chance = sign_test(ahead, behind)
+    shown = "more than chance would give" if chance < SIGNIFICANT else "that could be chance"
+    return (
+        f"The {who} was ahead, {of[0]} to {of[1]} of {rounds} rounds: where only one of them was right it was the {who} in "
+        f"{max(ahead, behind)} of {ahead + behind} ({shown}, sign test p = {chance:.2f})."
+    )
+
+
+def sign_test(one: int, other: int) -> float:
+    """Return how likely a split at least as uneven is by chance, if either were as likely (exact, two-sided)."""
+    n = one + other
+    return min(1.0, 2 * sum(comb(n, k) for k in range(max(one, other), n + 1)) / 2**n)
 
 
 RoundChange = tuple[Round | None, Round]

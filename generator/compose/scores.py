@@ -101,14 +101,14 @@ def statement(record: TrackRecord) -> str:
     if record.resolved < ENOUGH:
         few = f"Only {record.resolved} forecasts have resolved: no skill is shown, it is too few to tell."
         return f"{few}{counted_apart(record.warm_up)}"
-    hit, skill = record.hit, percent(record.skill_percent.get(BASELINE))
-    rates = (
-        f"of {record.resolved} forecasts {hit.percent:g}% came true (95% interval {hit.low_percent:g} to "
-        f"{hit.high_percent:g}%); always naming the outcome most frequent before gets {record.chance_percent:g}%"
-    )
+    hit, skill = rate(record.hit), percent(record.skill_percent.get(BASELINE))
+    came = spread(Estimate(hit.percent, hit.low_percent, hit.high_percent))
+    chance = percent(record.chance_percent) or 0.0
+    rates = f"of {record.resolved} forecasts {came} came true; always naming the outcome most frequent before gets {chance:g}%"
     brier = "" if skill is None else f", and the Brier skill against the base rate is {skill:g}%"
     shown = "More than chance so far" if looks_better(record) else "No skill is shown"
-    return f"{shown}: {rates}{brier}.{counted_apart(record.warm_up)}"
+    future = " That promises nothing of the next forecast." if looks_better(record) else ""
+    return f"{shown}: {rates}{brier}.{future}{counted_apart(record.warm_up)}"
 
 
 def counted_apart(warm_up: int) -> str:

@@ -14,7 +14,8 @@ from generator.arena.play import PlayState, play
 from generator.arena.range_scores import ENOUGH_BLOCKS, RangeSums, block_of, counts_of
 from generator.arena.ranges import HORIZONS, NORMAL, due_ms, quantiles_of
 from generator.arena.values import Move, PredictionMade, RangeForecast, RangeScore
-from tests.support.arena_inputs import HOUR, MINUTE, NOON, forecast_at, inputs_at, range_of, ranges_at
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, forecast_at, inputs_at, ranges_at
+from tests.support.ranges import range_of
 
 MOVES = st.lists(st.tuples(st.floats(0.02, 2), st.floats(-3, 3)), min_size=1, max_size=30)
 
@@ -81,10 +82,8 @@ def slow_pinball(quantiles: tuple[float, ...], move: float) -> float:
 
 
 def summed(cases: list[tuple[RangeForecast, float]], horizon: str = "1h") -> tuple[RangeScore, ...]:
-    starts = (horizon, *((NOON + 4 * HOUR * place) for place in range(len(cases))))
     counts = [
-        (horizon, start, counts_of(said, Move(1.0, move)))
-        for (said, move), start in zip(cases, starts[1:], strict=True)
+        (horizon, NOON + 4 * HOUR * place, counts_of(said, Move(1.0, move))) for place, (said, move) in enumerate(cases)
     ]
     return next(one for one in RangeSums().plus(counts).scores() if one.horizon == horizon).scores
 

@@ -15,7 +15,7 @@ from gateway.wire.algorand import DEMO_ARENA
 from gateway.wire.networks import NETWORKS
 from generator.arena.ballots import BallotFile
 from generator.arena.play import ArenaConfig, PlayInputs, PricePoint
-from generator.arena.ranges import HORIZONS, NORMAL
+from generator.arena.ranges import HORIZONS
 from generator.arena.values import ArenaView, RangeForecast
 from generator.brain.forecast import Forecast, Probabilities
 from generator.catalog.assets import ASSETS
@@ -23,6 +23,7 @@ from generator.catalog.words import Prediction
 from generator.cli._ballot import sign_ballot
 from generator.record.memory.store import Memory
 from generator.runtime.rounds import play_rounds
+from tests.support.ranges import range_of
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -68,14 +69,6 @@ def ranges_at(now_ms: int) -> dict[str, dict[str, RangeForecast]]:
         sigma = 0.2 + 0.1 * math.sin(now_ms / HOUR + place)
         found[asset] = {horizon: range_of(round(sigma * (m / 15) ** 0.5, 4)) for horizon, m in HORIZONS.items()}
     return found
-
-
-def range_of(sigma: float) -> RangeForecast:
-    """Return ranges of a sigma in percent, with simple rules that are wrong by a half, a fifth and not at all."""
-    low_90, low_50, high_50, high_90 = (round(z * sigma, 4) for z in NORMAL)
-    return RangeForecast(
-        sigma, low_90, low_50, high_50, high_90, round(1.5 * sigma, 4), round(0.8 * sigma, 4), ewma=sigma
-    )
 
 
 def no_forecast(_asset: str, _minutes: int) -> Forecast | None:
