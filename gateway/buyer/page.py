@@ -91,7 +91,7 @@ class _Page:
         flow = FLOW_BY_NAME.get(request.query_params.get("product", DEFAULT), FLOW_BY_NAME[DEFAULT])
         vault = self._state.vault.current()
         product = next((one for one in vault.products.values() if one.id == flow.product), None) if vault else None
-        reason = self._state.no_quote_reason()
+        reason = self._state.no_quote_reason(product.path if product else "")
         if vault is None or product is None or reason is not None:
             why = {"reason": reason or "this product is not in what was last published"}
             return self._render("unavailable.html", self._common(vault, flow) | why, 503)

@@ -65,7 +65,7 @@ class PaidEndpoint:
         return challenge.answer if isinstance(challenge, Challenge) else challenge
 
     def _challenge(self, scope: Scope) -> Challenge | ASGIApp:
-        reason = self._state.no_quote_reason()
+        reason = self._state.no_quote_reason(scope["path"])
         challenge = self._state.challenges.get(scope["path"])
         if reason is None and challenge is not None:
             return challenge

@@ -270,6 +270,8 @@ class Purchases:
             return Declined("unknown_snapshot", "the payment names a snapshot that is not for sale")
         if not self._vault.payable(snapshot):
             return Declined("quote_expired", "the time for which this quote was good is over")
+        if body.unavailable is not None:
+            return Unavailable(body.unavailable, retry_after_s=60)
         if payment.amount_atomic != body.price_atomic:
             return Declined("amount_mismatch", f"the price is exactly {body.price_atomic} atomic units")
         return Quote(product, snapshot, body)

@@ -68,7 +68,7 @@ def rotate(
 def anchor(
     key_file: Path | None = typer.Option(None, help="Account that pays the fee; default STATE_DIR/keys/anchor.key."),
 ) -> None:
-    """Write the published checkpoint into a note on chain, for a fee. Nothing does this by itself.
+    """Write the published checkpoint into a note on chain, for a fee. This never happens by itself.
 
     Whoever finds it there knows that this part of the log existed by that block: `emi verify --anchor TXID`. Run it by
     a timer as often as you want to prove, and publish the account's address where your readers know you.

@@ -55,7 +55,7 @@ class TickFiles:
 
     def examples(self) -> dict[str, Any]:
         """Return the bodies as OpenAPI shows them."""
-        return {**self.free, **{product: as_example(body) for product, body in self.paid.items()}}
+        return {name: as_example(body) for name, body in {**self.free, **self.paid}.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,19 +34,6 @@ def test_a_signed_payment_moves_its_amount_and_its_fee(tmp_path: Path) -> None:
         assert ledger.micro_algos(FEE_SINK) == 1_000
 
 
-def test_a_group_that_was_committed_is_refused_the_second_time(tmp_path: Path) -> None:
-    ann, bob = new_key(), new_key()
-    with ledger_at(tmp_path, clock_at_start()) as ledger:
-        ledger.fund(ann.address, 10 * ALGO, 0)
-        items = [pay(ann, ALGO, bob.address, ledger.rounds.current())]
-        ledger.submit(items)
-
-        with pytest.raises(LedgerRefusal, match="already in ledger"):
-            ledger.submit(items)
-
-        assert ledger.micro_algos(bob.address) == ALGO
-
-
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

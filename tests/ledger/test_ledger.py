@@ -42,15 +42,6 @@ def ledger_with(path: Path, *intents: Record) -> Ledger:
     return ledger
 
 
-def test_an_intent_is_on_disk_for_another_process(tmp_path: Path) -> None:
-    ledger_with(tmp_path, INTENT)
-
-    record = Ledger(tmp_path / "payments.sqlite3").find(INTENT.txid)
-
-    assert record is not None
-    assert (record.state, record.content, record.settles) == ("intent", b"{}", 1)
-
-
 def test_the_ledger_is_write_ahead_and_fully_synchronous(tmp_path: Path) -> None:
     ledger = ledger_with(tmp_path)
 

@@ -170,7 +170,7 @@ def test_a_field_without_words_of_its_own_borrows_those_of_its_type() -> None:
     assert (row.type, row.ref, row.description) == ("Role", "Role", "What it is for.")
 
 
-def test_the_rehearsal_is_named_apart_and_in_no_figure_of_the_record() -> None:
+def test_the_backtest_is_named_apart_and_in_no_figure_of_the_record() -> None:
     held = replace(empty_arena(), rehearsal=Rehearsal(arena().hourly_record, arena().arena_record, how_far(36)))
     due = tuple(replace(made, warm_up=place >= 10 * len(ASSETS)) for place, made in enumerate(predictions(20)))
     view = record_view(held, due, "Source: a test.")

@@ -6,7 +6,6 @@ Were it otherwise, one buyer's `success: true` would pay for another, and one pa
 import asyncio
 import contextlib
 import json
-import random
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -191,68 +190,3 @@ async def test_a_connection_whose_end_lies_unread_carries_no_settle() -> None:
         await asyncio.sleep(0)
 
         assert await ask(http, peer, 2) == NEXT
-
-
-class Moody(Echo):
-    """An echo that treats every request as its own dice say."""
-
-    dice = random.Random(3)
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections.append(writer)
-        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
-            while True:
-                number = await request_number(reader)
-                self.asked[number] += 1
-                mood = self.dice.choice(["well"] * 6 + ["tardy", "twice", "pieces", "cut", "reset", "interim", "never"])
-                await getattr(self, mood)(number, writer)
-        writer.close()
-
-    async def well(self, number: int, writer: asyncio.StreamWriter) -> None:
-        writer.write(answer(number))
-
-    async def tardy(self, number: int, writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(0.4)
-        writer.write(answer(number))
-
-    async def twice(self, number: int, writer: asyncio.StreamWriter) -> None:
-        writer.write(answer(number) + answer(number))
-
-    async def pieces(self, number: int, writer: asyncio.StreamWriter) -> None:
-        for byte in answer(number):
-            writer.write(bytes([byte]))
-            await asyncio.sleep(0)
-
-    async def cut(self, number: int, writer: asyncio.StreamWriter) -> None:
-        writer.write(answer(number)[:-2])
-        writer.close()
-
-    async def reset(self, _number: int, writer: asyncio.StreamWriter) -> None:
-        writer.transport.abort()
-
-    async def interim(self, number: int, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n")
-        await asyncio.sleep(0)
-        writer.write(answer(number))
-
-    async def never(self, number: int, writer: asyncio.StreamWriter) -> None:
-        """Leave it."""
-
-
-@in_loop
-async def test_many_calls_to_a_moody_peer_each_get_their_own_answer_or_none() -> None:
-    peer = Moody()
-    answered = 0
-
-    async def buyer(http: Http, numbers: range) -> None:
-        nonlocal answered
-        for number in numbers:
-            got = await ask(http, peer, number, 0.25)
-            assert got is None or got == Answer(200, {"id": number})
-            answered += got is not None
-
-    async with serving(peer) as http:
-        await asyncio.gather(*(buyer(http, range(first, first + 10)) for first in range(0, 300, 10)))
-
-    assert answered > 0
-    assert max(peer.asked.values()) == 1

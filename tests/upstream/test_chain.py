@@ -33,28 +33,6 @@ async def test_both_404s_after_a_round_are_absence_at_that_round() -> None:
 
 
 @in_loop
-async def test_a_confirmed_transaction_is_found() -> None:
-    upstream = FakeUpstream(DEVNET.full)
-    upstream.land(TXID)
-
-    async with chain_of(upstream) as chain:
-        finding, landed = await chain.lookup(TXID), await chain.landed(TXID)
-
-    assert (finding.presence, landed) == (Presence.FOUND, True)
-
-
-@in_loop
-async def test_a_transaction_that_waits_in_the_pool_is_neither_found_nor_absent() -> None:
-    upstream = FakeUpstream(DEVNET.full)
-    upstream.confirmed[TXID] = 0
-
-    async with chain_of(upstream) as chain:
-        finding, landed = await chain.lookup(TXID), await chain.landed(TXID)
-
-    assert (finding.presence, landed) == (Presence.UNCLEAR, False)
-
-
-@in_loop
 async def test_an_indexers_wrong_address_whose_every_answer_is_404_proves_nothing() -> None:
     async with chain_of(FakeUpstream(DEVNET.full), indexer="/nowhere") as chain:
         finding = await chain.lookup(TXID)
@@ -90,17 +68,6 @@ async def test_a_round_that_is_none_is_not_known(value: object) -> None:
         finding, current = await chain.lookup(TXID), await chain.current_round()
 
     assert (finding.round, current) == (None, None)
-
-
-@in_loop
-async def test_a_node_that_is_down_is_unclear() -> None:
-    upstream = FakeUpstream(DEVNET.full)
-    upstream.lookup_down = True
-
-    async with chain_of(upstream) as chain:
-        finding, current = await chain.lookup(TXID), await chain.current_round()
-
-    assert (finding.presence, finding.round, current) == (Presence.UNCLEAR, None, None)
 
 
 @in_loop

@@ -128,20 +128,6 @@ async def test_an_answer_that_ends_with_its_connection_is_whole() -> None:
 
 
 @in_loop
-async def test_silence_is_an_error_in_time_and_the_connection_is_not_used_again() -> None:
-    peer = Peer(b"")
-    async with peer.running(), Http() as http:
-        with pytest.raises(RemoteError):
-            await post(http, peer, timeout_s=0.1)
-        peer.answer = OK
-
-        again = await post(http, peer)
-
-    assert again.status == 200
-    assert peer.connections == 2
-
-
-@in_loop
 async def test_a_redirect_is_an_answer_and_not_followed() -> None:
     peer = Peer(b"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n")
     async with peer.running(), Http() as http:

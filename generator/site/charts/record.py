@@ -13,7 +13,7 @@ from generator.site.format import UNKNOWN, percent, signed
 
 GUESS_PERCENT: Final = 100 / 3
 UNIFORM_BRIER: Final = 2 / 3
-BASELINE_NAMES: Final = {"brain": "The brain", "base_rate": "Base rate", "persistence": "Same again"}
+BASELINE_NAMES: Final = {"brain": "The brain", "base_rate": "Base rate", "persistence": "Last outcome"}
 _INTERVAL: Final = "95% interval"
 
 
@@ -98,8 +98,8 @@ def rates(name: str, who: str, rows: Sequence[tuple[str, Rate]], source: Markup 
     axis = Axis(0.0, ticks[-1][0], ticks, "came true, %")
     caption = Caption(
         name,
-        f"{who} named what came true in {percent(first.percent)} of {first.n:,}; a blind guess gets {percent(GUESS_PERCENT)}",
-        "A dot for each rate with its 95% interval as a line. The upright dashed line is a blind guess of three.",
+        f"{who}: {percent(first.percent)} of {first.n:,} right; a blind guess gets {percent(GUESS_PERCENT)}",
+        "A dot for each rate with its 95% interval as a line. The upright dashed line is a blind guess among three.",
         source,
         ("Who", "Cases", "Came true", _INTERVAL),
         tuple((label, f"{rate.n:,}", percent(rate.percent), interval(rate)) for label, rate in rows),

@@ -47,7 +47,7 @@ def landing(ctx: TickContext, bodies: Bodies) -> dict[str, Any]:
 
 def _evidence(brain: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     rows = (
-        ("for the leans shown", brain.get("evidence_for")),
+        ("findings for the forecasts shown", brain.get("evidence_for")),
         ("against them", brain.get("evidence_against")),
         ("missing", brain.get("evidence_missing")),
     )
@@ -94,10 +94,10 @@ def _regime(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any]:
     state = regime["state"]
     facts: tuple[tuple[str, str, str], ...] = (
         ("State", state, STATE.get(state, "")),
-        ("Volatility", word(regime["volatility"]), "how large the swings are, compared with the last week"),
-        ("Risk score", _of_100(regime["risk_score"]), "0 is calm, 100 is rough, compared with the last week"),
+        ("Volatility", word(regime["volatility"]), "expected moves, against those of the last week"),
+        ("Risk score", _of_100(regime["risk_score"]), "where the expected volatility ranks in its week, of 100"),
         ("Trend", word(regime["trend"]), "of the last hours"),
-        ("Breadth", percent(regime["breadth_percent"], 0), "of the assets rose over the last day"),
+        ("Breadth", percent(regime["breadth_percent"]), "of the assets rose over 24 hours"),
         ("In this regime for", duration(regime["dwell_minutes"] if known else None), ""),
     )
     return {

@@ -98,7 +98,7 @@ def record_view(
     """Return what pages/track_record.html reads.
 
     Args:
-        arena: its scores, and those of the rehearsal.
+        arena: its scores, and those of the backtest.
         predictions: the newest that came due or were void, newest first.
         source: for the line under each chart.
     """
@@ -197,10 +197,10 @@ def _facts(record: TrackRecord) -> tuple[tuple[str, str, str], ...]:
         (
             "Brier score",
             UNKNOWN if record.brier is None else f"{record.brier:.4f}",
-            "0 is perfect, 0.667 an even guess",
+            "0 is perfect, 0.667 equal chances",
         ),
         ("Skill", percent(skill), "against the base rate; 0 or less is none"),
-        ("Log score", UNKNOWN if record.log_score is None else f"{record.log_score:.4f}", "1.099 is an even guess"),
+        ("Log score", UNKNOWN if record.log_score is None else f"{record.log_score:.4f}", "1.099 is equal chances"),
     )
 
 
