@@ -108,7 +108,7 @@ def rates(name: str, who: str, rows: Sequence[tuple[str, Rate]], source: Markup 
 
 
 def skills(name: str, record: TrackRecord, source: Markup | str) -> Chart | None:
-    """Draw how much better than an even guess the Brier scores are; None when nothing came due."""
+    """Draw how much better than equal chances the Brier scores are; None when nothing came due."""
     if record.brier is None:
         return None
     scores = {"brain": record.brier, **{key: record.baselines.get(key) for key in ("base_rate", "persistence")}}
@@ -118,13 +118,13 @@ def skills(name: str, record: TrackRecord, source: Markup | str) -> Chart | None
         name,
         brier_finding(record),
         "A dot for the brain and for each simple rule, over the same forecasts: how much smaller its Brier score is than "
-        "that of an even guess. To the right of zero it is better.",
+        "that of equal chances. To the right of zero it is better.",
         source,
-        ("Who", "Brier score", "Better than an even guess by"),
+        ("Who", "Brier score", "Better than equal chances by"),
         tuple((BASELINE_NAMES[key], f"{scores[key]:.4f}", signed(skill, 1)) for key, skill in found.items()),
     )
     return row_chart(
-        caption, around_zero(found.values(), "better than an even guess by, %"), rows, marks=((0.0, "even guess"),)
+        caption, around_zero(found.values(), "better than equal chances by, %"), rows, marks=((0.0, "equal chances"),)
     )
 
 
