@@ -131,7 +131,7 @@ def finding(name: str, sums: GroupSums) -> str:
 def sign_test(one: int, other: int) -> float:
     """Return how likely a split at least as uneven is by chance, if either were as likely (exact, two-sided)."""
     n = one + other
-    return min(1.0, 2 * sum(comb(n, k) for k in range(max(one, other), n + 1)) / 2**n)
+    return min(1.0, 2 * sum(comb(n, k) for k in range(max(one, other), n + 1)) / (1 << n))
 
 
 RoundChange = tuple[Round | None, Round]

@@ -11,6 +11,7 @@ from generator.catalog.links import reasoning_path
 from generator.catalog.text.answers import BARS_MISSING, NEEDS_5_MINUTE_BARS, RECORDED_NOTICE, SIMULATED_NOTICE
 from generator.catalog.text.labels import BIAS_MARKS, STATE, regime_headline
 from generator.compose.context import TickContext
+from generator.compose.inputs import missing_reason
 from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
 from generator.site.charts.now import fundings, scale, sparkline, swings
@@ -31,7 +32,7 @@ def landing(ctx: TickContext, bodies: Bodies) -> dict[str, Any]:
     rates = {asset: (futures[asset].get("funding") or {}).get("rate_8h_percent") for asset in ASSETS}
     return {
         "regime": _regime(ctx, _body(bodies, "market-regime")),
-        "worth": far_figure(ctx.arena),
+        "worth": _worth(ctx),
         "why": str(brain.get("summary") or ""),
         "evidence": _evidence(brain.get("brain") or {}),
         "rows": tuple(_row(asset, ctx, bodies) for asset in ASSETS),
@@ -43,6 +44,13 @@ def landing(ctx: TickContext, bodies: Bodies) -> dict[str, Any]:
         "direction": direction(ctx.arena.hourly_record),
         "missing": missing(ctx, bodies),
     }
+
+
+def _worth(ctx: TickContext) -> dict[str, str]:
+    """Return the first figure of the record; where nothing is forecast, nothing is scored, and the reason."""
+    if ctx.reading is None and not ctx.arena.how_far:
+        return {"number": "none", "what": "Nothing is forecast, so nothing is scored", "how": f"{missing_reason(ctx)}."}
+    return far_figure(ctx.arena)
 
 
 def _evidence(brain: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
