@@ -64,7 +64,7 @@ def counts_of(said: RangeForecast, came: Move) -> Counts:
 
 
 def block_of(start_ms: int, horizon: str) -> int:
-    """Return the number of the block that a start belongs to; it is no shorter than the horizon."""
+    """Return the number of the block that a start belongs to; at least as long as the horizon."""
     return start_ms // (24 * HOUR_MS if horizon == "24h" else 4 * HOUR_MS)
 
 

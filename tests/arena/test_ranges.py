@@ -125,7 +125,7 @@ def test_no_interval_is_shown_below_ten_blocks() -> None:
     assert enough.inside_50.low is not None
 
 
-def test_a_block_is_no_shorter_than_the_horizon() -> None:
+def test_a_block_is_at_least_as_long_as_the_horizon() -> None:
     for horizon, minutes in HORIZONS.items():
         starts = range(0, 48 * HOUR, HOUR)
         first = [start for start in starts if block_of(start, horizon) == 0]

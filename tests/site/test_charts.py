@@ -160,7 +160,7 @@ def test_the_axis_of_the_scores_holds_every_mark_and_its_interval() -> None:
         assert ROW_LABEL < min(marks) < max(marks) < WIDTH - ROW_VALUE, name  # none is cut off at an end
 
 
-def test_the_coverage_stands_next_to_what_would_be_right() -> None:
+def test_the_coverage_has_a_row_and_an_interval_for_each_range() -> None:
     rows = [[cell.text for cell in row] for row in _drawn("coverage").iter("tr")][1:]
 
     assert [row[0] for row in rows] == [f"{horizon}, {level}%" for level in (90, 50) for horizon in HORIZONS]

@@ -216,7 +216,7 @@ def test_direction_is_called_unknown_once_and_with_its_numbers() -> None:
     assert "always naming the outcome most frequent before gets 35.9%" in text
 
 
-def test_confidence_stands_next_to_how_often_it_came_true() -> None:
+def test_confidence_is_shown_with_how_often_it_came_true() -> None:
     text = _page("/track-record/")
 
     assert "36.9% 900 36.1% 33.0 to 39.3% yes" in text

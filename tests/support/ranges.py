@@ -1,4 +1,4 @@
-"""Ranges and moves made up by rule, for tests of the record and of what is shown of it."""
+"""Ranges and moves computed by rule, for tests of the record and of what is shown of it."""
 
 from statistics import NormalDist
 

@@ -22,7 +22,7 @@ from generator.contract.paid import ExpectedMove
 from generator.contract.paid_human_report import ReportChart, X402HumanReportPaidResponse
 from generator.site.charts.now import around_zero, fundings, tick_text, usual_moves
 from generator.site.charts.plot import Axis, Caption, Chart, Plot, Row, nice_ticks, row_chart
-from generator.site.charts.record import coverage, rates
+from generator.site.charts.record import rates
 from generator.site.format import moment, percent, signed
 
 _FROM: Final = {
@@ -65,7 +65,6 @@ def _charts(ctx: TickContext) -> Iterator[tuple[str, Callable[[], Chart | None]]
     yield "assets", lambda: usual_moves("report-swings", {asset: _hour(ctx, asset) for asset in ASSETS}, source)
     yield "derivatives", lambda: _fees(ctx, source)
     yield "scenarios", lambda: _cone(expected_move(ctx.reading.outlook) if ctx.reading else None, source)
-    yield "track_record", lambda: coverage("report-coverage", ctx.arena.how_far, record)
     yield "track_record", lambda: rates("report-rates", "The brain", (("The brain", hourly.hit),), record)
 
 
