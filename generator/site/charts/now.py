@@ -94,7 +94,7 @@ def fundings(
         around_zero(known.values(), "funding, % per 8 hours"),
         rows,
         bars=True,
-        mark=(0.0, "shorts pay \N{LEFTWARDS ARROW} 0 \N{RIGHTWARDS ARROW} longs pay"),
+        marks=((0.0, "shorts pay \N{LEFTWARDS ARROW} 0 \N{RIGHTWARDS ARROW} longs pay"),),
     )
 
 
