@@ -108,6 +108,6 @@ def _asset(asset: AssetReading, forecast: Forecast | None) -> dict[str, Any]:
     chance = forecast.probabilities if forecast else None
     return {
         "liquidity": READ_LIQUIDITY[asset.liquidity],
-        "derivatives": READ_DERIVATIVES[asset.derivatives],
+        "derivatives": READ_DERIVATIVES[asset.pressure.state],
         "arena": {"down": chance.down, "neutral": chance.neutral, "up": chance.up} if chance else None,
     }

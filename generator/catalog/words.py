@@ -156,6 +156,31 @@ class DerivativesState(Word):
     UNAVAILABLE = "unavailable", "No funding is known."
 
 
+class PriceAndInterest(Word):
+    """The changes of price and of open contracts over the same 24 hours."""
+
+    RISING_PRICE_RISING_INTEREST = (
+        "rising_price_rising_interest",
+        "New longs and shorts are being opened while the price rises.",
+    )
+    RISING_PRICE_FALLING_INTEREST = (
+        "rising_price_falling_interest",
+        "Positions are being closed while the price rises: usually read as shorts closing (short covering).",
+    )
+    FALLING_PRICE_RISING_INTEREST = (
+        "falling_price_rising_interest",
+        "New longs and shorts are being opened while the price falls.",
+    )
+    FALLING_PRICE_FALLING_INTEREST = (
+        "falling_price_falling_interest",
+        "Positions are being closed while the price falls: usually read as longs closing (deleveraging).",
+    )
+    LITTLE_CHANGE = (
+        "little_change",
+        "The price or the number of contracts changed too little to tell whether positions are being opened or closed.",
+    )
+
+
 class DerivativesVote(Word):
     """What the derivatives state leans to on its own."""
 

@@ -112,8 +112,8 @@ def test_the_usual_move_follows_from_the_published_band() -> None:
 @pytest.mark.parametrize(
     ("rate", "finding"),
     [
-        (0.01, "Longs pay shorts in every asset: more people hold bets on a rise"),
-        (-0.01, "Shorts pay longs in every asset: more people hold bets on a fall"),
+        (0.01, "Longs pay shorts in every asset"),
+        (-0.01, "Shorts pay longs in every asset: demand to be short exceeds supply"),
     ],
 )
 def test_funding_says_who_pays(rate: float, finding: str) -> None:

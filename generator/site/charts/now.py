@@ -81,8 +81,8 @@ def fundings(
     caption = Caption(
         name,
         _funding_finding(above, below, len(known)),
-        "A bar for each asset from zero to its funding rate. Right of zero, those who hold longs pay; left of it, those "
-        "who hold shorts pay.",
+        "A bar for each asset from zero to its funding rate. Right of zero longs pay shorts, left of it shorts pay "
+        "longs. The usual rate is 0.01% per 8 hours, not zero.",
         source,
         ("Asset", "Funding, 8 h", "Futures"),
         tuple((row.label, row.text, word(states.get(row.label))) for row in rows),
@@ -145,9 +145,9 @@ def live_round(
 
 def _funding_finding(above: int, below: int, n: int) -> str:
     if above == n:
-        return "Longs pay shorts in every asset: more people hold bets on a rise"
+        return "Longs pay shorts in every asset"
     if below == n:
-        return "Shorts pay longs in every asset: more people hold bets on a fall"
+        return "Shorts pay longs in every asset: demand to be short exceeds supply"
     if above == below:
         return f"Funding is split: longs pay in {above} of {n} assets, shorts in {below}"
     return f"Longs pay in {above} of {n} assets, shorts in {below}"
