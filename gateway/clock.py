@@ -3,7 +3,7 @@
 import asyncio
 import time
 from datetime import UTC, datetime
-from typing import Final, Protocol
+from typing import Final
 
 STARTING_S: Final = 10.0
 """Programs that are started together wait for each other so long before it is an alarm."""
@@ -13,24 +13,8 @@ STOP_QUOTING_S: Final = 300.0
 """A facilitator that has not worked for this long stops new quotes."""
 
 
-class Clock(Protocol):
-    """Tell the wall time and a monotonic time, and wait."""
-
-    def now(self) -> datetime:
-        """Return the aware UTC wall time."""
-        ...
-
-    def monotonic(self) -> float:
-        """Return seconds that never go back."""
-        ...
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait; meanwhile the rest of the process continues."""
-        ...
-
-
-class SystemClock:
-    """The machine's clock."""
+class Clock:
+    """The machine's wall time and monotonic time, and waiting."""
 
     def now(self) -> datetime:
         """Return the aware UTC wall time."""

@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from generator.catalog.products import HUMAN_REPORT
 from generator.runtime.app import build
-from generator.runtime.publication import HUMAN_REPORT
 from generator.runtime.startup import open_market
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings

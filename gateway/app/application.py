@@ -22,13 +22,13 @@ from gateway.app.preview import Preview
 from gateway.app.server import http_server, listen
 from gateway.app.state import GatewayState
 from gateway.buyer.page import buyer_routes
-from gateway.clock import Clock, SystemClock
+from gateway.clock import Clock
 from gateway.errors import GatewayError, PreviewRefused
 from gateway.ledger.store import Ledger
 from gateway.payments.endpoint import PaidEndpoint
 from gateway.payments.purchase import Step, no_step
 from gateway.settings import GatewaySettings
-from gateway.upstream.http_client import Http, HttpClient
+from gateway.upstream.http_client import Http
 from gateway.wire.loopback import is_loopback
 
 PAID_PATH: Final = "/api/x402-{name}.php"
@@ -61,7 +61,7 @@ def build_app(
     if preview and not is_loopback(settings.host):
         message = f"--preview serves loopback only; HOST is {settings.host}"
         raise PreviewRefused(message)
-    state = GatewayState(settings, clock or SystemClock(), step)
+    state = GatewayState(settings, clock or Clock(), step)
     site = Preview(settings.site_path, settings.project) if preview else None
     app = Starlette(
         routes=_routes(state, site),
@@ -94,7 +94,7 @@ def _routes(state: GatewayState, site: Preview | None) -> list[BaseRoute]:
 async def _lifespan(state: GatewayState, http: Http | None) -> AsyncIterator[None]:
     async with contextlib.AsyncExitStack() as stack:
         if http is None:
-            http = await stack.enter_async_context(HttpClient())
+            http = await stack.enter_async_context(Http())
         await state.start(http)
         stack.push_async_callback(state.stop)
         yield

@@ -163,16 +163,17 @@ class GatewayState:
             self._quotes_until_s = now_s + QUOTES_KEPT_S
         return self._quotes
 
-    def no_quote_reason(self) -> str | None:
-        """Return why quotes are unavailable, None when they are not."""
+    def no_quote_reason(self, path: str = "") -> str | None:
+        """Return why quotes are unavailable, all of them or those of a path, None when they are not."""
         fault = self.vault.fault() or self.blocked
         if fault is not None:
             return fault
         if self.ledger.fault() is not None or self.ledger.written.age_s() > STOP_QUOTING_S:
             return "the payments ledger cannot be used right now"
-        if not self.challenges or self.facilitator.offer() is None:
+        if self._encoded_for[1] is None or self.facilitator.offer() is None:
             return "the facilitator gave no good answer lately, or does not offer this network"
-        return None
+        vault = self.vault.current()
+        return None if vault is None else vault.unavailable(path)
 
     def problem(
         self,

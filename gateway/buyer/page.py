@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-from dataclasses import dataclass
+import stat
 from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from gateway.app.answers import preflight
@@ -36,9 +35,8 @@ PAGE_HEADERS: Final[dict[str, str]] = {
     "cross-origin-opener-policy": "same-origin-allow-popups",
 }
 FOLDER: Final = "buyer-wallets"
-SCRIPT: Final = "wallets.js"
+SCRIPT: Final = "wallets.js.gz"
 BUNDLE_PATH: Final = "/x402-buyer/wallets.js"
-MAX_BYTES: Final = 8 * 1024 * 1024
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -93,7 +91,7 @@ class _Page:
         flow = FLOW_BY_NAME.get(request.query_params.get("product", DEFAULT), FLOW_BY_NAME[DEFAULT])
         vault = self._state.vault.current()
         product = next((one for one in vault.products.values() if one.id == flow.product), None) if vault else None
-        reason = self._state.no_quote_reason()
+        reason = self._state.no_quote_reason(product.path if product else "")
         if vault is None or product is None or reason is not None:
             why = {"reason": reason or "this product is not in what was last published"}
             return self._render("unavailable.html", self._common(vault, flow) | why, 503)
@@ -148,19 +146,11 @@ class _Page:
         return HTMLResponse(text, status_code=status, headers=headers)
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    mark: tuple[int, int]
-    plain: bytes
-    packed: bytes | None
-    version: str
-
-
 class WalletBundle:
     """Look for the optional script with Pera and Defly, and serve it.
 
-    `emi buyer-wallets build` puts it into STATE_DIR/buyer-wallets. Without it the page offers the wallets that need no
-    code of others. With it, and only on this page, the policy lets these two reach their own servers.
+    `emi buyer-wallets build` puts it, packed, into STATE_DIR/buyer-wallets. Without it the page offers the wallets that
+    need no code of others. With it, and only on this page, the policy lets these two reach their own servers.
 
     Args:
         state_dir: the folder of STATE_DIR.
@@ -168,51 +158,30 @@ class WalletBundle:
 
     def __init__(self, state_dir: Path) -> None:
         self._script = state_dir / FOLDER / SCRIPT
-        self._read: _Read | None = None
 
     def version(self) -> str | None:
-        """Return a short digest of the bundle, None when there is none that can be read."""
-        found = self._look()
-        return found.version if found else None
+        """Return a word that changes with the bundle, None when there is none."""
+        try:
+            found = self._script.stat()
+        except OSError:
+            return None
+        return f"{found.st_mtime_ns:x}" if stat.S_ISREG(found.st_mode) and found.st_size else None
 
     def policy(self) -> str:
         """Return the page's Content-Security-Policy."""
-        return POLICY_WITH_BUNDLE if self._look() else POLICY
+        return POLICY_WITH_BUNDLE if self.version() else POLICY
 
-    async def show(self, request: Request) -> Response:
+    async def show(self, _request: Request) -> Response:
         """Serve the script; 404 without one."""
-        found = self._look()
-        if found is None:
+        if self.version() is None:
             return Response(status_code=404, headers={"cache-control": "no-store"})
-        packed = found.packed is not None and "gzip" in request.headers.get("accept-encoding", "")
         headers = {
             # The page names the version, so that a new bundle never meets an old copy.
             "cache-control": "public, max-age=86400",
-            "vary": "Accept-Encoding",
+            "content-encoding": "gzip",
             "x-content-type-options": "nosniff",
-            **({"content-encoding": "gzip"} if packed else {}),
         }
-        content = found.packed if packed and found.packed is not None else found.plain
-        return Response(content, media_type="text/javascript", headers=headers)
-
-    def _look(self) -> _Read | None:
-        """Read the script again only when it was replaced."""
-        try:
-            seen = self._script.stat()
-            mark = (seen.st_ino, seen.st_mtime_ns)
-            if self._read is None or self._read.mark != mark:
-                self._read = self._load(mark) if 0 < seen.st_size <= MAX_BYTES else None
-        except OSError:
-            self._read = None
-        return self._read
-
-    def _load(self, mark: tuple[int, int]) -> _Read:
-        plain = self._script.read_bytes()
-        try:
-            packed = self._script.with_suffix(".js.gz").read_bytes()
-        except OSError:
-            packed = None
-        return _Read(mark, plain, packed, hashlib.sha256(plain).hexdigest()[:16])
+        return FileResponse(self._script, media_type="text/javascript", headers=headers)
 
 
 @functools.cache

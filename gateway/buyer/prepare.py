@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from algosdk import encoding, transaction
+from algosdk import encoding
 from algosdk.encoding import is_valid_address
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -24,6 +24,7 @@ from gateway.app.state import GatewayState
 from gateway.buyer.account import Account, NodeUnusable, Params, look_up
 from gateway.buyer.products import PRODUCTS
 from gateway.payments.challenge import Challenge
+from gateway.wire.groups import payment_group
 from gateway.wire.networks import Network
 
 PREPARE_PATH: Final = "/x402-buyer/prepare"
@@ -84,34 +85,16 @@ def unsigned_group(accepted: Mapping[str, Any], order: Order, params: Params, ne
         params: from the node.
         network: ours.
     """
-
-    def terms(fee: int) -> transaction.SuggestedParams:
-        return transaction.SuggestedParams(
-            fee=fee,
-            first=params.last_round,
-            last=params.last_round + VALID_ROUNDS,
-            gh=network.genesis_hash,
-            gen=network.genesis_id,
-            flat_fee=True,
-        )
-
-    extra = accepted["extra"]
-    fee = transaction.PaymentTxn(extra["feePayer"], terms(2 * params.min_fee), extra["feePayer"], 0)
-    payment = transaction.AssetTransferTxn(
-        order.payer,
-        terms(0),
-        accepted["payTo"],
-        int(accepted["amount"]),
-        int(accepted["asset"]),
-        note=f"x402 {order.product} {secrets.token_hex(8)}".encode(),
-        lease=order.lease,
+    first_valid, last_valid = params.last_round, params.last_round + VALID_ROUNDS
+    note = f"x402 {order.product} {secrets.token_hex(8)}".encode()
+    first, second = payment_group(
+        accepted, order.payer, network, (first_valid, last_valid), params.min_fee, note, order.lease
     )
-    first, second = transaction.assign_group_id([fee, payment])
     return Group(
         items=(_packed(first), _packed(second)),
         txid=second.get_txid(),
-        first_valid=params.last_round,
-        last_valid=params.last_round + VALID_ROUNDS,
+        first_valid=first_valid,
+        last_valid=last_valid,
     )
 
 

@@ -45,7 +45,7 @@ _DOCUMENT: Final = "One document for programs"
 _RECORD: Final = Part(
     "track_record",
     "How past forecasts turned out",
-    "hits and misses with the interval, Brier score against simple guesses, and what each confidence was worth",
+    "hits and misses with the interval, Brier score against simple rules, and calibration",
 )
 FLOWS: Final[tuple[Flow, ...]] = (
     Flow(
@@ -54,20 +54,18 @@ FLOWS: Final[tuple[Flow, ...]] = (
         "Report for people",
         "A report for people",
         (
-            Part("verdict", "The reading", "the market in a few sentences, and how sure we are of them"),
+            Part("verdict", "In short", "the market in a few sentences"),
             Part("what_changed", "What changed", "since the same time yesterday"),
-            Part(
-                "assets", "Coin by coin", "price, direction, and how large a move would be no surprise, for each coin"
-            ),
-            Part("derivatives", "Futures", "which side is crowded, and what that side pays for it"),
-            Part("liquidity", "How much can change hands", "near the price of each coin"),
-            Part("scenarios", "What may come next", "three ways, each with what would prove it wrong"),
-            Part("arena", "The Arena", "what people and the brain guess"),
-            Part("track_record", "How past readings turned out", "right and wrong, counted, with the latest misses"),
+            Part("assets", "Coin by coin", "price, direction and expected move of each coin"),
+            Part("derivatives", "Futures", "which side pays funding, and how much"),
+            Part("liquidity", "Liquidity", "how deep the order book of each coin is"),
+            Part("scenarios", "What may come next", "three scenarios, each with what would prove it wrong"),
+            Part("arena", "The Arena", "what people and the brain expect"),
+            Part("track_record", "How past forecasts turned out", "hits and misses, with the latest misses"),
             Part("charts", "Charts", "with their numbers as tables"),
-            Part("evidence", "What it rests on", "what was read, what is missing, what disagrees"),
+            Part("evidence", "What it rests on", "what was used, what is missing, what disagrees"),
             Part("limits", "What it cannot tell", "in plain words"),
-            Part("glossary", "Words", "each word of finance, explained"),
+            Part("glossary", "Glossary", "each term of finance, explained"),
         ),
     ),
     Flow(
@@ -76,12 +74,12 @@ FLOWS: Final[tuple[Flow, ...]] = (
         "ATLAS for programs",
         _DOCUMENT,
         (
-            Part("regime", "Regime", "the market's label with its confidence, since when, and what it was before"),
+            Part("regime", "Regime", "the market's regime with its confidence, since when, and the one before"),
             Part("assets", "Assets", "each coin's price, regime, trend, expected moves and three probabilities"),
-            Part("derivatives", "Derivatives", "funding, open interest and liquidations, and who is crowded"),
+            Part("derivatives", "Derivatives", "funding, open interest and liquidations"),
             Part("liquidity", "Liquidity", "depth, spread and imbalance of each order book"),
             Part("cross_asset", "Cross asset", "breadth, dispersion, strongest and weakest"),
-            Part("scenarios", "Scenarios", "what speaks for each now, and what would prove it wrong"),
+            Part("scenarios", "Scenarios", "the evidence for each, and what would prove it wrong"),
             _RECORD,
             Part("confidence", "Confidence", "of the regime and of the direction, never mixed"),
             Part("evidence", "Evidence", "what was used, what is missing, what disagrees"),
@@ -93,7 +91,7 @@ FLOWS: Final[tuple[Flow, ...]] = (
         "Main Brain",
         _DOCUMENT,
         (
-            Part("summary", "Summary", "the overall direction in words, and how many coins point where"),
+            Part("summary", "Summary", "the overall direction in words, and how many coins share it"),
             Part(
                 "assets", "Assets", "each coin's direction, three probabilities next to their base rates, the evidence"
             ),
@@ -106,7 +104,7 @@ FLOWS: Final[tuple[Flow, ...]] = (
         "Market Regime",
         _DOCUMENT,
         (
-            Part("regime", "Regime", "the market's label with its confidence, since when, and what it was before"),
+            Part("regime", "Regime", "the market's regime with its confidence, since when, and the one before"),
             Part("assets", "Assets", "each coin's own regime, trend, volatility and expected moves"),
             Part("what_changed", "What changed", "over the last 24 hours, before and now"),
             Part("risk_drivers", "Risk drivers", "what drives risk now, in words"),

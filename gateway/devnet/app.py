@@ -3,16 +3,14 @@
 import json
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any, Final
 
 import structlog
 from pydantic import BaseModel, ValidationError
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
@@ -22,10 +20,10 @@ from gateway.devnet.algod import algod_routes
 from gateway.devnet.facilitator import Facilitator
 from gateway.devnet.faucet import wallet_routes
 from gateway.devnet.indexer import indexer_routes
+from gateway.devnet.keys import load_or_make
 from gateway.devnet.ledger import Ledger
 from gateway.devnet.routing import Guard, mounted
 from gateway.devnet.settings import DevnetSettings
-from gateway.devnet.wallet import load_or_make
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
 
@@ -34,35 +32,16 @@ FEE_PAYER_MICRO_ALGOS: Final = 1_000_000_000_000
 log = structlog.get_logger("emi.devnet")
 
 
-@dataclass(frozen=True, slots=True)
-class Hooks:
-    """What a test may put into the path of requests; a devnet started by hand has none.
-
-    Args:
-        before: may wait, or return an answer instead of the real one: then nothing was done.
-        after: may wait, or replace the real answer: what it says was already done.
-        networks: the network forms that the facilitator advertises, in place of the full one.
-    """
-
-    before: Callable[[Request], Awaitable[Response | None]] | None = None
-    after: Callable[[Request, Response], Awaitable[Response]] | None = None
-    networks: tuple[str, ...] = ()
-
-
-def build_devnet(
-    settings: DevnetSettings, *, now: Callable[[], float] = time.time, hooks: Hooks | None = None
-) -> Starlette:
+def build_devnet(settings: DevnetSettings, *, now: Callable[[], float] = time.time) -> Starlette:
     """Open the ledger and the keys and return the application; its shutdown closes the ledger.
 
     Args:
         settings: where the state is and which network it says it is.
         now: Unix time in seconds, from which rounds are counted.
-        hooks: faults, for tests only.
 
     Raises:
         DevnetError: the state or a key file cannot be used.
     """
-    hooks = hooks or Hooks()
     fee_key = load_or_make(settings.keys / "facilitator.key")
     # With lent ids a signature would be one of the real test network: there is no page wallet then.
     page_key = load_or_make(settings.keys / "page-wallet.key") if settings.identity == DEVNET else None
@@ -76,11 +55,11 @@ def build_devnet(
         yield
         ledger.close()
 
-    facilitator = facilitator_routes(Facilitator(ledger, fee_key, hooks.networks))
+    facilitator = facilitator_routes(Facilitator(ledger, fee_key))
     routes = [facilitator, indexer_routes(ledger), wallet_routes(ledger, page_key), *algod_routes(ledger)]
     app = Starlette(
         routes=routes,
-        middleware=_middleware(hooks),
+        middleware=[Middleware(Guard)],
         lifespan=lifespan,
         exception_handlers={sqlite3.Error: _state_failed},
     )
@@ -130,18 +109,3 @@ async def _answer(
     if asked.x402Version != 2:
         return JSONResponse({"error": "invalid_x402_version"}, status_code=400)
     return JSONResponse(judge(asked.paymentPayload, asked.paymentRequirements))
-
-
-def _middleware(hooks: Hooks) -> list[Middleware]:
-    guard = Middleware(Guard)
-    if hooks.before is None and hooks.after is None:
-        return [guard]
-
-    async def dispatch(request: Request, call_next: RequestResponseEndpoint) -> Response:
-        instead = await hooks.before(request) if hooks.before else None
-        if instead is not None:
-            return instead
-        answer = await call_next(request)
-        return await hooks.after(request, answer) if hooks.after else answer
-
-    return [guard, Middleware(BaseHTTPMiddleware, dispatch=dispatch)]

@@ -21,10 +21,10 @@ from x402.schemas import (
 )
 
 from gateway.devnet.errors import LedgerRefusal, Malformed
+from gateway.devnet.keys import Key
 from gateway.devnet.ledger import Ledger
 from gateway.devnet.rules import MAX_GROUP
 from gateway.devnet.transactions import Item, check_signature, parse_item, signed
-from gateway.devnet.wallet import Key
 from gateway.wire.algorand import address_of
 
 SCHEME: Final = "exact"
@@ -56,19 +56,18 @@ class Facilitator:
     Args:
         ledger: where groups commit.
         key: the fee payer's.
-        networks: the forms of the network that are advertised; a payment must name one of them, the same twice.
     """
 
-    def __init__(self, ledger: Ledger, key: Key, networks: Sequence[str] = ()) -> None:
+    def __init__(self, ledger: Ledger, key: Key) -> None:
         self._ledger = ledger
         self._key = key
-        self._networks = tuple(networks) or (ledger.identity.full,)
+        self._network = ledger.identity.full
 
     def supported(self) -> dict[str, Any]:
         """Return the kinds that are settled here, with the fee payer."""
         extra = {"feePayer": self._key.address}
-        kinds = [SupportedKind(x402_version=2, scheme=SCHEME, network=name, extra=extra) for name in self._networks]
-        answer = SupportedResponse(kinds=kinds, extensions=[], signers={"algorand:*": [self._key.address]})
+        kind = SupportedKind(x402_version=2, scheme=SCHEME, network=self._network, extra=extra)
+        answer = SupportedResponse(kinds=[kind], extensions=[], signers={"algorand:*": [self._key.address]})
         return answer.model_dump(by_alias=True, exclude_none=True)
 
     def verify(self, payload: PaymentPayload, requirements: PaymentRequirements) -> dict[str, Any]:
@@ -126,8 +125,8 @@ class Facilitator:
     def _check_terms(self, payload: PaymentPayload, requirements: PaymentRequirements) -> None:
         if payload.accepted.scheme != SCHEME or requirements.scheme != SCHEME:
             raise Refused("unsupported_scheme")
-        if payload.accepted.network != requirements.network or requirements.network not in self._networks:
-            raise Refused("network_mismatch", f"this facilitator settles {', '.join(self._networks)}")
+        if not payload.accepted.network == requirements.network == self._network:
+            raise Refused("network_mismatch", f"this facilitator settles {self._network}")
 
     def _sign_fee(self, items: list[Item], requirements: PaymentRequirements, payer: str) -> list[Item]:
         """Return the group with the fee payer's own transaction signed, when the terms name a fee payer."""

@@ -9,11 +9,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
 from gateway.devnet.errors import LedgerRefusal, WalletError
+from gateway.devnet.keys import Key
 from gateway.devnet.ledger import Ledger
 from gateway.devnet.routing import mounted, refusal
 from gateway.devnet.rules import MIN_FEE
 from gateway.devnet.transactions import Item, parse_item, signed
-from gateway.devnet.wallet import Key
 from gateway.wire.networks import Network
 
 GIFT_MICRO_ALGOS: Final = 10_000_000

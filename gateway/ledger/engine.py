@@ -21,14 +21,10 @@ from gateway.ledger.tables import REVISION, metadata
 from gateway.settings import POSTGRES
 
 BUSY_TIMEOUT_S: Final = 4.0
-OLD_VERSION: Final = 1
-"""The schema before migrations were kept; it is what migration 0001 makes, and its table `meta` says so."""
 ADVISORY_KEY: Final = 0x656D69
 SQLITE: Final = "sqlite:///"
 EDGES: Final = {"payments": ("rowid", "txid", "identifier"), "bodies": ("rowid", "sha256")}
 """Each the order of a tree in the file."""
-# Of 4 KiB: past these SQLite checkpoints by itself, should the gateway not have come to it.
-AUTOCHECKPOINT_PAGES: Final = 16_384
 CONNECT_S: Final = 3
 STATEMENT_MS: Final = 4_000
 LOCK_MS: Final = 3_000
@@ -170,7 +166,6 @@ def _prepare(connection: sa.engine.interfaces.DBAPIConnection, _record: object) 
     cursor = connection.cursor()
     # FULL: a commit that returned is on the disk, also through a power cut.
     cursor.execute("PRAGMA synchronous=FULL")
-    cursor.execute(f"PRAGMA wal_autocheckpoint={AUTOCHECKPOINT_PAGES}")
     cursor.close()
 
 
@@ -215,14 +210,8 @@ def _revision(connection: sa.Connection) -> str | None:
         return str(connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one_or_none())
     if not names:
         return None
-    if "meta" not in names:
-        message = "is another program's database"
-        raise LedgerUnreadable(message)
-    version = connection.exec_driver_sql("SELECT schema_version FROM meta").scalar_one_or_none()
-    if version != OLD_VERSION:
-        message = f"has schema {version}, this program knows {OLD_VERSION} to {REVISION}"
-        raise LedgerUnreadable(message)
-    return "unstamped"
+    message = "is another program's database"
+    raise LedgerUnreadable(message)
 
 
 def _make(connection: sa.Connection) -> None:
@@ -243,12 +232,9 @@ def _upgrade(connection: sa.Connection, revision: str) -> None:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
     config.attributes["connection"] = connection
-    if revision == "unstamped":
-        command.stamp(config, "0001")
-    else:
-        try:
-            ScriptDirectory.from_config(config).get_revision(revision)
-        except CommandError as error:
-            message = f"has schema {revision[:20]}, this program knows up to {REVISION}"
-            raise LedgerUnreadable(message) from error
+    try:
+        ScriptDirectory.from_config(config).get_revision(revision)
+    except CommandError as error:
+        message = f"has schema {revision[:20]}, this program knows up to {REVISION}"
+        raise LedgerUnreadable(message) from error
     command.upgrade(config, REVISION)

@@ -78,14 +78,12 @@ class Ledger:
         written = insert(probe)
         content = {"content": written.excluded.content}
         self._put_probe = written.on_conflict_do_update(index_elements=["id"], set_=content)
-        # Whoever writes, reads or checkpoints holds one of them: one connection each way serves every thread.
+        # Whoever writes or reads holds one of them: one connection each way serves every thread.
         self._lock = threading.RLock()
         self._reading = threading.Lock()
-        self._checkpointing = threading.Lock()
         self._sockets = Sockets(self._engine) if self._postgres else None
         self._reader = self._open_reader()
         self._writer = self._engine.connect()
-        self._checkpointer = None if self._postgres else self._engine.connect()
         self._file = None if self._postgres else LedgerFile(self._engine, sqlite_path(where))
         self._stored: set[str] = set()
         self._writing = False
@@ -317,27 +315,11 @@ class Ledger:
                 results.append(error)
         return results
 
-    def checkpoint_wal(self) -> int:
-        """Copy SQLite's write-ahead log into its file as far as it is committed, disturbing no one.
-
-        Returns:
-            How many pages the log has; 0 for a database that keeps its log by itself.
-        """
-        with self._checkpointing:
-            if self._checkpointer is None:
-                return 0
-            try:
-                _, pages, _ = self._checkpointer.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)").one()
-            finally:
-                self._checkpointer.rollback()
-            return int(pages)
-
     def close(self) -> None:
         """Close the database."""
-        with self._lock, self._reading, self._checkpointing:
-            for connection in (self._reader, self._writer, self._checkpointer):
-                if connection is not None:
-                    connection.close()
+        with self._lock, self._reading:
+            self._reader.close()
+            self._writer.close()
             self._engine.dispose()
 
     def _open_reader(self) -> sa.Connection:

@@ -20,7 +20,7 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.app.metrics import Metrics
-from gateway.clock import Clock, LastGood, SystemClock
+from gateway.clock import Clock, LastGood
 from gateway.errors import LedgerUnavailable, database_reason
 from gateway.ledger.store import Ledger
 
@@ -156,7 +156,7 @@ class LedgerThread:
 
     def __init__(self, ledger: Ledger, clock: Clock | None = None, metrics: Metrics | None = None) -> None:
         self.ledger = ledger
-        self._clock = clock or SystemClock()
+        self._clock = clock or Clock()
         self._failures = (metrics or Metrics()).ledger_failures
         self.written = LastGood(self._clock)
         """The last probe that the database took. Other writes may fit where an intent does not: they prove nothing."""
@@ -166,7 +166,6 @@ class LedgerThread:
         self._tends = Batches("files", ledger.read_all, WAIT_S)
         self._examines = Batches("examination", ledger.read_all, EXAMINE_S)
         self._deliveries: dict[str, int] = {}
-        self._wal_grown = False
         self._examines.wait(ledger.examine)
 
     def limit(self, seconds: float) -> None:
@@ -208,7 +207,6 @@ class LedgerThread:
         Returns:
             What it returns; it raises what it raises.
         """
-        self._wal_grown = True
         result: T = await self._counted("write", self._writes, partial(method, *args, **kwargs))
         return result
 
@@ -240,11 +238,10 @@ class LedgerThread:
                 self._deliveries[txid] = self._deliveries.get(txid, 0) + count
 
     async def tend(self) -> None:
-        """Look after the file, the counts and the write-ahead log; called every second, also when there are no buyers."""
+        """Look after the file and the counts; called every second, also when there are no buyers."""
         await self._check_file()
         await self.flush()
         await self._probe()
-        await self.checkpoint_wal()
 
     async def _check_file(self) -> None:
         try:
@@ -259,29 +256,12 @@ class LedgerThread:
         if self._clock.monotonic() < self._probe_at:
             return
         self._probe_at = self._clock.monotonic() + PROBE_S
-        self._wal_grown = True
         try:
             await self._counted("probe", self._writes, self.ledger.probe)
         except SQLAlchemyError as error:
             log.error("the payments ledger takes no write", reason=database_reason(error))  # noqa: TRY400
         else:
             self.written.ok()
-
-    async def checkpoint_wal(self) -> None:
-        """Checkpoint SQLite's write-ahead log in a thread of its own, not within the commit of a payment.
-
-        SQLite does it every 1,000 pages in whatever commit comes then, and all wait meanwhile: 13 to 57 ms on a disk
-        that syncs a commit in 0.3 ms. Here a thread copies while writes continue; a log that was copied to its end
-        begins again with the next write.
-        """
-        if not self._wal_grown:
-            return
-        self._wal_grown = False
-        try:
-            await self._tends.wait(self.ledger.checkpoint_wal)
-        except SQLAlchemyError as error:
-            # The log only grows: SQLite checkpoints by itself in the end.
-            log.warning("the write-ahead log could not be checkpointed", reason=database_reason(error))
 
     async def close(self) -> None:
         """Write what is counted and close the database, unless it does not answer: then leave it as after a kill."""

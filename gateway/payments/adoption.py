@@ -11,7 +11,7 @@ from typing import Any, Final
 from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.app.metrics import Metrics
-from gateway.clock import Clock, SystemClock
+from gateway.clock import Clock
 from gateway.errors import IdentityTaken, NotAdopted, database_reason
 from gateway.ledger.owner import make_owner
 from gateway.ledger.record import KEEP_ROUNDS, Record
@@ -50,7 +50,7 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
     if not TXID.fullmatch(txid):
         message = f"{txid[:60]!r} is not a transaction id: 52 of A-Z and 2-7"
         raise NotAdopted(message)
-    clock = clock or SystemClock()
+    clock = clock or Clock()
     product = await _product(settings, clock, product_id)
     transfer = await _find(Chain(settings, http, clock, Metrics()), txid)
     if transfer is None:

@@ -56,14 +56,6 @@ def requirement(
     return model.model_dump(by_alias=True)
 
 
-def encode_terms(settings: GatewaySettings, network: str, price_atomic: int, fee_payer: str, snapshot_id: str) -> bytes:
-    """Encode the same for the facilitator."""
-    terms = requirement(
-        settings, network=network, price_atomic=price_atomic, fee_payer=fee_payer, snapshot_id=snapshot_id
-    )
-    return json.dumps(terms, separators=(",", ":")).encode()
-
-
 @dataclass(frozen=True, slots=True)
 class Challenge:
     """One product's finished 402.
@@ -95,7 +87,7 @@ class Challenge:
 
 
 def encode_challenges(vault: LoadedVault, fee_payer: str, settings: GatewaySettings) -> dict[str, Challenge]:
-    """Encode the challenge of every product, keyed by path.
+    """Encode the challenge of every product that is for sale, keyed by path.
 
     Args:
         vault: the newest vault.
@@ -105,7 +97,8 @@ def encode_challenges(vault: LoadedVault, fee_payer: str, settings: GatewaySetti
     Returns:
         Path to challenge.
     """
-    return {path: _challenge(product, vault, fee_payer, settings) for path, product in vault.products.items()}
+    sold = {path: product for path, product in vault.products.items() if vault.unavailable(path) is None}
+    return {path: _challenge(product, vault, fee_payer, settings) for path, product in sold.items()}
 
 
 def _challenge(product: VaultProduct, vault: LoadedVault, fee_payer: str, settings: GatewaySettings) -> Challenge:

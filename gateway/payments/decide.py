@@ -209,15 +209,8 @@ def _watch(record: Record, finding: Finding) -> Watch | None:
 class Delivered:
     """Settled: 200 with the quoted bytes and the receipt."""
 
-    txid: str
-    path: str
+    record: Record
     content: bytes
-    sha256: str
-    cache_control: str
-    network: str
-    payer: str
-    identifier: str | None = None
-    """The payment identifier it came with; a secret, never shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,10 +234,7 @@ class Refused:
 class Gone:
     """Settled and delivered long ago, the body kept no longer: 410, never a challenge, since it is paid."""
 
-    txid: str
-    network: str
-    payer: str
-    identifier: str | None = None
+    record: Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,19 +265,9 @@ def outcome_of(decision: Decision, record: Record | None, payment: Payment) -> O
     if decision.action is Action.REFUSE:
         return _refused(decision.reason, record, payment)
     if record is not None and record.content is not None and decision.action is Action.DELIVER:
-        delivered = Delivered(
-            record.txid,
-            record.path,
-            record.content,
-            record.sha256,
-            record.cache_control,
-            record.network,
-            record.payer,
-            record.identifier,
-        )
-        return _withheld(delivered, payment)
+        return _withheld(Delivered(record, record.content), payment)
     if record is not None and decision.action is Action.GONE:
-        return _withheld(Gone(record.txid, record.network, record.payer, record.identifier), payment)
+        return _withheld(Gone(record), payment)
     return Pending(payment.txid, payment.envelope.network, payment.payer)
 
 
@@ -299,7 +279,7 @@ def repeat(delivered: Delivered, path: str, payment: Payment) -> Outcome:
         path: of the product that is asked for now.
         payment: as presented now.
     """
-    return _withheld(delivered, payment) if delivered.path == path else other_product()
+    return _withheld(delivered, payment) if delivered.record.path == path else other_product()
 
 
 def other_product() -> Refused:
@@ -320,7 +300,7 @@ def _withheld(outcome: Delivered | Gone, payment: Payment) -> Outcome:
 
     The signed group is public once it is on the chain, so that anyone can present it; the identifier is not.
     """
-    if outcome.identifier is None:
+    secret, named = outcome.record.identifier, payment.envelope.identifier
+    if secret is None or (named is not None and compare_digest(named, secret)):
         return outcome
-    named = payment.envelope.identifier
-    return outcome if named is not None and compare_digest(named, outcome.identifier) else Withheld()
+    return Withheld()

@@ -1,14 +1,15 @@
 """The paid paths on the wire: one request in, one of the outcomes out."""
 
-import binascii
-import json
 from typing import Any, Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
+from x402.http.utils import encode_payment_response_header
+from x402.schemas import SettleResponse
 
 from gateway.app.answers import ALLOWED_METHODS, PAID_HEADERS, VARY, preflight
 from gateway.app.state import GatewayState
 from gateway.errors import PaymentInvalid
+from gateway.ledger.record import Record
 from gateway.payments.challenge import Challenge
 from gateway.payments.decide import Delivered, Gone, Outcome, Pending, Refused, Withheld
 from gateway.payments.parse import read_payment
@@ -64,7 +65,7 @@ class PaidEndpoint:
         return challenge.answer if isinstance(challenge, Challenge) else challenge
 
     def _challenge(self, scope: Scope) -> Challenge | ASGIApp:
-        reason = self._state.no_quote_reason()
+        reason = self._state.no_quote_reason(scope["path"])
         challenge = self._state.challenges.get(scope["path"])
         if reason is None and challenge is not None:
             return challenge
@@ -90,13 +91,14 @@ class PaidEndpoint:
         return await self._state.purchases.buy(scope["path"], payment, lambda: self._state.rate.take(address))
 
     async def _deliver(self, outcome: Delivered, send: Send) -> None:
-        self._state.ledger.delivered(outcome.txid)
-        receipt = receipt_header(success=True, network=outcome.network, transaction=outcome.txid, payer=outcome.payer)
+        record = outcome.record
+        self._state.ledger.delivered(record.txid)
+        receipt = receipt_header(success=True, network=record.network, transaction=record.txid, payer=record.payer)
         headers = [
             (b"content-type", b"application/json"),
             (b"content-length", str(len(outcome.content)).encode()),
             *PAID_HEADERS,
-            (b"cache-control", outcome.cache_control.encode()),
+            (b"cache-control", record.cache_control.encode()),
             receipt,
         ]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -138,7 +140,7 @@ class PaidEndpoint:
             )
             return self._problem(scope, 409, detail, reason="payment_identifier_required")
         detail = "This payment was settled and its answer delivered; it is kept no longer. Do not pay again for it."
-        return self._problem(scope, 410, detail, _receipt(outcome), reason="payment_consumed")
+        return self._problem(scope, 410, detail, _receipt(outcome.record), reason="payment_consumed")
 
     def _pending(self, scope: Scope, outcome: Pending) -> ASGIApp:
         detail = "The outcome of this payment is not known yet. Send the same payment again; do not sign another."
@@ -155,13 +157,9 @@ class PaidEndpoint:
         return self._state.problem(scope["path"], status, detail, {**VARY_HEADER, **(headers or {})}, **members)
 
 
-def _receipt(outcome: Gone | Pending, reason: str | None = None) -> dict[str, str]:
+def _receipt(paid: Record | Pending, reason: str | None = None) -> dict[str, str]:
     name, value = receipt_header(
-        success=reason is None,
-        network=outcome.network,
-        transaction=outcome.txid,
-        payer=outcome.payer,
-        reason=reason,
+        success=reason is None, network=paid.network, transaction=paid.txid, payer=paid.payer, reason=reason
     )
     return {name.decode(): value.decode()}
 
@@ -181,12 +179,5 @@ def receipt_header(
     Returns:
         Name and value.
     """
-    # As x402's SettleResponse goes over the wire; a test holds both equal.
-    answer: dict[str, str | bool] = {"success": success}
-    if reason is not None:
-        answer["errorReason"] = reason
-    if payer is not None:
-        answer["payer"] = payer
-    answer |= {"transaction": transaction, "network": network}
-    text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
-    return (b"payment-response", binascii.b2a_base64(text.encode(), newline=False))
+    answer = SettleResponse(success=success, error_reason=reason, payer=payer, transaction=transaction, network=network)
+    return (b"payment-response", encode_payment_response_header(answer).encode())

@@ -10,11 +10,10 @@ intent is durable; `settle_sent` POST /settle has left; `settle_answered` its an
 """
 
 import asyncio
-import functools
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import structlog
 from algosdk.encoding import is_valid_address
@@ -26,7 +25,7 @@ from gateway.errors import FacilitatorUnavailable, IdentityTaken, database_reaso
 from gateway.ledger.owner import Leases, make_owner
 from gateway.ledger.record import KEEP_ROUNDS, NoteRefusal, Record, Refuse, Settle
 from gateway.ledger.thread import LedgerThread
-from gateway.payments.challenge import encode_terms
+from gateway.payments.challenge import requirement
 from gateway.payments.decide import Action, Decision, Delivered, Outcome, decide, other_product, outcome_of, repeat
 from gateway.payments.parse import Payment
 from gateway.settings import GatewaySettings
@@ -149,9 +148,6 @@ class Purchases:
         self._in_flight: dict[str, InFlight] = {}
         self._slots = asyncio.Semaphore(MAX_AT_ONCE)
         self._waiting = 0
-        # Few differ: a product, a snapshot and a fee payer at a time; and a handful of modes.
-        self._encode_terms = functools.lru_cache(maxsize=64)(functools.partial(encode_terms, settings))
-        self._quote_refusal = functools.cache(settings.quote_refusal)
 
     def in_flight(self, txid: str) -> bool:
         """Return whether this process works on a payment right now."""
@@ -260,7 +256,7 @@ class Purchases:
         fault = self._vault.fault()
         if fault is not None and not promised:
             return Unavailable(fault)
-        blocked = self._quote_refusal(vault.source_mode)
+        blocked = self._settings.quote_refusal(vault.source_mode)
         if blocked is not None:
             return Unavailable(blocked, retry_after_s=60)
         product = vault.products.get(path)
@@ -274,6 +270,8 @@ class Purchases:
             return Declined("unknown_snapshot", "the payment names a snapshot that is not for sale")
         if not self._vault.payable(snapshot):
             return Declined("quote_expired", "the time for which this quote was good is over")
+        if body.unavailable is not None:
+            return Unavailable(body.unavailable, retry_after_s=60)
         if payment.amount_atomic != body.price_atomic:
             return Declined("amount_mismatch", f"the price is exactly {body.price_atomic} atomic units")
         return Quote(product, snapshot, body)
@@ -285,7 +283,7 @@ class Purchases:
         holder = await self._ledger.run(self._ledger.ledger.find_identifier, identifier)
         return holder not in {None, payment.txid}
 
-    async def _verify(self, payment: Payment, quote: Quote, terms: bytes) -> Outcome | NotTaken:
+    async def _verify(self, payment: Payment, quote: Quote, terms: dict[str, Any]) -> Outcome | NotTaken:
         try:
             asking = asyncio.ensure_future(self._chain.landed(payment.txid))
             verdict = await self._facilitator.verify(payment, terms)
@@ -305,7 +303,7 @@ class Purchases:
             return await self._finish(quote.product.path, payment, record)
         return outcome_of(decision, None, payment)
 
-    async def _accept(self, payment: Payment, quote: Quote, terms: bytes) -> Outcome | NotTaken:
+    async def _accept(self, payment: Payment, quote: Quote, terms: dict[str, Any]) -> Outcome | NotTaken:
         intent = self._intent(payment, quote, await self._chain.current_round())
         try:
             await self._ledger.write(self._ledger.ledger.write_intent, intent)
@@ -496,16 +494,22 @@ class Purchases:
                 return None if chosen is None or chosen.awaits_body else chosen
         return None
 
-    async def _settle(self, payment: Payment, terms: bytes) -> SettleAnswer:
+    async def _settle(self, payment: Payment, terms: dict[str, Any]) -> SettleAnswer:
         answer = await self._facilitator.settle(payment, terms)
         self._step("settle_answered")
         self._metrics.settles_by_kind[answer.kind.value].inc()
         return answer
 
-    def _terms(self, payment: Payment, offer: FacilitatorOffer, price_atomic: int, snapshot_id: str) -> bytes:
-        """Encode what the facilitator is asked about: from our table, the network in its own form."""
+    def _terms(self, payment: Payment, offer: FacilitatorOffer, price_atomic: int, snapshot_id: str) -> dict[str, Any]:
+        """Return what the facilitator is asked about: from our table, the network in its own form."""
         fee_payer = payment.envelope.fee_payer or offer.fee_payer
-        return self._encode_terms(offer.network, price_atomic, fee_payer, snapshot_id)
+        return requirement(
+            self._settings,
+            network=offer.network,
+            price_atomic=price_atomic,
+            fee_payer=fee_payer,
+            snapshot_id=snapshot_id,
+        )
 
 
 class DeliveredCache:
@@ -528,8 +532,8 @@ class DeliveredCache:
 
     def put(self, delivered: Delivered) -> None:
         """Remember a payment that is settled."""
-        if delivered.txid not in self._payments:
-            self._payments[delivered.txid] = delivered
+        if delivered.record.txid not in self._payments:
+            self._payments[delivered.record.txid] = delivered
             self._size += len(delivered.content)
         while self._size > MAX_REMEMBERED_BYTES:
             _, oldest = self._payments.popitem(last=False)

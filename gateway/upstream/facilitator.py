@@ -190,12 +190,12 @@ class Facilitator:
                     return FacilitatorOffer(form, payer, earlier | named | {payer}, bool(named))
         return None
 
-    async def verify(self, payment: Payment, requirements: bytes) -> Verdict:
+    async def verify(self, payment: Payment, requirements: dict[str, Any]) -> Verdict:
         """Ask whether a payment would settle.
 
         Args:
             payment: checked against our table.
-            requirements: from our table, network in the facilitator's form, encoded.
+            requirements: from our table, network in the facilitator's form.
 
         Raises:
             FacilitatorUnavailable: no readable answer, or too many of them lately.
@@ -232,7 +232,7 @@ class Facilitator:
         if self._failures >= BREAKER_FAILURES:
             self._open_until = self._clock.monotonic() + BREAKER_OPEN_S
 
-    async def settle(self, payment: Payment, requirements: bytes) -> SettleAnswer:
+    async def settle(self, payment: Payment, requirements: dict[str, Any]) -> SettleAnswer:
         """Ask to settle a payment, once. Never raises: an unreadable answer is an answer about our knowledge.
 
         Args:
@@ -290,35 +290,25 @@ def _signers(signers: Any) -> frozenset[str]:
     return frozenset(address for row in rows for address in row if is_valid_address(address))
 
 
-def encode_request(payment: Payment, requirements: bytes) -> bytes:
+def encode_request(payment: Payment, requirements: dict[str, Any]) -> bytes:
     """Encode the body of verify and settle: our terms, extensions and resource as the client sent them.
 
     Args:
         payment: whose group is sent.
-        requirements: terms from our table, encoded once for all payments that they hold for.
+        requirements: terms from our table.
 
     Returns:
         JSON.
     """
     envelope = payment.envelope
-    # The items are base64, so they need no escaping.
-    group = '","'.join(envelope.group)
-    parts = [
-        b'{"x402Version":2,"paymentPayload":{"x402Version":2,"payload":{"paymentGroup":["',
-        group.encode("ascii"),
-        b'"],"paymentIndex":%d},"accepted":' % envelope.index,
-        requirements,
-    ]
+    group = {"paymentGroup": envelope.group, "paymentIndex": envelope.index}
+    sent: dict[str, Any] = {"x402Version": 2, "payload": group, "accepted": requirements}
     if envelope.resource is not None:
-        parts += [b',"resource":', _json(envelope.resource)]
+        sent["resource"] = envelope.resource
     if envelope.extensions is not None:
-        parts += [b',"extensions":', _json(envelope.extensions)]
-    parts += [b'},"paymentRequirements":', requirements, b"}"]
-    return b"".join(parts)
-
-
-def _json(value: dict[str, Any]) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode()
+        sent["extensions"] = envelope.extensions
+    body = {"x402Version": 2, "paymentPayload": sent, "paymentRequirements": requirements}
+    return json.dumps(body, separators=(",", ":")).encode()
 
 
 def _read_verdict(answer: Answer) -> Verdict | None:

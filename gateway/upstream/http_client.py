@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from types import TracebackType
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, Self
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, AbstractStreamWriter
@@ -30,28 +30,11 @@ class ExchangeError(Exception):
     """An answer cannot be used; whether the request took effect is not known."""
 
 
-class Http(Protocol):
-    """Send one request, as `HttpClient` does."""
-
-    async def exchange(
-        self,
-        method: str,
-        url: str,
-        *,
-        headers: Mapping[str, str],
-        body: bytes | None,
-        timeout_s: float,
-        sent: Callable[[], None] | None = None,
-    ) -> tuple[int, bytes]:
-        """Return status and body; any exception says that there is no answer."""
-        ...
-
-
 class RemoteError(Exception):
     """No readable answer came; the text names the call and what failed, and holds no secret."""
 
 
-class HttpClient:
+class Http:
     """Send requests, each once over a connection of its own; used as an async context manager.
 
     Redirects are not followed, cookies and proxies of the environment are ignored, TLS is verified.

@@ -31,11 +31,16 @@ log = structlog.get_logger("gateway.vault")
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A finished 200 body, byte for byte as quoted."""
+    """A finished 200 body, byte for byte as quoted.
+
+    Args:
+        unavailable: why it is not for sale, None where it is.
+    """
 
     content: bytes
     sha256: str
     price_atomic: int
+    unavailable: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,11 @@ class LoadedVault:
     def newest(self) -> Snapshot:
         """The snapshot that new quotes name."""
         return self.snapshots[self.generation]
+
+    def unavailable(self, path: str) -> str | None:
+        """Return why the newest body of a path is not for sale, None where it is or nothing ever is at that path."""
+        product = self.products.get(path)
+        return None if product is None else self.newest.bodies[product.id].unavailable
 
     def age_s(self, now: datetime) -> float:
         """Return seconds since the vault was written."""
@@ -220,7 +230,7 @@ def _body(row: Mapping[str, Any], content: bytes) -> Body:
     if len(content) != row["bytes"]:
         message = f"the body {row['path']} is not the one the manifest names"
         raise VaultUnreadable(message)
-    return Body(content, row["sha256"], row["price_atomic"])
+    return Body(content, row["sha256"], row["price_atomic"], row.get("unavailable"))
 
 
 def _product(row: Mapping[str, Any], newest: Snapshot) -> VaultProduct:

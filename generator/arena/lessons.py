@@ -7,12 +7,16 @@ brain's chance and the crowd's share (a linear opinion pool), or the brain's cha
 """
 
 from dataclasses import replace
+from typing import Final
 
 from generator.arena.numbers import Triple, chance_of
 from generator.arena.scores import brier
 from generator.arena.tally import consensus_of, share_of
 from generator.arena.values import Lesson, Round, Tally
+from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.words import Consensus, PatternType, Prediction
+
+NO_VOTES: Final = Tally()
 
 
 def learning_score(chances: Triple, outcome: Prediction) -> float:
@@ -36,14 +40,15 @@ def pattern_of(consensus: Consensus, *, brain_correct: bool, crowd_correct: bool
     return PatternType.CROWD_ONLY if crowd_correct else PatternType.BOTH_WRONG
 
 
-def lesson_of(resolved: Round, tally: Tally, created_ms: int) -> Lesson:
-    """Draw the lesson of a resolved round.
+def lesson_of(resolved: Round, real: Tally, created_ms: int, *, simulated: Tally = NO_VOTES) -> Lesson:
+    """Draw the lesson of a resolved round; its crowd is the real and the simulated votes together.
 
     Raises:
         ValueError: the round is not resolved.
     """
     if resolved.outcome is None or resolved.prediction is None or resolved.probabilities is None:
         raise ValueError(f"round {resolved.round_id} is not resolved")
+    tally = real.plus(simulated)
     consensus = consensus_of(tally)
     brain_correct = resolved.prediction == resolved.outcome
     crowd_correct = str(consensus) == str(resolved.outcome)
@@ -65,22 +70,55 @@ def lesson_of(resolved: Round, tally: Tally, created_ms: int) -> Lesson:
         warm_up=resolved.warm_up,
         simulated_crowd=resolved.simulated_crowd,
     )
-    return replace(lesson, summary=summary_of(lesson, resolved))
+    return replace(lesson, summary=summary_of(lesson, resolved, real, simulated))
 
 
-_WORDS = {
-    PatternType.BOTH_CORRECT: "Brain and crowd both said so.",
-    PatternType.BRAIN_ONLY: "The brain said so, the crowd did not.",
-    PatternType.CROWD_ONLY: "The crowd said so, the brain did not.",
-    PatternType.BOTH_WRONG: "Neither brain nor crowd said so.",
+_EXPECTED: Final = {Prediction.BULLISH: "a rise", Prediction.BEARISH: "a fall", Prediction.NEUTRAL: "a small move"}
+_VOTED: Final = {Consensus.BULLISH: "up", Consensus.BEARISH: "down", Consensus.NEUTRAL: "neutral"}
+_JUDGED: Final = {
+    PatternType.BOTH_CORRECT: "Brain and crowd were both right: they expected {expected}.",
+    PatternType.BRAIN_ONLY: "The brain was right: it expected {expected}. The crowd was wrong.",
+    PatternType.CROWD_ONLY: "The crowd was right; the brain expected {expected}.",
+    PatternType.BOTH_WRONG: "Both were wrong: the brain expected {expected}, and {crowd}.",
 }
 
 
-def summary_of(lesson: Lesson, resolved: Round) -> str:
-    """Tell a lesson in two plain sentences."""
-    moved = f"{lesson.asset} moved {resolved.change_bps:+.1f} bps against a neutral band of {resolved.band_bps:.1f} bps"
-    if lesson.pattern_type is PatternType.NO_CROWD:
-        said = "The brain said so; no one voted." if lesson.brain_correct else "The brain did not say so; no one voted."
+def summary_of(lesson: Lesson, resolved: Round, real: Tally, simulated: Tally) -> str:
+    """Put a lesson in a few plain sentences; real and simulated votes are counted apart."""
+    expected = _EXPECTED[lesson.brain_prediction]
+    if lesson.pattern_type is PatternType.NO_CROWD or (real.total and simulated.total):
+        right = "was right" if lesson.brain_correct else "was wrong"
+        judged = f"The brain {right}: it expected {expected}.{'' if real.total else ' No one voted.'}"
     else:
-        said = _WORDS[lesson.pattern_type]
-    return f"{moved}: {lesson.actual_outcome}. {said}"
+        crowd = _EXPECTED[Prediction(lesson.human_consensus)]
+        judged = _JUDGED[lesson.pattern_type].format(
+            expected=expected, crowd="so did the crowd" if crowd == expected else f"the crowd {crowd}"
+        )
+    votes = (_votes(real, ""), _votes(simulated, "simulated "))
+    return " ".join(filter(None, (_move(resolved), judged, *votes)))
+
+
+def _move(resolved: Round) -> str:
+    moved, band = (abs(bps or 0.0) / 100 for bps in (resolved.change_bps, resolved.band_bps))
+    minutes = (resolved.end_ms - resolved.start_ms) // 60_000
+    span = "the hour" if minutes == 60 else f"{minutes} minutes"
+    way = "rose" if (resolved.change_bps or 0.0) > 0 else "fell"
+    verb = f"{way} {moved:.2f}%" if moved >= 0.005 else "hardly moved"
+    times = moved / band if band else 0.0
+    if resolved.outcome is Prediction.NEUTRAL:
+        size = f"within the neutral band of \N{PLUS-MINUS SIGN}{band:.2f}%"
+    else:
+        size = (
+            f"{times:.1f} times the neutral band" if times >= 1.5 else f"just outside the neutral band of {band:.2f}%"
+        )
+    return f"{ASSET_NAMES[resolved.asset]} {verb} in {span}, {size}."
+
+
+def _votes(tally: Tally, kind: str) -> str:
+    consensus = consensus_of(tally)
+    if consensus is Consensus.NONE:
+        return ""
+    most = max(tally.bullish, tally.bearish, tally.neutral)
+    if [tally.bullish, tally.bearish, tally.neutral].count(most) > 1:
+        return f"The {tally.total} {kind}votes were split."
+    return f"{most} of {tally.total} {kind}vote{'s' if tally.total > 1 else ''} said {_VOTED[consensus]}."

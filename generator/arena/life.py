@@ -122,9 +122,12 @@ def event_of(changed: Round, now_ms: int) -> Event | None:
     """Describe what became of a round in this tick, nothing of a sealed forecast; None while it only waits."""
     name = changed.round_id
     texts = {
-        RoundPhase.OPEN: (ROUND_OPENED, f"Round {name} takes votes until {iso(changed.start_ms)}; forecast sealed."),
+        RoundPhase.OPEN: (
+            ROUND_OPENED,
+            f"Round {name} takes votes until {iso(changed.start_ms)}; the brain's forecast is sealed.",
+        ),
         RoundPhase.LIVE: ("round_live", f"Round {name} is live; the brain's sealed forecast was {changed.prediction}."),
-        RoundPhase.RESOLVED: ("round_resolved", f"Round {name} ended {changed.outcome}."),
+        RoundPhase.RESOLVED: ("round_resolved", f"Round {name} is resolved: {changed.outcome}."),
         RoundPhase.VOID: ("round_void", f"Round {name} is void: {changed.void_reason}."),
     }
     found = texts.get(changed.phase)

@@ -141,7 +141,12 @@ def play(state: PlayState, inputs: PlayInputs) -> PlayResult:
     judged += [(made, void(made, SET_BACK)) for made in state.retracted]
     rounds = _move_rounds(state, inputs)
     lessons = tuple(
-        lesson_of(after, _tally(state, after), inputs.now_ms)
+        lesson_of(
+            after,
+            state.real.get(after.round_id, Tally()),
+            inputs.now_ms,
+            simulated=state.simulated.get(after.round_id, Tally()),
+        )
         for _, after in rounds
         if after.phase is RoundPhase.RESOLVED
     )
@@ -281,10 +286,6 @@ def _predictions(
             made = predict(forecast, hour, inputs.now_ms, last("hourly", asset), warm_up=inputs.warm_up)
             changes.append((standing.get(asset), made))
     return tuple((before, after) for before, after in changes if before != after)
-
-
-def _tally(state: PlayState, item: Round) -> Tally:
-    return state.real.get(item.round_id, Tally()).plus(state.simulated.get(item.round_id, Tally()))
 
 
 def _locks(state: PlayState, inputs: PlayInputs, changed: Sequence[RoundChange]) -> tuple[Lock, ...]:

@@ -153,7 +153,7 @@ def track_record(kind: str, sums: Sums, *, warm_up: int = 0) -> TrackRecord:
     Args:
         kind: `hourly` or `arena`.
         sums: of the cases that count.
-        warm_up: how many more came due in the rehearsal before the start, which is counted apart.
+        warm_up: how many more came due in the backtest before the start, which is counted apart.
 
     Scores have 4 decimals; skill is computed from those, in percent with one decimal.
     """

@@ -14,6 +14,7 @@ VAULT_SNAPSHOTS: Final = 20
 VAULT_MOST_SNAPSHOTS: Final = 400
 VAULT_MOST_BYTES: Final = 32 * 1024 * 1024
 ATLAS_SCHEMA_VERSION: Final = "0.1.0"
+HUMAN_REPORT: Final = "x402-atlas-human-report"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +91,10 @@ PRODUCTS: Final[tuple[Product, ...]] = (
         cache_seconds=0,
         stability="evolving",
         buy_name="atlas",
-        what_this_is="Everything the brain reads in one structured document: regime, assets, derivatives, liquidity, scenarios and track record.",
+        what_this_is="One structured document: regime, assets, derivatives, liquidity, how assets move together, scenarios and track record.",
     ),
     Product(
-        id="x402-atlas-human-report",
+        id=HUMAN_REPORT,
         path="/api/x402-atlas-human-report.php",
         product_id=None,
         title="ATLAS Human Report",

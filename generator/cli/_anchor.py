@@ -7,10 +7,8 @@ import http.client
 import json
 import urllib.error
 import urllib.request
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from gateway.wire.networks import NETWORKS
 from generator.arena.sealing import canonical_json
 from generator.catalog.formats import iso
 from generator.cli._published import Published, PublishedError
@@ -19,8 +17,8 @@ from generator.inbox.chain import IndexerError, signed_of
 from generator.record.log.note import Checkpoint, NoteError
 
 if TYPE_CHECKING:
+    from gateway.settings import GatewaySettings
     from generator.record.log.reader import LogReader
-    from generator.settings import GeneratorSettings
 
 NOTE_PREFIX: Final = b"emi-log/v1:j"
 LARGEST_NOTE: Final = 1_024
@@ -32,15 +30,6 @@ CLIENT_FAULTS: Final = (OSError, ValueError, KeyError, TypeError, http.client.HT
 
 class AnchorError(GeneratorError):
     """The anchor was not sent, or its fate is unknown; the text says which."""
-
-
-@dataclass(frozen=True, slots=True)
-class Anchor:
-    """A checkpoint as a transaction carries it, and the time of its block (ISO 8601, UTC)."""
-
-    head: Checkpoint
-    at: str
-    sender: str
 
 
 def note_of(head: Checkpoint) -> bytes:
@@ -63,50 +52,20 @@ def head_in(note: bytes) -> Checkpoint:
         raise NoteError("the transaction carries no head of a log") from error
 
 
-@dataclass(frozen=True, slots=True)
-class AlgodNode:
-    """The algod node that an anchor is sent to.
+def send(settings: GatewaySettings, faucet: str | None, key: str, head: Checkpoint) -> tuple[str, int, int | None]:
+    """Send a zero payment to oneself that carries a checkpoint.
 
     Args:
-        url: as the setting ALGOD_URL.
-        token: of the node, empty for none.
-        network: whose genesis the node must have.
-        faucet: origin of a devnet's faucet, None where money is real.
-    """
-
-    url: str
-    token: str
-    network: str
-    faucet: str | None = None
-
-
-def node_of(settings: GeneratorSettings) -> AlgodNode:
-    """Return the node as set by ALGOD_URL, else that of the devnet that runs on the same state.
-
-    Raises:
-        AnchorError: there is none.
-    """
-    from gateway.devnet.settings import running_devnet
-    from generator.cli._settings import gateway_settings
-
-    gateway = gateway_settings(state_dir=settings.state_dir)
-    devnet = running_devnet(settings.state_dir)
-    url = gateway.algod_url or (f"{devnet}/algod" if devnet else None)
-    if url is None:
-        raise AnchorError("no node to send to: set EMI_ALGOD_URL, or start a devnet with `emi up`")
-    token = gateway.algod_token.get_secret_value() if gateway.algod_token else ""
-    ours = devnet is not None and url.startswith(devnet)
-    return AlgodNode(url, token, settings.network or "devnet", devnet if ours else None)
-
-
-def send(node: AlgodNode, key: str, head: Checkpoint) -> tuple[str, int, int | None]:
-    """Send a zero payment to oneself that carries a checkpoint.
+        settings: where algod is, its token, and the network whose genesis it must have.
+        faucet: origin of the devnet whose faucet pays the fee, None where money is real.
+        key: of the account that pays the fee.
+        head: the checkpoint.
 
     Returns:
         Its transaction id, the fee in micro-ALGO, and the round that confirmed it, None when none has yet.
 
     Raises:
-        AnchorError: the node is of another network, refused it or did not answer, or the account cannot pay.
+        AnchorError: there is no node, it is of another network, refused it or did not answer.
     """
     from algosdk.account import address_from_private_key
     from algosdk.atomic_transaction_composer import AccountTransactionSigner
@@ -114,16 +73,19 @@ def send(node: AlgodNode, key: str, head: Checkpoint) -> tuple[str, int, int | N
     from algosdk.transaction import PaymentTxn, wait_for_confirmation
     from algosdk.v2client.algod import AlgodClient
 
-    client, sender = AlgodClient(node.token, node.url), address_from_private_key(key)
+    if settings.algod_url is None:
+        raise AnchorError("no node to send to: set EMI_ALGOD_URL, or start a devnet with `emi up`")
+    token = settings.algod_token.get_secret_value() if settings.algod_token else ""
+    client, sender = AlgodClient(token, settings.algod_url), address_from_private_key(key)
     try:
         params = client.suggested_params(timeout=TIMEOUT_S)
-        if params.gh != NETWORKS[node.network].genesis_hash:
-            raise AnchorError(f"the node is of network {params.gen}, not {node.network}; nothing was sent")
+        if params.gh != settings.chain_network.genesis_hash:
+            raise AnchorError(f"the node is of network {params.gen}, not {settings.network}; nothing was sent")
         payment = PaymentTxn(sender, params, sender, 0, note=note_of(head))
         if payment.fee > FEE_CEILING:
             raise AnchorError(f"the node asks {payment.fee} micro-ALGO, more than {FEE_CEILING}; nothing was sent")
-        if node.faucet is not None:
-            urllib.request.urlopen(f"{node.faucet}/wallet/fund?address={sender}", timeout=TIMEOUT_S).close()  # noqa: S310
+        if faucet is not None:
+            urllib.request.urlopen(f"{faucet}/wallet/fund?address={sender}", timeout=TIMEOUT_S).close()  # noqa: S310
         client.send_transactions(AccountTransactionSigner(key).sign_transactions([payment], [0]))
     except (*CLIENT_FAULTS, AlgodHTTPError) as error:
         reason = str(error) if isinstance(error, AlgodHTTPError) else f"no answer ({type(error).__name__})"
@@ -136,12 +98,14 @@ def send(node: AlgodNode, key: str, head: Checkpoint) -> tuple[str, int, int | N
         return txid, payment.fee, None
 
 
-def find(indexer: str, txid: str) -> Anchor:
-    """Read an anchor from an indexer, which is believed only as far as the transaction's own id goes.
+def check(indexer: str, txid: str, reader: LogReader, origin: str) -> str:
+    """Check that a log extends the checkpoint in a transaction; return what that shows.
+
+    The indexer is believed only as far as the transaction's own id goes.
 
     Raises:
         PublishedError: the indexer does not answer, or has no such transaction.
-        NoteError: it is not an anchor, or not what its id says.
+        ValueError: it is not an anchor, not what its id says, another log's, or the log does not extend it.
     """
     data = Published(indexer).read(f"/v2/transactions/{txid}")
     try:
@@ -149,18 +113,11 @@ def find(indexer: str, txid: str) -> Anchor:
         envelope = signed_of(row)
         if envelope is None or row["id"] != txid:
             raise NoteError(f"the indexer's transaction is not {txid}")
-        return Anchor(head_in(envelope["txn"].get("note", b"")), iso(int(row["round-time"]) * 1000), str(row["sender"]))
+        head = head_in(envelope["txn"].get("note", b""))
+        at, sender = iso(int(row["round-time"]) * 1000), str(row["sender"])
     except (KeyError, TypeError, IndexerError, RecursionError, OverflowError) as error:
         raise PublishedError(f"{indexer} does not show transaction {txid}") from error
-
-
-def check(reader: LogReader, origin: str, anchor: Anchor) -> str:
-    """Check that a log extends an anchored checkpoint; return what that shows.
-
-    Raises:
-        ValueError: it does not, or the anchor is another log's.
-    """
-    if anchor.head.origin != origin:
-        raise ValueError(f"the anchor is of the log {anchor.head.origin}")
-    reader.check_extends(anchor.head)
-    return f"anchored: the first {anchor.head.size} entries were there by {anchor.at}, by account {anchor.sender}"
+    if head.origin != origin:
+        raise ValueError(f"the anchor is of the log {head.origin}")
+    reader.check_extends(head)
+    return f"anchored: the first {head.size} entries were there by {at}, by account {sender}"

@@ -1,16 +1,16 @@
 """Parts of `emi vote`: the open round as published, the voter's key, a signed ballot, a drop into the inbox."""
 
-import os
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from algosdk.account import address_from_private_key, generate_account
+from algosdk.account import address_from_private_key
 from algosdk.atomic_transaction_composer import AccountTransactionSigner
 from algosdk.encoding import msgpack_encode
 from algosdk.transaction import PaymentTxn, SuggestedParams
 
+from gateway.devnet.errors import DevnetError
+from gateway.devnet.keys import load_or_make
 from generator.arena.ballots import note_of
 from generator.catalog.words import Prediction
 from generator.cli._published import Published, PublishedError, read_json
@@ -98,30 +98,12 @@ def load_key(path: Path) -> str:
     Raises:
         VoteError: the file cannot be read or written, is not a key, or others may read it.
     """
+    if path.exists() and path.stat().st_mode & 0o077:
+        raise VoteError(f"{path} may be read by others: chmod 600 it")
     try:
-        _make_key(path)
-        if path.stat().st_mode & 0o077:
-            raise VoteError(f"{path} may be read by others: chmod 600 it")
-        key = path.read_text().strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise VoteError(f"key {path} cannot be used: {error}") from None
-    if not re.fullmatch(r"[A-Za-z0-9+/]{86}==", key):  # base64 of 64 bytes
-        raise VoteError(f"{path} is not a voter's key; remove it to get a new one")
-    return key
-
-
-def _make_key(path: Path) -> None:
-    """Write a new key next to its place and rename it, so that a crash never leaves half a key."""
-    if path.exists():
-        return
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(generate_account()[0] + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+        return load_or_make(path).secret
+    except DevnetError as error:
+        raise VoteError(str(error)) from None
 
 
 def sign_ballot(

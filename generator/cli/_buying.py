@@ -20,11 +20,11 @@ import aiohttp
 
 from gateway.devnet.errors import WalletError
 from gateway.devnet.settings import IDENTITIES
-from gateway.devnet.wallet import choose_option, read_challenge, sign_payment
+from gateway.devnet.wallet import pay
 from generator.errors import GeneratorError
 
 if TYPE_CHECKING:
-    from gateway.devnet.wallet import Key
+    from gateway.devnet.keys import Key
     from gateway.wire.networks import Network
 
 ANSWER_TIMEOUT_S: Final = 30.0
@@ -163,12 +163,10 @@ async def _sign(http: aiohttp.ClientSession, order: Order, key: Key) -> Purchase
     header = await _ask_price(http, order.url)
     network, last_round = await _ask_node(http, order.devnet_url)
     try:
-        challenge = read_challenge(header)
-        offer = choose_option(challenge, network, order.max_amount_atomic)
+        made = pay(header, key, network, last_round, order.max_amount_atomic)
     except WalletError as refusal:
         raise BuyError(f"nothing was paid: {refusal}") from refusal
     await _get_json(http, f"{order.devnet_url}/wallet/fund?address={key.address}", "the devnet's faucet")
-    made = sign_payment(challenge, offer, key, network, last_round)
     return Purchase(made.txid, order.url, made.header, made.network, made.payer, made.amount_atomic)
 
 

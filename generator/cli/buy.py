@@ -18,9 +18,9 @@ def buy(
     product: Annotated[str, typer.Argument(help="market-regime, main-brain, atlas or atlas-human-report.")],
     url: Annotated[str | None, typer.Option(help="Origin of the service. Default: the configured one.")] = None,
     max_price: Annotated[
-        int | None, typer.Option(help="Most to pay, atomic units of USDC. Default: its price.")
+        int | None, typer.Option(help="Maximum to pay, in atomic units of USDC. Default: the price.")
     ] = None,
-    devnet_url: Annotated[str | None, typer.Option(help="Origin of the devnet. Default: found by itself.")] = None,
+    devnet_url: Annotated[str | None, typer.Option(help="Origin of the devnet. Default: detected.")] = None,
     json_only: Annotated[bool, typer.Option("--json", help="Print the bought body alone.")] = False,
 ) -> None:
     """Buy a product with a throwaway devnet wallet: prints settled, txid, network, then the body.
@@ -45,7 +45,7 @@ def _bought(order: Order, state: Path) -> Purchase:
     import asyncio
 
     from gateway.devnet.errors import DevnetError
-    from gateway.devnet.wallet import load_or_make
+    from gateway.devnet.keys import load_or_make
     from generator.cli._buying import Purchases, purchase
     from generator.errors import GeneratorError
 

@@ -14,9 +14,10 @@ import typer
 
 from generator.errors import GeneratorError
 
-# As in gateway/buyer/bundle.py; a test holds both equal.
+# As in gateway/buyer/page.py; a test holds both equal.
 FOLDER: Final = "buyer-wallets"
-SCRIPT: Final = "wallets.js"
+SCRIPT: Final = "wallets.js.gz"
+BUNDLE: Final = "wallets.js"
 SOURCES: Final = ("package.json", "package-lock.json", "entry.js")
 INSTALL_S: Final = 600.0
 BUNDLE_S: Final = 120.0
@@ -62,7 +63,7 @@ def make(target: Path, npm: str, environment: Mapping[str, str]) -> Path:
         GeneratorError: npm is missing or fails, or nothing usable came out; the old script stays.
 
     Returns:
-        The script.
+        The script, packed.
     """
     found = shutil.which(npm)
     if found is None:
@@ -84,9 +85,9 @@ def _bundle(work: Path, npm: str, environment: Mapping[str, str]) -> bytes:
     _run([npm, "ci", *quiet], work, environment, INSTALL_S)
     esbuild = ["entry.js", "--bundle", "--format=esm", "--platform=browser", "--minify", "--define:global=globalThis"]
     _run(
-        [str(work / "node_modules" / ".bin" / "esbuild"), *esbuild, f"--outfile={SCRIPT}"], work, environment, BUNDLE_S
+        [str(work / "node_modules" / ".bin" / "esbuild"), *esbuild, f"--outfile={BUNDLE}"], work, environment, BUNDLE_S
     )
-    content = (work / SCRIPT).read_bytes()
+    content = (work / BUNDLE).read_bytes()
     if len(content) < SMALLEST:
         raise GeneratorError(f"buyer wallets not built: the bundle has only {len(content)} bytes")
     return content
@@ -115,12 +116,10 @@ def _run(command: Sequence[str], work: Path, environment: Mapping[str, str], tim
 
 
 def _put(target: Path, content: bytes) -> Path:
-    """Write the packed form first: the gateway looks at both when the script itself changes."""
-    for name, data in ((f"{SCRIPT}.gz", gzip.compress(content, 9, mtime=0)), (SCRIPT, content)):
-        draft = target / f".{name}.part"
-        with draft.open("wb") as out:
-            out.write(data)
-            out.flush()
-            os.fsync(out.fileno())
-        draft.replace(target / name)
-    return target / SCRIPT
+    """Write the packed script, whole or not at all."""
+    draft = target / f".{SCRIPT}.part"
+    with draft.open("wb") as out:
+        out.write(gzip.compress(content, 9, mtime=0))
+        out.flush()
+        os.fsync(out.fileno())
+    return draft.replace(target / SCRIPT)

@@ -26,7 +26,7 @@ def tick(
     source: SourceName = None,
     data: Folders = None,
     at: MarketTime = None,
-    hours: Annotated[int, typer.Option(min=0, max=744, help="Market hours to play first, marked warm_up.")] = 0,
+    hours: Annotated[int, typer.Option(min=0, max=744, help="Hours of backtest to run first, marked warm_up.")] = 0,
 ) -> None:
     """Make one release and stop.
 

@@ -68,16 +68,16 @@ def rotate(
 def anchor(
     key_file: Path | None = typer.Option(None, help="Account that pays the fee; default STATE_DIR/keys/anchor.key."),
 ) -> None:
-    """Write the published checkpoint into a note on chain, for a fee. Nothing does this by itself.
+    """Write the published checkpoint into a note on chain, for a fee. This never happens by itself.
 
     Whoever finds it there knows that this part of the log existed by that block: `emi verify --anchor TXID`. Run it by
     a timer as often as you want to prove, and publish the account's address where your readers know you.
 
     Example: emi log anchor
     """
-    from generator.cli._anchor import node_of, send
+    from generator.cli._anchor import send
     from generator.cli._ballot import load_key
-    from generator.cli._settings import generator_settings
+    from generator.cli._settings import chain_settings, generator_settings
     from generator.record.published import CHECKPOINT, KeyFileError, head_of
 
     settings = generator_settings()
@@ -86,8 +86,8 @@ def anchor(
     except OSError as error:
         raise KeyFileError(f"no log is published in {settings.site_path}: {error.strerror}") from None
     key = load_key(key_file or settings.state_dir / "keys" / "anchor.key")
-    node = node_of(settings)
-    txid, fee, block = send(node, key, head)
+    chain, devnet = chain_settings(settings.state_dir)
+    txid, fee, block = send(chain, devnet, key, head)
     state = f"confirmed in block {block}" if block is not None else "sent, not confirmed yet"
-    print(f"{head.size} entries of {head.origin} anchored on {node.network}: {state}; fee {fee} micro-ALGO")
+    print(f"{head.size} entries of {head.origin} anchored on {chain.network}: {state}; fee {fee} micro-ALGO")
     print(f"transaction {txid}: emi verify --anchor {txid}")

@@ -104,24 +104,18 @@ def adopt(
     """
     import asyncio
 
-    from gateway.devnet.settings import running_devnet
     from gateway.errors import GatewayError
     from gateway.payments.adoption import adopt as take_in
-    from gateway.upstream.http_client import HttpClient
-    from generator.cli._settings import gateway_settings
+    from gateway.upstream.http_client import Http
+    from generator.cli._settings import chain_settings
     from generator.cli.buy import product_named
 
-    wanted, settings = product_named(product), gateway_settings()
-    devnet = running_devnet(settings.state_dir)
+    wanted, (settings, _) = product_named(product), chain_settings()
     if settings.algod_url is None and settings.indexer_url is None:
-        if devnet is None:
-            raise GeneratorError("set EMI_INDEXER_URL or EMI_ALGOD_URL: the payment is looked up on the chain")
-        # As `emi up` sets it for its gateway.
-        nodes = {"algod_url": f"{devnet}/algod", "indexer_url": f"{devnet}/indexer"}
-        settings = settings.model_copy(update=nodes)
+        raise GeneratorError("set EMI_INDEXER_URL or EMI_ALGOD_URL: the payment is looked up on the chain")
 
     async def run() -> str:
-        async with HttpClient() as http:
+        async with Http() as http:
             return await take_in(settings, http, txid, wanted.id)
 
     try:

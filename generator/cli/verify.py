@@ -40,7 +40,7 @@ def verify(  # noqa: PLR0917  typer passes by name
     try:
         log = record.open_log(site.read, before, key)
         if anchor is not None:
-            print(_anchored(anchor, log, settings))
+            print(_anchored(anchor, log, settings.state_dir))
         if round_id is not None:
             lines, proves = record.verify_round(log, report, round_id, site.read)
             _conclude(lines, report.complaint, proves)
@@ -56,16 +56,15 @@ def verify(  # noqa: PLR0917  typer passes by name
     found.remember(file)
 
 
-def _anchored(txid: str, log: Any, settings: Any) -> str:
-    from gateway.devnet.settings import running_devnet
-    from generator.cli._anchor import check, find
+def _anchored(txid: str, log: Any, state_dir: Path) -> str:
+    from generator.cli._anchor import check
+    from generator.cli._settings import chain_settings
 
-    devnet = running_devnet(settings.state_dir)
-    indexer = settings.indexer_url or (f"{devnet}/indexer" if devnet else None)
-    if indexer is None:
+    settings, _ = chain_settings(state_dir)
+    if settings.indexer_url is None:
         _fail("no indexer to look the anchor up: set EMI_INDEXER_URL")
     try:
-        return check(log.reader, log.head.origin, find(indexer, txid))
+        return check(settings.indexer_url, txid, log.reader, log.head.origin)
     except ValueError as error:
         _fail(f"anchor {txid}: {error}")
 

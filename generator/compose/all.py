@@ -8,7 +8,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import STATUS_JSON, reasoning_path
 from generator.catalog.products import PRODUCTS
-from generator.compose.challenge import bazaar, challenge
+from generator.compose.challenge import bazaar, challenge, unavailable
 from generator.compose.context import TickContext
 from generator.compose.derivatives import derivatives
 from generator.compose.envelope import status
@@ -23,6 +23,7 @@ from generator.compose.shared_intelligence import shared_intelligence
 from generator.compose.statistics import statistics
 from generator.compose.teacher_lessons import teacher_lessons
 from generator.contract.base import Body, Problem
+from generator.contract.dictionary import DictionaryResponse
 from generator.contract.paid import PaidResponse
 from generator.contract.payment_required import X402PaymentRequiredResponse
 
@@ -56,12 +57,14 @@ class Composed:
         challenges: product id -> the 402 body but for error, x402Version, resource, accepts, extensions and
             `quote.sha256`.
         bazaar: product id -> the bazaar extension's declaration.
+        unavailable: product id -> why it is not for sale now.
     """
 
     free: dict[str, Body]
     paid: dict[str, PaidResponse]
     challenges: dict[str, dict[str, Any]]
     bazaar: dict[str, dict[str, Any]]
+    unavailable: dict[str, str]
 
 
 def compose(ctx: TickContext) -> Composed:
@@ -72,6 +75,7 @@ def compose(ctx: TickContext) -> Composed:
         paid=paid,
         challenges={product.id: challenge(ctx, product, paid[product.id]) for product in PRODUCTS},
         bazaar={product_id: bazaar(body) for product_id, body in paid.items()},
+        unavailable=unavailable(ctx),
     )
 
 
@@ -101,6 +105,7 @@ _PUBLISHED: Final[tuple[type[Body], ...]] = (
     _model(status),
     *map(_model, PAID.values()),
     X402PaymentRequiredResponse,
+    DictionaryResponse,
     Problem,
 )
 MODELS: Final[dict[str, type[Body]]] = {model.__name__: model for model in _PUBLISHED}

@@ -1,21 +1,29 @@
-"""What the generator knows of the 402 answer: text, quote, a preview that gives nothing away, and the bazaar entry."""
+"""What the generator knows of the 402 answer: text, quote, a preview of what is free anyway, and the bazaar entry."""
 
 from typing import Any, Final
 
-from generator.catalog.assets import ASSETS
+from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.formats import iso
 from generator.catalog.links import BUYER_PAGES, DOCS, LLMS_TXT, OPENAPI_JSON
 from generator.catalog.money import us_cents
-from generator.catalog.products import QUOTE_GRACE_S, Product
-from generator.catalog.text.answers import DISCLAIMER, ECOSYSTEM, PAYMENT_NEEDED, WHAT_THIS_IS_NOT
+from generator.catalog.products import HUMAN_REPORT, QUOTE_GRACE_S, Product
+from generator.catalog.text.answers import DISCLAIMER, ECOSYSTEM, NO_VERDICT, PAYMENT_NEEDED, WHAT_THIS_IS_NOT
+from generator.catalog.words import RegimeLabel
+from generator.compose.coins import ranges
 from generator.compose.context import TickContext
-from generator.compose.inputs import verified
+from generator.compose.inputs import missing_reason, reading_of, verified
 from generator.compose.paid import as_of
+from generator.compose.regime import regime
 from generator.contract.paid import PaidResponse
 from generator.contract.payment_required import Challenge, QuoteDraft, QuotePreview
 
 _SHARED_PARTS: Final = ("limitations", "updated")
+# Parts of paid bodies that a free answer has too.
+_FREE: Final = frozenset(
+    {"market_mode", "market_state", "summary", "confidence", "confidence_kind", "risk_score", "source", "regime",
+     "schema_version", "track_record"}
+)  # fmt: skip
 _SHOWN: Final = ("endpoint", "type", "payment_status", "price_atomic", "snapshotId", "as_of", "status")
 
 # Validates `info`; the shape that the protocol's own declaration helper gives for GET without a query.
@@ -87,16 +95,30 @@ def sections(body: PaidResponse) -> tuple[str, ...]:
     return tuple(name for name in type(body).model_fields if name not in PaidResponse.model_fields)
 
 
+def unavailable(ctx: TickContext) -> dict[str, str]:
+    """Return why products are not for sale now: a report without a verdict is not sold."""
+    if ctx.reading is not None and ctx.reading.regime.label is not RegimeLabel.UNKNOWN:
+        return {}
+    return {HUMAN_REPORT: NO_VERDICT.format(reason=missing_reason(ctx))}
+
+
 def preview(ctx: TickContext, body: PaidResponse) -> QuotePreview:
-    """Describe a body without giving it away."""
-    parts = sections(body)
+    """Describe a body by what is free anyway, without giving away what is sold."""
+    parts, now = sections(body), regime(ctx)
+    read = reading_of(ctx, DEFAULT_ASSET)
     return QuotePreview.of(
         body,
+        regime=now.label,
+        probabilities=now.probabilities,
+        market_state=now.state,
+        volatility=now.volatility,
+        counts=now.counts,
+        btc_ranges=ranges(read) if read else None,
         assets_total=len(ASSETS),
         assets_verified=verified(ctx),
         limitations=len(body.limitations),
         sections=(*parts, *_SHARED_PARTS),
-        redacted=parts,
+        redacted=tuple(name for name in parts if name not in _FREE),
     )
 
 

@@ -7,11 +7,11 @@ from generator.brain.forecast import Forecast
 from generator.brain.forecast import Probabilities as Chances
 from generator.brain.reading import AssetReading, VolatilityOutlook
 from generator.catalog.assets import ASSETS
-from generator.catalog.formats import chances, fixed, percent, share
+from generator.catalog.formats import chances, change, fixed, percent, share
 from generator.catalog.words import Bias, Prediction, Trend
 from generator.compose.context import TickContext
 from generator.compose.inputs import observed, reading_of
-from generator.contract.paid import ExpectedMove
+from generator.contract.paid import ExpectedMove, MoveRange
 from generator.contract.scores import Probabilities
 
 
@@ -68,6 +68,16 @@ def expected_move(outlook: VolatilityOutlook | None) -> ExpectedMove | None:
 def three_chances(forecast: Forecast | None) -> dict[str, Any]:
     """Publish a forecast's chances and, next to them, its base rates."""
     return {"probabilities": probabilities(forecast), "base_rates": base_rates(forecast)}
+
+
+def ranges(read: AssetReading) -> dict[str, MoveRange] | None:
+    """Publish where the price may be at the end of each horizon."""
+    if read.ranges is None:
+        return None
+    return {
+        horizon: MoveRange(**{name: change(100 * getattr(one, name)) or 0.0 for name in MoveRange.model_fields})
+        for horizon, one in read.ranges.items()
+    }
 
 
 def agreement(read: AssetReading | None) -> float | None:

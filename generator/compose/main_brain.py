@@ -16,6 +16,7 @@ from generator.compose.coins import (
     forecast_of,
     price_source,
     published,
+    ranges,
     three_chances,
 )
 from generator.compose.context import TickContext
@@ -87,6 +88,7 @@ def coin(ctx: TickContext, asset: str) -> CoinSnapshot:
         bias=bias_of(ctx, asset),
         confidence=confidence_percent(forecast_of(ctx, asset)),
         **three_chances(forecast_of(ctx, asset)),
+        ranges=ranges(read) if read else None,
         summary=read.summary if read else None,
         price=price(seen.price),
         change_24h=change(seen.change_24h_percent),
@@ -119,6 +121,7 @@ def asset_direction(ctx: TickContext, asset: str) -> AssetDirection:
         horizon_minutes=forecast.horizon_minutes if forecast else None,
         **three_chances(forecast),
         edge_percent=edge_percent(forecast),
+        ranges=ranges(read) if read else None,
         band_bps=basis_points(forecast.band_bps) if forecast else None,
         agreement_percent=agreement(read),
         coverage_percent=coverage(read),

@@ -15,6 +15,7 @@ from generator.compose.coins import (
     coverage,
     expected_move,
     forecast_of,
+    ranges,
     three_chances,
     trend_of,
 )
@@ -91,6 +92,7 @@ def atlas_asset(ctx: TickContext, asset: str) -> AtlasAsset:
         expected_move=expected_move(read.outlook) if read else None,
         bias=bias_of(ctx, asset),
         confidence=confidence_percent(forecast),
+        ranges=ranges(read) if read else None,
         **three_chances(forecast),
         band_bps=basis_points(forecast.band_bps) if forecast else None,
         agreement_percent=agreement(read),

@@ -11,6 +11,7 @@ from generator.compose.coins import (
     confidence_percent,
     coverage,
     forecast_of,
+    ranges,
     three_chances,
 )
 from generator.compose.context import TickContext
@@ -41,6 +42,7 @@ def reasoning_block(ctx: TickContext, asset: str) -> Reasoning:
         prediction=forecast.prediction if forecast else Prediction.NEUTRAL,
         confidence=confidence_percent(forecast),
         **three_chances(forecast),
+        ranges=ranges(read) if read else None,
         brain_silent=forecast is None,
         summary=read.summary if read and forecast else nothing,
         reason_points=tuple(_point(row.side, row.text) for row in read.evidence) if read else (),

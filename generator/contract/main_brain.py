@@ -5,7 +5,7 @@ from pydantic import Field
 from generator.catalog.words import Bias, ConfidenceKind, MarketMode, MarketState, Prediction
 from generator.contract.base import Body
 from generator.contract.envelope import RichResponse
-from generator.contract.paid import EvidenceBlock, PaidResponse
+from generator.contract.paid import RANGES, EvidenceBlock, MoveRange, PaidResponse
 from generator.contract.regime import MarketContext
 from generator.contract.scores import KIND, Probabilities, TrackRecord
 
@@ -44,6 +44,7 @@ class CoinSnapshot(Body):
     base_rates: Probabilities | None = Field(
         description="How often each outcome came up in the past, the comparison; null without a forecast."
     )
+    ranges: dict[str, MoveRange] | None = Field(description=RANGES)
     summary: str | None = Field(description="The reading in words.")
     price: float | None = Field(description="Price in US dollars, 6 significant digits.")
     change_24h: float | None = Field(description="Change over 24 hours, percent.")
@@ -89,6 +90,7 @@ class AssetDirection(Body):
     probabilities: Probabilities | None = Field(description="Chances of the three outcomes.")
     base_rates: Probabilities | None = Field(description="How often each outcome came up before; the comparison.")
     edge_percent: float | None = Field(description="Chance of the shown class minus its base rate, percentage points.")
+    ranges: dict[str, MoveRange] | None = Field(description=RANGES)
     band_bps: float | None = Field(description="A move within this many basis points counts as neutral.")
     agreement_percent: float | None = Field(description="Agreement between families of evidence, percent 0..100.")
     coverage_percent: float | None = Field(description="Families of evidence present, percent 0..100.")

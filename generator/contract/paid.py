@@ -45,6 +45,18 @@ class ExpectedMove(Body):
     hours_4_percent: float = Field(description="Over four hours, percent, two decimals.")
 
 
+class MoveRange(Body):
+    """Where the price may be at the end of a horizon, as a move from now. How far is forecast, not which way."""
+
+    low_90: float = Field(description="In 5 of 100 cases the move is below this, percent.")
+    low_50: float = Field(description="In 25 of 100 cases the move is below this, percent.")
+    high_50: float = Field(description="In 25 of 100 cases the move is above this, percent.")
+    high_90: float = Field(description="In 5 of 100 cases the move is above this, percent.")
+
+
+RANGES = "Ranges of the move by horizon (15m, 1h, 4h, 24h), percent; null without a reading."
+
+
 class EvidenceBlock(Body):
     """Evidence in words, by how it bears on the shown direction."""
 

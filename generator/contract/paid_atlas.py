@@ -15,7 +15,7 @@ from generator.catalog.words import (
 from generator.contract.base import Body
 from generator.contract.derivatives import DerivativesAsset
 from generator.contract.liquidity_lite import LiquidityLiteAsset
-from generator.contract.paid import ExpectedMove, PaidResponse, Scenario
+from generator.contract.paid import RANGES, ExpectedMove, MoveRange, PaidResponse, Scenario
 from generator.contract.regime import Regime
 from generator.contract.scores import KIND, Probabilities, TrackRecord
 
@@ -31,6 +31,7 @@ class AtlasAsset(Body):
     structure: MarketStructure = Field(description="Shape of the last days.")
     volatility: VolatilityWord = Field(description="Volatility outlook against the last week.")
     expected_move: ExpectedMove | None = Field(description="Expected size of moves; null without a reading.")
+    ranges: dict[str, MoveRange] | None = Field(description=RANGES)
     bias: Bias | None = Field(description="UP, DOWN or FLAT; null without a forecast.")
     confidence: float | None = Field(description="Chance of the shown class over 60 minutes, percent 0..100.")
     confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.CLASS_PROBABILITY, description=KIND)

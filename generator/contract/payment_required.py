@@ -4,9 +4,11 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from generator.catalog.words import SourceMode, Status
+from generator.catalog.words import MarketState, RegimeLabel, SourceMode, Status, VolatilityWord
 from generator.contract import envelope
 from generator.contract.base import Body
+from generator.contract.paid import RANGES, MoveRange
+from generator.contract.regime import BreadthCounts, RegimeChances
 
 
 class PaymentResource(Body):
@@ -39,7 +41,15 @@ class PaymentOption(Body):
 
 
 class QuotePreview(Body):
-    """A description of the quoted body that does not give it away."""
+    """The quoted body by what is free anyway, and the names of what is sold."""
+
+    headline: str = Field(max_length=140, description=envelope.HEADLINE)
+    regime: RegimeLabel = Field(description="The market's regime.")
+    probabilities: RegimeChances | None = Field(description="Chances of the four regimes; null without a reading.")
+    market_state: MarketState = Field(description="Conditions in one word. No state predicts a gain.")
+    volatility: VolatilityWord = Field(description="Volatility outlook against the last week.")
+    counts: BreadthCounts | None = Field(description="Assets up, down and flat over the last day; null where unknown.")
+    btc_ranges: dict[str, MoveRange] | None = Field(description=RANGES)
 
     status: Status = Field(description=envelope.STATUS)
     source_mode: SourceMode = Field(description=envelope.MODE)
@@ -56,7 +66,7 @@ class QuoteDraft(Body):
     snapshotId: str = Field(description="Snapshot that is quoted.")  # noqa: N815 -- a name of the contract
     as_of: str = Field(description="Market time of the snapshot, ISO 8601 UTC.")
     valid_until: str = Field(description="It can be paid at least until this wall time, ISO 8601 UTC.")
-    preview: QuotePreview = Field(description="A description of the body that does not give it away.")
+    preview: QuotePreview = Field(description="The body by what is free anyway.")
     price_in_words: str = Field(description="The price in words.")
 
 

@@ -5,6 +5,7 @@ from pydantic import Field
 from generator.catalog.words import ConfidenceKind, Prediction
 from generator.contract.base import Body
 from generator.contract.envelope import NoticeResponse
+from generator.contract.paid import RANGES, MoveRange
 from generator.contract.scores import KIND, Probabilities
 
 
@@ -24,6 +25,7 @@ class Reasoning(Body):
     brain_silent: bool = Field(
         description="True where no forecast is made: the NEUTRAL next to it claims nothing and is never scored."
     )
+    ranges: dict[str, MoveRange] | None = Field(description=RANGES)
     summary: str = Field(description="The reading in words.")
     reason_points: tuple[str, ...] = Field(description="The evidence in words.")
     horizon_minutes: int | None = Field(description="How far ahead the forecast looks, minutes.")

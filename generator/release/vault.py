@@ -5,7 +5,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -32,7 +32,10 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What one tick puts up for sale: per product id the finished body, the 402 body's text and the declaration."""
+    """What one tick puts up for sale: per product id the finished body, the 402 body's text and the declaration.
+
+    A body that is not for sale lies there all the same: a gateway of an earlier version asks for every one.
+    """
 
     generation: str
     head: Mapping[str, Any]  # tick_id, generated_at, valid_until, source_mode, project, disclaimer, assets_version
@@ -40,6 +43,7 @@ class Offer:
     bodies: Mapping[str, bytes]
     challenges: Mapping[str, Mapping[str, Any]]
     bazaar: Mapping[str, Mapping[str, Any]]
+    unavailable: Mapping[str, str] = field(default_factory=dict)  # product id -> why it is not for sale
 
 
 def has_room(offer: Offer, before: Sequence[Row]) -> bool:
@@ -112,6 +116,7 @@ def _snapshot(offer: Offer) -> dict[str, Any]:
             "sha256": hashlib.sha256(offer.bodies[product.id]).hexdigest(),
             "bytes": len(offer.bodies[product.id]),
             "price_atomic": product.price_atomic,
+            **({"unavailable": offer.unavailable[product.id]} if product.id in offer.unavailable else {}),
         }
         for product in PRODUCTS
     }

@@ -8,6 +8,7 @@ from typing import Any, Final
 from generator.catalog.discovery import FEEDS
 from generator.catalog.formats import iso, share
 from generator.catalog.links import ROUNDS_JSON, ROUNDS_PUBLISHED, SAMPLE_JSON, STATUS_JSON
+from generator.catalog.products import HUMAN_REPORT
 from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.all import Composed
 from generator.compose.context import TickContext
@@ -22,7 +23,6 @@ from generator.site.charts.report import illustrated, report_charts
 from generator.site.pages.render import Pages, PageView
 
 PREDICTIONS_SHOWN: Final = 700
-HUMAN_REPORT: Final = "x402-atlas-human-report"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,9 @@ def publish(app: App, context: TickContext, composed: Composed, record: RecordFi
     """
     prepared = prepare(app, context, composed, at)
     tick, background, generation = prepared.tick, prepared.background, context.freshness.generation
+    sold = None if HUMAN_REPORT in composed.unavailable else tick.paid[HUMAN_REPORT]
     sample = app.publisher.last_good.make(
-        Kind.DOWNLOAD, (SAMPLE_JSON,), lambda: {SAMPLE_JSON: app.publisher.sample.file(tick.paid[HUMAN_REPORT], at)}
+        Kind.DOWNLOAD, (SAMPLE_JSON,), lambda: {SAMPLE_JSON: app.publisher.sample.file(sold, at)}
     )
     files = app.publisher.variants.add(
         {**prepared.files, **sample, **record.in_release}, lasting={*prepared.lasting, SAMPLE_JSON}
@@ -142,7 +143,7 @@ def _offer(app: App, context: TickContext, composed: Composed, paid: Bodies) -> 
     }
     as_of = iso(context.observation.market_ms)
     sold = {product: encode(body) for product, body in paid.items()}
-    return Offer(freshness.generation, head, as_of, sold, composed.challenges, composed.bazaar)
+    return Offer(freshness.generation, head, as_of, sold, composed.challenges, composed.bazaar, composed.unavailable)
 
 
 def _report(context: TickContext, status: str, files: int, written: int) -> Report:

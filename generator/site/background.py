@@ -55,7 +55,7 @@ class TickFiles:
 
     def examples(self) -> dict[str, Any]:
         """Return the bodies as OpenAPI shows them."""
-        return {**self.free, **{product: as_example(body) for product, body in self.paid.items()}}
+        return {name: as_example(body) for name, body in {**self.free, **self.paid}.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +235,9 @@ def static_files(site: Site, examples: Mapping[str, Any], at: datetime) -> Stati
         base_url=site.base_url, project=site.project, contact=site.contact, network=site.network, examples=examples
     )
     described = {OPENAPI_JSON: encode(document), OPENAPI_YAML: openapi_yaml(document)}
-    return StaticFiles({**described, **discovery(site, at.astimezone(UTC))}, document["components"]["schemas"])
+    return StaticFiles(
+        {**described, **discovery(site, at.astimezone(UTC), examples=examples)}, document["components"]["schemas"]
+    )
 
 
 def _quarter(at: datetime) -> int:

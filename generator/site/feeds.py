@@ -26,8 +26,10 @@ CHANGES_READ: Final = ENTRIES + 1  # the one before says what the oldest changed
 JSON_FEED: Final = "https://jsonfeed.org/version/1.1"
 SINCE: Final = "2026"  # of RFC 4151: a year in which the name was ours; part of every id, so it stays
 MARKS: Final[Mapping[SourceMode, str]] = {SourceMode.SIMULATED: "Simulated", SourceMode.RECORDED: "Replayed"}
-WARM_UP: Final = "Played on past data before the service first started; counted apart in every score."
-CONFIDENCE_NOTE: Final = "Confidence says how clearly the evidence points to this reading, not what comes next."
+WARM_UP: Final = "From a backtest on past data before the service first started; scored separately."
+CONFIDENCE_NOTE: Final = (
+    "Confidence is the probability of this regime given the evidence; it does not forecast what comes next."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +132,15 @@ def _of_rounds(site: Site, mode: SourceMode, rounds: Sequence[Mapping[str, Any]]
 def _of_round(site: Site, mode: SourceMode, row: Mapping[str, Any]) -> Entry:
     lesson, forecast = row["lesson"], row["forecast"]
     people = lesson["human_consensus"]
-    said = "nobody voted" if people == "NONE" else f"people said {people}"
+    said = "no votes" if people == "NONE" else f"crowd {people}"
     start, end = moment(ms_of(row["start"])), moment(ms_of(row["end"]))
     return Entry(
         id=_id(site, f"round:{row['round_id']}"),
         at=row["end"],
         title=_marked(
             mode,
-            f"{row['asset']}, {start:%H:%M} to {end:%H:%M} UTC: {row['outcome']} came, "
-            f"the brain said {forecast['prediction']}, {said}",
+            f"{row['asset']}, {start:%H:%M} to {end:%H:%M} UTC: outcome {row['outcome']}; "
+            f"brain {forecast['prediction']}, {said}",
         ),
         url=f"{site.base_url}{ARENA}#{row['round_id']}",
         tags=_tags(mode, "arena", row["asset"], warm_up=row["warm_up"]),
@@ -162,7 +164,7 @@ def _of_round(site: Site, mode: SourceMode, row: Mapping[str, Any]) -> Entry:
 def _moved(row: Mapping[str, Any], start: datetime, end: datetime) -> str:
     return (
         f"{row['asset']} moved {signed(row['change_bps'] / 100)} from {start:%d %b %Y, %H:%M} to {end:%H:%M} UTC. "
-        f"Inside {row['forecast']['band_bps'] / 100:.2f}% it counts as NEUTRAL."
+        f"A move of less than {row['forecast']['band_bps'] / 100:.2f}% either way counts as NEUTRAL."
     )
 
 
@@ -188,7 +190,7 @@ def _of_changes(site: Site, mode: SourceMode, changes: Sequence[RegimeChange]) -
 
 def _of_change(site: Site, mode: SourceMode, after: RegimeChange, before: RegimeChange | None) -> Entry:
     now = word(after.label)
-    title = f"First reading: {now}" if before is None else f"The regime changed from {word(before.label)} to {now}"
+    title = f"First regime: {now}" if before is None else f"The regime changed from {word(before.label)} to {now}"
     numbers = [f"{name} {percent(value)} of 100" for name, value in _figures(after) if value is not None]
     figures = f" {', '.join(numbers).capitalize()}." if numbers else ""
     return Entry(
@@ -226,7 +228,7 @@ def _last(mode: SourceMode, *, warm_up: bool) -> Iterator[str]:
 
 def _notice(mode: SourceMode) -> str:
     banner = MODE_BANNERS.get(str(mode))
-    return DISCLAIMER if banner is None else f"{banner[0]}. {banner[1]} {DISCLAIMER}".replace("on this page", "here")
+    return DISCLAIMER if banner is None else f"{banner[0]}. {banner[1]} {DISCLAIMER}"
 
 
 def _title(site: Site, mode: SourceMode) -> str:

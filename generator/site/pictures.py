@@ -229,22 +229,22 @@ def _now(ctx: TickContext, body: Mapping[str, Any], mark: str, as_of: str) -> Dr
     regime = body["regime"]
     kicker = {"SIMULATED": "The crypto market as simulated", "REPLAYED": "The crypto market as recorded"}
     sure = regime["confidence"]
-    cards = [] if sure is None else [Card(f"{sure:.1f}", "confidence in this reading of now, out of 100")]
+    cards = [] if sure is None else [Card(f"{sure:.1f}", "confidence in this regime, out of 100")]
     return Drawing(
         project=ctx.site.project,
         mark=mark,
         kicker=kicker.get(mark, "The crypto market now"),
         headline=regime_headline(regime["label"], ctx.reading.regime.likelier if ctx.reading else None),
-        text=str(body["summary"]) if sure is not None else "The regime is unknown now, and nothing is guessed.",
+        text=str(body["summary"]) if sure is not None else "The regime is unknown at the moment.",
         cards=(*cards, _hit_rate(ctx.arena.hourly_record)),
         as_of=as_of,
     )
 
 
 def _hit_rate(record: TrackRecord) -> Card:
-    """Say what forecasts were worth so far; none is claimed before one came due."""
+    """Say how good the forecasts were so far."""
     if record.hit.percent is None:
-        return Card("none yet", "of the hourly forecasts has come due")
+        return Card("none yet", "hourly forecasts scored")
     return Card(
         f"{record.hit.percent:.1f}%",
         f"of {record.hit.n:,} hourly forecasts came true; a blind guess gets 33.3%",
@@ -280,7 +280,7 @@ def _plain_word(prediction: Prediction) -> str:
 
 def _right(who: str, rate: Rate) -> Card:
     if rate.percent is None:
-        return Card("none yet", f"of the rounds says how often {who} got it right")
+        return Card("none yet", f"rounds scored for {who}")
     return Card(f"{rate.percent:.1f}%", f"of {rate.n:,} rounds {who} got right; a blind guess gets 33.3%")
 
 
@@ -293,7 +293,7 @@ def _general(ctx: TickContext, mark: str) -> Drawing:
     return Drawing(
         project=ctx.site.project,
         mark=mark,
-        kicker="A weather service for the crypto market",
-        headline="The market in words, and what each forecast was worth",
+        kicker="A weather report for the crypto market",
+        headline="The market in words, and every forecast scored",
         text=f"{ENDPOINTS_IN_WORDS.capitalize()} free answers, renewed each minute, without a key. Every miss is kept.",
     )

@@ -59,11 +59,11 @@ class Sample:
         self._noted_at_s = float("-inf")
         self._file = b""
 
-    def file(self, body: Mapping[str, Any], at: datetime) -> bytes:
+    def file(self, body: Mapping[str, Any] | None, at: datetime) -> bytes:
         """Take the report that this tick sells and return the sample's file.
 
         Args:
-            body: the human report as sold.
+            body: the human report as sold; None while it is not for sale.
             at: when it was made, UTC.
 
         Raises:
@@ -77,6 +77,8 @@ class Sample:
                 return self._content()  # yesterday's last can still be paid for: it is not given away meanwhile
             self._sample, self._file = self._newest, b""
             self._note(SAMPLE_KEY, self._newest)
+        if body is None:
+            return self._content()
         self._newest = Report(at.date(), body)
         if at.timestamp() - self._noted_at_s >= NOTED_EVERY_S or at.timestamp() < self._noted_at_s:
             self._note(NEWEST_KEY, self._newest)

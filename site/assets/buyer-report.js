@@ -3,10 +3,10 @@
 
 import { facts, head, list, para, parts, simple, when, words } from "./buyer-tables.js";
 
-const COUNTS = { n: "Known outcomes", right: "Right", losses: "Wrong", warm_up: "Before the start, not counted" };
+const COUNTS = { n: "Known outcomes", right: "Right", losses: "Wrong", warm_up: "Backtest, not counted" };
 const MODES = {
-  simulated: "Simulated. The market in this document is made by a program. None of it is a real price.",
-  recorded: "Recorded. This document is about a market of the past, played again. It is not the market now.",
+  simulated: "Simulated. The market data in this document are simulated; no price is real.",
+  recorded: "Recorded. This document describes a market of the past, replayed.",
 };
 
 export function element(name, text, className) {
@@ -64,7 +64,7 @@ function human(report) {
   made.push(...(report.assets || []).flatMap(coin));
   prose("Futures", report.derivatives);
   drawn("derivatives");
-  prose("How much can change hands", report.liquidity);
+  prose("Liquidity", report.liquidity);
   made.push(head(3, "What may come next"));
   drawn("scenarios");
   for (const one of report.scenarios || []) made.push(head(4, one.name), para(one.text), para(`Wrong if: ${one.wrong_if}`, "wrong-if"));
@@ -72,7 +72,7 @@ function human(report) {
   const record = report.track_record;
   if (record) {
     const counts = Object.entries(COUNTS).filter(([key]) => record[key] !== undefined && (record[key] || key !== "warm_up"));
-    made.push(head(3, "How past readings turned out"), para(record.text), facts(counts.map(([key, name]) => [name, record[key]])));
+    made.push(head(3, "How past forecasts turned out"), para(record.text), facts(counts.map(([key, name]) => [name, record[key]])));
     if (record.latest_arena_losses?.length) made.push(head(4, "Latest misses in the Arena"), list(record.latest_arena_losses));
     drawn("track_record");
   }
@@ -95,7 +95,7 @@ function machine(title, summary, entries, body) {
   const made = [head(2, title)];
   const { text, ...more } = typeof summary === "string" ? { text: summary } : summary || {};
   if (text) made.push(para(text, "verdict"));
-  made.push(para("Shown shortened. Everything in it is given as JSON at the end, and in the download.", "small"));
+  made.push(para("Shortened here. The whole document is at the end as JSON, and in the download.", "small"));
   const single = entries.filter(([, one]) => simple(one));
   const reading = single.filter(([key]) => !ENVELOPE.test(key));
   if (Object.keys(more).length) made.push(...parts(more, 4));

@@ -5,8 +5,8 @@ const COLUMNS = 8; // with the row's name; more would be cut on a wide screen
 const LONG = 60; // letters; a longer text is a text and no cell
 const ONCE = new Set(["as_of", "status", "horizon_minutes", "venues"]); // said once when it is the same in all rows
 const NAMES = {
-  n: "Cases", usd: "USD", brier: "Brier score", warm_up: "Before the start", annualised_percent: "Annualised, %",
-  intelligence_layer: "What the brain reads", change_24h: "24 hours, %", change_24h_percent: "24 hours, %", mean_change_24h: "Mean change over 24 hours, %", dispersion_24h: "Dispersion over 24 hours, % points",
+  n: "Cases", usd: "USD", brier: "Brier score", warm_up: "Backtest, not counted", annualised_percent: "Annualised, %",
+  intelligence_layer: "Market intelligence", change_24h: "24 hours, %", change_24h_percent: "24 hours, %", mean_change_24h: "Mean change over 24 hours, %", dispersion_24h: "Dispersion over 24 hours, % points",
   confidence: "Confidence, %", risk_score: "Risk score, of 100", crowded: "Crowded sides", same_regime: "Coins in the market's regime",
   depth_1pct_usd: "Depth within 1%, USD", depth_assets: "Coins with a known depth", funding_assets: "Coins with known funding",
   open_interest_assets: "Coins with known open interest", assets_compared: "Coins compared", mean_rate_8h_percent: "Mean rate for 8 hours, %",

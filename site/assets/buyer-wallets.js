@@ -77,7 +77,7 @@ const addresses = (list) => (list || []).map((one) => (typeof one === "string" ?
 // ARC-0001 and ARC-0006: a provider that an extension or app puts into the page.
 function inPage() {
   const provider = () => {
-    if (!globalThis.algorand) throw new WalletFault("missing", "No wallet of this kind is in this browser.");
+    if (!globalThis.algorand) throw new WalletFault("missing", "This browser has no wallet of this kind.");
     return globalThis.algorand;
   };
   return {
@@ -128,7 +128,7 @@ function events() {
   return {
     async connect(network) {
       const found = await ask("discover", {}, DISCOVER_MS).catch((error) => {
-        throw error instanceof WalletFault ? new WalletFault("missing", "No wallet of this kind is in this browser.") : error;
+        throw error instanceof WalletFault ? new WalletFault("missing", "This browser has no wallet of this kind.") : error;
       });
       const networks = found.networks || [];
       if (networks.length && !networks.some((one) => one.genesisHash === network.hash)) sameNetwork("another", network);

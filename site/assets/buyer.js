@@ -197,7 +197,7 @@ async function check(payer) {
 function compare(required) {
   const offer = required.accepts[0];
   const changed = differences(page, required).map(([name, now, before]) => `the ${name} is now ${now}, and this page shows ${before}`);
-  if (changed.length) throw new Fault("terms-changed", `The terms are not the ones on this page any more: ${changed.join("; ")}. Reload the page and read them again.`);
+  if (changed.length) throw new Fault("terms-changed", `The terms have changed: ${changed.join("; ")}. Reload the page and read them again.`);
   if (!payable(offer.amount)) throw new Fault("not-for-sale", "The price on offer is not an amount of money.");
   if (offer.amount === page.price) return;
   const [now, before] = reprice(offer.amount);
@@ -207,7 +207,7 @@ function compare(required) {
 // What was prepared is read byte by byte before a wallet sees it, whoever prepared it.
 function agreed({ group, index }, payer) {
   const found = surprises(group?.[index] ?? "", { payer, payee: page.payee, amount: page.price, asset: page.asset, hash: page.genesisHash });
-  if (found.length) throw new Fault("terms-changed", `The service prepared another payment than the one on this page: ${found.join(", ")}. The wallet was not asked to sign it.`);
+  if (found.length) throw new Fault("terms-changed", `The service prepared a different payment from the one on this page: ${found.join(", ")}. The wallet was not asked to sign it.`);
 }
 
 function obstacle(prepared) {
@@ -227,9 +227,9 @@ async function approval(wallet, ready) {
 }
 
 async function sign(wallet, ready) {
-  if (Date.now() - ready.at > FRESH_MS) throw new Fault("expired", "The price on offer has grown old. Press Pay for a new one.");
+  if (Date.now() - ready.at > FRESH_MS) throw new Fault("expired", "This price has expired. Press Pay for a new one.");
   const signed = await wallet.sign(ready.group, ready.index, ready.payer, ready.auth, stopping.signal);
-  if (!sealed(signed, ready.group[ready.index])) throw new Fault("altered", "The wallet signed something else than it was asked to. It was not sent.");
+  if (!sealed(signed, ready.group[ready.index])) throw new Fault("altered", "The wallet signed something other than what it was asked to sign, so it was not sent.");
   if (Date.now() - ready.at > SIGNED_MS) throw new Fault("expired", "The approval came too late for the network, so the payment was not sent. Press Pay again.");
   const group = ready.group.map((item, place) => (place === ready.index ? signed : item));
   const payload = { paymentGroup: group, paymentIndex: ready.index };
@@ -320,7 +320,7 @@ async function refused(purchase, answer) {
   } catch {
     // It is still marked signed then, and is refused once more when it is sent again.
   }
-  if (ON_CHAIN.test(words)) throw new Fault("on-chain", `The network has this payment already, but the service did not take it in time. Do not pay again: ask the service, with the transaction ${purchase.txid}.`, "");
+  if (ON_CHAIN.test(words)) throw new Fault("on-chain", `The network has this payment already, but the service did not accept it in time. Do not pay again; contact the service with the transaction ${purchase.txid}.`, "");
   const known = REFUSALS.find(([pattern]) => pattern.test(words));
   if (known) throw new Fault(known[1], known[2]);
   throw new Fault("refused", `The payment was refused. The reason: ${(receipt?.errorReason || words).replaceAll("_", " ")}`);
@@ -378,7 +378,7 @@ async function pick(one) {
 
 function lost(one) {
   at("purchase").hidden = false;
-  say("lost", `This browser has lost the text, and it was bought too long ago to be given again. The transaction is ${one.txid}.`, "bad");
+  say("lost", `This browser no longer has the document, and it was bought too long ago to be delivered again. Transaction: ${one.txid}.`, "bad");
 }
 
 async function resume(txid) {

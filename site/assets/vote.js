@@ -12,7 +12,7 @@ const MOST_ROUNDS = 1000;
 const WALLETS = [["arc0001", "a wallet extension (ARC-0001)"], ["arc0027", "a wallet that answers in the page (ARC-0027)"], ["lute", "Lute"]];
 const CHOICES = ["BULLISH", "NEUTRAL", "BEARISH"];
 const SIGNED = [0x82, 0xa3, 0x73, 0x69, 0x67, 0xc4, 0x40]; // a map of two: sig, 64 bytes, and the transaction
-const KEEP = "Keep the file: put into this service's inbox before the close it counts too; its keeper knows where.";
+const KEEP = "You can download the signed ballot as a file.";
 const text = new TextEncoder();
 
 // Canonical msgpack of the few kinds that a ballot has: whole numbers, short names, bytes.
@@ -126,15 +126,15 @@ async function relay(query, headers = {}) {
   }
   const received = await answer.json().catch(() => ({}));
   if (answer.ok) return { received };
-  if (answer.status === 404) return { reason: "cannot", words: "This site hands no ballots to the network." };
-  return { reason: received.reason || "cannot", words: received.detail || "This site cannot hand ballots to the network now." };
+  if (answer.status === 404) return { reason: "cannot", words: "This site does not submit ballots to the network." };
+  return { reason: received.reason || "cannot", words: received.detail || "This site cannot submit ballots to the network now." };
 }
 
 async function termsFor(voter) {
   const { received, words } = await relay(`?address=${voter}`);
   const fits = received && received.genesis_hash === place.dataset.genesisHash && received.arena === place.dataset.address && received.last_round > 0;
-  if (received && !fits) return { why: "This page and this site's gateway are not of one Arena." };
-  if (received && received.can_pay === false) return { why: `The account has nothing to pay the fee of ${received.fee / 1e6} ALGO with.` };
+  if (received && !fits) return { why: "This page and this site's gateway belong to different Arenas." };
+  if (received && received.can_pay === false) return { why: `The account cannot pay the fee of ${received.fee / 1e6} ALGO.` };
   return received ? { terms: received } : { why: words };
 }
 
@@ -159,21 +159,21 @@ async function sign(held) {
   next.hidden = true;
   say("signing", `Sign ${choice} for ${round.round_id} in the wallet …`);
   const signed = await wallet.sign([base64Of(unsigned)], 0, voter);
-  if (!holds(bytesOf(signed), unsigned)) throw new Said("The wallet changed the ballot, or signed for a rekeyed or shared account: that is not counted.");
+  if (!holds(bytesOf(signed), unsigned)) throw new Said("The wallet changed the ballot, or signed for a rekeyed or multisig account; such a ballot is not counted.");
   URL.revokeObjectURL(file.href);
   file.href = URL.createObjectURL(new Blob([`${base64Of(bytesOf(signed))}\n`], { type: "text/plain" }));
   file.download = `${round.round_id}-${choice}.ballot`;
   next.after(" ", file);
   const until = `before ${round.closes.slice(11, 16)} UTC`;
-  if (!terms) return say("signed", `Signed by ${voter}. It cannot be submitted from here: ${why} Put the file into this service's inbox ${until}; its keeper knows where. The last ballot counts.`);
-  say("signed", `Signed by ${voter}. Nothing was sent yet. Submit it ${until} for the network's fee of ${terms.fee / 1e6} ALGO, or keep the file for this service's inbox. The last ballot counts.`);
+  if (!terms) return say("signed", `Signed by ${voter}, but not submitted: ${why} The file counts only if it is put into the inbox of this service ${until}.`);
+  say("signed", `Signed by ${voter}. Nothing has been sent yet. Submit it ${until} for the network fee of ${terms.fee / 1e6} ALGO. The last ballot counts.`);
   offer("Submit", () => submit({ ...held, signed: base64Of(bytesOf(signed)) }));
 }
 
 async function submit(held) {
   const { wallet, round, signed } = held;
   if (Date.parse(round.closes) <= Date.now()) return over(round);
-  say("submitting", "Handing the ballot to the network …");
+  say("submitting", "Submitting the ballot to the network …");
   const answer = await relay("", { "X-Ballot": signed });
   if (answer.received?.txid) return sent(held, `Transaction ${answer.received.txid}.`);
   if (answer.reason === "locked" || answer.reason === "expired") return over(round);
@@ -187,9 +187,9 @@ async function submit(held) {
   } catch (error) {
     const fault = faultOf(error);
     const also = fault.kind === "cannot-post" ? "" : ` ${fault.message}`;
-    return say(answer.reason === "offline" ? "offline" : "unsure", `It is not known to have arrived. ${answer.words}${also} Press Submit again; the same ballot cannot count twice. ${KEEP}`);
+    return say(answer.reason === "offline" ? "offline" : "unsure", `It may not have arrived. ${answer.words}${also} Press Submit again; the same ballot cannot count twice. ${KEEP}`);
   }
-  sent(held, "The wallet handed it to the network.");
+  sent(held, "The wallet submitted it to the network.");
 }
 
 function sent({ round, choice, voter }, how) {
@@ -216,7 +216,7 @@ if (place) {
   last.append(next);
   place.append(
     element("h3", "With a wallet in this browser"),
-    element("p", "It signs the ballot. Then you submit it for the network's fee, or take it as a file. Nothing is sent before you press Submit.", { className: "small" }),
+    element("p", "The wallet signs the ballot; you then submit it for the network fee. Nothing is sent before you press Submit.", { className: "small" }),
     row, choices, state, last,
   );
 }

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from starlette.testclient import TestClient
 
-from gateway.app.application import build_app, serve
+from gateway.app.application import serve
 from gateway.settings import GatewaySettings
 from gateway.wire.networks import DEVNET
 from tests.support.fake_upstream import FakeUpstream
@@ -124,14 +123,6 @@ def test_a_port_in_use_is_one_clear_line_and_exit_1(tmp_path: Path, capsys: pyte
     assert line == f"emi gateway: cannot listen on 127.0.0.1:{port}: Address already in use\n"
 
 
-def test_a_corrupt_ledger_is_one_clear_line_and_exit_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "payments.sqlite3").write_bytes(b"no database" * 100)
-
-    line = refused_start(complete(tmp_path), capsys)
-
-    assert re.fullmatch(r"emi gateway: the payments ledger \S+ cannot be read \(.+\); .+\n", line)
-
-
 def test_a_missing_facilitator_is_one_clear_line_and_exit_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = refused_start(GatewaySettings(state_dir=tmp_path), capsys)
 
@@ -164,10 +155,3 @@ async def test_an_accident_is_500_with_a_fixed_text(tmp_path: Path) -> None:
     assert answer.json()["detail"] == "Something failed on our side."
     assert answer.headers["vary"] == "PAYMENT-SIGNATURE, X-PAYMENT"
     assert "NoneType" not in answer.text
-
-
-def test_starlettes_own_client_reaches_the_paid_paths(tmp_path: Path) -> None:
-    with TestClient(build_app(GatewaySettings(state_dir=tmp_path))) as client:
-        answer = client.get(REGIME)
-
-    assert answer.status_code == 503

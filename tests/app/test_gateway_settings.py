@@ -6,7 +6,6 @@ from algosdk.encoding import is_valid_address
 from pydantic import ValidationError
 
 from gateway.settings import DEMO_PAYEE, GatewaySettings
-from gateway.wire.loopback import is_loopback
 from gateway.wire.networks import DEVNET, MAINNET, TESTNET
 
 
@@ -121,11 +120,3 @@ def test_networks_are_those_of_the_contract() -> None:
 
 def test_the_demo_payee_is_an_address_made_from_a_hash() -> None:
     assert is_valid_address(DEMO_PAYEE)
-
-
-@pytest.mark.parametrize(
-    ("host", "loopback"),
-    [("localhost", True), ("127.9.9.9", True), ("::1", True), ("0.0.0.0", False), ("api.example", False)],
-)
-def test_loopback_hosts_are_recognised(host: str, loopback: bool) -> None:
-    assert is_loopback(host) is loopback

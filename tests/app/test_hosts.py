@@ -8,7 +8,6 @@ import httpx2
 import pytest
 
 from gateway.app.application import build_app
-from gateway.app.limits import is_foreign
 from gateway.devnet.app import build_devnet
 from gateway.devnet.settings import DevnetSettings
 from gateway.settings import GatewaySettings
@@ -72,11 +71,6 @@ async def test_an_http_1_1_request_names_one_host(hosts: list[tuple[str, str]], 
 
     assert answer.status_code == 400
     assert answer.headers["content-type"] == "application/problem+json"
-
-
-@pytest.mark.parametrize(("host", "foreign"), [(host, False) for host in OURS] + [(host, True) for host in FOREIGN])
-def test_only_names_of_this_machine_are_ours(host: str, foreign: bool) -> None:
-    assert is_foreign([(b"host", host.encode())], frozenset()) is foreign
 
 
 @in_loop

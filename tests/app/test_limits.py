@@ -13,24 +13,6 @@ from tests.support.vaults import write_vault
 
 
 @in_loop
-async def test_headers_over_16_kib_are_431(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        answers = [await home.get(payment_signature="A" * size) for size in (15_000, 17_000, 60_000)]
-
-    assert [answer.status_code for answer in answers] == [402, 431, 431]
-    assert answers[1].json()["title"]
-    assert answers[1].headers["Content-Type"] == "application/problem+json"
-
-
-@in_loop
-async def test_a_body_is_refused(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        get, post = [await home.client.request(method, REGIME, content=b"{}") for method in ("GET", "POST")]
-
-    assert (get.status_code, post.status_code) == (413, 405)
-
-
-@in_loop
 async def test_a_payment_in_a_request_with_a_body_is_413_and_stays_good(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()

@@ -41,14 +41,6 @@ def lose_ledger(home: GatewayHarness) -> None:
 
 
 @in_loop
-async def test_a_gateway_that_can_sell_is_ready(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        found, ready = await reasons(home), gauge(home, "emi_ready")
-
-    assert (found, ready) == ([], 1)
-
-
-@in_loop
 async def test_a_gateway_whose_facilitator_answers_is_ready_each_second(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         seen = []
@@ -77,19 +69,6 @@ async def test_a_dead_facilitator_is_unready_after_a_minute_and_unquoted_after_f
     assert seen[1] == seen[2] == ([SILENT], 0, 402, "402")
     assert seen[3][:3] == ([SILENT], 0, 503)
     assert seen[3][3] != "402"
-
-
-@in_loop
-async def test_it_is_ready_again_once_the_facilitator_answers(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        home.clock.step(301)
-        home.state.ledger.written.ok()
-        before = await reasons(home)
-        await home.state.facilitator.refresh()
-
-        after = (await reasons(home), (await home.get()).status_code)
-
-    assert (before, after) == ([SILENT], ([], 402))
 
 
 @in_loop

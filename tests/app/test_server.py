@@ -238,15 +238,6 @@ async def test_a_head_without_end_is_431_and_cut(tmp_path: Path) -> None:
     assert made.asked == []
 
 
-@in_loop
-async def test_bytes_that_are_not_http_are_400_and_cut(tmp_path: Path) -> None:
-    async with client_of(tmp_path) as made:
-        written = await made.send(b"\x16\x03\x01\x02\x00 this is no HTTP\r\n\r\n")
-
-    assert written.startswith(b"HTTP/1.1 400 ")
-    assert made.wire.closed
-
-
 CHUNKED = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
@@ -422,14 +413,16 @@ async def test_a_request_without_its_one_host_gets_no_challenge(hosts: list[str]
 
 
 @in_loop
-async def test_bytes_that_are_not_http_are_counted_and_not_logged(
+async def test_bytes_that_are_not_http_are_400_cut_counted_and_not_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with gateway_app(tmp_path) as home:
-        for _ in range(3):
-            await Client(home).send(b"\x16\x03\x01 no HTTP\r\n\r\n")
+        clients = [Client(home) for _ in range(3)]
+        answers = [await made.send(b"\x16\x03\x01 no HTTP\r\n\r\n") for made in clients]
         await Client(home).send(get("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", path="/healthz"))
         counted = home.state.metrics.registry.get_sample_value("emi_requests_malformed_total")
 
+    assert all(written.startswith(b"HTTP/1.1 400 ") for written in answers)
+    assert all(made.wire.closed for made in clients)
     assert counted == 3
     assert caplog.messages == []

@@ -1,14 +1,12 @@
 """Ten thousand ballots: `python -m tests.benchmarks.arena [--ballots N]`.
 
-They are verified and counted by every way in, through the memory and through a whole tick, then published and counted
-again from the published file. The peer is the floor of the work: the same signatures checked by libsodium in a plain
-loop, in the same run.
+They are verified and counted, through the memory and through a whole tick. The peer is the floor of the work: the same
+signatures checked by libsodium in a plain loop, in the same run.
 """
 
 import argparse
 import asyncio
 import base64
-import gzip
 import statistics
 import tempfile
 import time
@@ -20,13 +18,11 @@ from typing import Any
 
 from nacl.signing import VerifyKey
 
-from gateway.wire.algorand import TRANSACTION_PREFIX, address_of, pack, unpack
+from gateway.wire.algorand import TRANSACTION_PREFIX, pack, unpack
 from generator.arena.ballots import BallotFile, Poll, judge
-from generator.inbox.chain import ballot_of
 from generator.inbox.folder import Inbox
-from generator.record.audit.recount import path_of, recount
+from generator.record.audit.recount import path_of
 from generator.record.memory.store import Memory
-from generator.record.published import PublishedRecord
 from generator.runtime.tick import tick
 from tests.inbox.many_ballots import flood
 from tests.support.arena_inputs import CONFIG, GENESIS, HOUR, MINUTE, NOON, inputs_at, play_tick
@@ -51,14 +47,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         show("judged: decoded, every rule, signature", timed(lambda: judged(files)), floor)
-        rows = [row_of(file) for file in files]
-        show("from an indexer: put back together, judged", timed(lambda: judged([*map(ballot_of, rows)])), floor)
         lay_down(folder / "inbox", files)
         show("read from the inbox folder", timed(lambda: Inbox(folder / "inbox").files()), floor)
         counts = [in_memory(folder / f"memory-{run}", files) for run in range(RUNS)]
         show("verified and counted, on disk when it returns", middle(counts), floor, "< 5 s")
         asyncio.run(whole_tick(folder, files, floor))
-        sheets(folder / "sheet", files, floor)
 
 
 @dataclass(frozen=True)
@@ -118,25 +111,6 @@ def judged(files: list[BallotFile]) -> None:
     assert len(ballots) == len(files)
 
 
-def row_of(file: BallotFile) -> dict[str, Any]:
-    """Write a ballot as an indexer returns it."""
-    envelope = unpack(base64.b64decode(file.data))
-    fields = envelope["txn"]
-    return {
-        "id": file.name.removesuffix(".ballot"),
-        "tx-type": "pay",
-        "sender": address_of(fields["snd"]),
-        "fee": 0,
-        "first-valid": fields["fv"],
-        "last-valid": fields["lv"],
-        "genesis-hash": GENESIS,
-        "note": base64.b64encode(fields["note"]).decode(),
-        "payment-transaction": {"receiver": CONFIG.address, "amount": 0},
-        "signature": {"sig": base64.b64encode(envelope["sig"]).decode()},
-        "round-time": file.arrived_ms // 1000,
-    }
-
-
 def lay_down(folder: Path, files: list[BallotFile]) -> None:
     """Fill an inbox."""
     folder.mkdir(parents=True)
@@ -179,51 +153,6 @@ async def _tick(app: Any, clock: ManualClock, step: timedelta) -> Spent:
     began, cpu = time.perf_counter(), time.process_time()
     await tick(app, at)
     return Spent(time.perf_counter() - began, time.process_time() - cpu)
-
-
-def sheets(folder: Path, files: list[BallotFile], floor: Spent) -> None:
-    """Write the published file of a round and count it again."""
-    folder.mkdir()
-    memory = Memory.open(url_in(folder))
-    play_tick(memory, inputs_at(NOON))
-    play_tick(memory, replace(inputs_at(NOON + 5 * MINUTE), ballots=tuple(files)))
-    log = PublishedRecord(memory, folder / "log.key", "example.org/log", "simulated", made_if_missing=True)
-    log.begin(NOON + 5 * MINUTE)
-    play_tick(memory, inputs_at(NOON + HOUR))
-    published: dict[str, bytes] = {}
-
-    def write() -> None:
-        while (files := log.prepare()).ballots is not None:
-            published.update(files.immutable)
-            log.done(files, "tick", "1", NOON)
-
-    written = once(write)
-    tally = {"bullish": 0, "bearish": 0, "neutral": 0}
-    logged = {"asset": "BTC", "start": "2026-11-20T13:00:00Z", "end": "2026-11-20T14:00:00Z", "simulated_votes": tally}
-    view = memory.view(NOON + HOUR).live_tally
-    votes = {"bullish": view.bullish, "bearish": view.bearish, "neutral": view.neutral}
-    digest = next(sheet_digest(memory))
-    show("their published file, written", written, floor)
-    again = once(lambda: recount(ROUND, {**logged, "votes": votes, "ballots_sha256": digest}, published.get))
-    show("counted again from that file, as `emi verify` does", again, floor)
-    size = sum(map(len, published.values()))
-    packed = sum(len(gzip.compress(data, 6)) for data in published.values())
-    print(
-        f"\n{len(published)} file(s), {size / 1e6:.1f} MB, {size / len(files):.0f} bytes a ballot; gzip {packed / 1e6:.1f} MB"
-    )
-    memory.close()
-
-
-def sheet_digest(memory: Memory) -> Any:
-    """Give the digest that the log would hold."""
-    from sqlalchemy import create_engine
-
-    from generator.record.memory.log import ballots_sha256
-
-    engine = create_engine(memory._engine.url)
-    with engine.connect() as connection:
-        yield ballots_sha256(connection, ROUND)
-    engine.dispose()
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
@@ -27,12 +26,11 @@ from gateway.wire.networks import TESTNET
 from tests.benchmarks.gateway_servers import FACILITATOR_S
 from tests.benchmarks.gateway_wallet import Signer
 from tests.support.ports import free_port
-from tests.support.processes import clean_environment
+from tests.support.processes import REPOSITORY, Running, clean_environment, started
 from tests.support.vaults import GENERATION, PATHS, PRICES, body_of, write_vault
 
 PRODUCT: Final = "x402-market-regime"
 PATH: Final = PATHS[PRODUCT]
-REPOSITORY: Final = Path(__file__).parents[2]
 TICK_HZ: Final = os.sysconf("SC_CLK_TCK")
 WORKERS: Final = 50
 CHALLENGES: Final = 30_000
@@ -41,25 +39,18 @@ OFFICIAL_PURCHASES: Final = 1_000
 LONG_PURCHASES: Final = 100_000
 LONG_STEP: Final = 10_000
 ROUNDS: Final = 3
-IN_MEMORY: Final = Path("/dev/shm")  # a disk that syncs at once
 
 
-@dataclass(frozen=True)
-class Server:
-    """A process under load."""
+def cpu_s(server: Running) -> float:
+    """Return the seconds of CPU that a server has used."""
+    fields = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICK_HZ
 
-    pid: int
-    origin: str
 
-    def cpu_s(self) -> float:
-        """Return the seconds of CPU that it has used."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICK_HZ
-
-    def rss_mb(self) -> float:
-        """Return its resident memory."""
-        text = Path(f"/proc/{self.pid}/status").read_text()
-        return next(int(line.split()[1]) for line in text.splitlines() if line.startswith("VmRSS")) / 1024
+def rss_mb(server: Running) -> float:
+    """Return its resident memory."""
+    text = Path(f"/proc/{server.process.pid}/status").read_text()
+    return next(int(line.split()[1]) for line in text.splitlines() if line.startswith("VmRSS")) / 1024
 
 
 @dataclass(frozen=True)
@@ -71,36 +62,16 @@ class Run:
 
 
 @contextlib.contextmanager
-def serving(words: Sequence[str], port: int, folder: Path, ready: str, **settings: str) -> Iterator[Server]:
+def serving(words: Sequence[str], port: int, folder: Path, ready: str, **settings: str) -> Iterator[Running]:
     """Run a server for the length of the block; it must answer first."""
-    origin = f"http://127.0.0.1:{port}"
-    log = folder / f"server-{port}.log"
-    with log.open("wb") as out:
-        environment = clean_environment(PYTHONPATH=str(REPOSITORY), **settings)
-        process = subprocess.Popen(words, cwd=folder, env=environment, stdout=out, stderr=out)
-    try:
-        _wait(origin + ready, process, log)
-        yield Server(process.pid, origin)
-    finally:
-        process.terminate()
-        process.wait(60)
-
-
-def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    until = time.monotonic() + 60
-    while time.monotonic() < until and process.poll() is None:
-        with contextlib.suppress(OSError):
-            try:
-                urllib.request.urlopen(url, timeout=5).close()
-            except urllib.error.HTTPError:
-                return
-            return
-        time.sleep(0.05)
-    raise SystemExit(f"{url} never answered:\n{log.read_text(errors='replace')[-3_000:]}")
+    environment = clean_environment(PYTHONPATH=str(REPOSITORY), **settings)
+    with started(words, folder, environment, f"http://127.0.0.1:{port}") as server:
+        server.wait_open(ready)
+        yield server
 
 
 def measure(
-    server: Server,
+    server: Running,
     count: int,
     expected: int,
     folder: Path,
@@ -113,16 +84,16 @@ def measure(
     if payments is not None:
         (folder / "payments.txt").write_text("\n".join(payments))
         words += [str(folder / "payments.txt"), str(spread_s)]
-    before = server.cpu_s()
+    before = cpu_s(server)
     done = subprocess.run(words, cwd=REPOSITORY, capture_output=True, text=True, check=True, timeout=1_800)
-    used = server.cpu_s() - before
+    used = cpu_s(server) - before
     found = json.loads(done.stdout)
     if found["statuses"] != {str(expected): count}:
         raise SystemExit(f"{server.origin} answered {found['statuses']}, expected {count} of {expected}")
     return Run(count / used, found["waits"])
 
 
-def best(server: Server, count: int, expected: int, folder: Path, payments: Sequence[str] | None = None) -> Run:
+def best(server: Running, count: int, expected: int, folder: Path, payments: Sequence[str] | None = None) -> Run:
     """Return the median of three loads, after one to warm up."""
     measure(server, max(count // 10, 100), expected, folder, payments)
     runs = [measure(server, count, expected, folder, payments) for _ in range(ROUNDS)]
@@ -130,7 +101,7 @@ def best(server: Server, count: int, expected: int, folder: Path, payments: Sequ
 
 
 @contextlib.contextmanager
-def gateway(folder: Path, outside: str, *, name: str = "state") -> Iterator[Server]:
+def gateway(folder: Path, outside: str, *, name: str = "state") -> Iterator[Running]:
     """Run `emi gateway` over a small vault, with the ledger of production."""
     state = folder / name
     write_vault(state / "vault", at=datetime.now(UTC).replace(microsecond=0))
@@ -152,7 +123,7 @@ def gateway(folder: Path, outside: str, *, name: str = "state") -> Iterator[Serv
 
 
 @contextlib.contextmanager
-def next_to(role: str, folder: Path, *arguments: str) -> Iterator[Server]:
+def next_to(role: str, folder: Path, *arguments: str) -> Iterator[Running]:
     """Run one of the servers of `gateway_servers`."""
     port = free_port(and_next=1)
     words = [sys.executable, "-m", "tests.benchmarks.gateway_servers", role, str(port), *arguments]
@@ -160,7 +131,7 @@ def next_to(role: str, folder: Path, *arguments: str) -> Iterator[Server]:
         yield server
 
 
-def challenge_of(server: Server) -> dict[str, Any]:
+def challenge_of(server: Running) -> dict[str, Any]:
     """Fetch a 402 and return what a plain server needs to repeat it, and its terms."""
     try:
         urllib.request.urlopen(server.origin + PATH, timeout=10).close()
@@ -207,14 +178,14 @@ def ours(folder: Path, outside: str) -> tuple[dict[str, Run], dict[str, Any], fl
             new.append(measure(server, PURCHASES, 200, folder, payments))
         runs["purchase"] = sorted(new, key=lambda run: run.per_cpu_s)[ROUNDS // 2]
         runs["replay"] = best(server, 2 * PURCHASES, 200, folder, payments)
-        return runs, found, server.rss_mb()
+        return runs, found, rss_mb(server)
 
 
 def added_ms(folder: Path) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return median and p99 beyond the facilitator's own time: through the gateway, and with no gateway at all.
 
     Args:
-        folder: where the ledger lies; one in memory shows what is left when no disk is waited for.
+        folder: where the ledger lies.
     """
     with next_to("slow", folder) as outside, gateway(folder, outside.origin, name="slow") as server:
         signer = Signer(challenge_of(server)["accepted"])
@@ -233,10 +204,10 @@ def memory_mb(folder: Path, count: int) -> list[tuple[int, float]]:
     """Return resident memory as purchases go by."""
     with next_to("outside", folder) as outside, gateway(folder, outside.origin, name="long") as server:
         signer = Signer(challenge_of(server)["accepted"])
-        rows = [(0, server.rss_mb())]
+        rows = [(0, rss_mb(server))]
         for done in range(LONG_STEP, count + 1, LONG_STEP):
             measure(server, LONG_STEP, 200, folder, signer.sign(LONG_STEP))
-            rows.append((done, server.rss_mb()))
+            rows.append((done, rss_mb(server)))
     return rows
 
 
@@ -251,55 +222,46 @@ def main() -> None:
         with next_to("outside", folder) as outside:
             runs, found, rss = ours(folder, outside.origin)
             peers, why = ({}, "left out") if options.quick else official(folder, outside.origin)
-        plain = {} if options.quick else _plain(folder, found)
+        plain = None if options.quick else _plain(folder, found)
         _print_table(runs, plain, peers, why)
         print(f"\nResident memory after {_bought():,} purchases: {rss:.0f} MB (bar 120 MB)")
         if not options.quick:
-            _print_added("on this disk", folder)
-            if IN_MEMORY.is_dir():
-                with tempfile.TemporaryDirectory(dir=IN_MEMORY) as memory:
-                    _print_added("in memory", Path(memory))
+            _print_added(folder)
         if options.long:
             rows = memory_mb(folder, LONG_PURCHASES)
             print("Memory: " + ", ".join(f"{count:,}: {mb:.0f} MB" for count, mb in rows))
 
 
-def _print_added(where: str, folder: Path) -> None:
+def _print_added(folder: Path) -> None:
     (median, worst), (idle, idle_worst) = added_ms(folder)
     print(
-        f"Beyond the facilitator's time, {WORKERS} buyers at once, ledger {where}: median {median:.1f} ms, p99 "
-        f"{worst:.1f} ms; the same without a gateway: {idle:.1f} ms and {idle_worst:.1f} ms (bar for the difference: 10 ms)"
+        f"Beyond the facilitator's time, {WORKERS} buyers at once: median {median:.1f} ms, p99 {worst:.1f} ms; "
+        f"the same without a gateway: {idle:.1f} ms and {idle_worst:.1f} ms (bar for the difference: 10 ms)"
     )
 
 
-def _plain(folder: Path, found: dict[str, Any]) -> dict[str, Run]:
+def _plain(folder: Path, found: dict[str, Any]) -> Run:
     answer = folder / "answer.json"
     answer.write_text(json.dumps(found))
-    runs = {}
-    for role in ("starlette", "raw"):
-        with next_to(role, folder, str(answer)) as server:
-            runs[role] = best(server, CHALLENGES, 402, folder)
-    return runs
+    with next_to("starlette", folder, str(answer)) as server:
+        return best(server, CHALLENGES, 402, folder)
 
 
 def _bought() -> int:
     return 400 + ROUNDS * PURCHASES
 
 
-def _print_table(runs: dict[str, Run], plain: dict[str, Run], peers: dict[str, Run], why: str) -> None:
-    print(
-        "| requests per CPU-second | ours | plain Starlette | raw ASGI | official middleware | ours / official | bar |"
-    )
-    print("|---|---|---|---|---|---|---|")
+def _print_table(runs: dict[str, Run], plain: Run | None, peers: dict[str, Run], why: str) -> None:
+    print("| requests per CPU-second | ours | plain Starlette | official middleware | ours / official | bar |")
+    print("|---|---|---|---|---|---|")
     bars = {"challenge": "as plain Starlette; 4 x", "purchase": "2.5 x", "replay": "20 x"}
     for kind, run in runs.items():
         # The official middleware knows no replay: a repeated payment is a purchase to it.
         peer = peers.get(kind) or peers.get("purchase")
-        cells = [plain.get(role) if kind == "challenge" else None for role in ("starlette", "raw")]
-        shown = [f"{cell.per_cpu_s:,.0f}" if cell else "" for cell in cells]
+        route = f"{plain.per_cpu_s:,.0f}" if plain and kind == "challenge" else ""
         ratio = f"{run.per_cpu_s / peer.per_cpu_s:.1f}" if peer else ""
         theirs = f"{peer.per_cpu_s:,.0f}" if peer else why
-        print(f"| {kind} | {run.per_cpu_s:,.0f} | {shown[0]} | {shown[1]} | {theirs} | {ratio} | {bars[kind]} |")
+        print(f"| {kind} | {run.per_cpu_s:,.0f} | {route} | {theirs} | {ratio} | {bars[kind]} |")
 
 
 if __name__ == "__main__":

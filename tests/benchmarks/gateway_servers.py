@@ -74,23 +74,11 @@ def outside(*, slow: bool) -> ASGIApp:
     return app
 
 
-def raw(status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> ASGIApp:
-    """Make the least that ASGI allows: one answer to everything."""
-
-    async def app(scope: Scope, _receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            await send({"type": "http.response.start", "status": status, "headers": headers})
-            await send({"type": "http.response.body", "body": body})
-
-    return app
-
-
-def plain(path: str, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> ASGIApp:
+def plain(path: str, status: int, headers: dict[str, str], body: bytes) -> ASGIApp:
     """Make a plain Starlette route that returns the bytes."""
-    texts = {name.decode(): value.decode() for name, value in headers}
 
     async def answer(_request: Request) -> Response:
-        return Response(body, status, texts)
+        return Response(body, status, headers)
 
     return Starlette(routes=[Route(path, answer, methods=["GET"])])
 
@@ -108,9 +96,7 @@ def main() -> None:
         app = outside(slow=role == "slow")
     else:
         stated = json.loads(Path(sys.argv[3]).read_text())
-        headers = [(name.encode(), value.encode()) for name, value in stated["headers"]]
-        body = stated["body"].encode()
-        app = raw(402, headers, body) if role == "raw" else plain(stated["path"], 402, headers, body)
+        app = plain(stated["path"], 402, dict(stated["headers"]), stated["body"].encode())
     uvicorn.run(app, host="127.0.0.1", port=port, log_config=None, access_log=False, server_header=False)
 
 

@@ -187,12 +187,6 @@ def test_an_invalid_ballot_reaches_no_node(text: str) -> None:
     assert answer.headers["content-type"] == "application/problem+json"
 
 
-def test_a_locked_round_is_named() -> None:
-    text = ballot(note=b'emi-arena/v1:j{"r":"BTC-20201120-130000","p":"BULLISH"}')
-
-    assert page(node_of()).get("/b", headers={"X-Ballot": text}).json()["reason"] == "locked"
-
-
 @pytest.mark.parametrize(
     ("answer", "known", "status", "reason"),
     [

@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 
 from gateway.app.state import GatewayState
 from gateway.buyer.prepare import MAX_AT_ONCE, PER_MINUTE, Prepare
+from gateway.devnet.keys import new_key
 from gateway.devnet.transactions import group_id, parse_item, signed
-from gateway.devnet.wallet import new_key
 from gateway.payments.challenge import Challenge, encode_challenges
 from gateway.payments.parse import read_payment
 from gateway.settings import DEMO_PAYEE, GatewaySettings

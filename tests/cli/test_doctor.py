@@ -1,18 +1,15 @@
 """`emi doctor` says when what is served is not fresh, and when no sale is possible."""
 
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import ClassVar
 
 import pytest
 from prometheus_client import generate_latest
 
 from gateway.app.metrics import Metrics
 from generator.cli.doctor import Check, examine
+from tests.support import local_servers
 from tests.support.ports import free_port
 
 
@@ -35,36 +32,10 @@ def test_what_is_served_is_called_fresh_only_when_it_is(generation: str, valid_s
     assert said.removesuffix("100 s") in first.found
 
 
-class Canned(BaseHTTPRequestHandler):
-    """Answers of an origin, by path: status and body; the paths that it lacks are 404."""
-
-    answers: ClassVar[dict[str, tuple[int, str]]]
-
-    def do_GET(self) -> None:
-        status, body = self.answers.get(self.path, (404, "{}"))
-        self.send_response(status)
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
-@contextmanager
-def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-
-
-@contextmanager
-def answering(**answers: tuple[int, str]) -> Iterator[str]:
-    canned = {f"/{name.replace('_', '.')}": answer for name, answer in answers.items()}
-    with serving(type("Handler", (Canned,), {"answers": canned})) as origin:
-        yield origin
+def answering(**answers: tuple[int, str]) -> AbstractContextManager[str]:
+    """Serve these answers by path; the paths that are not there are 404."""
+    canned = {f"/{name.replace('_', '.')}": (status, body.encode()) for name, (status, body) in answers.items()}
+    return local_servers.answering(lambda path, _body: canned.get(path, (404, b"{}")))
 
 
 SILENT = "the facilitator has given no good answer to /supported for over 60 s"
@@ -76,18 +47,6 @@ NO_STATUS = (200, "{}")
 
 def sales(checks: list[Check]) -> list[tuple[bool | None, str]]:
     return [(check.good, check.found) for check in checks if check.what == "/readyz"]
-
-
-class Babble(Canned):
-    def do_GET(self) -> None:
-        self.wfile.write(b"SSH-2.0\r\n")
-
-
-def test_a_server_that_does_not_speak_http_is_one_line() -> None:
-    with serving(Babble) as origin:
-        checks = examine(origin)
-
-    assert [(check.good, "SSH-2.0" in check.found) for check in checks] == [(False, True)]
 
 
 def test_each_reason_why_no_sale_is_possible_is_a_line() -> None:

@@ -12,13 +12,6 @@ def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_defaults_are_a_loopback_origin() -> None:
-    settings = generator_settings()
-
-    assert settings.origin == "http://127.0.0.1:8402"
-    assert settings.is_loopback
-
-
 def test_a_flag_wins_over_the_environment_and_that_over_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("emi.yaml").write_text("port: 1111\nseed: 11\nproject: From file\n")
     monkeypatch.setenv("EMI_PORT", "2222")

@@ -104,7 +104,7 @@ def test_a_key_file_that_is_none_is_not_overwritten(tmp_path: Path, content: str
     path.write_text(content)
     path.chmod(0o600)
 
-    with pytest.raises(VoteError, match="is not a voter's key"):
+    with pytest.raises(VoteError, match="holds no key"):
         load_key(path)
     assert path.read_text() == content
 

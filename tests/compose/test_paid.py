@@ -6,7 +6,6 @@ import pytest
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS
-from generator.compose.challenge import sections
 from generator.contract.base import encode
 from tests.support.bodies import bodies, composed, free, paid
 from tests.support.builders import CONTEXTS
@@ -73,7 +72,7 @@ def test_an_unknown_day_before_is_named() -> None:
     body = paid("empty_memory", "x402-market-regime")
 
     assert body["what_changed"][0]["before"] is None
-    assert "what the reading was 24 hours ago is not known" in body["limitations"]
+    assert "the regime of 24 hours ago is not known" in body["limitations"]
 
 
 def test_the_paid_brain_gives_three_chances_that_sum_to_one() -> None:
@@ -102,11 +101,32 @@ def test_the_challenge_gives_nothing_of_the_body_away(name: str) -> None:
         body, asked = composed(name).paid[product.id], composed(name).challenges[product.id]
         data = body.as_json()
         text = encode(asked).decode()
-        assert set(asked["quote"]["preview"]["redacted"]) == set(sections(body))
-        for part in sections(body):
+        shown = asked["quote"]["preview"]
+        assert set(shown["redacted"]) <= set(shown["sections"])
+        for part in shown["redacted"]:
             for _, value in strings(data[part]):
                 assert len(value) <= 40 or value not in text
         assert "sha256" not in asked["quote"]
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_the_preview_shows_what_is_free_and_redacts_only_what_is_sold(name: str) -> None:
+    regime, coins = free(name, "market-regime")["regime"], free(name, "main-brain")["coins"]
+
+    for challenge in composed(name).challenges.values():
+        shown = challenge["quote"]["preview"]
+        assert shown["headline"] == free(name, "market-regime")["headline"]
+        assert [shown[key] for key in ("regime", "market_state")] == [regime["label"], regime["state"]]
+        assert {key: shown[key] for key in ("probabilities", "volatility", "counts")}.items() <= regime.items()
+        assert shown["btc_ranges"] == coins["BTC"]["ranges"]
+        assert not {"regime", "market_mode", "confidence", "risk_score"} & set(shown["redacted"])
+
+
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_a_report_without_a_verdict_is_not_for_sale_and_everything_else_is(name: str) -> None:
+    known = free(name, "market-regime")["regime"]["label"] != "unknown"
+
+    assert set(composed(name).unavailable) == (set() if known else {REPORT})
 
 
 def test_the_quote_can_be_paid_for_fifteen_minutes_after_the_next_tick() -> None:

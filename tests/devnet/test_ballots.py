@@ -12,8 +12,8 @@ import pytest
 
 from gateway.devnet.errors import WalletError
 from gateway.devnet.faucet import prepared
+from gateway.devnet.keys import Key, new_key
 from gateway.devnet.ledger import started_at
-from gateway.devnet.wallet import Key, new_key
 from gateway.wire.algorand import DEMO_ARENA
 from gateway.wire.networks import DEVNET, TESTNET
 from generator.arena.ballots import NOTE_PREFIX, BallotFile, Poll, judge, note_of

@@ -4,16 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
 
 from gateway.app.server import listen
-from gateway.devnet.app import Hooks, build_devnet
+from gateway.devnet.app import build_devnet
 from gateway.devnet.errors import DevnetError
+from gateway.devnet.keys import load_or_make, new_key
 from gateway.devnet.server import serve
 from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.transactions import Item, parse_item, signed
-from gateway.devnet.wallet import load_or_make, new_key
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET, TESTNET
 from tests.support.devnet_app import PRICE, START_ROUND, DevnetApp, devnet_app, pass_rounds, pay
@@ -231,22 +229,6 @@ def test_with_lent_ids_there_is_no_page_wallet(tmp_path: Path) -> None:
         assert (params["genesis-id"], params["genesis-hash"]) == ("testnet-v1.0", TESTNET.genesis_hash)
         assert client.post("/wallet/sign-prepared").status_code == 404
         assert client.get("/wallet/fund", params={"address": new_key().address}).json()["asset"] == 10_458_941
-
-
-def test_a_fault_hook_can_stand_before_or_after_the_work(tmp_path: Path) -> None:
-    async def before(request: Request) -> Response | None:
-        return JSONResponse({"down": True}, status_code=502) if request.url.path == "/facilitator/verify" else None
-
-    async def after(request: Request, answer: Response) -> Response:
-        return JSONResponse({}) if request.url.path == "/facilitator/settle" else answer
-
-    with devnet_app(tmp_path, Hooks(before, after)) as devnet:
-        devnet.fund()
-        payload = payload_of(devnet.payment().header)
-
-        assert devnet.ask("verify", payload) == {"down": True}
-        assert devnet.ask("settle", payload) == {}
-        assert usdc(devnet, DEMO_PAYEE) == PRICE
 
 
 def test_keys_are_made_once_and_only_their_owner_can_read_them(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.devnet.errors import DevnetError, LedgerRefusal
+from gateway.devnet.keys import new_key
 from gateway.devnet.rules import FEE_SINK
 from gateway.devnet.transactions import parse_group, parse_item, signed
-from gateway.devnet.wallet import new_key
 from gateway.wire.networks import DEVNET, TESTNET
 from tests.support.devnet_app import clock_at_start, group, ledger_at, pass_rounds, pay, send_asset
 
@@ -32,19 +32,6 @@ def test_a_signed_payment_moves_its_amount_and_its_fee(tmp_path: Path) -> None:
         assert ledger.micro_algos(ann.address) == 8 * ALGO - 1_000
         assert ledger.micro_algos(bob.address) == 2 * ALGO
         assert ledger.micro_algos(FEE_SINK) == 1_000
-
-
-def test_a_group_that_was_committed_is_refused_the_second_time(tmp_path: Path) -> None:
-    ann, bob = new_key(), new_key()
-    with ledger_at(tmp_path, clock_at_start()) as ledger:
-        ledger.fund(ann.address, 10 * ALGO, 0)
-        items = [pay(ann, ALGO, bob.address, ledger.rounds.current())]
-        ledger.submit(items)
-
-        with pytest.raises(LedgerRefusal, match="already in ledger"):
-            ledger.submit(items)
-
-        assert ledger.micro_algos(bob.address) == ALGO
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from algosdk.error import AlgodHTTPError, IndexerHTTPError
 from algosdk.v2client.algod import AlgodClient
 from algosdk.v2client.indexer import IndexerClient
 
+from gateway.devnet.keys import Key, new_key
 from gateway.devnet.ledger import Ledger
-from gateway.devnet.wallet import Key, new_key
 from gateway.wire.networks import DEVNET
 from tests.support.local_servers import devnet_at
 

@@ -16,12 +16,13 @@ import httpx2
 from gateway.app.application import build_app
 from gateway.app.state import GatewayState
 from gateway.devnet.app import build_devnet
+from gateway.devnet.keys import Key, new_key
 from gateway.devnet.ledger import FIRST_ROUND_AT, ROUND_S, Ledger
 from gateway.devnet.settings import DevnetSettings
-from gateway.devnet.wallet import Key, SignedPayment, choose_option, new_key, read_challenge, sign_payment
+from gateway.devnet.wallet import SignedPayment, pay
 from gateway.ledger.store import Ledger as PaymentsLedger
 from gateway.settings import DEMO_PAYEE, GatewaySettings
-from gateway.upstream.http_client import HttpClient
+from gateway.upstream.http_client import Http
 from gateway.wire.networks import DEVNET
 from tests.faults.proxy import FaultProxy
 from tests.support.clock import ManualClock
@@ -56,9 +57,8 @@ class FaultHarness:
         """Ask for the price and sign a payment of it, as a wallet would."""
         self.ledger.fund(self.buyer.address, 1_000_000, MONEY)
         quote = await self.client.get(PRODUCT)
-        challenge = read_challenge(quote.headers["PAYMENT-REQUIRED"])
-        offer = choose_option(challenge, DEVNET, PRICE)
-        return sign_payment(challenge, offer, self.buyer, DEVNET, self.ledger.rounds.current())
+        header = quote.headers["PAYMENT-REQUIRED"]
+        return pay(header, self.buyer, DEVNET, self.ledger.rounds.current(), PRICE)
 
     async def present(self, payment: SignedPayment, path: str = PRODUCT) -> httpx2.Response:
         """Send a payment."""
@@ -143,7 +143,7 @@ async def harness(folder: Path, *, dead_address: bool = False, **settings: Any) 
         if dead_address:
             dead, port = loopback_addresses()[0], int(proxy.url.rpartition(":")[2])
             stack.enter_context(black_hole(dead, port))
-            http = await stack.enter_async_context(HttpClient(Names(dead, "127.0.0.1")))
+            http = await stack.enter_async_context(Http(Names(dead, "127.0.0.1")))
             url = f"http://{NAME}:{port}"
         app = build_app(outside(folder, url, **settings), clock=clock, http=http)
         transport = httpx2.ASGITransport(app=app, client=("203.0.113.9", 40_000), raise_app_exceptions=False)

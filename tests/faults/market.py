@@ -15,13 +15,15 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateway.devnet.app import Hooks, build_devnet
+from gateway.devnet.app import build_devnet
+from gateway.devnet.keys import Key, new_key
 from gateway.devnet.ledger import Ledger
 from gateway.devnet.settings import DevnetSettings
-from gateway.devnet.wallet import Key, SignedPayment, choose_option, new_key, read_challenge, sign_payment
+from gateway.devnet.wallet import SignedPayment, pay
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
 from generator.catalog.products import PRODUCTS
@@ -53,9 +55,8 @@ class Market:
     def sign(self, gateway: str) -> SignedPayment:
         """Ask a gateway for its price and sign a payment of it."""
         self.ledger.fund(self.buyer.address, 1_000_000, 100 * PRODUCT.price_atomic)
-        challenge = read_challenge(get(gateway + PRODUCT.path)[1]["payment-required"])
-        offer = choose_option(challenge, DEVNET, PRODUCT.price_atomic)
-        return sign_payment(challenge, offer, self.buyer, DEVNET, self.ledger.rounds.current())
+        header = get(gateway + PRODUCT.path)[1]["payment-required"]
+        return pay(header, self.buyer, DEVNET, self.ledger.rounds.current(), PRODUCT.price_atomic)
 
     def arm(self) -> None:
         """Let gateways die from now on."""
@@ -103,17 +104,16 @@ def market(folder: Path) -> Iterator[Market]:
     write_sample_vault(folder / "vault")
     opened: list[Market] = []
 
-    async def before(request: Request) -> Response | None:
-        if request.url.path == "/facilitator/settle":
-            opened[0].settles += 1
-        return None
+    async def dispatch(request: Request, answer: RequestResponseEndpoint) -> Response:
+        if request.url.path != "/facilitator/settle":
+            return await answer(request)
+        opened[0].settles += 1
+        answered = await answer(request)
+        await asyncio.sleep(opened[0].settle_delay_s)
+        return answered
 
-    async def after(request: Request, answer: Response) -> Response:
-        if request.url.path == "/facilitator/settle" and opened[0].settle_delay_s:
-            await asyncio.sleep(opened[0].settle_delay_s)
-        return answer
-
-    app = build_devnet(DevnetSettings(folder / "devnet.sqlite3"), hooks=Hooks(before, after))
+    app = build_devnet(DevnetSettings(folder / "devnet.sqlite3"))
+    app.add_middleware(BaseHTTPMiddleware, dispatch=dispatch)
     with serving(app) as origin:
         opened.append(Market(origin, app.state.ledger, folder))
         yield opened[0]

@@ -3,21 +3,19 @@
 import contextlib
 import os
 import shutil
-import socket
 import subprocess
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from tests.support.ports import free_port
+from tests.support.processes import started
 
 RECIPES: Final = Path(__file__).resolve().parents[2] / "site" / "edge"
 PROJECT: Final = "Educational Market Intelligence"
 MODULES: Final = Path("/usr/lib/nginx/modules")
 BROTLI: Final = MODULES / "ngx_http_brotli_static_module.so"
-START_S: Final = 20.0
 NOWHERE: Final = "127.0.0.1:1"
 """A gateway that is not running."""
 
@@ -120,29 +118,7 @@ def rendered(recipe: str, words: Mapping[str, str]) -> str:
 
 @contextlib.contextmanager
 def _running(command: Sequence[str], folder: Path, port: int, found: Mapping[str, str]) -> Iterator[Edge]:
-    log = folder / "log"
-    with (folder / "output").open("wb") as output:
-        process = subprocess.Popen(command, cwd=folder, env={**os.environ, **found}, stdout=output, stderr=output)
-        try:
-            _wait(process, port, folder)
-            yield Edge(f"http://127.0.0.1:{port}", process, log)
-        finally:
-            process.terminate()
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-
-def _wait(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:
-    until = time.monotonic() + START_S
-    while time.monotonic() < until and process.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    texts = [file.read_text(errors="replace")[-2_000:] for file in (folder / "output", folder / "log") if file.exists()]
-    raise AssertionError("the edge did not start:\n" + "\n".join(texts))
+    origin = f"http://127.0.0.1:{port}"
+    with started(command, folder, {**os.environ, **found}, origin) as process:
+        process.wait_open()
+        yield Edge(origin, process.process, folder / "log")

@@ -57,17 +57,6 @@ async def test_a_ledger_file_that_is_not_ours_any_more_takes_no_money(
 
 
 @in_loop
-async def test_a_removed_ledger_is_noticed_without_a_buyer(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        assert home.state.ledger.fault() is None
-        remove(tmp_path)
-
-        await home.state.ledger.tend()
-
-        assert home.state.ledger.fault() == GONE
-
-
-@in_loop
 async def test_a_payment_on_its_way_is_delivered_when_the_ledger_is_removed(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle_delay_s = 0.1

@@ -55,16 +55,6 @@ def failures(registry: CollectorRegistry, kind: str) -> float | None:
 
 
 @in_loop
-async def test_a_payment_is_503_and_nothing_is_settled_while_the_ledger_hangs(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home, hung(home):
-        answers = await asyncio.gather(*(home.send(home.buyer.pay()) for _ in range(5)))
-
-    assert [answer.status_code for answer in answers] == [503] * 5
-    assert [answer.headers["retry-after"] for answer in answers] != [""] * 5
-    assert home.upstream.asked("/settle") == []
-
-
-@in_loop
 async def test_an_intent_that_is_written_late_is_never_settled_by_who_got_503(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         payment = home.buyer.pay()

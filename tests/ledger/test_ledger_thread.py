@@ -8,13 +8,10 @@ import pytest
 import sqlalchemy as sa
 
 from gateway.errors import IdentityTaken
-from gateway.ledger.record import Record
 from gateway.ledger.store import Ledger
 from gateway.ledger.thread import LedgerThread
 from tests.ledger.test_ledger import INTENT
 from tests.support.gateway_app import in_loop
-
-LONG_PAGES = 1_500  # past where SQLite by itself would checkpoint within a commit
 
 
 def intents(count: int) -> list[str]:
@@ -139,72 +136,3 @@ async def test_a_read_waits_for_no_commit(tmp_path: Path) -> None:
     disk.set()
     assert await writing
     await thread.close()
-
-
-def large(txid: str, pages: int) -> Record:
-    """Return an intent whose body makes the log so long, of another digest each."""
-    return replace(INTENT, txid=txid, sha256=txid[:12].rjust(64, "0"), content=bytes(4096 * pages))
-
-
-@in_loop
-async def test_no_commit_of_a_payment_copies_the_databases_log(tmp_path: Path) -> None:
-    path = tmp_path / "payments.sqlite3"
-    ledger = Ledger(path)
-    thread = LedgerThread(ledger)
-    await thread.checkpoint_wal()
-    before = path.stat().st_size
-
-    await thread.write(ledger.write_intent, large("A" * 52, LONG_PAGES))
-    written = path.stat().st_size
-    await thread.checkpoint_wal()
-
-    assert written == before
-    assert path.stat().st_size > LONG_PAGES * 4096
-    await thread.close()
-
-
-@in_loop
-async def test_a_long_log_begins_again(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path / "payments.sqlite3")
-    thread = LedgerThread(ledger)
-    await thread.write(ledger.write_intent, large("A" * 52, LONG_PAGES))
-    await thread.checkpoint_wal()
-
-    await thread.write(ledger.write_intent, replace(INTENT, txid="B" * 52))
-
-    assert ledger.checkpoint_wal() < 100
-    assert ledger.find("A" * 52) is not None
-    await thread.close()
-
-
-@in_loop
-async def test_the_log_is_copied_while_another_process_reads_and_writes(tmp_path: Path) -> None:
-    ledger, other = (Ledger(tmp_path / "payments.sqlite3") for _ in range(2))
-    thread = LedgerThread(ledger)
-    reader = sqlite3.connect(tmp_path / "payments.sqlite3")
-    reader.execute("begin").execute("select count(*) from payments").fetchall()
-    await thread.write(ledger.write_intent, large("A" * 52, LONG_PAGES))
-
-    tidying = asyncio.create_task(thread.checkpoint_wal())
-    await asyncio.to_thread(other.write_intent, replace(INTENT, txid="B" * 52))
-    await tidying
-    await thread.write(ledger.write_intent, replace(INTENT, txid="C" * 52))
-
-    assert len(other.open_payments()) == 3
-    assert reader.execute("select count(*) from payments").fetchall() == [(0,)]
-    reader.close()
-    await thread.close()
-
-
-@in_loop
-async def test_the_database_is_closed_only_when_no_checkpoint_runs(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path / "payments.sqlite3")
-    thread = LedgerThread(ledger)
-    await thread.write(ledger.write_intent, large("A" * 52, LONG_PAGES))
-    tidying = asyncio.create_task(thread.checkpoint_wal())
-    await asyncio.sleep(0)
-    tidying.cancel()
-
-    await thread.close()
-
-    assert Ledger(tmp_path / "payments.sqlite3").find("A" * 52) is not None

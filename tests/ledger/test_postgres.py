@@ -19,7 +19,7 @@ from gateway.ledger.view import LedgerView
 from tests.faults.market import Market, gateway, market
 from tests.faults.test_kill import at_once
 from tests.ledger.test_ledger import INTENT
-from tests.support.gateway_app import REGIME, gateway_app, in_loop, second_gateway, until
+from tests.support.gateway_app import in_loop, until
 from tests.support.servers import Postgres, make_database, postgres
 from tests.support.vaults import START
 
@@ -229,26 +229,6 @@ def test_a_newer_database_is_refused_in_one_line_without_its_password(url: str) 
 
     assert "hidden" not in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-@in_loop
-async def duplicates_at_two_gateways(url: str, folder: Path) -> None:
-    async with gateway_app(folder, ledger_url=url) as home, second_gateway(home) as other:
-        home.upstream.settle_delay_s = 0.3
-        payments = [home.buyer.pay() for _ in range(8)]
-
-        answers = await asyncio.gather(
-            *(home.send(payment) for payment in payments),
-            *(other.get(REGIME, headers={"PAYMENT-SIGNATURE": payment.header}) for payment in payments),
-        )
-
-    assert [answer.status_code for answer in answers] == [200] * 16
-    assert [home.upstream.transfers[payment.txid] for payment in payments] == [1] * 8
-    assert len(home.upstream.asked("/settle")) == 8
-
-
-def test_two_gateways_on_one_database_settle_each_payment_once(url: str, tmp_path: Path) -> None:
-    duplicates_at_two_gateways(url, tmp_path)
 
 
 @pytest.fixture

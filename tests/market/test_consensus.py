@@ -16,20 +16,6 @@ def quotes(*mids: float, as_of: int = NOW) -> list[VenueQuote]:
     return [VenueQuote(f"v{number}", mid, as_of) for number, mid in enumerate(mids)]
 
 
-def test_price_is_the_median_of_venues_that_agree() -> None:
-    result = agree(quotes(100.0, 100.2, 100.1), NOW)
-
-    assert result == Agreement(100.1, ("v0", "v1", "v2"), {})
-
-
-def test_venue_five_percent_off_is_left_out_and_the_median_taken_again() -> None:
-    result = agree(quotes(100.0, 105.0, 100.2, 100.1), NOW)
-
-    assert result.price == 100.1
-    assert result.venues == ("v0", "v2", "v3")
-    assert result.left_out == {"v1": "+4.84% from the median"}
-
-
 @pytest.mark.parametrize("mid", [math.nan, math.inf, -math.inf, 0.0, -1.0])
 def test_impossible_price_is_left_out_with_a_reason(mid: float) -> None:
     result = agree([*quotes(100.0, 100.0), VenueQuote("odd", mid, NOW)], NOW)
@@ -64,10 +50,6 @@ def test_two_venues_that_disagree_give_no_price(other: float) -> None:
 @pytest.mark.parametrize("mids", [(100.0, 100.0, 110.0, 110.0), (100.0, 110.0, 121.0)])
 def test_without_a_majority_near_the_median_there_is_no_price(mids: tuple[float, ...]) -> None:
     assert agree(quotes(*mids), NOW).price is None
-
-
-def test_one_venue_alone_is_named_alone() -> None:
-    assert agree(quotes(100.0), NOW).venues == ("v0",)
 
 
 def test_no_quotes_give_no_price_and_a_reason() -> None:

@@ -17,7 +17,6 @@ from generator.market.bars import BAR_MS
 from generator.market.live.source import LiveSource
 from generator.market.live.venues import VENUES
 from generator.market.observation import Observation
-from generator.market.source import Source
 from tests.support.exchange_server import Ask, Venues, serving
 from tests.support.synthetic_bodies import BAR, HOSTS, PRICES, SyntheticMarket, bar
 
@@ -319,12 +318,6 @@ def test_book_that_ends_before_one_percent_is_a_lower_bound_and_says_so() -> Non
 def test_unknown_or_no_venue_is_refused_with_the_names_that_exist(names: tuple[str, ...], reason: str) -> None:
     with pytest.raises(ValueError, match=f"VENUES: {reason}"):
         LiveSource(names)
-
-
-def test_source_opens_nothing_before_it_is_asked_and_closes_quietly() -> None:
-    source: Source = LiveSource()
-
-    asyncio.run(source.aclose())
 
 
 def test_requests_are_spaced_and_timed_by_ccxt() -> None:

@@ -3,19 +3,14 @@
 import math
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from generator.catalog.venues import VENUES as SETTING
-from generator.market.bars import BAR_MS
-from generator.market.live.bars import last_closed
 from generator.market.live.derivatives import hours_of
-from generator.market.live.readings import DayReading, Unusable, keep_usable
+from generator.market.live.readings import Unusable
 from generator.market.live.spot import Origin, measure
-from generator.market.live.venues import _ALSO, CANDLE_ORDER, VENUES, choose
+from generator.market.live.venues import _ALSO, VENUES, choose
 
 ROOT = Path(__file__).parents[2]
 NAMED_WITH = {also: name for name, many in _ALSO.items() for also in many}  # a setting names both by the first
@@ -51,16 +46,6 @@ def test_book_that_cannot_be_is_not_measured(bids: list[list[float]], asks: list
         measure(ORIGIN, bids, asks)
 
 
-@given(st.lists(st.tuples(st.floats(1, 99.99), st.floats(0.001, 1e6)), min_size=1, max_size=30))
-def test_order_of_the_levels_does_not_matter(levels: list[tuple[float, float]]) -> None:
-    asks = [[100.0, 1.0], [110.0, 1.0]]
-
-    one, other = measure(ORIGIN, levels, asks), measure(ORIGIN, levels[::-1], asks)
-
-    assert one.bid_depth == pytest.approx(other.bid_depth)
-    assert (one.mid, one.spread_bps, one.reaches) == (other.mid, other.spread_bps, other.reaches)
-
-
 @pytest.mark.parametrize(
     ("text", "hours"),
     [
@@ -79,26 +64,6 @@ def test_funding_interval_is_read_in_hours(text: str | None, hours: float | None
     assert hours_of(text) == hours
 
 
-@given(st.integers(0, 2**42))
-def test_last_closed_bar_has_closed_and_the_next_has_not(now_ms: int) -> None:
-    t = last_closed(now_ms)
-
-    assert t % BAR_MS == 0
-    assert t + BAR_MS <= now_ms < t + 2 * BAR_MS
-
-
-def test_bad_row_does_not_spoil_the_others_but_all_bad_is_an_error() -> None:
-    def bad() -> list[Any]:
-        raise Unusable("odd")
-
-    good = DayReading("kraken", "BTC", 0, 1.0)
-
-    assert keep_usable([bad, list, bad, lambda: [good]]) == [good]
-    assert keep_usable([]) == []
-    with pytest.raises(Unusable, match="odd"):
-        keep_usable([bad])
-
-
 def test_binance_means_both_of_its_markets_and_names_keep_their_order() -> None:
     assert [spec.name for spec in choose(("gate", "binance", "binanceusdm"))] == ["gate", "binance", "binanceusdm"]
     assert [spec.name for spec in choose(None)] == list(VENUES)
@@ -106,10 +71,6 @@ def test_binance_means_both_of_its_markets_and_names_keep_their_order() -> None:
 
 def test_every_venue_of_the_setting_is_read_and_every_venue_read_can_be_named() -> None:
     assert list(dict.fromkeys(NAMED_WITH.get(name, name) for name in VENUES)) == list(SETTING)
-
-
-def test_bars_come_from_spot_venues_that_send_them() -> None:
-    assert sorted(CANDLE_ORDER) == sorted(name for name, spec in VENUES.items() if spec.candle_page)
 
 
 def test_the_docs_list_the_venues_that_are_read() -> None:

@@ -87,15 +87,3 @@ def test_hourly_bars_are_held_as_such_and_not_mixed_with_5_minute_bars() -> None
         history.append(_frame(100))
 
     assert history.frame().interval_ms == 3_600_000
-
-
-def test_bars_of_other_assets_are_a_callers_mistake() -> None:
-    history = History(("BTC",))
-
-    with pytest.raises(ValueError, match="got bars of"):
-        history.append(_frame(1))
-
-
-def test_a_history_without_room_is_a_callers_mistake() -> None:
-    with pytest.raises(ValueError, match="at least one bar"):
-        History(ASSETS, capacity_bars=0)

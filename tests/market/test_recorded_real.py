@@ -8,7 +8,6 @@ import pytest
 
 from generator.catalog.text.answers import NEEDS_5_MINUTE_BARS
 from generator.catalog.words import SourceStatus
-from generator.errors import SourceError
 from generator.market.bars import BAR_MS
 from generator.market.recorded.source import RecordedSource
 from tests.market.test_recorded import backfill, observe
@@ -50,18 +49,3 @@ def test_march_2026_has_prices_funding_and_open_interest_of_all_seven() -> None:
     assert all(seen.funding and seen.open_interest and seen.price for seen in observation.assets.values())
     assert {health.status for health in observation.sources} == {SourceStatus.OK}
     assert observation.limitations == (NEEDS_5_MINUTE_BARS,)
-
-
-def test_an_asset_that_was_not_recorded_is_null() -> None:
-    source = RecordedSource([DATA / "candles" / "binance-spot-5m-2025-05"])
-
-    observation = observe(source)
-
-    assert observation.assets["ALGO"].price is None
-    assert "no candles of ALGO in this recording" in observation.assets["ALGO"].limitations
-    assert observation.assets["BTC"].price is not None
-
-
-def test_the_folder_of_all_candles_is_ambiguous_and_both_are_named() -> None:
-    with pytest.raises(SourceError, match=r"two folders of candles: .*binance-spot-1h-2025H1 and .*binance-spot-5m-"):
-        RecordedSource([DATA / "candles"])

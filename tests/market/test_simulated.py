@@ -175,10 +175,6 @@ def test_progress_is_reported_to_the_end() -> None:
     assert steps == [(day, 30) for day in range(1, 31)]
 
 
-def test_assets_are_in_the_catalogs_order_by_default() -> None:
-    assert tuple(_observe(SimulatedSource(5), NOW_MS).assets) == ASSETS
-
-
 def test_the_market_of_a_seed_is_the_same_in_every_release() -> None:
     """Readings, rounds and lessons kept in the memory speak of these prices; changing them needs a new memory."""
     source = SimulatedSource(7)

@@ -11,9 +11,9 @@ from typing import Any
 from algosdk import encoding
 
 from gateway.app.application import build_app
+from gateway.devnet.keys import Key, new_key
 from gateway.devnet.ledger import Search
 from gateway.devnet.transactions import parse_item, signed
-from gateway.devnet.wallet import Key, new_key
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.wire.networks import MAINNET
 from generator.contract.base import encode

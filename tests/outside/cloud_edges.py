@@ -15,8 +15,9 @@ from urllib.parse import urlsplit
 from gateway.wire.media_types import ENCODINGS, content_type
 from generator.catalog.discovery import ONCE_CACHE_CONTROL, PINNED_CACHE_CONTROL
 from generator.wings.bucket.site import attributes
-from tests.outside.processes import PEERS, REPOSITORY
+from tests.outside.processes import PEERS
 from tests.support.ports import free_port
+from tests.support.processes import REPOSITORY
 
 EDGE_PEERS = PEERS / "edge"
 CLOUDFLARE = REPOSITORY / "site" / "edge" / "cloudflare"

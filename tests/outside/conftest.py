@@ -1,9 +1,12 @@
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.outside.buyer_shop import a_shop
 from tests.outside.market import HAVE, MISSING, Market, market
+from tests.support.local_servers import Shop
 from tests.support.processes import emi
 
 
@@ -24,3 +27,19 @@ def ticked(tmp_path_factory: pytest.TempPathFactory) -> Path:
         done = emi("tick", cwd=folder, timeout_s=120, EMI_STATE_DIR="state")
         assert done.returncode == 0, done.stderr
     return folder / "state"
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """A gateway with the buyer page, over a devnet."""
+    with a_shop(tmp_path_factory.mktemp("shop")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Debian's chromium; no longer than a module, since its loop stays open in this thread."""
+    from tests.outside.site_pages import a_browser
+
+    with a_browser() as running:
+        yield running

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from gateway.devnet.wallet import Key, new_key
+from gateway.devnet.keys import Key, new_key
 from gateway.wire.networks import TESTNET
 from generator.catalog.products import Product
 from tests.outside.processes import (

@@ -9,20 +9,18 @@ import http.client
 import importlib.util
 import json
 import socket
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from generator.wings.bucket.store import Bucket, open_bucket
-from tests.support.ports import free_port
+from tests.support.servers import make_bucket, s3
 
 MISSING = "" if importlib.util.find_spec("moto") else "moto is not installed (pip install 'moto[server]')"
 BUCKET = "market"
@@ -145,18 +143,12 @@ class _Handler(BaseHTTPRequestHandler):
 @contextlib.contextmanager
 def object_store(folder: Path) -> Iterator[Store]:
     """Run moto and the proxy before it, with one empty bucket."""
-    port = free_port()
-    log = folder / "moto.log"
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)], stdout=out, stderr=out
-        )
-    try:
-        _make_bucket(port, process, log)
+    with s3(folder) as environment:
+        make_bucket(environment, BUCKET)
         handler = type("Handler", (_Handler,), {})
         proxy = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         proxy.daemon_threads = True
-        store = handler.store = Store(port, proxy)  # type: ignore[attr-defined]
+        store = handler.store = Store(urlsplit(environment["AWS_ENDPOINT_URL"]).port or 0, proxy)  # type: ignore[attr-defined]
         thread = threading.Thread(target=proxy.serve_forever, daemon=True)
         thread.start()
         try:
@@ -165,24 +157,6 @@ def object_store(folder: Path) -> Iterator[Store]:
             proxy.shutdown()
             proxy.server_close()
             thread.join()
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-def _make_bucket(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    until = time.monotonic() + 60
-    while time.monotonic() < until and process.poll() is None:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-        try:
-            connection.request("PUT", f"/{BUCKET}", b"")
-            assert connection.getresponse().status == 200
-            return
-        except OSError:
-            time.sleep(0.1)
-        finally:
-            connection.close()
-    raise AssertionError(f"moto did not start:\n{log.read_text(errors='replace')[-2_000:]}")
 
 
 def read_json(bucket: Bucket, path: str) -> Any:

@@ -2,22 +2,18 @@
 
 import json
 import os
-import subprocess
-import sys
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from gateway.devnet.wallet import new_key
+from gateway.devnet.keys import new_key
 from tests.support.ports import free_port
+from tests.support.processes import REPOSITORY, clean_environment, running, started
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 PEERS = REPOSITORY / "tests" / "peers"
-READY_S = 60.0
 OFFICIAL_PYTHON = os.environ.get("OFFICIAL_PYTHON", "")
 """A Python that has x402-avm[avm,httpx]."""
 OFFICIAL_JS = os.environ.get("OFFICIAL_JS", "")
@@ -28,27 +24,27 @@ OFFICIAL_JS = os.environ.get("OFFICIAL_JS", "")
 def devnet(folder: Path, network: str) -> Iterator[str]:
     """Run `emi devnet` as this network; gives its origin."""
     port = free_port()
-    origin = f"http://127.0.0.1:{port}"
     command = ["devnet", "--port", str(port), "--as", network]
-    with emi(command, {"EMI_STATE_DIR": str(folder)}, folder, f"{origin}/algod/health"):
-        yield origin
+    with running(folder, command, f"http://127.0.0.1:{port}", EMI_STATE_DIR=str(folder)) as process:
+        process.wait_open("/algod/health")
+        yield process.origin
 
 
 @contextmanager
-def gateway(folder: Path, network: str, chain: str, facilitator: str) -> Iterator[str]:
+def gateway(folder: Path, network: str, chain: str, facilitator: str = "", **extra: str) -> Iterator[str]:
     """Run `emi gateway` over the vault in `folder`, with this chain and facilitator; gives its origin."""
-    port = free_port()
-    origin = f"http://127.0.0.1:{port}"
+    port = int(extra.pop("EMI_PORT", 0)) or free_port()
     settings = {
         "EMI_STATE_DIR": str(folder),
         "EMI_NETWORK": network,
         "EMI_PORT": str(port),
-        "EMI_FACILITATOR_URL": facilitator,
+        "EMI_FACILITATOR_URL": facilitator or f"{chain}/facilitator",
         "EMI_ALGOD_URL": f"{chain}/algod",
         "EMI_INDEXER_URL": f"{chain}/indexer",
     }
-    with emi(["gateway"], settings, folder, f"{origin}/healthz"):
-        yield origin
+    with running(folder, ["gateway"], f"http://127.0.0.1:{port}", **settings, **extra) as process:
+        process.wait_open("/healthz")
+        yield process.origin
 
 
 @contextmanager
@@ -58,7 +54,8 @@ def official_facilitator(folder: Path, language: str, chain: str, networks: Sequ
     get_json(f"{chain}/wallet/fund?address={key.address}")
     command = peer(folder, language, "facilitator", [str(port), f"{chain}/algod", *networks])
     url = f"http://127.0.0.1:{port}"
-    with running(command, {}, folder, f"{url}/supported", key.secret):
+    with started(command, folder, clean_environment(), url, key.secret) as process:
+        process.wait_open("/supported")
         yield url
 
 
@@ -73,51 +70,6 @@ def peer(folder: Path, language: str, program: str, arguments: Sequence[str]) ->
         modules.symlink_to(Path(OFFICIAL_JS).resolve() / "node_modules")
     copy.write_bytes((PEERS / f"{program}.mjs").read_bytes())
     return ["node", str(copy), *arguments]
-
-
-@contextmanager
-def emi(arguments: list[str], settings: Mapping[str, str], folder: Path, ready: str) -> Iterator[None]:
-    """Run one `emi` command until the context ends; it must answer first."""
-    command = [sys.executable, "-m", "generator.cli", *arguments]
-    with running(command, {**settings, "PYTHONPATH": str(REPOSITORY)}, folder, ready):
-        yield
-
-
-@contextmanager
-def running(
-    command: Sequence[str], settings: Mapping[str, str], folder: Path, ready: str, given: str = ""
-) -> Iterator[None]:
-    """Run a command until the context ends; it must answer first. `given` is its standard input."""
-    folder.mkdir(parents=True, exist_ok=True)
-    log = folder / f"{time.monotonic_ns()}.log"
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("EMI_")}
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            command, env={**plain, **settings}, cwd=folder, stdin=subprocess.PIPE, stdout=out, stderr=out
-        )
-        try:
-            assert process.stdin is not None
-            process.stdin.write(given.encode())
-            process.stdin.close()
-            _wait(ready, process, log)
-            yield
-        finally:
-            process.terminate()
-            process.wait(30)
-
-
-def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    until = time.monotonic() + READY_S
-    while time.monotonic() < until:
-        if process.poll() is not None:
-            break
-        try:
-            get_json(url)
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
-        else:
-            return
-    raise AssertionError(f"{url} never answered:\n{log.read_text(errors='replace')[-2_000:]}")
 
 
 def get_json(url: str) -> Any:

@@ -1,4 +1,4 @@
-"""A running `emi up` and a browser, for the tests that look at the pages."""
+"""A browser, and a running `emi up`, for the tests that look at pages; without playwright, whoever imports this skips."""
 
 import os
 from collections.abc import Iterator
@@ -6,14 +6,24 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from playwright.sync_api import Browser, sync_playwright
+import pytest
+
+pytest.importorskip("playwright", reason="missing: playwright (pip install playwright)")
+
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
 
 from tests.support.processes import emi_up
 
+__all__ = ["BROWSED", "Browser", "BrowserContext", "Page", "Route", "a_browser", "a_market", "expect"]
 CHROMIUM: Final = Path("/usr/bin/chromium")
 OFFICIAL_SITE: Final = os.environ.get("OFFICIAL_SITE", "")
 """A folder whose node_modules has axe-core, lighthouse and vnu-jar."""
 MODULES: Final = Path(OFFICIAL_SITE or ".") / "node_modules"
+BROWSED: Final = [
+    pytest.mark.outside,
+    pytest.mark.timeout(400),
+    pytest.mark.skipif(not CHROMIUM.exists(), reason="missing: chromium (apt install chromium)"),
+]
 FLAGS: Final = (
     "--no-sandbox",
     "--disable-gpu",

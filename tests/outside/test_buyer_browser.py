@@ -1,6 +1,7 @@
 """The buyer page in a browser: both purchases, every way in which one can fail, recovery, tabs, wallets, access."""
 
 import base64
+import gzip
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -9,38 +10,18 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("playwright", reason="missing: playwright (pip install playwright)")
-
-from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
-
 from gateway.settings import DEMO_PAYEE
 from generator.catalog.links import BUYER_PAGES
 from tests.buyer.test_page import page_of, state_of
-from tests.outside.buyer_shop import ARC0001, ARC0027, LUTE_PAGE, MAINNET, Wallet, a_shop, provider
-from tests.outside.site_pages import CHROMIUM, MODULES, a_browser
+from tests.outside.buyer_shop import ARC0001, ARC0027, LUTE_PAGE, MAINNET, Wallet, provider
+from tests.outside.site_pages import BROWSED, MODULES, Browser, BrowserContext, Page, Route, expect
 from tests.support.gateway_wallet import decode_header
 from tests.support.local_servers import Shop
 
-pytestmark = [
-    pytest.mark.outside,
-    pytest.mark.timeout(300),
-    pytest.mark.skipif(not CHROMIUM.exists(), reason="missing: chromium (apt install chromium)"),
-]
+pytestmark = BROWSED
 PAGE = "/x402-buyer/"
 REPORT = "/api/x402-atlas-human-report.php"
 SOON_MS = 20_000
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
-    with a_shop(tmp_path_factory.mktemp("shop")) as open_shop:
-        yield open_shop
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with a_browser() as running:
-        yield running
 
 
 @pytest.fixture
@@ -234,7 +215,7 @@ def test_without_such_a_wallet_in_the_browser_the_page_says_so(shop: Shop, conte
 
     pay(page, kind)
 
-    assert "No wallet of this kind is in this browser." in until(page, "missing")
+    assert "This browser has no wallet of this kind." in until(page, "missing")
 
 
 def test_a_wallet_that_signs_something_else_is_found_out_and_nothing_is_sent(
@@ -248,7 +229,7 @@ def test_a_wallet_that_signs_something_else_is_found_out_and_nothing_is_sent(
 
     pay(page)
 
-    assert "signed something else" in until(page, "altered")
+    assert "signed something other" in until(page, "altered")
     assert (sent.headers, wallet.spent()) == ([], 0)
 
 
@@ -334,26 +315,6 @@ def test_a_wallet_that_never_answers_ends_by_itself_or_by_the_visitor(shop: Shop
     assert wallet.spent() == 0
 
 
-def test_a_changed_price_is_shown_and_has_to_be_agreed_to_with_a_second_press(
-    shop: Shop, context: BrowserContext
-) -> None:
-    wallet = Wallet(shop)
-    with_wallet(context, wallet)
-    page = opened(context, shop)
-    page.evaluate("document.getElementById('pay').dataset.price = '90000'")
-    page.evaluate("document.getElementById('price').textContent = '0.09 USDC'")
-
-    pay(page)
-    stated = until(page, "price-changed")
-    assert wallet.signed == 0
-    page.click("#pay")
-    until(page, "settled")
-
-    assert "The price is now 0.10 USDC; it was 0.09 USDC." in stated
-    assert page.inner_text("#price") == "0.10 USDC"
-    assert wallet.transfers() == 1
-
-
 def test_the_digest_on_an_old_page_is_the_one_of_what_is_bought(shop: Shop, context: BrowserContext) -> None:
     page = opened(context, shop)
     page.evaluate("document.querySelector('[data-quote=sha256]').textContent = 'of an older snapshot'")
@@ -364,19 +325,6 @@ def test_the_digest_on_an_old_page_is_the_one_of_what_is_bought(shop: Shop, cont
     kept = page.evaluate("JSON.parse(localStorage.getItem('emi-purchases-v1'))[0]")
     assert page.inner_text("[data-quote=sha256]") == kept["sha256"]
     assert page.inner_text("[data-quote=snapshotId]") == kept["snapshot"]
-
-
-@pytest.mark.parametrize("name", ["payee", "asset", "full"])
-def test_other_terms_than_the_page_shows_are_never_paid(shop: Shop, context: BrowserContext, name: str) -> None:
-    wallet = Wallet(shop)
-    with_wallet(context, wallet)
-    page = opened(context, shop)
-    page.evaluate(f"document.getElementById('pay').dataset.{name} = 'another'")
-
-    pay(page)
-
-    assert "not the ones on this page" in until(page, "terms-changed")
-    assert wallet.signed == 0
 
 
 def test_nothing_for_sale_and_a_check_that_fails_are_shown_with_the_reason(shop: Shop, context: BrowserContext) -> None:
@@ -689,10 +637,11 @@ def test_a_bundle_of_the_operator_is_loaded_only_when_its_wallet_is_used(shop: S
     context.expose_function("signWith", wallet.sign)
     folder = shop.state / "buyer-wallets"
     folder.mkdir()
-    (folder / "wallets.js").write_text(
+    script = (
         f"export const pera = () => ({{ connect: async () => ['{wallet.key.address}'], sign: async (group, place) => "
         "Uint8Array.from(atob(await globalThis.signWith(group[place])), (one) => one.charCodeAt(0)) });"
     )
+    (folder / "wallets.js.gz").write_bytes(gzip.compress(script.encode()))
     asked: list[str] = []
     context.on("request", lambda request: asked.append(request.url))
     try:
@@ -701,7 +650,7 @@ def test_a_bundle_of_the_operator_is_loaded_only_when_its_wallet_is_used(shop: S
         pay(page, "pera")
         until(page, "settled")
     finally:
-        (folder / "wallets.js").unlink()
+        (folder / "wallets.js.gz").unlink()
         folder.rmdir()
 
     assert before == []
@@ -792,10 +741,10 @@ def test_axe_finds_nothing_before_paying_and_nothing_in_the_report(
     for query in ("", "?product=agent"):
         page = opened(context, shop, query)
         page.add_script_tag(content=script.read_text())
-        page.evaluate("document.querySelectorAll('main details').forEach((part) => { part.open = true; })")
         if not query:
             page.click("#show-sample")
-            expect(page.locator("#sample-report")).to_be_visible()
+            expect(page.locator("#sample-report figure.chart").first).to_be_visible()
+        page.evaluate("document.querySelectorAll('main details').forEach((part) => { part.open = true; })")
         found += _violations(page)
         page.click("#pay")
         until(page, "settled")
@@ -811,15 +760,3 @@ def test_axe_finds_nothing_before_paying_and_nothing_in_the_report(
 def _violations(page: Page) -> list[str]:
     violations = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then((all) => all.violations)")
     return [f"{one['id']}: {one['nodes'][0]['html']}" for one in violations]
-
-
-def test_pictures_of_the_page_and_of_the_report_can_be_taken(
-    shop: Shop, context: BrowserContext, tmp_path: Path
-) -> None:
-    page = opened(context, shop)
-    page.screenshot(path=tmp_path / "before.png", full_page=True)
-    page.click("#pay")
-    until(page, "settled")
-    page.screenshot(path=tmp_path / "after.png", full_page=True)
-
-    assert all(path.stat().st_size > 10_000 for path in tmp_path.glob("*.png"))

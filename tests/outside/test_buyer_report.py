@@ -6,33 +6,12 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("playwright", reason="missing: playwright (pip install playwright)")
-
-from playwright.sync_api import Browser, Page, Route, expect
-
 from generator.site.sample import bundled
-from tests.outside.buyer_shop import a_shop
-from tests.outside.site_pages import CHROMIUM, MODULES, a_browser
+from tests.outside.site_pages import BROWSED, Browser, Page, Route, expect
 from tests.support.local_servers import Shop
 
-pytestmark = [
-    pytest.mark.outside,
-    pytest.mark.timeout(300),
-    pytest.mark.skipif(not CHROMIUM.exists(), reason="missing: chromium (apt install chromium)"),
-]
+pytestmark = BROWSED
 CHARTS = 7
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
-    with a_shop(tmp_path_factory.mktemp("shop")) as open_shop:
-        yield open_shop
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with a_browser() as running:
-        yield running
 
 
 @pytest.fixture
@@ -167,25 +146,3 @@ def test_on_paper_a_chart_has_its_table_open(page: Page) -> None:
 
     assert page.locator("#sample-report figure details[open] table").count() == CHARTS
     assert page.locator("#sample-report figure summary").first.is_hidden()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
-def test_axe_finds_nothing_in_a_report_with_charts(browser: Browser, shop: Shop, width: int, scheme: Any) -> None:
-    axe = MODULES / "axe-core" / "axe.min.js"
-    if not axe.exists():
-        pytest.skip("missing: OFFICIAL_SITE, a folder with the packages of tests/peers/site (npm ci --ignore-scripts)")
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
-    page = context.new_page()
-    page.goto(f"{shop.gateway}/x402-buyer/")
-    page.click("#show-sample")
-    expect(page.locator("#sample-report figure.chart")).to_have_count(CHARTS)
-    page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
-    page.add_script_tag(content=axe.read_text())
-
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then((all) => all.violations)")
-    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    context.close()
-
-    assert [f"{one['id']}: {one['nodes'][0]['html']}" for one in found] == []
-    assert wide == 0

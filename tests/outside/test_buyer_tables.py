@@ -1,26 +1,16 @@
 """What was bought, as people read it: every product, on a phone and on a desk, and as Markdown."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-pytest.importorskip("playwright", reason="missing: playwright (pip install playwright)")
-
-from playwright.sync_api import Browser, Page
-
 from generator.catalog.products import PRODUCTS
-from tests.outside.buyer_shop import a_shop
-from tests.outside.site_pages import CHROMIUM, a_browser
+from tests.outside.site_pages import BROWSED, Browser, Page
 from tests.support.bodies import paid
 from tests.support.local_servers import Shop
 
-pytestmark = [
-    pytest.mark.outside,
-    pytest.mark.timeout(300),
-    pytest.mark.skipif(not CHROMIUM.exists(), reason="missing: chromium (apt install chromium)"),
-]
+pytestmark = BROWSED
 STRUCTURED = [product.id for product in PRODUCTS if product.product_id]
 SHOW = """async (body) => {
   const { blocks, draw, markdown } = await import("/assets/buyer-report.js");
@@ -40,18 +30,6 @@ BINS = [
     },
     {"low_percent": 60.0, "high_percent": 100.0, "n": 0, "hit": None, "note": "0 cases: fewer than 30"},
 ]
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
-    with a_shop(tmp_path_factory.mktemp("tables")) as open_shop:
-        yield open_shop
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with a_browser() as running:
-        yield running
 
 
 def shown(browser: Browser, shop: Shop, body: dict[str, Any], width: int = 1280) -> tuple[Page, str]:
@@ -158,12 +136,6 @@ def test_the_report_says_a_price_once_and_folds_its_words(browser: Browser, shop
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert words.get_attribute("open") is not None
     page.close()
-
-
-def test_a_fee_below_zero_says_who_pays_it() -> None:
-    text = paid("full", "x402-atlas-human-report")["report"]["derivatives"]["text"]
-
-    assert "one below zero by those who bet on a fall" in text
 
 
 def test_a_sample_says_of_which_time_it_is(browser: Browser, shop: Shop) -> None:

@@ -6,36 +6,16 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-
-pytest.importorskip("playwright", reason="missing: playwright (pip install playwright)")
-
 from algosdk import encoding, transaction
-from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from gateway.wire.networks import DEVNET, MAINNET
-from tests.outside.buyer_shop import ARC0001, DEMO_PAYEE, Wallet, a_shop, provider
-from tests.outside.site_pages import CHROMIUM, a_browser
+from tests.outside.buyer_shop import ARC0001, DEMO_PAYEE, Wallet, provider
+from tests.outside.site_pages import BROWSED, Browser, BrowserContext, Page, Route, expect
 from tests.outside.test_buyer_browser import REPORT, Sent, opened, pay, until, with_wallet
 from tests.support.local_servers import Shop
 
-pytestmark = [
-    pytest.mark.outside,
-    pytest.mark.timeout(300),
-    pytest.mark.skipif(not CHROMIUM.exists(), reason="missing: chromium (apt install chromium)"),
-]
+pytestmark = BROWSED
 OTHER = "A7NMWS3NT3IUDMLVO26ULGXGIIOUQ3ND2TXSER6EBGRZNOBOUIQXHIBGDE"
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
-    with a_shop(tmp_path_factory.mktemp("terms")) as open_shop:
-        yield open_shop
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with a_browser() as running:
-        yield running
 
 
 @pytest.fixture(params=[390, 1440])

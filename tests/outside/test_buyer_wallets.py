@@ -7,13 +7,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("playwright", reason="missing: playwright (pip install playwright)")
-
-from playwright.sync_api import Browser, Route, expect
-
 from generator.cli.buyer_wallets import FOLDER, make
 from tests.outside.buyer_shop import a_shop
-from tests.outside.site_pages import CHROMIUM, a_browser
+from tests.outside.site_pages import CHROMIUM, Browser, Route, expect
 from tests.support.local_servers import Shop
 
 MISSING = (
@@ -36,12 +32,6 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     with a_shop(tmp_path_factory.mktemp("wallets")) as open_shop:
         make(open_shop.state / FOLDER, "npm", os.environ)
         yield open_shop
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with a_browser() as running:
-        yield running
 
 
 @pytest.mark.parametrize("wallet", ["pera", "defly"])

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.outside.processes import REPOSITORY
+from tests.support.process_clock import ProcessClock
 from tests.support.processes import Running, running
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(400)]
-SHIM = REPOSITORY / "tests" / "support" / "process_clock.c"
 
 
 def status(folder: Path) -> Any:
     return json.loads((folder / "state/site/current/status.json").read_text())
-
-
-def shift(folder: Path, seconds: int) -> None:
-    new = folder / "shift.new"
-    new.write_text(str(seconds))
-    new.replace(folder / "shift")
 
 
 def next_release(folder: Path, process: Running, within_s: float) -> Any:
@@ -38,21 +29,16 @@ def next_release(folder: Path, process: Running, within_s: float) -> Any:
 
 
 def test_a_clock_set_by_an_hour_neither_silences_the_generator_nor_repeats_a_number(tmp_path: Path) -> None:
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("needs a C compiler (Debian: apt-get install gcc)")
-    library = tmp_path / "process_clock.so"
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(SHIM), "-ldl"], check=True)
-    shift(tmp_path, 0)
-    settings = {"LD_PRELOAD": str(library), "SHIFT_FILE": str(tmp_path / "shift"), "EMI_STATE_DIR": "state"}
+    clock = ProcessClock(tmp_path)
+    clock.shift_by(0)
 
-    with running(tmp_path, ["schedule"], "", **settings) as process:
+    with running(tmp_path, ["schedule"], "", EMI_STATE_DIR="state", **clock.environment) as process:
         process.wait_text("tick 000000000001", 200)
         first = status(tmp_path)
-        shift(tmp_path, 3600)
+        clock.shift_by(3600)
         ahead = next_release(tmp_path, process, 40)
         process.wait_text("by_seconds=3600", 60)
-        shift(tmp_path, 0)
+        clock.shift_by(0)
         process.wait_text("by_seconds=-3600", 60)
         back = next_release(tmp_path, process, 90)
 

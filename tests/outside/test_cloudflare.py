@@ -27,7 +27,8 @@ from tests.outside.cloud_edges import (
     load_release,
     worker,
 )
-from tests.outside.processes import devnet, emi
+from tests.outside.processes import devnet
+from tests.outside.processes import gateway as emi_gateway
 from tests.support.ports import free_port
 from tests.support.processes import emi as emi_command
 
@@ -56,16 +57,8 @@ def edge(ticked: Path) -> Iterator[Worker]:
         worker(ticked.parent / "edge", "site/", GATEWAY_ORIGIN=f"http://127.0.0.1:{gateway}") as running,
         devnet(ticked, "devnet") as chain,
     ):
-        settings = {
-            "EMI_STATE_DIR": str(ticked),
-            "EMI_PORT": str(gateway),
-            "EMI_BASE_URL": running.origin,
-            "EMI_FACILITATOR_URL": f"{chain}/facilitator",
-            "EMI_ALGOD_URL": f"{chain}/algod",
-            "EMI_INDEXER_URL": f"{chain}/indexer",
-        }
         running.publish(ticked / "site" / "releases" / FIRST, FIRST)
-        with emi(["gateway"], settings, ticked.parent, f"http://127.0.0.1:{gateway}/healthz"):
+        with emi_gateway(ticked, "devnet", chain, EMI_PORT=str(gateway), EMI_BASE_URL=running.origin):
             yield running
 
 

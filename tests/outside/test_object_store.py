@@ -2,9 +2,6 @@
 
 import asyncio
 import json
-import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -12,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import obstore
@@ -23,10 +21,9 @@ from generator.settings import GeneratorSettings
 from generator.wings.bucket.site import BucketSite
 from generator.wings.bucket.store import Bucket, Conflict, Stored, StoreFault, open_bucket, swap
 from tests.outside.object_stores import MISSING, Store, Trouble, object_store, read_json
-from tests.outside.processes import REPOSITORY, devnet, emi
+from tests.outside.processes import devnet, gateway
 from tests.support.clock import ManualClock
-from tests.support.ports import free_port
-from tests.support.processes import get
+from tests.support.processes import emi, get
 from tests.support.services import opened
 
 pytestmark = [pytest.mark.outside, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
@@ -218,56 +215,39 @@ def test_ten_ticks_without_the_store_and_then_the_generator_resumes(
 def test_the_whole_service_over_an_object_store_sells_also_while_the_store_is_down(
     store: Store, tmp_path: Path
 ) -> None:
-    market, elsewhere = tmp_path / "generator", tmp_path / "gateway"
+    market, elsewhere = tmp_path / "generator", tmp_path / "gateway"  # another machine: they share the store alone
+
+    def buy(product: str, origin: str, chain: str) -> CompletedProcess[str]:
+        words = ("buy", product, "--url", origin, "--devnet-url", chain, "--json")
+        return emi(*words, cwd=elsewhere, EMI_STATE_DIR=str(elsewhere))
+
     urls = {"EMI_SITE_URL": "s3://market/all/site", "EMI_VAULT_URL": "s3://market/all/vault"}
-    done = run("tick", {"EMI_STATE_DIR": str(market), **urls, **store.environment}, tmp_path)
+    settings = {"EMI_STATE_DIR": str(market), **urls, **store.environment}
+    done = emi("tick", cwd=tmp_path, timeout_s=240, **settings)
     assert done.returncode == 0, done.stderr
     assert not (market / "vault").exists()
 
-    with devnet(tmp_path / "devnet", "devnet") as chain:
-        port = free_port()
-        origin = f"http://127.0.0.1:{port}"
-        settings = {
-            **urls,
-            **store.environment,
-            "EMI_STATE_DIR": str(elsewhere),  # another machine: it shares nothing with the generator but the store
-            "EMI_PORT": str(port),
-            "EMI_FACILITATOR_URL": f"{chain}/facilitator",
-            "EMI_ALGOD_URL": f"{chain}/algod",
-            "EMI_INDEXER_URL": f"{chain}/indexer",
-        }
-        with emi(["gateway"], settings, elsewhere, f"{origin}/healthz"):
-            first = wait_quote(origin)
-            store.trouble = Trouble("dropped")
-            bought = run("buy", settings, elsewhere, "main-brain", "--url", origin, "--json")
-            assert bought.returncode == 0, bought.stderr
-            assert json.loads(bought.stdout)["snapshotId"] == first
-            assert wait_quote(origin) == first
-            store.well()
+    with (
+        devnet(tmp_path / "devnet", "devnet") as chain,
+        gateway(elsewhere, "devnet", chain, **urls, **store.environment) as origin,
+    ):
+        first = wait_quote(origin)
+        store.trouble = Trouble("dropped")
+        bought = buy("main-brain", origin, chain)
+        assert bought.returncode == 0, bought.stderr
+        assert json.loads(bought.stdout)["snapshotId"] == first
+        assert wait_quote(origin) == first
+        store.well()
 
-            again = run("tick", {"EMI_STATE_DIR": str(market), **urls, **store.environment}, tmp_path)
-            assert again.returncode == 0, again.stderr
-            newer = wait_quote(origin, other_than=first)
-            bought = run("buy", settings, elsewhere, "atlas", "--url", origin, "--json")
-            assert json.loads(bought.stdout)["snapshotId"] == newer
+        again = emi("tick", cwd=tmp_path, timeout_s=240, **settings)
+        assert again.returncode == 0, again.stderr
+        newer = wait_quote(origin, other_than=first)
+        bought = buy("atlas", origin, chain)
+        assert json.loads(bought.stdout)["snapshotId"] == newer
 
     logs = "".join(path.read_text(errors="replace") for path in tmp_path.rglob("*.log"))
     for secret in ("hunter2", "AKIDTEST"):
         assert secret not in logs + done.stdout + done.stderr + again.stdout + again.stderr
-
-
-def run(command: str, settings: dict[str, str], cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    cwd.mkdir(parents=True, exist_ok=True)
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("EMI_")}
-    return subprocess.run(
-        [sys.executable, "-m", "generator.cli", command, *arguments],
-        env={**plain, **settings, "PYTHONPATH": str(REPOSITORY)},
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
 
 
 def wait_quote(origin: str, other_than: str = "", within_s: float = 120) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.devnet.wallet import new_key
+from gateway.devnet.keys import new_key
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import TESTNET
 from generator.catalog.products import PRODUCTS, Product

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from gateway.devnet.wallet import Key, SignedPayment, choose_option, read_challenge, sign_payment
+from gateway.devnet.keys import Key
+from gateway.devnet.wallet import SignedPayment, pay
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import TESTNET
 from generator.catalog.products import PRODUCTS
@@ -22,9 +23,9 @@ DUPLICATES = 25
 
 
 def signed(lent: Market, facilitator: str, key: Key) -> SignedPayment:
-    challenge = read_challenge(get(lent.gateways[facilitator] + PRODUCT.path)[1]["payment-required"])
+    header = get(lent.gateways[facilitator] + PRODUCT.path)[1]["payment-required"]
     last_round = get_json(f"{lent.chain}/algod/v2/status")["last-round"]
-    return sign_payment(challenge, choose_option(challenge, TESTNET, PRODUCT.price_atomic), key, TESTNET, last_round)
+    return pay(header, key, TESTNET, last_round, PRODUCT.price_atomic)
 
 
 def present(lent: Market, facilitator: str, payment: SignedPayment) -> tuple[int, dict[str, str], bytes]:

@@ -17,8 +17,7 @@ from ruamel.yaml import YAML
 
 from gateway.settings import GatewaySettings
 from generator.runtime.scheduler import TICK_DEADLINE_S
-from tests.outside.processes import REPOSITORY
-from tests.support.processes import clean_environment
+from tests.support.processes import REPOSITORY, clean_environment
 from tests.support.processes import emi as emi_command
 
 EDGE = REPOSITORY / "site" / "edge"

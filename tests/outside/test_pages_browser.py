@@ -2,24 +2,15 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-pytest.importorskip("playwright", reason="missing: playwright (pip install playwright)")
-
-from playwright.sync_api import Browser, Page
-
 from generator.catalog.discovery import PAGES
 from generator.catalog.text.answers import DISCLAIMER
-from tests.outside.site_pages import CHROMIUM, a_browser, a_market
+from tests.outside.site_pages import BROWSED, Browser, Page, a_market
 
-pytestmark = [
-    pytest.mark.outside,
-    pytest.mark.timeout(300),
-    pytest.mark.skipif(not CHROMIUM.exists(), reason="missing: chromium (apt install chromium)"),
-]
+pytestmark = BROWSED
 PATHS = tuple(page.path for page in PAGES)
 
 
@@ -27,12 +18,6 @@ PATHS = tuple(page.path for page in PAGES)
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with a_market(tmp_path_factory.mktemp("browser")) as at:
         yield at
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with a_browser() as running:
-        yield running
 
 
 def _page(browser: Browser, **options: Any) -> Page:
@@ -223,13 +208,3 @@ def test_the_first_paint_needs_the_page_and_its_style_sheet_only(origin: str, br
       .filter((one) => one.renderBlockingStatus === 'blocking').map((one) => new URL(one.name).pathname)""")
 
     assert blocking == ["/assets/site.css"]
-
-
-def test_pictures_of_every_page_can_be_taken(origin: str, browser: Browser, tmp_path: Path) -> None:
-    page = _page(browser, viewport={"width": 1280, "height": 900})
-
-    for number, path in enumerate(PATHS):
-        page.goto(origin + path)
-        page.screenshot(path=tmp_path / f"{number}.png", full_page=True)
-
-    assert all(path.stat().st_size > 10_000 for path in tmp_path.glob("*.png"))

@@ -7,7 +7,7 @@ import signal
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,10 +16,10 @@ import sqlalchemy as sa
 
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import TESTNET
-from tests.outside.processes import devnet, emi, get_json
-from tests.support.fleet import Buyer, Machine, Readers, Seen, at_work, make_key, shared
-from tests.support.ports import free_port
-from tests.support.servers import WHO, make_bucket, postgres, s3
+from tests.outside.processes import devnet, gateway, get_json
+from tests.support.fleet import Buyer, Readers, Seen, at_work, shared
+from tests.support.processes import Running, emi, running
+from tests.support.servers import WHO, make_bucket, make_database, postgres, s3
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(400)]
 
@@ -38,16 +38,18 @@ class Fleet:
     readers: Readers
     buyer: Buyer
     engine: sa.Engine
-    machines: list[Machine] = field(default_factory=list)
+    stack: ExitStack
+    machines: list[Running] = field(default_factory=list)
 
-    def start(self, name: str) -> Machine:
-        machine = Machine(self.folder / name, self.settings, len(self.machines))
-        self.machines.append(machine)
-        return machine
+    def start(self, name: str) -> Running:
+        folder = self.folder / name
+        places = {"PYTHONUNBUFFERED": "1", "EMI_STATE_DIR": str(folder / "state")}
+        self.machines.append(self.stack.enter_context(running(folder, ["schedule"], "", **places, **self.settings)))
+        return self.machines[-1]
 
-    def standby(self, name: str) -> Machine:
+    def standby(self, name: str) -> Running:
         machine = self.start(name)
-        machine.wait_text("standby ready")
+        machine.wait_text("standby ready", 120)
         return machine
 
     def wait(self, done: Callable[[], bool], within_s: float, what: str) -> float:
@@ -65,7 +67,7 @@ class Fleet:
         with urllib.request.urlopen(urllib.request.Request(url, headers=WHO), timeout=10) as answer:
             return b"<Key>" in answer.read()
 
-    def stop_within_an_upload(self, leader: Machine) -> float:
+    def stop_within_an_upload(self, leader: Running) -> float:
         """Stop the leader at a full minute, between its first object and its pointer; return when."""
         for _ in range(3):
             time.sleep(max(0.0, MINUTE_S - time.time() % MINUTE_S - 0.2))
@@ -73,13 +75,19 @@ class Fleet:
             began = time.monotonic()
             while not self.uploading(last + 1):
                 assert time.monotonic() - began < 30, leader.text()
-            at = leader.send(signal.SIGSTOP)
+            at = send(leader, signal.SIGSTOP)
             time.sleep(0.2)
             if int(self.readers.pointers[-1].generation) == last:
                 return at
-            leader.send(signal.SIGCONT)
+            send(leader, signal.SIGCONT)
             time.sleep(1)
         raise AssertionError("the upload was always faster")
+
+
+def send(machine: Running, number: signal.Signals) -> float:
+    """Send a signal; return when, by the monotonic clock."""
+    machine.process.send_signal(number)
+    return time.monotonic()
 
 
 @pytest.fixture
@@ -90,50 +98,24 @@ def fleet(tmp_path: Path) -> Iterator[Fleet]:
         make_bucket(environment, "emi")
         chain = stack.enter_context(devnet(tmp_path / "chain", "testnet"))
         key = tmp_path / "log.key"
-        make_key(key)
+        assert emi("log", "init", cwd=tmp_path, EMI_LOG_KEY_FILE=str(key)).returncode == 0
         settings = shared(environment, "emi", database, key)
         bucket = f"{environment['AWS_ENDPOINT_URL']}/emi"
         readers, buyer = Readers(f"{bucket}/site"), Buyer(chain, [])
-        made = Fleet(tmp_path, settings, database, bucket, chain, readers, buyer, sa.create_engine(database))
+        made = Fleet(tmp_path, settings, database, bucket, chain, readers, buyer, sa.create_engine(database), stack)
         try:
             first = made.start("one")
-            first.wait_text("leading")
+            first.wait_text("leading", 120)
             first.wait_text("tick 000000000001")
-            _make_database(database, "ledger")
-            buyer.gateways = [stack.enter_context(gateway(made, f"gateway-{number}")) for number in range(2)]
+            own = {"EMI_VAULT_URL": settings["EMI_VAULT_URL"], "EMI_LEDGER_URL": make_database(database, "ledger")}
+            buyer.gateways = [
+                stack.enter_context(gateway(tmp_path / f"gateway-{number}", "testnet", chain, **environment, **own))
+                for number in range(2)
+            ]
             stack.enter_context(at_work(readers.follow, readers.read, buyer.buy, stop=(readers.stop, buyer.stop)))
             yield made
         finally:
-            for machine in made.machines:
-                machine.close()
             made.engine.dispose()
-
-
-@contextmanager
-def gateway(fleet: Fleet, name: str) -> Iterator[str]:
-    """Run `emi gateway` over the shared ledger and vault; give its origin."""
-    port = free_port()
-    origin = f"http://127.0.0.1:{port}"
-    settings = {
-        **{name: value for name, value in fleet.settings.items() if not name.startswith("EMI_")},
-        "EMI_STATE_DIR": str(fleet.folder / name),
-        "EMI_VAULT_URL": fleet.settings["EMI_VAULT_URL"],
-        "EMI_LEDGER_URL": fleet.memory.replace("/postgres?", "/ledger?"),
-        "EMI_NETWORK": "testnet",
-        "EMI_PORT": str(port),
-        "EMI_FACILITATOR_URL": f"{fleet.chain}/facilitator",
-        "EMI_ALGOD_URL": f"{fleet.chain}/algod",
-        "EMI_INDEXER_URL": f"{fleet.chain}/indexer",
-    }
-    with emi(["gateway"], settings, fleet.folder / name, f"{origin}/healthz"):
-        yield origin
-
-
-def _make_database(url: str, name: str) -> None:
-    engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.exec_driver_sql(f"create database {name}")
-    engine.dispose()
 
 
 def held_epoch(fleet: Fleet) -> int:
@@ -159,13 +141,13 @@ def test_a_leader_that_dies_or_is_suspended_is_replaced_unnoticed(fleet: Fleet) 
     one, two = fleet.machines[0], fleet.standby("two")
 
     last = fleet.readers.pointers[-1]
-    taken_over(fleet, one.send(signal.SIGKILL), last, "kill -9")
+    taken_over(fleet, send(one, signal.SIGKILL), last, "kill -9")
 
     three = fleet.standby("three")
     stopped_s, last = fleet.stop_within_an_upload(two), fleet.readers.pointers[-1]
     taken_over(fleet, stopped_s, last, "SIGSTOP within an upload")
     release = fleet.readers.pointers[-1]
-    two.send(signal.SIGCONT)
+    send(two, signal.SIGCONT)
     two.wait_text("standing by", 30)
     time.sleep(3)
 

@@ -15,9 +15,8 @@ from typing import Final
 
 import pytest
 
-from tests.outside.processes import REPOSITORY
 from tests.support.ports import free_port
-from tests.support.processes import clean_environment, emi, get, running
+from tests.support.processes import REPOSITORY, Running, clean_environment, emi, get, running, started
 
 GENERATOR, GATEWAY, NGINX = 61001, 61002, 61003
 EMI, WWW = 61000, 61003
@@ -95,7 +94,7 @@ def places(folder: Path, program: str, **extra: str) -> dict[str, str]:
 def machine() -> Iterator[Machine]:
     python = python_for_all()
     # Not pytest's folder, which no one else may enter.
-    with tempfile.TemporaryDirectory(prefix="emi-users-") as name, contextlib.ExitStack() as started:
+    with tempfile.TemporaryDirectory(prefix="emi-users-") as name, contextlib.ExitStack() as stack:
         folder = Path(name)
         folder.chmod(0o755)
         for program, uid in (("generator", GENERATOR), ("gateway", GATEWAY)):
@@ -111,31 +110,22 @@ def machine() -> Iterator[Machine]:
         ports = free_port(), free_port()
         devnet, gateway = (f"http://127.0.0.1:{port}" for port in ports)
         buyer = made(folder / "buyer", 0o700, 0, 0)
-        started.enter_context(running(buyer, ["devnet", "--port", str(ports[0])], devnet))
+        stack.enter_context(running(buyer, ["devnet", "--port", str(ports[0])], devnet))
         chain = {
             "EMI_FACILITATOR_URL": f"{devnet}/facilitator",
             "EMI_ALGOD_URL": f"{devnet}/algod",
             "EMI_INDEXER_URL": f"{devnet}/indexer",
         }
-        process = subprocess.Popen(
-            become(GATEWAY, EMI, python, "-m", "generator.cli", "gateway", "--port", str(ports[1])),
-            cwd=folder,
-            env=places(folder, "gateway", **chain),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            wait_for_a_quote(gateway, process)
-            yield Machine(folder, python, gateway, devnet)
-        finally:
-            process.terminate()
-            process.wait(60)
+        command = become(GATEWAY, EMI, python, "-m", "generator.cli", "gateway", "--port", str(ports[1]))
+        process = stack.enter_context(started(command, folder, places(folder, "gateway", **chain)))
+        wait_for_a_quote(gateway, process)
+        yield Machine(folder, python, gateway, devnet)
 
 
-def wait_for_a_quote(gateway: str, process: subprocess.Popen[bytes]) -> None:
+def wait_for_a_quote(gateway: str, process: Running) -> None:
     until = time.monotonic() + 60
     while time.monotonic() < until:
-        assert process.poll() is None
+        assert process.process.poll() is None, process.text()
         with contextlib.suppress(OSError):
             if get(f"{gateway}/api/x402-market-regime.php")[0] == 402:
                 return

@@ -9,13 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-pytest.importorskip("playwright", reason="missing: playwright (pip install playwright)")
-
 from algosdk import encoding
 from algosdk.account import address_from_private_key
 from algosdk.atomic_transaction_composer import AccountTransactionSigner
-from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from gateway.wire.algorand import DEMO_ARENA
 from generator.arena.ballots import BallotFile, Poll, judge
@@ -23,16 +19,12 @@ from generator.arena.life import schedule_round
 from generator.arena.timetable import Slot
 from generator.catalog.words import Prediction, RoundPhase
 from generator.record.audit.recount import path_of
-from tests.outside.site_pages import CHROMIUM, a_browser
+from tests.outside.site_pages import BROWSED, Browser, BrowserContext, Page, Route, expect
 from tests.support.arena_inputs import GENESIS, HOUR, voter
 from tests.support.process_clock import ProcessClock
 from tests.support.processes import Running, emi_up, get
 
-pytestmark = [
-    pytest.mark.outside,
-    pytest.mark.timeout(400),
-    pytest.mark.skipif(not CHROMIUM.exists(), reason="missing: chromium (apt install chromium)"),
-]
+pytestmark = BROWSED
 SOON_MS = 30_000
 CONSENSUS = "/api/human-consensus.php"
 RELAY = "**/x402-buyer/ballot*"
@@ -103,12 +95,6 @@ def market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Market]:
         up.wait_answer("/track-record/", within_s=200)
         up.wait_text("is up:", within_s=200)
         yield Market(up, clock)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with a_browser() as running:
-        yield running
 
 
 def sign(unsigned: str) -> str:
@@ -264,17 +250,6 @@ def test_lute_asks_in_a_window_each_time_and_the_ballot_is_submitted(market: Mar
     assert at.elsewhere == []
 
 
-def test_the_same_signature_is_also_a_file_that_counts_in_an_inbox(market: Market, browser: Browser) -> None:
-    market.fund(VOTER)
-    at = arena(browser, market)
-    at.press("BEARISH")
-    at.state("signed")
-    reason, ballot = verdict(*saved(at))
-
-    assert reason is None
-    assert (ballot.voter, ballot.choice) == (VOTER, Prediction.BEARISH)
-
-
 def test_from_the_page_by_the_devnet_s_wallet_to_the_published_ballots(market: Market, browser: Browser) -> None:
     at = arena(browser, market, "", wallet="devnet")
     target = consensus(market)["open_round"]["round_id"]
@@ -338,7 +313,7 @@ def test_where_this_site_s_way_fails_a_wallet_that_can_submit_does(
     at = arena(browser, market, provider, wallet=wallet)
     at.relay(problem(503, reason="no_node", detail="No answer.") if fault == "down" else cut)
 
-    assert "The wallet handed it to the network." in at.submit()
+    assert "The wallet submitted it to the network." in at.submit()
     assert verdict("BTC-X-BULLISH", at.posted[0].encode())[0] == "no such round takes votes"  # signed, and whole
 
 
@@ -372,7 +347,7 @@ def test_a_wallet_that_fails_to_submit_is_named(market: Market, browser: Browser
 @pytest.mark.parametrize(
     ("terms", "why"),
     [
-        (problem(404), "hands no ballots"),
+        (problem(404), "does not submit ballots"),
         (problem(503, reason="no_node", detail="Ballots cannot be handed on now: no node."), "no node"),
         (cut, "does not answer"),
         (lambda route: route.fulfill(body="<html>"), "not of one Arena"),
@@ -403,7 +378,7 @@ def test_an_account_that_cannot_pay_the_fee_gets_the_free_file(market: Market, b
     at = arena(browser, market, ARC0001.replace("VOTER", address_from_private_key(voter(7))), signer=poor)
     at.press("BULLISH")
 
-    assert "nothing to pay the fee" in at.state("signed")
+    assert "cannot pay the fee" in at.state("signed")
     assert not at.page.get_by_role("button", name="Submit", exact=True).is_visible()
     assert verdict(*saved(at))[0] is None
 
@@ -452,7 +427,7 @@ def test_without_a_wallet_it_is_said(market: Market, browser: Browser, wallet: s
     at = arena(browser, market, "", wallet=wallet)
     at.press("NEUTRAL")
 
-    at.page.get_by_text("No wallet of this kind is in this browser").wait_for()
+    at.page.get_by_text("This browser has no wallet of this kind").wait_for()
 
 
 def test_where_scripts_are_off_the_page_is_whole_without_it(market: Market, browser: Browser) -> None:

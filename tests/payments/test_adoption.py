@@ -13,6 +13,7 @@ from gateway.ledger.record import KEEP_ROUNDS
 from gateway.ledger.store import Ledger
 from gateway.payments.adoption import adopt
 from gateway.settings import DEMO_PAYEE, GatewaySettings
+from gateway.upstream.http_client import Http
 from gateway.wire.networks import DEVNET
 from tests.ledger.test_ledger import INTENT
 from tests.support.clock import ManualClock
@@ -47,7 +48,7 @@ PENDING = {
 }
 
 
-class Nodes:
+class Nodes(Http):
     """An indexer at /i and an algod at /a that give one answer each; None is a 404."""
 
     def __init__(self, indexed: Any = None, pending: Any = None) -> None:

@@ -127,20 +127,6 @@ async def test_a_node_that_is_catching_up_confirms_no_refusal(tmp_path: Path) ->
 
 
 @in_loop
-async def test_a_payment_that_settled_and_failed_its_second_simulation_is_delivered(
-    tmp_path: Path,
-) -> None:
-    async with gateway_app(tmp_path) as home:
-        home.upstream.settle, home.upstream.behind_looks = "settle_then_fail", 4
-        payment = home.buyer.pay()
-
-        answer = await home.send(payment)
-
-        assert closed(home, payment) == ("settled", "chain", None)
-    assert (answer.status_code, home.upstream.transfers[payment.txid]) == (200, 1)
-
-
-@in_loop
 async def test_a_refusal_is_closed_without_its_payer(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         home.upstream.settle, home.upstream.status = "insufficient", {"catchup-time": 10**9}

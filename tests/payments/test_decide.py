@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +16,6 @@ from gateway.wire.networks import DEVNET
 from tests.ledger.test_ledger import INTENT
 from tests.support.gateway_wallet import Buyer
 
-GATEWAY = Path(__file__).parents[2] / "gateway"
 SECRET = "order_0123456789abcdef"
 RECORDS: dict[str, Record | None] = {
     "new": None,
@@ -205,16 +203,3 @@ def test_what_was_bought_with_an_identifier_is_withheld_without_it(record: str) 
 
     assert isinstance(outcome_of(decision, bought, stranger), Withheld)
     assert not isinstance(outcome_of(decision, bought, payer), Withheld)
-
-
-def test_no_other_module_names_an_outcome() -> None:
-    makers = [f"{name}(" for name in ("Delivered", "Refused", "Gone", "Withheld", "Pending")]
-    named = {
-        path.name
-        for path in GATEWAY.rglob("*.py")
-        if "devnet" not in path.parts
-        for line in path.read_text().splitlines()
-        if any(f" {maker}" in line or f"({maker}" in line for maker in makers) and "case " not in line
-    }
-
-    assert named == {"decide.py"}

@@ -1,14 +1,16 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gateway.payments.decide import Delivered
 from gateway.payments.purchase import MAX_REMEMBERED_BYTES, DeliveredCache
+from tests.ledger.test_ledger import INTENT
 from tests.support.gateway_app import gateway_app, in_loop
 
 
 def delivery(number: int, body: bytes = b"{}") -> Delivered:
-    return Delivered(str(number), "/p", body, str(hash(body)), "no-store", "n", "P")
+    return Delivered(replace(INTENT, txid=str(number)), body)
 
 
 def test_bodies_are_bounded_by_their_bytes_and_the_least_used_goes_first() -> None:

@@ -98,71 +98,6 @@ async def test_settled_delivers_the_quoted_bytes_and_the_computed_txid(tmp_path:
     }
 
 
-@pytest.mark.parametrize("mode", ["simulation", "insufficient"])
-@in_loop
-async def test_a_refusal_before_broadcast_is_402_with_the_reason(mode: str, tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        home.upstream.settle, home.upstream.rounds_a_look = mode, 1
-
-        answer = await home.send(home.buyer.pay())
-
-    receipt = decode_header(answer.headers["PAYMENT-RESPONSE"])
-    assert answer.status_code == 402
-    assert (receipt["success"], receipt["transaction"]) == (False, "")
-    assert receipt["errorReason"] in answer.json()["error"]
-    assert "PAYMENT-REQUIRED" in answer.headers
-
-
-@in_loop
-async def test_an_unknown_outcome_is_503_without_challenge_and_ends_paid_once(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        home.upstream.settle = "500"
-        payment = home.buyer.pay()
-        unknown = await home.send(payment)
-        home.upstream.settle = "ok"
-
-        answer = await home.send(payment)
-
-    receipt = decode_header(unknown.headers["PAYMENT-RESPONSE"])
-    assert unknown.status_code == 503
-    assert "PAYMENT-REQUIRED" not in unknown.headers
-    assert int(unknown.headers["Retry-After"]) > 0
-    assert (receipt["success"], receipt["errorReason"]) == (False, "settlement_pending")
-    assert receipt["transaction"] == payment.txid
-    assert (answer.status_code, home.upstream.transfers[payment.txid]) == (200, 1)
-
-
-@in_loop
-async def test_a_replay_is_the_same_answer_without_the_facilitator(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        payment = home.buyer.pay()
-        first = await home.send(payment)
-        await home.restart()
-        home.upstream.calls.clear()
-        home.clock.step(86_400)
-
-        replay = await home.send(payment)
-
-    assert replay.status_code == 200
-    assert replay.content == first.content
-    assert replay.headers["PAYMENT-RESPONSE"] == first.headers["PAYMENT-RESPONSE"]
-    assert (home.upstream.asked("/verify"), home.upstream.asked("/settle")) == ([], [])
-
-
-@in_loop
-async def test_another_product_is_402_also_after_a_restart(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        payment = home.buyer.pay()
-        await home.send(payment)
-        before = await home.send(payment, BRAIN)
-        await home.restart()
-
-        after = await home.send(payment, BRAIN)
-
-    assert (before.status_code, after.status_code) == (402, 402)
-    assert home.upstream.transfers[payment.txid] == 1
-
-
 @in_loop
 async def test_another_product_is_402_also_concurrently(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
@@ -278,17 +213,6 @@ async def test_a_settled_payment_whose_row_cannot_be_closed_is_delivered_all_the
         answer = await task
 
     assert (answer.status_code, home.upstream.transfers[payment.txid]) == (200, 1)
-
-
-@in_loop
-async def test_an_intent_that_cannot_be_written_is_503_and_nothing_is_settled(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        run_on_file(tmp_path, "create trigger t before insert on bodies begin select raise(fail, 'disk full'); end")
-
-        answer = await home.send(home.buyer.pay())
-
-    assert answer.status_code == 503
-    assert home.upstream.asked("/settle") == []
 
 
 @in_loop

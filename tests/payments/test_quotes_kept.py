@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from generator.release.vault import Vault as FolderVault
 from generator.wings.bucket.store import Bucket
 from generator.wings.bucket.vault import BucketVault
 from tests.release.test_vault_store import Unsynced
-from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
+from tests.support.gateway_app import BRAIN, GatewayHarness, gateway_app, in_loop
 from tests.support.vaults import PRICES, START, body_of, stamp, write_manifest, write_vault
 from tests.vault.test_vault import load
 
@@ -74,6 +75,24 @@ async def buys_the_first_until_its_time(home: GatewayHarness, publish: Publish) 
     assert (bought.status_code, bought.content) == (200, body_of("x402-market-regime", FIRST))
     assert (late.status_code, late.json()["error"].partition(":")[0]) == (402, "quote_expired")
     assert len(home.upstream.transfers) == 1
+
+
+@in_loop
+async def test_what_is_withheld_is_not_quoted_and_what_was_quoted_before_is_delivered(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path, vault=None) as home:
+        vault = FolderVault(tmp_path / "vault", Unsynced())
+        vault.open()
+        vault.publish(offer(1, 0))
+        vault.publish(replace(offer(2, 60), unavailable={"x402-market-regime": "it has no verdict"}))
+        home.clock.step(90)
+        await home.refresh()
+
+        refused, other = await home.get(), await home.get(BRAIN)
+        paid, unquoted = [await home.send(home.buyer.pay(snapshot=name)) for name in (FIRST, "000000000002")]
+
+    assert (refused.status_code, refused.json()["detail"]) == (503, "It has no verdict.")
+    assert (other.status_code, paid.status_code, paid.content) == (402, 200, body_of("x402-market-regime", FIRST))
+    assert (unquoted.status_code, len(home.upstream.transfers)) == (503, 1)
 
 
 @in_loop

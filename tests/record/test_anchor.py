@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
+from gateway.settings import GatewaySettings
 from gateway.wire.algorand import unpack
-from generator.cli._anchor import NOTE_PREFIX, AlgodNode, Anchor, AnchorError, check, find, head_in, note_of, send
+from generator.cli._anchor import NOTE_PREFIX, AnchorError, check, head_in, note_of, send
 from generator.cli._published import PublishedError
 from generator.record.log.note import NoteError
 from generator.record.log.reader import LogReader
@@ -51,7 +53,7 @@ class FakeNode:
 
 def anchored(fake: FakeNode) -> tuple[str, int, int | None]:
     with answering(fake.answer) as url:
-        return send(AlgodNode(url, "s3cret", "devnet"), voter(0), EARLY)
+        return send(GatewaySettings(algod_url=url, algod_token=SecretStr("s3cret")), None, voter(0), EARLY)
 
 
 @pytest.fixture(scope="module")
@@ -86,20 +88,20 @@ def row_of(txid: str, signed: bytes, **changes: Any) -> dict[str, Any]:
     return found | changes
 
 
-def looked_up(txid: str, row: object) -> Anchor:
+def reader(entries: list[bytes] = ENTRIES) -> LogReader:
+    files = publish(entries)
+    return LogReader(lambda path: files[path], head_of(entries))
+
+
+def looked_up(txid: str, row: object, log: LogReader | None = None, origin: str = EARLY.origin) -> str:
     with answering(FakeNode(**{"/v2/transactions/": {"transaction": row}}).answer) as url:
-        return find(url, txid)
-
-
-def reader() -> LogReader:
-    files = publish(ENTRIES)
-    return LogReader(lambda path: files[path], head_of(ENTRIES))
+        return check(url, txid, log or reader(), origin)
 
 
 def test_an_anchor_is_sent_found_and_shows_what_was_there_by_then(sent: tuple[str, bytes]) -> None:
     txid, signed = sent
 
-    found = check(reader(), EARLY.origin, looked_up(txid, row_of(txid, signed)))
+    found = looked_up(txid, row_of(txid, signed))
 
     assert found.startswith("anchored: the first 120 entries were there by 2026-11-2")
     transaction = unpack(signed)["txn"]
@@ -138,14 +140,12 @@ def test_a_node_of_another_network_or_with_a_wild_fee_gets_nothing(changes: dict
 
 def test_a_log_that_was_changed_since_its_anchor_is_named(sent: tuple[str, bytes]) -> None:
     txid, signed = sent
-    anchor = looked_up(txid, row_of(txid, signed))
-    forged = [b"forged", *ENTRIES[1:]]
-    files = publish(forged)
+    row = row_of(txid, signed)
 
     with pytest.raises(ValueError, match="history was changed"):
-        check(LogReader(lambda path: files[path], head_of(forged)), EARLY.origin, anchor)
+        looked_up(txid, row, reader([b"forged", *ENTRIES[1:]]))
     with pytest.raises(ValueError, match="of the log example"):
-        check(reader(), "another.example/log", anchor)
+        looked_up(txid, row, origin="another.example/log")
 
 
 def test_an_indexer_that_bends_the_note_is_not_believed(sent: tuple[str, bytes]) -> None:

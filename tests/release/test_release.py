@@ -48,15 +48,6 @@ def next_number(releases: Releases) -> str:
     return f"{releases.generation() + 1:012d}"
 
 
-def test_a_release_is_what_the_pointer_shows(tmp_path: Path) -> None:
-    releases = opened(tmp_path)
-
-    releases.publish("000000000001", FILES, now_s=0)
-
-    assert seen(tmp_path) == FILES
-    assert releases.generation() == 1
-
-
 def test_unchanged_files_keep_their_inode_and_changed_ones_do_not(tmp_path: Path) -> None:
     releases = opened(tmp_path)
     releases.publish("000000000001", FILES, now_s=0)
@@ -222,23 +213,6 @@ def test_a_link_that_cannot_be_made_is_a_copy_with_the_same_mtime(tmp_path: Path
     releases.publish("000000000002", {**FILES, "/a.json": b"[]"}, now_s=1060)
 
     assert (modified(tmp_path, "/api/b.php"), modified(tmp_path, "/a.json")) == (1000, 1060)
-
-
-def test_a_folder_made_read_only_fails_the_tick_and_the_next_one_resumes(tmp_path: Path) -> None:
-    disk = FailingDisk("write", number=errno.EROFS)
-    disk.heal()
-    releases = opened(tmp_path, disk)
-    releases.publish("000000000001", FILES, now_s=1000)
-    disk.armed = True
-
-    for minute in range(10):
-        with pytest.raises(PublishError, match="Read-only file system"):
-            releases.publish(next_number(releases), NEW, now_s=1060 + 60 * minute)
-
-    assert seen(tmp_path) == FILES
-    disk.heal()
-    releases.publish(next_number(releases), NEW, now_s=1800)
-    assert seen(tmp_path) == NEW
 
 
 def test_debris_of_a_crash_is_swept_at_the_start(tmp_path: Path) -> None:

@@ -84,28 +84,6 @@ def manifest(folder: Path) -> Any:
     return json.loads((folder / "manifest.json").read_text())
 
 
-def test_the_manifest_keeps_the_readers_schema(tmp_path: Path) -> None:
-    vault = opened(tmp_path)
-    vault.publish(offer(1))
-
-    vault.publish(offer(2, minute=1))
-
-    jsonschema.validate(manifest(tmp_path), SCHEMA)
-
-
-def test_every_named_body_is_on_disk_with_its_digest(tmp_path: Path) -> None:
-    vault = opened(tmp_path)
-    vault.publish(offer(1))
-    vault.publish(offer(2))
-
-    rows = [body for snapshot in manifest(tmp_path)["snapshots"] for body in snapshot["bodies"].values()]
-
-    assert len(rows) == 2 * len(PRODUCTS)
-    for row in rows:
-        data = (tmp_path / row["path"]).read_bytes()
-        assert (hashlib.sha256(data).hexdigest(), len(data)) == (row["sha256"], row["bytes"])
-
-
 def test_a_replaced_snapshot_says_when_and_keeps_that_time(tmp_path: Path) -> None:
     vault = opened(tmp_path)
     for number in (1, 2, 3):

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import pytest
 
-from generator.errors import GeneratorError, LeadershipLost
+from generator.errors import GeneratorError
 from generator.record.memory.store import Memory
 from generator.record.published import KeyFileError, make_key
 from generator.release.release import Releases
@@ -211,20 +211,6 @@ def test_a_stop_interrupts_the_opening_of_the_market(tmp_path: Path) -> None:
         memory = Memory.open(one.app.settings.memory)
         assert memory.is_empty()
         memory.close()
-
-    run(work)
-
-
-def test_a_tick_that_the_fence_refused_is_not_recorded_as_failed(state: Path) -> None:
-    def lost() -> int:
-        raise LeadershipLost("another leads")
-
-    async def work() -> None:
-        async with Candidate(state, FakeLease(None)) as one:
-            await one.until(lambda: len(one.reports) == 1)
-            one.app.record.memory._fence = lost
-            await one.leader.scheduler.fire()
-            assert len(one.reports) == 1
 
     run(work)
 

@@ -164,21 +164,6 @@ def test_a_standby_takes_over_what_the_last_leader_wrote_last(tmp_path: Path) ->
     run(work)
 
 
-def test_a_restart_resumes_where_it_stopped(tmp_path: Path) -> None:
-    async def work() -> None:
-        clock = ManualClock()
-        async with opened(tmp_path, clock, hours=4) as app:
-            await tick(app, clock.now())
-        before = body(tmp_path, "/arena/get_shared_intelligence.php")
-        async with opened(tmp_path, clock) as app:
-            await tick(app, clock.step(MINUTE))
-        after = body(tmp_path, "/arena/get_shared_intelligence.php")
-        assert before["round"]["round_id"] == after["round"]["round_id"]
-        assert before["teacher_brain"]["lessons_total"] == after["teacher_brain"]["lessons_total"] > 0
-
-    run(work)
-
-
 def test_a_restart_reads_what_the_same_run_without_a_restart_reads(tmp_path: Path) -> None:
     async def work() -> None:
         clock = ManualClock()
@@ -214,14 +199,3 @@ def test_a_brain_state_of_other_weights_is_not_used_and_nothing_is_lost(tmp_path
         assert report.regime != "unknown"
 
     run(work)
-
-
-def test_a_live_market_out_of_reach_at_the_start_is_published_as_unavailable(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with opened(tmp_path, ManualClock(), wrap=lambda source: LateVenues(source, failures=2)) as app:
-            await tick(app, NOON)
-
-    run(work)
-
-    assert body(tmp_path, "/status.json")["status"] == "unavailable"
-    assert body(tmp_path, "/api/main-brain.php")["coins"]["BTC"]["price"] is None

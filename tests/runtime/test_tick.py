@@ -11,14 +11,12 @@ import pytest
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.words import SourceMode
-from generator.errors import PublishError
 from generator.runtime.app import build
 from generator.runtime.startup import backtest_hours
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
 from tests.support.clock import NOON, ManualClock
-from tests.support.disks import FailingDisk
-from tests.support.services import MINUTE, body, opened, run, with_disk
+from tests.support.services import MINUTE, body, opened, run
 
 
 def test_every_file_of_a_release_and_the_vault_are_of_one_tick(tmp_path: Path) -> None:
@@ -52,36 +50,6 @@ def test_the_first_tick_after_a_start_says_null_of_what_changed_and_the_next_a_l
     run(work)
 
     assert said == [None, []]
-
-
-def test_a_generation_is_never_used_twice_when_only_the_vault_was_written(tmp_path: Path) -> None:
-    async def work() -> None:
-        clock = ManualClock()
-        async with opened(tmp_path, clock) as app:
-            await tick(app, clock.now())
-            broken = with_disk(app, FailingDisk("point"))
-            with pytest.raises(PublishError):
-                await tick(broken, clock.step(MINUTE))
-        async with opened(tmp_path, clock) as again:
-            report = await tick(again, clock.step(MINUTE))
-        assert report.generation == "000000000003"
-
-    run(work)
-
-
-def test_a_clock_set_back_an_hour_keeps_counting_generations_and_lessons(tmp_path: Path) -> None:
-    async def work() -> None:
-        clock = ManualClock()
-        async with opened(tmp_path, clock, hours=6) as app:
-            first = await tick(app, clock.now())
-            lessons = body(tmp_path, "/api/teacher-lessons.php")["teacher_brain"]["metrics"]["lessons_total"]
-            second = await tick(app, clock.step(-timedelta(hours=1)))
-            third = await tick(app, clock.step(timedelta(hours=1, minutes=1)))
-        assert first.generation < second.generation < third.generation
-        after = body(tmp_path, "/api/teacher-lessons.php")["teacher_brain"]["metrics"]["lessons_total"]
-        assert after >= lessons > 0
-
-    run(work)
 
 
 def test_a_clock_that_jumps_a_day_ahead_voids_the_rounds_that_it_missed(tmp_path: Path) -> None:

@@ -106,14 +106,14 @@ def test_the_usual_move_follows_from_the_published_band() -> None:
     chart = _drawn("swings")
 
     assert chart.findtext("details/table/tbody/tr/td", "").replace("\xa0", " ") == "±0.28%"  # 12 bps / 0.4307
-    assert chart.findtext("figcaption") == "HBAR may swing most in the next hour, BTC least"
+    assert chart.findtext("figcaption") == "HBAR is expected to move most in the next hour, BTC least"
 
 
 @pytest.mark.parametrize(
     ("rate", "finding"),
     [
         (0.01, "Longs pay shorts in every asset"),
-        (-0.01, "Shorts pay longs in every asset: demand to be short exceeds supply"),
+        (-0.01, "Shorts pay longs in every asset"),
     ],
 )
 def test_funding_says_who_pays(rate: float, finding: str) -> None:

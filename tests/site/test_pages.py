@@ -153,10 +153,10 @@ def test_hourly_bars_read_as_unknown_with_the_reason() -> None:
 def test_first_moments_read_well_without_prices_rounds_or_lessons() -> None:
     text = _text(rendered("nothing yet")["/index.html"])
 
-    assert "no closes yet" in text
+    assert "no prices yet" in text
     assert "No round is live at the moment." in text
-    assert "No round has come to a result yet" in text
-    assert "nothing is known about their worth" in text
+    assert "No round has finished yet" in text
+    assert "No forecast has been scored yet." in text
     assert "None" not in text
 
 
@@ -164,7 +164,7 @@ def test_arena_shows_the_crowd_the_brain_and_how_to_vote() -> None:
     text = _text(rendered()["/index.html"])
 
     assert "21 votes: 11 bullish, 4 neutral, 6 bearish. This crowd is simulated." in text
-    assert "NEUTRAL, to which it gave 36.0%" in text
+    assert "NEUTRAL, with a chance of 36.0%" in text
     assert "emi vote BULLISH" in text
 
 
@@ -189,7 +189,7 @@ def test_track_record_says_whether_skill_was_shown(pages: Pages, skill: float, w
 
     html = pages.render(replace(base, ctx=replace(base.ctx, arena=arena(skill=skill))))["/index.html"]
 
-    assert "Of 1,204 hourly forecasts that came due, 34.1%" in _text(html)
+    assert "Of 1,204 hourly forecasts, 34.1%" in _text(html)
     assert words in _text(html)
 
 

@@ -40,7 +40,7 @@ def test_the_live_round_shows_crowd_brain_price_and_band() -> None:
 
     assert "Live: BTC, 09:00 to 10:00 UTC" in text
     assert "21 votes: 11 bullish, 4 neutral, 6 bearish. This crowd is simulated." in text
-    assert "NEUTRAL, to which it gave 36.0%" in text
+    assert "NEUTRAL, with a chance of 36.0%" in text
     assert "±0.23%" in text
     assert "BTC is 0.23% above its start" in text
 
@@ -48,7 +48,7 @@ def test_the_live_round_shows_crowd_brain_price_and_band() -> None:
 @pytest.mark.parametrize(
     ("simulated", "words"),
     [
-        (Tally(10, 6, 4), "Of these, 20 simulated, 1 real: 1 bullish, 0 neutral, 0 bearish."),
+        (Tally(10, 6, 4), "20 of them are simulated. Real votes, 1: 1 bullish, 0 neutral, 0 bearish."),
         (Tally(), "21 votes: 11 bullish, 4 neutral, 6 bearish. "),
     ],
 )
@@ -66,7 +66,7 @@ def test_the_open_round_shows_its_band_and_fingerprint_and_the_brain_as_sealed()
     text = _page("/arena/")
 
     assert "Votes are open: BTC, 10:00 to 11:00 UTC" in text
-    assert "The brain's answer sealed" in text
+    assert "The brain's forecast sealed" in text
     assert "9f2c" * 16 in text
 
 
@@ -86,7 +86,7 @@ def test_history_keeps_misses_and_void_rounds_with_their_reason() -> None:
 
     assert table.count("wrong") > 10
     assert "void : too few venues" in table or "void: too few venues" in table
-    assert "Came true" in table
+    assert "Outcome" in table
 
 
 def test_how_to_vote_gives_command_and_note_of_the_open_round() -> None:
@@ -99,7 +99,7 @@ def test_how_to_vote_gives_command_and_note_of_the_open_round() -> None:
 def test_the_crowd_comes_with_what_may_be_wrong_with_it() -> None:
     text = _page("/arena/")
 
-    assert "right more often than chance, so new addresses count for nothing" in text
+    assert "above chance, so new addresses count for nothing" in text
     assert "9 votes came within a minute at 2026-11-20T08:50:00Z: 88.9% the same answer, 77.8% from new" in text
 
 
@@ -116,7 +116,7 @@ def test_an_arena_where_nothing_was_played_says_so() -> None:
 
     assert "No round is live" in text
     assert "No round takes votes at the moment" in text
-    assert "no one was right or wrong" in text
+    assert "No round since the start has been scored yet" in text
     assert "None" not in text.replace("None yet.", "")
 
 
@@ -158,7 +158,7 @@ def test_below_thirty_nothing_is_drawn_and_the_page_says_how_many_are_missing() 
 def test_before_the_first_outcome_the_record_reads_well() -> None:
     text = _page("/track-record/", EMPTY)
 
-    assert "No forecast has come due yet" in text
+    assert "No forecast has been scored yet" in text
     assert "0 of 30" in text
     assert "No hourly forecast has come due yet." in text
 
@@ -200,4 +200,4 @@ def test_the_headline_claims_no_more_than_the_interval_allows(hits: int, n: int,
 def test_a_verdict_without_cases_claims_nothing() -> None:
     none = track_record("hourly", RunningTotals().hourly)
 
-    assert verdict(none) == "No forecast has come due yet, so nothing is known about their worth."
+    assert verdict(none) == "No forecast has been scored yet."

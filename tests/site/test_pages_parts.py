@@ -169,7 +169,7 @@ def test_a_field_without_words_of_its_own_borrows_those_of_its_type() -> None:
     assert (row.type, row.ref, row.description) == ("Role", "Role", "What it is for.")
 
 
-def test_the_rehearsal_is_named_apart_and_in_no_figure_of_the_record() -> None:
+def test_the_backtest_is_named_apart_and_in_no_figure_of_the_record() -> None:
     held = replace(arena(), rehearsal=Rehearsal(arena().hourly_record, arena().arena_record))
     due = tuple(replace(made, warm_up=place >= 10 * len(ASSETS)) for place, made in enumerate(predictions(20)))
     view = record_view(held, due, (), "Source: a test.")
@@ -181,7 +181,7 @@ def test_the_rehearsal_is_named_apart_and_in_no_figure_of_the_record() -> None:
     assert [row["rehearsed"] for row in view["grid"]] == [place >= 10 for place in range(20)]
 
 
-def test_before_anything_counts_the_rehearsal_alone_is_drawn() -> None:
+def test_before_anything_counts_the_backtest_alone_is_drawn() -> None:
     nothing = empty_arena()
     held = replace(nothing, rehearsal=Rehearsal(arena().hourly_record, arena().arena_record))
     view = record_view(held, tuple(replace(made, warm_up=True) for made in predictions(20)), (), "Source: a test.")

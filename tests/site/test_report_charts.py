@@ -21,7 +21,7 @@ TRAITS = {
     *("x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "rx", "width", "height"),
 }
 PARTS = {
-    *("report-moods", "report-moves", "report-swings", "report-funding", "report-outlook"),
+    *("report-regimes", "report-moves", "report-swings", "report-funding", "report-outlook"),
     *("report-rates", "report-reliability"),
 }
 

@@ -3,10 +3,12 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
+from gateway.clock import Clock
+
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
-class ManualClock:
+class ManualClock(Clock):
     """Wall and monotonic time, both at a standstill until moved.
 
     Args:

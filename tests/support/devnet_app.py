@@ -10,12 +10,15 @@ from typing import Any
 
 from algosdk import encoding, transaction
 from starlette.testclient import TestClient
+from x402.schemas import PaymentRequired, PaymentRequirements
 
-from gateway.devnet.app import Hooks, build_devnet
+from gateway.devnet.app import build_devnet
+from gateway.devnet.keys import Key, new_key
 from gateway.devnet.ledger import FIRST_ROUND_AT, ROUND_S, Ledger
 from gateway.devnet.settings import DevnetSettings
 from gateway.devnet.transactions import Item, parse_item, signed
-from gateway.devnet.wallet import Key, PaymentOption, SignedPayment, new_key, sign_payment
+from gateway.devnet.wallet import SignedPayment
+from gateway.devnet.wallet import sign as sign_payment
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET, Network
 from tests.support.clock import ManualClock
@@ -71,11 +74,8 @@ class DevnetApp:
         return found | changes
 
     def payment(self, **changes: Any) -> SignedPayment:
-        entry = self.offer(**changes)
-        offer = PaymentOption(
-            entry, entry["network"], int(entry["asset"]), int(entry["amount"]), entry["payTo"], self.fee_payer
-        )
-        return sign_payment({}, offer, self.buyer, DEVNET, self.ledger.rounds.current())
+        offer = PaymentRequirements.model_validate(self.offer(**changes))
+        return sign_payment(PaymentRequired(accepts=[offer]), offer, self.buyer, DEVNET, self.ledger.rounds.current())
 
     def ask(self, what: str, payload: dict[str, Any], requirements: dict[str, Any] | None = None) -> dict[str, Any]:
         body = {"x402Version": 2, "paymentPayload": payload, "paymentRequirements": requirements or self.offer()}
@@ -84,9 +84,9 @@ class DevnetApp:
 
 
 @contextmanager
-def devnet_app(path: Path, hooks: Hooks | None = None, clock: ManualClock | None = None) -> Iterator[DevnetApp]:
+def devnet_app(path: Path, clock: ManualClock | None = None) -> Iterator[DevnetApp]:
     clock = clock or clock_at_start()
-    app = build_devnet(DevnetSettings(path / "devnet.sqlite3"), now=clock.unix, hooks=hooks)
+    app = build_devnet(DevnetSettings(path / "devnet.sqlite3"), now=clock.unix)
     with TestClient(app, base_url="http://localhost") as client:
         yield DevnetApp(client, app.state.ledger, clock, app.state.fee_payer)
 

@@ -2,9 +2,6 @@
 
 import contextlib
 import json
-import signal
-import subprocess
-import sys
 import threading
 import time
 import urllib.error
@@ -15,59 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gateway.devnet.wallet import Key, SignedPayment, choose_option, new_key, read_challenge, sign_payment
+from gateway.devnet.keys import Key, new_key
+from gateway.devnet.wallet import SignedPayment, pay
 from gateway.wire.networks import TESTNET
-from tests.outside.processes import REPOSITORY, get_json
-from tests.support.processes import clean_environment
+from tests.outside.processes import get_json
 from tests.support.servers import WHO
 
 MIXED_FROM = ("/status.json", "/api/main-brain.php", "/api/statistics.php", "/arena/get_shared_intelligence.php")
 PRODUCT = "/api/x402-market-regime.php"
-
-
-class Machine:
-    """One `emi schedule` with a folder of its own."""
-
-    def __init__(self, folder: Path, environment: dict[str, str], number: int) -> None:
-        self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
-        self.log = folder / f"schedule-{number}.log"
-        self.output = self.log.open("wb")
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "generator.cli", "schedule"],
-            cwd=folder,
-            env=clean_environment(
-                PYTHONPATH=str(REPOSITORY), PYTHONUNBUFFERED="1", EMI_STATE_DIR=str(folder / "state"), **environment
-            ),
-            stdout=self.output,
-            stderr=subprocess.STDOUT,
-        )
-
-    def text(self) -> str:
-        return self.log.read_text(errors="replace")
-
-    def wait_text(self, wanted: str, within_s: float = 120) -> None:
-        until = time.monotonic() + within_s
-        while wanted not in self.text():
-            assert time.monotonic() < until, f"{wanted!r} was not printed:\n{self.text()}"
-            assert self.process.poll() is None, f"ended with {self.process.returncode}:\n{self.text()}"
-            time.sleep(0.02)
-
-    def send(self, number: signal.Signals) -> float:
-        """Send a signal; return when, by the monotonic clock."""
-        self.process.send_signal(number)
-        return time.monotonic()
-
-    def close(self) -> None:
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGCONT)
-            self.process.send_signal(signal.SIGINT)
-            try:
-                self.process.wait(60)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
-        self.output.close()
 
 
 @dataclass(frozen=True)
@@ -172,10 +124,10 @@ class Buyer:
     def _sign(self, origin: str) -> SignedPayment:
         status, headers = _status(origin + PRODUCT)
         assert status == 402, status
-        challenge = read_challenge(headers["PAYMENT-REQUIRED"])
-        offer = choose_option(challenge, TESTNET, 10_000)
+        header = headers["PAYMENT-REQUIRED"]
+        limit = 10_000
         last = get_json(f"{self.chain}/algod/v2/status")["last-round"]
-        return sign_payment(challenge, offer, self.key, TESTNET, int(last))
+        return pay(header, self.key, TESTNET, int(last), limit)
 
 
 def _status(url: str, payment: str = "") -> tuple[int, Any]:
@@ -215,13 +167,3 @@ def shared(environment: dict[str, str], bucket: str, database: str, key: Path) -
         "EMI_LEASE_URL": database,
         "EMI_LOG_KEY_FILE": str(key),
     }
-
-
-def make_key(path: Path) -> None:
-    """Make the log's key that all generators sign with."""
-    subprocess.run(
-        [sys.executable, "-m", "generator.cli", "log", "init"],
-        env=clean_environment(PYTHONPATH=str(REPOSITORY), EMI_LOG_KEY_FILE=str(path)),
-        check=True,
-        capture_output=True,
-    )

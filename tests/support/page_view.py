@@ -209,7 +209,7 @@ def _lesson(number: int) -> Lesson:
         brain_correct=1 - number % 2,
         crowd_correct=number % 2,
         pattern_type=PatternType.BRAIN_ONLY,
-        summary="BTC moved +4.1 bps against a neutral band of 22.6 bps: NEUTRAL. The brain said so, the crowd did not.",
+        summary="Bitcoin rose 0.04% in the hour, within the neutral band of ±0.23%. The brain was right: it expected a small move.",
         created_ms=START_MS - number * HOUR_MS,
         warm_up=False,
     )

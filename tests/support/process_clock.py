@@ -29,17 +29,18 @@ class ProcessClock:
         self.seconds = 0
         self.environment = {"LD_PRELOAD": str(library), "SHIFT_FILE": str(self._file)}
 
-    def set_to(self, at: datetime) -> None:
-        """Set the clock to a time."""
-        self._shift_by(int((at - datetime.now(UTC)).total_seconds()))
-
-    def go_to(self, second_of_hour: int) -> None:
-        """Set the clock forward to where a second of the hour comes next."""
-        now = datetime.now(UTC).timestamp() + self.seconds
-        self._shift_by(self.seconds + int(second_of_hour - now % 3_600) % 3_600)
-
-    def _shift_by(self, seconds: int) -> None:
+    def shift_by(self, seconds: int) -> None:
+        """Set the clock this far from the machine's."""
         self.seconds = seconds
         new = self._file.with_suffix(".new")
         new.write_text(str(seconds))
         new.replace(self._file)
+
+    def set_to(self, at: datetime) -> None:
+        """Set the clock to a time."""
+        self.shift_by(int((at - datetime.now(UTC)).total_seconds()))
+
+    def go_to(self, second_of_hour: int) -> None:
+        """Set the clock forward to where a second of the hour comes next."""
+        now = datetime.now(UTC).timestamp() + self.seconds
+        self.shift_by(self.seconds + int(second_of_hour - now % 3_600) % 3_600)

@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +19,7 @@ import structlog
 from generator.cli import main
 from tests.support.ports import free_port
 
+REPOSITORY = Path(__file__).parents[2]
 BOOTSTRAP = "000000000000"  # the generation before the first tick
 
 
@@ -37,7 +38,7 @@ def emi(*arguments: str, cwd: Path, timeout_s: float = 110, **extra: str) -> sub
     return subprocess.run(
         [sys.executable, "-m", "generator.cli", *arguments],
         cwd=cwd,
-        env=clean_environment(PYTHONPATH=str(Path(__file__).parents[2]), **extra),
+        env=clean_environment(PYTHONPATH=str(REPOSITORY), **extra),
         capture_output=True,
         text=True,
         timeout=timeout_s,
@@ -105,6 +106,16 @@ class Running:
                 raise AssertionError(f"{wanted!r} was not printed:\n{self.text()}")
             time.sleep(0.05)
 
+    def wait_open(self, path: str = "/", within_s: float = 60) -> None:
+        """Wait until `path` is answered, whatever the answer says."""
+        until = time.monotonic() + within_s
+        while time.monotonic() < until and self.process.poll() is None:
+            with contextlib.suppress(OSError):
+                get(self.origin + path)
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"no answer from {self.origin}{path}:\n{self.text()}")
+
     def stop(self, with_signal: int = signal.SIGINT) -> int:
         """Send a signal and return the exit code."""
         if self.process.poll() is None:
@@ -123,20 +134,30 @@ def emi_up(folder: Path, *arguments: str, **extra: str) -> Iterator[Running]:
 @contextlib.contextmanager
 def running(folder: Path, arguments: Sequence[str], origin: str, **extra: str) -> Iterator[Running]:
     """Run one `emi` command in `folder` for the length of the block."""
+    command = [sys.executable, "-m", "generator.cli", *arguments]
+    with started(command, folder, clean_environment(PYTHONPATH=str(REPOSITORY), **extra), origin) as process:
+        yield process
+
+
+@contextlib.contextmanager
+def started(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], origin: str = "", given: str = ""
+) -> Iterator[Running]:
+    """Run any program in `folder` for the length of the block; `given` is its standard input."""
     folder.mkdir(parents=True, exist_ok=True)
-    log = folder / f"{arguments[0]}-{time.monotonic_ns()}.log"
+    log = folder / f"process-{time.monotonic_ns()}.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "generator.cli", *arguments],
-            cwd=folder,
-            env=clean_environment(PYTHONPATH=str(Path(__file__).parents[2]), **extra),
-            stdout=output,
-            stderr=subprocess.STDOUT,
+            command, cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=output, stderr=output
         )
         try:
+            assert process.stdin is not None
+            process.stdin.write(given.encode())
+            process.stdin.close()
             yield Running(process, log, origin)
         finally:
             if process.poll() is None:
+                process.send_signal(signal.SIGCONT)
                 process.send_signal(signal.SIGINT)
                 try:
                     process.wait(60)

@@ -4,7 +4,6 @@ import contextlib
 import importlib.util
 import os
 import pwd
-import re
 import shutil
 import signal
 import subprocess
@@ -17,6 +16,9 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+
+from tests.support.ports import free_port
+from tests.support.processes import clean_environment, started
 
 # moto looks for the name of the service and of the key; it checks no signature.
 _SCOPE = "test/20261120/us-east-1/s3/aws4_request"
@@ -118,17 +120,11 @@ def s3(folder: Path) -> Iterator[dict[str, str]]:
     """Run an S3 of its own; yield the environment that reaches it."""
     if importlib.util.find_spec("moto") is None:
         pytest.skip("needs moto[server]")
-    log = folder / "moto.log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"], stdout=output, stderr=output
-        )
-        try:
-            yield {"AWS_ENDPOINT_URL": _origin(log, process), **CREDENTIALS}
-        finally:
-            process.send_signal(signal.SIGCONT)
-            process.terminate()
-            process.wait(30)
+    port = free_port()
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    with started(command, folder, clean_environment(), f"http://127.0.0.1:{port}") as process:
+        process.wait_open()
+        yield {"AWS_ENDPOINT_URL": process.origin, **CREDENTIALS}
 
 
 def make_bucket(environment: dict[str, str], name: str) -> None:
@@ -136,14 +132,3 @@ def make_bucket(environment: dict[str, str], name: str) -> None:
     request = urllib.request.Request(f"{environment['AWS_ENDPOINT_URL']}/{name}", method="PUT", headers=WHO)
     with urllib.request.urlopen(request, timeout=10):
         pass
-
-
-def _origin(log: Path, process: subprocess.Popen[bytes]) -> str:
-    """Wait until the server says where it listens."""
-    until = time.monotonic() + 60
-    while time.monotonic() < until and process.poll() is None:
-        found = re.search(r"http://127\.0\.0\.1:[1-9]\d*", log.read_text(errors="replace"))
-        if found:
-            return found[0]
-        time.sleep(0.05)
-    raise AssertionError(f"moto did not start:\n{log.read_text(errors='replace')}")

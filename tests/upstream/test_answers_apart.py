@@ -6,7 +6,6 @@ Were it otherwise, one buyer's `success: true` would pay for another, and one pa
 import asyncio
 import contextlib
 import json
-import random
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from gateway.upstream.http_client import Answer, HttpClient, RemoteError, call
+from gateway.upstream.http_client import Answer, Http, RemoteError, call
 from tests.support.gateway_app import in_loop
 
 
@@ -75,11 +74,11 @@ async def request_number(reader: asyncio.StreamReader) -> int:
 
 
 @asynccontextmanager
-async def serving(peer: Echo) -> AsyncIterator[HttpClient]:
+async def serving(peer: Echo) -> AsyncIterator[Http]:
     server = await asyncio.start_server(peer.serve, "127.0.0.1", 0)
     peer.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:
-        async with HttpClient() as http:
+        async with Http() as http:
             yield http
     finally:
         server.close()
@@ -88,7 +87,7 @@ async def serving(peer: Echo) -> AsyncIterator[HttpClient]:
         await asyncio.sleep(0.01)
 
 
-async def ask(http: HttpClient, peer: Echo, number: int, timeout_s: float = 60.0) -> Answer | None:
+async def ask(http: Http, peer: Echo, number: int, timeout_s: float = 60.0) -> Answer | None:
     """Ask once; None when no whole answer came."""
     try:
         body = b'{"id":%d}' % number
@@ -191,68 +190,3 @@ async def test_a_connection_whose_end_lies_unread_carries_no_settle() -> None:
         await asyncio.sleep(0)
 
         assert await ask(http, peer, 2) == NEXT
-
-
-class Moody(Echo):
-    """An echo that treats every request as its own dice say."""
-
-    dice = random.Random(3)
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections.append(writer)
-        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
-            while True:
-                number = await request_number(reader)
-                self.asked[number] += 1
-                mood = self.dice.choice(["well"] * 6 + ["tardy", "twice", "pieces", "cut", "reset", "interim", "never"])
-                await getattr(self, mood)(number, writer)
-        writer.close()
-
-    async def well(self, number: int, writer: asyncio.StreamWriter) -> None:
-        writer.write(answer(number))
-
-    async def tardy(self, number: int, writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(0.4)
-        writer.write(answer(number))
-
-    async def twice(self, number: int, writer: asyncio.StreamWriter) -> None:
-        writer.write(answer(number) + answer(number))
-
-    async def pieces(self, number: int, writer: asyncio.StreamWriter) -> None:
-        for byte in answer(number):
-            writer.write(bytes([byte]))
-            await asyncio.sleep(0)
-
-    async def cut(self, number: int, writer: asyncio.StreamWriter) -> None:
-        writer.write(answer(number)[:-2])
-        writer.close()
-
-    async def reset(self, _number: int, writer: asyncio.StreamWriter) -> None:
-        writer.transport.abort()
-
-    async def interim(self, number: int, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n")
-        await asyncio.sleep(0)
-        writer.write(answer(number))
-
-    async def never(self, number: int, writer: asyncio.StreamWriter) -> None:
-        """Leave it."""
-
-
-@in_loop
-async def test_many_calls_to_a_moody_peer_each_get_their_own_answer_or_none() -> None:
-    peer = Moody()
-    answered = 0
-
-    async def buyer(http: HttpClient, numbers: range) -> None:
-        nonlocal answered
-        for number in numbers:
-            got = await ask(http, peer, number, 0.25)
-            assert got is None or got == Answer(200, {"id": number})
-            answered += got is not None
-
-    async with serving(peer) as http:
-        await asyncio.gather(*(buyer(http, range(first, first + 10)) for first in range(0, 300, 10)))
-
-    assert answered > 0
-    assert max(peer.asked.values()) == 1

@@ -7,7 +7,7 @@ import pytest
 from gateway.app.metrics import Metrics
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain, Finding, Presence
-from gateway.upstream.http_client import HttpClient
+from gateway.upstream.http_client import Http
 from gateway.wire.networks import DEVNET, TESTNET
 from tests.support.clock import ManualClock
 from tests.support.fake_upstream import FakeUpstream
@@ -20,7 +20,7 @@ TXID = "T" * 52
 async def chain_of(upstream: FakeUpstream, *, indexer: str = "/i") -> AsyncIterator[Chain]:
     async with upstream.running():
         settings = GatewaySettings(algod_url=f"{upstream.url}/a", indexer_url=f"{upstream.url}{indexer}")
-        async with HttpClient() as http:
+        async with Http() as http:
             yield Chain(settings, http, ManualClock(), Metrics())
 
 
@@ -30,28 +30,6 @@ async def test_both_404s_after_a_round_are_absence_at_that_round() -> None:
         finding = await chain.lookup(TXID)
 
     assert finding == Finding(Presence.ABSENT, 5_000, indexed=True)
-
-
-@in_loop
-async def test_a_confirmed_transaction_is_found() -> None:
-    upstream = FakeUpstream(DEVNET.full)
-    upstream.land(TXID)
-
-    async with chain_of(upstream) as chain:
-        finding, landed = await chain.lookup(TXID), await chain.landed(TXID)
-
-    assert (finding.presence, landed) == (Presence.FOUND, True)
-
-
-@in_loop
-async def test_a_transaction_that_waits_in_the_pool_is_neither_found_nor_absent() -> None:
-    upstream = FakeUpstream(DEVNET.full)
-    upstream.confirmed[TXID] = 0
-
-    async with chain_of(upstream) as chain:
-        finding, landed = await chain.lookup(TXID), await chain.landed(TXID)
-
-    assert (finding.presence, landed) == (Presence.UNCLEAR, False)
 
 
 @in_loop
@@ -90,17 +68,6 @@ async def test_a_round_that_is_none_is_not_known(value: object) -> None:
         finding, current = await chain.lookup(TXID), await chain.current_round()
 
     assert (finding.round, current) == (None, None)
-
-
-@in_loop
-async def test_a_node_that_is_down_is_unclear() -> None:
-    upstream = FakeUpstream(DEVNET.full)
-    upstream.lookup_down = True
-
-    async with chain_of(upstream) as chain:
-        finding, current = await chain.lookup(TXID), await chain.current_round()
-
-    assert (finding.presence, finding.round, current) == (Presence.UNCLEAR, None, None)
 
 
 @in_loop

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from gateway.upstream.http_client import MAX_ANSWER_BYTES, Answer, Http, HttpClient, RemoteError, call
+from gateway.upstream.http_client import MAX_ANSWER_BYTES, Answer, Http, RemoteError, call
 from tests.support.gateway_app import PATIENCE_S, in_loop
 from tests.support.resolvers import NAME, Names, black_hole, loopback_addresses
 
@@ -102,7 +102,7 @@ BAD = {
 @in_loop
 async def test_an_answer_is_read_however_it_is_framed(answer: bytes) -> None:
     peer = Peer(answer)
-    async with peer.running(), HttpClient() as http:
+    async with peer.running(), Http() as http:
         answers = [await post(http, peer) for _ in range(3)]
 
     assert answers == [Answer(200, {"a": 1})] * 3
@@ -113,7 +113,7 @@ async def test_an_answer_is_read_however_it_is_framed(answer: bytes) -> None:
 @in_loop
 async def test_an_incomplete_answer_is_an_error_and_asked_once(answer: bytes) -> None:
     peer = Peer(answer, ends=True)
-    async with peer.running(), HttpClient() as http:
+    async with peer.running(), Http() as http:
         with pytest.raises(RemoteError):
             await post(http, peer)
 
@@ -123,28 +123,14 @@ async def test_an_incomplete_answer_is_an_error_and_asked_once(answer: bytes) ->
 @in_loop
 async def test_an_answer_that_ends_with_its_connection_is_whole() -> None:
     peer = Peer(b'HTTP/1.1 200 OK\r\n\r\n{"a":1}', ends=True)
-    async with peer.running(), HttpClient() as http:
+    async with peer.running(), Http() as http:
         assert await post(http, peer) == Answer(200, {"a": 1})
-
-
-@in_loop
-async def test_silence_is_an_error_in_time_and_the_connection_is_not_used_again() -> None:
-    peer = Peer(b"")
-    async with peer.running(), HttpClient() as http:
-        with pytest.raises(RemoteError):
-            await post(http, peer, timeout_s=0.1)
-        peer.answer = OK
-
-        again = await post(http, peer)
-
-    assert again.status == 200
-    assert peer.connections == 2
 
 
 @in_loop
 async def test_a_redirect_is_an_answer_and_not_followed() -> None:
     peer = Peer(b"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n")
-    async with peer.running(), HttpClient() as http:
+    async with peer.running(), Http() as http:
         assert await post(http, peer) == Answer(302, None)
 
     assert len(peer.requests) == 1
@@ -153,7 +139,7 @@ async def test_a_redirect_is_an_answer_and_not_followed() -> None:
 @in_loop
 async def test_a_trailer_is_not_part_of_the_answer() -> None:
     peer = Peer(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\n{"a":1}\r\n0\r\nX: y\r\n\r\n')
-    async with peer.running(), HttpClient() as http:
+    async with peer.running(), Http() as http:
         answers = [await post(http, peer) for _ in range(2)]
 
     assert answers == [Answer(200, {"a": 1})] * 2
@@ -162,7 +148,7 @@ async def test_a_trailer_is_not_part_of_the_answer() -> None:
 @in_loop
 async def test_a_caller_that_gives_up_ends_its_connection_at_once() -> None:
     peer = Peer(b"")
-    async with peer.running(), HttpClient() as http:
+    async with peer.running(), Http() as http:
         asking = asyncio.create_task(post(http, peer))
         await peer.asked.wait()
         asking.cancel()
@@ -177,7 +163,7 @@ async def test_a_caller_that_gives_up_ends_its_connection_at_once() -> None:
 @in_loop
 async def test_a_header_that_smuggles_a_line_is_never_sent(token: str) -> None:
     peer = Peer(OK)
-    async with peer.running(), HttpClient() as http:
+    async with peer.running(), Http() as http:
         with pytest.raises(RemoteError):
             await call(http, "GET", peer.url, timeout_s=60, headers={"X": token})
 
@@ -200,7 +186,7 @@ def self_signed(folder: Path) -> ssl.SSLContext:
 @in_loop
 async def test_a_certificate_that_is_self_signed_is_refused(tmp_path: Path) -> None:
     peer = Peer(OK)
-    async with peer.running(self_signed(tmp_path)), HttpClient() as http:
+    async with peer.running(self_signed(tmp_path)), Http() as http:
         with pytest.raises(RemoteError, match=r"Certificate|CertVerification"):
             await call(http, "GET", peer.url, timeout_s=60, headers={})
 
@@ -225,7 +211,7 @@ def in_each_loop(test: Callable[[], Awaitable[None]]) -> Callable[..., None]:
 async def test_a_dead_first_address_costs_no_call() -> None:
     dead = loopback_addresses()
     peer = Peer(OK)
-    async with peer.running(), HttpClient(Names(*dead, "127.0.0.1")) as http:
+    async with peer.running(), Http(Names(*dead, "127.0.0.1")) as http:
         port = int(peer.url.split(":")[2].split("/")[0])
         peer.url = f"http://{NAME}:{port}/f"
         with contextlib.ExitStack() as stack:
@@ -240,7 +226,7 @@ async def test_a_dead_first_address_costs_no_call() -> None:
 @in_each_loop
 async def test_names_that_are_never_resolved_end_in_time_and_hold_up_no_other_call() -> None:
     peer = Peer(OK)
-    async with peer.running(), HttpClient(Names()) as http:
+    async with peer.running(), Http(Names()) as http:
         unresolved = call(http, "GET", "http://outside.test/", timeout_s=0.2, headers={})
 
         failed, answered = await asyncio.gather(unresolved, post(http, peer), return_exceptions=True)
@@ -263,7 +249,7 @@ async def test_sent_is_reported_once_all_bytes_have_left() -> None:
                 arrived.append(connection.recv(65_536))
                 connection.sendall(OK)
 
-        async with HttpClient() as http:
+        async with Http() as http:
             await call(http, "POST", url, timeout_s=60, headers={}, body=b'{"b":2}', sent=answer)
 
     assert len(arrived) == 1
@@ -274,7 +260,7 @@ async def test_sent_is_reported_once_all_bytes_have_left() -> None:
 async def test_no_more_connections_are_open_than_allowed() -> None:
     peer = Peer(OK)
     peer.may_answer.clear()
-    async with peer.running(), HttpClient(connections=2) as http:
+    async with peer.running(), Http(connections=2) as http:
         calls = [asyncio.create_task(post(http, peer)) for _ in range(5)]
         await peer.asked.wait()
         await asyncio.sleep(0.05)
@@ -289,7 +275,7 @@ async def test_no_more_connections_are_open_than_allowed() -> None:
 @in_loop
 async def test_a_request_says_who_asks_and_which_encodings_are_read() -> None:
     peer = Peer(OK)
-    async with peer.running(), HttpClient() as http:
+    async with peer.running(), Http() as http:
         await post(http, peer)
 
     head = peer.requests[0].decode()
@@ -310,7 +296,7 @@ def encoded(coding: str, body: bytes) -> bytes:
 @in_loop
 async def test_a_compressed_answer_is_decoded(coding: str, compress: Callable[[bytes], bytes]) -> None:
     peer = Peer(encoded(coding, compress(b'{"a":1}')))
-    async with peer.running(), HttpClient() as http:
+    async with peer.running(), Http() as http:
         assert await post(http, peer) == Answer(200, {"a": 1})
 
 
@@ -327,7 +313,7 @@ BROKEN = {
 @in_loop
 async def test_what_cannot_be_decoded_within_the_limit_is_an_error(answer: bytes) -> None:
     peer = Peer(answer)
-    async with peer.running(), HttpClient() as http:
+    async with peer.running(), Http() as http:
         with pytest.raises(RemoteError):
             await post(http, peer)
 
@@ -335,7 +321,7 @@ async def test_what_cannot_be_decoded_within_the_limit_is_an_error(answer: bytes
 @in_loop
 async def test_cookies_are_not_kept() -> None:
     peer = Peer(OK.replace(b"OK\r\n", b"OK\r\nSet-Cookie: a=b; Path=/\r\n"))
-    async with peer.running(), HttpClient() as http:
+    async with peer.running(), Http() as http:
         peer.url = peer.url.replace("127.0.0.1", "localhost")
         for _ in range(2):
             await post(http, peer)
@@ -347,7 +333,7 @@ async def test_cookies_are_not_kept() -> None:
 async def test_proxies_of_the_environment_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     peer = Peer(OK)
-    async with peer.running(), HttpClient() as http:
+    async with peer.running(), Http() as http:
         assert await post(http, peer) == Answer(200, {"a": 1})
 
 
@@ -368,7 +354,7 @@ HTML = b"<html>\r\n<h1>Blocked</h1>\x07 token hush-1" + b" and more" * 100
 @in_loop
 async def test_a_failed_call_names_itself_and_what_came_but_no_secret(answer: bytes, words: str) -> None:
     peer = Peer(answer)
-    async with peer.running(), HttpClient() as http:
+    async with peer.running(), Http() as http:
         with pytest.raises(RemoteError) as failure:
             await call(http, "POST", peer.url, timeout_s=0.2, headers={"Authorization": "Bearer hush-1"}, body=b"{}")
 

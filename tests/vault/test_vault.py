@@ -12,7 +12,7 @@ from gateway.vault.bucket import Folder
 from gateway.vault.folder import LoadedVault, Vault, load_vault, read_manifest
 from tests.support.clock import ManualClock
 from tests.support.gateway_app import gateway_app, in_loop
-from tests.support.vaults import GENERATION, body_of, write_manifest, write_vault
+from tests.support.vaults import GENERATION, write_manifest, write_vault
 
 
 def load(folder: Path) -> LoadedVault:
@@ -25,16 +25,6 @@ def load(folder: Path) -> LoadedVault:
         return await load_vault(files, read_manifest(found.data), {})
 
     return asyncio.run(read())
-
-
-def test_a_vault_is_read_whole(tmp_path: Path) -> None:
-    write_vault(tmp_path)
-
-    loaded = load(tmp_path)
-
-    assert loaded.generation == GENERATION
-    assert loaded.newest.bodies["x402-atlas"].content == body_of("x402-atlas", GENERATION)
-    assert set(loaded.products) == {f"/api/{name}.php" for name in loaded.newest.bodies}
 
 
 @pytest.mark.parametrize(
@@ -90,19 +80,6 @@ async def test_a_broken_new_manifest_keeps_the_last_good_one_and_is_logged_once(
     assert current is not None
     assert current.generation == GENERATION
     assert len(logs) == 1
-
-
-@in_loop
-async def test_a_new_generation_is_quoted_after_it_is_published(tmp_path: Path) -> None:
-    async with gateway_app(tmp_path) as home:
-        before = await home.get()
-        write_vault(tmp_path / "vault", generation="000000000008")
-        await home.state.refresh()
-
-        after = await home.get()
-
-    names = [answer.json()["accepts"][0]["extra"]["snapshotId"] for answer in (before, after)]
-    assert names == [GENERATION, "000000000008"]
 
 
 @in_loop

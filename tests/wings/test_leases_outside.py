@@ -12,7 +12,7 @@ from generator.record.memory.store import Memory
 from generator.wings.postgres_lease import PostgresLease
 from tests.support.arena_inputs import NOON, inputs_at, play_tick
 from tests.support.leases import Make, epochs_only_rise, one_at_a_time, one_of_many_wins
-from tests.support.servers import postgres
+from tests.support.servers import make_database, postgres
 
 pytestmark = pytest.mark.outside
 
@@ -25,12 +25,7 @@ def server() -> Iterator[str]:
 
 @pytest.fixture
 def database(server: str, request: pytest.FixtureRequest) -> str:
-    name = f"t{abs(hash(request.node.name))}"
-    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.exec_driver_sql(f"create database {name}")
-    engine.dispose()
-    return server.replace("/postgres?", f"/{name}?")
+    return make_database(server, f"t{abs(hash(request.node.name))}")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Run the migrations on the connection that `gateway.ledger_opening` hands over, inside its transaction."""
+"""Run the migrations on the connection that `gateway.ledger.engine` hands over, inside its transaction."""
 
 from alembic import context
 

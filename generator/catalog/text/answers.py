@@ -51,19 +51,19 @@ PRIVACY_NOTE: Final = (
     "more; nothing else is known of anyone."
 )
 CROWD_NOTE: Final = (
-    "These are counts of signed votes, not a poll: anyone can make many addresses at little cost. Look at the crowd by "
-    "record and at bursts next to it."
+    "These are counts of signed votes, not a poll: anyone can make many addresses at little cost. Compare them with the "
+    "crowd by record and with bursts."
 )
 BY_RECORD_NOTE: Final = (
-    "A voter counts here only as far as they were right more often than chance, so new addresses count for nothing. "
-    "That they were right before does not say that they are now."
+    "Voters are weighted by how far their record is above chance, so new addresses count for nothing. Past accuracy does "
+    "not make a vote right."
 )
 NO_RECORDS: Final = "No voter of this round has a record above chance yet."
 LEADERBOARD_NOTE: Final = (
-    "A place takes 30 resolved rounds and is provisional below 100. The order is by the lower end of the 95% interval. "
-    "With many voters some lead by luck."
+    "Voters are ranked from 30 resolved rounds on, provisionally below 100, by the lower end of the 95% interval. Among "
+    "many voters, some lead by luck."
 )
-TEACHER_ROLE: Final = "Compares each finished Arena round with what the brain and the people had said."
+TEACHER_ROLE: Final = "Compares the outcome of each Arena round with the brain's forecast and the crowd's vote."
 REGIME_RELIABILITY: Final = "simulated"
 
 PAYMENT_NEEDED: Final = (
@@ -76,6 +76,7 @@ WHAT_THIS_IS_NOT: Final = (
 )
 ECOSYSTEM: Final = f"Educational Market Intelligence API: free public context, and {PRODUCTS_IN_WORDS} answers paid per request by x402."
 
+NO_VERDICT: Final = "the report is not sold while it has no verdict: {reason}"
 NO_FORECAST: Final = "no forecast: {reason}"
 NOTHING_CLAIMED: Final = "No forecast is made: {reason}. NEUTRAL is given because nothing is claimed."
 NO_ROUND: Final = "no Arena round is live; the round shown has no revealed forecast and no published votes"
@@ -88,15 +89,15 @@ NO_ROUND_COUNTS: Final = "Arena rounds that ended: {ended}, all played before th
 NO_OPEN_ROUND: Final = "no Arena round takes votes now"
 NO_START_PRICE: Final = "the round has no start price"
 NO_LESSONS: Final = "no Arena round has resolved yet"
-NO_DAY_BEFORE: Final = "what the reading was 24 hours ago is not known"
+NO_DAY_BEFORE: Final = "the regime of 24 hours ago is not known"
 
 REPORT_TITLE: Final = "The crypto market now, in plain words"
 REPORT_LIMITS: Final[tuple[str, ...]] = (
-    "This report describes what is. It does not know what comes next.",
-    "It is made to learn from. It does not tell you what to do.",
-    f"It reads {ASSETS_IN_WORDS} coins. The market has many more.",
-    "News, laws and people can change the market at once. We read none of that.",
-    "To be sure of the name of a market is not to be sure of its next move.",
+    "This report describes the market now. It does not know what comes next.",
+    "It is for learning. It does not say what to do.",
+    f"It covers {ASSETS_IN_WORDS} coins. The market has many more.",
+    "News, laws and people can move the market at any moment. None of that is read here.",
+    "To know the regime is not to know the next move.",
 )
 REPORT_SIMULATED: Final = "The prices in this report are simulated by a model. No one could have traded at them."
-REPORT_REPLAYED: Final = "The prices in this report are old. They are played back as if they were new."
+REPORT_REPLAYED: Final = "The prices in this report are real prices of the past, replayed."

@@ -1,108 +1,128 @@
 """Plain-English meanings of the words that the answers use."""
 
-from typing import Final
+import re
+from typing import Final, NamedTuple
 
 from generator.catalog.counts import ASSETS_IN_WORDS
 
+
+class Term(NamedTuple):
+    """One entry of the glossary; `anchor` is its id on the page."""
+
+    anchor: str
+    term: str
+    meaning: str
+
+
+# What the human report explains too.
 GLOSSARY: Final[dict[str, str]] = {
-    "regime": "The kind of market we are in now: rising, falling, flat or wild.",
-    "risk on": "Most prices rise and the moves are calm.",
-    "risk off": "Most prices fall.",
-    "range": "Prices move up and down but go nowhere.",
-    "high volatility": "Prices move far and fast, both ways.",
-    "transition": "The market may be changing from one kind to another.",
-    "volatility": "How far prices move in a given time.",
-    "breadth": f"How many of the {ASSETS_IN_WORDS} coins rose in the last day.",
-    "confidence": "How sure the reading is, from 0 to 100. It is not a promise.",
-    "probability": "How often we expect a thing, from 0 (never) to 1 (always).",
-    "neutral band": "A small move, up or down, that we count as no move.",
-    "liquidity": "How much can be bought or sold near the price without moving it.",
-    "spread": "The gap between the best buy price and the best sell price.",
-    "basis point": "One hundredth of one percent.",
-    "funding": "A fee that one side of the futures market pays to the other.",
-    "open interest": "The total value of futures that are still open.",
-    "liquidation": "A futures deal that was closed by force.",
-    "crowded": "Most people stand on the same side.",
-    "Brier score": "A grade for forecasts. Lower is better; a blind guess gets 0.667.",
-    "base rate": "How often each result came up in the past.",
-    "hit rate": "How often the shown word came true.",
-    "skill": "How much better the grade is than that of a simple rule.",
-    "Arena": "A game with no prizes in which people and the brain guess the next move.",
-    "USDC": "A digital coin that is meant to be worth one US dollar.",
-    "bullish": "Says that the price will rise by more than the neutral band.",
-    "bearish": "Says that the price will fall by more than the neutral band.",
-    "neutral": "Says that the price will stay in the neutral band, or that no side is clear.",
-    "trend": "Where the price has gone for hours: up, down or sideways.",
-    "uptrend": "The price has gone up for hours.",
-    "downtrend": "The price has gone down for hours.",
-    "breakout": "The price is above the top of its last day.",
-    "breakdown": "The price is below the low of its last day.",
-    "momentum": "The push of the last hours, up or down.",
-    "swing": "A move up and back down, or down and back up.",
-    "order book": "The list of offers to buy and to sell that wait at a venue.",
-    "bid": "An offer to buy that waits in the order book.",
-    "ask": "An offer to sell that waits in the order book.",
-    "depth": "How much waits in the order book near the price.",
-    "imbalance": "Whether more waits to be bought or to be sold near the price.",
-    "mid": "The price halfway between the best bid and the best ask.",
+    "regime": "What kind of market it is now: risk-on, risk-off, range or high volatility. It describes; it predicts no gain.",
+    "risk-on": "The regime of a broad rise: most coins climb.",
+    "risk-off": "The regime of a broad fall: most coins drop together.",
+    "range": "The regime of sideways prices with small moves. Of a forecast: the interval in which a price is expected to end.",
+    "high volatility": "The regime of large moves without a clear trend.",
+    "transition": "No regime fits clearly: the market may be passing from one to another.",
+    "WAIT": "A state of the market, not an order: nothing in the conditions stands out.",
+    "CAUTION": "A state of the market, not an order: conditions are rougher or less settled than usual.",
+    "OPPORTUNITY": "A state of the market, not an order: a broad rise in calm conditions. It does not predict a gain.",
+    "volatility": "How much a price moves, up or down, within a given time.",
+    "realised volatility": "The volatility that was measured, as the standard deviation of past returns.",
+    "expected move": "The size of a usual move over a given time, one standard deviation: about two moves in three are smaller.",
+    "50% range": "The interval in which a price is expected to end one time in two. The 90% range holds nine times in ten.",
+    "breadth": f"The share of the {ASSETS_IN_WORDS} coins that rose over the last 24 hours.",
+    "dispersion": "How far apart the coins' price changes lie. Low dispersion means that they move together.",
+    "trend": "The direction that a price has kept for hours: up, down or sideways.",
+    "momentum": "How strongly a price has moved in one direction over the last hours.",
+    "breakout": "A price above the highest of the day before.",
+    "breakdown": "A price below the lowest of the day before.",
+    "candle": "The first, highest, lowest and last price of an interval, here of five minutes. Also called a bar.",
     "volume": "How much was traded in a given time.",
-    "venue": "A place where coins change hands.",
-    "asset": f"A coin that we read. There are {ASSETS_IN_WORDS}.",
-    "derivatives": "Deals whose worth hangs on the price of a coin, such as futures.",
-    "futures": "Deals made now on a later price.",
-    "leveraging up": "New futures deals are being made.",
-    "deleveraging": "Futures deals are being closed.",
-    "evidence": "What was seen that bears on a call. It comes in six families.",
-    "agreement": "How much of the evidence that takes a side takes the side that is shown.",
-    "coverage": "How many of the six families of evidence were there to be read.",
-    "forecast": "A chance for each result, written down before the result can be known.",
+    "percentile": "The share of earlier values that are lower: the 90th percentile is above 90 of 100.",
+    "confidence": "From 0 to 100. Of a regime: how probable that regime is, given the evidence. Of a forecast: the chance of the outcome named.",
+    "probability": "How likely an outcome is, from 0 (never) to 1 (always).",
+    "base rate": "How often an outcome came up in the recent past: the chance to give when nothing else is known.",
+    "forecast": "A chance for each outcome, stored before the outcome can be known.",
     "horizon": "How far ahead a forecast looks.",
-    "resolved": "Its time is over and its result is known.",
-    "void": "Not counted, for a reason that is given.",
-    "provisional": "May still change, because there are too few cases.",
-    "calibration": "Whether things said to be 60% sure come true 60 times in 100.",
-    "log score": "A grade for forecasts that counts it hard to be sure and wrong.",
-    "persistence": "The simple rule that says: the same as last time.",
-    "scenario": "One way in which things may continue, with what would prove it wrong.",
-    "snapshot": "What was known at one time, kept as it was.",
-    "simulated": "Produced by a model. No one could have traded at such a price.",
-    "replayed": "Old prices, played back as if they were new.",
+    "neutral band": "The range around the starting price within which a move counts as NEUTRAL.",
+    "bullish": "Expecting a rise beyond the neutral band.",
+    "bearish": "Expecting a fall beyond the neutral band.",
+    "neutral": "Expecting a move within the neutral band; also given where no forecast is made.",
+    "evidence": "The measurements behind a forecast, in six families: trend, momentum, volatility, breadth, liquidity and derivatives.",
+    "agreement": "Of the families of evidence that point up or down, the share that points the way of the forecast.",
+    "coverage": "How many of the six families of evidence could be measured.",
+    "scenario": "One way the market may develop, with what would prove it wrong.",
+    "liquidity": "How much can be bought or sold without moving the price much.",
+    "order book": "All the open offers to buy (bids) and to sell (asks) on a venue, sorted by price.",
+    "bid": "An offer to buy at a stated price.",
+    "ask": "An offer to sell at a stated price.",
+    "mid": "The price halfway between the best bid and the best ask.",
+    "spread": "The gap between the best bid and the best ask.",
+    "depth": "The value of the bids and asks close to the price, here within 1% of the mid.",
+    "imbalance": "Bids minus asks as a share of both, from -100% (only asks) to 100% (only bids), within 1% of the mid.",
+    "slippage": "The difference between the price expected and the price got, because an order uses up the best offers.",
+    "basis point": "One hundredth of one percent, written bp or bps.",
+    "venue": "An exchange whose public market data is read.",
+    "derivatives": "Contracts whose value depends on the price of something else, such as futures.",
+    "perpetual future": "A futures contract with no expiry date. Funding keeps its price near the spot price.",
+    "long": "A position that gains when the price rises. Every contract has one long and one short.",
+    "short": "A position that gains when the price falls.",
+    "leverage": "The size of a position as a multiple of the money put up for it. It multiplies losses as well as gains.",
+    "funding": "The payment between longs and shorts that keeps a perpetual future near the spot price. Above zero, longs pay. The usual rate is 0.01% per 8 hours.",
+    "open interest": "The number of futures contracts that are open. Its value in dollars also changes with the price.",
+    "liquidation": "The forced closing of a position whose collateral no longer covers its losses.",
+    "crowded": "One side pays unusually much funding to stay in its positions. It does not mean that more people are on that side.",
+    "leveraging up": "Open interest is rising: new positions are being opened.",
+    "deleveraging": "Open interest is falling: positions are being closed.",
+    "position": "A contract or coin held, and not yet closed or sold.",
+    "Arena": "A prediction game without prizes: people and the brain answer the same question about the next price move.",
+    "resolved": "The time of a forecast or round is over, and its outcome is known.",
+    "void": "Left out of every score, for a reason that is stated.",
+    "hit rate": "The share of forecasts whose named outcome came true.",
+    "Brier score": "The squared error of the stated chances, 0 to 2. Lower is better; equal chances for three outcomes score 0.667.",
+    "log score": "The negative logarithm of the chance given to what happened. Lower is better; it punishes confident misses hardest.",
+    "skill": "How much better a score is than that of a simple rule, in percent. Zero or less means no skill.",
+    "calibration": "The match between stated chances and what happens: of all things given 40%, 40 in 100 should come true.",
+    "pinball loss": "A score for the ends of a forecast range. Lower is better.",
+    "QLIKE": "A score for a volatility forecast that punishes forecasts that were too low most. Lower is better.",
+    "persistence": "The simple rule that forecasts the last outcome again.",
+    "backtest": "Forecasts made on past data, step by step and without looking ahead. They are scored separately.",
+    "USDC": "A stablecoin: a token issued to be worth one US dollar.",
+    "snapshot": "The state of the service at one moment, kept unchanged.",
+    "simulated": "Made by a model. No one could have traded at such a price.",
+    "replayed": "Real prices of the past, played back.",
     "null": "Not known. It never means zero.",
-    "risk": "How far things may go wrong.",
-    "position": "A deal that is still open.",
-    "leaderboard": "The voters in the order of their grades.",
-    "stake": "Money put at risk on a result. There is none here.",
-    "signal": "A call to trade. We give none.",
-    "execution": "Carrying out a trade. We do not help with it.",
-    "target": "A price at which someone wants to trade. We give none.",
+    "signal": "Advice to buy or sell. None is given here.",
 }
 
 # Terms of the pages only.
-PAGE_TERMS: Final[tuple[tuple[str, str], ...]] = (
-    ("Bias", "The brain's lean for one asset over the next hour: UP, DOWN or FLAT. FLAT is the usual honest answer."),
-    ("Brain", "The programme that reads the market. It is arithmetic, not a person and not a chatbot."),
-    ("Confidence (prediction)", "The chance, out of 100, that the brain gave to the outcome it named."),
-    (
-        "Confidence (regime)",
-        "How clearly the evidence points to the regime shown. It says nothing about what comes next.",
-    ),
-    ("Consensus", "What most voters of a round said. NONE means that no one voted."),
-    ("Interval (95%)", "The range in which the true rate plausibly lies. Few cases make it wide."),
-    ("Lesson", "What a finished Arena round showed: who was right, who was wrong, and by how much the price moved."),
-    ("Perpetual future", "A futures contract with no end date. Funding keeps its price near the spot price."),
-    ("Risk score", "From 0 to 100: how large the expected swings are next to those of the last week."),
-    ("Round", "One turn of the Arena, with a start, an end and one question."),
-    (
-        "Sealed forecast",
-        "The brain's answer, fixed before the vote and hidden until the round starts. A digest proves it.",
-    ),
-    ("Stale", "Past its `valid until` time. A stale reading must not be taken as the state of now."),
-    ("Tick", "One turn of the service, each minute: look, read, publish."),
-    ("x402", "A way to pay for one web request with the request itself: the server answers 402 with its price."),
-)
+PAGE_TERMS: Final[dict[str, str]] = {
+    "bias": "The direction forecast for one asset over the next hour: UP, DOWN or FLAT. Mostly it is FLAT.",
+    "brain": "The program that reads the market: statistics, not a person and not a chatbot.",
+    "consensus": "The answer with the most votes in a round. NONE means that no one voted.",
+    "interval (95%)": "The range in which the true rate plausibly lies. The fewer the cases, the wider it is.",
+    "leaderboard": "The voters by the lower end of their hit rate's interval.",
+    "lesson": "What a finished round shows: how far the price moved, and who was right.",
+    "risk score": "From 0 to 100: where the expected volatility ranks among that of the last week.",
+    "round": "One question of the Arena, with a start and an end.",
+    "sealed forecast": "The brain's forecast, fixed before the vote and hidden until the round starts. Its digest proves that it was not changed.",
+    "stale": "Past its `valid until` time, and no longer a description of now.",
+    "tick": "One cycle of the service, each minute: read the market, update the forecasts, publish.",
+    "x402": "A protocol for paying for a single web request: the server answers 402 with its price, and the payment comes with the next request.",
+}
+# Linked where a page first uses them: terms of the field that mean one thing only.
+LINKED: Final = (
+    "regime", "volatility", "breadth", "dispersion", "percentile", "base rate", "neutral band", "order book", "slippage",
+    "basis point", "perpetual future", "leverage", "funding", "open interest", "liquidation", "hit rate", "Brier score",
+    "log score", "calibration", "pinball loss", "QLIKE", "backtest", "x402", "USDC",
+)  # fmt: skip
 
 
-def glossary() -> tuple[tuple[str, str], ...]:
+def anchor(term: str) -> str:
+    """Return the id of a term on the glossary page, e.g. `term-open-interest`."""
+    return "-".join(["term", *re.findall("[a-z0-9]+", term.lower())])
+
+
+def glossary() -> tuple[Term, ...]:
     """Return every term with its meaning, in alphabetical order."""
-    terms = [(term[0].upper() + term[1:], meaning) for term, meaning in GLOSSARY.items()]
-    return tuple(sorted([*terms, *PAGE_TERMS], key=lambda entry: entry[0].lower()))
+    entries = sorted((GLOSSARY | PAGE_TERMS).items(), key=lambda entry: entry[0].lower())
+    return tuple(Term(anchor(term), term[0].upper() + term[1:], meaning) for term, meaning in entries)

@@ -227,11 +227,11 @@ BIAS_MARKS: Final[dict[str | None, str]] = {
 MODE_BANNERS: Final[dict[str, tuple[str, str]]] = {
     "simulated": (
         "Simulated data",
-        "Every price, vote and reading here comes from a simulated market. Nothing on this page is about the real one.",
+        "Prices, votes and forecasts on this site come from a simulated market, not from the real one.",
     ),
     "recorded": (
         "Recorded data",
-        "These are real prices of the past, replayed. Nothing on this page is about the market of today.",
+        "Market data on this site are real prices of the past, replayed, not those of today.",
     ),
 }
 

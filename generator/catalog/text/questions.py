@@ -8,33 +8,36 @@ LEARN_QUESTIONS: Final[tuple[Question, ...]] = (
     (
         "Does a regime tell me what comes next?",
         (
-            "No. It puts the market of now into a word. In our measurements the returns after each label did not differ, so "
-            "no label predicts a gain."
+            "No. It describes the market now. In our measurements the returns after each regime did not differ, so no regime "
+            "predicts a gain."
         ),
     ),
     (
-        "Why is the lean nearly always FLAT?",
+        "Why is the forecast nearly always FLAT?",
         (
-            "Because that is the honest answer. Over one hour, up, down and about the same come up about equally often, and "
-            "what is known beforehand moves these chances by very little. A lean is named only when one of them stands out."
+            "Because that is the honest answer. Over one hour a rise, a fall and a small move are about equally common, and "
+            "what is known beforehand changes their chances very little. A direction is named only when its chance stands out."
         ),
     ),
     (
         "What is a good confidence?",
         (
-            "One that means what it says. If things said with 40 out of 100 come true 40 times in 100, the confidence is good, "
-            "even though it is low. The track record checks this."
+            "One that can be taken at its word. If outcomes given 40 out of 100 come true 40 times in 100, the confidence is "
+            "well calibrated, even though it is low. The track record checks this."
         ),
     ),
     (
         "Does high funding mean that the price will fall?",
-        "No. It shows which side pays to hold its bets, so which side is crowded. Crowded markets can stay crowded for weeks.",
+        (
+            "No. It means that longs pay unusually much to keep their positions. Funding can stay high for weeks while the "
+            "price rises."
+        ),
     ),
     (
         "Why do you show your misses?",
         (
-            "A record without its misses says nothing. Each forecast is stored before its time begins and is counted whatever "
-            "comes of it."
+            "A record without misses proves nothing. Each forecast is stored before its hour begins and counted whatever "
+            "happens."
         ),
     ),
 )
@@ -42,14 +45,11 @@ LEARN_QUESTIONS: Final[tuple[Question, ...]] = (
 PRICING_QUESTIONS: Final[tuple[Question, ...]] = (
     (
         "Do I need an account?",
-        (
-            "No. Free answers need nothing at all. A paid answer is bought with the request itself; there is no account, no "
-            "subscription and no key."
-        ),
+        "No. Free answers need nothing at all. A paid answer needs only the payment: no account, no subscription, no key.",
     ),
     (
-        "What happens if the answer gets lost on its way?",
-        "Send the same signed payment again. You get the same bytes, and no money moves a second time.",
+        "What happens if an answer I paid for is lost on the way?",
+        "Send the same signed payment again. You get the same bytes, and you are not charged twice.",
     ),
     (
         "Can I be charged more than the price shown?",
@@ -61,12 +61,12 @@ PRICING_QUESTIONS: Final[tuple[Question, ...]] = (
     (
         "What do I get for the money?",
         (
-            "More detail of the same reading: each asset's own regime, three chances instead of one word, evidence, scenarios. "
-            "Not advice, and no promise that any of it comes true."
+            "More detail: the regime of each asset, the chances of all three outcomes, evidence and scenarios. No advice, and "
+            "no promise that any of it comes true."
         ),
     ),
     (
-        "Who sees what I bought?",
-        "A payment is a public transaction on Algorand, like any other. The answer itself names no buyer.",
+        "Who can see what I bought?",
+        "A payment is a public transaction on Algorand, like any other. The answer itself does not name the buyer.",
     ),
 )

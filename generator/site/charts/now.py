@@ -15,7 +15,7 @@ _HEIGHT: Final = 330
 
 
 def swings(bands_bps: Mapping[str, float | None], source: Markup | str) -> Chart | None:
-    """Draw the usual size of each asset's move over the next hour, from the published neutral bands.
+    """Draw the expected move of each asset over the next hour, from the published neutral bands.
 
     Args:
         bands_bps: asset -> half-width of the neutral band of the hour; None where there is no forecast.
@@ -26,7 +26,7 @@ def swings(bands_bps: Mapping[str, float | None], source: Markup | str) -> Chart
 
 
 def usual_moves(name: str, sizes: Mapping[str, float | None], source: Markup | str) -> Chart | None:
-    """Draw the usual size of each asset's move over the next hour.
+    """Draw the expected move of each asset over the next hour.
 
     Args:
         name: for element ids.
@@ -38,9 +38,9 @@ def usual_moves(name: str, sizes: Mapping[str, float | None], source: Markup | s
         return None
     widest, calmest = max(known, key=lambda asset: known[asset]), min(known, key=lambda asset: known[asset])
     if len(known) > 1 and known[widest] > known[calmest]:
-        finding = f"{widest} may swing most in the next hour, {calmest} least"
+        finding = f"{widest} is expected to move most in the next hour, {calmest} least"
     else:
-        finding = f"A usual move in the next hour: {percent(known[widest], 2)} up or down"
+        finding = f"Expected move in the next hour: \N{PLUS-MINUS SIGN}{percent(known[widest], 2)}"
     rows = [
         Row(asset, size, UNKNOWN if size is None else f"\N{PLUS-MINUS SIGN}{percent(size, 2)}")
         for asset, size in sizes.items()
@@ -48,13 +48,15 @@ def usual_moves(name: str, sizes: Mapping[str, float | None], source: Markup | s
     caption = Caption(
         name,
         finding,
-        "A bar for each asset as long as the usual size of its move over the next hour, up or down. It says nothing "
-        "about which way.",
+        "A bar for each asset as long as its expected move over the next hour: one standard deviation, up or down. It says "
+        "nothing about the direction.",
         source,
-        ("Asset", "Usual move in the next hour"),
+        ("Asset", "Expected move in the next hour"),
         tuple((row.label, row.text) for row in rows),
     )
-    return row_chart(caption, _from_zero(max(known.values()), "usual move in an hour, % up or down"), rows, bars=True)
+    return row_chart(
+        caption, _from_zero(max(known.values()), "expected move in an hour, \N{PLUS-MINUS SIGN}%"), rows, bars=True
+    )
 
 
 def fundings(
@@ -132,7 +134,7 @@ def live_round(
     caption = Caption(
         "live",
         _round_finding(live.asset, moves[-1][1], band),
-        "A line of the price since the start, in percent. Between the two dashed lines a round counts as NEUTRAL.",
+        "A line of the price since the start, in percent. Between the dashed lines the outcome is NEUTRAL.",
         source,
         ("Time, UTC", "Price", "Since the start"),
         tuple(
@@ -147,14 +149,16 @@ def _funding_finding(above: int, below: int, n: int) -> str:
     if above == n:
         return "Longs pay shorts in every asset"
     if below == n:
-        return "Shorts pay longs in every asset: demand to be short exceeds supply"
+        return "Shorts pay longs in every asset"
     if above == below:
         return f"Funding is split: longs pay in {above} of {n} assets, shorts in {below}"
     return f"Longs pay in {above} of {n} assets, shorts in {below}"
 
 
 def _round_finding(asset: str, move: float, band: float | None) -> str:
-    now = f"{asset} is {percent(abs(move), 2)} {'above' if move >= 0 else 'below'} its start"
+    away = percent(abs(move), 2)
+    where = "at" if away == percent(0.0, 2) else f"{away} above" if move > 0 else f"{away} below"
+    now = f"{asset} is {where} its starting price"
     if band is None:
         return now
     if abs(move) <= band:

@@ -15,8 +15,8 @@ GUESS_PERCENT: Final = 100 / 3
 BASELINE_NAMES: Final = {
     "brain": "The brain",
     "base_rate": "Base rate",
-    "uniform": "Even guess",
-    "persistence": "Same again",
+    "uniform": "Equal chances",
+    "persistence": "Last outcome",
 }
 _HEIGHT: Final = 380
 _INTERVAL: Final = "95% interval"
@@ -71,7 +71,7 @@ def reliability(name: str, bins: Sequence[Bin], source: Markup | str) -> Chart |
 
 _RELIABILITY: Final = (
     "Each level of confidence with at least 30 forecasts is a dot at how often it came true, with its 95% interval as "
-    "an upright line. On the dashed diagonal a confidence means exactly what it says."
+    "an upright line. On the dashed diagonal the confidence equals the share that came true."
 )
 
 
@@ -97,8 +97,8 @@ def rates(name: str, who: str, rows: Sequence[tuple[str, Rate]], source: Markup 
     axis = Axis(0.0, ticks[-1][0], ticks, "came true, %")
     caption = Caption(
         name,
-        f"{who} named what came true in {percent(first.percent)} of {first.n:,}; a blind guess gets {percent(GUESS_PERCENT)}",
-        "A dot for each rate with its 95% interval as a line. The upright dashed line is a blind guess of three.",
+        f"{who}: {percent(first.percent)} of {first.n:,} right; a blind guess gets {percent(GUESS_PERCENT)}",
+        "A dot for each rate with its 95% interval as a line. The upright dashed line is a blind guess among three.",
         source,
         ("Who", "Cases", "Came true", _INTERVAL),
         tuple((label, f"{rate.n:,}", percent(rate.percent), interval(rate)) for label, rate in rows),
@@ -184,7 +184,7 @@ def curve(name: str, outcomes: Sequence[Outcome], source: Markup | str) -> Chart
     )
     caption = Caption(
         name,
-        f"Over the last {last.n:,} forecasts {percent(last.percent)} came true, give or take: {interval(last)}",
+        f"{percent(last.percent)} of {last.n:,} forecasts came true ({_INTERVAL} {interval(last)})",
         "A line of the hit rate so far with its 95% band, over time. Short strokes at the top are hits, at the bottom "
         "misses, one for each forecast.",
         source,
@@ -222,7 +222,7 @@ def _bin(plot: Plot, part: Bin) -> Markup:
 
 
 def _diagonal_note(plot: Plot, low: float, high: float) -> Markup:
-    return plot.note("axis", (high, high - (high - low) * 0.24), "as it says", "end")
+    return plot.note("axis", (high, high - (high - low) * 0.24), "perfectly calibrated", "end")
 
 
 def _reliability_finding(known: Sequence[Bin]) -> str:

@@ -60,7 +60,7 @@ def _charts(ctx: TickContext) -> Iterator[tuple[str, Callable[[], Chart | None]]
     source = f"Source: {_FROM[ctx.observation.mode]}, as of {moment(market_ms):%d %b %Y, %H:%M} UTC."
     record = "Source: own record; each forecast is kept before its hour begins."
     hourly = ctx.arena.hourly_record
-    yield "verdict", lambda: _moods(ctx.reading.regime, source) if ctx.reading else None
+    yield "verdict", lambda: _regimes(ctx.reading.regime, source) if ctx.reading else None
     yield "what_changed", lambda: _moves(ctx, source)
     yield "assets", lambda: usual_moves("report-swings", {asset: _hour(ctx, asset) for asset in ASSETS}, source)
     yield "derivatives", lambda: _fees(ctx, source)
@@ -96,26 +96,26 @@ def _fees(ctx: TickContext, source: str) -> Chart | None:
     return fundings({asset: _funding(ctx, asset) for asset in ASSETS}, states, source, name="report-funding")
 
 
-def _moods(regime: RegimeReading, source: str) -> Chart | None:
+def _regimes(regime: RegimeReading, source: str) -> Chart | None:
     if regime.label is RegimeLabel.UNKNOWN:
         return None
     shares = {label: share(value) or 0.0 for label, value in regime.posterior.items()}
     first, second = sorted(shares, key=lambda label: -shares[label])[:2]
     finding = (
-        f"{REGIME[first].report_name.capitalize()} fits the market best: {percent(shares[first])}; "
-        f"{REGIME[second].report_name} is next with {percent(shares[second])}"
+        f"The most probable regime is {REGIME[first].name}, {percent(shares[first])}; next is {REGIME[second].name}, "
+        f"{percent(shares[second])}"
     )
-    rows = [Row(REGIME[label].report_name.capitalize(), value, percent(value)) for label, value in shares.items()]
+    rows = [Row(REGIME[label].name.capitalize(), value, percent(value)) for label, value in shares.items()]
     caption = Caption(
-        "report-moods",
+        "report-regimes",
         finding,
-        "A bar for each mood the market can be in, as long as the brain is sure of it. Together they make 100%.",
+        "A bar for each regime, as long as its probability. Together they make 100%.",
         source,
-        ("Mood of the market", "How sure the brain is"),
+        ("Regime", "Probability"),
         tuple((row.label, row.text) for row in rows),
     )
     ticks = tuple((float(tick), str(tick)) for tick in (0, 25, 50, 75, 100))
-    return row_chart(caption, Axis(0.0, 100.0, ticks, "how sure the brain is, %"), rows, bars=True)
+    return row_chart(caption, Axis(0.0, 100.0, ticks, "probability, %"), rows, bars=True)
 
 
 def _moves(ctx: TickContext, source: str) -> Chart | None:
@@ -128,7 +128,7 @@ def _moves(ctx: TickContext, source: str) -> Chart | None:
     rows = [Row(asset, moved, signed(moved)) for asset, moved in moves.items()]
     caption = Caption(
         "report-moves",
-        f"{rose} of {len(known)} coins rose over the last day; {most} moved most, {signed(known[most])}",
+        f"{rose} of {len(known)} coins rose over 24 hours; {most} moved most, {signed(known[most])}",
         "A bar for each coin from zero to its change over 24 hours: to the right it rose, to the left it fell.",
         source,
         ("Coin", "Change in 24 hours"),
@@ -150,7 +150,7 @@ def _funding(ctx: TickContext, asset: str) -> float | None:
 
 
 def _cone(move: ExpectedMove | None, source: str) -> Chart | None:
-    """How far the market may go: a band that widens with time, around no change at all."""
+    """Draw the expected move of the market: a band that widens with time, around no change."""
     if move is None:
         return None
     spans = ((0.0, 0.0), (0.25, move.minutes_15_percent), (1.0, move.hour_1_percent), (4.0, move.hours_4_percent))
@@ -171,10 +171,10 @@ def _cone(move: ExpectedMove | None, source: str) -> Chart | None:
     ]
     caption = Caption(
         "report-outlook",
-        f"In four hours a move of about {percent(move.hours_4_percent, 2)} up or down would be no surprise",
-        "A band that grows with time: moves inside of it are usual. It says nothing about which way.",
+        f"Expected move of the market over four hours: \N{PLUS-MINUS SIGN}{percent(move.hours_4_percent, 2)}",
+        "A band that widens with time: about two moves in three end inside it. It says nothing about the direction.",
         source,
-        ("Over the next", "Usual move of the market"),
+        ("Over the next", "Expected move of the market"),
         tuple(rows),
     )
     return Chart(caption, Markup("").join(parts), _CONE_HEIGHT)

@@ -80,7 +80,7 @@ def crowd_words(ctx: TickContext) -> str:
     real = Tally(
         tally.bullish - simulated.bullish, tally.bearish - simulated.bearish, tally.neutral - simulated.neutral
     )
-    return f"{words} Of these, {simulated.total:,} simulated, {real.total:,} real: {_split(real)}."
+    return f"{words} {simulated.total:,} of them are simulated. Real votes, {real.total:,}: {_split(real)}."
 
 
 def _split(tally: Tally) -> str:
@@ -104,7 +104,7 @@ def brain_words(live: Round | None) -> str:
         return "no forecast for this round"
     if live.confidence_percent is None:
         return str(live.prediction)
-    return f"{live.prediction}, to which it gave {percent(live.confidence_percent)}"
+    return f"{live.prediction}, with a chance of {percent(live.confidence_percent)}"
 
 
 def live_view(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -147,7 +147,7 @@ def history(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
 
 
 def who_was_right(arena: ArenaView, source: Markup | str) -> dict[str, Any]:
-    """Compare brain and people over all resolved rounds; those of the rehearsal before the start stand apart."""
+    """Compare brain and people over all resolved rounds; those of the backtest before the start are apart."""
     teacher = arena.teacher_live or arena.teacher
     return {
         "chart": rates("right", "The brain", (("Brain", teacher.brain), ("People", teacher.crowd)), source),

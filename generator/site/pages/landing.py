@@ -50,12 +50,12 @@ def _worth(arena: ArenaView) -> dict[str, str]:
     record, rehearsed = arena.hourly_record, arena.rehearsal.hourly if arena.rehearsal else None
     if record.hit.percent is None:
         tried = (
-            f" In a rehearsal before the start, which does not count, it was {percent(rehearsed.hit.percent)} of "
-            f"{rehearsed.hit.n:,}."
+            f" In a backtest before the start, which does not count, {percent(rehearsed.hit.percent)} of "
+            f"{rehearsed.hit.n:,} forecasts were right; a blind guess gets {percent(GUESS_PERCENT)}."
             if rehearsed and rehearsed.hit.n
             else ""
         )
-        what, text = "of the hourly forecasts has come due", f"The first ones do within two hours.{tried}"
+        what, text = "forecasts scored", f"The first scores come within two hours.{tried}"
         return {"number": NOT_YET, "what": what, "text": text}
     guess = f"a blind guess gets {percent(GUESS_PERCENT)}"
     return {
@@ -67,7 +67,7 @@ def _worth(arena: ArenaView) -> dict[str, str]:
 
 def _evidence(brain: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     rows = (
-        ("for the leans shown", brain.get("evidence_for")),
+        ("findings for the forecasts shown", brain.get("evidence_for")),
         ("against them", brain.get("evidence_against")),
         ("missing", brain.get("evidence_missing")),
     )
@@ -114,10 +114,10 @@ def _regime(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any]:
     state = regime["state"]
     facts: tuple[tuple[str, str, str], ...] = (
         ("State", state, STATE.get(state, "")),
-        ("Volatility", word(regime["volatility"]), "how large the swings are, compared with the last week"),
-        ("Risk score", _of_100(regime["risk_score"]), "0 is calm, 100 is rough, compared with the last week"),
+        ("Volatility", word(regime["volatility"]), "expected moves, against those of the last week"),
+        ("Risk score", _of_100(regime["risk_score"]), "where the expected volatility ranks in its week, of 100"),
         ("Trend", word(regime["trend"]), "of the last hours"),
-        ("Breadth", percent(regime["breadth_percent"], 0), "of the assets rose over the last day"),
+        ("Breadth", percent(regime["breadth_percent"]), "of the assets rose over 24 hours"),
         ("In this regime for", duration(regime["dwell_minutes"] if known else None), ""),
     )
     return {

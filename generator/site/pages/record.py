@@ -55,15 +55,15 @@ def by_month(files: Sequence[RecordFile]) -> tuple[MonthRow, ...]:
 def verdict(record: TrackRecord) -> str:
     """Say in plain words what forecasts of a kind were worth, always with their count."""
     apart = (
-        f" {count(record.warm_up, 'forecast')} of a rehearsal before the start are not counted."
+        f" {count(record.warm_up, 'forecast')} of a backtest before the start are not counted."
         if record.warm_up
         else ""
     )
     if not record.resolved or record.hit.percent is None:
-        return f"No forecast has come due yet, so nothing is known about their worth.{apart}"
+        return f"No forecast has been scored yet.{apart}"
     text = (
-        f"Of {count(record.resolved, NAMES.get(record.kind, 'forecast'))} that came due, {percent(record.hit.percent)} named the outcome "
-        f"that came true (95% interval {interval(record.hit)}); a blind guess of three gets {percent(GUESS_PERCENT)}."
+        f"Of {count(record.resolved, NAMES.get(record.kind, 'forecast'))}, {percent(record.hit.percent)} named the outcome "
+        f"that came true (95% interval {interval(record.hit)}); a blind guess among three gets {percent(GUESS_PERCENT)}."
     )
     return f"{text} {compared(record)}{apart}"
 
@@ -101,7 +101,7 @@ def record_view(
     """Return what pages/track_record.html reads.
 
     Args:
-        arena: its scores, and those of the rehearsal.
+        arena: its scores, and those of the backtest.
         predictions: the newest that came due or were void, newest first.
         rounds: the newest finished rounds, newest first, as published.
         source: for the line under each chart.
@@ -121,7 +121,7 @@ def record_view(
         "number": NOT_YET if hourly.hit.percent is None else percent(hourly.hit.percent),
         "number_what": f"of {hourly.resolved:,} hourly forecasts came true"
         if hourly.resolved
-        else "of the hourly forecasts has come due",
+        else "hourly forecasts scored",
         "number_how": f"95% interval {interval(hourly.hit)}" if hourly.resolved else "",
         "sections": (
             _section(
@@ -157,7 +157,7 @@ def _rehearsal(held: Rehearsal | None, due: Sequence[PredictionMade], *, drawn: 
     if held is None:
         return None
     named = (("Hourly forecasts", held.hourly), ("Arena forecasts", held.arena))
-    source = "Source: the rehearsal before the first start; none of it counts."
+    source = "Source: the backtest before the first start; none of it counts."
     outcomes = _outcomes(due, rehearsed=True)
     charts = (
         reliability("rehearsal-reliability", held.hourly.bins, source),
@@ -225,10 +225,10 @@ def _facts(record: TrackRecord) -> tuple[tuple[str, str, str], ...]:
         (
             "Brier score",
             UNKNOWN if record.brier is None else f"{record.brier:.4f}",
-            "0 is perfect, 0.667 an even guess",
+            "0 is perfect, 0.667 equal chances",
         ),
         ("Skill", percent(skill), "against the base rate; 0 or less is none"),
-        ("Log score", UNKNOWN if record.log_score is None else f"{record.log_score:.4f}", "1.099 is an even guess"),
+        ("Log score", UNKNOWN if record.log_score is None else f"{record.log_score:.4f}", "1.099 is equal chances"),
     )
 
 

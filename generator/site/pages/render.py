@@ -40,11 +40,15 @@ from generator.site.pages.landing import landing, missing
 from generator.site.pages.linked import linked_data
 from generator.site.pages.markdown import markdown
 from generator.site.pages.record import by_month, record_view, verdict
+from generator.site.pages.terms import with_terms_linked
 from generator.site.resources import Resources, assets_version
 
 _SHARED: Final = ENDPOINT_BY_ID["shared-intelligence"].path
 _CROWD: Final = ENDPOINT_BY_ID["human-consensus"].path
 _LESSONS: Final = ENDPOINT_BY_ID["teacher-lessons"].path
+_REFERENCE: Final = frozenset(
+    {"pages/docs.html", "pages/glossary.html", "pages/changelog.html"}
+)  # without links to terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +295,7 @@ class Pages:
     def _part(self, part: Part, view: PageView, shared: Mapping[str, Any]) -> _Made:
         def make() -> _Made:
             html = self._env.get_template(part.template).render(shared, **part.values(view))
+            html = html if part.template in _REFERENCE else with_terms_linked(html)
             return _Made(html, markdown(html, view.ctx.site.base_url))
 
         made: _Made = make() if part.source is None else self._keep(part.template, part.source(view), make)

@@ -1,0 +1,28 @@
+"""Links from the first use of a term to its entry in the glossary."""
+
+import re
+from typing import Final
+
+from generator.catalog.links import GLOSSARY
+from generator.catalog.text.glossary import LINKED, anchor
+
+_ANCHORS: Final = {term.lower(): anchor(term) for term in LINKED}
+_PROSE: Final = re.compile(r"<(p|dd|li)\b[^>]*>.*?</\1>", re.DOTALL)
+_WORD: Final = re.compile(
+    rf"<(a|code|button)\b.*?</\1>|<[^>]+>|\b(?P<term>{'|'.join(map(re.escape, _ANCHORS))})(?:s?\b)(?!-)",
+    re.DOTALL | re.IGNORECASE,
+)
+
+
+def with_terms_linked(html: str) -> str:
+    """Link each term where the prose of a page first uses it; code, links and headings stay as they are."""
+    seen: set[str] = set()
+
+    def link(found: re.Match[str]) -> str:
+        term = (found["term"] or "").lower()
+        if not term or term in seen:
+            return found[0]
+        seen.add(term)
+        return f'<a class="term" href="{GLOSSARY}#{_ANCHORS[term]}">{found[0]}</a>'
+
+    return _PROSE.sub(lambda block: _WORD.sub(link, block[0]), html)
