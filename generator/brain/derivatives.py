@@ -18,8 +18,8 @@ _EIGHTS: Final = 90  # 30 days of 8 hours
 _FEWEST: Final = 21  # 8-hour values before funding is ranked: a week
 # Rows are longs and shorts. Rate per 8 hours that is paid to hold that side (longs usually pay 0.0001),
 # and the share of the asset's own 30 days that it exceeds.
-_ENTER: Final = np.array([[0.0002], [0.00006]])
-_LEAVE: Final = np.array([[0.00016], [0.00003]])
+_ENTER: Final = np.array([[0.0002], [0.00005]])
+_LEAVE: Final = np.array([[0.00016], [0.00002]])
 _UNRANKED: Final = 0.0001  # more than that while there are no 30 days to compare with
 _RANK_ENTER: Final = 0.75
 _RANK_LEAVE: Final = 2.0 / 3.0

@@ -121,21 +121,22 @@ VOLATILITY: Final[dict[VolatilityWord, Text]] = {
 }
 LIQUIDITY: Final[dict[LiquidityContext, Text]] = {
     LiquidityContext.DEEP: Text(
-        "Much can change hands near the price.",
-        "a lot can change hands near the price",
-        "Much can change hands near the price of most coins.",
+        "The order book is deep for its week and its volatility.",
+        "the order book is deep for its week",
+        "The order books of most assets are deep for their week and their volatility.",
     ),
     LiquidityContext.NORMAL: Text(
-        "About as much as usual can change hands near the price.",
-        "a normal amount can change hands near the price",
+        "The order book is about as deep as usual for its week and its volatility.",
+        "the order book is about as deep as usual",
     ),
     LiquidityContext.THIN: Text(
-        "Little can change hands near the price.",
-        "little can change hands near the price, so it can jump",
-        "Little can change hands near the price of most coins.",
+        "The order book is thin for its week and its volatility.",
+        "the order book is thin for its week, so the price can jump",
+        "The order books of most assets are thin for their week and their volatility.",
     ),
-    LiquidityContext.UNKNOWN: Text("The order book is not known.", "how much can change hands is not known"),
+    LiquidityContext.UNKNOWN: Text("The order book is not known.", "the order book is not known"),
 }
+BOOKS_UNTESTED: Final = "liquidity words were tested on simulated order books only, never on real ones"
 # Every contract has one long and one short: funding says which side pays, never that more people are on it.
 DERIVATIVES: Final[dict[DerivativesState, Text]] = {
     DerivativesState.CROWDED_LONGS: Text(
@@ -183,8 +184,8 @@ FAMILY: Final[dict[str, Text]] = {
     "momentum": Text("the last hours", "how fast the price goes"),
     "volatility": Text("the swings", "how far the price moves"),
     "breadth": Text("most coins", "how many coins rise"),
-    "liquidity": Text("the order book", "how much can change hands"),
-    "derivatives": Text("the futures side", "futures deals"),
+    "liquidity": Text("the order book", "how deep the order book is"),
+    "derivatives": Text("funding and open interest", "funding and open interest"),
 }
 STRUCTURE: Final[dict[MarketStructure, str]] = {
     MarketStructure.UPTREND: "in an uptrend",
@@ -214,9 +215,9 @@ BREADTH: Final[dict[int | None, str]] = {
     None: "How many coins rose is not known yet.",
 }
 BOOK: Final[dict[int, str]] = {
-    1: "Lately there have been more bids than asks near the price.",
-    0: "Lately bids and asks near the price have been about even.",
-    -1: "Lately there have been more asks than bids near the price.",
+    1: "Over the last half hour there were more bids than asks near the price.",
+    0: "Over the last half hour bids and asks near the price were about even.",
+    -1: "Over the last half hour there were more asks than bids near the price.",
 }
 BIAS_MARKS: Final[dict[str | None, str]] = {
     "UP": "\N{BLACK UP-POINTING TRIANGLE}",
