@@ -91,7 +91,7 @@ def _report_chart(part: str, draw: Callable[[], Chart | None]) -> ReportChart | 
 
 
 def _fees(ctx: TickContext, source: str) -> Chart | None:
-    states = {asset: str(futures_of(ctx, asset).state) for asset in ASSETS}
+    states = {asset: str(futures_of(ctx, asset).shown) for asset in ASSETS}
     return fundings({asset: _funding(ctx, asset) for asset in ASSETS}, states, source, name="report-funding")
 
 
