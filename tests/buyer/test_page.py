@@ -49,7 +49,7 @@ def state_of(folder: Path, *, vault: bool = True, refusal: str | None = None, **
     found = GatewaySettings(**({"project": "A Project & Sons"} | defaults | settings))
     if vault:
         write_sample_vault(found.vault_dir)
-    state = idle_state(found, Clock(), http=ClientOfEachCall(), no_quote_reason=lambda: refusal)
+    state = idle_state(found, Clock(), http=ClientOfEachCall(), no_quote_reason=lambda _: refusal)
     asyncio.run(state.vault.refresh())
     return state
 

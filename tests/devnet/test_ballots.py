@@ -162,17 +162,6 @@ def test_a_block_has_its_time_and_one_to_come_is_not_there(tmp_path: Path) -> No
         assert devnet.client.get(f"/indexer/v2/blocks/{START_ROUND + 1}").status_code == 404
 
 
-def test_a_genesis_id_is_listed_only_where_it_was_signed(tmp_path: Path) -> None:
-    with devnet_app(tmp_path) as devnet:
-        with_id, without = voters(devnet, 2)
-        cast(devnet, with_id)
-        cast(devnet, without, gen=None)
-        second, first = search(devnet, address=ARENA)["transactions"]
-
-        assert first["genesis-id"] == DEVNET.genesis_id
-        assert "genesis-id" not in second
-
-
 def test_every_ballot_on_the_devnet_holds_with_the_generator_s_verifier(tmp_path: Path) -> None:
     with devnet_app(tmp_path) as devnet:
         for number, key in enumerate(voters(devnet, 4)):
