@@ -19,7 +19,7 @@ from generator.catalog.words import (
 FAMILIES: Final = ("trend", "momentum", "volatility", "breadth", "liquidity", "derivatives")
 _SIGN: Final = {Bias.UP: 1, Bias.FLAT: 0, Bias.DOWN: -1}
 _TREND: Final = {Trend.UP: 1, Trend.SIDEWAYS: 0, Trend.DOWN: -1, Trend.UNKNOWN: None}
-_VOTE: Final = {
+VOTE_LEAN: Final = {
     DerivativesVote.BULLISH: 1,
     DerivativesVote.NEUTRAL: 0,
     DerivativesVote.BEARISH: -1,
@@ -89,7 +89,7 @@ def breadth_lean(counts: Counts) -> int | None:
 @lru_cache(maxsize=4096)  # words are few, assets and ticks are many
 def gather(words: Words) -> Findings:
     """Return the six families of evidence for one asset."""
-    leans = (_TREND[words.trend], words.push, None, words.breadth, words.book, _VOTE[words.vote])
+    leans = (_TREND[words.trend], words.push, None, words.breadth, words.book, VOTE_LEAN[words.vote])
     texts = (
         labels.TREND[words.trend].reading,
         labels.MOMENTUM[words.push],

@@ -9,6 +9,7 @@ from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import (
     ARENA,
     CHANGELOG,
+    DICTIONARY,
     DOCS,
     FEED_ATOM,
     FEED_JSON,
@@ -38,7 +39,7 @@ ONCE_CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
 # A file of a release under its generation, /g/<generation>/<path>: it goes away when the release is pruned.
 PINNED_CACHE_CONTROL: Final = "public, max-age=600, immutable"
 # JSON that stays as it is over many ticks: it names none.
-LASTING_JSON: Final = frozenset({ROUNDS_JSON, OPENAPI_JSON, FEED_JSON, SAMPLE_JSON})
+LASTING_JSON: Final = frozenset({ROUNDS_JSON, OPENAPI_JSON, DICTIONARY, FEED_JSON, SAMPLE_JSON})
 # Every file of a release that is JSON; one that is not here is not published. Immutable files are checked elsewhere.
 JSON_FILES: Final = frozenset(
     {*(row.path for row in ENDPOINTS), *map(reasoning_path, ASSETS), STATUS_JSON, *LASTING_JSON}
@@ -202,6 +203,9 @@ class DiscoveryFile:
 DISCOVERY_FILES: Final[tuple[DiscoveryFile, ...]] = (
     DiscoveryFile(OPENAPI_JSON, "application/json", "OpenAPI 3.1 description of every endpoint"),
     DiscoveryFile(OPENAPI_YAML, "application/yaml", "The same description as YAML"),
+    DiscoveryFile(
+        DICTIONARY, "application/json", "Every word and scale of the answers: meaning, unit, what not to conclude"
+    ),
     DiscoveryFile(LLMS_TXT, "text/plain; charset=utf-8", "Short guide for language models and agents"),
     DiscoveryFile("/llms-full.txt", "text/plain; charset=utf-8", "The guide with every endpoint in full"),
     DiscoveryFile("/robots.txt", "text/plain; charset=utf-8", "What crawlers may fetch"),

@@ -4,6 +4,7 @@ from typing import Final
 
 OPENAPI_JSON: Final = "/openapi.json"
 OPENAPI_YAML: Final = "/openapi.yaml"
+DICTIONARY: Final = "/api/dictionary.json"
 LLMS_TXT: Final = "/llms.txt"
 STATUS_JSON: Final = "/status.json"
 ROUNDS_JSON: Final = "/arena/rounds.json"

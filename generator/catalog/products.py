@@ -91,7 +91,7 @@ PRODUCTS: Final[tuple[Product, ...]] = (
         cache_seconds=0,
         stability="evolving",
         buy_name="atlas",
-        what_this_is="Everything the brain reads in one structured document: regime, assets, derivatives, liquidity, scenarios and track record.",
+        what_this_is="One structured document: regime, assets, derivatives, liquidity, how assets move together, scenarios and track record.",
     ),
     Product(
         id=HUMAN_REPORT,

@@ -67,7 +67,7 @@ class MarketState(Word):
         "OPPORTUNITY",
         "Conditions: a risk_on regime, clear and with calm or normal volatility. Not an invitation to buy.",
     )
-    WAIT = "WAIT", "Conditions: nothing stands out. Not an order to hold or to stay out."
+    WAIT = "WAIT", "Conditions: nothing is out of the ordinary. Not an order to hold or to stay out."
     CAUTION = (
         "CAUTION",
         "Conditions: volatility is expected to be elevated or extreme, or the regime is high_volatility. Not an order to sell.",
@@ -90,7 +90,7 @@ class Trend(Word):
 
     UP = "up", "The price has risen over the last hours, beyond its usual noise."
     DOWN = "down", "The price has fallen over the last hours, beyond its usual noise."
-    SIDEWAYS = "sideways", "Neither stands out from the usual noise."
+    SIDEWAYS = "sideways", "Neither leaves the usual noise."
     UNKNOWN = "unknown", "Too little history."
 
 

@@ -23,6 +23,7 @@ from generator.compose.shared_intelligence import shared_intelligence
 from generator.compose.statistics import statistics
 from generator.compose.teacher_lessons import teacher_lessons
 from generator.contract.base import Body, Problem
+from generator.contract.dictionary import DictionaryResponse
 from generator.contract.paid import PaidResponse
 from generator.contract.payment_required import X402PaymentRequiredResponse
 
@@ -104,6 +105,7 @@ _PUBLISHED: Final[tuple[type[Body], ...]] = (
     _model(status),
     *map(_model, PAID.values()),
     X402PaymentRequiredResponse,
+    DictionaryResponse,
     Problem,
 )
 MODELS: Final[dict[str, type[Body]]] = {model.__name__: model for model in _PUBLISHED}

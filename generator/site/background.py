@@ -235,7 +235,9 @@ def static_files(site: Site, examples: Mapping[str, Any], at: datetime) -> Stati
         base_url=site.base_url, project=site.project, contact=site.contact, network=site.network, examples=examples
     )
     described = {OPENAPI_JSON: encode(document), OPENAPI_YAML: openapi_yaml(document)}
-    return StaticFiles({**described, **discovery(site, at.astimezone(UTC))}, document["components"]["schemas"])
+    return StaticFiles(
+        {**described, **discovery(site, at.astimezone(UTC), examples=examples)}, document["components"]["schemas"]
+    )
 
 
 def _quarter(at: datetime) -> int:

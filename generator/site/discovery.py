@@ -6,35 +6,53 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from gateway.wire.networks import NETWORKS
+from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import FEEDS, PAGES, QUERY_NOTES
 from generator.catalog.endpoints import ENDPOINTS
-from generator.catalog.links import BUYER, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML, STATUS_JSON
+from generator.catalog.links import BUYER, DICTIONARY, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML, STATUS_JSON
 from generator.catalog.products import PRODUCTS, X402_VERSION
 from generator.catalog.text.answers import DISCLAIMER, PURPOSE_NOTICE
 from generator.compose.context import Site
+from generator.contract.base import TAIL, encode
+from generator.contract.envelope import FreeResponse, RichResponse
+from generator.site.openapi.dictionary import dictionary
+from generator.site.openapi.paths import component_schemas
 from generator.site.pages.docs import next_resource
 from generator.site.pages.render import environment
 from generator.site.resources import Resources
 
 _TEMPLATES: Final = ("llms.txt", "llms-full.txt", "robots.txt", "sitemap.xml")
+NONE: Final[Mapping[str, Mapping[str, Any]]] = {}
+# What every answer has, and examples leave out.
+ENVELOPE: Final = ({*FreeResponse.model_fields, *RichResponse.model_fields, *TAIL}) - {"headline", "summary"}
 _OPENAPI_JSON_TYPE: Final = "application/vnd.oai.openapi+json;version=3.1"
 _OPENAPI_YAML_TYPE: Final = "application/vnd.oai.openapi;version=3.1"
 
 
-def discovery(site: Site, updated: datetime, resources: Resources | None = None) -> dict[str, bytes]:
-    """Make llms.txt, llms-full.txt, robots.txt, sitemap.xml and the two well-known documents.
+def discovery(
+    site: Site, updated: datetime, resources: Resources | None = None, examples: Mapping[str, Mapping[str, Any]] = NONE
+) -> dict[str, bytes]:
+    """Make llms.txt, llms-full.txt, robots.txt, sitemap.xml, the dictionary and the two well-known documents.
 
     Args:
         site: base address, names and network.
         updated: aware time of the last change, for the sitemap.
         resources: where the templates lie; found by itself when not given.
+        examples: path -> free body of a real tick; without one, llms-full.txt shows none.
 
     Raises:
         KeyError: `site.network` is not in the catalog.
     """
     env = environment(resources or Resources.locate())
-    values = {**_facts(site), "lastmod": updated.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
+    words = dictionary(site.project, component_schemas())
+    values = {
+        **_facts(site),
+        "lastmod": updated.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "dictionary": words,
+        "examples": {path: json.dumps(_short(body), ensure_ascii=False) for path, body in examples.items()},
+    }
     files = {f"/{name}": env.get_template(name).render(values).encode() for name in _TEMPLATES}
+    files[DICTIONARY] = encode(words)
     files["/.well-known/api-catalog"] = _json(api_catalog(site))
     files["/.well-known/x402"] = _json(x402_resources(site))
     return files
@@ -55,7 +73,9 @@ def api_catalog(site: Site) -> dict[str, Any]:
             {"href": base + DOCS, "type": "text/html"},
             {"href": base + LLMS_TXT, "type": "text/plain"},
         ],
-        "service-meta": [{"href": f"{base}/.well-known/x402", "type": "application/json"}],
+        "service-meta": [
+            {"href": base + path, "type": "application/json"} for path in ("/.well-known/x402", DICTIONARY)
+        ],
         "status": [{"href": base + STATUS_JSON, "type": "application/json"}],
         "alternate": [{"href": base + feed.path, "type": feed.media_type, "title": feed.title} for feed in FEEDS],
     }
@@ -101,10 +121,19 @@ def _facts(site: Site) -> Mapping[str, Any]:
         "summary": PURPOSE_NOTICE,
         "query_notes": QUERY_NOTES,
         "next_resource": next_resource,
-        "paths": [*(page.path for page in PAGES), BUYER, *(endpoint.path for endpoint in ENDPOINTS)],
+        "paths": [*(page.path for page in PAGES), BUYER, DICTIONARY, *(endpoint.path for endpoint in ENDPOINTS)],
         "x402_version": X402_VERSION,
         "network_id": NETWORKS[site.network].full,
     }
+
+
+def _short(body: Any) -> Any:
+    """Return an answer without the envelope that all share, and with one of every list and of every asset's rows."""
+    if isinstance(body, Mapping):
+        assets = [name for name in body if name in ASSETS]
+        kept = {name: value for name, value in body.items() if name not in ENVELOPE and name not in assets[1:]}
+        return {name: _short(value) for name, value in kept.items()}
+    return [_short(value) for value in body[:1]] if isinstance(body, list | tuple) else body
 
 
 def _json(document: Mapping[str, Any]) -> bytes:

@@ -10,9 +10,12 @@ from gateway.wire.media_types import content_type
 from generator.catalog.discovery import DISCOVERY_FILES, FEEDS, PAGES, Feed
 from generator.catalog.downloads import DOWNLOADS, Download
 from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER
+from generator.catalog.links import DICTIONARY
 from generator.catalog.products import PRODUCTS
 from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
+from generator.compose.all import compose
 from generator.site.discovery import discovery
+from tests.support.builders import full_context
 from tests.support.page_view import SITE
 
 AT = datetime(2026, 11, 20, 9, 53, tzinfo=UTC)
@@ -76,6 +79,19 @@ def test_llms_lists_every_download_and_feed(files: dict[str, bytes], name: str) 
     assert all(f"- [{feed.path}]({BASE}{feed.path}): {feed.title}\n" in text for feed in FEEDS)
 
 
+def test_the_full_guide_shows_a_short_real_answer_of_every_endpoint() -> None:
+    bodies = {path: body.as_json() for path, body in compose(full_context()).free.items()}
+
+    text = discovery(SITE, AT, examples=bodies)["/llms-full.txt"].decode()
+
+    shown = [
+        json.loads(line.split("`")[1]) for line in text.splitlines() if line.startswith("- Example of a real tick")
+    ]
+    assert len(shown) == len(ENDPOINTS)
+    assert all(one["headline"] and "disclaimer" not in one for one in shown)
+    assert list(shown[1]["coins"]) == ["BTC"]
+
+
 def test_robots_lets_everyone_in_and_names_the_sitemap(files: dict[str, bytes]) -> None:
     lines = files["/robots.txt"].decode().splitlines()
 
@@ -91,7 +107,8 @@ def test_sitemap_lists_pages_and_free_answers_with_their_last_change(files: dict
 
     places = [entry.findtext(f"{space}loc") for entry in urls]
     assert {BASE + page.path for page in PAGES} | {BASE + row.path for row in ENDPOINTS} | {
-        f"{BASE}/x402-buyer/"
+        f"{BASE}/x402-buyer/",
+        BASE + DICTIONARY,
     } == set(places)
     assert {entry.findtext(f"{space}lastmod") for entry in urls} == {"2026-11-20T09:53:00Z"}
 
@@ -150,4 +167,4 @@ def test_a_project_name_with_markup_cannot_break_the_sitemap() -> None:
 
     urls = ET.fromstring(discovery(site, AT)["/sitemap.xml"])
 
-    assert len(urls) == len(PAGES) + len(ENDPOINTS) + 1
+    assert len(urls) == len(PAGES) + len(ENDPOINTS) + 2

@@ -25,8 +25,8 @@ from generator.arena.values import (
 from generator.brain.evidence import Evidence, Side
 from generator.brain.facts import BASELINES, AssetFacts, MarketFacts
 from generator.brain.forecast import Forecast, Probabilities
+from generator.brain.outlook import HORIZONS
 from generator.brain.reading import (
-    HORIZONS,
     AssetReading,
     BrainReading,
     LearningReading,

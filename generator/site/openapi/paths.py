@@ -11,10 +11,13 @@ from gateway.wire.networks import Network
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.discovery import QUERY_NOTES, STATUSES
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINTS, Endpoint
-from generator.catalog.links import REASONING_ASSET, STATUS_JSON, reasoning_path
+from generator.catalog.links import DICTIONARY, REASONING_ASSET, STATUS_JSON, reasoning_path
 from generator.catalog.money import USDC_DECIMALS, usdc_amount
 from generator.catalog.products import PRODUCTS, X402_VERSION, Product
+from generator.catalog.text.answers import DEFAULT_PROJECT
+from generator.catalog.words import Word
 from generator.compose.all import MODELS
+from generator.site.openapi.dictionary import dictionary
 
 Examples = Mapping[str, Mapping[str, Any]]
 _FREE_ERRORS = (404, 405, 413, 429, 431, 500, 503)
@@ -29,6 +32,7 @@ def paths(network: Network, examples: Examples) -> dict[str, Any]:
     items |= {row.path: {"get": _paid(row, network, examples)} for row in PRODUCTS}
     items[REASONING_ASSET] = {"get": _reasoning_file(examples)}
     items[STATUS_JSON] = {"get": _status_file(examples)}
+    items[DICTIONARY] = {"get": _dictionary_file()}
     return items
 
 
@@ -121,6 +125,17 @@ def _status_file(examples: Examples) -> dict[str, Any]:
         "State of the last tick",
         "Whether the service is up to date: one small file for monitors.",
         _free_responses("StatusResponse", examples.get(STATUS_JSON)),
+    )
+
+
+def _dictionary_file() -> dict[str, Any]:
+    whole = dictionary(DEFAULT_PROJECT, component_schemas()).as_json()
+    example = {**whole, "words": {"MarketState": whole["words"]["MarketState"]}, "scales": whole["scales"][:1]}
+    return _free_operation(
+        "getDictionary",
+        "Dictionary of words and scales",
+        "What every word and number of the answers means, and what not to conclude from it. It changes with the version.",
+        _free_responses("DictionaryResponse", example),
     )
 
 
@@ -219,6 +234,9 @@ def _schemas_text() -> str:
     schemas = {name: _opened(schema) for name, schema in sorted(top["$defs"].items())}
     for schema in schemas.values():
         _describe(schema, schemas)
+    for kind in Word.__subclasses__():
+        if kind.__name__ in schemas:
+            schemas[kind.__name__]["description"] += "".join(f"\n- `{word}`: {word.meaning}" for word in kind)
     return json.dumps(schemas)
 
 

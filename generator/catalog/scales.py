@@ -1,0 +1,107 @@
+"""What the numbers of the answers measure: unit, range, and what not to conclude from them.
+
+A field is matched by its name, the first pattern that fits; a whole number that fits none is a count.
+"""
+
+from fnmatch import fnmatchcase
+from typing import Final, NamedTuple
+
+
+class Scale(NamedTuple):
+    """One scale: unit, range, meaning, and what not to conclude from it; the last is empty where nothing tempts."""
+
+    unit: str
+    range: str
+    meaning: str
+    caution: str = ""
+
+
+_CHANCE: Final = Scale(
+    "chance",
+    "0..1, four decimals",
+    "One of several chances that sum to 1.",
+    "The likeliest may still be unlikely: read its base rate.",
+)
+_RANGE: Final = Scale(
+    "percent", "-100..", "A quantile of the move over the horizon.", "Its width is the forecast. Its lean is not one."
+)
+COUNT: Final = Scale(
+    "count", "0..", "How many; place, position, status, asset_id, decimals and x402Version are plain numbers."
+)
+SCALES: Final[dict[str, Scale]] = {
+    "confidence": Scale(
+        "percent", "0..100", "What confidence_kind next to it says.",
+        "42.1 on UP is a chance, compare its base rate (about 34), not how sure the service is. Kinds do not compare.",
+    ),
+    "regime": Scale("percent", "0..100", "Confidence of the kind posterior."),
+    "prediction": Scale("percent", "0..100", "Confidence of the kind share_of_assets."),
+    "risk_score": Scale(
+        "rank", "0..100", "Rank of the volatility expected for the next hours within its last week.",
+        "No direction and no chance of loss: a rise can be as volatile as a fall.",
+    ),
+    "disagreement_score": Scale("score", "0..100", "100 x entropy of the shares of votes / ln 3."),
+    "shared_intelligence_score": Scale("score", "0..100", "How well brain and crowd did together in one round.", "An even guess of both scores 33.3."),
+    "learning_score": Scale("score", "0..100", "How far the outcome was from what was forecast.", "An even guess scores 33.3."),
+    "brier*": Scale("score", "0..2", "Three-class Brier score, lower is better.", "Read it with its n, and against 0.667 of an even guess."),
+    "log_score": Scale("score", "0..4.61", "Mean negative log of the chance given to the outcome, lower is better.", "An even guess scores 1.099."),
+    "skill_percent": Scale("percent", "..100", "1 - score / the baseline's score.", "Above 0 on few cases is luck."),
+    "imbalance_percent": Scale("percent", "-100 (asks only)..100 (bids only)", "Imbalance of the resting orders now.", "Orders can vanish; the word in notes is of the last half hour. Never tested on recorded books."),
+    "edge_percent": Scale("percentage points", "-100..100", "Chance of the shown class minus its base rate.", "Not an expected gain."),
+    "dispersion_24h": Scale("percentage points", "0..", "Standard deviation of the changes over 24 hours."),
+    "expected_move_percent": Scale("percent", "0..", "One standard deviation of the move."),
+    "minutes_15_percent": Scale("percent", "0..", "One standard deviation of the move over 15 minutes."),
+    "hour*_percent": Scale("percent", "0..", "One standard deviation of the move over the horizon."),
+    "*rate_8h_percent": Scale("percent per 8 hours", "any", "Funding: above 0 longs pay shorts.", "0.01 is the usual rate of most venues, not 0. It says who pays, not which way the price goes."),
+    "annualised_percent": Scale("percent per year", "any", "The funding rate over a year, without compounding."),
+    "*change_24h*": Scale("percent", "-100..", "Change over 24 hours."),
+    "hit_rate_*": Scale("percent", "0..100", "How often the shown word came true, or an end of its interval.", "Read it with n and the baselines."),
+    "*percent": Scale("percent", "0..100", "A share of 100."),
+    "low_*": _RANGE,
+    "high_?0": _RANGE,
+    "*_bps": Scale("basis points", "any", "Hundredths of a percent of the price."),
+    "*usd*": Scale("US dollars", "0..", "Six significant digits."),
+    "price": Scale("US dollars", "0..", "Median mid of the agreeing venues, six significant digits.", "Not a price at which one could trade."),
+    "start": Scale("US dollars", "0..", "Price at the start of the round."),
+    "now": Scale("as named by what, or US dollars", "any", "What it is now."),
+    "before": Scale("as named by what", "any", "What it was."),
+    "contracts": Scale("coins", "0..", "Open contracts, counted in coins; each has one long and one short."),
+    "*econds": Scale("seconds", "0..", "A span of time."),
+    "seconds_left": Scale("seconds", "0..5400", "Time left as of updated_utc."),
+    "*_minutes": Scale("minutes", "0..", "A span of time."),
+    "*_hours": Scale("hours", "0..", "A span of time."),
+    "price_atomic": Scale("atomic units of USDC", "1..", "A millionth of a USDC each."),
+    "brain_correct": Scale("flag", "0 or 1", "1: right."),
+    "crowd_correct": Scale("flag", "0 or 1", "1: right; 0 also with no votes."),
+    "agreement": Scale("flag", "0 or 1, or true and false", "Brain and crowd gave the same answer.", "That they agree does not show that they are right."),
+}  # fmt: skip
+# Of these names a float is a chance; whole numbers of the same name are counts.
+CHANCES: Final = frozenset({"down", "neutral", "up", "risk_on", "risk_off", "range", "high_volatility"})
+
+
+def scale_of(field: str, kind: str) -> Scale | None:
+    """Return the scale of a field, None where there is none.
+
+    Args:
+        field: its name.
+        kind: its JSON type, number or integer.
+    """
+    if kind == "number" and field in CHANCES:
+        return _CHANCE
+    found = next((scale for pattern, scale in SCALES.items() if fnmatchcase(field, pattern)), None)
+    return COUNT if found is None and kind == "integer" else found
+
+
+# What not to conclude from a word set, by the name of its type.
+CAUTIONS: Final[dict[str, str]] = {
+    "RegimeLabel": "No regime predicts a gain. Below a chance of 0.50 the label is not asserted: read probabilities.",
+    "MarketMode": "NEUTRAL is not calm: read the label and the volatility.",
+    "MarketState": "None of the words is an order: they describe conditions.",
+    "VolatilityWord": "It says how far, never which way.",
+    "Bias": "No skill in direction is shown: read the track record. FLAT is not a forecast of a small move.",
+    "Prediction": "NEUTRAL with brain_silent true claims nothing and is never scored.",
+    "Consensus": "A count of whoever came: one person may hold many addresses.",
+    "LiquidityContext": "Tested on simulated markets only, never on recorded order books. A book can vanish.",
+    "DerivativesState": "Every contract has a long and a short: funding says which side pays, not that more people are on it.",
+    "DerivativesVote": "A weak reading taken alone; it is not the brain's forecast.",
+    "Status": "degraded is usable: read limitations.",
+}
