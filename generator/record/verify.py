@@ -35,10 +35,6 @@ class NoLogError(VerifyError):
     """The site publishes no log, and none was seen there before."""
 
 
-class SeenFileError(GeneratorError):
-    """The note of an earlier visit cannot be used or written."""
-
-
 @dataclass(frozen=True, slots=True)
 class Seen:
     """The keys that were trusted on the last visit and the checkpoint that they had signed."""
@@ -63,7 +59,7 @@ class SeenFile:
         """Return what was seen, None on the first visit.
 
         Raises:
-            SeenFileError: the file cannot be used; it is never discarded silently.
+            GeneratorError: the file cannot be used; it is never discarded silently.
         """
         try:
             noted = json.loads(self.path.read_bytes())
@@ -72,7 +68,7 @@ class SeenFile:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise SeenFileError(
+            raise GeneratorError(
                 f"{self.path} holds what was verified before and cannot be used ({error}); "
                 "remove it to start over, without proof that nothing was changed since"
             ) from None
@@ -81,7 +77,7 @@ class SeenFile:
         """Remember what was verified, whole or not at all.
 
         Raises:
-            SeenFileError: it cannot be written.
+            GeneratorError: it cannot be written.
         """
         noted = {"where": self._where, "keys": [key.text for key in keys], "checkpoint": note.decode()}
         draft = self.path.with_suffix(".new")
@@ -93,7 +89,7 @@ class SeenFile:
                 os.fsync(file.fileno())
             draft.replace(self.path)
         except OSError as error:
-            raise SeenFileError(f"{self.path} cannot be written: {error.strerror or error}") from None
+            raise GeneratorError(f"{self.path} cannot be written: {error.strerror or error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +132,7 @@ def open_log(read: Read, seen: Seen | None = None, key: str | None = None) -> Si
         trusted = (Verifier.parse(key),) if key else seen.keys if seen else keys
         head = Checkpoint.open(note, trusted)
     except (NoteError, UnicodeDecodeError) as error:
-        hint = "; if its keeper announced a new key, pass it with --key" if seen and not key else ""
+        hint = "; if its operator announced a new key, pass it with --key" if seen and not key else ""
         raise VerifyError(f"the log's checkpoint: {error}{hint}") from None
     if seen is not None and seen.head.origin != head.origin:
         raise VerifyError(f"this is the log {head.origin}; on the last visit it was {seen.head.origin}")
@@ -314,7 +310,7 @@ def _real_votes(row: Mapping[str, Any]) -> int:
 
 
 LOG: Final = (
-    "every entry is in the log that its keeper signed, in its order; nothing seen on an earlier visit was changed, "
+    "every entry is in the log that its operator signed, in its order; nothing seen on an earlier visit was changed, "
     "dropped or moved since; forecasts open to their digests; outcomes, moves, lessons and scores follow from the logged "
     "prices, votes and bands; the ranges are published as they were logged before their hour"
 )
@@ -324,7 +320,7 @@ NOT_LOG: Final = (
     "(compare checkpoints with someone), that the prices were the market's, that no ballot was left out, or any skill."
 )
 ROUND: Final = (
-    "This proves: the entries of this round are in the log that its keeper signed, its forecast opens to the digest "
+    "This proves: the entries of this round are in the log that its operator signed, its forecast opens to the digest "
     "published before its start, its outcome and lesson follow from the logged prices, votes and band, and it is "
     "published as it was logged{ballots}."
 )
