@@ -11,6 +11,7 @@ from generator.brain.weights import PACKAGED, PACKAGED_OUTLOOK, Weights
 from generator.errors import GeneratorError
 from generator.lab.evaluate import check, read_candles
 from generator.lab.evaluate import evaluate as measure
+from generator.lab.far import table as how_far
 from generator.lab.outlook import write_outlook
 from generator.lab.peers import PEERS
 from generator.lab.report import tables
@@ -87,6 +88,8 @@ def evaluate(
     for at, span in enumerate(spans):
         found = measure(span, {} if at else recorded, able, trained, _progress, days=days)
         print(tables(found, missing))
+    for name, frame in recorded.items():
+        print(how_far(name, frame, trained))
 
 
 def span_of(seeds: str) -> range:
