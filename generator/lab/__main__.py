@@ -12,6 +12,7 @@ from generator.errors import GeneratorError
 from generator.lab.entrant import EntrantError
 from generator.lab.evaluate import check, read_candles
 from generator.lab.evaluate import evaluate as measure
+from generator.lab.far import table as how_far
 from generator.lab.outlook import write_outlook
 from generator.lab.peers import PEERS
 from generator.lab.report import tables
@@ -97,6 +98,8 @@ def evaluate(
             print(error, file=sys.stderr)
             raise typer.Exit(1) from error
         print(tables(found, missing))
+    for name, frame in recorded.items():
+        print(how_far(name, frame, trained))
 
 
 def span_of(seeds: str) -> range:
