@@ -167,7 +167,7 @@ class Engine:
             support = support * np.append(informative, informative.max())
         depth, spread, imbalance = (extra[name][row] for name in ("depth_usd", "spread_bps", "imbalance"))
         self.liquidity.update(depth, spread, imbalance, self.volatility.levels()[1])
-        self.derivatives.update(extra["funding"][row], extra["open_interest"][row])
+        self.derivatives.update(t_ms, extra["funding"][row], extra["open_interest"][row])
         self.structure.update(self.features)
         more = np.array((extra["volume"][row], bar_variance(returns, bars.range_variance[row])))
         self.week.update(t_ms, bars.log_close[row], bars.top[row], bars.bottom[row], more)

@@ -108,7 +108,7 @@ def _asset(asset: AssetReading, forecast: Forecast | None) -> dict[str, Any]:
     hour = asset.forecast
     return {
         "liquidity": READ_LIQUIDITY[asset.liquidity],
-        "derivatives": READ_DERIVATIVES[asset.derivatives],
+        "derivatives": READ_DERIVATIVES[asset.pressure.state],
         "arena": asdict(forecast.probabilities) if forecast else None,
         "band_bps": forecast.band_bps if forecast else None,
         "arena_60m": {**asdict(hour.probabilities), "band_bps": hour.band_bps} if hour else None,

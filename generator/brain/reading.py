@@ -116,7 +116,7 @@ class AssetReading:
     liquidity: LiquidityContext
     derivatives: DerivativesState
     vote: DerivativesVote
-    derivatives_confidence: float | None  # 0..1
+    pressure: Pressure  # what the derivatives word and vote rest on
     volatility: VolatilityWord
     outlook: VolatilityOutlook | None
     ranges: dict[str, Range] | None  # by horizon: 15m, 1h, 4h, 24h
@@ -200,7 +200,7 @@ def assemble(parts: Parts) -> BrainReading:
     """Return what the brain says after the last bar."""
     share = overall(parts.doubt)
     assets = {name: _asset(name, column, parts) for column, name in enumerate(parts.assets)}
-    books, futures = _shared(parts.liquidity.context), _shared([one.state for one in parts.pressure])
+    books, futures = _shared(parts.liquidity.context), _shared([one.shown for one in parts.pressure])
     regime = _regime(parts, share, books, futures)
     forecasts = [one.forecast for one in assets.values() if one.forecast]
     agreements = [one.agreement for one in assets.values() if one.agreement is not None]
@@ -231,7 +231,7 @@ def _asset(name: str, column: int, parts: Parts) -> AssetReading:
         trend=shape.trend[column] if placed else Trend.UNKNOWN,
         volatility=parts.volatility.word[column] if fresh else VolatilityWord.UNKNOWN,
         liquidity=parts.liquidity.context[column],
-        derivatives=pressure.state,
+        derivatives=pressure.shown,
         vote=pressure.vote,
         push=parts.push[column] if placed else None,
         breadth=breadth_lean(shape.counts),
@@ -252,7 +252,7 @@ def _asset(name: str, column: int, parts: Parts) -> AssetReading:
         liquidity=words.liquidity,
         derivatives=words.derivatives,
         vote=words.vote,
-        derivatives_confidence=pressure.confidence,
+        pressure=pressure,
         volatility=words.volatility,
         outlook=outlook,
         ranges=_ranges(parts.volatility.reach[column]) if outlook else None,
@@ -349,8 +349,8 @@ def _limits(column: int, parts: Parts, words: Words) -> tuple[str, ...]:
         missing.append(readings.SHORT)
     if words.liquidity is LiquidityContext.UNKNOWN:
         missing.append(readings.NO_BOOK)
-    if words.derivatives is DerivativesState.UNAVAILABLE:
-        missing.append(readings.NO_FUTURES)
+    if parts.pressure[column].state is DerivativesState.UNAVAILABLE:
+        missing += parts.pressure[column].limitations
     return (*missing, *parts.doubt[column].reasons)
 
 

@@ -67,6 +67,7 @@ class Weights:
             raise WeightsError(f"{far} has a missing or misshapen part: {error}") from error
         both = hashlib.sha256(f"{body['digest']} {more['digest']}".encode()).hexdigest()
         try:
+            body["recipe"]["outlook"] = more["recipe"]
             return cls._of(body, frozen, both)
         except (KeyError, TypeError, ValueError) as error:
             raise WeightsError(f"{where} has a missing or misshapen part: {error}") from error

@@ -12,6 +12,7 @@ from generator.errors import GeneratorError
 from generator.lab.entrant import EntrantError
 from generator.lab.evaluate import check, read_candles
 from generator.lab.evaluate import evaluate as measure
+from generator.lab.far import table as how_far
 from generator.lab.outlook import write_outlook
 from generator.lab.peers import PEERS
 from generator.lab.report import tables
@@ -73,7 +74,7 @@ def evaluate(
     """Measure the regime and the hour's forecasts next to peers on the same markets; print Markdown tables.
 
     Peers that need a library are run where it is installed (dependency group `peers`), else skipped with a line.
-    Candles are read with the first seeds. An entrant is started again for each market and has 30 s for each line.
+    Candles are read with the first seeds. An entrant starts afresh for each market and has 30 s for each line.
 
     Example: python -m generator.lab evaluate --seeds 71001-71012 --candles DIR --entrant "python my_brain.py"
     """
@@ -97,6 +98,8 @@ def evaluate(
             print(error, file=sys.stderr)
             raise typer.Exit(1) from error
         print(tables(found, missing))
+    for name, frame in recorded.items():
+        print(how_far(name, frame, trained))
 
 
 def span_of(seeds: str) -> range:
