@@ -10,7 +10,7 @@ from generator.catalog.products import PRODUCT_BY_ID
 from generator.catalog.text.answers import REPORT_LIMITS, REPORT_REPLAYED, REPORT_SIMULATED, REPORT_TITLE
 from generator.catalog.text.glossary import GLOSSARY
 from generator.catalog.text.labels import FAMILY, LIQUIDITY, REGIME
-from generator.catalog.text.market import signed
+from generator.catalog.text.market import listed, signed
 from generator.catalog.words import LiquidityContext, RegimeLabel, Side, SourceMode
 from generator.compose.context import TickContext
 from generator.compose.derivatives import funding, who_pays
@@ -135,7 +135,7 @@ def futures(ctx: TickContext) -> ReportSection:
     return ReportSection(
         text="A perpetual future has no end date, and each contract has one long and one short. Funding keeps its price "
         "near the spot price: the side in demand pays the other. It shows which side pays, not who is right.",
-        points=(*points, *([f"Funding is not known for {', '.join(unknown)}."] if unknown else [])),
+        points=(*points, *([f"Funding is not known for {listed(unknown)}."] if unknown else [])),
     )
 
 

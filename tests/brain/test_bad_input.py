@@ -234,7 +234,7 @@ def test_data_without_a_fault_is_published_as_the_models_say_it(shown: tuple[Bar
         reading = read(engine, frame.rows(row, row + 1))
 
         assert reading.regime.confidence == engine.filter.confidence()[-1]
-        assert list(reading.regime.posterior.values()) == engine.filter.chances()[:, -1].tolist()
+        assert list(reading.regime.posterior.values()) == engine.filter.chances[:, -1].tolist()
         chances = engine.direction.mixed(1, engine.inputs(), engine.round(1)[1])[0].T.tolist()
         for asset, expected in zip(reading.assets.values(), chances, strict=True):
             assert asset.forecast is not None

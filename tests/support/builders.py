@@ -67,6 +67,7 @@ from generator.market.observation import (
     OpenInterest,
     SourceHealth,
 )
+from tests.support.ranges import how_far
 
 NOW_MS: Final = 1_795_168_380_000  # 2026-11-20T09:53:00Z
 HOUR_MS: Final = 3_600_000
@@ -223,6 +224,7 @@ def record(kind: str, n: int = 321) -> TrackRecord:
         hit=rate(n, 37.712),
         brier=0.661_234 if n else None,
         log_score=1.091_234 if n else None,
+        chance_percent=36.2 if n else None,
         baselines={
             "uniform": 0.666_667 if n else None,
             "base_rate": 0.662_3 if n else None,
@@ -289,6 +291,7 @@ def arena() -> ArenaView:
         events=tuple(Event(NOW_MS - i * 60_000, "round_live", "A round went live.") for i in range(10)),
         teacher=TeacherMetrics(46, 40, rate(46, 39.1), rate(46, 34.8), rate(46, 41.3), {PatternType.BRAIN_ONLY: 18}),
         arena_record=record("arena", 46),
+        how_far=how_far(),
         hourly_record=record("hourly"),
         rounds={RoundPhase.RESOLVED: 46, RoundPhase.VOID: 2, RoundPhase.LIVE: 1, RoundPhase.OPEN: 1},
         rounds_warm_up=40,

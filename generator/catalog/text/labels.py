@@ -105,7 +105,7 @@ FAMILY: Final[dict[str, str]] = {
     "volatility": "volatility",
     "breadth": "market breadth",
     "liquidity": "the order book",
-    "derivatives": "derivatives",
+    "derivatives": "funding",
 }
 STATE: Final[dict[MarketState, str]] = {
     MarketState.OPPORTUNITY: "clear and calm conditions; it does not predict a gain",
