@@ -1,6 +1,7 @@
-"""Direction: a Bayes mixture of base rate, a frozen logit and an online logit, so that it does no harm.
+"""Direction: a Bayes mixture of base rate, expected volatility, a frozen logit and an online logit, so that it does no harm.
 
-Where neither logit has an edge the mixture falls back to the base rate, and the shown word to NEUTRAL. Mixing over time
+Whether a move leaves the band of its week follows from the outlook; which way it goes the logits say, if anything does.
+Where none of them has an edge the mixture falls back to the base rate, and the shown word to NEUTRAL. Mixing over time
 follows fixed share (Herbster and Warmuth 1998). The online logit learns only from outcomes that the engine has seen.
 """
 
@@ -13,22 +14,30 @@ import numpy.typing as npt
 from generator.brain.calibration import softmax
 from generator.brain.features import AT, Features
 from generator.brain.smoothing import DAY_BARS, clipped
+from generator.brain.week import QUARTER_MS, quarter_is_over
 from generator.market.bars import BAR_MS, FloatArray
 
 _TRENDS: Final = slice(AT["trend_1h"], AT["trend_20h"] + 1)
 _SHORT, _LONG, _VOLUME = AT["volatility_30m"], AT["volatility_18h"], AT["volume"]
-BAND: Final = 0.4307  # half-width of the neutral band in sigmas: a third of a normal distribution
 HORIZON_MINUTES: Final = (15, 60)
 ODD: Final = 8  # inputs that change sign with the market: they lean up or down
 INPUTS: Final = 11  # the rest say whether it will move
 MIN_BARS: Final = DAY_BARS // 2
-QUARTER_MS: Final = 900_000
 _SLOTS: Final = (0, 1, 1)  # horizon of each pending slot: one of 15 minutes, two of 60 that start half an hour apart
-_ROW: Final = INPUTS + 7  # inputs, log close, band, online lean and stillness, three base rates
+_ROW: Final = INPUTS + 8  # inputs, log close, band, stillness by the outlook, online lean and stillness, base rates
 _PRIOR: Final = np.array([0.33, 0.34, 0.33])
-_STRENGTHS: Final = np.array([0.0, 0.5, 1.0, 1.3, 1.7])[:, None]  # of the frozen logit; the first is the base rate
-_ONLINE: Final = np.array([0.5, 1.0])[:, None]  # of the online logit; the last is the logit itself
-_EXPERTS: Final = np.array([0.80, 0.08, 0.06, 0.03, 0.01, 0.01, 0.01])  # prior trust in each of those seven
+# Of each expert: trust before any outcome, strength of the outlook, of the frozen lean and of the online logit.
+_EXPERTS: Final = (
+    (0.50, 0.0, 0.0, 0.0),  # the base rate
+    (0.20, 0.5, 0.0, 0.0),
+    (0.20, 1.0, 0.0, 0.0),
+    (0.04, 1.0, 0.5, 0.0),
+    (0.02, 1.0, 1.0, 0.0),
+    (0.01, 1.0, 1.7, 0.0),
+    (0.02, 1.0, 0.0, 0.5),
+    (0.01, 1.0, 0.0, 1.0),
+)
+_TRUST, _FAR, _FROZEN, _ONLINE = (np.array(column)[:, None] for column in zip(*_EXPERTS, strict=True))
 _POOL: Final = 200.0  # cases that the first guess of the base rate counts for
 _ASYMMETRY: Final = 0.25  # how much of the difference between past rises and falls the base rate keeps
 _OWN: Final = 400.0  # cases before an asset's own base rate counts as much as the pool's
@@ -66,9 +75,9 @@ def direction_inputs(features: Features, tilt: FloatArray, imbalance: FloatArray
     return out
 
 
-def outcomes_of(moves: FloatArray, sigma: FloatArray) -> npt.NDArray[np.int64]:
-    """Return 0 down, 1 neutral, 2 up for log moves against the neutral band of `sigma`."""
-    return 1 + (moves > BAND * sigma).astype(np.int64) - (moves < -BAND * sigma).astype(np.int64)
+def outcomes_of(moves: FloatArray, band: FloatArray) -> npt.NDArray[np.int64]:
+    """Return 0 down, 1 neutral, 2 up for log moves against the half-width of the neutral band."""
+    return 1 + (moves > band).astype(np.int64) - (moves < -band).astype(np.int64)
 
 
 def tilted(base: FloatArray, lean: FloatArray, still: FloatArray) -> FloatArray:
@@ -88,7 +97,7 @@ class Direction:
             frozen: weights trained offline, (2, 11).
         """
         self.counts = np.zeros((2, 3, assets))
-        self.mixture = np.log(np.tile(_EXPERTS, (2, 1)))
+        self.mixture = np.log(np.tile(_TRUST[:, 0], (2, 1)))
         self.online = np.zeros((2, INPUTS))
         self.pending = np.full((len(_SLOTS), _ROW, assets), np.nan)
         self.due = np.zeros(len(_SLOTS))
@@ -112,25 +121,33 @@ class Direction:
         self._base[horizon] = out
         return out
 
-    def mixed(self, horizon: int, inputs: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return probabilities and base rates for a horizon index (0: 15 minutes, 1: 60), both (3, assets)."""
+    def mixed(self, horizon: int, inputs: FloatArray, within: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return probabilities and base rates for a horizon index (0: 15 minutes, 1: 60), both (3, assets).
+
+        Args:
+            within: chance by the outlook that the move stays within the band, (assets,).
+        """
         base = self.base(horizon)
-        chances = self._experts(horizon, np.log(base), inputs, *_sides(self.online[horizon], inputs))
+        calm = _calmer(within, base)
+        chances = self._experts(horizon, np.log(base), inputs, (calm, *_sides(self.online[horizon], inputs)))
         weight = np.exp(self.mixture[horizon])
         weight /= np.add.reduce(weight)
         return (weight @ chances.reshape(len(weight), -1)).reshape(base.shape), base
 
     def _experts(
-        self, horizon: int, usual: FloatArray, inputs: FloatArray, lean: FloatArray, still: FloatArray
+        self, horizon: int, usual: FloatArray, inputs: FloatArray, sides: tuple[FloatArray, FloatArray, FloatArray]
     ) -> FloatArray:
-        """Return the experts' probabilities, (7 experts, 3 classes, assets); `usual` is the log of the base rates."""
-        sure, calm = _sides(self._frozen[horizon], inputs)
+        """Return the experts' probabilities, (experts, 3 classes, assets).
+
+        Args:
+            usual: log of the base rates; sides: stillness by the outlook, lean and stillness by the online logit.
+        """
+        calm, lean, still = sides
+        sure = self._frozen[horizon, :ODD] @ inputs[:ODD]
         scores = np.empty((3, len(_EXPERTS), *sure.shape))
-        down, flat, up = scores
-        for side, frozen, online in ((up, sure, lean), (flat, calm, still)):
-            np.multiply(_STRENGTHS, frozen, out=side[: len(_STRENGTHS)])
-            np.multiply(_ONLINE, online, out=side[len(_STRENGTHS) :])
-        np.negative(up, out=down)
+        scores[2] = _FROZEN * sure + _ONLINE * lean
+        np.negative(scores[2], out=scores[0])
+        scores[1] = _FAR * calm + _ONLINE * still
         scores += usual[:, None]
         return softmax(scores).swapaxes(0, 1)
 
@@ -139,7 +156,7 @@ class Direction:
         t_ms: int,
         log_close: FloatArray,
         inputs: Callable[[], FloatArray],
-        sigma: Callable[[int], FloatArray],
+        band: Callable[[int], tuple[FloatArray, FloatArray]],
         ready: npt.NDArray[np.bool_],
     ) -> None:
         """Resolve what is due at this bar's close, then make the forecasts that start now.
@@ -148,31 +165,32 @@ class Direction:
             t_ms: open time of the bar.
             log_close: (assets,), NaN where there is no bar.
             inputs: gives (11, assets); asked only when a forecast starts.
-            sigma: gives the expected sigma over 15 and 60 minutes, (2 or more, assets).
+            band: gives for a horizon index the neutral band and the outlook's chance of staying within it, (assets,).
             ready: True where the asset has enough history.
         """
-        close_ms = t_ms + BAR_MS
-        if close_ms % QUARTER_MS:
+        if not quarter_is_over(t_ms):
             return
+        close_ms = t_ms + BAR_MS
         for slot, horizon in enumerate(_SLOTS):
             if self.due[slot] == close_ms:
                 self._learn(horizon, self.pending[slot], log_close)
-        now, expected = inputs(), sigma(t_ms)
+        now = inputs()
         start = np.where(ready, log_close, np.nan)
-        self._start(0, close_ms, start, now, expected[0])
+        self._start(0, close_ms, start, now, band(0))
         if close_ms % (2 * QUARTER_MS) == 0:
-            self._start(1 + close_ms // (2 * QUARTER_MS) % 2, close_ms, start, now, expected[1])
+            self._start(1 + close_ms // (2 * QUARTER_MS) % 2, close_ms, start, now, band(1))
 
-    def _start(self, slot: int, close_ms: int, start: FloatArray, inputs: FloatArray, sigma: FloatArray) -> None:
+    def _start(
+        self, slot: int, close_ms: int, start: FloatArray, inputs: FloatArray, band: tuple[FloatArray, FloatArray]
+    ) -> None:
         """Write down a forecast before its horizon starts."""
         horizon = _SLOTS[slot]
-        lean, still = _sides(self.online[horizon], inputs)
-        row = self.pending[slot]
+        base, row = self.base(horizon), self.pending[slot]
         row[:INPUTS] = inputs
-        row[INPUTS] = start
-        row[INPUTS + 1] = sigma
-        row[INPUTS + 2], row[INPUTS + 3] = lean, still
-        row[INPUTS + 4 :] = self.base(horizon)
+        row[INPUTS] = np.where(np.isfinite(band[0]), start, np.nan)
+        row[INPUTS + 1], row[INPUTS + 2] = band[0], _calmer(band[1], base)
+        row[INPUTS + 3 : INPUTS + 5] = _sides(self.online[horizon], inputs)
+        row[INPUTS + 5 :] = base
         self.due[slot] = close_ms + HORIZON_MINUTES[horizon] * 60_000
 
     def _learn(self, horizon: int, row: FloatArray, log_close: FloatArray) -> None:
@@ -184,11 +202,12 @@ class Direction:
             row, moves = row[:, known], moves[known]
         if not moves.size:
             return
-        limit, inputs = BAND * row[INPUTS + 1], row[:INPUTS]
+        limit, inputs = row[INPUTS + 1], row[:INPUTS]
         hit = np.empty((3, moves.size))
         hit[0], hit[2] = moves < -limit, moves > limit
         hit[1] = 1.0 - hit[0] - hit[2]
-        chances = self._experts(horizon, np.log(row[INPUTS + 4 :]), inputs, row[INPUTS + 2], row[INPUTS + 3])
+        calm, lean, still = row[INPUTS + 2 : INPUTS + 5]
+        chances = self._experts(horizon, np.log(row[INPUTS + 5 :]), inputs, (calm, lean, still))
         scores = np.log(np.add.reduce(chances * hit, axis=1))
         self._remix(horizon, np.add.reduce(scores, axis=1) / moves.size)
         self._descend(horizon, inputs, hit - chances[-1])
@@ -205,7 +224,7 @@ class Direction:
         """Move the mixture towards the experts that did better, and share a little with all."""
         raw = self.mixture[horizon] + _INDEPENDENT[horizon] * gain
         share = np.exp(raw - np.maximum.reduce(raw))
-        self.mixture[horizon] = np.log((1.0 - _SHARE) * share / np.add.reduce(share) + _SHARE * _EXPERTS)
+        self.mixture[horizon] = np.log((1.0 - _SHARE) * share / np.add.reduce(share) + _SHARE * _TRUST[:, 0])
 
     def _descend(self, horizon: int, inputs: FloatArray, error: FloatArray) -> None:
         """Take one step of the online logit along the gradient of the log score."""
@@ -217,3 +236,10 @@ class Direction:
 
 def _sides(weights: FloatArray, inputs: FloatArray) -> tuple[FloatArray, FloatArray]:
     return weights[:ODD] @ inputs[:ODD], weights[ODD:] @ inputs[ODD:]
+
+
+def _calmer(within: FloatArray, base: FloatArray) -> FloatArray:
+    """Return how much likelier neutral is by the outlook than usual, in log odds."""
+    chance = clipped(within, 0.01, 0.99)
+    out: FloatArray = np.log(chance / (1.0 - chance)) - np.log(base[1] / (1.0 - base[1]))
+    return np.where(np.isfinite(out), out, 0.0)

@@ -13,27 +13,32 @@ import numpy as np
 
 from generator.brain.bars import CleanBars, clean
 from generator.brain.derivatives import Derivatives
-from generator.brain.direction import BAND, MIN_BARS, Direction, direction_inputs
+from generator.brain.direction import MIN_BARS, Direction, direction_inputs
 from generator.brain.doubt import Doubt, doubted, doubts
-from generator.brain.facts import baselines
+from generator.brain.evidence import VOTE_LEAN, breadth_lean
+from generator.brain.facts import baselines, day_change
 from generator.brain.features import REGIME_INPUTS, Features
-from generator.brain.forecast import Forecast, Probabilities, forecast_of
+from generator.brain.forecast import WORDS, Forecast, Probabilities, Shown, words
 from generator.brain.liquidity import Liquidity
+from generator.brain.outlook import HORIZON_BARS, Outlook
+from generator.brain.ranges import Ranges
 from generator.brain.reading import BrainReading, Parts, assemble
 from generator.brain.regime import RegimeFilter
 from generator.brain.smoothing import HOUR_BARS
-from generator.brain.structure import Structure
-from generator.brain.volatility import OutlookLevel, Volatility, bar_variance
-from generator.brain.week import Week
+from generator.brain.stress import Stress
+from generator.brain.structure import Structure, counts
+from generator.brain.volatility import Volatility, VolatilityReading, bar_variance
+from generator.brain.week import Bands, Week
 from generator.brain.weights import Weights
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 
 HORIZON_LIMITS: Final = (15, 90)
 _SHOWN_MINUTES: Final = 60  # horizon of the forecasts in a reading
 _JOIN_BARS: Final = 3  # a return over a gap of at most this many bars is still used, scaled to one bar
-_OUTLOOK_AT: Final = {15: 0, 60: 1, 240: 2}
-_OUTLOOK_MINUTES: Final = np.log(list(_OUTLOOK_AT))
-_STATE_FORMAT: Final = 2
+_MINUTES: Final = np.log(5.0 * np.array(HORIZON_BARS))
+_ROUNDS: Final = (15, 60)  # minutes: horizons that the direction learns
+_STRESS_HORIZON: Final = 2  # four hours
+_STATE_FORMAT: Final = 3
 
 
 @dataclass(slots=True)
@@ -73,7 +78,11 @@ class Engine:
         self.derivatives = Derivatives(n)
         self.structure = Structure(n)
         self.week = Week(n)
-        self.outlook = OutlookLevel(n)
+        self.outlook = Outlook(n, weights.outlook)
+        self.ranges = Ranges(n, weights.outlook)
+        self.stress = Stress(n)
+        self.shown = Shown(n)
+        self.bands = Bands(self.week)
         self.log_close = np.full(n, np.nan)
         self.close_age = np.full(n, 1e6)  # bars since `log_close`
         self._t: int | None = None
@@ -109,7 +118,7 @@ class Engine:
         """
         if self._t is None:
             return None
-        volatility, bars = self.volatility, self.features.count
+        bars = self.features.count
         stale = self.close_age > HOUR_BARS
         parts = Parts(
             assets=self.assets,
@@ -120,10 +129,9 @@ class Engine:
             bars=bars.tolist(),
             doubt=self.doubts(),
             regime=self.filter.reading(),
-            volatility=volatility.reading(self._t),
-            risk=self.outlook.risk_scores(),
+            volatility=self._far(),
             structure=self.structure.reading(self._t, self.log_close, stale, self.week, day),
-            baselines=baselines(self.week, self._t, volatility.variance[1]),
+            baselines=baselines(self.week, self._t, self.volatility.variance[1]),
             push=self.features.pushes(),
             liquidity=self.liquidity.reading(),
             pressure=self.derivatives.readings(),
@@ -163,8 +171,12 @@ class Engine:
         self.structure.update(self.features)
         more = np.array((extra["volume"][row], bar_variance(returns, bars.range_variance[row])))
         self.week.update(t_ms, bars.log_close[row], bars.top[row], bars.bottom[row], more)
-        self.outlook.update(self.volatility.outlook(t_ms)[1], fresh)
-        self.direction.update(t_ms, bars.log_close[row], self.inputs, self.volatility.sigma, self.ready())
+        self.outlook.update(t_ms, self.volatility)
+        self.stress.update(t_ms, self.outlook.level[_STRESS_HORIZON] + 0.5 * self.volatility.slow[0], fresh)
+        ready = self.ready()
+        self.ranges.update(t_ms, bars.log_close[row], self.outlook.sigma, ready)
+        self.direction.update(t_ms, bars.log_close[row], self.inputs, self.round, ready)
+        self._stand()
 
     def _skip(self, missing: int) -> None:
         """Let everything that is dated grow older by bars that never came."""
@@ -187,6 +199,55 @@ class Engine:
         self.log_close = np.where(here, log_close, self.log_close)
         self.close_age = np.where(here, 0.0, age)
         return returns
+
+    def _far(self) -> VolatilityReading:
+        """Return how far prices may move."""
+        sigma, widths = self.sigma(), self.ranges.widths()
+        risk, words_ = self.stress.reading()
+        return VolatilityReading(
+            sigma=sigma.T.tolist(),
+            reach=(sigma.T[..., None] * widths).tolist(),
+            seen=self.volatility.count[0].tolist(),
+            fresh=int(np.count_nonzero(self.volatility.fresh())),
+            risk=risk,
+            word=words_,
+        )
+
+    def sigma(self) -> FloatArray:
+        """Return the expected sigma of log returns over 15 minutes, 1, 4 and 24 hours, as a fraction, (4, assets)."""
+        out: FloatArray = self.outlook.sigma * self.ranges.correction()
+        return out
+
+    def round(self, at: int, minutes: int | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return the neutral band, as a fraction, and the outlook's chance that a move stays within it, (assets,).
+
+        The chance is NaN where the price has stood for hours: that says nothing about the next one.
+
+        Args:
+            at: 0 for the law of moves over 15 minutes, 1 for that of an hour.
+            minutes: of the round; None: as long as those moves.
+        """
+        minutes = minutes or _ROUNDS[at]
+        band = self.bands.of(self._t or 0, minutes)
+        within = self.ranges.within(at, band / self._sigma_over(minutes))
+        return band, np.where(self.volatility.moving() > 0.0, within, np.nan)
+
+    def _stand(self) -> None:
+        """Let the words for the next hour take the bar."""
+        chance, base = self.direction.mixed(1, self.inputs(), self.round(1)[1])
+        self.shown.update(chance, words(chance, base, self._balance()))
+
+    def _balance(self) -> FloatArray:
+        """Return how many families of evidence point up less how many point down, (assets,)."""
+        here = (self.close_age <= HOUR_BARS) & (self.volatility.count[0] >= HOUR_BARS)
+        moved = np.expm1(
+            day_change(self.week, self._t or 0, np.where(self.close_age > HOUR_BARS, np.nan, self.log_close))
+        )
+        votes = [VOTE_LEAN[one.vote] or 0 for one in self.derivatives.readings()]
+        books = [lean or 0 for lean in self.liquidity.reading().lean]
+        own = (self.structure.trend[:-1] + np.sign(self.features.pushes())) * here
+        out: FloatArray = own + np.array(votes) + np.array(books) + (breadth_lean(counts(moved)) or 0)
+        return out
 
     def inputs(self) -> FloatArray:
         """Return the inputs of the direction models now."""
@@ -233,17 +294,29 @@ class Engine:
         if self._t is None:
             return (None,) * len(self.assets)
         inputs = self.inputs()
-        share = min(1.0, math.log(horizon_minutes / 15.0) / math.log(4.0))
-        mixed = self.direction.mixed(1, inputs)
+        near_root, far_root = (math.sqrt(minutes) for minutes in _ROUNDS)
+        share = min(1.0, (math.sqrt(horizon_minutes) - near_root) / (far_root - near_root))
+        band, far = self.round(1, horizon_minutes)
+        mixed = self.direction.mixed(1, inputs, far)
         if share < 1.0:
-            near = self.direction.mixed(0, inputs)
+            near = self.direction.mixed(0, inputs, self.round(0, horizon_minutes)[1])
             mixed = ((1.0 - share) * near[0] + share * mixed[0], (1.0 - share) * near[1] + share * mixed[1])
-        chances, bases = mixed[0].T.tolist(), mixed[1].T.tolist()
-        bands = (BAND * 1e4 * self._sigma_over(horizon_minutes)).tolist()
-        columns = zip(self.assets, chances, bases, bands, self.ready().tolist(), strict=True)
+        shown = self.shown.word if horizon_minutes == _SHOWN_MINUTES else words(*mixed, self._balance())
+        ready = self.ready() & np.isfinite(band)
+        columns = zip(
+            self.assets,
+            mixed[0].T.tolist(),
+            mixed[1].T.tolist(),
+            band.tolist(),
+            shown.tolist(),
+            ready.tolist(),
+            strict=True,
+        )
         every = tuple(
-            forecast_of(asset, horizon_minutes, Probabilities(*chance), Probabilities(*base), band) if ready else None
-            for asset, chance, base, band, ready in columns
+            Forecast(asset, horizon_minutes, Probabilities(*chance), Probabilities(*base), WORDS[int(word)], 1e4 * wide)
+            if sound
+            else None
+            for asset, chance, base, wide, word, sound in columns
         )
         shares = [doubt.share for doubt in self.doubts()]
         if not any(shares):
@@ -251,21 +324,17 @@ class Engine:
         return tuple(doubted(one, share) if one and share else one for one, share in zip(every, shares, strict=True))
 
     def _sigma_over(self, minutes: int) -> FloatArray:
-        """Return each asset's expected sigma of the log return over 15 to 240 minutes, (assets,)."""
-        sigma = self.volatility.sigma(self._t or 0)
-        if minutes in _OUTLOOK_AT:
-            there: FloatArray = sigma[_OUTLOOK_AT[minutes]]
-            return there
-        known, at = np.log(sigma), math.log(minutes)
-        left = 0 if at <= _OUTLOOK_MINUTES[1] else 1
-        share = (at - _OUTLOOK_MINUTES[left]) / (_OUTLOOK_MINUTES[left + 1] - _OUTLOOK_MINUTES[left])
-        out: FloatArray = np.exp((1.0 - share) * known[left] + share * known[left + 1])
+        """Return each asset's expected sigma of the log return over 15 minutes to a day, (assets,)."""
+        sigma, at = self.sigma(), math.log(minutes)
+        left = min(int(np.searchsorted(_MINUTES, at, side="right")) - 1, len(_MINUTES) - 2)
+        share = (at - _MINUTES[left]) / (_MINUTES[left + 1] - _MINUTES[left])
+        out: FloatArray = sigma[left] ** (1.0 - share) * sigma[left + 1] ** share
         return out
 
     def _parts(self) -> tuple[object, ...]:
         return (
             self.volatility, self.features, self.filter, self.direction, self.liquidity, self.derivatives,
-            self.structure, self.week, self.outlook, self,
+            self.structure, self.week, self.outlook, self.ranges, self.stress, self.shown, self,
         )  # fmt: skip
 
     def dump(self) -> bytes:

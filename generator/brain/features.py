@@ -160,7 +160,7 @@ class Features:
         away = (logs[1] - logs[5]) / np.maximum(np.sqrt(self.long[0]), _LEAST_SPREAD)
         np.minimum(np.maximum(away, -4.0, out=away), 4.0, out=out[at + 2])
         np.minimum(np.maximum(self.long[1:], _USUAL_TREND), 9.0, out=out[at + 3 : at + 5])
-        volume = volatility.volume_level()
+        volume = volatility.volume_levels()[0]
         out[at + 5, ..., :-1] = volume
         out[at + 5, ..., -1:] = fresh.mean(volume)
 

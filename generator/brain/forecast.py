@@ -3,9 +3,15 @@
 from dataclasses import dataclass
 from typing import Final
 
-from generator.catalog.words import Prediction
+import numpy as np
 
-EDGE: Final = 0.02  # how far above its base rate a class must be to be shown
+from generator.catalog.words import Prediction
+from generator.market.bars import FloatArray
+
+WORDS: Final = (Prediction.NEUTRAL, Prediction.BULLISH, Prediction.BEARISH)
+"""The word of 0, 1 and -1."""
+EDGE: Final = 0.02  # how far above its base rate a direction must be to be shown
+KEEP_BARS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +36,8 @@ class Forecast:
     Args:
         probabilities: chances of down, neutral, up; neutral is |move| <= band.
         base_rate: the causal base rates of the three, which the forecast is judged against.
-        prediction: the likeliest class if it is at least 0.02 above its base rate, else NEUTRAL; on data in doubt NEUTRAL.
-        band_bps: half-width of the neutral band, 0.4307 x sigma of the horizon, in basis points.
+        prediction: a direction only as `words` says, else NEUTRAL; on data in doubt NEUTRAL.
+        band_bps: half-width of the neutral band, from the week's moves over the horizon, in basis points.
     """
 
     asset: str
@@ -46,13 +52,40 @@ class Forecast:
         """Chance of the shown class, 0..1."""
         return self.probabilities.of(self.prediction)
 
+    @property
+    def fallback(self) -> bool:
+        """Whether another class is likelier than the shown one."""
+        chance = self.probabilities
+        return self.confidence < max(chance.down, chance.neutral, chance.up)
 
-def forecast_of(asset: str, minutes: int, chance: Probabilities, base: Probabilities, band_bps: float) -> Forecast:
-    """Return a forecast with its word: the likeliest class if it is clearly above its base rate, else NEUTRAL."""
-    best, usual, word = chance.neutral, base.neutral, Prediction.NEUTRAL
-    if chance.up > max(best, chance.down):
-        best, usual, word = chance.up, base.up, Prediction.BULLISH
-    elif chance.down > best:
-        best, usual, word = chance.down, base.down, Prediction.BEARISH
-    shown = word if best >= usual + EDGE else Prediction.NEUTRAL
-    return Forecast(asset, minutes, chance, base, shown, band_bps)
+
+def words(chance: FloatArray, base: FloatArray, balance: FloatArray) -> FloatArray:
+    """Return 1 up, 0 neutral or -1 down for each asset.
+
+    A direction is shown only if its class is the likeliest, clearly above its base rate, and more families of evidence
+    point that way than the other.
+
+    Args:
+        chance, base: of down, neutral, up, (3, assets).
+        balance: families that point up less those that point down, (assets,).
+    """
+    best = chance.argmax(axis=0)
+    edge = np.take_along_axis(chance - base, best[None], axis=0)[0]
+    way = best - 1.0
+    return np.where((edge >= EDGE) & (way * balance > 0.0), way, 0.0)
+
+
+class Shown:
+    """The words shown for the next hour: a direction, once shown, is kept for a quarter of an hour."""
+
+    def __init__(self, assets: int) -> None:
+        """Start with none."""
+        self.word = np.zeros(assets)
+        self.bars = np.zeros(assets)  # since the word was first shown
+
+    def update(self, chance: FloatArray, fresh: FloatArray) -> None:
+        """Take one bar's chances and the words that they would have alone."""
+        holds = (self.word != 0.0) & (self.bars < KEEP_BARS) & (chance.argmax(axis=0) - 1.0 == self.word)
+        word = np.where(holds, self.word, fresh)
+        self.bars = np.where(word == self.word, self.bars + 1.0, 1.0)
+        self.word = word

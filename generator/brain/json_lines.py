@@ -1,12 +1,14 @@
 """The brain over a stream of JSON lines, bar by bar: the values of `emi read`."""
 
 import math
+from dataclasses import asdict, astuple
 from typing import Any, Final
 
 import numpy as np
 
 from generator.brain.engine import Engine
 from generator.brain.forecast import Forecast
+from generator.brain.outlook import HORIZONS
 from generator.brain.reading import AssetReading, BrainReading
 from generator.brain.regime import REGIMES
 from generator.brain.weights import Weights
@@ -93,11 +95,9 @@ def _answer(t_ms: int, reading: BrainReading, arena: tuple[Forecast | None, ...]
         "probs": {label.value: reading.regime.posterior[label] for label in REGIMES},
         "bias": READ_BIAS[reading.direction],
         "bias_confidence": reading.confidence,
-        "volatility_outlook": {
-            "15m": outlook.m15 if outlook else None,
-            "1h": outlook.h1 if outlook else None,
-            "4h": outlook.h4 if outlook else None,
-        },
+        "volatility_outlook": dict(
+            zip(HORIZONS, astuple(outlook) if outlook else (None,) * len(HORIZONS), strict=True)
+        ),
         "assets": {
             name: _asset(asset, forecast) for (name, asset), forecast in zip(reading.assets.items(), arena, strict=True)
         },
@@ -105,9 +105,15 @@ def _answer(t_ms: int, reading: BrainReading, arena: tuple[Forecast | None, ...]
 
 
 def _asset(asset: AssetReading, forecast: Forecast | None) -> dict[str, Any]:
-    chance = forecast.probabilities if forecast else None
+    hour = asset.forecast
     return {
         "liquidity": READ_LIQUIDITY[asset.liquidity],
         "derivatives": READ_DERIVATIVES[asset.derivatives],
-        "arena": {"down": chance.down, "neutral": chance.neutral, "up": chance.up} if chance else None,
+        "arena": asdict(forecast.probabilities) if forecast else None,
+        "band_bps": forecast.band_bps if forecast else None,
+        "arena_60m": {**asdict(hour.probabilities), "band_bps": hour.band_bps} if hour else None,
+        "ranges": {
+            name: [1e4 * edge for edge in astuple(one)] if one else None
+            for name, one in (asset.ranges or dict.fromkeys(HORIZONS)).items()
+        },
     }

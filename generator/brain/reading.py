@@ -14,10 +14,11 @@ from generator.brain.evidence import Evidence, Words, breadth_lean, gather
 from generator.brain.facts import AssetFacts, MarketFacts
 from generator.brain.forecast import Forecast
 from generator.brain.liquidity import LiquidityReading
+from generator.brain.outlook import HORIZONS, MIN_BARS
 from generator.brain.regime import REGIMES, FilterReading, dwell_minutes
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
 from generator.brain.structure import Counts, StructureReading
-from generator.brain.volatility import VolatilityReading, volatility_word
+from generator.brain.volatility import VolatilityReading
 from generator.catalog.text import labels, readings
 from generator.catalog.words import (
     Bias,
@@ -32,10 +33,7 @@ from generator.catalog.words import (
 )
 
 _Word = TypeVar("_Word", bound=StrEnum)
-HORIZONS: Final = ("15m", "1h", "4h", "24h")
-_NORMAL: Final = (-1.6449, -0.6745, 0.6745, 1.6449)  # quantiles
 _BIAS: Final = {Prediction.BULLISH: Bias.UP, Prediction.BEARISH: Bias.DOWN, Prediction.NEUTRAL: Bias.FLAT}
-_OUTLOOK_BARS: Final = 3 * HOUR_BARS
 _REGIME_BARS: Final = 2 * DAY_BARS
 _CROWDS: Final = (DerivativesState.CROWDED_LONGS, DerivativesState.CROWDED_SHORTS, DerivativesState.DELEVERAGING)
 
@@ -127,7 +125,6 @@ class AssetReading:
     agreement: float | None  # between families of evidence, 0..1
     coverage: float  # families present, 0..1
     evidence: tuple[Evidence, ...]
-    summary: str
     limitations: tuple[str, ...] = ()
     book_lean: int | None = None  # of the order book lately: 1 to bids, 0 even, -1 to asks
 
@@ -151,7 +148,6 @@ class BrainReading:
         direction: the word of most assets; FLAT on a tie.
         confidence: mean chance of the shown class over the assets with a forecast.
         assets: every asset, also those without data.
-        summary: one or two plain readings.
         limitations: what is missing.
     """
 
@@ -165,7 +161,6 @@ class BrainReading:
     coverage: float
     assets: dict[str, AssetReading]
     learning: LearningReading
-    summary: str
     limitations: tuple[str, ...] = ()
 
 
@@ -177,7 +172,6 @@ class Parts:
         bars_seen, gaps: bars so far, and bars that never came.
         fresh: a close in the last hour; bars: closes that counted, the market's last.
         doubt: in each asset's data.
-        risk: risk score of each and, last, of the market, None where unknown.
         push: of the last hours: 1, 0 or -1.
         forecast: over 60 minutes.
         resolved: outcomes that the online part has learned from.
@@ -192,7 +186,6 @@ class Parts:
     doubt: tuple[Doubt, ...]
     regime: FilterReading
     volatility: VolatilityReading
-    risk: list[float | None]
     structure: StructureReading
     baselines: list[dict[str, float] | None]
     push: list[int]
@@ -222,7 +215,6 @@ def assemble(parts: Parts) -> BrainReading:
         coverage=_mean([one.coverage for one in assets.values()]) or 0.0,
         assets=assets,
         learning=LearningReading(parts.resolved, "learning" if parts.resolved else "idle"),
-        summary=_market_summary(regime, parts.structure, books, futures),
         limitations=_market_limits(parts),
     )
 
@@ -236,7 +228,7 @@ def _asset(name: str, column: int, parts: Parts) -> AssetReading:
     words = Words(
         bias=bias if forecast else None,
         trend=shape.trend[column] if placed else Trend.UNKNOWN,
-        volatility=volatility_word(parts.risk[column]) if fresh else VolatilityWord.UNKNOWN,
+        volatility=parts.volatility.word[column] if fresh else VolatilityWord.UNKNOWN,
         liquidity=parts.liquidity.context[column],
         derivatives=pressure.state,
         vote=pressure.vote,
@@ -246,7 +238,7 @@ def _asset(name: str, column: int, parts: Parts) -> AssetReading:
     )
     structure = shape.structure[column] if placed else MarketStructure.UNKNOWN
     evidence = gather(words)
-    outlook = _outlook(parts.volatility.sigma[column]) if fresh and seen >= _OUTLOOK_BARS else None
+    outlook = VolatilityOutlook(*parts.volatility.sigma[column]) if fresh and seen >= MIN_BARS else None
     confidence = doubted_confidence(parts.regime.confidence[column], label, doubt.share) if fresh else None
     return AssetReading(
         asset=name,
@@ -262,27 +254,23 @@ def _asset(name: str, column: int, parts: Parts) -> AssetReading:
         derivatives_confidence=pressure.confidence,
         volatility=words.volatility,
         outlook=outlook,
-        ranges=_ranges(outlook) if outlook else None,
+        ranges=_ranges(parts.volatility.reach[column]) if outlook else None,
         baselines=parts.baselines[column] if outlook else None,
         change=shape.day[column],
         facts=shape.assets[column],
         agreement=evidence.agreement,
         coverage=evidence.coverage,
         evidence=evidence.evidence,
-        summary=readings.asset_summary(name, structure, evidence.summary),
         limitations=_limits(column, parts, words),
         book_lean=words.book,
     )
 
 
-def _outlook(sigma: Sequence[float]) -> VolatilityOutlook:
-    m15, h1, h4 = sigma
-    return VolatilityOutlook(m15, h1, h4, h4 * math.sqrt(6.0))
-
-
-def _ranges(outlook: VolatilityOutlook) -> dict[str, Range]:
-    each = zip(HORIZONS, (outlook.m15, outlook.h1, outlook.h4, outlook.h24), strict=True)
-    return {name: Range(*(math.expm1(sigma * one) for one in _NORMAL)) for name, sigma in each}
+def _ranges(reach: list[list[float]]) -> dict[str, Range]:
+    return {
+        name: Range(*(math.expm1(log) for log in (-most, -half, half, most)))
+        for name, (half, most) in zip(HORIZONS, reach, strict=True)
+    }
 
 
 def _regime(
@@ -290,17 +278,17 @@ def _regime(
 ) -> RegimeReading:
     """Return the market's regime; `books` and `futures` are words that more than half of the assets share."""
     found, shape, known = parts.regime, parts.structure, parts.volatility.fresh > 0
-    label, risk = found.label[-1], parts.risk[-1] if known else None
-    volatility = volatility_word(risk)
+    label, risk = found.label[-1], parts.volatility.risk[-1] if known else None
+    volatility = parts.volatility.word[-1] if known else VolatilityWord.UNKNOWN
     drivers = []
     if volatility in (VolatilityWord.ELEVATED, VolatilityWord.EXTREME):
-        drivers.append(labels.VOLATILITY[volatility].reading)
+        drivers.append(labels.EXPECTED[volatility])
     if breadth_lean(shape.counts) == -1:
         drivers.append(labels.BREADTH[-1])
     if books is LiquidityContext.THIN:
         drivers.append(labels.LIQUIDITY[LiquidityContext.THIN].most)
     if futures in _CROWDS:
-        drivers.append(labels.DERIVATIVES[futures].reading)
+        drivers.append(labels.DERIVATIVES[futures].most)
     return RegimeReading(
         label=label,
         posterior={regime: doubted_chance(one, doubt) for regime, one in zip(REGIMES, found.market, strict=True)},
@@ -317,22 +305,6 @@ def _regime(
     )
 
 
-def _market_summary(
-    regime: RegimeReading, shape: StructureReading, books: LiquidityContext | None, futures: DerivativesState | None
-) -> str:
-    facts = readings.MarketFacts(
-        label=regime.label,
-        likelier=regime.likelier,
-        minutes=regime.dwell_minutes,
-        confidence=regime.confidence,
-        volatility=regime.volatility,
-        risers=readings.risers(shape.counts.up, shape.counts.known) if shape.counts.known else None,
-        book=books,
-        futures=futures,
-    )
-    return readings.market_summary(facts)
-
-
 def _shared(words: list[_Word]) -> _Word | None:
     """Return the word of more than half of the assets, None without one."""
     return next((word for word in dict.fromkeys(words) if 2 * words.count(word) > len(words)), None)
@@ -342,7 +314,7 @@ def _market_outlook(sigma: Sequence[list[float]]) -> VolatilityOutlook | None:
     """Return the geometric mean over the assets whose own outlook is known."""
     if not sigma:
         return None
-    return _outlook(np.exp(np.add.reduce(np.log(sigma)) / len(sigma)).tolist())
+    return VolatilityOutlook(*np.exp(np.add.reduce(np.log(sigma)) / len(sigma)).tolist())
 
 
 def _confidence(forecasts: list[Forecast], parts: Parts) -> float | None:

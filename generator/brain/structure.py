@@ -59,6 +59,11 @@ class StructureReading:
     market: MarketFacts
 
 
+def counts(moved: FloatArray) -> Counts:
+    """Count the assets by their change over the day, as a fraction; NaN counts nowhere."""
+    return Counts(*(int(np.count_nonzero(one)) for one in (moved > FLAT, moved < -FLAT, np.abs(moved) <= FLAT)))
+
+
 class Structure:
     """The trend word; `trend` has the market in its last column."""
 
@@ -90,7 +95,7 @@ class Structure:
         return StructureReading(
             [_TRENDS[int(one)] for one in self.trend.tolist()],
             self._words(t_ms, here, week, moved),
-            Counts(*(int(np.count_nonzero(one)) for one in (moved > FLAT, moved < -FLAT, np.abs(moved) <= FLAT))),
+            counts(moved),
             [None if math.isnan(one) else one for one in moved.tolist()],
             assets,
             market,

@@ -4,6 +4,7 @@ Everything that a sentence says of the past (the day's change, its highs and low
 is read from here, so that anyone can recompute it from the candles.
 """
 
+import math
 from typing import Final
 
 import numpy as np
@@ -58,6 +59,50 @@ class Week:
         numbers = np.arange(end - count + 1, end + 1)
         rows = numbers % WEEK
         return np.where((self.number[rows] == numbers)[:, None], self.quarters[field][rows], np.nan)
+
+
+BAND: Final = 0.4307 * 1.4826  # a third of a normal distribution, from the median size of its moves
+_FEWEST: Final = DAY // 2 - 8  # moves
+
+
+class Bands:
+    """The neutral bands of all assets from the week's moves, renewed each quarter hour."""
+
+    def __init__(self, week: Week) -> None:
+        """Start with an empty week."""
+        self._week = week
+        self._at = -1
+        self._known: dict[int, FloatArray] = {}
+
+    def of(self, t_ms: int, minutes: int) -> FloatArray:
+        """Return 0.4307 x 1.4826 x the median size of a week's log moves over so many minutes, NaN where unknown.
+
+        Between multiples of a quarter hour it lies on the square root of time.
+        """
+        before = int(not quarter_is_over(t_ms))
+        number = t_ms // QUARTER_MS - before
+        if number != self._at:
+            self._at, self._known = number, {}
+        quarters, more = divmod(minutes, 15)
+        low = self._of(t_ms, before, quarters)
+        if not more:
+            return low
+        share = (math.sqrt(minutes) - math.sqrt(15 * quarters)) / (
+            math.sqrt(15 * quarters + 15) - math.sqrt(15 * quarters)
+        )
+        out: FloatArray = (1.0 - share) * low + share * self._of(t_ms, before, quarters + 1)
+        return out
+
+    def _of(self, t_ms: int, before: int, quarters: int) -> FloatArray:
+        if quarters not in self._known:
+            closes = self._week.last(t_ms, WEEK, CLOSE, before=before)
+            moves = np.abs(closes[quarters:] - closes[:-quarters])
+            seen = np.count_nonzero(np.isfinite(moves), axis=0)
+            half = np.maximum(seen - 1, 0) // 2
+            sizes = np.partition(np.where(np.isfinite(moves), moves, np.inf), np.unique(half), axis=0)
+            middle = sizes[half, np.arange(len(half))]
+            self._known[quarters] = np.where((seen >= _FEWEST) & (middle > 0.0), BAND * middle, np.nan)
+        return self._known[quarters]
 
 
 def quarter_is_over(t_ms: int) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from generator.brain.calibration import Calibration
 from generator.brain.direction import INPUTS
 from generator.brain.features import REGIME_INPUTS
+from generator.brain.outlook import OUTLOOK_FORMAT, OutlookWeights, outlook_of
 from generator.brain.recurrent import Recurrent
 from generator.brain.regime import FilterSettings
 from generator.errors import WeightsError
@@ -21,6 +22,7 @@ from generator.market.bars import FloatArray
 FORMAT: Final = "emi-brain-weights"
 VERSION: Final = 3
 PACKAGED: Final = Path(__file__).with_name("weights.json")
+PACKAGED_OUTLOOK: Final = Path(__file__).with_name("outlook.json")
 NETWORK_KEYS: Final = {
     "mean": "centre", "std": "spread", "input_weights": "inputs", "recurrent_weights": "carry", "bias": "bias",
     "output_weights": "outputs", "skip_weights": "direct", "output_bias": "rest",
@@ -37,7 +39,8 @@ class Weights:
         direction: frozen logits for 15 and 60 minutes, (2, 11).
         filter: how evidence becomes a posterior and a label.
         calibrations: of an asset's chances and of the market's.
-        digest: SHA-256 hex of the canonical JSON without its digest.
+        outlook: how far prices may move.
+        digest: SHA-256 hex of the digests of both files.
         recipe: how it was trained; figures: what it scored.
     """
 
@@ -46,33 +49,33 @@ class Weights:
     direction: FloatArray
     filter: FilterSettings
     calibrations: tuple[Calibration, Calibration]
+    outlook: OutlookWeights
     digest: str
     recipe: dict[str, Any]
     figures: dict[str, Any]
 
     @classmethod
-    def load(cls, path: Path | str | None = None) -> Weights:
-        """Read and check a weights file; None is the packaged one.
+    def load(cls, path: Path | str | None = None, outlook: Path | str | None = None) -> Weights:
+        """Read and check the weights file and the outlook's; None are the packaged ones.
 
         Raises:
             WeightsError: unreadable, of another format or version, tampered with, or of the wrong shape.
         """
         where = PACKAGED if path is None else Path(path)
+        far = PACKAGED_OUTLOOK if outlook is None else Path(outlook)
+        body, more = _read(where, FORMAT, VERSION), _read(far, OUTLOOK_FORMAT, None)
         try:
-            body = json.loads(where.read_bytes())
-        except (OSError, ValueError) as error:
-            raise WeightsError(f"cannot read the weights {where}: {error}") from error
-        if not isinstance(body, dict) or body.get("format") != FORMAT or body.get("version") != VERSION:
-            raise WeightsError(f"{where} is not a {FORMAT} file of version {VERSION}")
-        if body.get("digest") != digest_of(body):
-            raise WeightsError(f"{where} does not match its digest: it was changed after training")
+            frozen = outlook_of(more)
+        except (KeyError, TypeError, ValueError) as error:
+            raise WeightsError(f"{far} has a missing or misshapen part: {error}") from error
+        both = hashlib.sha256(f"{body['digest']} {more['digest']}".encode()).hexdigest()
         try:
-            return cls._of(body)
+            return cls._of(body, frozen, both)
         except (KeyError, TypeError, ValueError) as error:
             raise WeightsError(f"{where} has a missing or misshapen part: {error}") from error
 
     @classmethod
-    def _of(cls, body: dict[str, Any]) -> Weights:
+    def _of(cls, body: dict[str, Any], outlook: OutlookWeights, digest: str) -> Weights:
         if tuple(body["features"]) != REGIME_INPUTS:
             raise ValueError("features differ from this program's")
         units = len(body["market"]["carry"][0])
@@ -82,10 +85,28 @@ class Weights:
             direction=_array(body["direction"], (2, INPUTS)),
             filter=FilterSettings(**{name: float(value) for name, value in body["filter"].items()}),
             calibrations=(_calibration(body["calibration"]["asset"]), _calibration(body["calibration"]["market"])),
-            digest=body["digest"],
+            outlook=outlook,
+            digest=digest,
             recipe=body["recipe"],
             figures=body["figures"],
         )
+
+
+def _read(where: Path, form: str, version: int | None) -> dict[str, Any]:
+    """Return the body of a file that names its format and carries its digest.
+
+    Raises:
+        WeightsError: it does not.
+    """
+    try:
+        body = json.loads(where.read_bytes())
+    except (OSError, ValueError) as error:
+        raise WeightsError(f"cannot read the weights {where}: {error}") from error
+    if not isinstance(body, dict) or body.get("format") != form or body.get("version") != version:
+        raise WeightsError(f"{where} is not a {form} file of version {version or 'any'}")
+    if body.get("digest") != digest_of(body):
+        raise WeightsError(f"{where} does not match its digest: it was changed after training")
+    return body
 
 
 def _calibration(parts: dict[str, Any]) -> Calibration:

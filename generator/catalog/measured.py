@@ -6,7 +6,7 @@ Made by `python -m generator.lab evaluate`; a test holds it to the table of docs
 from dataclasses import dataclass
 from typing import Final
 
-WEIGHTS: Final = "37cadecfbc26"
+WEIGHTS: Final = "2f784da64198"
 """Beginning of the digest of the weights that were measured."""
 SEEDS: Final = "70001-70012"
 MARKETS: Final = 12

@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from generator.brain.weights import PACKAGED, Weights
+from generator.brain.weights import PACKAGED, PACKAGED_OUTLOOK, Weights
 from generator.errors import GeneratorError
 from generator.lab.evaluate import check, read_candles
 from generator.lab.evaluate import evaluate as measure
+from generator.lab.outlook import write_outlook
 from generator.lab.peers import PEERS
 from generator.lab.report import tables
 from generator.lab.train import train as fit
@@ -30,6 +31,24 @@ def train(out: Annotated[Path, typer.Option(help="Where to write the weights.")]
     """
     body = fit(out, _progress)
     print(f"wrote {out} {body['digest']}")
+
+
+@app.command("train-outlook")
+def train_outlook(
+    candles: Annotated[Path, typer.Option(help="A folder of 5-minute candles, one PAIR.csv.gz each.")],
+    out: Annotated[Path, typer.Option(help="Where to write the outlook.")] = PACKAGED_OUTLOOK,
+) -> None:
+    """Fit how far prices may move on recorded candles: about a minute for a year of seven assets.
+
+    The same candles give the same file on the same machine; they must not be scored afterwards.
+
+    Example: python -m generator.lab train-outlook --candles DIR
+    """
+    try:
+        frame = read_candles(candles)
+    except (ValueError, GeneratorError) as error:
+        raise typer.BadParameter(str(error)) from error
+    print(f"wrote {out} {write_outlook(candles, out, frame, _progress)}")
 
 
 @app.command()

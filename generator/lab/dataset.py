@@ -15,6 +15,7 @@ from generator.lab.network import Numbers
 from generator.lab.simulator import Market, simulate
 
 SKIP_DAYS = 8
+BAND = 0.4307  # of a slow sigma: about the neutral band of a week
 _BATCH = 32  # markets streamed at once
 _LAST = 12  # bars at the end whose outcome is not known
 
@@ -70,16 +71,16 @@ def _stream(markets: Sequence[Market]) -> Dataset:
         features.update(returns[i], volatility)
         if (i + 1) % STEP_BARS == 0:
             now = features.current[: len(REGIME_INPUTS)].astype(np.float32)
-            sigma = volatility.sigma(int(markets[0].frame.t[i]))[:2]
+            band = BAND * np.sqrt(np.array([3.0, 12.0]))[:, None, None] * volatility.slow_sigma()
             inputs = direction_inputs(features, *nothing).astype(np.float32)
-            rows.append((now[..., -1], now[:, *which], inputs[:, *which], sigma[:, *which]))
+            rows.append((now[..., -1], now[:, *which], inputs[:, *which], band[:, *which]))
     moves = np.stack([(close[kept + h] - close[kept])[:, *which] for h in (3, 12)], axis=1)
-    market, asset, inputs, sigma = (np.stack(column) for column in zip(*rows, strict=True))
+    market, asset, inputs, band = (np.stack(column) for column in zip(*rows, strict=True))
     return Dataset(
         market=market,
         asset=asset,
         truth=np.stack([m.regime for m in markets], axis=1)[kept],
         scored=~np.stack([m.moving for m in markets], axis=1)[kept],
         direction=inputs,
-        outcome=outcomes_of(moves, sigma),
+        outcome=outcomes_of(moves, band),
     )

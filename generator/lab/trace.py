@@ -23,7 +23,7 @@ class Trace:
 
     Args:
         at: row of every scored bar; label, confidence: of the market's regime then.
-        forecast_at: rows of the kept forecasts; chance, base: (n, 2, 3, assets); sigma: (n, 2, assets).
+        forecast_at: rows of the kept forecasts; chance, base: (n, 2, 3, assets); band: (n, 2, assets).
         outlook: (n, 4) at every scored bar, mean over assets: the three horizons in log slow sigmas, a 2-hour EWMA.
         slow: (n, assets).
     """
@@ -34,7 +34,7 @@ class Trace:
     forecast_at: npt.NDArray[np.int64]
     chance: FloatArray
     base: FloatArray
-    sigma: FloatArray
+    band: FloatArray
     outlook: FloatArray
     slow: FloatArray
 
@@ -46,19 +46,19 @@ def trace(frame: BarFrame, warm_up: int, weights: Weights) -> Trace:
     every, forecasts = [], []
     for row in range(warm_up, len(frame)):
         engine.advance(frame.rows(row, row + 1))
-        t_ms = int(frame.t[row])
         found, volatility = engine.filter, engine.volatility
-        outlook = np.append(volatility.outlook(t_ms).mean(axis=-1), volatility.levels()[1].mean())
+        outlook = np.append(engine.outlook.level[:3].mean(axis=-1), volatility.levels()[1].mean())
         now = (int(found.label[-1]), float(found.confidence()[-1]))
         every.append((row, *now, outlook, volatility.slow[0].copy()))
         if row % FORECAST_EVERY == FORECAST_EVERY - 1:
             inputs = engine.inputs()
-            mixed = [engine.direction.mixed(h, inputs) for h in range(2)]
+            bands = [engine.round(h) for h in range(2)]
+            mixed = [engine.direction.mixed(h, inputs, bands[h][1]) for h in range(2)]
             chance, base = (np.stack([pair[i] for pair in mixed]) for i in range(2))
-            forecasts.append((row, chance, base, volatility.sigma(t_ms)[:2]))
+            forecasts.append((row, chance, base, np.array([one[0] for one in bands])))
     at, label, confidence, outlook, slow = (np.array(column) for column in zip(*every, strict=True))
-    forecast_at, chance, base, sigma = (np.array(column) for column in zip(*forecasts, strict=True))
-    return Trace(at, label, confidence, forecast_at, chance, base, sigma, outlook, slow)
+    forecast_at, chance, base, band = (np.array(column) for column in zip(*forecasts, strict=True))
+    return Trace(at, label, confidence, forecast_at, chance, base, band, outlook, slow)
 
 
 def outcomes(frame: BarFrame, seen: Trace, horizon: int) -> Outcomes:
@@ -68,12 +68,12 @@ def outcomes(frame: BarFrame, seen: Trace, horizon: int) -> Outcomes:
     fits = seen.forecast_at + bars < len(close)
     at = seen.forecast_at[fits]
     moves = close[at + bars] - close[at]
-    known = np.isfinite(moves)
+    known = np.isfinite(moves) & np.isfinite(seen.band[fits][:, horizon])
     moment = np.broadcast_to(np.arange(len(at))[:, None], known.shape)
     return Outcomes(
         chance=seen.chance[fits][:, horizon].transpose(0, 2, 1)[known],
         base=seen.base[fits][:, horizon].transpose(0, 2, 1)[known],
-        outcome=outcomes_of(moves[known], seen.sigma[fits][:, horizon][known]),
+        outcome=outcomes_of(moves[known], seen.band[fits][:, horizon][known]),
         moment=moment[known],
     )
 

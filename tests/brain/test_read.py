@@ -59,13 +59,18 @@ def test_each_bar_gives_one_line_of_the_agreed_form_from_the_first_on() -> None:
         assert set(answer["probs"]) == REGIMES - {"transition"}
         assert sum(answer["probs"].values()) == pytest.approx(1.0)
         assert answer["bias"] in {"UP", "DOWN", "NEUTRAL"}
-        assert set(answer["volatility_outlook"]) == {"15m", "1h", "4h"}
+        assert set(answer["volatility_outlook"]) == {"15m", "1h", "4h", "24h"}
         assert list(answer["assets"]) == list(frame.assets)
     last = answers[-1]["assets"]["BTC"]
     assert last["liquidity"] in {"thin", "normal", "deep"}
     assert last["derivatives"] == "balanced"
     assert sum(last["arena"].values()) == pytest.approx(1.0)
-    assert answers[0]["assets"]["BTC"]["arena"] is None
+    assert sum(last["arena_60m"].values()) - last["arena_60m"]["band_bps"] == pytest.approx(1.0)
+    assert 0.0 < last["band_bps"] < last["arena_60m"]["band_bps"]
+    for edges in last["ranges"].values():
+        assert edges == sorted(edges)
+        assert len(edges) == 4
+    assert [answers[0]["assets"]["BTC"][name] for name in ("arena", "arena_60m", "band_bps")] == [None] * 3
 
 
 def test_the_answers_are_the_engines_readings() -> None:
@@ -83,7 +88,9 @@ def test_the_answers_are_the_engines_readings() -> None:
         assert answer["regime"] == reading.regime.label.value
         assert answer["confidence"] == reading.regime.confidence
         assert answer["bias"] == READ_BIAS[reading.direction]
-        assert answer["volatility_outlook"]["4h"] == reading.outlook.h4
+        assert answer["volatility_outlook"]["24h"] == reading.outlook.h24
+        assert (ranges := reading.assets["ETH"].ranges) is not None
+        assert answer["assets"]["ETH"]["ranges"]["4h"][3] == 1e4 * ranges["4h"].high_90
         assert list(answer["probs"].values()) == list(reading.regime.posterior.values())
         assert answer["assets"]["ETH"]["arena"]["up"] == forecast.probabilities.up
 
@@ -142,7 +149,7 @@ def test_wrong_weights_are_one_clear_line(tmp_path: Any) -> None:
 
 
 def test_missing_fields_assets_and_empty_lines_are_unknown() -> None:
-    bars = [{"t": START_MS + i * BAR_MS, "assets": {"X": {"c": 10 + i % 3}, "Y": None}} for i in range(200)]
+    bars = [{"t": START_MS + i * BAR_MS, "assets": {"X": {"c": 10 + i % 5}, "Y": None}} for i in range(200)]
     empty = {"t": START_MS + 200 * BAR_MS, "assets": {}}
 
     code, answers, _ = ran("\n".join(map(json.dumps, bars)) + "\n\n" + json.dumps(empty) + "\n")
@@ -150,7 +157,8 @@ def test_missing_fields_assets_and_empty_lines_are_unknown() -> None:
     assert code == 0
     assert len(answers) == 201
     assert answers[-2]["assets"]["X"]["arena"] is not None
-    assert answers[-1]["assets"]["Y"] == {"liquidity": None, "derivatives": None, "arena": None}
+    unknown = dict.fromkeys(("liquidity", "derivatives", "arena", "band_bps", "arena_60m"))
+    assert answers[-1]["assets"]["Y"] == {**unknown, "ranges": dict.fromkeys(("15m", "1h", "4h", "24h"))}
 
 
 def test_numbers_that_json_has_but_prices_have_not_are_survived() -> None:

@@ -1,26 +1,29 @@
-"""The HAR outlook against a reference written by hand, one number at a time."""
+"""How far: the frozen regression, ranges that come true as often as they say, one axis of stress."""
 
+import json
 import math
+from dataclasses import astuple
 from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
 from generator.brain.engine import Engine
-from generator.brain.volatility import calendar
-from generator.brain.weights import Weights
+from generator.brain.outlook import EDGES, HORIZON_BARS, HORIZONS, calendar
+from generator.brain.ranges import Ranges
+from generator.brain.stress import Stress
+from generator.brain.week import QUARTER_MS
+from generator.brain.weights import PACKAGED_OUTLOOK, Weights
+from generator.catalog.words import VolatilityWord
 from generator.market.bars import BAR_MS
 from tests.support.markets import market
 
-HOUR = [0.605, -0.322, 0.328, 0.115, 0.061, -0.061, -0.033, 0.013, 0.036, -0.064, -0.073]
+WEIGHTS = Weights.load()
 
 
 def mean_of(values: list[float], half_life: float) -> float:
     """Average with halving weights; while young, plainly."""
-    alpha, level = 1.0 - 0.5 ** (1.0 / half_life), 0.0
-    for count, value in enumerate(values, start=1):
-        level += (value - level) * max(alpha, 1.0 / count)
-    return level
+    return running(values, half_life)[-1]
 
 
 def running(values: list[float], half_life: float) -> list[float]:
@@ -31,52 +34,119 @@ def running(values: list[float], half_life: float) -> list[float]:
     return out
 
 
-@pytest.mark.parametrize("bars", [60, 333, 700])
-def test_the_one_hour_outlook_is_the_frozen_regression(bars: int) -> None:
-    frame = market(bars, assets=("BTC",))
+@pytest.mark.parametrize("bars", [60, 140])
+def test_the_outlook_is_the_frozen_regression_one_number_at_a_time(bars: int) -> None:
+    frame, frozen = market(bars, assets=("BTC",)), json.loads(PACKAGED_OUTLOOK.read_bytes())
     close, high, low, volume = (frame.fields[name][:, 0].tolist() for name in ("close", "high", "low", "volume"))
     variance = [
         0.5 * math.log(close[i] / close[i - 1]) ** 2 + 0.5 * math.log(high[i] / low[i]) ** 2 / (4.0 * math.log(2.0))
         for i in range(1, bars)
     ]
     slow = mean_of([math.log(v) for v in running(variance, 6)], 7 * 288)
-    x = [0.5 * (math.log(mean_of(variance, half_life)) - slow) for half_life in (6, 24, 72, 216)]
-    hourly = [math.log(v + 1e-9) for v in running(volume, 12)]
-    x.append(hourly[-1] - mean_of(hourly, 3 * 288))
+    x = [0.5 * (math.log(mean_of(variance, half_life)) - slow) for half_life in (6, 24, 72, 216, 3, 12)]
+    usual = mean_of([math.log(v + 1e-9) for v in running(volume, 12)], 3 * 288)
+    x += [math.log(mean_of(volume, half_life) + 1e-9) - usual for half_life in (12, 3)]
     closed = datetime.fromtimestamp((int(frame.t[-1]) + BAR_MS) / 1000, tz=UTC)
-    angle = 2.0 * math.pi * (closed.hour * 60 + closed.minute) / 1440
-    x += [math.sin(angle), math.cos(angle), math.sin(2 * angle), math.cos(2 * angle)]
-    x += [float(closed.weekday() >= 5), 1.0]
-    expected = math.exp(0.5 * slow + sum(a * b for a, b in zip(HOUR, x, strict=True))) * math.sqrt(12)
 
-    reading = Engine(Weights.load(), ("BTC",)).update(frame)
+    reading = Engine(WEIGHTS, ("BTC",)).update(frame)
 
     assert reading is not None
     assert reading.outlook is not None
-    assert reading.outlook.h1 == pytest.approx(expected, rel=1e-9)
+    for at, found in enumerate(astuple(reading.outlook)):
+        level = frozen["quarter"][at][closed.hour * 4 + closed.minute // 15] + frozen["weekday"][at][closed.weekday()]
+        level += frozen["weekend"][at][closed.hour] if closed.weekday() >= 5 else 0.0
+        level += sum(a * b for a, b in zip(frozen["levels"][at], x, strict=True)) + frozen["gain"][at]
+        assert found == pytest.approx(math.exp(0.5 * slow + level) * math.sqrt(HORIZON_BARS[at]), rel=1e-6)
 
 
 @pytest.mark.parametrize(("day", "weekend"), [("2026-11-20", 0.0), ("2026-11-21", 1.0), ("2026-11-22", 1.0)])
 def test_the_weekend_is_saturday_and_sunday_in_utc(day: str, weekend: float) -> None:
     noon = int(datetime.fromisoformat(f"{day}T12:00:00+00:00").timestamp() * 1000)
 
-    assert calendar(noon)[4] == weekend
-
-
-def test_the_outlook_of_a_steady_market_is_near_its_true_sigma() -> None:
-    reading = Engine(Weights.load(), ("BTC", "ETH", "XRP")).update(market(1500, sigma=0.001))
-
-    assert reading is not None
-    assert reading.outlook is not None
-    assert reading.outlook.h1 == pytest.approx(0.001 * math.sqrt(12), rel=0.35)
-    assert reading.outlook.m15 < reading.outlook.h1 < reading.outlook.h4
+    assert calendar(np.array([noon // QUARTER_MS % 672]))[0, -12] == weekend
 
 
 def test_the_market_outlook_is_the_geometric_mean_over_assets() -> None:
-    reading = Engine(Weights.load(), ("BTC", "ETH", "XRP")).update(market(600))
+    reading = Engine(WEIGHTS, ("BTC", "ETH", "XRP")).update(market(600))
 
     assert reading is not None
     assert reading.outlook is not None
     each = [asset.outlook.h4 for asset in reading.assets.values() if asset.outlook]
     assert len(each) == 3
     assert reading.outlook.h4 == pytest.approx(float(np.exp(np.mean(np.log(each)))))
+
+
+def learned(scale: float, quarters: int = 3000) -> tuple[Ranges, np.ndarray, np.ndarray]:
+    """Return what is learned from normal moves whose sigma is `scale` times the one expected, and both."""
+    ranges, rng = Ranges(2, WEIGHTS.outlook), np.random.default_rng(4)
+    expected = np.sqrt(np.array([1.0, 4.0, 16.0, 96.0]))[:, None] * np.array([0.01, 0.02])
+    close = np.zeros(2)
+    for quarter in range(1, quarters):
+        ranges.update(quarter * QUARTER_MS - BAR_MS, close.copy(), expected, np.ones(2, dtype=bool))
+        close += scale * expected[0] * rng.normal(size=2)
+    return ranges, expected, close
+
+
+@pytest.mark.parametrize("scale", [0.8, 1.3])
+def test_an_expected_sigma_that_is_off_is_corrected_and_ranges_fit(scale: float) -> None:
+    ranges = learned(scale)[0]
+
+    corrected = ranges.correction()[0] * ranges.widths()[0, :, None]
+    assert ranges.correction()[0] == pytest.approx([scale, scale], rel=0.12)
+    assert corrected[0] == pytest.approx(0.6745 * scale, rel=0.1)
+    assert corrected[1] == pytest.approx(1.6449 * scale, rel=0.1)
+    assert ranges.within(0, np.array([0.0, EDGES[-1]])).tolist() == [0.0, 1.0]
+
+
+def test_the_correction_is_limited_and_a_single_crash_hardly_moves_it() -> None:
+    wild, expected, close = learned(4.0)
+    assert wild.correction().max() == 1.5
+
+    ranges, expected, close = learned(1.0)
+    before = ranges.correction()
+    ranges.update(3000 * QUARTER_MS - BAR_MS, close - 50.0 * expected[0], expected, np.ones(2, dtype=bool))
+    assert ranges.correction() == pytest.approx(before, rel=0.02)
+
+
+def test_ranges_widen_with_the_horizon_and_lie_around_the_price() -> None:
+    reading = Engine(WEIGHTS, ("BTC", "ETH")).update(market(900))
+
+    assert reading is not None
+    for asset in reading.assets.values():
+        assert asset.ranges is not None
+        edges = [asset.ranges[name] for name in HORIZONS]
+        for one in edges:
+            assert one.low_90 < one.low_50 < 0.0 < one.high_50 < one.high_90
+        assert [one.high_90 for one in edges] == sorted(one.high_90 for one in edges)
+
+
+def shown(levels: list[float]) -> list[tuple[float, float]]:
+    """Return rank and word of the market after each quarter hour of a history from calm to rough, then `levels`."""
+    stress, out = Stress(1), []
+    for at, level in enumerate([*np.linspace(-1.0, 1.0, 400), *levels]):
+        stress.update((at + 1) * QUARTER_MS - BAR_MS, np.array([level]), np.ones(1))
+        out.append((float(stress.rank[-1]), float(stress.word[-1])))
+    return out[400:]
+
+
+def test_the_rank_is_the_share_of_the_week_that_was_calmer() -> None:
+    ranks = [rank for rank, _ in shown([-2.0, 0.0, 3.0])]
+
+    assert ranks == pytest.approx([0.0, 0.5, 1.0], abs=0.01)
+
+
+def test_a_word_does_not_flicker_between_two_thresholds() -> None:
+    words = [word for _, word in shown([0.6, 0.1, 0.4, -0.1, -0.3, 0.4, -0.8, -0.6, -0.3])]
+
+    assert words == [2, 2, 2, 2, 1, 1, 0, 0, 1]
+
+
+def test_the_word_of_volatility_is_the_axis_and_unknown_under_a_day_of_bars() -> None:
+    engine = Engine(WEIGHTS, ("BTC",))
+    engine.advance(market(280, assets=("BTC",)))
+    assert engine.stress.reading()[1] == [VolatilityWord.UNKNOWN] * 2
+
+    engine.advance(market(300, assets=("BTC",)).rows(280, 300))
+    scores, words = engine.stress.reading()
+    assert None not in scores
+    assert VolatilityWord.UNKNOWN not in words

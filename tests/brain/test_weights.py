@@ -1,5 +1,6 @@
 """The weights file: versioned, digested, refused when wrong."""
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from generator.brain.weights import PACKAGED, Weights, digest_of
+from generator.brain.weights import PACKAGED, PACKAGED_OUTLOOK, Weights, digest_of
 from generator.errors import WeightsError
 from generator.lab.train import SEEDS
 
@@ -26,7 +27,10 @@ def written(folder: Path, content: object) -> Path:
 def test_the_packaged_weights_load_and_carry_their_recipe() -> None:
     weights = Weights.load()
 
-    assert weights.digest == digest_of(body())
+    far = json.loads(PACKAGED_OUTLOOK.read_bytes())
+    both = f"{digest_of(body())} {digest_of(far)}"
+    assert weights.digest == hashlib.sha256(both.encode()).hexdigest()
+    assert far["recipe"]["candles"] == "binance-spot-5m-2022-08-2023-09"
     assert weights.recipe["network"]["units"] == weights.market.units
     assert weights.figures
 
@@ -81,3 +85,21 @@ def test_a_missing_file_and_no_json_are_refused(tmp_path: Path) -> None:
         Weights.load(tmp_path / "absent.json")
     with pytest.raises(WeightsError, match="cannot read"):
         Weights.load(tmp_path / "no.json")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (lambda content: content["gain"].pop(), "gain"),
+        (lambda content: content["horizons"].pop(), "horizons"),
+        (lambda content: content["law"][0].__setitem__(0, float("nan")), "finite"),
+        (lambda content: content.update(format="other"), "is not a"),
+    ],
+)
+def test_a_wrong_outlook_is_refused(tmp_path: Path, spoil: Callable[[dict[str, Any]], None], reason: str) -> None:
+    content = json.loads(PACKAGED_OUTLOOK.read_bytes())
+    spoil(content)
+    content["digest"] = digest_of(content)
+
+    with pytest.raises(WeightsError, match=reason):
+        Weights.load(outlook=written(tmp_path, content))

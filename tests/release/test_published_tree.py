@@ -26,7 +26,7 @@ from tests.support.clock import NOON, ManualClock
 from tests.support.services import opened
 from tests.support.walk import allowed, leaves, model_paths
 
-WEIGHTS = Path(__file__).parents[2] / "generator" / "brain" / "weights.json"
+BRAIN = Path(__file__).parents[2] / "generator" / "brain"
 FORBIDDEN = re.compile(r"weight|coefficient|threshold|feature|logit|heuristic|normalisation|formula", re.IGNORECASE)
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+(?:e-?\d+)?|(?<![\w.])-?\d+e-?\d+")
 
@@ -81,7 +81,8 @@ def test_every_key_path_is_one_of_the_models_and_names_no_internal(state: Path, 
 
 
 def test_no_number_of_the_weights_is_in_any_published_file(state: Path) -> None:
-    secret = {text.lstrip("-") for text in NUMBER.findall(WEIGHTS.read_text()) if significant(text) >= 4}
+    learned = " ".join((BRAIN / name).read_text() for name in ("weights.json", "outlook.json"))
+    secret = {text.lstrip("-") for text in NUMBER.findall(learned) if significant(text) >= 4}
     files = [path for path in (state / "site" / "current").rglob("*") if path.suffix not in {".gz", ".br", ".png"}]
     files += list((state / "vault").rglob("*.json"))
 

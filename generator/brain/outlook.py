@@ -1,0 +1,96 @@
+"""How far prices may move: a frozen regression on log volatility for four horizons.
+
+HAR: Corsi (2009), with the time of the week. `python -m generator.lab train-outlook` fits it; it is never refitted here.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from generator.brain.smoothing import HOUR_BARS, clipped
+from generator.brain.volatility import HALF_LIVES, VOLUME_HALF_LIVES, Volatility
+from generator.brain.week import DAY, QUARTER_MS, WEEK
+from generator.market.bars import BAR_MS, FloatArray
+
+HORIZONS: Final = ("15m", "1h", "4h", "24h")
+HORIZON_BARS: Final = (3, 12, 48, 288)
+QUARTERS: Final = tuple(bars // 3 for bars in HORIZON_BARS)
+INPUTS: Final = len(HALF_LIVES) + len(VOLUME_HALF_LIVES)
+EDGES: Final = np.concatenate((np.arange(20) / 20.0, np.arange(10, 30) / 10.0, [3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 12.0]))
+"""Bins of the size of a move over its expected sigma; what lies beyond the last edge counts in the last bin."""
+BINS: Final = len(EDGES) - 1
+MIN_BARS: Final = 3 * HOUR_BARS
+OUTLOOK_FORMAT: Final = "emi-brain-outlook"
+SEASONS: Final = {"quarter": DAY, "weekday": 7, "weekend": 24}
+"""The parts of the time of the week and how many numbers each has."""
+_THURSDAY: Final = 3  # 1970-01-01; Monday is 0
+_FURTHEST: Final = 6.0  # of a log ratio
+
+
+@dataclass(frozen=True, slots=True)
+class OutlookWeights:
+    """What was fitted offline, for each horizon.
+
+    Args:
+        levels: of the volatility and volume levels, (4, 8).
+        season: of each quarter hour of the week, from Thursday 00:00 UTC, (4, 672).
+        gain: what makes the sigma, fitted as a mean of logs, variance-unbiased, (4,).
+        law: shares of the sizes of moves over their sigma in the bins of `EDGES`, (4, bins).
+    """
+
+    levels: FloatArray
+    season: FloatArray
+    gain: FloatArray
+    law: FloatArray
+
+    def expected(self, volatility: Volatility, t_ms: int) -> FloatArray:
+        """Return the mean log of (volatility of a bar over the horizon / slow sigma), (4, ..., assets)."""
+        inputs = np.concatenate((volatility.levels(), volatility.volume_levels()))
+        season = self.season[:, (t_ms + BAR_MS) // QUARTER_MS % WEEK, None]
+        out: FloatArray = self.levels @ inputs.reshape(INPUTS, -1) + season
+        return out.reshape(-1, *inputs.shape[1:])
+
+
+def outlook_of(body: dict[str, Any]) -> OutlookWeights:
+    """Return the weights from the body of the file.
+
+    Raises:
+        KeyError, TypeError, ValueError: a part is missing or misshapen.
+    """
+    if body["horizons"] != list(HORIZONS):
+        raise ValueError("horizons differ from this program's")
+    shapes = {"levels": (INPUTS,), **{name: (size,) for name, size in SEASONS.items()}, "gain": (), "law": (BINS,)}
+    parts = {}
+    for name, shape in shapes.items():
+        parts[name] = np.array(body[name], dtype=np.float64)
+        if parts[name].shape != (len(HORIZONS), *shape) or not np.isfinite(parts[name]).all():
+            raise ValueError(f"expected finite numbers of shape {(len(HORIZONS), *shape)} as {name}")
+    season = np.concatenate([parts[name] for name in SEASONS], axis=1) @ calendar(np.arange(WEEK)).T
+    return OutlookWeights(parts["levels"], season, parts["gain"], parts["law"])
+
+
+def calendar(slots: npt.NDArray[np.int64]) -> FloatArray:
+    """Return quarter hour of the day, day of the week and hour of the weekend as columns of zeros and ones."""
+    quarter, day, n = slots % DAY, (slots // DAY + _THURSDAY) % 7, np.arange(len(slots))
+    out = np.zeros((len(slots), DAY + 7 + 24))
+    out[n, quarter] = out[n, DAY + day] = 1.0
+    out[n, DAY + 7 + quarter // 4] = day >= 5
+    return out
+
+
+class Outlook:
+    """The outlook after the last bar; arrays are (4, assets)."""
+
+    def __init__(self, assets: int, frozen: OutlookWeights) -> None:
+        """Start empty."""
+        self.level = np.zeros((len(HORIZONS), assets))  # of log volatility, against the slow sigma
+        self.sigma = np.full((len(HORIZONS), assets), np.nan)  # of the move over each horizon, before any correction
+        self._frozen = frozen
+        self._width = 0.5 * np.log(np.array(HORIZON_BARS, dtype=np.float64))[:, None] + frozen.gain[:, None]
+
+    def update(self, t_ms: int, volatility: Volatility) -> None:
+        """Take one bar, opened at `t_ms`, that `volatility` has taken."""
+        self.level = clipped(self._frozen.expected(volatility, t_ms), -_FURTHEST, _FURTHEST)
+        self.sigma = volatility.slow_sigma() * np.exp(self.level + self._width)

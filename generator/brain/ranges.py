@@ -1,0 +1,105 @@
+"""Ranges: how large moves came out compared with their expected sigma, so that what is said next is true as often as said.
+
+Each quarter hour the moves that end there are compared with what was expected when they began. Two things are learned
+from it, both slowly and within limits: a correction of each asset's sigma, and the law of move over sigma of all
+assets together.
+"""
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from generator.brain.outlook import BINS, EDGES, HORIZONS, QUARTERS, OutlookWeights
+from generator.brain.smoothing import clipped
+from generator.brain.week import DAY, QUARTER_MS, quarter_is_over
+from generator.market.bars import BAR_MS, FloatArray
+
+LEVELS: Final = (0.5, 0.9)
+_RING: Final = DAY + 1  # quarter hours, so that a move over a day finds its start
+_LARGEST: Final = 3.0  # sigmas; a larger move counts as this in the correction
+_FORGET: Final = 0.5 ** (1.0 / (30 * DAY))
+_POOL: Final = 150.0  # independent cases that the frozen gain counts for, and what all assets show for one of them
+_OWN: Final = 400.0
+_FROZEN_LAW: Final = 200.0
+_TOGETHER: Final = 1.75  # how many independent cases the assets of one moment are worth
+_LIMITS: Final = (0.7, 1.5)  # of the correction
+_MIDDLES: Final = 0.5 * (EDGES[1:] + EDGES[:-1])
+_WORTH: Final = 1.0 / np.array(QUARTERS, dtype=np.float64)[:, None]  # of one case among overlapping horizons
+
+
+class Ranges:
+    """What came compared with what was expected; horizons are 15 minutes, 1, 4 and 24 hours."""
+
+    def __init__(self, assets: int, frozen: OutlookWeights) -> None:
+        """Start with the frozen law and no correction."""
+        self.began = np.full((_RING, len(HORIZONS) + 1, assets), np.nan)  # sigmas and log close, by quarter hour
+        self.number = np.full(_RING, -1.0)  # of the quarter hour in each row
+        self.square = np.zeros((len(HORIZONS), assets))  # fading sums of squares over what they should be
+        self.cases = np.zeros((len(HORIZONS), assets))
+        self.counts = np.zeros((len(HORIZONS), BINS))
+        self._law = frozen.law
+        self._usual = (frozen.law @ np.minimum(_MIDDLES, _LARGEST) ** 2)[:, None]
+        self._share = min(_TOGETHER, assets) / assets
+        self._correction: FloatArray | None = None
+        self._sums: FloatArray | None = None
+
+    def correction(self) -> FloatArray:
+        """Return what each expected sigma is multiplied by, (4, assets)."""
+        if self._correction is None:
+            square, cases = (np.add.reduce(one, axis=1, keepdims=True) for one in (self.square, self.cases))
+            pool = (_POOL + self._share * square) / (_POOL + self._share * cases)
+            ratio = (_OWN * pool + self.square) / (_OWN + self.cases)
+            self._correction = clipped(np.sqrt(ratio), *_LIMITS)
+        return self._correction
+
+    def law(self) -> FloatArray:
+        """Return the chances that a move stays below each edge, in sigmas, (4, bins + 1)."""
+        if self._sums is None:
+            counts = _FROZEN_LAW * self._law + self.counts
+            below = np.add.accumulate(counts, axis=1)
+            self._sums = np.concatenate((np.zeros((len(HORIZONS), 1)), below), axis=1) / below[:, -1:]
+        return self._sums
+
+    def widths(self) -> FloatArray:
+        """Return how many sigmas half and nine tenths of the moves stay within, (4, 2)."""
+        return np.array([np.interp(LEVELS, below, EDGES) for below in self.law()])
+
+    def within(self, horizon: int, sigmas: FloatArray) -> FloatArray:
+        """Return the chance that a move over a horizon stays within so many sigmas."""
+        out: FloatArray = np.interp(sigmas, EDGES, self.law()[horizon])
+        return out
+
+    def update(self, t_ms: int, log_close: FloatArray, expected: FloatArray, ready: npt.NDArray[np.bool_]) -> None:
+        """Learn from the moves that end at this bar's close, then write down what is expected of the next.
+
+        Args:
+            t_ms: open time of the bar.
+            log_close: (assets,), NaN where there is no bar.
+            expected: sigmas before the correction, (4, assets).
+            ready: True where the asset has enough history.
+        """
+        if not quarter_is_over(t_ms):
+            return
+        number = (t_ms + BAR_MS) // QUARTER_MS
+        rows = (number - np.array(QUARTERS)) % _RING
+        before = self.began[rows]
+        due = self.number[rows] == number - np.array(QUARTERS)
+        sizes = np.abs(log_close - before[:, -1]) / before[np.arange(len(rows)), np.arange(len(rows))]
+        known = np.isfinite(sizes) & due[:, None]
+        if np.count_nonzero(known):
+            self._learn(np.where(known, sizes, 0.0), known)
+        at = number % _RING
+        self.number[at] = float(number)
+        self.began[at, :-1] = expected
+        self.began[at, -1] = np.where(ready, log_close, np.nan)
+
+    def _learn(self, sizes: FloatArray, known: npt.NDArray[np.bool_]) -> None:
+        corrected = sizes / self.correction()
+        bins = np.minimum(np.searchsorted(EDGES, corrected, side="right") - 1, BINS - 1)
+        found = np.zeros_like(self.counts)
+        np.add.at(found, (np.arange(len(sizes))[:, None], bins), known * (_WORTH * self._share))
+        self.counts = self.counts * _FORGET + found
+        self.square = self.square * _FORGET + np.minimum(sizes, _LARGEST) ** 2 / self._usual * _WORTH
+        self.cases = self.cases * _FORGET + known * _WORTH
+        self._correction = self._sums = None

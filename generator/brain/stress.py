@@ -1,0 +1,62 @@
+"""One axis from calm to extreme: the rank of the next hours' expected volatility in its own week, with hysteresis."""
+
+from typing import Final
+
+import numpy as np
+
+from generator.brain.smoothing import DAY_BARS
+from generator.brain.week import QUARTER_MS, WEEK, quarter_is_over
+from generator.catalog.words import VolatilityWord
+from generator.market.bars import BAR_MS, FloatArray
+
+MIN_BARS: Final = DAY_BARS
+_WORDS: Final = (VolatilityWord.CALM, VolatilityWord.NORMAL, VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
+_UP: Final = np.array((0.25, 0.75, 0.97))[:, None]  # a rank past this enters the next word
+_DOWN: Final = np.array((0.15, 0.37, 0.90))[:, None]  # below this it leaves again
+_NORMAL: Final = 1.0
+
+
+class Stress:
+    """Ranks and words of each asset and, in the last column, of the market."""
+
+    def __init__(self, assets: int) -> None:
+        """Start empty."""
+        self.week = np.full((WEEK, assets + 1), np.nan)  # outlooks at the end of each quarter hour
+        self.number = np.full(WEEK, -1.0)
+        self.rank = np.full(assets + 1, np.nan)
+        self.word = np.full(assets + 1, _NORMAL)
+        self.count = np.zeros(assets + 1)  # bars with an outlook
+
+    def update(self, t_ms: int, level: FloatArray, fresh: FloatArray) -> None:
+        """Take one bar.
+
+        Args:
+            t_ms: its open time.
+            level: log of the expected volatility of the next hours, (assets,).
+            fresh: 1.0 where the asset had a return lately, else 0.0.
+        """
+        market = (level * fresh).sum() / max(fresh.sum(), 1.0)
+        seen = np.append(fresh, fresh.max()) > 0.0
+        now = np.append(level, market)
+        self.count += seen
+        number = (t_ms + BAR_MS) // QUARTER_MS
+        if quarter_is_over(t_ms):
+            at = number % WEEK
+            self.week[at], self.number[at] = np.where(seen, now, np.nan), float(number)
+            self.week[self.number <= number - WEEK] = np.nan
+        past = np.count_nonzero(np.isfinite(self.week), axis=0)
+        below = np.count_nonzero(self.week < now, axis=0) + 0.5 * np.count_nonzero(self.week == now, axis=0)
+        known = seen & (past > 0)
+        self.rank = np.where(known, below / np.maximum(past, 1), self.rank)
+        floor, top = (np.count_nonzero(self.rank >= edge, axis=0) for edge in (_UP, _DOWN))
+        self.word = np.where(known, np.minimum(np.maximum(self.word, floor), top), self.word)
+
+    def reading(self) -> tuple[list[float | None], list[VolatilityWord]]:
+        """Return risk scores, 0..100, and words; None and unknown under a day of bars."""
+        ready = (self.count >= MIN_BARS).tolist()
+        scores = [100.0 * rank if known else None for rank, known in zip(self.rank.tolist(), ready, strict=True)]
+        words = [
+            _WORDS[int(word)] if known else VolatilityWord.UNKNOWN
+            for word, known in zip(self.word.tolist(), ready, strict=True)
+        ]
+        return scores, words

@@ -1,0 +1,94 @@
+"""Fit the outlook on recorded candles: levels and seasons by ridge regression, gains and laws from the moves."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from generator.brain.bars import clean_fields
+from generator.brain.outlook import BINS, EDGES, HORIZON_BARS, HORIZONS, INPUTS, OUTLOOK_FORMAT, SEASONS, calendar
+from generator.brain.smoothing import DAY_BARS
+from generator.brain.volatility import Volatility, bar_variance
+from generator.brain.week import QUARTER_MS, WEEK
+from generator.market.bars import BAR_MS, BarFrame, FloatArray
+
+SKIP_DAYS: Final = 8
+_RIDGE: Final = 200.0
+_LARGEST: Final = 8.0  # sigmas: a larger move counts as this in the gain
+
+
+def fit_outlook(frame: BarFrame, name: str, progress: Callable[[int, int, str], None]) -> dict[str, Any]:
+    """Return the body of `outlook.json`; the same candles give the same body.
+
+    Args:
+        name: of the candles, for the recipe.
+    """
+    inputs, slow, slots, rows = _streamed(frame, progress)
+    bars = clean_fields(frame.fields)
+    close = bars.log_close
+    moved = np.diff(close, axis=0, prepend=np.nan)
+    variance = bar_variance(moved, bars.range_variance)
+    total = np.concatenate((np.zeros((1, close.shape[1])), np.cumsum(np.nan_to_num(variance), axis=0)))
+    holes = np.concatenate((np.zeros((1, close.shape[1])), np.cumsum(np.isnan(variance), axis=0)))
+    season = calendar(slots)
+    body: dict[str, Any] = {"format": OUTLOOK_FORMAT, "horizons": list(HORIZONS)}
+    parts: dict[str, list[Any]] = {key: [] for key in ("levels", *SEASONS, "gain", "law")}
+    for ahead in HORIZON_BARS:
+        fits = rows + ahead < len(close)
+        at = rows[fits]
+        whole = holes[at + ahead + 1] == holes[at]
+        mean = (total[at + ahead + 1] - total[at + 1]) / ahead
+        target = 0.5 * (np.log(np.maximum(mean, 1e-12)) - slow[fits])
+        weights = _ridge(inputs[fits], season[fits], target, whole)
+        typical = np.einsum("nia,i->na", inputs[fits], weights[:INPUTS]) + (season[fits] @ weights[INPUTS:])[:, None]
+        sizes = ((close[at + ahead] - close[at]) / np.exp(typical + 0.5 * slow[fits]) / np.sqrt(ahead))[whole]
+        gain = 0.5 * float(np.log(np.mean(np.minimum(np.abs(sizes), _LARGEST * sizes.std()) ** 2)))
+        scaled = np.minimum(np.abs(sizes) / np.exp(gain), EDGES[-1] * (1.0 - 1e-9))
+        law = np.histogram(scaled, bins=EDGES)[0] / scaled.size
+        every = (weights[:INPUTS], *np.split(weights[INPUTS:], np.cumsum(list(SEASONS.values()))[:-1]), gain, law)
+        for key, part in zip(parts, every, strict=True):
+            parts[key].append(np.float32(part).tolist())
+    first, last = (np.datetime_as_string(np.datetime64(int(t), "ms"), "D") for t in (frame.t[0], frame.t[-1]))
+    recipe = {"candles": name, "first_day": str(first), "last_day": str(last), "assets": list(frame.assets)}
+    return {**body, **parts, "recipe": {**recipe, "moments": str(len(rows)), "bins": str(BINS)}}
+
+
+def _streamed(
+    frame: BarFrame, progress: Callable[[int, int, str], None]
+) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return inputs (n, 8, assets), log slow variances (n, assets), quarter hours of the week and rows of each moment."""
+    bars = clean_fields(frame.fields)
+    volatility = Volatility(bars.log_close.shape[1:])
+    moved = np.diff(bars.log_close, axis=0, prepend=np.nan)
+    inputs, slow, rows = [], [], []
+    for row, t_ms in enumerate(frame.t.tolist()):
+        volatility.update(moved[row], bars.range_variance[row], bars.extra["volume"][row])
+        if (t_ms + BAR_MS) % QUARTER_MS == 0 and row >= SKIP_DAYS * DAY_BARS:
+            inputs.append(np.concatenate((volatility.levels(), volatility.volume_levels())))
+            slow.append(volatility.slow[0].copy())
+            rows.append(row)
+        if (row + 1) % (30 * DAY_BARS) == 0:
+            progress(row + 1, len(frame), "candles")
+    at = np.array(rows)
+    return np.array(inputs), np.array(slow), (frame.t[at] + BAR_MS) // QUARTER_MS % WEEK, at
+
+
+def _ridge(inputs: FloatArray, season: FloatArray, target: FloatArray, known: npt.NDArray[np.bool_]) -> FloatArray:
+    """Fit all assets together."""
+    width = INPUTS + season.shape[1]
+    square, product = _RIDGE * np.eye(width), np.zeros(width)
+    for column in range(target.shape[1]):
+        rows = known[:, column]
+        found = np.concatenate((inputs[rows, :, column], season[rows]), axis=1)
+        square += found.T @ found
+        product += found.T @ target[rows, column]
+    return np.asarray(np.linalg.solve(square, product), dtype=np.float64)
+
+
+def write_outlook(folder: Path, out: Path, frame: BarFrame, progress: Callable[[int, int, str], None]) -> str:
+    """Fit, write the file with its digest, and return the digest."""
+    from generator.lab.train import save
+
+    return str(save(fit_outlook(frame, folder.name, progress), out)["digest"])
