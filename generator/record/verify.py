@@ -132,7 +132,7 @@ def open_log(read: Read, seen: Seen | None = None, key: str | None = None) -> Si
         trusted = (Verifier.parse(key),) if key else seen.keys if seen else keys
         head = Checkpoint.open(note, trusted)
     except (NoteError, UnicodeDecodeError) as error:
-        hint = "; if its keeper announced a new key, pass it with --key" if seen and not key else ""
+        hint = "; if its operator announced a new key, pass it with --key" if seen and not key else ""
         raise VerifyError(f"the log's checkpoint: {error}{hint}") from None
     if seen is not None and seen.head.origin != head.origin:
         raise VerifyError(f"this is the log {head.origin}; on the last visit it was {seen.head.origin}")
@@ -310,7 +310,7 @@ def _real_votes(row: Mapping[str, Any]) -> int:
 
 
 LOG: Final = (
-    "every entry is in the log that its keeper signed, in its order; nothing seen on an earlier visit was changed, "
+    "every entry is in the log that its operator signed, in its order; nothing seen on an earlier visit was changed, "
     "dropped or moved since; forecasts open to their digests; outcomes, moves, lessons and scores follow from the logged "
     "prices, votes and bands; the ranges are published as they were logged before their hour"
 )
@@ -320,7 +320,7 @@ NOT_LOG: Final = (
     "(compare checkpoints with someone), that the prices were the market's, that no ballot was left out, or any skill."
 )
 ROUND: Final = (
-    "This proves: the entries of this round are in the log that its keeper signed, its forecast opens to the digest "
+    "This proves: the entries of this round are in the log that its operator signed, its forecast opens to the digest "
     "published before its start, its outcome and lesson follow from the logged prices, votes and band, and it is "
     "published as it was logged{ballots}."
 )

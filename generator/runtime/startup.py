@@ -20,7 +20,7 @@ from generator.market.bars import BAR_MS, BarFrame
 from generator.market.history import History
 from generator.market.source import Progress
 from generator.record.published import CHECKPOINT
-from generator.runtime.app import ORIGIN_KEY, App
+from generator.runtime.app import ORIGIN_KEY, SEEDED, App
 from generator.runtime.market import DAYS_OF_HISTORY, has_read, no_progress, to_ms
 from generator.runtime.tick import DAY_MS, play_arena
 
@@ -112,9 +112,9 @@ async def _fill(app: App, start: datetime, progress: Progress) -> None:
 
 def _origin(app: App) -> str:
     """Name the market that the record is of."""
-    origin = app.market.mode.value
     if app.market.mode == SourceMode.SIMULATED:
-        origin += f" seed {app.settings.seed}"
+        return f"{SEEDED}{app.record.arena.seed}"
+    origin = app.market.mode.value
     if app.market.mode == SourceMode.RECORDED:
         origin += " " + ", ".join(sorted(folder.resolve().name for folder in app.settings.data_dir))
     return origin

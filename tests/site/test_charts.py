@@ -9,7 +9,7 @@ from generator.arena.ranges import HORIZONS
 from generator.arena.scores import wilson
 from generator.arena.values import Rate, TrackRecord
 from generator.catalog.assets import ASSETS
-from generator.site.charts.now import fundings, live_round, swings
+from generator.site.charts.now import fundings, live_round, usual_moves
 from generator.site.charts.plot import LEFT, RIGHT, ROW_LABEL, ROW_VALUE, TOP, WIDTH, Axis, Chart, Plot, nice_ticks
 from generator.site.charts.record import coverage, rates, saved, skills
 from tests.support.builders import NOW_MS
@@ -17,7 +17,7 @@ from tests.support.page_view import START_MS, arena
 from tests.support.ranges import how_far
 
 SOURCE = "Source: a test."
-BANDS: dict[str, float | None] = dict(zip(ASSETS, (12.0, 14.0, 15.5, 21.0, 18.0, None, 22.25), strict=False))
+MOVES: dict[str, float | None] = dict(zip(ASSETS, (0.28, 0.33, 0.36, 0.49, 0.42, None, 0.52), strict=False))
 RATES: dict[str, float | None] = dict(zip(ASSETS, (0.01, -0.02, 0.0, 0.0051, -0.0009, None, 0.1234), strict=False))
 
 
@@ -33,7 +33,7 @@ def _live(now_price: float | None = 96_432.1) -> Chart | None:
 
 
 CHARTS: dict[str, Callable[[], Chart | None]] = {
-    "swings": lambda: swings(BANDS, SOURCE),
+    "swings": lambda: usual_moves("swings", MOVES, SOURCE),
     "funding": lambda: fundings(RATES, dict.fromkeys(ASSETS, "balanced"), SOURCE),
     "live": _live,
     "coverage": lambda: coverage("c", how_far(), SOURCE),
@@ -96,7 +96,7 @@ def test_what_is_unknown_is_said_and_not_drawn() -> None:
     assert svg is not None
 
     assert [text.text for text in svg.iter("text") if "none" in (text.get("class") or "")] == ["unknown"]
-    assert len(list(svg.iter("rect"))) == len(BANDS) - 1
+    assert len(list(svg.iter("rect"))) == len(MOVES) - 1
 
 
 def test_the_usual_move_follows_from_the_published_band() -> None:
@@ -138,7 +138,7 @@ def test_the_live_round_says_where_it_is(now: float, words: str) -> None:
 @pytest.mark.parametrize(
     "chart",
     [
-        swings(dict.fromkeys(ASSETS), SOURCE),
+        usual_moves("swings", dict.fromkeys(ASSETS), SOURCE),
         fundings(dict.fromkeys(ASSETS), {}, SOURCE),
         coverage("c", how_far(36), SOURCE),
         saved("s", how_far(36), SOURCE),

@@ -22,6 +22,7 @@ from generator.arena.values import (
     TeacherMetrics,
     TrackRecord,
 )
+from generator.brain.derivatives import NO_PRESSURE, Pressure
 from generator.brain.evidence import Evidence
 from generator.brain.facts import BASELINES, AssetFacts, MarketFacts
 from generator.brain.forecast import Forecast, Probabilities
@@ -36,6 +37,7 @@ from generator.brain.reading import (
 )
 from generator.brain.structure import Counts
 from generator.catalog.assets import ASSETS
+from generator.catalog.text.labels import NO_FUTURES
 from generator.catalog.words import (
     Bias,
     Consensus,
@@ -142,7 +144,7 @@ def evidence() -> tuple[Evidence, ...]:
         Evidence("volatility", Side.NEUTRAL, None, "moves are about as large as in the last week"),
         Evidence("breadth", Side.FOR, Points.UP, "most coins rise with it"),
         Evidence("liquidity", Side.NEUTRAL, Points.FLAT, "a normal amount rests near the price"),
-        Evidence("derivatives", Side.AGAINST, Points.DOWN, "longs pay a lot, that side is crowded"),
+        Evidence("derivatives", Side.AGAINST, Points.DOWN, "longs pay shorts well above the usual rate"),
     )
 
 
@@ -160,7 +162,9 @@ def asset_reading(asset: str) -> AssetReading:
         liquidity=(LiquidityContext.DEEP, LiquidityContext.NORMAL, LiquidityContext.THIN)[place % 3],
         derivatives=DerivativesState.CROWDED_LONGS if place < 4 else DerivativesState.BALANCED,
         vote=DerivativesVote.BEARISH if place < 4 else DerivativesVote.NEUTRAL,
-        derivatives_confidence=0.654_321,
+        pressure=Pressure(
+            DerivativesState.CROWDED_LONGS if place < 4 else DerivativesState.BALANCED, 0.654_321, 0.912_345
+        ),
         volatility=VolatilityWord.NORMAL,
         outlook=VolatilityOutlook(0.002_123, 0.004_234, 0.008_345, 0.019_876),
         ranges={name: Range(-0.012_345, -0.003_456, 0.003_567, 0.012_678) for name in HORIZONS},
@@ -194,7 +198,7 @@ def reading() -> BrainReading:
             counts=Counts(5, 2, 0),
             facts=MarketFacts(0.021_234, 3, 0.654_321, 1.234_567, 0.765_432, 0.654_321),
             risk_score=41.234,
-            drivers=("futures deals are crowded on one side", "two coins are thinly traded"),
+            drivers=("longs pay shorts well above the usual rate", "two coins are thinly traded"),
         ),
         outlook=VolatilityOutlook(0.002_123, 0.004_234, 0.008_345, 0.019_876),
         direction=Bias.UP,
@@ -398,9 +402,9 @@ def candles_only_context() -> TickContext:
             liquidity=LiquidityContext.UNKNOWN,
             derivatives=DerivativesState.UNAVAILABLE,
             vote=DerivativesVote.NO_VOTE,
-            derivatives_confidence=None,
+            pressure=NO_PRESSURE,
             coverage=0.666_667,
-            limitations=("no futures data, so crowding is unknown",),
+            limitations=(NO_FUTURES,),
         )
         for asset, read in said.assets.items()
     }
@@ -438,7 +442,7 @@ def missing_asset_context(asset: str = "HBAR") -> TickContext:
         liquidity=LiquidityContext.UNKNOWN,
         derivatives=DerivativesState.UNAVAILABLE,
         vote=DerivativesVote.NO_VOTE,
-        derivatives_confidence=None,
+        pressure=NO_PRESSURE,
         volatility=VolatilityWord.UNKNOWN,
         outlook=None,
         agreement=None,

@@ -62,7 +62,7 @@ def _charts(ctx: TickContext) -> Iterator[tuple[str, Callable[[], Chart | None]]
     hourly = ctx.arena.hourly_record
     yield "verdict", lambda: _regimes(ctx.reading.regime, source) if ctx.reading else None
     yield "what_changed", lambda: _moves(ctx, source)
-    yield "assets", lambda: usual_moves("report-swings", {asset: _hour(ctx, asset) for asset in ASSETS}, source)
+    yield "assets", lambda: usual_moves("report-swings", {asset: hour_move(ctx, asset) for asset in ASSETS}, source)
     yield "derivatives", lambda: _fees(ctx, source)
     yield "scenarios", lambda: _cone(expected_move(ctx.reading.outlook) if ctx.reading else None, source)
     yield "track_record", lambda: rates("report-rates", "The brain", (("The brain", hourly.hit),), record)
@@ -91,7 +91,7 @@ def _report_chart(part: str, draw: Callable[[], Chart | None]) -> ReportChart | 
 
 
 def _fees(ctx: TickContext, source: str) -> Chart | None:
-    states = {asset: str(futures_of(ctx, asset).state) for asset in ASSETS}
+    states = {asset: str(futures_of(ctx, asset).shown) for asset in ASSETS}
     return fundings({asset: _funding(ctx, asset) for asset in ASSETS}, states, source, name="report-funding")
 
 
@@ -139,7 +139,8 @@ def _moves(ctx: TickContext, source: str) -> Chart | None:
     )
 
 
-def _hour(ctx: TickContext, asset: str) -> float | None:
+def hour_move(ctx: TickContext, asset: str) -> float | None:
+    """Return the expected size of the next hour's move in percent, None where unknown."""
     read = reading_of(ctx, asset)
     move = expected_move(read.outlook) if read else None
     return move.hour_1_percent if move else None

@@ -7,14 +7,14 @@ from markupsafe import Markup
 
 from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.links import reasoning_path
 from generator.catalog.text.answers import BARS_MISSING, NEEDS_5_MINUTE_BARS, RECORDED_NOTICE, SIMULATED_NOTICE
 from generator.catalog.text.labels import BIAS_MARKS, STATE
 from generator.compose.context import TickContext
 from generator.compose.inputs import missing_reason
 from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
-from generator.site.charts.now import fundings, scale, sparkline, swings
+from generator.site.charts.now import fundings, scale, sparkline, usual_moves
+from generator.site.charts.report import hour_move
 from generator.site.format import UNKNOWN, duration, percent, price, signed, usd, when, word
 from generator.site.pages.arena import brain_words, crowd_bar, crowd_words, question
 from generator.site.pages.record import direction, far_figure
@@ -28,7 +28,6 @@ def landing(ctx: TickContext, bodies: Bodies) -> dict[str, Any]:
     brain = _body(bodies, "main-brain")
     futures = _body(bodies, "derivatives")["assets"]
     source = _source(ctx)
-    bands = {asset: _band(bodies, asset) for asset in ASSETS}
     rates = {asset: (futures[asset].get("funding") or {}).get("rate_8h_percent") for asset in ASSETS}
     return {
         "regime": _regime(ctx, _body(bodies, "market-regime")),
@@ -36,7 +35,7 @@ def landing(ctx: TickContext, bodies: Bodies) -> dict[str, Any]:
         "why": str(brain.get("summary") or ""),
         "evidence": _evidence(brain.get("brain") or {}),
         "rows": tuple(_row(asset, ctx, bodies) for asset in ASSETS),
-        "swing_chart": swings(bands, source),
+        "swing_chart": usual_moves("swings", {asset: hour_move(ctx, asset) for asset in ASSETS}, source),
         "funding_chart": fundings(rates, {asset: futures[asset].get("state") for asset in ASSETS}, source),
         "futures_summary": _futures(_body(bodies, "derivatives")),
         "arena": _arena(ctx),
@@ -60,12 +59,6 @@ def _evidence(brain: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         ("missing", brain.get("evidence_missing")),
     )
     return tuple((name, str(number)) for name, number in rows if number is not None)
-
-
-def _band(bodies: Bodies, asset: str) -> float | None:
-    said = bodies.get(reasoning_path(asset), {}).get("reasoning") or {}
-    value = said.get("band_bps")
-    return None if value is None else float(value)
 
 
 def _source(ctx: TickContext) -> Markup:
