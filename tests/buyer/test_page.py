@@ -104,7 +104,15 @@ UNNAMED = {
     "human": {"title", "as_of", "receipt"},
     "agent": {"schema_version", "intelligence_layer", "summary"},
     "main-brain": set(),
-    "market-regime": {"market_mode", "market_state", "summary", "confidence", "risk_score", "source"},
+    "market-regime": {
+        "confidence_kind",
+        "market_mode",
+        "market_state",
+        "summary",
+        "confidence",
+        "risk_score",
+        "source",
+    },
 }
 MODELS: dict[str, tuple[type[Any], ...]] = {
     "human": (HumanReport,),

@@ -230,9 +230,8 @@ def test_keys_are_made_once_and_only_their_owner_can_read_them(tmp_path: Path) -
         load_or_make(path)
 
 
-def test_other_hosts_ports_and_networks_are_one_clear_line(tmp_path: Path) -> None:
+def test_other_ports_and_networks_are_one_clear_line(tmp_path: Path) -> None:
     for wrong, words in (
-        ({"host": "0.0.0.0"}, "loopback only"),
         ({"port": 0}, "from 1 to"),
         ({"as_network": "mainnet"}, "devnet or testnet"),
     ):
