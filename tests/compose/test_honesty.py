@@ -420,6 +420,7 @@ def test_a_fact_of_the_whole_market_is_counted_once() -> None:
 
     rows = [row.side for read in ctx.reading.assets.values() for row in read.evidence]
     assert shown["evidence_for"] == rows.count(Side.FOR) - sides[Side.FOR] + 1
+    assert free("young", "main-brain")["brain"]["evidence_missing"] == len(FAMILIES)
 
 
 @pytest.mark.parametrize("asset", ASSETS)
