@@ -11,6 +11,7 @@ from generator.arena.scores import track_record
 from generator.arena.sealing import digest_of, forecast_of
 from generator.arena.teacher import RunningTotals
 from generator.arena.values import Tally
+from generator.brain.evidence import FAMILIES
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Consensus, MarketState, RegimeLabel, RoundPhase, Side, VolatilityWord
 from generator.compose.all import compose
