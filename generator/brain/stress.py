@@ -12,17 +12,18 @@ from generator.market.bars import BAR_MS, FloatArray
 MIN_BARS: Final = DAY_BARS
 _WORDS: Final = (VolatilityWord.CALM, VolatilityWord.NORMAL, VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
 _UP: Final = np.array((0.25, 0.75, 0.97))[:, None]  # a rank past this enters the next word
-_DOWN: Final = np.array((0.15, 0.37, 0.90))[:, None]  # below this it leaves again
+_DOWN: Final = np.array((0.15, 0.35, 0.90))[:, None]  # below this it leaves again
 _NORMAL: Final = 1.0
 
 
 class Stress:
-    """Ranks and words of each asset and, in the last column, of the market."""
+    """Ranks and words of each asset and, in the last column, of the market; words move on quarter hours."""
 
     def __init__(self, assets: int) -> None:
         """Start empty."""
         self.week = np.full((WEEK, assets + 1), np.nan)  # outlooks at the end of each quarter hour
         self.number = np.full(WEEK, -1.0)
+        self.past = np.zeros(assets + 1)  # how many of them are known
         self.rank = np.full(assets + 1, np.nan)
         self.word = np.full(assets + 1, _NORMAL)
         self.count = np.zeros(assets + 1)  # bars with an outlook
@@ -39,17 +40,19 @@ class Stress:
         seen = np.append(fresh, fresh.max()) > 0.0
         now = np.append(level, market)
         self.count += seen
-        number = (t_ms + BAR_MS) // QUARTER_MS
-        if quarter_is_over(t_ms):
+        over = quarter_is_over(t_ms)
+        if over:
+            number = (t_ms + BAR_MS) // QUARTER_MS
             at = number % WEEK
             self.week[at], self.number[at] = np.where(seen, now, np.nan), float(number)
             self.week[self.number <= number - WEEK] = np.nan
-        past = np.count_nonzero(np.isfinite(self.week), axis=0)
-        below = np.count_nonzero(self.week < now, axis=0) + 0.5 * np.count_nonzero(self.week == now, axis=0)
-        known = seen & (past > 0)
-        self.rank = np.where(known, below / np.maximum(past, 1), self.rank)
-        floor, top = (np.count_nonzero(self.rank >= edge, axis=0) for edge in (_UP, _DOWN))
-        self.word = np.where(known, np.minimum(np.maximum(self.word, floor), top), self.word)
+            self.past = np.count_nonzero(np.isfinite(self.week), axis=0).astype(np.float64)
+        below = np.count_nonzero(self.week < now, axis=0) + np.count_nonzero(self.week <= now, axis=0)
+        known = seen & (self.past > 0)
+        self.rank = np.where(known, below / (2.0 * np.maximum(self.past, 1.0)), self.rank)
+        if over:
+            floor, top = (np.count_nonzero(self.rank >= edge, axis=0) for edge in (_UP, _DOWN))
+            self.word = np.where(known, np.minimum(np.maximum(self.word, floor), top), self.word)
 
     def reading(self) -> tuple[list[float | None], list[VolatilityWord]]:
         """Return risk scores, 0..100, and words; None and unknown under a day of bars."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from generator.brain.hourly import FuturesReading
+from generator.brain.derivatives import NO_PRESSURE, Pressure
 from generator.brain.reading import AssetReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.text.answers import (
@@ -13,8 +13,9 @@ from generator.catalog.text.answers import (
     RECORDING_ENDED,
     SIMULATED_NOTICE,
 )
-from generator.catalog.text.readings import NO_BOOK, NO_FUTURES
-from generator.catalog.words import DerivativesState, DerivativesVote, SourceMode, SourceStatus, Status
+from generator.catalog.text.labels import NO_FUTURES
+from generator.catalog.text.readings import NO_BOOK
+from generator.catalog.words import SourceMode, SourceStatus, Status
 from generator.compose.context import TickContext
 from generator.market.bars import BAR_MS
 from generator.market.observation import AssetObservation
@@ -34,14 +35,10 @@ def reading_of(ctx: TickContext, asset: str) -> AssetReading | None:
     return ctx.reading.assets.get(asset) if ctx.reading else None
 
 
-def futures_of(ctx: TickContext, asset: str) -> FuturesReading:
-    """Return the derivatives words of an asset, from the reading or, without one, from funding and interest alone."""
+def futures_of(ctx: TickContext, asset: str) -> Pressure:
+    """Return the derivatives word of an asset, from the reading or, without one, from funding and contracts alone."""
     read = reading_of(ctx, asset)
-    if read is not None:
-        texts = [row.text for row in read.evidence if row.family == "derivatives"]
-        return FuturesReading(read.derivatives, read.vote, read.derivatives_confidence, " ".join(texts))
-    nothing = FuturesReading(DerivativesState.UNAVAILABLE, DerivativesVote.NO_VOTE, None, "")
-    return ctx.futures.get(asset, nothing)
+    return read.pressure if read else ctx.futures.get(asset, NO_PRESSURE)
 
 
 def fresh(ctx: TickContext, asset: str) -> bool:

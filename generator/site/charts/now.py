@@ -10,19 +10,7 @@ from generator.arena.values import Round
 from generator.site.charts.plot import Axis, Caption, Chart, Plot, Row, nice_ticks, row_chart
 from generator.site.format import UNKNOWN, moment, percent, price, signed, word
 
-SIGMAS_IN_BAND: Final = 0.4307  # the neutral band in standard deviations
 _HEIGHT: Final = 330
-
-
-def swings(bands_bps: Mapping[str, float | None], source: Markup | str) -> Chart | None:
-    """Draw the expected move of each asset over the next hour, from the published neutral bands.
-
-    Args:
-        bands_bps: asset -> half-width of the neutral band of the hour; None where there is no forecast.
-        source: for the line under it.
-    """
-    sizes = {asset: None if band is None else band / SIGMAS_IN_BAND / 100 for asset, band in bands_bps.items()}
-    return usual_moves("swings", sizes, source)
 
 
 def usual_moves(name: str, sizes: Mapping[str, float | None], source: Markup | str) -> Chart | None:
@@ -83,8 +71,8 @@ def fundings(
     caption = Caption(
         name,
         _funding_finding(above, below, len(known)),
-        "A bar for each asset from zero to its funding rate. Right of zero, those who hold longs pay; left of it, those "
-        "who hold shorts pay.",
+        "A bar for each asset from zero to its funding rate. Right of zero longs pay shorts, left of it shorts pay "
+        "longs. The usual rate is 0.01% per 8 hours, not zero.",
         source,
         ("Asset", "Funding, 8 h", "Futures"),
         tuple((row.label, row.text, word(states.get(row.label))) for row in rows),
@@ -94,7 +82,7 @@ def fundings(
         around_zero(known.values(), "funding, % per 8 hours"),
         rows,
         bars=True,
-        mark=(0.0, "shorts pay \N{LEFTWARDS ARROW} 0 \N{RIGHTWARDS ARROW} longs pay"),
+        marks=((0.0, "shorts pay \N{LEFTWARDS ARROW} 0 \N{RIGHTWARDS ARROW} longs pay"),),
     )
 
 

@@ -1,0 +1,288 @@
+"""How far, measured on recorded candles: sigma, ranges and the axis of stress against what came, each with its bar."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from generator.brain.bars import clean_fields
+from generator.brain.engine import Engine
+from generator.brain.facts import BASELINES
+from generator.brain.outlook import HORIZON_BARS, HORIZONS
+from generator.brain.volatility import bar_variance
+from generator.brain.week import quarter_is_over
+from generator.brain.weights import Weights
+from generator.catalog.words import VolatilityWord
+from generator.lab.scores import BARS_A_DAY
+from generator.market.bars import BarFrame, FloatArray
+
+QUANTILES: Final = (0.05, 0.25, 0.75, 0.95)
+NORMAL: Final = (-1.6449, -0.6745, 0.6745, 1.6449)
+LONG_DAYS: Final = 20
+_FEWEST_DAYS: Final = 7  # for the axis of stress to mean anything
+_STRESS_BARS: Final = 48
+_DAY: Final = 96  # moments
+_STRESSED: Final = (VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
+_TOP: Final = 0.8
+Flags = npt.NDArray[np.bool_]
+Row = tuple[str, str, str, bool | None]
+"""Measure, bar, figure, whether it is met."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the brain said at the end of each quarter hour, and the baselines; logs and fractions.
+
+    Args:
+        at: rows; sigma, level: (n, 4, assets); reach: (n, 4, assets, 2).
+        slow: log of the slow variance of a bar, (n, assets).
+        baselines: sigma of a bar by last hour, last day and EWMA, (n, 3, assets).
+        risk: of the market, 0..100, (n,).
+        stressed: at every bar from the first of `at` on.
+    """
+
+    at: npt.NDArray[np.int64]
+    sigma: FloatArray
+    level: FloatArray
+    reach: FloatArray
+    slow: FloatArray
+    baselines: FloatArray
+    risk: FloatArray
+    stressed: Flags
+
+
+def follow(frame: BarFrame, warm_up: int, weights: Weights) -> Said:
+    """Feed candles bar by bar and keep what is said after `warm_up` bars."""
+    engine = Engine(weights, frame.assets)
+    engine.advance(frame.rows(0, warm_up))
+    nothing = dict.fromkeys(BASELINES, np.nan)
+    rows: list[int] = []
+    kept: list[tuple[FloatArray | float, ...]] = []
+    stressed: list[bool] = []
+    for row in range(warm_up, len(frame)):
+        engine.advance(frame.rows(row, row + 1))
+        words = engine.stress.reading()[1]
+        if not rows and not quarter_is_over(int(frame.t[row])):
+            continue
+        stressed.append(words[-1] in _STRESSED)
+        if not quarter_is_over(int(frame.t[row])):
+            continue
+        reading = engine.reading()
+        if reading is None:
+            continue
+        sigma = engine.sigma()
+        usual = [list((one.baselines or nothing).values()) for one in reading.assets.values()]
+        risk = reading.regime.risk_score
+        rows.append(row)
+        kept.append(
+            (
+                sigma,
+                engine.outlook.level.copy(),
+                sigma[..., None] * engine.ranges.widths()[:, None],
+                engine.volatility.slow[0].copy(),
+                np.array(usual).T,
+                np.nan if risk is None else risk,
+            )
+        )
+    sigmas, levels, reach, slow, usual_sigma, risks = (np.array(column) for column in zip(*kept, strict=True))
+    return Said(np.array(rows), sigmas, levels, reach, slow, usual_sigma, risks, np.array(stressed))
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """What came after the moments of `Said`, (4, n, assets), NaN where a bar is missing: log move and variance a bar."""
+
+    move: FloatArray
+    variance: FloatArray
+
+
+def came(frame: BarFrame, at: npt.NDArray[np.int64]) -> Came:
+    """Return moves and mean variances over the four horizons."""
+    bars = clean_fields(frame.fields)
+    close = bars.log_close
+    variance = bar_variance(np.diff(close, axis=0, prepend=np.nan), bars.range_variance)
+    total, holes = (
+        np.concatenate((np.zeros((1, close.shape[1])), np.cumsum(one, axis=0)))
+        for one in (np.nan_to_num(variance), np.isnan(variance))
+    )
+    moves, means = [], []
+    for ahead in HORIZON_BARS:
+        end = np.minimum(at + ahead, len(close) - 1)
+        whole = (at + ahead < len(close))[:, None] & (holes[end + 1] == holes[at])
+        moves.append(np.where(whole, close[end] - close[at], np.nan))
+        means.append(np.where(whole, np.maximum((total[end + 1] - total[at + 1]) / ahead, 1e-12), np.nan))
+    return Came(np.array(moves), np.array(means))
+
+
+def rows_of(frame: BarFrame, said: Said) -> list[Row]:
+    """Return every measure of one set."""
+    found = came(frame, said.at)
+    out: list[Row] = []
+    for h, name in enumerate(HORIZONS):
+        spread = float(np.nanstd(found.move[h] / said.sigma[:, h]))
+        bar = "0.90 to 1.10" if h < 3 else ""
+        out.append((f"sd(move / sigma), {name}", bar, f"{spread:.3f}", 0.90 <= spread <= 1.10 if bar else None))
+    ratio = _qlike(found.variance[1], said.sigma[:, 1] ** 2 / HORIZON_BARS[1]) / _qlike(
+        found.variance[1], said.baselines[:, 2] ** 2
+    )
+    out.append(("QLIKE at 1 h over a 2 h EWMA's", "<= 0.95", f"{ratio:.3f}", ratio <= 0.95))
+    for h, least in ((0, None), (1, 0.54), (2, 0.50)):
+        own, usual = (_explained(found.variance[h], said, level) for level in (said.level[:, h], None))
+        met = None if least is None else own >= least
+        bar = "" if least is None else f">= {least:.2f}, mean of sets"
+        out.append((f"R2 of the outlook, {HORIZONS[h]} (2 h EWMA)", bar, f"{own:.3f} ({usual:.3f})", met))
+    for h, name in enumerate(HORIZONS):
+        out += _ranges(name, found.move[h], said, h)
+    days = len(said.stressed) / BARS_A_DAY
+    return out + (_stress(frame, found, said, days) if days >= _FEWEST_DAYS else [])
+
+
+def _qlike(came_: FloatArray, expected: FloatArray) -> float:
+    """Return the mean QLIKE loss (Patton 2011)."""
+    ratio = came_ / expected
+    return float(np.nanmean(ratio - np.log(ratio) - 1.0))
+
+
+def _explained(variance: FloatArray, said: Said, level: FloatArray | None) -> float:
+    """Return the R2 of the mean log volatility over the assets, against the slow one; None: of the 2-hour EWMA."""
+    outlook = np.log(said.baselines[:, 2]) - 0.5 * said.slow if level is None else level
+    true = 0.5 * (np.log(variance) - said.slow)
+    both = np.isfinite(true).all(axis=1) & np.isfinite(outlook).all(axis=1)
+    mean, guess = true[both].mean(axis=1), outlook[both].mean(axis=1)
+    return 1.0 - float(((mean - guess) ** 2).mean() / mean.var())
+
+
+def _ranges(name: str, move: FloatArray, said: Said, h: int) -> list[Row]:
+    """Return coverage and pinball loss over one horizon."""
+    out: list[Row] = []
+    known = np.isfinite(move)
+    block = max(_DAY, 2 * HORIZON_BARS[h] // 3)  # moments, no shorter than the horizon
+    for at, (level, low, high) in enumerate(((50, 45, 55), (90, 86, 94))):
+        inside = np.abs(move) <= said.reach[:, h, :, at]
+        share = _share(inside, known, np.arange(len(move)))
+        edges = resampled(partial(_share, inside, known), len(move), block)
+        bar = f"{low} to {high}" if h < 3 else ""
+        figure = f"{share:.1f} ({edges[0]:.1f} to {edges[1]:.1f})"
+        out.append((f"coverage of the {level}% range, {name}, %", bar, figure, low <= share <= high if bar else None))
+    reach = said.reach[:, h]
+    own = pinball(move, np.stack((-reach[..., 1], -reach[..., 0], reach[..., 0], reach[..., 1])))
+    width = np.sqrt(HORIZON_BARS[h])
+    rest = [
+        own / pinball(move, np.array(NORMAL)[:, None, None] * width * said.baselines[:, i])
+        for i in range(len(BASELINES))
+    ]
+    figure = ", ".join(f"{one:.3f} of {usual.replace('_', ' ')}" for one, usual in zip(rest, BASELINES, strict=True))
+    return [*out, (f"pinball loss, {name}", "< 1", figure, max(rest) < 1.0)]
+
+
+def _share(inside: Flags, known: Flags, take: npt.NDArray[np.int64]) -> float:
+    """Return how many percent of the known cases of some moments are inside."""
+    return 100.0 * _mean(inside[take][known[take]])
+
+
+def _mean(values: npt.NDArray[Any]) -> float:
+    return float(values.mean()) if len(values) else np.nan
+
+
+def pinball(move: FloatArray, edges: FloatArray) -> float:
+    """Return the mean pinball loss of the four quantiles, (4, n, assets)."""
+    away = move - edges
+    levels = np.array(QUANTILES)[:, None, None]
+    return float(np.nanmean(np.maximum(levels * away, (levels - 1.0) * away)))
+
+
+def _stress(frame: BarFrame, found: Came, said: Said, days: float) -> list[Row]:
+    """Return how the axis of stress and the risk score stand to the next four hours."""
+    mean = 0.5 * (np.log(found.variance[2]) - said.slow).mean(axis=1)
+    log = 0.5 * np.log(found.variance[2]).mean(axis=1)
+    fall = _falls(frame, said.at)
+    known = np.isfinite(mean) & np.isfinite(said.risk) & np.isfinite(fall)
+    stressed = said.stressed[said.at - said.at[0]][known]
+    mean, log, fall, risk = mean[known], log[known], fall[known], said.risk[known]
+    flips = float(np.count_nonzero(np.diff(said.stressed)) / days)
+    share = explained_share(log, stressed)
+    top = mean >= np.quantile(mean, _TOP)
+    own, outlook = auc(risk, top), auc(said.level[known][:, 2].mean(axis=1), top)
+    third = np.exp(log[risk >= 200 / 3]).mean() / np.exp(log[risk < 100 / 3]).mean()
+
+    def falls(take: npt.NDArray[np.int64]) -> float:
+        return _mean(fall[take][stressed[take]]) / _mean(fall[take][~stressed[take]])
+
+    ratio, edges = falls(np.arange(len(fall))), resampled(falls, len(fall), _DAY)
+    whole = days >= LONG_DAYS
+    return [
+        ("share of time stressed", "", f"{100 * float(said.stressed.mean()):.0f}%", None),
+        (
+            "explained share of the next 4 h's log volatility",
+            ">= 0.15",
+            f"{share:.3f}",
+            share >= 0.15 if whole else None,
+        ),
+        ("flips a day", "<= 1.7", f"{flips:.2f}", flips <= 1.7 if whole else None),
+        ("AUC of risk_score, top fifth", ">= the outlook's - 0.02", f"{own:.3f}, {outlook:.3f}", own >= outlook - 0.02),
+        (
+            "volatility, upper over lower third of risk_score",
+            ">= 1.35",
+            f"{third:.2f}",
+            third >= 1.35 if whole else None,
+        ),
+        (
+            "fall of the next 4 h, stressed over not",
+            "> 1",
+            f"{ratio:.2f} ({edges[0]:.2f} to {edges[1]:.2f})",
+            bool(ratio > 1),
+        ),
+    ]
+
+
+def _falls(frame: BarFrame, at: npt.NDArray[np.int64]) -> FloatArray:
+    """Return how far prices fell at most within the next four hours, mean over the assets, NaN at the end."""
+    close = np.log(frame.fields["close"])
+    steps = at[:, None] + np.arange(_STRESS_BARS + 1)
+    ahead = close[np.minimum(steps, len(close) - 1)]
+    fall = (close[at][:, None] - ahead).max(axis=1)
+    return np.where(at + _STRESS_BARS < len(close), fall.mean(axis=1), np.nan)
+
+
+def explained_share(values: FloatArray, flag: Flags) -> float:
+    """Return the share of the variance that two groups explain."""
+    within = sum(float(((group - group.mean()) ** 2).sum()) for group in (values[flag], values[~flag]) if len(group))
+    return 1.0 - within / float(((values - values.mean()) ** 2).sum())
+
+
+def auc(score: FloatArray, top: Flags) -> float:
+    """Return the chance that a moment of the top has a higher score than another; ties count half."""
+    order = np.sort(score[~top])
+    below, upto = (np.searchsorted(order, score[top], side=side) for side in ("left", "right"))
+    return float((0.5 * (below + upto)).mean() / len(order))
+
+
+def resampled(measure: Callable[[npt.NDArray[np.int64]], float], size: int, block: int) -> tuple[float, float]:
+    """Return the 95% interval of a measure over moments, whole blocks drawn again (Kuensch 1989)."""
+    rng, block = np.random.default_rng(0), min(block, max(size // 2, 1))
+    draws = []
+    for _ in range(200):
+        starts = rng.integers(0, size - block + 1, max(size // block, 1))
+        draws.append(measure((starts[:, None] + np.arange(block)).ravel()))
+    low, high = np.nanpercentile(draws, (2.5, 97.5))
+    return float(low), float(high)
+
+
+def table(name: str, frame: BarFrame, weights: Weights) -> str:
+    """Return the measures of one set as a Markdown table; a week of it (of less, the first half) is warm-up."""
+    fitted = weights.recipe["outlook"]
+    first, last = (str(np.datetime64(int(t_ms), "ms"))[:10] for t_ms in (frame.t[0], frame.t[-1]))
+    if first <= fitted["last_day"] and last >= fitted["first_day"]:
+        return (
+            f"How far, {name}: not scored, the outlook was fitted on {fitted['first_day']} to {fitted['last_day']}.\n"
+        )
+    week = 7 * BARS_A_DAY
+    said = follow(frame, week if len(frame) > week else len(frame) // 2, weights)
+    head = f"{name}: {len(frame.assets)} assets, {len(said.at) / _DAY:.0f} days, {len(said.at)} moments"
+    lines = [f"How far, {head}.", "", "| measure | bar | figure | met |", "|---|---|---|---|"]
+    for measure, bar, figure, met in rows_of(frame, said):
+        lines.append(f"| {measure} | {bar} | {figure} | {'' if met is None else 'yes' if met else '**no**'} |")
+    return "\n".join([*lines, ""])

@@ -1,0 +1,91 @@
+"""How far, measured: figures of brains whose quality is known."""
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from generator.brain.outlook import HORIZON_BARS, outlook_of
+from generator.brain.weights import Weights
+from generator.lab.far import Said, auc, came, explained_share, follow, pinball, rows_of, table
+from generator.lab.outlook import fit_outlook
+from generator.lab.simulator import DAY, simulate
+from tests.support.markets import market
+
+
+def test_what_came_is_of_the_bars_after_the_moment_and_unknown_across_a_gap() -> None:
+    frame = market(60)
+    close = np.log(frame.fields["close"])
+    frame.fields["close"][20] = np.nan
+
+    found = came(frame, np.array([5, 18, 30]))
+
+    assert found.move[0][0] == pytest.approx(close[8] - close[5])
+    assert np.isnan(found.move[0][1]).all()
+    assert np.isnan(found.move[1][0]).sum() == 0
+    assert np.isnan(found.move[3]).all()
+
+
+@pytest.mark.parametrize(("scale", "met"), [(1.0, True), (1.4, False)])
+def test_a_sigma_that_is_true_meets_its_bars_and_one_that_is_wrong_misses_them(scale: float, *, met: bool) -> None:
+    rng, n, sigma = np.random.default_rng(8), 12 * DAY, 0.001
+    frame = market(n, assets=("BTC", "ETH"))
+    close = np.exp(np.cumsum(sigma * rng.normal(size=(n, 2)), axis=0))
+    for name in ("open", "high", "low", "close"):
+        frame.fields[name][:] = close
+    at = np.arange(2, n, 3)
+    width = scale * sigma * np.sqrt(np.array(HORIZON_BARS))[:, None] * np.ones((1, 2))
+    wide = np.broadcast_to(width, (len(at), 4, 2))
+    reach = wide[..., None] * np.array([0.6745, 1.6449])
+    bar = np.full((len(at), 3, 2), sigma)
+    said = Said(at, wide, np.zeros_like(wide), reach, np.full((len(at), 2), 2 * np.log(sigma)), bar,
+                np.linspace(0.0, 100.0, len(at)), rng.random(n - 2) < 0.5)  # fmt: skip
+
+    found = {measure: result for measure, _, _, result in rows_of(frame, said)}
+
+    for name in ("sd(move / sigma), 15m", "coverage of the 50% range, 1h, %", "coverage of the 90% range, 15m, %"):
+        assert found[name] is met, name
+
+
+def test_scores_of_known_numbers() -> None:
+    top = np.array([False, False, True, True])
+    edges = np.zeros((4, 1, 1))
+
+    assert auc(np.array([1.0, 2.0, 2.0, 3.0]), top) == pytest.approx(0.875)
+    assert explained_share(np.array([0.0, 0.0, 1.0, 1.0]), top) == 1.0
+    assert explained_share(np.array([0.0, 1.0, 0.0, 1.0]), top) == 0.0
+    assert pinball(np.array([[1.0]]), edges) == pytest.approx(0.5)
+    assert pinball(np.array([[-1.0]]), edges) == pytest.approx(0.5)
+
+
+def test_the_fit_finds_the_rough_hour_and_gives_the_same_body_again() -> None:
+    frame = simulate("null", 60031, days=24).frame
+    hour = (frame.t // 3_600_000) % 24
+    close = np.log(frame.fields["close"])
+    rough = np.diff(close, axis=0, prepend=close[:1]) * np.where(hour == 14, 4.0, 1.0)[:, None]
+    for name in ("open", "high", "low", "close"):
+        frame.fields[name][:] = np.exp(np.cumsum(rough, axis=0))
+
+    one, same = (fit_outlook(frame, "made", lambda *_: None) for _ in range(2))
+
+    season = outlook_of(one).season[0, :672].reshape(7, 24, 4).mean(axis=(0, 2))
+    assert season.argmax() == 14
+    assert one == same
+
+
+def test_following_a_market_keeps_what_the_engine_says_each_quarter_hour() -> None:
+    frame = market(420)
+
+    said = follow(frame, 300, Weights.load())
+
+    assert said.at.tolist() == list(range(302, 420, 3))
+    assert said.sigma.shape == (40, 4, 3)
+    assert (said.reach[..., 0] < said.reach[..., 1]).all()
+    assert np.isfinite(said.baselines).all()
+
+
+def test_candles_that_the_outlook_was_fitted_on_are_not_scored() -> None:
+    frame = market(30)
+    frame.t[:] += round(datetime(2022, 10, 1, tzinfo=UTC).timestamp()) * 1000 - frame.t[0]
+
+    assert "not scored" in table("fitted", frame, Weights.load())
