@@ -5,10 +5,8 @@
     ├── LedgerUnreadable         the payments ledger cannot be opened; nothing was overwritten
     ├── LedgerUnavailable        the payments ledger takes nothing right now (503)
     ├── IdentityTaken            the txid or payment identifier is already in the payments ledger
-    ├── NotAdopted               a payment that the operator named cannot be taken into the ledger
     ├── FacilitatorUnavailable   no readable answer; the same payment may work later (503)
-    ├── PaymentInvalid           the payment as sent can never be accepted (402)
-    └── PreviewRefused           the preview was asked to listen beyond loopback
+    └── PaymentInvalid           the payment as sent can never be accepted (402)
 
 Wrong settings are ValueError (pydantic's), one line each.
 """
@@ -39,16 +37,8 @@ class IdentityTaken(GatewayError):
     """The txid or the payment identifier is in the payments ledger already."""
 
 
-class NotAdopted(GatewayError):
-    """A payment that the operator named cannot be taken into the payments ledger; the text says why."""
-
-
 class FacilitatorUnavailable(GatewayError):
     """The facilitator gave no readable answer."""
-
-
-class PreviewRefused(GatewayError):
-    """The preview was asked to listen beyond loopback."""
 
 
 class PaymentInvalid(GatewayError):

@@ -183,18 +183,9 @@ class GatewaySettings(BaseSettings):
         return self.vault_url if self.vault_url is not None and self.vault_url.startswith(BUCKETS) else None
 
     @property
-    def ledger_path(self) -> Path:
-        """The file of the payments ledger."""
-        if self.ledger_url is None:
-            return self.state_dir / "payments.sqlite3"
-        return Path(unquote(self.ledger_url.get_secret_value().removeprefix("sqlite:///")))
-
-    @property
     def ledger_where(self) -> Path | str:
-        """The payments ledger: a file, or the URL of a database for several gateways."""
-        if self.ledger_url is not None and self.ledger_url.get_secret_value().startswith(POSTGRES):
-            return self.ledger_url.get_secret_value()
-        return self.ledger_path
+        """The payments ledger: a file, or the URL of a file or of a database for several gateways."""
+        return self.ledger_url.get_secret_value() if self.ledger_url else self.state_dir / "payments.sqlite3"
 
     @property
     def origin(self) -> str:

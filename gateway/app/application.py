@@ -1,7 +1,6 @@
 """The composition root: settings in, a Starlette application or a running server out."""
 
 import contextlib
-import gc
 import socket
 import sys
 from collections.abc import AsyncIterator
@@ -23,7 +22,7 @@ from gateway.app.server import http_server, listen
 from gateway.app.state import GatewayState
 from gateway.buyer.page import buyer_routes
 from gateway.clock import Clock
-from gateway.errors import GatewayError, PreviewRefused
+from gateway.errors import GatewayError
 from gateway.ledger.store import Ledger
 from gateway.payments.endpoint import PaidEndpoint
 from gateway.payments.purchase import Step, no_step
@@ -53,14 +52,14 @@ def build_app(
         step: for tests; called at each step of a purchase, see `gateway.payments.purchase`.
 
     Raises:
-        PreviewRefused: the preview was asked to listen beyond loopback.
+        GatewayError: the preview was asked to listen beyond loopback.
 
     Returns:
         The application; its `state.gateway` is the `GatewayState`.
     """
     if preview and not is_loopback(settings.host):
         message = f"--preview serves loopback only; HOST is {settings.host}"
-        raise PreviewRefused(message)
+        raise GatewayError(message)
     state = GatewayState(settings, clock or Clock(), step)
     site = Preview(settings.site_path, settings.project) if preview else None
     app = Starlette(
@@ -136,7 +135,6 @@ def serve(settings: GatewaySettings, preview: bool = False) -> None:  # noqa: FB
         with _listening(settings.host, settings.port) as listener:
             _serve_metrics(settings, app.state.gateway)
             log.info("gateway listening", origin=settings.origin, network=settings.network, payee=settings.payee)
-            _settle_memory()
             with contextlib.suppress(KeyboardInterrupt):
                 # A payment under way may take verify and settle; it is never cut.
                 grace_s = int(settings.verify_timeout_seconds + settings.settle_timeout_seconds) + 5
@@ -152,13 +150,6 @@ def _listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         message = f"cannot listen on {host}:{port}: {error.strerror}"
         raise GatewayError(message) from error
-
-
-def _settle_memory() -> None:
-    """Keep what was loaded for good out of every later search for garbage, and search less often."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
 
 
 def _check_complete(settings: GatewaySettings) -> None:

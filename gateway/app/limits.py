@@ -10,7 +10,6 @@ import math
 from collections import OrderedDict
 from collections.abc import Collection, Iterable
 from contextlib import suppress
-from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -230,7 +229,6 @@ def _parse(address: str) -> Address | None:
     return mapped or host
 
 
-@lru_cache(maxsize=4_096)
 def _bucket(address: str) -> str | None:
     """Return whose bucket an address draws from, None for loopback, which is not counted."""
     host = _parse(address)

@@ -28,8 +28,6 @@ from gateway.vault.folder import POLL_S, Vault
 
 START_S: Final = 10.0
 RETRY_S: Final = 5
-# Every request without a payment asks for the quotes; whether they may be made is asked this often.
-QUOTES_KEPT_S: Final = 0.1
 NO_QUOTES: Final[Mapping[str, Challenge]] = {}
 log = structlog.get_logger("gateway")
 
@@ -58,9 +56,6 @@ class GatewayState:
         self.blocked: str | None = None
         """Why the settings allow no quote of what the vault holds."""
         self._encoded_for: tuple[object, object] = (None, None)
-        self._quotes = NO_QUOTES
-        self._quotes_until_s = float("-inf")
-        self._encoding = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
         self.background: list[Callable[[], Coroutine[Any, Any, None]]] = []
         """Loops of the server that live as long as the state."""
@@ -96,8 +91,8 @@ class GatewayState:
         loops: list[Callable[[], Coroutine[Any, Any, None]]] = [
             lambda: _repeat(self._poll, "the quotes could not be encoded"),
             lambda: _repeat(self.ledger.tend, "the payments ledger could not be tended"),
-            lambda: _repeat(self._follow_vault, "the vault could not be refreshed"),
-            lambda: _repeat(self._follow_offer, "the offer could not be refreshed"),
+            lambda: _repeat(self.vault.refresh, "the vault could not be refreshed"),
+            lambda: _repeat(self.facilitator.refresh, "the offer could not be refreshed"),
             lambda: run_forever(self.reconciler),
             *self.background,
         ]
@@ -118,10 +113,6 @@ class GatewayState:
 
     async def _encode(self) -> None:
         """Encode the challenges in a thread, if vault or offer are others than last time."""
-        async with self._encoding:
-            await self._encode_changed()
-
-    async def _encode_changed(self) -> None:
         vault, offer = self.vault.current(), self.facilitator.offer()
         if vault is self._encoded_for[0] and offer is self._encoded_for[1]:
             return
@@ -131,15 +122,6 @@ class GatewayState:
             self.challenges = await asyncio.to_thread(encode_challenges, vault, offer.fee_payer, self.settings)
         self.blocked = None if vault is None else self.settings.quote_refusal(vault.source_mode)
         self._encoded_for = (vault, offer)
-        self._quotes_until_s = float("-inf")
-
-    async def _follow_vault(self) -> None:
-        if await self.vault.refresh():
-            await self._encode()
-
-    async def _follow_offer(self) -> None:
-        if await self.facilitator.refresh():
-            await self._encode()
 
     async def _poll(self) -> None:
         await self._encode()
@@ -157,11 +139,7 @@ class GatewayState:
 
     def quotes(self) -> Mapping[str, Challenge]:
         """Return the challenges that may be sent right now, by path; none while quotes are unavailable."""
-        now_s = self.clock.monotonic()
-        if now_s >= self._quotes_until_s:
-            self._quotes = NO_QUOTES if self.no_quote_reason() else self.challenges
-            self._quotes_until_s = now_s + QUOTES_KEPT_S
-        return self._quotes
+        return NO_QUOTES if self.no_quote_reason() else self.challenges
 
     def no_quote_reason(self, path: str = "") -> str | None:
         """Return why quotes are unavailable, all of them or those of a path, None when they are not."""
@@ -199,16 +177,11 @@ class GatewayState:
             status,
             detail,
             instance=path,
-            project=self.project,
+            project=self.settings.project,
             disclaimer=self.disclaimer,
             headers={**(headers or {}), **retry},
             **members,
         )
-
-    @property
-    def project(self) -> str:
-        """The service's name."""
-        return self.settings.project
 
     @property
     def disclaimer(self) -> str:

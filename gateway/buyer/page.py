@@ -100,7 +100,7 @@ class _Page:
     def _common(self, vault: LoadedVault | None, flow: Flow) -> dict[str, Any]:
         settings = self._state.settings
         return {
-            "project": self._state.project,
+            "project": settings.project,
             "disclaimer": self._state.disclaimer,
             "source_mode": vault.source_mode if vault else None,
             "stale_minutes": self._stale_minutes(vault),

@@ -99,8 +99,8 @@ def next_token(at_round: int, position: int) -> str:
 
 
 def _search(query: Mapping[str, str]) -> Search:
-    address, role = query.get("address"), query.get("address-role", "")
-    if address is not None and not encoding.is_valid_address(address):
+    address, role = query.get("address", ""), query.get("address-role", "")
+    if not encoding.is_valid_address(address):
         raise BadQueryError("unable to parse address: 'address'")
     if role not in ROLES:
         raise BadQueryError(f"unknown address role: '{role}'")

@@ -101,17 +101,17 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What is looked for: transactions of one address, of every one when it is None.
+    """What is looked for: transactions of one address, newest first.
 
     Args:
-        address: whose, newest first; None gives those of everyone, oldest first.
+        address: whose.
         role: `sender`, `receiver`, or empty for both.
         min_round: first round, included.
         max_round: last round, included.
         after: (round, position) of the last one that was given before, in the order of the answer.
     """
 
-    address: str | None = None
+    address: str
     role: str = ""
     min_round: int = 0
     max_round: int = 2**63 - 1
@@ -215,22 +215,15 @@ class Ledger:
         return None if row is None else Committed(parse_item(row[0]), row[1], row[2])
 
     def search(self, wanted: Search) -> Iterator[Committed]:
-        """Give transactions in the order of an indexer: of an address newest first, of everyone oldest first."""
-        newest_first = wanted.address is not None
-        table = "participants" if newest_first else "transactions"
-        where, values = ["round >= ?", "round <= ?"], [_fit(wanted.min_round), _fit(wanted.max_round)]
-        conditions: list[tuple[str, list[str | int]]] = []
-        if wanted.address is not None:
-            conditions.append(("address = ?", [wanted.address]))
-        if wanted.role:
-            conditions.append(("role = ?", [wanted.role]))
-        if wanted.after is not None:
-            conditions.append((f"(round, position) {'<' if newest_first else '>'} (?, ?)", [*map(_fit, wanted.after)]))
-        parameters: list[str | int] = [*values, *(value for _, found in conditions for value in found)]
-        way = "DESC" if newest_first else "ASC"
-        sql = (
-            f"SELECT DISTINCT round, position, txid FROM {table} WHERE "  # noqa: S608  words of this function
-            f"{' AND '.join([*where, *(text for text, _ in conditions)])} ORDER BY round {way}, position {way}"
+        """Give transactions in the order of an indexer, newest first."""
+        at_round, position = wanted.after or (2**63 - 1, 0)
+        sql = """SELECT DISTINCT round, position, txid FROM participants
+            WHERE address = ? AND ? IN ('', role) AND round BETWEEN ? AND ? AND (round, position) < (?, ?)
+            ORDER BY round DESC, position DESC"""
+        parameters = (
+            wanted.address,
+            wanted.role,
+            *map(_fit, (wanted.min_round, wanted.max_round, at_round, position)),
         )
         for _, _, txid in self._database.execute(sql, parameters):
             found = self.transaction(txid)

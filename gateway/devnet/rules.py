@@ -18,16 +18,8 @@ MIN_BALANCE: Final = 100_000
 """Micro-ALGO that an account keeps, and again for each asset that it holds."""
 
 
-def keyless_address(purpose: str) -> str:
-    """Return an address that no one holds a key of, the same on every machine.
-
-    Args:
-        purpose: what it is for, e.g. `fee sink`; a different purpose gives a different address.
-    """
-    return address_of(sha512_256(f"emi-devnet-v1 {purpose}".encode()))
-
-
-FEE_SINK: Final = keyless_address("fee sink")
+FEE_SINK: Final = address_of(sha512_256(b"emi-devnet-v1 fee sink"))
+"""The hash of a text, to which no one has a key."""
 
 
 class State(Protocol):

@@ -9,6 +9,7 @@ from gateway.devnet.app import build_devnet
 from gateway.devnet.errors import DevnetError
 from gateway.devnet.settings import DevnetSettings, announced
 
+HOST: Final = "127.0.0.1"
 GRACE_S: Final = 3
 
 
@@ -23,12 +24,12 @@ def serve(settings: DevnetSettings, say: Callable[[str], None] | None = None) ->
         DevnetError: the port is in use or may not be taken, or the state cannot be used.
     """
     try:
-        listener = listen(settings.host, settings.port)
+        listener = listen(HOST, settings.port)
     except OSError as problem:
         in_use = problem.errno == errno.EADDRINUSE
         why = "is in use; choose another with --port" if in_use else f"cannot be taken: {problem}"
-        raise DevnetError(f"port {settings.port} on {settings.host} {why}") from problem
-    origin = f"http://{f'[{settings.host}]' if ':' in settings.host else settings.host}:{settings.port}"
+        raise DevnetError(f"port {settings.port} on {HOST} {why}") from problem
+    origin = f"http://{HOST}:{settings.port}"
     try:
         app = build_devnet(settings)
         with announced(settings.state_path.parent, origin):

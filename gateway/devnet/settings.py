@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final
 
 from gateway.devnet.errors import DevnetError
-from gateway.wire.loopback import is_loopback
 from gateway.wire.networks import DEVNET, TESTNET, Network
 
 IDENTITIES: Final[dict[str, Network]] = {network.name: network for network in (DEVNET, TESTNET)}
@@ -22,17 +21,13 @@ class DevnetSettings:
 
     Args:
         state_path: the ledger's SQLite file; created with its folder.
-        keys_dir: where the facilitator's and the page wallet's keys are kept, 0600; default `keys` next to the ledger.
         as_network: `devnet`, or `testnet` to lend the test network's ids.
-        host: a loopback address; anything else is refused.
         port: TCP port, 1..65535.
         payees: addresses that are opted in to the asset at start, so that they can be paid.
     """
 
     state_path: Path
-    keys_dir: Path | None = None
     as_network: str = "devnet"
-    host: str = "127.0.0.1"
     port: int = 8403
     payees: tuple[str, ...] = ()
 
@@ -40,12 +35,10 @@ class DevnetSettings:
         """Refuse a wrong value with one line that says what is allowed.
 
         Raises:
-            DevnetError: a network, host or port that a devnet cannot have.
+            DevnetError: a network or port that a devnet cannot have.
         """
         if self.as_network not in IDENTITIES:
             raise DevnetError(f"--as {self.as_network}: a devnet can be {' or '.join(IDENTITIES)}")
-        if not is_loopback(self.host.strip("[]")):
-            raise DevnetError(f"host {self.host}: the devnet listens on loopback only (127.0.0.1 or ::1)")
         if not 0 < self.port < 65_536:
             raise DevnetError(f"port {self.port}: a port is a number from 1 to 65535")
 
@@ -56,8 +49,8 @@ class DevnetSettings:
 
     @property
     def keys(self) -> Path:
-        """The folder of the key files."""
-        return self.keys_dir or self.state_path.parent / "keys"
+        """Where the facilitator's and the page wallet's keys are kept, 0600."""
+        return self.state_path.parent / "keys"
 
 
 @contextmanager

@@ -98,15 +98,11 @@ def group_id(items: Sequence[Item]) -> bytes:
     return group_id_of([item.fields for item in items])
 
 
-def sign_bytes(packed: bytes, secret: str) -> bytes:
-    """Return the ed25519 signature over a transaction's canonical bytes."""
-    # The SDK keeps seed and public key together; nacl signs with the seed alone.
-    return SigningKey(base64.b64decode(secret)[:32]).sign(TRANSACTION_PREFIX + packed).signature
-
-
 def signed(item: Item, secret: str) -> Item:
     """Return the same transaction with a plain signature by this key."""
-    return Item(item.fields, {"sig": sign_bytes(item.packed, secret)}, item.packed, item.txid)
+    # The SDK keeps seed and public key together; nacl signs with the seed alone.
+    signature = SigningKey(base64.b64decode(secret)[:32]).sign(TRANSACTION_PREFIX + item.packed).signature
+    return Item(item.fields, {"sig": signature}, item.packed, item.txid)
 
 
 def check_signature(item: Item) -> None:

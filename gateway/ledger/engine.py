@@ -180,7 +180,7 @@ def _is_fresh(path: Path) -> bool:
 
 
 def _check(engine: sa.Engine) -> None:
-    """Read the schema and both edges of every tree; the rest is examined while the gateway works."""
+    """Read the schema and both edges of every tree: reading a large file to its end takes minutes."""
     with engine.connect() as connection:
         names = set(sa.inspect(connection).get_table_names())
         for table, columns in EDGES.items():

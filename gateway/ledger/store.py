@@ -34,7 +34,6 @@ LANDED_AFTER_REFUSAL: Final = "landed_after_refusal"
 """The reason that a payment keeps which was refused and then settled."""
 DEADLOCK: Final = "40P01"
 GONE: Final = "the payments ledger file was removed or replaced: quoting has stopped; restart the gateway"
-CORRUPT: Final = "the payments ledger file is damaged: quoting has stopped; restore a backup and restart the gateway"
 Identity = tuple[tuple[int, int], ...]
 log = structlog.get_logger("gateway.ledger")
 _IS_INTENT: Final = payments.c.state == sa.literal_column("'intent'")
@@ -84,33 +83,32 @@ class Ledger:
         self._sockets = Sockets(self._engine) if self._postgres else None
         self._reader = self._open_reader()
         self._writer = self._engine.connect()
-        self._file = None if self._postgres else LedgerFile(self._engine, sqlite_path(where))
+        self._paths = () if self._postgres else _files(sqlite_path(where))
+        self._opened = _identity(self._paths)
+        self.fault: str | None = None
+        """What makes the ledger unusable until a restart, a sentence for the operator; None while all is well."""
         self._stored: set[str] = set()
         self._writing = False
 
-    @property
-    def fault(self) -> str | None:
-        """What makes the ledger unusable until a restart, a sentence for the operator; None while all is well."""
-        return self._file.fault if self._file else None
-
     def check_file(self) -> None:
-        """Check that a SQLite file is still the one that was opened.
+        """Refuse to continue with a SQLite file that a restart would not find.
 
         Raises:
-            LedgerUnavailable: it was removed, replaced or found damaged.
+            LedgerUnavailable: it was removed or replaced.
         """
-        if self._file:
-            self._file.check()
-
-    def examine(self) -> None:
-        """Read a whole SQLite file and look for damage, while others work; `fault` says what was found."""
-        if self._file:
-            self._file.examine()
-
-    def stop_examining(self) -> None:
-        """End `examine` in another thread."""
-        if self._file:
-            self._file.stop()
+        if self.fault is None and self._paths:
+            try:
+                ours = _identity(self._paths) == self._opened
+            except (FileNotFoundError, NotADirectoryError):
+                ours = False
+            except OSError as error:
+                message = f"the payments ledger file cannot be looked at: {error.strerror}"
+                raise LedgerUnavailable(message) from error
+            if not ours:
+                self.fault = GONE
+                log.error(GONE)
+        if self.fault is not None:
+            raise LedgerUnavailable(self.fault)
 
     def cut(self) -> None:
         """Make whatever waits for PostgreSQL fail at once; called from another thread, never blocks."""
@@ -388,75 +386,6 @@ class Ledger:
                 self._writing = False
 
 
-class LedgerFile:
-    """A file that connections have open.
-
-    Args:
-        engine: a further connection reads the whole file.
-        path: the file's; its write-ahead log exists already.
-    """
-
-    def __init__(self, engine: sa.Engine, path: Path) -> None:
-        self.fault: str | None = None
-        """What cannot be mended without a restart, a sentence for the operator; None while all is well."""
-        self._engine = engine
-        # SQLite puts its log next to what a link points at.
-        self._paths = (path, *(path.resolve().with_name(f"{path.resolve().name}-{kind}") for kind in ("wal", "shm")))
-        self._opened = _identity(self._paths)
-        self._reading: Any = None
-        self._stopped = False
-
-    def check(self) -> None:
-        """Refuse to continue with a file that a restart would not find.
-
-        Raises:
-            LedgerUnavailable: a file was removed or replaced, or is damaged.
-        """
-        if self.fault is None:
-            try:
-                ours = _identity(self._paths) == self._opened
-            except (FileNotFoundError, NotADirectoryError):
-                ours = False
-            except OSError as error:
-                message = f"the payments ledger file cannot be looked at: {error.strerror}"
-                raise LedgerUnavailable(message) from error
-            if not ours:
-                self._fail(GONE)
-        if self.fault is not None:
-            raise LedgerUnavailable(self.fault)
-
-    def examine(self) -> None:
-        """Read every page and look for damage, while others read and write."""
-        try:
-            with self._engine.connect() as connection:
-                self._reading = connection.connection.dbapi_connection
-                verdict = "ok" if self._stopped else connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
-        except sa.exc.OperationalError as error:
-            # Interrupted, or the disk failed: that says nothing of the file.
-            if not self._stopped:
-                log.warning("the payments ledger file could not be examined", reason=str(error.orig))
-            return
-        except sa.exc.DatabaseError as error:
-            verdict = str(error.orig)
-        finally:
-            self._reading = None
-        if verdict != "ok":
-            self._fail(CORRUPT, found=str(verdict)[:200])
-
-    def stop(self) -> None:
-        """End an examination that is still reading."""
-        self._stopped = True
-        reading = self._reading
-        if reading is not None:
-            # It may end by itself meanwhile.
-            with contextlib.suppress(Exception):
-                reading.interrupt()
-
-    def _fail(self, fault: str, **facts: str) -> None:
-        self.fault = fault
-        log.error(fault, **facts)
-
-
 _COLUMNS: Final = tuple(column.name for column in payments.columns)
 
 
@@ -466,6 +395,12 @@ def _result(write: Callable[[], Any]) -> Any:
     except GatewayError as error:
         # It changed nothing, so the others may continue.
         return error
+
+
+def _files(path: Path) -> tuple[Path, ...]:
+    """Return a database's file, its write-ahead log and its index; SQLite puts these next to what a link points at."""
+    real = path.resolve()
+    return (path, *(real.with_name(f"{real.name}-{kind}") for kind in ("wal", "shm")))
 
 
 def _identity(paths: tuple[Path, ...]) -> Identity:

@@ -2,14 +2,13 @@
 
 Writes that come while a batch is being written form the next batch, so durability costs one sync per batch and not
 one per payment. A caller is answered only after the commit of its batch. Reads have a thread of their own, since they
-need not wait for a sync; so has what looks after the files.
+need not wait for a sync.
 
 Every wait has a limit. A write that came too late for its caller may still be done: an intent that is never settled, or a
 settlement that was delivered already. The chain closes the first, the second is what the row should say.
 """
 
 import asyncio
-import contextlib
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -32,8 +31,6 @@ MAX_WAITING: Final = 1_024
 # Past the database's own limits, so that mostly it says itself what is wrong. Clients give up after some 5 s.
 WAIT_S: Final = 5.0
 PROBE_S: Final = 10.0
-# Reading a large file to its end takes minutes.
-EXAMINE_S: Final = 86_400.0
 log = structlog.get_logger("gateway.ledger")
 
 
@@ -163,14 +160,11 @@ class LedgerThread:
         self._probe_at = self._clock.monotonic() + PROBE_S
         self._reads = Batches("reads", ledger.read_all, WAIT_S, ledger.cut)
         self._writes = Batches("writes", ledger.write_all, WAIT_S, ledger.cut)
-        self._tends = Batches("files", ledger.read_all, WAIT_S)
-        self._examines = Batches("examination", ledger.read_all, EXAMINE_S)
         self._deliveries: dict[str, int] = {}
-        self._examines.wait(ledger.examine)
 
     def limit(self, seconds: float) -> None:
         """Set how long a read or a write, and the end of each thread, is waited for."""
-        self._reads.limit_s = self._writes.limit_s = self._tends.limit_s = seconds
+        self._reads.limit_s = self._writes.limit_s = seconds
 
     def fault(self) -> str | None:
         """Return a sentence for the operator when the file cannot be used until a restart, else None."""
@@ -246,7 +240,7 @@ class LedgerThread:
     async def _check_file(self) -> None:
         try:
             # Not in the loop: a disk that hangs would stop everything.
-            await self._tends.wait(self.ledger.check_file)
+            await self._reads.wait(self.ledger.check_file)
         except SQLAlchemyError:
             # Logged where it was found.
             self._failures.labels("probe").inc()
@@ -266,11 +260,9 @@ class LedgerThread:
     async def close(self) -> None:
         """Write what is counted and close the database, unless it does not answer: then leave it as after a kill."""
         await self.flush()
-        self.ledger.stop_examining()
         limit_s = self._writes.limit_s
-        ended = await asyncio.gather(*(user.close(limit_s) for user in (self._reads, self._writes, self._examines)))
+        ended = await asyncio.gather(*(user.close(limit_s) for user in (self._reads, self._writes)))
         if all(ended):
-            with contextlib.suppress(LedgerUnavailable):
-                await self._tends.wait(self.ledger.close)
-        if not (await self._tends.close(limit_s) and all(ended)):
+            await asyncio.to_thread(self.ledger.close)
+        else:
             log.error("the payments ledger does not answer; it is left as after a kill, which loses nothing")

@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.app.metrics import Metrics
 from gateway.clock import Clock
-from gateway.errors import IdentityTaken, NotAdopted, database_reason
+from gateway.errors import GatewayError, IdentityTaken, database_reason
 from gateway.ledger.owner import make_owner
 from gateway.ledger.record import KEEP_ROUNDS, Record
 from gateway.ledger.store import Ledger
@@ -41,7 +41,7 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
         clock: for tests; the machine's by default.
 
     Raises:
-        NotAdopted: the chain does not show it, it does not pay for this product, or the ledger knows it.
+        GatewayError: the chain does not show it, it does not pay for this product, or the ledger knows it.
         LedgerUnreadable: the payments ledger cannot be used.
 
     Returns:
@@ -49,7 +49,7 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
     """
     if not TXID.fullmatch(txid):
         message = f"{txid[:60]!r} is not a transaction id: 52 of A-Z and 2-7"
-        raise NotAdopted(message)
+        raise GatewayError(message)
     clock = clock or Clock()
     product = await _product(settings, clock, product_id)
     transfer = await _find(Chain(settings, http, clock, Metrics()), txid)
@@ -57,7 +57,7 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
         message = f"the chain shows no confirmed asset transfer {txid}"
         if settings.indexer_url is None:
             message += "; algod forgets after about 1,000 rounds: set EMI_INDEXER_URL"
-        raise NotAdopted(message)
+        raise GatewayError(message)
     _check(settings, product, transfer)
     at_s = clock.now().timestamp()
     record = Record(
@@ -88,10 +88,10 @@ async def adopt(settings: GatewaySettings, http: Http, txid: str, product_id: st
         ledger.adopt(record)
     except IdentityTaken as error:
         message = f"the payments ledger knows {txid} already: see `emi payments show {txid}`"
-        raise NotAdopted(message) from error
+        raise GatewayError(message) from error
     except SQLAlchemyError as error:
         message = f"the payments ledger does not take it: {database_reason(error)}"
-        raise NotAdopted(message) from error
+        raise GatewayError(message) from error
     finally:
         ledger.close()
     return str(transfer["sender"])
@@ -101,7 +101,7 @@ async def _find(chain: Chain, txid: str) -> Transfer | None:
     """Return a confirmed asset transfer, from the indexer or, for about 1,000 rounds, from algod; None without one.
 
     Raises:
-        NotAdopted: neither of them answers.
+        GatewayError: neither of them answers.
     """
     indexed = await chain.indexer(f"/v2/transactions/{txid}", TIMEOUT_S)
     if indexed is not None and indexed.status == OK and (found := _read_indexed(indexed.content)):
@@ -109,7 +109,7 @@ async def _find(chain: Chain, txid: str) -> Transfer | None:
     pending = await chain.algod(f"/v2/transactions/pending/{txid}", TIMEOUT_S)
     if indexed is None and pending is None:
         message = "neither the indexer nor algod answers; try again later"
-        raise NotAdopted(message)
+        raise GatewayError(message)
     return _read_pending(pending.content) if pending is not None and pending.status == OK else None
 
 
@@ -121,7 +121,7 @@ async def _product(settings: GatewaySettings, clock: Clock, product_id: str) -> 
         if product.id == product_id:
             return product
     message = f"the vault does not sell {product_id!r}; adopt needs a vault with the product and its price"
-    raise NotAdopted(message)
+    raise GatewayError(message)
 
 
 def _check(settings: GatewaySettings, product: VaultProduct, transfer: Transfer) -> None:
@@ -135,7 +135,7 @@ def _check(settings: GatewaySettings, product: VaultProduct, transfer: Transfer)
     for name, wanted in expected.items():
         if transfer[name] != wanted:
             message = f"this does not pay for {product.id}: its {name} is {transfer[name]}, not {wanted}"
-            raise NotAdopted(message)
+            raise GatewayError(message)
 
 
 def _read_indexed(content: Any) -> Transfer | None:

@@ -26,10 +26,6 @@ MAX_ANSWER_BYTES: Final = 64 * 1024
 EXCERPT_CHARACTERS: Final = 80
 
 
-class ExchangeError(Exception):
-    """An answer cannot be used; whether the request took effect is not known."""
-
-
 class RemoteError(Exception):
     """No readable answer came; the text names the call and what failed, and holds no secret."""
 
@@ -96,7 +92,7 @@ class Http:
 
         Raises:
             TimeoutError: no whole answer in time.
-            ExchangeError: the answer is larger than MAX_ANSWER_BYTES, decoded.
+            ValueError: the answer is larger than MAX_ANSWER_BYTES, decoded.
             aiohttp.ClientError, OSError, ValueError: no connection, no HTTP, or a request that cannot be written.
 
         Returns:
@@ -119,7 +115,7 @@ async def _read(answer: aiohttp.ClientResponse) -> bytes:
     async for piece in answer.content.iter_any():
         body += piece
         if len(body) > MAX_ANSWER_BYTES:
-            raise ExchangeError("the answer is too large")
+            raise ValueError("the answer is too large")
     return bytes(body)
 
 

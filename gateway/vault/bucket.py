@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from gateway.errors import VaultUnreadable
 from gateway.wire.object_store import REQUEST_S, RETRIES, open_store, plain_error, store_errors
@@ -28,30 +28,7 @@ class Manifest:
     mark: Hashable
 
 
-class VaultFiles(Protocol):
-    """The files of one vault."""
-
-    poll_s: float
-    """Seconds between two looks."""
-
-    async def manifest(self, held: Hashable) -> Manifest | None:
-        """Return the manifest, None when it is the one that `held` marks.
-
-        Raises:
-            VaultUnreadable: there is none, or it cannot be read.
-        """
-        ...
-
-    async def body(self, path: str) -> bytes:
-        """Return a file that the manifest names.
-
-        Raises:
-            VaultUnreadable: it cannot be read, or is too large to be one.
-        """
-        ...
-
-
-def vault_files(folder: Path, url: str | None, request_s: float = REQUEST_S, retries: int = RETRIES) -> VaultFiles:
+def vault_files(folder: Path, url: str | None, request_s: float = REQUEST_S, retries: int = RETRIES) -> "VaultFiles":
     """Return the files of the object store at `url`, or of the folder when there is none.
 
     Args:
@@ -70,12 +47,17 @@ class Folder:
     """A vault on a disk of this machine."""
 
     poll_s = FOLDER_POLL_S
+    """Seconds between two looks."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     async def manifest(self, held: Hashable) -> Manifest | None:
-        """Return the manifest if it was replaced; see `VaultFiles`."""
+        """Return the manifest, None when it is the one that `held` marks.
+
+        Raises:
+            VaultUnreadable: there is none, or it cannot be read.
+        """
         path = self._folder / MANIFEST
         try:
             stat = path.stat()
@@ -91,7 +73,11 @@ class Folder:
             raise VaultUnreadable(message) from error
 
     async def body(self, path: str) -> bytes:
-        """Return a body; see `VaultFiles`."""
+        """Return a file that the manifest names.
+
+        Raises:
+            VaultUnreadable: it cannot be read, or is too large to be one.
+        """
         try:
             return await asyncio.to_thread((self._folder / path).read_bytes)
         except OSError as error:
@@ -114,7 +100,7 @@ class BucketFiles:
         self._name = name
 
     async def manifest(self, held: Hashable) -> Manifest | None:
-        """Return the manifest if it was replaced; see `VaultFiles`."""
+        """Return the manifest if it was replaced; see `Folder`."""
         from obstore.exceptions import NotModifiedError  # noqa: PLC0415
 
         options = {"if_none_match": held} if isinstance(held, str) else None
@@ -125,14 +111,8 @@ class BucketFiles:
         return None if held is not None and etag == held else Manifest(data, etag)
 
     async def body(self, path: str) -> bytes:
-        """Return a body; see `VaultFiles`."""
-        from obstore.exceptions import NotModifiedError  # noqa: PLC0415
-
-        try:
-            return (await self._get(path, MAX_BODY_BYTES, None))[0]
-        except NotModifiedError as error:  # the request had no condition
-            message = f"{self._name}/{path}: NotModifiedError"
-            raise VaultUnreadable(message) from error
+        """Return a body; see `Folder`."""
+        return (await self._get(path, MAX_BODY_BYTES, None))[0]
 
     async def _get(self, path: str, max_bytes: int, options: Any) -> tuple[bytes, str | None]:
         import obstore  # noqa: PLC0415  only who has an object store pays for it
@@ -149,6 +129,9 @@ class BucketFiles:
         except store_errors() as error:
             message = f"{self._name}/{path} cannot be read: {plain_error(error)}"
             raise VaultUnreadable(message) from None
+
+
+VaultFiles = Folder | BucketFiles
 
 
 def _open(url: str, request_s: float, retries: int) -> Any:

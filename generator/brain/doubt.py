@@ -118,4 +118,4 @@ def named(every: tuple[Doubt, ...], assets: tuple[str, ...]) -> list[str]:
 
 def _who(whose: list[str], many: int) -> str:
     """Name a few assets, count more."""
-    return readings.listed(whose) if len(whose) <= _NAMED else f"{len(whose)} of {many} assets"
+    return ", ".join(whose) if len(whose) <= _NAMED else f"{len(whose)} of {many} assets"

@@ -1,17 +1,18 @@
 """Families of evidence for one asset: what each leans to, and how far they agree with the shown direction."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from generator.brain.structure import Counts
-from generator.catalog.text import labels, readings
+from generator.catalog.text import labels
 from generator.catalog.words import (
     Bias,
     DerivativesState,
     DerivativesVote,
     LiquidityContext,
+    Points,
+    Side,
     Trend,
     VolatilityWord,
 )
@@ -27,21 +28,16 @@ VOTE_LEAN: Final = {
 }
 
 
-class Side(StrEnum):
-    """How one family of evidence bears on the shown direction."""
-
-    FOR = "for"
-    AGAINST = "against"
-    NEUTRAL = "neutral"
-    MISSING = "missing"
+_POINTS: Final = {1: Points.UP, 0: Points.FLAT, -1: Points.DOWN}
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One family of evidence in plain words (no weights, thresholds or raw features)."""
+    """One family of evidence in words (no weights, thresholds or raw features); `points` is None where it says nothing."""
 
     family: str  # trend, momentum, volatility, breadth, liquidity, derivatives
     side: Side
+    points: Points | None
     text: str
 
 
@@ -67,16 +63,11 @@ class Words(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The six families for one asset and what they come to.
-
-    Args:
-        summary: the call, which families point up and which down, and what else stands out, as sentences.
-    """
+    """The six families for one asset and what they come to."""
 
     evidence: tuple[Evidence, ...]
     agreement: float | None
     coverage: float
-    summary: str
 
 
 def breadth_lean(counts: Counts) -> int | None:
@@ -91,22 +82,20 @@ def gather(words: Words) -> Findings:
     """Return the six families of evidence for one asset."""
     leans = (_TREND[words.trend], words.push, None, words.breadth, words.book, VOTE_LEAN[words.vote])
     texts = (
-        labels.TREND[words.trend].reading,
+        labels.TREND[words.trend],
         labels.MOMENTUM[words.push],
-        labels.VOLATILITY[words.volatility].reading,
+        labels.EXPECTED[words.volatility],
         labels.BREADTH[words.breadth],
-        labels.LIQUIDITY[words.liquidity].reading + (f" {labels.BOOK[words.book]}" if words.book else ""),
+        labels.BOOK[words.book],
         labels.DERIVATIVES[words.derivatives].reading,
     )
     shown = _SIGN[words.bias or Bias.FLAT]
     sides = [_side(lean, shown) for lean in leans]
+    points = [None if lean is None else _POINTS[lean] for lean in leans]
     if words.volatility is not VolatilityWord.UNKNOWN:
         sides[FAMILIES.index("volatility")] = Side.NEUTRAL  # it says how far, never which way
-    evidence = tuple(Evidence(*one) for one in zip(FAMILIES, sides, texts, strict=True))
-    up, down = (tuple(f for f, lean in zip(FAMILIES, leans, strict=True) if lean == sign) for sign in (1, -1))
-    sentences = [labels.LEAN[words.bias].reading, readings.pointing(up, down)]
-    sentences += readings.standing_out(words.volatility, words.liquidity, words.derivatives)
-    return Findings(evidence, agreement_of(evidence), coverage_of(evidence), " ".join(sentences))
+    evidence = tuple(Evidence(*one) for one in zip(FAMILIES, sides, points, texts, strict=True))
+    return Findings(evidence, agreement_of(evidence), coverage_of(evidence))
 
 
 def agreement_of(evidence: tuple[Evidence, ...]) -> float | None:

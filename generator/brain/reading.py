@@ -125,7 +125,6 @@ class AssetReading:
     agreement: float | None  # between families of evidence, 0..1
     coverage: float  # families present, 0..1
     evidence: tuple[Evidence, ...]
-    summary: str
     limitations: tuple[str, ...] = ()
     book_lean: int | None = None  # of the order book lately: 1 to bids, 0 even, -1 to asks
 
@@ -149,7 +148,6 @@ class BrainReading:
         direction: the word of most assets; FLAT on a tie.
         confidence: mean chance of the shown class over the assets with a forecast.
         assets: every asset, also those without data.
-        summary: one or two plain readings.
         limitations: what is missing.
     """
 
@@ -163,7 +161,6 @@ class BrainReading:
     coverage: float
     assets: dict[str, AssetReading]
     learning: LearningReading
-    summary: str
     limitations: tuple[str, ...] = ()
 
 
@@ -218,7 +215,6 @@ def assemble(parts: Parts) -> BrainReading:
         coverage=_mean([one.coverage for one in assets.values()]) or 0.0,
         assets=assets,
         learning=LearningReading(parts.resolved, "learning" if parts.resolved else "idle"),
-        summary=_market_summary(regime, parts.structure, books, futures),
         limitations=_market_limits(parts),
     )
 
@@ -265,7 +261,6 @@ def _asset(name: str, column: int, parts: Parts) -> AssetReading:
         agreement=evidence.agreement,
         coverage=evidence.coverage,
         evidence=evidence.evidence,
-        summary=readings.asset_summary(name, structure, evidence.summary),
         limitations=_limits(column, parts, words),
         book_lean=words.book,
     )
@@ -287,13 +282,13 @@ def _regime(
     volatility = parts.volatility.word[-1] if known else VolatilityWord.UNKNOWN
     drivers = []
     if volatility in (VolatilityWord.ELEVATED, VolatilityWord.EXTREME):
-        drivers.append(labels.VOLATILITY[volatility].reading)
+        drivers.append(labels.EXPECTED[volatility])
     if breadth_lean(shape.counts) == -1:
         drivers.append(labels.BREADTH[-1])
     if books is LiquidityContext.THIN:
         drivers.append(labels.LIQUIDITY[LiquidityContext.THIN].most)
     if futures in _CROWDS:
-        drivers.append(labels.DERIVATIVES[futures].reading)
+        drivers.append(labels.DERIVATIVES[futures].most)
     return RegimeReading(
         label=label,
         posterior={regime: doubted_chance(one, doubt) for regime, one in zip(REGIMES, found.market, strict=True)},
@@ -308,22 +303,6 @@ def _regime(
         risk_score=risk,
         drivers=tuple(drivers),
     )
-
-
-def _market_summary(
-    regime: RegimeReading, shape: StructureReading, books: LiquidityContext | None, futures: DerivativesState | None
-) -> str:
-    facts = readings.MarketFacts(
-        label=regime.label,
-        likelier=regime.likelier,
-        minutes=regime.dwell_minutes,
-        confidence=regime.confidence,
-        volatility=regime.volatility,
-        risers=readings.risers(shape.counts.up, shape.counts.known) if shape.counts.known else None,
-        book=books,
-        futures=futures,
-    )
-    return readings.market_summary(facts)
 
 
 def _shared(words: list[_Word]) -> _Word | None:

@@ -247,3 +247,20 @@ READ_DERIVATIVES: Final[dict[DerivativesState, str | None]] = {
     DerivativesState.LEVERAGING_UP: "balanced",
     DerivativesState.UNAVAILABLE: None,
 }
+
+
+class Side(Word):
+    """How a family of evidence bears on the direction shown."""
+
+    FOR = "for", "It points the way that is shown."
+    AGAINST = "against", "It points another way than the one shown."
+    NEUTRAL = "neutral", "It points neither way."
+    MISSING = "missing", "It is not known."
+
+
+class Points(Word):
+    """Which way a family of evidence points."""
+
+    UP = "up", "Towards higher prices."
+    DOWN = "down", "Towards lower prices."
+    FLAT = "flat", "Neither way."

@@ -5,13 +5,11 @@ from __future__ import annotations
 import base64
 import http.client
 import json
-import urllib.error
-import urllib.request
 from typing import TYPE_CHECKING, Any, Final
 
 from generator.arena.sealing import canonical_json
 from generator.catalog.formats import iso
-from generator.cli._published import Published, PublishedError
+from generator.cli._published import Published, PublishedError, fetch
 from generator.errors import GeneratorError
 from generator.inbox.chain import IndexerError, signed_of
 from generator.record.log.note import Checkpoint, NoteError
@@ -26,10 +24,6 @@ FEE_CEILING: Final = 20_000  # micro-ALGO; a higher fee stated by a node is not 
 ROUNDS_TO_WAIT: Final = 6  # about 15 seconds
 TIMEOUT_S: Final = 10
 CLIENT_FAULTS: Final = (OSError, ValueError, KeyError, TypeError, http.client.HTTPException)
-
-
-class AnchorError(GeneratorError):
-    """The anchor was not sent, or its fate is unknown; the text says which."""
 
 
 def note_of(head: Checkpoint) -> bytes:
@@ -65,7 +59,7 @@ def send(settings: GatewaySettings, faucet: str | None, key: str, head: Checkpoi
         Its transaction id, the fee in micro-ALGO, and the round that confirmed it, None when none has yet.
 
     Raises:
-        AnchorError: there is no node, it is of another network, refused it or did not answer.
+        GeneratorError: there is no node, it is of another network, refused it or did not answer.
     """
     from algosdk.account import address_from_private_key
     from algosdk.atomic_transaction_composer import AccountTransactionSigner
@@ -74,22 +68,22 @@ def send(settings: GatewaySettings, faucet: str | None, key: str, head: Checkpoi
     from algosdk.v2client.algod import AlgodClient
 
     if settings.algod_url is None:
-        raise AnchorError("no node to send to: set EMI_ALGOD_URL, or start a devnet with `emi up`")
+        raise GeneratorError("no node to send to: set EMI_ALGOD_URL, or start a devnet with `emi up`")
     token = settings.algod_token.get_secret_value() if settings.algod_token else ""
     client, sender = AlgodClient(token, settings.algod_url), address_from_private_key(key)
     try:
         params = client.suggested_params(timeout=TIMEOUT_S)
         if params.gh != settings.chain_network.genesis_hash:
-            raise AnchorError(f"the node is of network {params.gen}, not {settings.network}; nothing was sent")
+            raise GeneratorError(f"the node is of network {params.gen}, not {settings.network}; nothing was sent")
         payment = PaymentTxn(sender, params, sender, 0, note=note_of(head))
         if payment.fee > FEE_CEILING:
-            raise AnchorError(f"the node asks {payment.fee} micro-ALGO, more than {FEE_CEILING}; nothing was sent")
+            raise GeneratorError(f"the node asks {payment.fee} micro-ALGO, more than {FEE_CEILING}; nothing was sent")
         if faucet is not None:
-            urllib.request.urlopen(f"{faucet}/wallet/fund?address={sender}", timeout=TIMEOUT_S).close()  # noqa: S310
+            fetch(f"{faucet}/wallet/fund?address={sender}")
         client.send_transactions(AccountTransactionSigner(key).sign_transactions([payment], [0]))
     except (*CLIENT_FAULTS, AlgodHTTPError) as error:
         reason = str(error) if isinstance(error, AlgodHTTPError) else f"no answer ({type(error).__name__})"
-        raise AnchorError(f"the node did not take the anchor: {reason}; sending it again is harmless") from None
+        raise GeneratorError(f"the node did not take the anchor: {reason}; sending it again is harmless") from None
     txid = str(payment.get_txid())
     try:
         found = wait_for_confirmation(client, txid, ROUNDS_TO_WAIT, timeout=TIMEOUT_S)

@@ -19,10 +19,6 @@ from generator.errors import GeneratorError
 PUBLISHED = "/api/human-consensus.php"
 
 
-class VoteError(GeneratorError):
-    """The vote cannot be cast; nothing was written."""
-
-
 @dataclass(frozen=True, slots=True)
 class OpenRound:
     """The round that takes votes, as published."""
@@ -36,12 +32,12 @@ def check_choice(text: str) -> Prediction:
     """Read a choice, in any case.
 
     Raises:
-        VoteError: it is none of the three.
+        GeneratorError: it is none of the three.
     """
     try:
         return Prediction(text.upper())
     except ValueError:
-        raise VoteError(f"choice is {text!r}; allowed: {', '.join(Prediction)}") from None
+        raise GeneratorError(f"choice is {text!r}; allowed: {', '.join(Prediction)}") from None
 
 
 def find_open_round(origin: str | None, site: Path, wanted: str | None, now: datetime | None = None) -> OpenRound:
@@ -54,19 +50,21 @@ def find_open_round(origin: str | None, site: Path, wanted: str | None, now: dat
         now: aware UTC wall time; None asks the machine.
 
     Raises:
-        VoteError: nothing is published, no round is open, or it is another than the wanted one.
+        GeneratorError: nothing is published, no round is open, or it is another than the wanted one.
     """
     taking = _published_round(Published(origin or site))
     if taking is None:
-        raise VoteError("no round takes votes now; the next opens when the brain has a forecast, try again in a minute")
+        raise GeneratorError(
+            "no round takes votes now; the next opens when the brain has a forecast, try again in a minute"
+        )
     if wanted is not None and wanted != taking.round_id:
-        raise VoteError(f"round {wanted} does not take votes; {taking.round_id} does, until {taking.closes}")
+        raise GeneratorError(f"round {wanted} does not take votes; {taking.round_id} does, until {taking.closes}")
     try:
         closed = datetime.fromisoformat(taking.closes) <= (now or datetime.now(UTC))
     except (ValueError, TypeError):
-        raise VoteError(f"the published closing time {taking.closes!r} is not a time") from None
+        raise GeneratorError(f"the published closing time {taking.closes!r} is not a time") from None
     if closed:
-        raise VoteError(
+        raise GeneratorError(
             f"votes in {taking.round_id} closed {taking.closes}; what is published is stale, is the service up?"
         )
     return taking
@@ -96,14 +94,14 @@ def load_key(path: Path) -> str:
     """Read an account's key; make one, readable by its owner only, on first use.
 
     Raises:
-        VoteError: the file cannot be read or written, is not a key, or others may read it.
+        GeneratorError: the file cannot be read or written, is not a key, or others may read it.
     """
     if path.exists() and path.stat().st_mode & 0o077:
-        raise VoteError(f"{path} may be read by others: chmod 600 it")
+        raise GeneratorError(f"{path} may be read by others: chmod 600 it")
     try:
         return load_or_make(path).secret
     except DevnetError as error:
-        raise VoteError(str(error)) from None
+        raise GeneratorError(str(error)) from None
 
 
 def sign_ballot(
@@ -139,7 +137,7 @@ def drop(folder: Path, txid: str, data: bytes) -> Path:
     """Put a ballot into the inbox in one step: the generator never sees half of it.
 
     Raises:
-        VoteError: the folder cannot be written.
+        GeneratorError: the folder cannot be written.
     """
     path = folder / f"{txid}.ballot"
     draft = folder / f".{txid}.tmp"
@@ -148,5 +146,5 @@ def drop(folder: Path, txid: str, data: bytes) -> Path:
         draft.write_bytes(data)
         draft.replace(path)
     except OSError as error:
-        raise VoteError(f"inbox {folder} cannot be written: {error.strerror}") from None
+        raise GeneratorError(f"inbox {folder} cannot be written: {error.strerror}") from None
     return path

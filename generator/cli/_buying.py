@@ -34,10 +34,6 @@ LONGEST_WAIT_S: Final = 10.0
 MAX_BODY: Final = 8 * 1024 * 1024
 
 
-class BuyError(GeneratorError):
-    """A purchase did not end with the product; the text says what is known and what to do."""
-
-
 @dataclass(frozen=True, slots=True)
 class Order:
     """What to buy and how far to go.
@@ -147,7 +143,7 @@ async def purchase(order: Order, purchases: Purchases, key: Callable[[], Key], s
         say: takes one line of progress.
 
     Raises:
-        BuyError: nothing was bought, or the outcome is not known yet.
+        GeneratorError: nothing was bought, or the outcome is not known yet.
     """
     timeout = aiohttp.ClientTimeout(total=ANSWER_TIMEOUT_S, connect=5)
     async with aiohttp.ClientSession(timeout=timeout, max_field_size=65_536) as http:
@@ -165,7 +161,7 @@ async def _sign(http: aiohttp.ClientSession, order: Order, key: Key) -> Purchase
     try:
         made = pay(header, key, network, last_round, order.max_amount_atomic)
     except WalletError as refusal:
-        raise BuyError(f"nothing was paid: {refusal}") from refusal
+        raise GeneratorError(f"nothing was paid: {refusal}") from refusal
     await _get_json(http, f"{order.devnet_url}/wallet/fund?address={key.address}", "the devnet's faucet")
     return Purchase(made.txid, order.url, made.header, made.network, made.payer, made.amount_atomic)
 
@@ -174,10 +170,10 @@ async def _ask_price(http: aiohttp.ClientSession, url: str) -> str:
     try:
         async with http.get(url) as answer:
             if answer.status != 402:
-                raise BuyError(f"{url} answered {answer.status} instead of a price: {await _reason(answer)}")
+                raise GeneratorError(f"{url} answered {answer.status} instead of a price: {await _reason(answer)}")
             return answer.headers.get("PAYMENT-REQUIRED", "")
     except (aiohttp.ClientError, TimeoutError) as problem:
-        raise BuyError(f"{url} cannot be reached ({_words(problem)}); is `emi up` running?") from problem
+        raise GeneratorError(f"{url} cannot be reached ({_words(problem)}); is `emi up` running?") from problem
 
 
 async def _ask_node(http: aiohttp.ClientSession, devnet_url: str) -> tuple[Network, int]:
@@ -185,7 +181,7 @@ async def _ask_node(http: aiohttp.ClientSession, devnet_url: str) -> tuple[Netwo
     for network in IDENTITIES.values():
         if params.get("genesis-hash") == network.genesis_hash:
             return network, int(params["last-round"])
-    raise BuyError(f"{devnet_url} is not a devnet of this service: genesis {params.get('genesis-id')}")
+    raise GeneratorError(f"{devnet_url} is not a devnet of this service: genesis {params.get('genesis-id')}")
 
 
 async def _get_json(http: aiohttp.ClientSession, url: str, what: str) -> dict[str, Any]:
@@ -193,12 +189,14 @@ async def _get_json(http: aiohttp.ClientSession, url: str, what: str) -> dict[st
         async with http.get(url) as answer:
             if answer.status != 200:
                 hint = "; tell it with --devnet-url" if answer.status == 404 else ""
-                raise BuyError(f"nothing was paid: {what} answered {answer.status}: {await _reason(answer)}{hint}")
+                raise GeneratorError(
+                    f"nothing was paid: {what} answered {answer.status}: {await _reason(answer)}{hint}"
+                )
             body: dict[str, Any] = await answer.json()
             return body
     except (aiohttp.ClientError, TimeoutError, ValueError) as problem:
         line = f"nothing was paid: {what} at {url} does not answer ({_words(problem)}); tell it with --devnet-url"
-        raise BuyError(line) from problem
+        raise GeneratorError(line) from problem
 
 
 async def _send(
@@ -214,7 +212,7 @@ async def _send(
                     return _delivered(purchases, signed, answer, await answer.read())
                 if answer.status == 410:
                     purchases.finish(signed, "settled", _receipt(answer), None)
-                    raise BuyError(f"payment {signed.txid}: {await _reason(answer)}")
+                    raise GeneratorError(f"payment {signed.txid}: {await _reason(answer)}")
                 if answer.status == 402:
                     raise _refused(purchases, signed, answer, await _reason(answer))
                 wait = _retry_after(answer)
@@ -223,7 +221,7 @@ async def _send(
             why = f"no answer ({_words(problem)})"
         if time.monotonic() + wait > until:
             kept = purchases.path(signed.txid)
-            raise BuyError(
+            raise GeneratorError(
                 f"the outcome of payment {signed.txid} is not known yet: {why}. It is kept in {kept}; "
                 "run the same command again and the same payment is sent, none is signed again"
             )
@@ -235,15 +233,15 @@ def _delivered(purchases: Purchases, signed: Purchase, answer: aiohttp.ClientRes
     try:
         body = json.loads(raw)
     except ValueError as problem:
-        raise BuyError(f"payment {signed.txid} was answered 200 with a body that is not JSON") from problem
+        raise GeneratorError(f"payment {signed.txid} was answered 200 with a body that is not JSON") from problem
     return purchases.finish(signed, "settled", _receipt(answer), body)
 
 
-def _refused(purchases: Purchases, signed: Purchase, answer: aiohttp.ClientResponse, why: str) -> BuyError:
+def _refused(purchases: Purchases, signed: Purchase, answer: aiohttp.ClientResponse, why: str) -> GeneratorError:
     receipt = _receipt(answer)
     purchases.finish(signed, "refused", receipt, None)
     reason = (receipt or {}).get("errorReason") or why
-    return BuyError(f"payment {signed.txid} was refused and nothing was paid: {reason}")
+    return GeneratorError(f"payment {signed.txid} was refused and nothing was paid: {reason}")
 
 
 def _receipt(answer: aiohttp.ClientResponse) -> dict[str, Any] | None:

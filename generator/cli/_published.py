@@ -53,12 +53,10 @@ class Published:
             PublishedError: it cannot be read.
         """
         try:
-            return self._pinned(path) or self._found(path)
+            pinned = self._found(self._release + path) if self._release and not path.startswith(ONCE_PREFIXES) else None
+            return pinned or self._found(path)
         except (OSError, ValueError, http.client.HTTPException) as error:
             raise PublishedError(f"{self.where}{path} cannot be read: {error}") from None
-
-    def _pinned(self, path: str) -> bytes | None:
-        return self._found(self._release + path) if self._release and not path.startswith(ONCE_PREFIXES) else None
 
     def _found(self, path: str) -> bytes | None:
         return _fetch(self.where.rstrip("/") + path) if isinstance(self.where, str) else self._open(self.where, path)
@@ -96,13 +94,22 @@ def _fetch(url: str) -> bytes | None:
     """Return the body of a 200, None for a 404."""
     if urlsplit(url).scheme not in {"http", "https"}:
         raise PublishedError(f"{url!r} is not a valid origin; write e.g. http://127.0.0.1:8402")
-    request = urllib.request.Request(url, headers={"User-Agent": "emi"})  # noqa: S310  scheme checked above
+    status, body = fetch(url)
+    if status not in {200, 404}:
+        raise OSError(f"HTTP Error {status}")
+    return body if status == 200 else None
+
+
+def fetch(url: str, timeout_s: float = TIMEOUT_S) -> tuple[int, bytes]:
+    """Return status and body of a GET, whatever the status.
+
+    Raises:
+        OSError, ValueError, http.client.HTTPException: there is no answer, or it is none of HTTP.
+    """
+    request = urllib.request.Request(url, headers={"User-Agent": "emi"})  # noqa: S310  an origin that the operator names
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310
-            body: bytes = answer.read(MAX_BODY_BYTES)
+        with urllib.request.urlopen(request, timeout=timeout_s) as answer:  # noqa: S310
+            return answer.status, answer.read(MAX_BODY_BYTES)
     except urllib.error.HTTPError as error:
-        error.close()
-        if error.code == 404:
-            return None
-        raise
-    return body
+        with error:
+            return error.code, error.read(MAX_BODY_BYTES)

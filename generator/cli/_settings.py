@@ -24,20 +24,16 @@ FILE: Final = "emi.yaml"
 Settings = TypeVar("Settings")
 
 
-class SettingsError(GeneratorError):
-    """A setting is wrong; the text names it, its value and what is allowed."""
-
-
 def generator_settings(**flags: Any) -> GeneratorSettings:
     """Return the generator's settings; `flags` that are not None win.
 
     Raises:
-        SettingsError: a value is wrong, or a name is known to neither program.
+        GeneratorError: a value is wrong, or a name is known to neither program.
     """
     settings = _load(GeneratorSettings, flags)
     complaint = settings.complaint()
     if complaint:
-        raise SettingsError(complaint)
+        raise GeneratorError(complaint)
     return settings
 
 
@@ -45,7 +41,7 @@ def gateway_settings(**flags: Any) -> GatewaySettings:
     """Return the gateway's settings; `flags` that are not None win.
 
     Raises:
-        SettingsError: a value is wrong, or a name is known to neither program.
+        GeneratorError: a value is wrong, or a name is known to neither program.
     """
     from gateway.settings import GatewaySettings
 
@@ -56,7 +52,7 @@ def chain_settings(state_dir: Path | None = None) -> tuple[GatewaySettings, str 
     """Return the gateway's settings, with the nodes of the devnet on the same state where none are set, and its origin.
 
     Raises:
-        SettingsError: as for `gateway_settings`.
+        GeneratorError: as for `gateway_settings`.
     """
     from gateway.devnet.settings import running_devnet
 
@@ -73,24 +69,24 @@ def refuse_replay_flags(settings: GeneratorSettings, at: str | None, *, loop: bo
     """Refuse --at and --loop where there is nothing to replay.
 
     Raises:
-        SettingsError: the source is not recorded.
+        GeneratorError: the source is not recorded.
     """
     if (at is not None or loop) and settings.source != SourceMode.RECORDED:
-        raise SettingsError("--at and --loop move a recording: use them with --source recorded --data DIR")
+        raise GeneratorError("--at and --loop move a recording: use them with --source recorded --data DIR")
 
 
 def parse_time(text: str | None) -> datetime | None:
     """Parse an ISO 8601 time of a flag; without an offset it is UTC.
 
     Raises:
-        SettingsError: it is not one.
+        GeneratorError: it is not one.
     """
     if text is None:
         return None
     try:
         at = datetime.fromisoformat(text)
     except ValueError as error:
-        raise SettingsError(f"--at {text!r} is not a time; write e.g. 2022-10-20T12:00:00Z") from error
+        raise GeneratorError(f"--at {text!r} is not a time; write e.g. 2022-10-20T12:00:00Z") from error
     return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
 
 
@@ -102,7 +98,7 @@ def _load(kind: Callable[..., Settings], flags: Mapping[str, Any]) -> Settings:
     try:
         return kind(**values)
     except ValidationError as error:
-        raise SettingsError(_one_line(error, values)) from error
+        raise GeneratorError(_one_line(error, values)) from error
 
 
 def known_names() -> dict[str, bool]:
@@ -129,7 +125,7 @@ def _refuse_unknown(known: Mapping[str, bool], names: Iterator[str], where: str)
     for name in names:
         if name.upper() not in known:
             allowed = ", ".join(sorted(known))
-            raise SettingsError(f"{where}: unknown setting {name}; valid: {allowed}")
+            raise GeneratorError(f"{where}: unknown setting {name}; valid: {allowed}")
 
 
 def _file_values(known: Mapping[str, bool]) -> dict[str, Any]:
@@ -143,11 +139,11 @@ def _file_values(known: Mapping[str, bool]) -> dict[str, Any]:
     try:
         data = YAML(typ="safe").load(path.read_text())
     except (OSError, YAMLError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{FILE}: cannot be read: {' '.join(str(error).split())}") from error
+        raise GeneratorError(f"{FILE}: cannot be read: {' '.join(str(error).split())}") from error
     if data is None:
         return {}
     if not isinstance(data, dict):
-        raise SettingsError(f"{FILE}: must be a mapping such as 'port: 8402'")
+        raise GeneratorError(f"{FILE}: must be a mapping such as 'port: 8402'")
     flat = dict(_flatten(data))
     _refuse_unknown(known, iter(PREFIX + name for name in flat), FILE)
     return _nest({name: value for name, value in flat.items() if PREFIX + name not in os.environ})

@@ -29,7 +29,6 @@ def devnet(
     try:
         settings = DevnetSettings(
             state_path=shared.state_dir / "devnet.sqlite3",
-            keys_dir=shared.state_dir / "keys",
             as_network=as_network,
             port=port,
             payees=(shared.payee,),

@@ -1,8 +1,6 @@
 """`emi doctor`: is the service alive and fresh?"""
 
 import json
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,10 +11,9 @@ import typer
 
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
+from generator.cli._published import fetch
 from generator.release.values import FIRST_GENERATION
 
-TIMEOUT_S: Final = 10
-LARGEST: Final = 4_000_000
 # Metric, the largest value that needs no alarm, what more of it means.
 ALARMS: Final = (
     ("emi_facilitator_failing_seconds", 60, "seconds since the facilitator's verify or settle last worked"),
@@ -118,8 +115,7 @@ def _ready(origins: Sequence[str]) -> list[Check]:
 def _measured(url: str) -> Iterator[Check]:
     """Yield an alarm for each metric that is past its limit, and what failed since the gateway's start."""
     try:
-        with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:  # noqa: S310  loopback
-            rows = [line.rpartition(" ") for line in answer.read(LARGEST).decode().splitlines() if line[:1] != "#"]
+        rows = [line.rpartition(" ") for line in fetch(url)[1].decode().splitlines() if line[:1] != "#"]
         values = {name: float(value) for name, _, value in rows}
     except (OSError, ValueError, HTTPException) as error:
         yield Check("metrics", None, f"not readable: {getattr(error, 'reason', error)}")
@@ -148,17 +144,10 @@ def _fresh(status: int, body: Any) -> Check:
 def _get(url: str) -> tuple[int | str, Any]:
     """Return the status (or why there is none) and the JSON body if it is one."""
     try:
-        with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:  # noqa: S310  the operator names the origin
-            return answer.status, _json(answer.read(LARGEST))
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, _json(error.read(LARGEST))
+        status, data = fetch(url)
     except (OSError, ValueError, HTTPException) as error:
         return f"no answer ({getattr(error, 'reason', error)})", None
-
-
-def _json(data: bytes) -> Any:
     try:
-        return json.loads(data)
+        return status, json.loads(data)
     except ValueError:
-        return None
+        return status, None

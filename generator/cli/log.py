@@ -4,6 +4,8 @@ from pathlib import Path
 
 import typer
 
+from generator.errors import GeneratorError
+
 log_app = typer.Typer(
     name="log", help="The transparency log's key: make it, show it, replace it.", no_args_is_help=True
 )
@@ -78,13 +80,13 @@ def anchor(
     from generator.cli._anchor import send
     from generator.cli._ballot import load_key
     from generator.cli._settings import chain_settings, generator_settings
-    from generator.record.published import CHECKPOINT, KeyFileError, head_of
+    from generator.record.published import CHECKPOINT, head_of
 
     settings = generator_settings()
     try:
         head = head_of((settings.site_path / "current" / CHECKPOINT.lstrip("/")).read_bytes())
     except OSError as error:
-        raise KeyFileError(f"no log is published in {settings.site_path}: {error.strerror}") from None
+        raise GeneratorError(f"no log is published in {settings.site_path}: {error.strerror}") from None
     key = load_key(key_file or settings.state_dir / "keys" / "anchor.key")
     chain, devnet = chain_settings(settings.state_dir)
     txid, fee, block = send(chain, devnet, key, head)

@@ -12,8 +12,6 @@ import subprocess
 import sys
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Annotated, Final
@@ -22,7 +20,9 @@ import typer
 
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS
+from generator.cli._published import fetch
 from generator.cli.generate import Folders, Loop, MarketTime, SourceName
+from generator.errors import GeneratorError
 from generator.release.values import FIRST_GENERATION
 
 if TYPE_CHECKING:
@@ -59,11 +59,6 @@ class Child:
     def follow(self) -> None:
         """Relay its lines; call this once every child is started."""
         self._relay.start()
-
-    @property
-    def pid(self) -> int:
-        """Process id."""
-        return self._process.pid
 
     def exit_code(self) -> int | None:
         """Return the exit code, or None while it runs."""
@@ -106,7 +101,6 @@ def up(
     Example: emi up --source recorded --data candles --at 2022-10-20T12:00:00Z
     """
     from generator.cli._settings import (
-        SettingsError,
         gateway_settings,
         generator_settings,
         parse_time,
@@ -119,7 +113,7 @@ def up(
     refuse_replay_flags(settings, at, loop=loop)
     gateway = gateway_settings(port=settings.port)
     if settings.network == "mainnet" and not gateway.facilitator_url:
-        raise SettingsError(
+        raise GeneratorError(
             "EMI_NETWORK is mainnet: set EMI_FACILITATOR_URL and EMI_ALGOD_URL too; the devnet has no real money"
         )
     with StateLock(settings.state_dir, "up"):
@@ -209,11 +203,7 @@ def _wait_ready(settings: GeneratorSettings, before: str | None, children: list[
 def _status(url: str) -> int | None:
     """Return the status of a GET, None without an answer."""
     try:
-        with urllib.request.urlopen(url, timeout=2) as answer:  # noqa: S310  our own origin
-            return int(answer.status)
-    except urllib.error.HTTPError as error:
-        error.close()
-        return error.code
+        return fetch(url, 2)[0]
     except OSError:
         return None
 

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from generator.errors import GeneratorError
+
 
 def vote(  # noqa: PLR0917  typer passes by name
     choice: Annotated[str, typer.Argument(help="BULLISH, BEARISH or NEUTRAL.")],
@@ -26,7 +28,6 @@ def vote(  # noqa: PLR0917  typer passes by name
     from gateway.wire.algorand import DEMO_ARENA
     from gateway.wire.networks import NETWORKS
     from generator.cli._ballot import (
-        VoteError,
         check_choice,
         drop,
         find_open_round,
@@ -40,7 +41,7 @@ def vote(  # noqa: PLR0917  typer passes by name
     settings = generator_settings(state_dir=state_dir)
     found = find_open_round(url, settings.site_path, round_id)
     if url is not None and inbox is None and not is_made_here(found, settings.site_path):
-        raise VoteError(
+        raise GeneratorError(
             f"{url} is not the service of {settings.state_dir}, and reads no ballot that is dropped there: vote on its "
             "Arena page, run this with its --state-dir on its machine, or name its inbox with --inbox"
         )

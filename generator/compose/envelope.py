@@ -9,9 +9,9 @@ from generator.catalog.formats import iso, iso_or_none
 from generator.catalog.links import BUYER_PAGES, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.products import PRODUCT_BY_ID
 from generator.catalog.text.answers import DISCLAIMER, USAGE_CHARACTERISTICS
-from generator.catalog.text.labels import regime_headline
-from generator.catalog.words import RegimeLabel, SourceMode
+from generator.catalog.words import SourceMode
 from generator.compose.context import TickContext
+from generator.compose.facts import headline
 from generator.compose.inputs import market_limitations, market_status, verified
 from generator.contract import envelope as contract
 from generator.contract.envelope import SourceBlock, StatusResponse, TicksBlock
@@ -23,12 +23,6 @@ ENGINE_VERSION = "v1"
 def updated(ctx: TickContext) -> str:
     """Return the wall time of the tick."""
     return iso(ctx.freshness.generated_ms)
-
-
-def headline(ctx: TickContext) -> str:
-    """Return the market in one sentence of at most 140 characters."""
-    now = ctx.reading.regime if ctx.reading else None
-    return regime_headline(now.label if now else RegimeLabel.UNKNOWN, now.likelier if now else None)[:140]
 
 
 def source_rows(ctx: TickContext) -> tuple[contract.SourceRow, ...]:

@@ -1,11 +1,11 @@
 """GET /api/main-brain.php, and GET /api/x402-main-brain.php once paid."""
 
-from generator.brain.evidence import Side
 from generator.brain.forecast import Forecast
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import basis_points, change, percent, price, share
-from generator.catalog.words import Prediction
+from generator.catalog.text import market
+from generator.catalog.words import Prediction, Side
 from generator.compose.coins import (
     agreement,
     bias_counts,
@@ -21,9 +21,10 @@ from generator.compose.coins import (
 )
 from generator.compose.context import TickContext
 from generator.compose.envelope import rich
-from generator.compose.inputs import asset_limitations, forecast_reason, missing_reason, observed, reading_of
+from generator.compose.facts import asset_sentence, facts, regime_sentence
+from generator.compose.inputs import asset_limitations, forecast_reason, observed, reading_of
 from generator.compose.paid import evidence_block, paid_head
-from generator.compose.regime import market_context, regime, regime_sentence
+from generator.compose.regime import market_context, regime
 from generator.compose.scores import score_limits, track_record
 from generator.contract.main_brain import (
     AssetDirection,
@@ -77,7 +78,8 @@ def _count(ctx: TickContext, side: Side) -> int | None:
 
 def brain_sentence(ctx: TickContext) -> str:
     """Return the brain's own summary, or why there is none."""
-    return ctx.reading.summary if ctx.reading else f"The brain says nothing now: {missing_reason(ctx)}."
+    words = bias_counts(ctx)
+    return market.brain_summary(facts(ctx), words["UP"], words["DOWN"], words["FLAT"])
 
 
 def coin(ctx: TickContext, asset: str) -> CoinSnapshot:
@@ -89,7 +91,7 @@ def coin(ctx: TickContext, asset: str) -> CoinSnapshot:
         confidence=confidence_percent(forecast_of(ctx, asset)),
         **three_chances(forecast_of(ctx, asset)),
         ranges=ranges(read) if read else None,
-        summary=read.summary if read else None,
+        summary=asset_sentence(ctx, asset) if read else None,
         price=price(seen.price),
         change_24h=change(seen.change_24h_percent),
         price_source=price_source(ctx, asset),

@@ -2,13 +2,15 @@
 
 from typing import Any
 
-from generator.brain.evidence import Evidence, Side
+from generator.brain.evidence import Evidence
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import iso
 from generator.catalog.products import PRODUCT_BY_ID
 from generator.catalog.text.answers import DISCLAIMER
+from generator.catalog.words import Side
 from generator.compose.context import TickContext
-from generator.compose.envelope import headline, replay, updated
+from generator.compose.envelope import replay, updated
+from generator.compose.facts import headline
 from generator.compose.inputs import market_limitations, market_status, reading_of
 from generator.contract.paid import EvidenceBlock
 

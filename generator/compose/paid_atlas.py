@@ -2,11 +2,10 @@
 
 from statistics import fmean, pstdev
 
-from generator.brain.evidence import Side
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import basis_points, change, fixed, price, significant
 from generator.catalog.products import ATLAS_SCHEMA_VERSION
-from generator.catalog.words import DerivativesState, LiquidityContext, MarketStructure, VolatilityWord
+from generator.catalog.words import DerivativesState, LiquidityContext, MarketStructure, Side, VolatilityWord
 from generator.compose.coins import (
     agreement,
     bias_counts,
@@ -21,11 +20,12 @@ from generator.compose.coins import (
 )
 from generator.compose.context import TickContext
 from generator.compose.derivatives import derivatives_asset, overall
+from generator.compose.facts import moves
 from generator.compose.inputs import asset_limitations, observed, reading_of
 from generator.compose.liquidity_lite import liquidity_asset
 from generator.compose.main_brain import brain, brain_sentence
 from generator.compose.paid import evidence_of, paid_head
-from generator.compose.regime import breadth, label_of, moves, regime, same_as_market
+from generator.compose.regime import breadth, label_of, regime, same_as_market
 from generator.compose.scenarios import scenarios
 from generator.compose.scores import score_limits, track_record
 from generator.contract.paid_atlas import (

@@ -1,23 +1,22 @@
 """GET /api/x402-atlas-human-report.php, once paid: plain English."""
 
 from collections.abc import Sequence
-from dataclasses import astuple
 from typing import Final
 
 from generator.arena.values import TrackRecord
-from generator.brain.evidence import Side
 from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.formats import change, price
 from generator.catalog.products import PRODUCT_BY_ID
 from generator.catalog.text.answers import REPORT_LIMITS, REPORT_REPLAYED, REPORT_SIMULATED, REPORT_TITLE
 from generator.catalog.text.glossary import GLOSSARY
-from generator.catalog.text.labels import DERIVATIVES, FAMILY, LEAN, LIQUIDITY, REGIME, TREND, VOLATILITY
-from generator.catalog.words import LiquidityContext, RegimeLabel, SourceMode
-from generator.compose.coins import bias_of, confidence_percent, expected_move, forecast_of, trend_of
+from generator.catalog.text.labels import DERIVATIVES, FAMILY, LIQUIDITY, REGIME
+from generator.catalog.text.market import signed
+from generator.catalog.words import LiquidityContext, RegimeLabel, Side, SourceMode
 from generator.compose.context import TickContext
+from generator.compose.facts import asset_sentence, moves, regime_sentence
 from generator.compose.inputs import futures_of, observed, reading_of
 from generator.compose.paid import as_of, evidence_of, paid_head
-from generator.compose.regime import moves, regime
+from generator.compose.regime import regime
 from generator.compose.rounds import live_tally, sealed, shown_round
 from generator.compose.scenarios import scenarios
 from generator.compose.scores import looks_better, score_limits
@@ -76,33 +75,24 @@ def report(ctx: TickContext) -> HumanReport:
 
 
 def verdict(ctx: TickContext) -> str:
-    """Say the reading in two or three sentences."""
-    now = regime(ctx)
-    sure = (
-        ""
-        if now.confidence is None
-        else (f" We call this {REGIME[now.label].report_name}, and we are {now.confidence:g} % sure of the name.")
-    )
-    return f"{REGIME[now.label].report} {VOLATILITY[now.volatility].report}{sure} It describes what is, not what comes next."
+    """Say what happened, how far prices may move and what the regime is."""
+    return regime_sentence(ctx)
 
 
 def changed(ctx: TickContext) -> tuple[str, ...]:
     """Say what changed over the last 24 hours."""
     now, before = regime(ctx).label, ctx.day_before.regime
-    name, was = REGIME[now].report_name, REGIME[before or RegimeLabel.UNKNOWN].report_name
     if now is RegimeLabel.UNKNOWN or before is None:
-        said = ["How the mood of the market changed in a day is not known."]
+        said = ["How the regime changed over the last day is not known."]
     elif now is before:
-        said = [f"The mood of the market is the same as a day ago: {name}."]
+        said = [f"The regime is the one of a day ago: {REGIME[now]}."]
     else:
-        said = [f"A day ago the market was in {was}. Now it is in {name}."]
+        said = [f"The regime is {REGIME[now]}; a day ago it was {REGIME[before]}."]
     found = moves(ctx)
     if found:
         best, worst = max(found, key=found.__getitem__), min(found, key=found.__getitem__)
-        rose = sum(moved > 0 for moved in found.values())
-        said.append(f"{rose} of {len(found)} coins are up on the day.")
-        said.append(f"{ASSET_NAMES[best]} did best with {found[best]:+g} %.")
-        said.append(f"{ASSET_NAMES[worst]} did worst with {found[worst]:+g} %.")
+        said.append(f"{ASSET_NAMES[best]} has the highest change on the day, {signed(found[best], 2)}.")
+        said.append(f"{ASSET_NAMES[worst]} has the lowest, {signed(found[worst], 2)}.")
     return tuple(said)
 
 
@@ -121,37 +111,19 @@ def report_asset(ctx: TickContext, asset: str) -> ReportAsset:
         name=ASSET_NAMES[asset],
         price=price(seen.price),
         change_24h=change(seen.change_24h_percent),
-        text=" ".join((_price_text(ctx, asset), TREND[trend_of(ctx, asset)].report, *_outlook_text(ctx, asset))),
+        text=f"{_price_text(ctx, asset)} {asset_sentence(ctx, asset)}",
     )
 
 
 def _price_text(ctx: TickContext, asset: str) -> str:
-    seen, name = observed(ctx, asset), ASSET_NAMES[asset]
-    cost, moved = price(seen.price), change(seen.change_24h_percent)
-    if cost is None:
-        return f"The price of {name} is not known."
-    if moved is None:
-        return f"{name} costs {_amount(cost)} dollars."
-    word = "It rose" if moved > 0 else "It fell" if moved < 0 else "It did not move:"
-    return f"{name} costs {_amount(cost)} dollars. {word} {abs(moved):g} % in a day."
+    cost, name = price(observed(ctx, asset).price), ASSET_NAMES[asset]
+    return f"The price of {name} is not known." if cost is None else f"{name} trades at ${_amount(cost)}."
 
 
 def _amount(value: float) -> str:
     """Return a price as people write it: `70,345`, `2,549.66`, `0.3187`."""
     decimals = 0 if value >= 10_000 else 2 if value >= 10 else 4 if value >= 0.1 else 6
     return f"{value:,.{decimals}f}"
-
-
-def _outlook_text(ctx: TickContext, asset: str) -> list[str]:
-    read, forecast = reading_of(ctx, asset), forecast_of(ctx, asset)
-    move = expected_move(read.outlook) if read else None
-    said = [f"In the next hour a move of about {move.hour_1_percent:g} % would be no surprise."] if move else []
-    said.append(LEAN[bias_of(ctx, asset)].report)
-    if forecast:
-        said.append(f"It gives this a chance of {confidence_percent(forecast):g} %.")
-        if max(astuple(forecast.probabilities)) > forecast.confidence:
-            said.append("A move to one side is a bit more likely, but hardly more than on most days.")
-    return said
 
 
 def futures(ctx: TickContext) -> ReportSection:
@@ -257,9 +229,11 @@ def evidence(ctx: TickContext) -> UsedEvidence:
 
 def _plain_lines(ctx: TickContext, *sides: Side) -> tuple[str, ...]:
     found = evidence_of(ctx, *sides)
-    return tuple(f"{FAMILY[family].report}: {_listed(names)}" for family, names in found.items())
+    return tuple(
+        f"{FAMILY[family][:1].upper()}{FAMILY[family][1:]}: {_listed(names)}" for family, names in found.items()
+    )
 
 
 def _listed(names: Sequence[str]) -> str:
     once = list(dict.fromkeys(names))
-    return "all coins" if len(once) == len(ASSETS) else ", ".join(once)
+    return "all assets" if len(once) == len(ASSETS) else ", ".join(once)

@@ -1,6 +1,6 @@
 """GET /api/reasoning.php, and one static file per asset."""
 
-from generator.brain.evidence import Side
+from generator.brain.evidence import Evidence
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import basis_points
@@ -16,8 +16,9 @@ from generator.compose.coins import (
 )
 from generator.compose.context import TickContext
 from generator.compose.envelope import notice
+from generator.compose.facts import asset_sentence
 from generator.compose.inputs import asset_limitations, forecast_reason, reading_of
-from generator.contract.reasoning import Reasoning, ReasoningResponse
+from generator.contract.reasoning import Reason, Reasoning, ReasoningResponse
 
 
 def reasoning(ctx: TickContext, asset: str = DEFAULT_ASSET) -> ReasoningResponse:
@@ -44,8 +45,9 @@ def reasoning_block(ctx: TickContext, asset: str) -> Reasoning:
         **three_chances(forecast),
         ranges=ranges(read) if read else None,
         brain_silent=forecast is None,
-        summary=read.summary if read and forecast else nothing,
-        reason_points=tuple(_point(row.side, row.text) for row in read.evidence) if read else (),
+        summary=asset_sentence(ctx, asset) if forecast else nothing,
+        reason_points=tuple(_point(row) for row in read.evidence) if read else (),
+        reasons=tuple(map(_reason, read.evidence)) if read else (),
         horizon_minutes=forecast.horizon_minutes if forecast else None,
         band_bps=basis_points(forecast.band_bps) if forecast else None,
         agreement_percent=agreement(read),
@@ -53,5 +55,9 @@ def reasoning_block(ctx: TickContext, asset: str) -> Reasoning:
     )
 
 
-def _point(side: Side, text: str) -> str:
-    return f"{side}: {text}"
+def _point(row: Evidence) -> str:
+    return f"{row.points or row.side}: {row.text}"
+
+
+def _reason(row: Evidence) -> Reason:
+    return Reason(family=row.family, points=row.points, bears_on_call=row.side, text=row.text)

@@ -1,6 +1,5 @@
 """GET /api/market-regime.php, GET /api/x402-market-regime.php once paid, and the regime in other bodies."""
 
-from collections import Counter
 from dataclasses import replace
 from typing import Any, Final
 
@@ -12,10 +11,13 @@ from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import change, iso, percent, price, probabilities, share
 from generator.catalog.links import METHODOLOGY
 from generator.catalog.text.answers import NO_DAY_BEFORE, REGIME_RELIABILITY
+from generator.catalog.text.labels import REGIME
+from generator.catalog.text.market import signed
 from generator.catalog.words import MODE_OF_REGIME, MarketState, RegimeLabel, Trend, VolatilityWord
 from generator.compose.coins import expected_move, trend_of
 from generator.compose.context import TickContext
 from generator.compose.envelope import rich, source_name
+from generator.compose.facts import FEWEST, facts, market_trend, moves, regime_sentence
 from generator.compose.inputs import (
     asset_limitations,
     missing_reason,
@@ -36,10 +38,8 @@ from generator.contract.regime import (
 )
 from generator.market.bars import BAR_MS
 
-_CAUTION = {RegimeLabel.RISK_OFF, RegimeLabel.HIGH_VOLATILITY, RegimeLabel.TRANSITION}
 _CALM = {VolatilityWord.CALM, VolatilityWord.NORMAL}
 _OPPORTUNITY_PERCENT = 60
-FLAT_PERCENT: Final = 0.1
 _UNREAD: Final = RegimeReading(
     label=RegimeLabel.UNKNOWN,
     posterior={},
@@ -56,11 +56,17 @@ _UNREAD: Final = RegimeReading(
 )
 
 
-def market_state(label: RegimeLabel, volatility: VolatilityWord, confidence_percent: float | None) -> MarketState:
-    """Return the state by the first rule that applies (docs/brain.md)."""
+def market_state(
+    label: RegimeLabel, volatility: VolatilityWord, confidence_percent: float | None, *, stressed: bool
+) -> MarketState:
+    """Return the state by the first rule that applies (docs/brain.md).
+
+    Args:
+        stressed: whether the next hours are expected to be rougher than most of the week.
+    """
     if label is RegimeLabel.UNKNOWN:
         return MarketState.UNKNOWN
-    if label in _CAUTION or volatility is VolatilityWord.EXTREME:
+    if stressed or label is RegimeLabel.HIGH_VOLATILITY:
         return MarketState.CAUTION
     sure = confidence_percent is not None and confidence_percent >= _OPPORTUNITY_PERCENT
     if label is RegimeLabel.RISK_ON and sure and volatility in _CALM:
@@ -76,8 +82,8 @@ def regime(ctx: TickContext) -> Regime:
     return Regime.of(
         now,
         mode=MODE_OF_REGIME[now.label],
-        state=market_state(now.label, now.volatility, confidence),
-        breadth_percent=breadth(ctx) if now.breadth is None else share(now.breadth),
+        state=market_state(now.label, now.volatility, confidence, stressed=now.stressed),
+        breadth_percent=breadth(ctx),
         counts=breadth_counts(ctx),
         probabilities=regime_chances(now) if known else None,
         likeliest=max(now.posterior, key=now.posterior.__getitem__) if known else None,
@@ -92,26 +98,16 @@ def regime(ctx: TickContext) -> Regime:
     )
 
 
-def market_trend(ctx: TickContext) -> Trend:
-    """Return the trend of most assets, sideways on a tie, unknown with fewer than three."""
-    known = Counter(word for word in ctx.trends.values() if word != Trend.UNKNOWN)
-    if known.total() < 3:
-        return Trend.UNKNOWN
-    (first, count), *others = known.most_common(2)
-    return Trend.SIDEWAYS if others and others[0][1] == count else Trend(first)
-
-
 def breadth(ctx: TickContext) -> float | None:
-    """Return the share of assets whose published change over 24 hours is above 0; None with fewer than three."""
-    changes = moves(ctx).values()
-    return share(sum(moved > 0 for moved in changes) / len(changes)) if len(changes) >= 3 else None
+    """Return the share of assets that are up on the day, as counted; None with fewer than three."""
+    said = facts(ctx)
+    return share(said.up / said.known) if said.known >= FEWEST else None
 
 
 def breadth_counts(ctx: TickContext) -> BreadthCounts | None:
-    """Count the assets that rose, fell or stayed within 0.1% over 24 hours, as published; None with fewer than three."""
-    changes = moves(ctx).values()
-    up, down = sum(moved > FLAT_PERCENT for moved in changes), sum(moved < -FLAT_PERCENT for moved in changes)
-    return BreadthCounts(up=up, down=down, flat=len(changes) - up - down) if len(changes) >= 3 else None
+    """Count the assets that are up, down or flat (within 0.1%) on the day; None with fewer than three."""
+    said = facts(ctx)
+    return BreadthCounts.of(said) if said.known >= FEWEST else None
 
 
 def regime_chances(now: RegimeReading) -> RegimeChances:
@@ -124,21 +120,6 @@ def market_context(ctx: TickContext) -> MarketContext:
     """Build the regime in short."""
     now = regime(ctx)
     return MarketContext.of(now, regime=now.label)
-
-
-def regime_sentence(ctx: TickContext) -> str:
-    """Say the regime in words."""
-    now = regime(ctx)
-    if now.label is RegimeLabel.UNKNOWN:
-        return f"The regime is unknown: {missing_reason(ctx)}. Prices and changes are shown where they are known."
-    label = now.label.replace("_", " ")
-    rose = "" if now.breadth_percent is None else f" {now.breadth_percent:g} % of the assets rose over the last day."
-    overtaken = ctx.reading.regime.likelier if ctx.reading else None
-    fading = f" It is fading: {overtaken.replace('_', ' ')} is now the likelier label." if overtaken else ""
-    return (
-        f"The market reads as {label} with {now.confidence:g} % confidence in the label; "
-        f"volatility is {now.volatility}, the trend {now.trend}.{fading}{rose} This describes now and predicts no gain."
-    )
 
 
 def market_regime(ctx: TickContext) -> MarketRegimeResponse:
@@ -161,12 +142,6 @@ def _public(ctx: TickContext, now: Regime) -> dict[str, Any]:
     }
 
 
-def moves(ctx: TickContext) -> dict[str, float]:
-    """Return the published changes over 24 hours of the assets that have one."""
-    found = {asset: change(observed(ctx, asset).change_24h_percent) for asset in ASSETS}
-    return {asset: moved for asset, moved in found.items() if moved is not None}
-
-
 def what_changed(ctx: TickContext) -> tuple[Change, ...]:
     """List the changes of regime, confidence, risk and prices."""
     return (_regime(ctx), *_figures(ctx), *_movers(ctx))
@@ -187,26 +162,26 @@ def _regime_text(ctx: TickContext) -> str:
     before = ctx.day_before.regime
     if ctx.reading is None:
         return f"The regime is not known now: {missing_reason(ctx)}."
-    word = ctx.reading.regime.label.replace("_", " ")
+    word = REGIME[ctx.reading.regime.label]
     if before is None:
-        return f"The regime is {word}; what it was 24 hours ago is not known."
+        return f"Regime: {word}. What it was 24 hours ago is not known."
     if before is ctx.reading.regime.label:
-        return f"The regime is {word}, as it was 24 hours ago."
-    return f"The regime went from {before.replace('_', ' ')} to {word}."
+        return f"Regime: {word}, as it was 24 hours ago."
+    return f"Regime: {word}; 24 hours ago it was {REGIME[before]}."
 
 
 def _figures(ctx: TickContext) -> list[Change]:
+    """Compare the confidence of one regime with itself, and the risk score."""
     now, before = regime(ctx), ctx.day_before
-    pairs = (
-        ("regime confidence", share(before.confidence), now.confidence),
-        ("risk score", percent(before.risk_score), now.risk_score),
-    )
+    pairs = [("risk score", percent(before.risk_score), now.risk_score)]
+    if before.regime is now.label:
+        pairs.insert(0, ("confidence in the regime", share(before.confidence), now.confidence))
     return [Change(what=what, before=was, now=is_now, text=_moved(what, was, is_now)) for what, was, is_now in pairs]
 
 
 def _moved(what: str, was: float | None, is_now: float | None) -> str:
     if was is None or is_now is None:
-        return f"How the {what} moved is not known."
+        return f"How the {what} changed in 24 hours is not known."
     word = "rose" if is_now > was else "fell"
     return f"The {what} {word} from {was:g} to {is_now:g}." if is_now != was else f"The {what} stayed at {is_now:g}."
 
@@ -221,7 +196,7 @@ def _movers(ctx: TickContext) -> list[Change]:
             what=f"{which} asset",
             before=None,
             now=asset,
-            text=f"{asset} moved {found[asset]:+g} % in 24 hours, the {rank} of all.",
+            text=f"{asset} has the {rank} change over 24 hours: {signed(found[asset], 2)}.",
         )
         for which, asset, rank in (("strongest", best, "highest"), ("weakest", worst, "lowest"))
     ]

@@ -4,6 +4,7 @@ from typing import Final
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.counts import ASSETS_IN_WORDS, in_words
+from generator.catalog.text.labels import REGIME
 from generator.catalog.words import Bias, DerivativesVote, RegimeLabel, Trend
 from generator.compose.coins import bias_counts, expected_move
 from generator.compose.context import TickContext
@@ -12,7 +13,7 @@ from generator.contract.paid import Scenario
 
 HOURS: Final = 4
 # Where "most coins" rise or fall, fewer than a majority prove it wrong.
-_FEWER: Final = f"fewer than {in_words(len(ASSETS) // 2 + 1)} of the {ASSETS_IN_WORDS} coins"
+_FEWER: Final = f"fewer than {in_words(len(ASSETS) // 2 + 1)} of the {ASSETS_IN_WORDS} assets"
 
 
 def scenarios(ctx: TickContext) -> tuple[Scenario, ...]:
@@ -43,14 +44,14 @@ def _span(minutes: int) -> str:
 
 
 def _continues(ctx: TickContext) -> Scenario:
-    label = ctx.reading.regime.label.replace("_", " ") if ctx.reading else ""
+    label = REGIME[ctx.reading.regime.label] if ctx.reading else ""
     minutes = ctx.reading.regime.dwell_minutes if ctx.reading else 0
     return Scenario(
         name="It continues",
-        description=f"The market stays in {label}.",
-        supported_by=(f"it has been in {label} for {_span(minutes)}",),
+        description=f"The regime stays as it is: {label}.",
+        supported_by=(f"it has lasted for {_span(minutes)}",),
         wrong_if=_sized(
-            ctx, "Another regime holds for two hours, or most coins move more than {move} in four hours.", 2
+            ctx, "Another regime holds for two hours, or most assets move more than {move} in four hours.", 2
         ),
         horizon_hours=HOURS,
         expected_move_percent=four_hour_move(ctx),
@@ -60,7 +61,7 @@ def _continues(ctx: TickContext) -> Scenario:
 def _rises(ctx: TickContext) -> Scenario:
     return Scenario(
         name="It rises",
-        description="Most coins rise together over the next hours.",
+        description="Most assets rise together over the next hours.",
         supported_by=_support(ctx, Trend.UP, Bias.UP, DerivativesVote.BULLISH),
         wrong_if=_sized(ctx, f"In four hours {_FEWER} are up, or their mean is up less than {{move}}.", 0.25),
         horizon_hours=HOURS,
@@ -71,7 +72,7 @@ def _rises(ctx: TickContext) -> Scenario:
 def _falls(ctx: TickContext) -> Scenario:
     return Scenario(
         name="It falls",
-        description="Most coins fall together over the next hours, and moves grow.",
+        description="Most assets fall together over the next hours.",
         supported_by=_support(ctx, Trend.DOWN, Bias.DOWN, DerivativesVote.BEARISH),
         wrong_if=_sized(
             ctx,
@@ -86,8 +87,10 @@ def _falls(ctx: TickContext) -> Scenario:
 def _support(ctx: TickContext, trend: Trend, bias: Bias, vote: DerivativesVote) -> tuple[str, ...]:
     reads = [read for asset in ASSETS if (read := reading_of(ctx, asset))]
     counts = (
-        (sum(read.trend is trend for read in reads), f"a trend {trend}"),
-        (bias_counts(ctx)[bias.value], f"a lean {bias.lower()}"),
-        (sum(read.vote is vote for read in reads), f"a {vote} derivatives vote"),
+        (sum(read.trend is trend for read in reads), f"a trend {trend} over the last 8 to 20 hours"),
+        (bias_counts(ctx)[bias.value], f"a forecast {bias.lower()} for the next hour"),
+        (sum(read.vote is vote for read in reads), f"{vote} derivatives"),
     )
-    return tuple(f"{count} of {len(ASSETS)} coins have {what}" for count, what in counts if count) or ("nothing now",)
+    return tuple(
+        f"{count} of {len(ASSETS)} assets {'has' if count == 1 else 'have'} {what}" for count, what in counts if count
+    ) or ("nothing now",)

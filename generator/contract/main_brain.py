@@ -45,7 +45,7 @@ class CoinSnapshot(Body):
         description="How often each outcome came up in the past, the comparison; null without a forecast."
     )
     ranges: dict[str, MoveRange] | None = Field(description=RANGES)
-    summary: str | None = Field(description="The reading in words.")
+    summary: str | None = Field(description="The asset in words.")
     price: float | None = Field(description="Price in US dollars, 6 significant digits.")
     change_24h: float | None = Field(description="Change over 24 hours, percent.")
     price_source: str | None = Field(description="Venues whose median mid is the price.")

@@ -2,11 +2,20 @@
 
 from pydantic import Field
 
-from generator.catalog.words import ConfidenceKind, Prediction
+from generator.catalog.words import ConfidenceKind, Points, Prediction, Side
 from generator.contract.base import Body
 from generator.contract.envelope import NoticeResponse
 from generator.contract.paid import RANGES, MoveRange
 from generator.contract.scores import KIND, Probabilities
+
+
+class Reason(Body):
+    """One family of evidence: which way it points, and how that bears on the forecast."""
+
+    family: str = Field(description="trend, momentum, volatility, breadth, liquidity or derivatives.")
+    points: Points | None = Field(description="up, down or flat; null where it points nowhere or is unknown.")
+    bears_on_call: Side = Field(description="for, against or neutral to the direction shown; missing where unknown.")
+    text: str = Field(description="The evidence in words.")
 
 
 class Reasoning(Body):
@@ -27,7 +36,8 @@ class Reasoning(Body):
     )
     ranges: dict[str, MoveRange] | None = Field(description=RANGES)
     summary: str = Field(description="The reading in words.")
-    reason_points: tuple[str, ...] = Field(description="The evidence in words.")
+    reason_points: tuple[str, ...] = Field(description="The evidence in words, each after the direction it points to.")
+    reasons: tuple[Reason, ...] = Field(description="The same by family of evidence.")
     horizon_minutes: int | None = Field(description="How far ahead the forecast looks, minutes.")
     band_bps: float | None = Field(description="A move within this many basis points counts as neutral.")
     agreement_percent: float | None = Field(description="Agreement between families of evidence, percent 0..100.")

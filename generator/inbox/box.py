@@ -8,7 +8,6 @@ from typing import Final, Protocol
 import structlog
 
 from generator.arena.ballots import BallotFile, Refusal
-from generator.arena.values import BallotVerdict
 
 NOTHING: Final[Mapping[str, int]] = MappingProxyType({})
 
@@ -22,7 +21,7 @@ class WayIn(Protocol):
         """Return what has arrived; at a lock, wait a little for what may still be on its way."""
         ...
 
-    def clear(self, files: Sequence[BallotFile], verdicts: Sequence[BallotVerdict]) -> None:
+    def clear(self, files: Sequence[BallotFile]) -> None:
         """Forget what was dealt with and is on disk."""
         ...
 
@@ -52,11 +51,10 @@ class BallotBox:
         self._read = list(await asyncio.gather(*(way.read(lock_ms) for way in self._ways)))
         return tuple(file for files in self._read for file in files)
 
-    def put_away(self, verdicts: Sequence[BallotVerdict], refused: Mapping[str, int] = NOTHING) -> None:
+    def put_away(self, refused: Mapping[str, int] = NOTHING) -> None:
         """Clear what was collected: it is counted, or refused for good.
 
         Args:
-            verdicts: what became of each file.
             refused: how many were newly refused, by reason; logged in one line, however many they are.
         """
         if refused:
@@ -64,7 +62,7 @@ class BallotBox:
         for reason, number in refused.items():
             self.refused[reason] = self.refused.get(reason, 0) + number
         for way, files in zip(self._ways, self._taken(), strict=True):
-            way.clear(files, verdicts)
+            way.clear(files)
 
     def put_back(self) -> None:
         """Keep what was collected for the next tick."""

@@ -22,7 +22,6 @@ import structlog
 
 from gateway.wire.algorand import TRANSACTION_PREFIX, key_of, pack, txid_of
 from generator.arena.ballots import NOTE_PREFIX, BallotFile, Refusal
-from generator.arena.values import BallotVerdict
 
 OVERLAP_ROUNDS: Final = 100  # about five minutes, read again at each poll
 FIRST_QUERY_ROUNDS: Final = 2_000  # about 95 minutes: the longest a round takes votes
@@ -88,7 +87,7 @@ class ChainBallots:
         self._complain(complaint)
         return self._done(files)
 
-    def clear(self, files: Sequence[BallotFile] = (), verdicts: Sequence[BallotVerdict] = ()) -> None:
+    def clear(self, files: Sequence[BallotFile] = ()) -> None:
         """Note that the memory has dealt with all that was returned: the chain itself keeps everything."""
         self._pending = []
 

@@ -8,17 +8,14 @@ import asyncio
 import os
 import random
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from generator.arena.ballots import MAX_FILE_BYTES, BallotFile, Refusal
-from generator.arena.values import BallotVerdict
 
 READ_AT_ONCE: Final = 20_000
-REJECTED_KEPT: Final = 1_000  # files, of MAX_FILE_BYTES each: 4 MB at most
-REJECTED: Final = "rejected"
 
 
 class Inbox:
@@ -64,43 +61,14 @@ class Inbox:
         except OSError:
             return BallotFile(name, b"", arrived_ms, Refusal.UNREADABLE)
 
-    def clear(self, files: Sequence[BallotFile], verdicts: Iterable[BallotVerdict] = ()) -> None:
-        """Remove files that were dealt with; the refused go to `rejected/`, which keeps the newest 1,000.
-
-        One that is larger than a ballot can be is not kept. A file that cannot be removed stays and is refused as
-        already counted in the next tick.
-        """
-        refused = {verdict.name for verdict in verdicts if verdict.reason not in {None, Refusal.REPEATED.value}}
-        kept = {file.name for file in files if file.name in refused}
-        if kept:
-            with suppress(OSError):
-                (self.folder / REJECTED).mkdir(mode=0o700, exist_ok=True)
+    def clear(self, files: Sequence[BallotFile]) -> None:
+        """Remove files that were dealt with; one that cannot be removed stays, and is refused in the next tick."""
         for file in files:
             with suppress(OSError):
-                self._put_away(self.folder / file.name, keep=file.name in kept)
-        if kept:
-            self._trim_rejected()
+                (self.folder / file.name).unlink(missing_ok=True)
 
     def put_back(self) -> None:
         """Leave everything where it lies."""
-
-    def _put_away(self, path: Path, *, keep: bool) -> None:
-        if keep and path.lstat().st_size <= MAX_FILE_BYTES:
-            path.replace(self.folder / REJECTED / path.name)
-        else:
-            path.unlink(missing_ok=True)
-
-    def _trim_rejected(self) -> None:
-        try:
-            with os.scandir(self.folder / REJECTED) as entries:
-                found = [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
-        except OSError:
-            return
-        by_age = sorted((status.st_mtime_ns, name) for name, status in found)
-        large = [name for name, status in found if status.st_size > MAX_FILE_BYTES]  # of an earlier version, or by hand
-        for name in {*large, *(name for _, name in by_age[:-REJECTED_KEPT])}:
-            with suppress(OSError):  # a folder is none of ours
-                (self.folder / REJECTED / name).unlink(missing_ok=True)
 
 
 def _row(entry: os.DirEntry[str]) -> tuple[str, int, os.stat_result] | None:

@@ -7,7 +7,7 @@ from statistics import median
 from typing import Final
 
 MAX_AGE_MS: Final = 90_000
-TOLERANCE: Final = 0.01
+TOLERANCE: Final = 0.01  # greatest distance from the median, as a fraction of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,38 +42,27 @@ class Agreement:
     reason: str | None = None
 
 
-def agree(
-    quotes: Sequence[VenueQuote], now_ms: int, max_age_ms: int = MAX_AGE_MS, tolerance: float = TOLERANCE
-) -> Agreement:
+def agree(quotes: Sequence[VenueQuote], now_ms: int, max_age_ms: int = MAX_AGE_MS) -> Agreement:
     """Take the median over the fresh venues, leave out those too far from it, and take it again over the rest.
 
-    Nothing is guessed: two venues that differ by more than the tolerance, or a rest that is not more than half
+    Nothing is guessed: two venues that differ by more than 1 %, or a rest that is not more than half
     of the fresh venues, give no price.
 
     Args:
         quotes: at most one for a venue.
         now_ms: the tick, UTC ms.
         max_age_ms: a quote whose timestamp is further than this from the tick, either way, is left out.
-        tolerance: greatest distance from the median, as a fraction of it.
-
-    Raises:
-        ValueError: a venue quotes twice, or the tolerance is not in (0, 1).
     """
-    if len({quote.venue for quote in quotes}) != len(quotes):
-        raise ValueError("a venue quotes twice")
-    if not 0 < tolerance < 1:
-        raise ValueError(f"tolerance must lie in (0, 1), got {tolerance}")
-
     faults = {quote.venue: _fault(quote, now_ms, max_age_ms) for quote in quotes}
     left_out = {venue: fault for venue, fault in faults.items() if fault is not None}
     fresh = [quote for quote in quotes if quote.venue not in left_out]
     if not fresh:
         return Agreement(None, (), left_out, "no venue has a fresh price")
-    if len(fresh) == 2 and _gap(fresh) > tolerance:
+    if len(fresh) == 2 and _gap(fresh) > TOLERANCE:
         return _disagreement(fresh, left_out, f"two venues differ by {100 * _gap(fresh):.2f}%")
 
     centre = median(quote.mid for quote in fresh)
-    rest = [quote for quote in fresh if abs(quote.mid - centre) <= tolerance * centre]
+    rest = [quote for quote in fresh if abs(quote.mid - centre) <= TOLERANCE * centre]
     if 2 * len(rest) <= len(fresh):
         return _disagreement(fresh, left_out, f"only {len(rest)} of {len(fresh)} venues lie near the median")
     kept = tuple(quote.venue for quote in rest)

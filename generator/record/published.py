@@ -31,10 +31,6 @@ LARGEST_KEY_FILE: Final = 4_096
 logger = structlog.get_logger("emi.log")
 
 
-class KeyFileError(GeneratorError):
-    """The log's key file is missing, unreadable, or not one."""
-
-
 def name_of(origin: str) -> str:
     """Return the log's name for an origin: its URL without the scheme, as C2SP recommends."""
     return f"{urlsplit(origin).netloc}/log"
@@ -44,19 +40,19 @@ def read_keys(path: Path) -> tuple[Signer, ...]:
     """Read the keys of a file, the newest first; every one of them signs.
 
     Raises:
-        KeyFileError: it is missing, cannot be read, or holds something else. The message never holds a key.
+        GeneratorError: it is missing, cannot be read, or holds something else. The message never holds a key.
     """
     try:
         if path.stat().st_size > LARGEST_KEY_FILE:
-            raise KeyFileError(f"log key {path} is too large for a key file")
+            raise GeneratorError(f"log key {path} is too large for a key file")
         lines = path.read_text(encoding="utf-8").split("\n")
         signers = tuple(Signer.parse(line) for line in lines if line.strip())
     except OSError as error:
-        raise KeyFileError(f"log key {path} cannot be read: {error.strerror or error}") from error
+        raise GeneratorError(f"log key {path} cannot be read: {error.strerror or error}") from error
     except (NoteError, UnicodeDecodeError) as error:
-        raise KeyFileError(f"log key {path}: {error}; `emi log init` makes one") from error
+        raise GeneratorError(f"log key {path}: {error}; `emi log init` makes one") from error
     if not signers:
-        raise KeyFileError(f"log key {path} is empty; `emi log init` makes one")
+        raise GeneratorError(f"log key {path} is empty; `emi log init` makes one")
     return signers
 
 
@@ -64,16 +60,16 @@ def make_key(path: Path, name: str) -> Signer:
     """Make a key file, readable for its owner alone, safe on disk when this returns.
 
     Raises:
-        KeyFileError: there is one already, or it cannot be written.
+        GeneratorError: there is one already, or it cannot be written.
     """
     signer = Signer.generate(name)
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         _write(path, signer.text + "\n", os.O_EXCL)
     except FileExistsError as error:
-        raise KeyFileError(f"log key {path} is there already; it is never overwritten") from error
+        raise GeneratorError(f"log key {path} is there already; it is never overwritten") from error
     except OSError as error:
-        raise KeyFileError(f"log key {path} cannot be written: {error.strerror or error}") from error
+        raise GeneratorError(f"log key {path} cannot be written: {error.strerror or error}") from error
     return signer
 
 
@@ -81,7 +77,7 @@ def add_key(path: Path) -> Signer:
     """Put a new key before the others of a file: old and new sign together until `drop_old_keys`.
 
     Raises:
-        KeyFileError: there is no key file, or it cannot be written.
+        GeneratorError: there is no key file, or it cannot be written.
     """
     signers = read_keys(path)
     fresh = Signer.generate(signers[0].verifier.name)
@@ -93,7 +89,7 @@ def drop_old_keys(path: Path) -> Signer:
     """Keep only the newest key of a file.
 
     Raises:
-        KeyFileError: there is no key file, or it cannot be written.
+        GeneratorError: there is no key file, or it cannot be written.
     """
     newest = read_keys(path)[0]
     _replace(path, (newest,))
@@ -109,7 +105,7 @@ def _replace(path: Path, signers: Sequence[Signer]) -> None:
         os.fsync(folder)
         os.close(folder)
     except OSError as error:
-        raise KeyFileError(f"log key {path} cannot be written: {error.strerror or error}") from error
+        raise GeneratorError(f"log key {path} cannot be written: {error.strerror or error}") from error
 
 
 def _write(path: Path, text: str, flag: int) -> None:
@@ -188,7 +184,7 @@ class PublishedRecord:
         """Check that the keys will do for `begin`; nothing is made and nothing written.
 
         Raises:
-            KeyFileError: there is no key that can be used: the lease is left to a generator that has one.
+            GeneratorError: there is no key that can be used: the lease is left to a generator that has one.
         """
         origin, noted = self._noted_keys()
         if not self._is_to_be_made(noted):
@@ -198,7 +194,7 @@ class PublishedRecord:
         """Load the keys, begin the log if it is empty, and note a key that is new to it. Cheap when done before.
 
         Raises:
-            KeyFileError: there is no key that can be used.
+            GeneratorError: there is no key that can be used.
         """
         if self._signers:
             return
@@ -235,9 +231,9 @@ class PublishedRecord:
         """Return the keys of the file; with `noted` keys the log has begun, and must be theirs."""
         signers = read_keys(self._key_file)
         if noted and signers[0].verifier.name != origin:
-            raise KeyFileError(f"log key {self._key_file} is {signers[0].verifier.name}'s, the log is {origin}'s")
+            raise GeneratorError(f"log key {self._key_file} is {signers[0].verifier.name}'s, the log is {origin}'s")
         if noted and not {signer.verifier.text for signer in signers} & set(noted):
-            raise KeyFileError(
+            raise GeneratorError(
                 f"log key {self._key_file} never signed this log; put the old key back, or add the new one to it "
                 "with `emi log rotate`"
             )

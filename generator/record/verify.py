@@ -33,10 +33,6 @@ class NoLogError(VerifyError):
     """The site publishes no log, and none was seen there before."""
 
 
-class SeenFileError(GeneratorError):
-    """The note of an earlier visit cannot be used or written."""
-
-
 @dataclass(frozen=True, slots=True)
 class Seen:
     """The keys that were trusted on the last visit and the checkpoint that they had signed."""
@@ -61,7 +57,7 @@ class SeenFile:
         """Return what was seen, None on the first visit.
 
         Raises:
-            SeenFileError: the file cannot be used; it is never discarded silently.
+            GeneratorError: the file cannot be used; it is never discarded silently.
         """
         try:
             noted = json.loads(self.path.read_bytes())
@@ -70,7 +66,7 @@ class SeenFile:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise SeenFileError(
+            raise GeneratorError(
                 f"{self.path} holds what was verified before and cannot be used ({error}); "
                 "remove it to start over, without proof that nothing was changed since"
             ) from None
@@ -79,7 +75,7 @@ class SeenFile:
         """Remember what was verified, whole or not at all.
 
         Raises:
-            SeenFileError: it cannot be written.
+            GeneratorError: it cannot be written.
         """
         noted = {"where": self._where, "keys": [key.text for key in keys], "checkpoint": note.decode()}
         draft = self.path.with_suffix(".new")
@@ -91,7 +87,7 @@ class SeenFile:
                 os.fsync(file.fileno())
             draft.replace(self.path)
         except OSError as error:
-            raise SeenFileError(f"{self.path} cannot be written: {error.strerror or error}") from None
+            raise GeneratorError(f"{self.path} cannot be written: {error.strerror or error}") from None
 
 
 @dataclass(frozen=True, slots=True)

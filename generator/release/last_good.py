@@ -14,7 +14,7 @@ import structlog
 
 from generator.errors import LeadershipLost, PublishError
 from generator.release.check import Checker
-from generator.release.values import Shown, nothing_shown
+from generator.release.values import NOTHING, Shown
 
 T = TypeVar("T")
 log = structlog.get_logger("emi.publish")
@@ -38,7 +38,7 @@ class LastGood:
         shown: reads what is published, for a process that has not yet made a file itself.
     """
 
-    def __init__(self, checker: Checker | None = None, shown: Shown = nothing_shown) -> None:
+    def __init__(self, checker: Checker | None = None, shown: Shown = lambda _: NOTHING) -> None:
         self.failures: dict[str, int] = dict.fromkeys(Kind, 0)  # since the start, by kind
         self._checker = checker or Checker()
         self._shown = shown

@@ -1,24 +1,14 @@
-"""What publishing to any place has in common: a site and a vault, each with a pointer that moves last."""
-
-from __future__ import annotations
+"""What publishing a site to any place has in common: a pointer that moves last."""
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
-
-if TYPE_CHECKING:
-    from generator.release.vault import Offer
+from typing import Final, Protocol, TypeAlias
 
 NOTHING: Final[Mapping[str, bytes]] = MappingProxyType({})
 FIRST_GENERATION: Final = "000000000000"  # the bootstrap release: laid down before the first tick, never by one
 
 # Paths -> those of them that the release which readers see now has; all of one release.
 Shown: TypeAlias = Callable[[Iterable[str]], Mapping[str, bytes]]
-
-
-def nothing_shown(_paths: Iterable[str]) -> Mapping[str, bytes]:
-    """Be the `Shown` of a site without a release."""
-    return NOTHING
 
 
 class SiteStore(Protocol):
@@ -71,30 +61,5 @@ class SiteStore(Protocol):
 
         Returns:
             How many files were written again.
-        """
-        ...
-
-
-class VaultStore(Protocol):
-    """Where what is for sale goes; made with a `fence`, which is asked right before the manifest moves."""
-
-    def open(self) -> None:
-        """Make it ready and read the snapshots that can still be paid.
-
-        Raises:
-            PublishError: it cannot be written, or its manifest is not one.
-        """
-        ...
-
-    def generation(self) -> int:
-        """Return the generation of the newest snapshot; 0 before the first."""
-        ...
-
-    def publish(self, offer: Offer) -> None:
-        """Write the bodies, then move the manifest; a vault full of what can still be paid stays as it is.
-
-        Raises:
-            PublishError: the last manifest is still valid.
-            LeadershipLost: likewise, and nothing more may be written here.
         """
         ...

@@ -27,8 +27,9 @@ from generator.record.memory.store import Memory
 from generator.record.published import PublishedRecord, name_of
 from generator.release.check import Checker
 from generator.release.last_good import LastGood
-from generator.release.values import SiteStore, VaultStore
+from generator.release.values import SiteStore
 from generator.release.variants import Variants
+from generator.release.vault import Vault
 from generator.runtime.market import DAYS_OF_HISTORY, Market
 from generator.settings import GeneratorSettings
 from generator.site.background import BackgroundFiles
@@ -40,6 +41,7 @@ from generator.wings.bucket.places import site_store, vault_store
 
 if TYPE_CHECKING:
     from generator.inbox.indexer import Indexer
+    from generator.wings.bucket.vault import BucketVault
 
 OFFSET_KEY = "replay_offset_ms"
 ORIGIN_KEY = "source"
@@ -94,7 +96,7 @@ class Publisher:
 
     site: Site
     releases: SiteStore
-    vault: VaultStore
+    vault: Vault | BucketVault
     assets: Assets
     sample: Sample
     pages: Pages
@@ -104,10 +106,6 @@ class Publisher:
     checker: Checker
     last_good: LastGood
     worded: Mapping[str, str | None] | None = None
-
-    def close(self) -> None:
-        """End background work."""
-        self.background.close()
 
 
 @dataclass
@@ -122,8 +120,8 @@ class App:
 
     async def aclose(self) -> None:
         """Release connections and files."""
-        await self.market.aclose()
-        self.publisher.close()
+        await self.market.source.aclose()
+        self.publisher.background.close()
         await self.record.aclose()
 
 

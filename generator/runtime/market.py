@@ -100,10 +100,6 @@ class Market:
             await asyncio.sleep(0)
         return engine
 
-    async def aclose(self) -> None:
-        """Close connections."""
-        await self.source.aclose()
-
     async def _query(self, at: datetime, within_s: float) -> Observation:
         since_ms = self.history.last_t_ms
         try:

@@ -39,37 +39,22 @@ class Report:
     round_id: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """What a tick publishes, checked and in memory, but for what only a leader has.
-
-    Args:
-        tick: context and bodies.
-        files: path -> bytes, without packed variants.
-        lasting: those of them that seldom change.
-        background: the part of them that a thread made.
-    """
-
-    tick: TickFiles
-    files: Mapping[str, bytes]
-    lasting: frozenset[str]
-    background: BackgroundRelease
-
-
 def publish(app: App, context: TickContext, composed: Composed, record: RecordFiles, at: datetime) -> Report:
     """Publish one tick.
 
     Raises:
         PublishError: the vault or the site could not be written; what readers see is the last release.
     """
-    prepared = prepare(app, context, composed, at)
-    tick, background, generation = prepared.tick, prepared.background, context.freshness.generation
+    generation = context.freshness.generation
+    tick = _tick_files(app, context, composed)
+    background = app.publisher.background.files(tick, at)
     sold = None if HUMAN_REPORT in composed.unavailable else tick.paid[HUMAN_REPORT]
     sample = app.publisher.last_good.make(
         Kind.DOWNLOAD, (SAMPLE_JSON,), lambda: {SAMPLE_JSON: app.publisher.sample.file(sold, at)}
     )
     files = app.publisher.variants.add(
-        {**prepared.files, **sample, **record.in_release}, lasting={*prepared.lasting, SAMPLE_JSON}
+        {**_files(app, tick, background, at), **sample, **record.in_release},
+        lasting={*background.lasting, *app.publisher.assets.files, ROUNDS_JSON, SAMPLE_JSON},
     )
     once = {**record.immutable, **background.once}
     app.publisher.checker.check(generation, files, once)
@@ -81,15 +66,19 @@ def publish(app: App, context: TickContext, composed: Composed, record: RecordFi
     return _report(context, tick.free[STATUS_JSON]["status"], len(files), written)
 
 
-def prepare(app: App, context: TickContext, composed: Composed, at: datetime) -> Prepared:
-    """Make every file but those of the record's log; nothing is written."""
+def _tick_files(app: App, context: TickContext, composed: Composed) -> TickFiles:
+    """Draw the report's charts, and put the bodies together as they are published and sold."""
     last_good = app.publisher.last_good
     charts = report_charts(context, lambda name, draw: last_good.attempt(Kind.PICTURE, draw, name))
     report = composed.paid[HUMAN_REPORT]
     assert isinstance(report, X402HumanReportPaidResponse)
     paid = {**composed.paid, HUMAN_REPORT: illustrated(report, charts)}
-    tick = TickFiles(context, _plain(composed.free), _plain(paid))
-    background = app.publisher.background.files(tick, at)
+    return TickFiles(context, _plain(composed.free), _plain(paid))
+
+
+def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetime) -> dict[str, bytes]:
+    """Make every file but those of the record's log: path -> bytes, without packed variants."""
+    context, last_good = tick.context, app.publisher.last_good
     played = app.record.memory.resolved_rounds(ROUNDS_PUBLISHED)
     due = app.record.memory.settled_predictions(PREDICTIONS_SHOWN)
     regime = context.reading.regime.label if context.reading else None
@@ -101,7 +90,7 @@ def prepare(app: App, context: TickContext, composed: Composed, at: datetime) ->
     rounds = last_good.make(Kind.DOWNLOAD, (ROUNDS_JSON,), lambda: rounds_file(app.publisher.site.project, played))
     view = PageView(context, tick.free, background.schemas, played, due, background.shares, background.months)
     bodies = {path: encode(body) for path, body in tick.free.items()}
-    files = {
+    return {
         **app.publisher.assets.files,
         **background.files,
         **pages(app.publisher.pages, view, last_good),
@@ -109,7 +98,6 @@ def prepare(app: App, context: TickContext, composed: Composed, at: datetime) ->
         **rounds,
         **feeds,
     }
-    return Prepared(tick, files, background.lasting | app.publisher.assets.files.keys() | {ROUNDS_JSON}, background)
 
 
 def _plain(bodies: Mapping[str, Body]) -> dict[str, dict[str, Any]]:

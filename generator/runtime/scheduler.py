@@ -28,11 +28,6 @@ OnReport: TypeAlias = Callable[[Report, float], None]
 log = structlog.get_logger("emi.schedule")
 
 
-def log_fenced(error: LeadershipLost) -> None:
-    """Log a tick that the fence refused."""
-    log.error("tick not published", reason=str(error))
-
-
 class Scheduler:
     """Make ticks; whoever runs it decides when the first is made.
 
@@ -56,7 +51,7 @@ class Scheduler:
         deadline_s: float = TICK_DEADLINE_S,
         *,
         may_tick: Callable[[], bool] = lambda: True,
-        on_fenced: Callable[[LeadershipLost], None] = log_fenced,
+        on_fenced: Callable[[LeadershipLost], None] = lambda error: log.error("tick not published", reason=str(error)),
     ) -> None:
         self._app = app
         self._on_report = on_report

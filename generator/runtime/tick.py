@@ -126,7 +126,7 @@ def play_arena(
             if moved:
                 record.note(MOVED_KEY, str(to_ms(at)))
         number = 0 if warm_up else record.reserve_generation(newest)
-    app.record.box.put_away(view.verdicts, view.refused)  # only now: what is counted is on disk
+    app.record.box.put_away(view.refused)  # only now: what is counted is on disk
     return view, number
 
 

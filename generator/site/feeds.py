@@ -12,8 +12,8 @@ from markupsafe import Markup
 from generator.catalog.formats import iso, percent, share
 from generator.catalog.links import ARENA, FEED_ATOM, FEED_JSON, METHODOLOGY
 from generator.catalog.text.answers import DISCLAIMER
-from generator.catalog.text.labels import MODE_BANNERS, regime_headline
-from generator.catalog.words import SourceMode
+from generator.catalog.text.labels import MODE_BANNERS, REGIME
+from generator.catalog.words import RegimeLabel, SourceMode
 from generator.compose.context import Site
 from generator.contract.base import encode
 from generator.record.memory.history import RegimeChange
@@ -200,7 +200,7 @@ def _of_change(site: Site, mode: SourceMode, after: RegimeChange, before: Regime
         url=f"{site.base_url}/",
         tags=_tags(mode, "regime", after.mode, warm_up=after.warm_up),
         paragraphs=(
-            f"{regime_headline(after.label, None)}.{figures} {CONFIDENCE_NOTE}",
+            f"The regime is now {REGIME[RegimeLabel(after.label)]}.{figures} {CONFIDENCE_NOTE}",
             *_last(mode, warm_up=after.warm_up),
         ),
         facts={

@@ -12,7 +12,6 @@ from generator.catalog.counts import ENDPOINTS_IN_WORDS
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES, SharePicture
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import ARENA
-from generator.catalog.text.labels import regime_headline
 from generator.catalog.words import Prediction, SourceMode
 from generator.compose.context import TickContext
 from generator.site.format import count, moment
@@ -234,7 +233,7 @@ def _now(ctx: TickContext, body: Mapping[str, Any], mark: str, as_of: str) -> Dr
         project=ctx.site.project,
         mark=mark,
         kicker=kicker.get(mark, "The crypto market now"),
-        headline=regime_headline(regime["label"], ctx.reading.regime.likelier if ctx.reading else None),
+        headline=str(body["headline"]),
         text=str(body["summary"]) if sure is not None else "The regime is unknown at the moment.",
         cards=(*cards, _hit_rate(ctx.arena.hourly_record)),
         as_of=as_of,

@@ -5,6 +5,7 @@ import pytest
 from algosdk.encoding import is_valid_address
 from pydantic import ValidationError
 
+from gateway.ledger.engine import sqlite_path
 from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.wire.networks import DEVNET, MAINNET, TESTNET
 
@@ -82,7 +83,7 @@ def test_defaults_are_a_devnet_on_this_machine() -> None:
     assert settings.payee == DEMO_PAYEE
     assert settings.base_is_loopback
     assert settings.vault_dir == Path("/srv/emi/vault")
-    assert settings.ledger_path == Path("/srv/emi/payments.sqlite3")
+    assert settings.ledger_where == Path("/srv/emi/payments.sqlite3")
 
 
 def test_urls_name_folders_and_lists_are_split() -> None:
@@ -91,7 +92,7 @@ def test_urls_name_folders_and_lists_are_split() -> None:
     )
 
     assert settings.vault_dir == Path("/srv/my vault")
-    assert settings.ledger_path == Path("/srv/p.db")
+    assert sqlite_path(settings.ledger_where) == Path("/srv/p.db")
     assert settings.trusted_proxies == ("10.0.0.1", "10.1.0.0/16")
 
 

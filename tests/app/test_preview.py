@@ -14,7 +14,7 @@ import pytest
 from gateway.app import preview as preview_module
 from gateway.app.application import build_app
 from gateway.app.preview import Preview
-from gateway.errors import PreviewRefused
+from gateway.errors import GatewayError
 from gateway.settings import GatewaySettings
 from generator.catalog.discovery import ONCE_CACHE_CONTROL, ONCE_PREFIXES, PINNED_CACHE_CONTROL
 from tests.support.gateway_app import REGIME, in_loop
@@ -104,7 +104,7 @@ async def test_before_the_first_release_the_site_is_503_and_the_gateway_answers(
 def test_the_preview_refuses_a_public_host(tmp_path: Path) -> None:
     settings = GatewaySettings(state_dir=tmp_path, host="0.0.0.0", base_url="http://127.0.0.1")
 
-    with pytest.raises(PreviewRefused, match=r"0\.0\.0\.0"):
+    with pytest.raises(GatewayError, match=r"0\.0\.0\.0"):
         build_app(settings, preview=True)
 
 

@@ -221,7 +221,7 @@ def test_a_fault_of_one_asset_is_named_with_its_name_for_the_market(shown: tuple
 
     reading = read(Engine.load(WEIGHTS, ASSETS, state), frame.rows(WARM, WARM + 20))
 
-    assert reading.limitations == (f"BTC and SOL: {readings.NO_TRADES}",)
+    assert reading.limitations == (f"BTC, SOL: {readings.NO_TRADES}",)
 
 
 def test_data_without_a_fault_is_published_as_the_models_say_it(shown: tuple[BarFrame, bytes]) -> None:

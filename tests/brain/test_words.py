@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from generator.brain.engine import Engine
-from generator.brain.evidence import FAMILIES, Side
+from generator.brain.evidence import FAMILIES
 from generator.brain.reading import BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.text.labels import BREADTH
-from generator.catalog.words import Bias
+from generator.catalog.words import Side
 from generator.lab.simulator import simulate
 from tests.support.markets import market, texts
 
@@ -64,10 +64,3 @@ def test_coins_that_stood_still_are_not_said_to_have_fallen() -> None:
     assert reading is not None
     said = {found.text for asset in reading.assets.values() for found in asset.evidence if found.family == "breadth"}
     assert said == {BREADTH[0]}
-
-
-def test_a_flat_call_says_that_there_is_no_edge(readings: list[BrainReading]) -> None:
-    flat = [a for r in readings for a in r.assets.values() if a.forecast and a.bias is Bias.FLAT]
-
-    assert flat
-    assert all("no clear edge" in asset.summary for asset in flat)

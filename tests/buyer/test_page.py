@@ -49,7 +49,7 @@ def state_of(folder: Path, *, vault: bool = True, refusal: str | None = None, **
     found = GatewaySettings(**({"project": "A Project & Sons"} | defaults | settings))
     if vault:
         write_sample_vault(found.vault_dir)
-    state = idle_state(found, Clock(), http=ClientOfEachCall(), no_quote_reason=lambda: refusal)
+    state = idle_state(found, Clock(), http=ClientOfEachCall(), no_quote_reason=lambda _: refusal)
     asyncio.run(state.vault.refresh())
     return state
 
@@ -104,7 +104,15 @@ UNNAMED = {
     "human": {"title", "as_of", "receipt"},
     "agent": {"schema_version", "intelligence_layer", "summary"},
     "main-brain": set(),
-    "market-regime": {"market_mode", "market_state", "summary", "confidence", "risk_score", "source"},
+    "market-regime": {
+        "confidence_kind",
+        "market_mode",
+        "market_state",
+        "summary",
+        "confidence",
+        "risk_score",
+        "source",
+    },
 }
 MODELS: dict[str, tuple[type[Any], ...]] = {
     "human": (HumanReport,),

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from generator.cli._settings import SettingsError, gateway_settings, generator_settings, known_names
+from generator.cli._settings import gateway_settings, generator_settings, known_names
+from generator.errors import GeneratorError
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +58,7 @@ def test_a_wrong_value_is_named_with_what_is_allowed(
 ) -> None:
     monkeypatch.setenv(name, value)
 
-    with pytest.raises(SettingsError, match=said):
+    with pytest.raises(GeneratorError, match=said):
         generator_settings()
 
 
@@ -65,7 +66,7 @@ def test_a_wrong_value_is_named_with_what_is_allowed(
 def test_a_wrong_file_is_one_line(text: str) -> None:
     Path("emi.yaml").write_text(text)
 
-    with pytest.raises(SettingsError) as caught:
+    with pytest.raises(GeneratorError) as caught:
         generator_settings()
 
     assert "emi.yaml" in str(caught.value)
@@ -76,7 +77,7 @@ def test_a_secret_is_never_in_the_message(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("EMI_FACILITATOR_TOKEN", "hunter2-very-secret")
     monkeypatch.setenv("EMI_VERIFY_TIMEOUT_SECONDS", "-1")
 
-    with pytest.raises(SettingsError) as caught:
+    with pytest.raises(GeneratorError) as caught:
         gateway_settings()
 
     assert "hunter2" not in str(caught.value)
@@ -86,7 +87,7 @@ def test_a_secret_is_never_in_the_message(monkeypatch: pytest.MonkeyPatch) -> No
 def test_credentials_in_a_url_are_never_in_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMI_ALGOD_URL", "https://user:hunter2@node.example")
 
-    with pytest.raises(SettingsError, match="EMI_ALGOD_URL: credentials do not belong") as caught:
+    with pytest.raises(GeneratorError, match="EMI_ALGOD_URL: credentials do not belong") as caught:
         gateway_settings()
 
     assert "hunter2" not in str(caught.value)
@@ -95,7 +96,7 @@ def test_credentials_in_a_url_are_never_in_the_message(monkeypatch: pytest.Monke
 def test_a_vault_inside_the_site_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("EMI_VAULT_URL", f"file://{tmp_path}/emi-state/site/vault")
 
-    with pytest.raises(SettingsError, match="would be published"):
+    with pytest.raises(GeneratorError, match="would be published"):
         generator_settings()
 
 
@@ -107,7 +108,7 @@ def test_a_vault_in_the_bucket_and_prefix_of_the_site_is_refused_by_both_program
     monkeypatch.setenv("EMI_VAULT_URL", vault)
 
     for program in (generator_settings, gateway_settings):
-        with pytest.raises(SettingsError, match="must lie apart"):
+        with pytest.raises(GeneratorError, match="must lie apart"):
             program()
 
 
@@ -118,7 +119,7 @@ def test_credentials_in_the_url_of_an_object_store_are_refused_and_not_repeated(
     monkeypatch.setenv(name, "s3://AKIDTEST:hunter2@bucket/x")
 
     for program in (generator_settings, gateway_settings):
-        with pytest.raises(SettingsError, match=f"{name}.*credentials") as caught:
+        with pytest.raises(GeneratorError, match=f"{name}.*credentials") as caught:
             program()
         assert "hunter2" not in str(caught.value)
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from generator.arena.ballots import Ballot, judge
 from generator.catalog.words import Prediction
-from generator.cli._ballot import VoteError, drop, find_open_round, load_key
+from generator.cli._ballot import drop, find_open_round, load_key
 from generator.cli._published import PublishedError
 from generator.cli.vote import vote
 from generator.errors import GeneratorError
@@ -104,7 +104,7 @@ def test_a_key_file_that_is_none_is_not_overwritten(tmp_path: Path, content: str
     path.write_text(content)
     path.chmod(0o600)
 
-    with pytest.raises(VoteError, match="holds no key"):
+    with pytest.raises(GeneratorError, match="holds no key"):
         load_key(path)
     assert path.read_text() == content
 
@@ -114,14 +114,14 @@ def test_a_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
     load_key(path)
     path.chmod(0o644)
 
-    with pytest.raises(VoteError, match="chmod 600"):
+    with pytest.raises(GeneratorError, match="chmod 600"):
         load_key(path)
 
 
 def test_an_inbox_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "inbox").write_text("a file")
 
-    with pytest.raises(VoteError, match="cannot be written"):
+    with pytest.raises(GeneratorError, match="cannot be written"):
         drop(tmp_path / "inbox", "TX", b"")
 
 
@@ -145,7 +145,7 @@ def test_a_ballot_for_a_service_elsewhere_is_not_dropped_into_an_unread_inbox(tm
     with origin(200, served(OURS)) as url:
         code, _, error = run(tmp_path, "BULLISH", "--url", url)
 
-    assert (code, isinstance(error, VoteError)) == (1, True)
+    assert (code, isinstance(error, GeneratorError)) == (1, True)
     assert f"{url} is not the service of {tmp_path}" in str(error)
     assert "name its inbox with --inbox" in str(error)
     assert [path for path in tmp_path.iterdir() if path.name != "site"] == []

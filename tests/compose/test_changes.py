@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from generator.catalog.text.market import FLAT
 from generator.catalog.words import RegimeLabel
 from generator.compose.changes import changes, worded
-from generator.compose.regime import FLAT_PERCENT
 from tests.support.builders import CONTEXTS, full_context
 
 
@@ -49,5 +49,5 @@ def test_a_move_within_a_tenth_of_a_percent_changes_no_count() -> None:
         assets = {**ctx.observation.assets, "BTC": replace(seen, change_24h_percent=moved)}
         return worded(replace(ctx, observation=replace(ctx.observation, assets=assets)))
 
-    assert changes(facts(FLAT_PERCENT), facts(-FLAT_PERCENT)) == ()
-    assert [row.what for row in changes(facts(FLAT_PERCENT), facts(0.2)) or ()] == ["breadth"]
+    assert changes(facts(FLAT), facts(-FLAT)) == ()
+    assert [row.what for row in changes(facts(FLAT), facts(0.2)) or ()] == ["breadth"]

@@ -11,9 +11,8 @@ from generator.arena.scores import track_record
 from generator.arena.sealing import digest_of, forecast_of
 from generator.arena.teacher import RunningTotals
 from generator.arena.values import Tally
-from generator.brain.evidence import Side
 from generator.catalog.assets import ASSETS
-from generator.catalog.words import Consensus, MarketState, RegimeLabel, RoundPhase, VolatilityWord
+from generator.catalog.words import Consensus, MarketState, RegimeLabel, RoundPhase, Side, VolatilityWord
 from generator.compose.all import compose
 from generator.compose.derivatives import most
 from generator.compose.regime import market_state
@@ -225,14 +224,14 @@ def test_consensus_and_disagreement_follow_the_counts(tally: Tally, word: Consen
     ("label", "volatility", "confidence", "state"),
     [
         (RegimeLabel.UNKNOWN, VolatilityWord.CALM, 90.0, MarketState.UNKNOWN),
-        (RegimeLabel.RISK_OFF, VolatilityWord.CALM, 90.0, MarketState.CAUTION),
+        (RegimeLabel.RISK_OFF, VolatilityWord.CALM, 90.0, MarketState.WAIT),
         (RegimeLabel.HIGH_VOLATILITY, VolatilityWord.NORMAL, 90.0, MarketState.CAUTION),
-        (RegimeLabel.TRANSITION, VolatilityWord.NORMAL, 90.0, MarketState.CAUTION),
+        (RegimeLabel.TRANSITION, VolatilityWord.NORMAL, 90.0, MarketState.WAIT),
         (RegimeLabel.RISK_ON, VolatilityWord.EXTREME, 90.0, MarketState.CAUTION),
         (RegimeLabel.RANGE, VolatilityWord.EXTREME, 90.0, MarketState.CAUTION),
         (RegimeLabel.RISK_ON, VolatilityWord.CALM, 60.0, MarketState.OPPORTUNITY),
         (RegimeLabel.RISK_ON, VolatilityWord.NORMAL, 59.9, MarketState.WAIT),
-        (RegimeLabel.RISK_ON, VolatilityWord.ELEVATED, 90.0, MarketState.WAIT),
+        (RegimeLabel.RISK_ON, VolatilityWord.ELEVATED, 90.0, MarketState.CAUTION),
         (RegimeLabel.RISK_ON, VolatilityWord.UNKNOWN, 90.0, MarketState.WAIT),
         (RegimeLabel.RISK_ON, VolatilityWord.CALM, None, MarketState.WAIT),
         (RegimeLabel.RANGE, VolatilityWord.CALM, 90.0, MarketState.WAIT),
@@ -241,7 +240,9 @@ def test_consensus_and_disagreement_follow_the_counts(tally: Tally, word: Consen
 def test_the_market_state_follows_the_rule(
     label: RegimeLabel, volatility: VolatilityWord, confidence: float | None, state: MarketState
 ) -> None:
-    assert market_state(label, volatility, confidence) is state
+    stressed = volatility in (VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
+
+    assert market_state(label, volatility, confidence, stressed=stressed) is state
 
 
 @pytest.mark.parametrize(

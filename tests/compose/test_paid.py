@@ -62,8 +62,8 @@ def test_the_paid_regime_adds_what_the_free_one_does_not_have() -> None:
 
     assert body["assets"]["ETH"]["regime"] == "range"
     assert body["assets"]["ETH"]["same_as_market"] is False
-    assert [row["what"] for row in body["what_changed"]][:3] == ["regime", "regime confidence", "risk score"]
-    assert body["what_changed"][0]["text"] == "The regime went from range to risk on."
+    assert [row["what"] for row in body["what_changed"]][:3] == ["regime", "risk score", "strongest asset"]
+    assert body["what_changed"][0]["text"] == "Regime: risk-on; 24 hours ago it was range."
     assert body["risk_drivers"]
     assert not {"assets", "what_changed", "risk_drivers"} & set(free("full", "market-regime"))
 

@@ -1,26 +1,15 @@
-"""One fact, one word: what two bodies say of the same thing cannot differ, and a label that was overtaken says so."""
+"""One fact, one word: what two bodies say of the same thing cannot differ."""
 
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from generator.catalog.text.labels import regime_headline
-from generator.catalog.text.readings import MarketFacts, market_summary
-from generator.catalog.words import RegimeLabel, VolatilityWord
 from generator.compose.context import TickContext
 from generator.compose.liquidity_lite import notes
 from generator.compose.paid_human_report import futures, report_asset, track_record
-from generator.compose.regime import regime_sentence
 from generator.compose.scenarios import scenarios
 from tests.support.builders import full_context
-
-OVERTAKEN = {
-    RegimeLabel.RISK_ON: 0.17,
-    RegimeLabel.RISK_OFF: 0.13,
-    RegimeLabel.RANGE: 0.45,
-    RegimeLabel.HIGH_VOLATILITY: 0.25,
-}
 
 
 def context(**regime: Any) -> TickContext:
@@ -50,42 +39,12 @@ def test_the_order_book_has_the_word_that_the_evidence_has(lean: int | None, sai
     assert said is None or said in found[0]
 
 
-def test_a_regime_that_leads_is_not_fading() -> None:
-    ctx = context()
-    assert ctx.reading is not None
-
-    assert ctx.reading.regime.likelier is None
-    assert "fading" not in regime_sentence(ctx)
-    assert regime_headline("risk_on", None) == "Risk-on: a broad, steady rise"
-
-
-def test_a_regime_that_was_overtaken_says_so_everywhere() -> None:
-    ctx = context(posterior=OVERTAKEN, confidence=0.17)
-    assert ctx.reading is not None
-    regime = ctx.reading.regime
-    facts = MarketFacts(regime.label, regime.likelier, 420, 0.17, VolatilityWord.NORMAL, None, None, None)
-
-    assert regime.likelier is RegimeLabel.RANGE
-    assert "fading: range is now the likelier label" in regime_sentence(ctx)
-    assert "It is fading: range is now the likelier reading" in market_summary(facts)
-    assert regime_headline("risk_on", "range") == "Risk-on is fading; the range is now likelier"
-    assert regime_headline("range", "high_volatility") == "The range is fading; high volatility is now likelier"
-
-
-def test_an_undecided_market_has_nothing_to_overtake() -> None:
-    ctx = context(label=RegimeLabel.TRANSITION, posterior=OVERTAKEN)
-    assert ctx.reading is not None
-
-    assert ctx.reading.regime.likelier is None
-    assert regime_headline("transition", None).startswith("In transition")
-
-
 @pytest.mark.parametrize(
     ("price", "written"),
     [(70_344.8, "70,345"), (2_549.66, "2,549.66"), (12.345, "12.35"), (1.855_55, "1.8556"), (0.061_234, "0.061234")],
 )
 def test_a_report_writes_prices_as_people_do(price: float, written: str) -> None:
-    assert f"costs {written} dollars" in report_asset(seen(full_context(), "BTC", price=price), "BTC").text
+    assert f"trades at ${written}." in report_asset(seen(full_context(), "BTC", price=price), "BTC").text
 
 
 @pytest.mark.parametrize(

@@ -188,20 +188,6 @@ def test_the_node_shows_a_commit_for_a_thousand_rounds_and_the_indexer_for_ever(
         assert (kept["id"], kept["asset-transfer-transaction"]) == (payment.txid, moved)
 
 
-def test_the_node_takes_a_raw_group_and_says_why_it_does_not(tmp_path: Path) -> None:
-    with devnet_app(tmp_path) as devnet:
-        devnet.fund()
-        item = pay(devnet.buyer, 1_000_000, DEMO_PAYEE, START_ROUND)
-
-        sent = devnet.client.post("/algod/v2/transactions", content=item.wire)
-        twice = devnet.client.post("/algod/v2/transactions", content=item.wire)
-        garbage = devnet.client.post("/algod/v2/transactions", content=b"\xc1 no")
-
-        assert (sent.status_code, sent.json()) == (200, {"txId": item.txid})
-        assert (twice.status_code, garbage.status_code) == (400, 400)
-        assert "already in ledger" in twice.json()["message"]
-
-
 def test_the_node_states_its_genesis_round_and_accounts(tmp_path: Path) -> None:
     with devnet_app(tmp_path) as devnet:
         devnet.fund()
@@ -244,9 +230,8 @@ def test_keys_are_made_once_and_only_their_owner_can_read_them(tmp_path: Path) -
         load_or_make(path)
 
 
-def test_other_hosts_ports_and_networks_are_one_clear_line(tmp_path: Path) -> None:
+def test_other_ports_and_networks_are_one_clear_line(tmp_path: Path) -> None:
     for wrong, words in (
-        ({"host": "0.0.0.0"}, "loopback only"),
         ({"port": 0}, "from 1 to"),
         ({"as_network": "mainnet"}, "devnet or testnet"),
     ):

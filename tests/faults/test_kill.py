@@ -62,18 +62,6 @@ def test_25_duplicates_at_two_gateway_processes_are_one_settle_and_one_answer(on
     assert (on.settles, on.transfers()) == (1, 1)
 
 
-def test_a_gateway_that_dies_in_the_middle_is_finished_by_the_other_at_once(on: Market) -> None:
-    with gateway(on, "--at", "settle_answered") as first, gateway(on) as second:
-        payment = on.sign(first.origin)
-        on.arm()
-
-        code = first.present_to_death(payment)
-        status = second.present(payment)[0]
-
-    assert (code, status) == (-SIGKILL, 200)
-    assert on.transfers() == 1
-
-
 def test_a_client_that_hangs_up_cancels_nothing(on: Market) -> None:
     with gateway(on) as only:
         on.settle_delay_s = 0.3

@@ -7,7 +7,6 @@ from pathlib import Path
 from structlog.testing import capture_logs
 
 from generator.arena.ballots import BallotFile, Refusal
-from generator.arena.values import BallotVerdict
 from generator.inbox.box import BallotBox
 from generator.inbox.folder import Inbox
 from generator.record.memory.store import Memory
@@ -29,7 +28,7 @@ class FakeWay:
         self.lock_ms = lock_ms
         return self.files
 
-    def clear(self, files: Sequence[BallotFile], verdicts: Sequence[BallotVerdict]) -> None:
+    def clear(self, files: Sequence[BallotFile]) -> None:
         self.calls.append(f"clear {len(files)}")
 
     def put_back(self) -> None:
@@ -42,7 +41,7 @@ async def test_every_way_is_read_and_each_gets_its_own_files() -> None:
     box = BallotBox([one, two])
 
     files = await box.collect(NOON)
-    box.put_away([])
+    box.put_away()
 
     assert len(files) == 3
     assert (one.calls, two.calls) == (["clear 1"], ["clear 2"])
@@ -55,7 +54,7 @@ async def test_after_a_tick_that_failed_nothing_is_cleared() -> None:
     box = BallotBox([way])
     await box.collect(None)
     box.put_back()
-    box.put_away([])
+    box.put_away()
 
     assert way.calls == ["put back", "clear 0"]
 
@@ -67,7 +66,7 @@ async def test_the_folder_keeps_what_was_not_counted(tmp_path: Path) -> None:
     first = await box.collect(None)
     box.put_back()
     second = await box.collect(None)
-    box.put_away([])
+    box.put_away()
 
     assert [file.name for file in first] == [file.name for file in second] == ["a.ballot"]
     assert await box.collect(None) == ()
@@ -118,7 +117,7 @@ async def test_refusals_are_logged_in_one_line_and_counted_by_reason_in_the_metr
     with capture_logs() as lines:
         for now in (NOON, NOON + 60_000):
             view = play_tick(memory, replace(inputs_at(now), ballots=await box.collect(None)))
-            box.put_away(view.verdicts, view.refused)
+            box.put_away(view.refused)
 
     reasons = {Refusal.NOT_BASE64.value: 40, Refusal.TOO_LARGE.value: 10}
     assert [(line["event"], line["ballots"], line["reasons"]) for line in lines] == [("ballots refused", 50, reasons)]

@@ -4,8 +4,7 @@ import os
 from pathlib import Path
 
 from generator.arena.ballots import MAX_FILE_BYTES, Refusal
-from generator.arena.values import BallotVerdict
-from generator.inbox.folder import REJECTED_KEPT, Inbox
+from generator.inbox.folder import Inbox
 
 
 def put(folder: Path, name: str, data: bytes = b"x", mtime: int = 1_000) -> Path:
@@ -56,22 +55,6 @@ def test_large_files_links_and_pipes_are_named_and_not_read(tmp_path: Path) -> N
     }
 
 
-def test_counted_files_go_and_refused_ones_are_set_aside(tmp_path: Path) -> None:
-    for name in ("good", "bad", "again"):
-        put(tmp_path, name)
-    inbox = Inbox(tmp_path)
-    verdicts = (
-        BallotVerdict("good"),
-        BallotVerdict("bad", Refusal.NOT_BASE64.value),
-        BallotVerdict("again", Refusal.REPEATED.value),
-    )
-
-    inbox.clear(inbox.files(), verdicts)
-
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["rejected"]
-    assert [path.name for path in (tmp_path / "rejected").iterdir()] == ["bad"]
-
-
 def test_of_a_flood_the_oldest_half_is_read_and_the_rest_is_drawn(tmp_path: Path) -> None:
     for number in range(100):
         put(tmp_path, f"f{number:02d}", mtime=1_000 + number)
@@ -94,54 +77,14 @@ def test_a_file_that_arrived_after_reading_stays(tmp_path: Path) -> None:
     assert [file.name for file in inbox.files()] == ["new"]
 
 
-def test_only_the_newest_rejected_files_are_kept(tmp_path: Path) -> None:
-    for number in range(REJECTED_KEPT + 5):
-        put(tmp_path, f"f{number}", mtime=1_000 + number)
-    inbox = Inbox(tmp_path)
-    files = inbox.files()
-
-    inbox.clear(files, [BallotVerdict(file.name, Refusal.NOTE_FORM.value) for file in files])
-
-    kept = {path.name for path in (tmp_path / "rejected").iterdir()}
-    assert len(kept) == REJECTED_KEPT
-    assert "f4" not in kept
-    assert "f5" in kept
-
-
-def test_a_file_that_cannot_be_removed_is_not_an_error(tmp_path: Path) -> None:
-    put(tmp_path, "stuck")
-    inbox = Inbox(tmp_path)
-    files = inbox.files()
-    put(tmp_path, "rejected", b"a file where the folder should be")
-
-    inbox.clear(files, [BallotVerdict("stuck", Refusal.NOTE_FORM.value)])
-
-    assert "stuck" in [file.name for file in inbox.files()]
-
-
-def refuse_all(inbox: Inbox) -> None:
-    files = inbox.files()
-    inbox.clear(files, [BallotVerdict(file.name, Refusal.TOO_LARGE.value) for file in files])
-
-
-def test_a_large_file_is_refused_and_not_kept_and_other_names_of_it_stay_whole(tmp_path: Path) -> None:
+def test_a_refused_file_is_removed_and_other_names_of_it_stay_whole(tmp_path: Path) -> None:
     other = put(tmp_path / "elsewhere", "other", b"O" * 10_000)
     inbox = tmp_path / "inbox"
     put(inbox, "exact", b"E" * MAX_FILE_BYTES)
     put(inbox, "huge", b"G" * 100_000)
     (inbox / "hard").hardlink_to(other)
     (inbox / "soft").symlink_to(other)
-    refuse_all(Inbox(inbox))
+    Inbox(inbox).clear(Inbox(inbox).files())
 
-    assert [path.name for path in inbox.iterdir()] == ["rejected"]
-    assert {path.name for path in (inbox / "rejected").iterdir()} == {"exact", "soft"}
+    assert list(inbox.iterdir()) == []
     assert other.read_bytes() == b"O" * 10_000
-
-
-def test_large_files_that_an_earlier_version_kept_go_with_the_next_refusal(tmp_path: Path) -> None:
-    put(tmp_path, "small")
-    (tmp_path / "rejected" / "folder").mkdir(parents=True)
-    put(tmp_path / "rejected", "old", b"L" * 100_000)
-    refuse_all(Inbox(tmp_path))
-
-    assert {path.name for path in (tmp_path / "rejected").iterdir()} == {"small", "folder"}

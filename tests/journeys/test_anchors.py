@@ -12,11 +12,11 @@ from algosdk.account import address_from_private_key
 
 from generator.cli._published import Published
 from generator.record.log.merkle import leaf_hash
-from generator.record.log.note import Checkpoint, Signer
+from generator.record.log.note import Checkpoint
 from generator.record.log.tiles import Edge
 from generator.record.published import read_keys
 from generator.record.verify import open_log
-from tests.support.processes import Running, emi, emi_up, get
+from tests.support.processes import Running, emi, emi_up
 from tests.support.published_log import publish
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(600)]
@@ -66,9 +66,9 @@ def keeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Keeper]:
         yield Keeper(folder, up, found[1], sent.stdout)
 
 
-def forged(keeper: Keeper, name: str, *, origin: str | None = None) -> Path:
+def forged(keeper: Keeper) -> Path:
     """Copy what is published, change its first forecast and sign it again: the keeper cheats, with the right key."""
-    site = Path(shutil.copytree(keeper.site, keeper.folder / name, symlinks=True))
+    site = Path(shutil.copytree(keeper.site, keeper.folder / "forged", symlinks=True))
     head = open_log(Published(site).read)
     log = [json.loads(entry) for entry in head.reader.audit()]
     place = next(number for number, entry in enumerate(log) if "sealed" in entry["kind"] or "made" in entry["kind"])
@@ -76,7 +76,7 @@ def forged(keeper: Keeper, name: str, *, origin: str | None = None) -> Path:
     log[place]["note"] = "written later"
     data = [json.dumps(entry, sort_keys=True, separators=(",", ":")).encode() for entry in log]
     root = Edge().append(map(leaf_hash, data))[0].root()
-    signer = read_keys(keeper.key)[0] if origin is None else Signer(origin, bytes(32))
+    signer = read_keys(keeper.key)[0]
     shutil.rmtree(site / "once" / "log")
     for path, content in publish(data).items():
         target = site / "once" / "log" / path
@@ -102,32 +102,9 @@ def test_an_anchor_is_confirmed_and_verify_says_by_when_and_by_whom(keeper: Keep
     assert (int(stated[1]), stated[3]) == (size, account)
 
 
-def test_whoever_looks_the_block_up_finds_the_same_head(keeper: Keeper) -> None:
-    host, port = keeper.up.origin.rsplit(":", 1)
-    row = json.loads(get(f"{host}:{int(port) + 1}/indexer/v2/transactions/{keeper.txid}")[2])["transaction"]
-
-    assert row["confirmed-round"] > 0
-    assert row["payment-transaction"]["amount"] == 0
-    assert row["payment-transaction"]["receiver"] == row["sender"]
-
-
 def test_a_log_changed_after_its_anchor_is_named_although_its_own_key_signed_it(keeper: Keeper) -> None:
-    code, said = keeper.verify(forged(keeper, "forged"), keeper.txid, "forged")
+    code, said = keeper.verify(forged(keeper), keeper.txid, "forged")
 
     assert code == 1
     assert f"emi: anchor {keeper.txid}: " in said
     assert "history was changed" in said
-
-
-def test_an_anchor_of_another_log_is_named(keeper: Keeper) -> None:
-    code, said = keeper.verify(forged(keeper, "other", origin="other.example/log"), keeper.txid, "other")
-
-    assert code == 1
-    assert "the anchor is of the log 127.0.0.1" in said
-
-
-def test_a_transaction_that_does_not_exist_is_named(keeper: Keeper) -> None:
-    code, said = keeper.verify(keeper.site, "A" * 52, "none")
-
-    assert code == 1
-    assert "does not show transaction" in said

@@ -1,9 +1,6 @@
 """The checker against the preview, and against a preview that somebody broke."""
 
-import asyncio
 import re
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +18,7 @@ from generator.catalog.text.answers import DISCLAIMER
 from tests.journeys.checker import CANNOT, markdown, run
 from tests.journeys.checks import CHECKS
 from tests.journeys.edges import RECIPES
-from tests.support.local_servers import devnet_at, open_port
+from tests.support.local_servers import devnet_at, open_port, running
 from tests.support.sample_site import ONCE, publish
 from tests.support.vaults import write_sample_vault
 
@@ -81,18 +78,8 @@ def previewed(folder: Path, devnet: str, broken: Broken | None = None) -> Iterat
     if broken is not None:
         broken.app = app
     server = http_server(app, 5, app.state.gateway) if broken is None else http_server(broken, 5)
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
-    thread.start()
-    until = time.monotonic() + 60
-    while not server.started and time.monotonic() < until and thread.is_alive():
-        time.sleep(0.01)
-    try:
-        assert server.started
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join(60)
-        listener.close()
+    with running(server, listener) as origin:
+        yield origin
 
 
 async def _nothing() -> None:

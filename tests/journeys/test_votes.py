@@ -4,13 +4,10 @@ import asyncio
 import base64
 import json
 import os
-import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from urllib.request import Request, urlopen
 
-import pytest
 import typer
 from algosdk.account import address_from_private_key
 from algosdk.atomic_transaction_composer import AccountTransactionSigner
@@ -32,8 +29,6 @@ from tests.devnet.test_ballots import asking
 from tests.support.arena_inputs import GENESIS, voter
 from tests.support.clock import NOON, ManualClock
 from tests.support.devnet_app import DevnetApp, devnet_app
-from tests.support.process_clock import ProcessClock
-from tests.support.processes import Running, emi, emi_up, get
 from tests.support.services import opened
 
 ROUND = "BTC-20261120-130000"
@@ -106,51 +101,3 @@ async def _votes(folder: Path, site: Path) -> Any:
             shown = published(site / "current", CONSENSUS)
             await tick(app, clock.step(timedelta(minutes=59)))
             return shown
-
-
-# The same on real processes, whose clock is set to just before a lock once the votes are cast
-
-
-def _wait(process: Running, path: str, until: float, wanted: Any) -> Any:
-    while time.monotonic() < until:
-        status, _, data = get(process.origin + path)
-        if status == 200 and wanted(found := json.loads(data)):
-            return found
-        time.sleep(0.5)
-    raise AssertionError(f"{path} did not come to it:\n{process.text()}")
-
-
-def _vote_on_chain(up: Running, key: str, round_id: str) -> None:
-    host, port = up.origin.rsplit(":", 1)
-    devnet = f"{host}:{int(port) + 1}"
-    get(f"{devnet}/wallet/fund?address={address_from_private_key(key)}")
-    last_round = json.loads(get(f"{devnet}/algod/v2/transactions/params")[2])["last-round"]
-    data = chain_ballot(key, round_id, Prediction.BEARISH, last_round)
-    request = Request(f"{devnet}/algod/v2/transactions", data, {"Content-Type": "application/x-binary"})
-    with urlopen(request, timeout=10) as answer:
-        assert answer.status == 200
-
-
-@pytest.mark.outside
-@pytest.mark.timeout(700)
-def test_on_a_real_emi_up_one_vote_by_inbox_and_one_on_chain_are_counted(tmp_path: Path) -> None:
-    clock = ProcessClock(tmp_path)
-    clock.go_to(20 * 60)
-    shift = clock.environment
-    with emi_up(tmp_path, EMI_STATE_DIR="state", **shift) as up:
-        up.wait_text("is up:", 200)
-        _wait(up, CONSENSUS, time.monotonic() + 60, lambda body: body["open_round"])
-        for words in (["BULLISH"], ["NEUTRAL", "--key-file", "other.key"]):
-            done = emi("vote", *words, cwd=tmp_path, timeout_s=60, EMI_STATE_DIR="state", **shift)
-            assert done.returncode == 0, done.stderr
-        target = json.loads(get(up.origin + CONSENSUS)[2])["open_round"]["round_id"]
-        time.sleep(4)  # a block's time is when it began: let the last vote be the last in time too
-        _vote_on_chain(up, (tmp_path / "other.key").read_text().strip(), target)
-        clock.go_to(59 * 60 + 50)
-        live = _wait(
-            up, CONSENSUS, time.monotonic() + 240, lambda body: (body["round"] or {}).get("round_id") == target
-        )
-        body = _wait(up, path_of(target), time.monotonic() + 90, lambda body: body["ballots"])
-
-    assert live["human_consensus"]["total"] - live["simulated_votes"] == 2
-    assert sorted(row["choice"] for row in body["ballots"]) == ["BEARISH", "BULLISH"]

@@ -1,4 +1,4 @@
-"""The payments ledger's file is removed, replaced or damaged under a running gateway."""
+"""The payments ledger's file is removed or replaced under a running gateway."""
 
 import asyncio
 import shutil
@@ -10,10 +10,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from gateway.errors import LedgerUnavailable
-from gateway.ledger.store import CORRUPT, GONE, Ledger
-from gateway.ledger.thread import LedgerThread
+from gateway.ledger.store import GONE, Ledger
 from tests.ledger.test_ledger import INTENT, ledger_with
-from tests.support.gateway_app import gateway_app, in_loop, until
+from tests.support.gateway_app import gateway_app, in_loop
 
 NAME = "payments.sqlite3"
 
@@ -97,42 +96,3 @@ def test_a_folder_that_is_moved_away_is_noticed_and_a_link_to_the_file_is_follow
 
     with pytest.raises(LedgerUnavailable):
         ledger.check_file()
-
-
-def damaged(folder: Path) -> Path:
-    """Make a ledger with a damaged page that no payment needs today."""
-    ledger = ledger_with(folder, INTENT)
-    for number in range(200):
-        ledger.write_intent(replace(INTENT, txid=f"{number:052d}", sha256=f"{number:064d}", content=bytes(3_000)))
-    ledger.close()
-    path = folder / NAME
-    content = bytearray(path.read_bytes())
-    middle = len(content) // 2 // 4_096 * 4_096
-    content[middle : middle + 2_048] = b"\xff" * 2_048
-    path.write_bytes(content)
-    return path
-
-
-@in_loop
-async def test_damage_is_found_after_the_start_and_no_payment_is_taken_from_then_on(tmp_path: Path) -> None:
-    ledger = Ledger(damaged(tmp_path))
-
-    with capture_logs() as logs:
-        thread = LedgerThread(ledger)
-        await until(lambda: thread.fault() is not None)
-
-    assert thread.fault() == CORRUPT
-    assert [line["log_level"] for line in logs if line["event"] == CORRUPT] == ["error"]
-    with pytest.raises(LedgerUnavailable):
-        await thread.write(ledger.write_intent, INTENT)
-    await thread.close()
-
-
-def test_an_examination_that_the_end_interrupts_says_nothing_of_the_file(tmp_path: Path) -> None:
-    ledger = Ledger(damaged(tmp_path))
-
-    ledger.stop_examining()
-    ledger.examine()
-
-    assert ledger.fault is None
-    ledger.close()

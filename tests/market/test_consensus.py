@@ -56,17 +56,6 @@ def test_no_quotes_give_no_price_and_a_reason() -> None:
     assert agree([], NOW) == Agreement(None, (), {}, "no venue has a fresh price")
 
 
-def test_venue_that_quotes_twice_is_a_callers_mistake() -> None:
-    with pytest.raises(ValueError, match="twice"):
-        agree([VenueQuote("a", 1.0, NOW), VenueQuote("a", 1.0, NOW)], NOW)
-
-
-@pytest.mark.parametrize("tolerance", [0.0, 1.0, -0.1, math.nan])
-def test_tolerance_outside_its_range_is_a_callers_mistake(tolerance: float) -> None:
-    with pytest.raises(ValueError, match="tolerance"):
-        agree(quotes(1.0), NOW, tolerance=tolerance)
-
-
 any_mid = st.one_of(st.floats(), st.floats(0.01, 1e6), st.floats(99.0, 101.0))
 any_quotes = st.lists(st.tuples(any_mid, st.integers(-200_000, 200_000)), max_size=9).map(
     lambda rows: [VenueQuote(f"v{n}", mid, NOW + shift) for n, (mid, shift) in enumerate(rows)]

@@ -29,17 +29,6 @@ def test_dead_venue_is_failed_and_the_others_agree_without_it() -> None:
     assert (failed.status, failed.as_of_ms, failed.reason) == (SourceStatus.FAILED, None, "markets: not reachable")
 
 
-def test_venue_that_comes_back_is_read_again() -> None:
-    def before(venues: Venues, number: int) -> None:
-        venues.status = {"okx": 503} if number == 0 else {}
-
-    first, second = watch((NOW, SINCE), (NOW + MINUTE, NOW - BAR), before=before)
-
-    assert row(first, "okx", "spot").status is SourceStatus.FAILED
-    assert row(second, "okx", "spot").status is SourceStatus.OK
-    assert "okx" in second.assets["BTC"].venues
-
-
 def test_slow_venue_is_abandoned_after_the_request_timeout() -> None:
     (seen,) = watch((NOW, SINCE), setup=having(slow_s={"okx": 60}), skip_s=8)
 

@@ -12,7 +12,7 @@ import pytest
 from generator.catalog.words import SourceStatus
 from generator.errors import SourceError
 from generator.market.bars import BAR_MS
-from generator.market.recorded.files import Kind, ascending, read_rows
+from generator.market.recorded.files import ascending
 from generator.market.recorded.source import RecordedSource
 from tests.market.test_recorded import (
     ASSETS,
@@ -120,28 +120,6 @@ def test_an_unreadable_file_costs_its_asset_alone(tmp_path: Path, spoil: Callabl
         ("x", SourceStatus.OK),
         ("x-eth", SourceStatus.FAILED),
     ]
-
-
-def bomb(path: Path) -> None:
-    """Write 130 MB of one line, packed to a thousandth of it."""
-    with gzip.open(path, "wb", compresslevel=1) as file:
-        for _ in range(130):
-            file.write(bytes(1_000_000))
-
-
-def test_a_file_that_unpacks_without_end_is_one_line_that_names_it(tmp_path: Path) -> None:
-    folder = candles(tmp_path / "x-5m", 40)
-    bomb(folder / "ETHUSDT.csv.gz")
-
-    assert _refused([folder]).endswith("ETHUSDT.csv.gz holds more than 128 MB unpacked; split the recording")
-
-
-def test_a_file_of_too_many_rows_is_one_line_that_names_it(tmp_path: Path) -> None:
-    folder = write(tmp_path / "x-5m", "BTCUSDT.csv", CANDLE_HEADER, [candle(n) for n in range(11)])
-
-    assert len(read_rows(folder / "BTCUSDT.csv", Kind.CANDLES, most_rows=11).t) == 11
-    with pytest.raises(SourceError, match=r"BTCUSDT.csv holds more than 10 rows; split the recording"):
-        read_rows(folder / "BTCUSDT.csv", Kind.CANDLES, most_rows=10)
 
 
 def _refused(folders: list[Path], assets: tuple[str, ...] = ASSETS) -> str:

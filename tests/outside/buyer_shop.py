@@ -10,16 +10,14 @@ from typing import Any
 
 from algosdk import encoding
 
-from gateway.app.application import build_app
 from gateway.devnet.keys import Key, new_key
 from gateway.devnet.ledger import Search
 from gateway.devnet.transactions import parse_item, signed
-from gateway.settings import DEMO_PAYEE, GatewaySettings
-from gateway.wire.networks import MAINNET
+from gateway.settings import DEMO_PAYEE
+from gateway.wire.networks import DEVNET, MAINNET
 from generator.contract.base import encode
 from generator.site.sample import bundled
-from tests.support.local_servers import Shop, devnet_at, open_port, serving
-from tests.support.vaults import write_sample_vault
+from tests.support.local_servers import Shop, shop
 
 ASSETS = Path(__file__).resolve().parents[2] / "site" / "assets"
 RELEASE = "000000000001"
@@ -28,27 +26,13 @@ RELEASE = "000000000001"
 @contextmanager
 def a_shop(folder: Path) -> Iterator[Shop]:
     """Run a devnet and a gateway over a small vault, with the site's own files."""
-    write_sample_vault(folder / "vault")
-    _lay_site(folder / "site")
-    with devnet_at(folder) as (devnet, ledger):
-        listener = open_port()
-        settings = GatewaySettings(
-            state_dir=folder,
-            port=listener.getsockname()[1],
-            facilitator_url=f"{devnet}/facilitator",
-            algod_url=f"{devnet}/algod",
-            indexer_url=f"{devnet}/indexer",
-        )
-        with serving(build_app(settings, preview=True), listener) as gateway:
-            yield Shop(gateway, devnet, ledger, folder)
-
-
-def _lay_site(site: Path) -> None:
-    release = site / "releases" / RELEASE
+    release = folder / "site" / "releases" / RELEASE
     shutil.copytree(ASSETS, release / "assets")
     shutil.copy(ASSETS / "favicon.svg", release / "favicon.svg")
     (release / "sample-report.json").write_bytes(encode(bundled()))
-    (site / "current").symlink_to(f"releases/{RELEASE}")
+    (folder / "site" / "current").symlink_to(f"releases/{RELEASE}")
+    with shop(folder, preview=True) as open_shop:
+        yield open_shop
 
 
 class Wallet:
@@ -98,6 +82,7 @@ def _give_algo(shop: Shop, address: str) -> None:
     shop.ledger._database.execute("INSERT INTO accounts VALUES (?, ?)", (address, 1_000_000))
 
 
+# What wallets put into a page, as far as the pages use it; PLAN says whose they are and where they fail.
 ARC0001 = """
 globalThis.algorand = {
   async enable(asked) {
@@ -111,22 +96,24 @@ globalThis.algorand = {
     if (plan.sign === "wait") await new Promise((next) => { globalThis.letSign = next; });
     return Promise.all(txns.map((one) => (one.signers?.length === 0 ? null : globalThis.signWith(one.txn))));
   },
+  ...(PLAN.posts && { async postTxns(list) { await globalThis.postWith(list[0]); return { txnIDs: ["x"] }; } }),
 };
 """
 ARC0027 = """
 for (const [method, answer] of Object.entries({
-  discover: () => ({ name: "Fake", providerId: "fake-1", networks: [{ genesisHash: PLAN.hash, genesisId: "x", methods: [] }] }),
+  discover: () => ({ name: "Fake", providerId: "fake-1", networks: [{ genesisHash: PLAN.hash, genesisId: "x", methods: PLAN.methods || [] }] }),
   enable: () => ({ accounts: PLAN.accounts.map((address) => ({ address })), genesisHash: PLAN.hash, providerId: "fake-1" }),
   sign_transactions: async (params) => {
     if (PLAN.sign === "decline") throw { code: 4001, message: "canceled" };
     return { providerId: "fake-1", stxns: await Promise.all(params.txns.map((one) => (one.signers?.length === 0 ? null : globalThis.signWith(one.txn)))) };
   },
+  post_transactions: async ({ stxns }) => { await globalThis.postWith(stxns[0]); return { providerId: "fake-1", txnIDs: ["x"] }; },
 })) {
   addEventListener(`arc0027:${method}:request`, async (event) => {
     const { id, params } = event.detail;
     const reply = (reply_) => dispatchEvent(new CustomEvent(`arc0027:${method}:response`, { detail: JSON.stringify({ id: "r", requestId: id, ...reply_ }) }));
     reply({ result: "of somebody else's request", requestId: "other" });
-    try { reply({ result: await answer(params) }); } catch (error) { reply({ error }); }
+    try { reply({ result: await answer(params) }); } catch (error) { reply({ error: { code: error.code || 4100, message: error.message } }); }
   });
 }
 """
@@ -137,9 +124,9 @@ addEventListener("message", async (event) => {
   if (asked.action === "sign") {
     if (PLAN === "decline") opener.postMessage({ action: "close" }, "*");
     else {
-      const text = await globalThis.signWith(asked.txns[1].txn);
+      const text = await globalThis.signWith(asked.txns.at(-1).txn);
       const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-      opener.postMessage({ action: "signed", txns: [null, bytes] }, "*");
+      opener.postMessage({ action: "signed", txns: [...asked.txns.slice(1).map(() => null), bytes] }, "*");
     }
   }
   setTimeout(() => close(), 50);
@@ -148,9 +135,9 @@ opener.postMessage({ action: "ready" }, "*");
 </script>"""
 
 
-def provider(script: str, wallet: Wallet, **plan: Any) -> str:
+def provider(script: str, address: str, **plan: Any) -> str:
     """Return a provider's script with what it does in this test."""
-    return script.replace("PLAN", json.dumps({"accounts": [wallet.key.address], **plan}))
+    return script.replace("PLAN", json.dumps({"accounts": [address], "hash": DEVNET.genesis_hash, **plan}))
 
 
 __all__ = ["ARC0001", "ARC0027", "DEMO_PAYEE", "LUTE_PAGE", "MAINNET", "Wallet", "a_shop", "provider"]

@@ -43,3 +43,11 @@ def browser() -> Iterator[Any]:
 
     with a_browser() as running:
         yield running
+
+
+@pytest.fixture
+def context(browser: Any) -> Iterator[Any]:
+    """What one visitor of a desk's width keeps: storage, tabs."""
+    made = browser.new_context(viewport={"width": 1280, "height": 900})
+    yield made
+    made.close()

@@ -1,13 +1,12 @@
 """The report in a browser: its charts are seen, heard, printed and saved, and a picture can be nothing but a picture."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from generator.site.sample import bundled
-from tests.outside.site_pages import BROWSED, Browser, Page, Route, expect
+from tests.outside.site_pages import BROWSED, BrowserContext, Page, Route, expect
 from tests.support.local_servers import Shop
 
 pytestmark = BROWSED
@@ -15,12 +14,10 @@ CHARTS = 7
 
 
 @pytest.fixture
-def page(browser: Browser, shop: Shop) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+def page(context: BrowserContext, shop: Shop) -> Page:
     page = context.new_page()
     page.goto(f"{shop.gateway}/x402-buyer/")
-    yield page
-    context.close()
+    return page
 
 
 def with_sample(page: Page, body: dict[str, Any]) -> None:

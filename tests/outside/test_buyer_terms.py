@@ -2,34 +2,20 @@
 
 import base64
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from algosdk import encoding, transaction
 
 from gateway.wire.networks import DEVNET, MAINNET
-from tests.outside.buyer_shop import ARC0001, DEMO_PAYEE, Wallet, provider
+from tests.outside.buyer_shop import DEMO_PAYEE, Wallet
 from tests.outside.site_pages import BROWSED, Browser, BrowserContext, Page, Route, expect
 from tests.outside.test_buyer_browser import REPORT, Sent, opened, pay, until, with_wallet
 from tests.support.local_servers import Shop
 
 pytestmark = BROWSED
 OTHER = "A7NMWS3NT3IUDMLVO26ULGXGIIOUQ3ND2TXSER6EBGRZNOBOUIQXHIBGDE"
-
-
-@pytest.fixture(params=[390, 1440])
-def context(browser: Browser, request: pytest.FixtureRequest) -> Iterator[BrowserContext]:
-    made = browser.new_context(viewport={"width": request.param, "height": 844})
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def wide(browser: Browser) -> Iterator[BrowserContext]:
-    made = browser.new_context(viewport={"width": 1280, "height": 900})
-    yield made
-    made.close()
 
 
 def rewritten(page: Page, change: Callable[[dict[str, Any]], Any]) -> None:
@@ -66,11 +52,6 @@ def forget(page: Page) -> None:
     page.evaluate("document.getElementById('state').dataset.state = ''")
 
 
-def prices_on(page: Page) -> str:
-    """Return all words of the offer, its terms and the purchase, as a visitor reads them and as a reader says them."""
-    return "\n".join([page.inner_text(".offer"), page.inner_text("#purchase .actions")])
-
-
 def test_a_changed_price_is_shown_everywhere_before_the_second_press(shop: Shop, context: BrowserContext) -> None:
     wallet = Wallet(shop)
     with_wallet(context, wallet)
@@ -80,7 +61,7 @@ def test_a_changed_price_is_shown_everywhere_before_the_second_press(shop: Shop,
     pay(page)
     found = until(page, "price-changed")
 
-    seen = prices_on(page).replace("it was 0.10 USDC", "")
+    seen = (page.inner_text(".offer") + page.inner_text("#purchase .actions")).replace("it was 0.10 USDC", "")
     assert "0.10" not in seen
     assert "100,000" not in seen
     assert seen.count("0.25 USDC") == 4  # the number, the button, the terms, the button next to the words
@@ -92,10 +73,12 @@ def test_a_changed_price_is_shown_everywhere_before_the_second_press(shop: Shop,
 
 
 @pytest.mark.parametrize("button", ["#pay", "#retry"])
-def test_the_second_press_signs_exactly_the_price_that_is_shown(shop: Shop, wide: BrowserContext, button: str) -> None:
+def test_the_second_press_signs_exactly_the_price_that_is_shown(
+    shop: Shop, context: BrowserContext, button: str
+) -> None:
     wallet = Wallet(shop)
-    with_wallet(wide, wallet)
-    page = opened(wide, shop)
+    with_wallet(context, wallet)
+    page = opened(context, shop)
     page.evaluate("document.getElementById('pay').dataset.price = '250000'")  # the service asks for less by now
     pay(page)
     until(page, "price-changed")
@@ -108,10 +91,10 @@ def test_the_second_press_signs_exactly_the_price_that_is_shown(shop: Shop, wide
     assert "0.10 USDC (100,000 atomic units)" in page.inner_text("#report")
 
 
-def test_a_price_that_changes_again_is_shown_again_and_never_signed_unseen(shop: Shop, wide: BrowserContext) -> None:
+def test_a_price_that_changes_again_is_shown_again_and_never_signed_unseen(shop: Shop, context: BrowserContext) -> None:
     wallet = Wallet(shop)
-    with_wallet(wide, wallet)
-    page = opened(wide, shop)
+    with_wallet(context, wallet)
+    page = opened(context, shop)
     amounts = iter(["250000", "300000", "300000"])
 
     def dearer(required: dict[str, Any]) -> None:
@@ -130,11 +113,11 @@ def test_a_price_that_changes_again_is_shown_again_and_never_signed_unseen(shop:
 
 @pytest.mark.parametrize("amount", ["0", "-1", "1e5", "100000.5", " ", "9" * 30])
 def test_a_price_that_is_not_an_amount_of_money_is_neither_shown_nor_signed(
-    shop: Shop, wide: BrowserContext, amount: str
+    shop: Shop, context: BrowserContext, amount: str
 ) -> None:
     wallet = Wallet(shop)
-    with_wallet(wide, wallet)
-    page = opened(wide, shop)
+    with_wallet(context, wallet)
+    page = opened(context, shop)
     rewritten(page, costs(amount))
 
     pay(page)
@@ -164,11 +147,11 @@ def _offers(**changes: str) -> Callable[[dict[str, Any]], None]:
     ],
 )
 def test_other_terms_are_shown_with_both_values_and_wait_for_a_reload(
-    shop: Shop, wide: BrowserContext, change: Callable[[dict[str, Any]], Any], words: str
+    shop: Shop, context: BrowserContext, change: Callable[[dict[str, Any]], Any], words: str
 ) -> None:
     wallet = Wallet(shop)
-    with_wallet(wide, wallet)
-    page = opened(wide, shop)
+    with_wallet(context, wallet)
+    page = opened(context, shop)
     rewritten(page, change)
 
     pay(page)
@@ -183,9 +166,7 @@ def test_other_terms_are_shown_with_both_values_and_wait_for_a_reload(
     expect(page.locator("#retry")).to_be_hidden()
     page.unroute(f"**{REPORT}")
     page.click("#reload")
-    page.locator("details summary").first.click()
-    page.check("input[value=arc0001]")
-    page.click("#pay")
+    pay(page)
     until(page, "settled")
 
 
@@ -222,11 +203,11 @@ def _payment(**changes: Any) -> Callable[[dict[str, Any]], None]:
     ],
 )
 def test_a_prepared_payment_is_read_byte_by_byte_before_a_wallet_sees_it(
-    shop: Shop, wide: BrowserContext, change: Callable[[dict[str, Any]], None], words: str
+    shop: Shop, context: BrowserContext, change: Callable[[dict[str, Any]], None], words: str
 ) -> None:
     wallet = Wallet(shop)
-    with_wallet(wide, wallet)
-    page = opened(wide, shop)
+    with_wallet(context, wallet)
+    page = opened(context, shop)
     prepared(page, change)
 
     pay(page)
@@ -237,9 +218,9 @@ def test_a_prepared_payment_is_read_byte_by_byte_before_a_wallet_sees_it(
     assert wallet.signed == 0
 
 
-def test_after_a_purchase_the_button_says_what_the_next_press_would_sign(shop: Shop, wide: BrowserContext) -> None:
-    with_wallet(wide, Wallet(shop))
-    page = opened(wide, shop)
+def test_after_a_purchase_the_button_says_what_the_next_press_would_sign(shop: Shop, context: BrowserContext) -> None:
+    with_wallet(context, Wallet(shop))
+    page = opened(context, shop)
 
     pay(page)
     until(page, "settled")
@@ -265,10 +246,10 @@ def test_after_a_purchase_the_button_says_what_the_next_press_would_sign(shop: S
     ],
 )
 def test_only_what_a_wallet_says_of_the_network_is_shown_as_a_wrong_network(
-    shop: Shop, wide: BrowserContext, thrown: str, state: str, words: str
+    shop: Shop, context: BrowserContext, thrown: str, state: str, words: str
 ) -> None:
-    wide.add_init_script(f"globalThis.algorand = {{ async enable() {{ return {thrown}; }} }};")
-    page = opened(wide, shop)
+    context.add_init_script(f"globalThis.algorand = {{ async enable() {{ return {thrown}; }} }};")
+    page = opened(context, shop)
 
     pay(page)
 
@@ -277,26 +258,17 @@ def test_only_what_a_wallet_says_of_the_network_is_shown_as_a_wrong_network(
 
 @pytest.mark.parametrize("address", ["hello", OTHER[:-1] + "A", "undefined"])
 def test_a_wallet_that_names_no_address_is_answered_in_a_persons_words(
-    shop: Shop, wide: BrowserContext, address: str
+    shop: Shop, context: BrowserContext, address: str
 ) -> None:
     wallet = Wallet(shop)
-    with_wallet(wide, wallet, accounts=[address])
-    page = opened(wide, shop)
+    with_wallet(context, wallet, accounts=[address])
+    page = opened(context, shop)
 
     pay(page)
 
     wanted = "The wallet named an invalid Algorand address. Nothing was paid."
     assert until(page, "wallet") == wanted
     assert wallet.signed == 0
-
-
-def test_offline_before_paying_with_the_devnet_wallet_is_shown_as_offline(shop: Shop, wide: BrowserContext) -> None:
-    page = opened(wide, shop)
-    wide.set_offline(True)
-
-    page.click("#pay")
-
-    assert until(page, "offline") == "You are offline. Try again when the connection is back. Nothing was paid."
 
 
 @pytest.mark.parametrize(
@@ -311,9 +283,9 @@ def test_offline_before_paying_with_the_devnet_wallet_is_shown_as_offline(shop: 
     ],
 )
 def test_reasons_of_others_end_as_sentences_do(
-    shop: Shop, wide: BrowserContext, answer: dict[str, Any], words: str
+    shop: Shop, context: BrowserContext, answer: dict[str, Any], words: str
 ) -> None:
-    page = opened(wide, shop)
+    page = opened(context, shop)
     page.route("**/x402-buyer/prepare?**", lambda route: route.fulfill(**answer))
 
     page.click("#pay")
@@ -335,8 +307,7 @@ def in_sight(page: Page, name: str) -> bool:
 def test_on_a_phone_words_and_their_buttons_are_on_the_screen(shop: Shop, browser: Browser) -> None:
     phone = browser.new_context(viewport={"width": 390, "height": 844})
     wallet = Wallet(shop)
-    phone.expose_function("signWith", wallet.sign)
-    phone.add_init_script(provider(ARC0001, wallet))
+    with_wallet(phone, wallet)
     page = opened(phone, shop)
     rewritten(page, costs("250000"))
 

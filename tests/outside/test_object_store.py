@@ -1,13 +1,11 @@
 """The site and the vault in a real S3 server process, with faults between it and us; then the whole service over it."""
 
-import asyncio
 import json
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import timedelta
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -16,15 +14,11 @@ import obstore
 import pytest
 
 from generator.errors import LeadershipLost, PublishError
-from generator.runtime.tick import tick
-from generator.settings import GeneratorSettings
 from generator.wings.bucket.site import BucketSite
 from generator.wings.bucket.store import Bucket, Conflict, Stored, StoreFault, open_bucket, swap
 from tests.outside.object_stores import MISSING, Store, Trouble, object_store, read_json
 from tests.outside.processes import devnet, gateway
-from tests.support.clock import ManualClock
 from tests.support.processes import emi, get
-from tests.support.services import opened
 
 pytestmark = [pytest.mark.outside, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
 
@@ -173,42 +167,6 @@ def test_two_publishers_never_mix_and_never_use_one_number_twice(store: Store, m
     assert all(published)
     assert len(set(numbers)) == len(numbers)
     assert followed(bucket)[0] == max(numbers)
-
-
-@pytest.mark.timeout(400)
-def test_ten_ticks_without_the_store_and_then_the_generator_resumes(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    public, sold = store.bucket("down/site", monkeypatch), store.bucket("down/vault", monkeypatch)
-    settings = GeneratorSettings(
-        state_dir=tmp_path, site_url="s3://market/down/site", vault_url="s3://market/down/vault"
-    )
-    clock = ManualClock()
-
-    async def story() -> None:
-        async with opened(tmp_path, clock, settings) as app:
-            await tick(app, clock.now())
-            before = followed(public), read_json(sold, "manifest.json")
-            store.trouble = Trouble("dropped")
-            for _ in range(10):
-                with pytest.raises(PublishError):
-                    await tick(app, clock.step(timedelta(minutes=1)))
-            store.well()
-            assert (followed(public), read_json(sold, "manifest.json")) == before
-            report = await tick(app, clock.step(timedelta(minutes=1)))
-
-            number, seen = followed(public)
-            assert f"{number:012d}" == report.generation == read_json(sold, "manifest.json")["generation"]
-            local = tmp_path / "site" / "current"
-            assert local.resolve().name == report.generation
-            assert seen == {
-                "/" + path.relative_to(local).as_posix(): path.read_bytes()
-                for path in local.rglob("*")
-                if path.is_file()
-            }
-            assert json.loads(seen["/status.json"])["generation"] == report.generation
-
-    asyncio.run(story())
 
 
 @pytest.mark.timeout(400)

@@ -19,6 +19,7 @@ from generator.arena.life import schedule_round
 from generator.arena.timetable import Slot
 from generator.catalog.words import Prediction, RoundPhase
 from generator.record.audit.recount import path_of
+from tests.outside.buyer_shop import ARC0001, ARC0027, LUTE_PAGE, provider
 from tests.outside.site_pages import BROWSED, Browser, BrowserContext, Page, Route, expect
 from tests.support.arena_inputs import GENESIS, HOUR, voter
 from tests.support.process_clock import ProcessClock
@@ -29,45 +30,12 @@ SOON_MS = 30_000
 CONSENSUS = "/api/human-consensus.php"
 RELAY = "**/x402-buyer/ballot*"
 VOTER = address_from_private_key(voter(0))
-ARC0001 = """
-globalThis.algorand = {
-  enable: async (asked) => ({ genesisHash: asked.genesisHash, accounts: ["VOTER"] }),
-  signTxns: async (list) => [await signWith(list[0].txn)],
-};
-"""
-ARC0001_POSTS = (
-    f"{ARC0001} algorand.postTxns = async (list) => {{ await postWith(list[0]); return {{ txnIDs: ['x'] }}; }};"
-)
-# The published messages of ARC-0027; an answer to somebody else comes first.
-ARC0027 = """
-for (const [method, answer] of Object.entries({
-  discover: (asked) => ({ name: "Fake", providerId: "fake-1", networks: [{ genesisHash: "HASH", genesisId: "x", methods: METHODS }] }),
-  enable: () => ({ accounts: [{ address: "VOTER" }], genesisHash: "HASH", providerId: "fake-1" }),
-  sign_transactions: async ({ txns }) => ({ providerId: "fake-1", stxns: [await signWith(txns[0].txn)] }),
-  post_transactions: async ({ stxns }) => { await postWith(stxns[0]); return { providerId: "fake-1", txnIDs: ["x"] }; },
-})) {
-  addEventListener(`arc0027:${method}:request`, async (event) => {
-    const { id, params } = event.detail;
-    const reply = (reply_) => dispatchEvent(new CustomEvent(`arc0027:${method}:response`, { detail: JSON.stringify({ id: "r", ...reply_ }) }));
-    reply({ result: {}, requestId: "other" });
-    try { reply({ result: await answer(params), requestId: id }); } catch (error) { reply({ error: { code: 4100, message: String(error) }, requestId: id }); }
-  });
-}
-"""
-ARC0027_SIGNS = ARC0027.replace("METHODS", '["enable", "sign_transactions"]')
-ARC0027_POSTS = ARC0027.replace("METHODS", '["enable", "sign_transactions", "post_transactions"]')
-# Lute answers in a window of its own, one a question.
-LUTE = """<!doctype html><title>fake Lute</title><script>
-addEventListener("message", async ({ data }) => {
-  if (data.action === "network") opener.postMessage({ action: "connect", addrs: ["VOTER"] }, "*");
-  if (data.action === "sign") {
-    const text = await signWith(data.txns[0].txn);
-    opener.postMessage({ action: "signed", txns: [Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))] }, "*");
-  }
-  setTimeout(() => close(), 50);
-});
-opener.postMessage({ action: "ready" }, "*");
-</script>"""
+SIGNS = provider(ARC0001, VOTER)
+POSTS = provider(ARC0001, VOTER, posts=True)
+METHODS = ["enable", "sign_transactions"]
+SIGNS_0027 = provider(ARC0027, VOTER, methods=METHODS)
+POSTS_0027 = provider(ARC0027, VOTER, methods=[*METHODS, "post_transactions"])
+LUTE = LUTE_PAGE.replace("ADDRESS", json.dumps(VOTER)).replace("PLAN", '"sign"')
 
 
 @dataclass
@@ -144,7 +112,7 @@ class Arena:
 def arena(
     browser: Browser,
     market: Market,
-    provider: str = ARC0001,
+    script: str = SIGNS,
     *,
     signer: Any = sign,
     post: Any = None,
@@ -162,13 +130,12 @@ def arena(
         posted.append(ballot)
 
     context.expose_function("postWith", post or keep)
-    lute = LUTE.replace("VOTER", VOTER)
-    context.route("https://lute.app/**", lambda route: route.fulfill(body=lute, content_type="text/html"))
+    context.route("https://lute.app/**", lambda route: route.fulfill(body=LUTE, content_type="text/html"))
     page = context.new_page()
     page.set_default_timeout(SOON_MS)
     shift = market.clock.seconds * 1000
     page.add_init_script(f"{{ const real = Date.now; Date.now = () => real() + {shift}; }}")
-    page.add_init_script(provider.replace("VOTER", VOTER).replace("HASH", GENESIS))
+    page.add_init_script(script)
     page.goto(f"{market.origin}/arena/")
     if scripts:
         page.select_option("#vote-wallet", wallet)
@@ -222,13 +189,13 @@ def wait_for(market: Market, path: str, wanted: Callable[[Any], bool]) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("provider", "wallet"), [(ARC0001, "arc0001"), (ARC0027_SIGNS, "arc0027")], ids=["arc0001", "arc0027"]
+    ("script", "wallet"), [(SIGNS, "arc0001"), (SIGNS_0027, "arc0027")], ids=["arc0001", "arc0027"]
 )
 def test_a_wallet_signs_and_the_page_submits_to_its_own_origin_alone(
-    market: Market, browser: Browser, provider: str, wallet: str
+    market: Market, browser: Browser, script: str, wallet: str
 ) -> None:
     market.fund(VOTER)
-    at = arena(browser, market, provider, wallet=wallet)
+    at = arena(browser, market, script, wallet=wallet)
     words = at.submit()
 
     assert f"BULLISH in {consensus(market)['open_round']['round_id']}" in words
@@ -294,7 +261,7 @@ def test_a_gateway_that_says_too_late_is_believed(market: Market, browser: Brows
 @pytest.mark.parametrize("reason", ["refused", "too_little_algo", "rekeyed", "no_ballot"])
 def test_what_the_network_refuses_is_said_and_the_file_is_left(market: Market, browser: Browser, reason: str) -> None:
     market.fund(VOTER)
-    at = arena(browser, market, ARC0001_POSTS)
+    at = arena(browser, market, POSTS)
     at.relay(problem(400, reason=reason, detail="The network said no."))
 
     assert "Not submitted. The network said no." in at.submit("refused")
@@ -303,14 +270,14 @@ def test_what_the_network_refuses_is_said_and_the_file_is_left(market: Market, b
 
 
 @pytest.mark.parametrize(
-    ("provider", "wallet"), [(ARC0001_POSTS, "arc0001"), (ARC0027_POSTS, "arc0027")], ids=["arc0001", "arc0027"]
+    ("script", "wallet"), [(POSTS, "arc0001"), (POSTS_0027, "arc0027")], ids=["arc0001", "arc0027"]
 )
 @pytest.mark.parametrize("fault", ["down", "cut"])
 def test_where_this_site_s_way_fails_a_wallet_that_can_submit_does(
-    market: Market, browser: Browser, provider: str, wallet: str, fault: str
+    market: Market, browser: Browser, script: str, wallet: str, fault: str
 ) -> None:
     market.fund(VOTER)
-    at = arena(browser, market, provider, wallet=wallet)
+    at = arena(browser, market, script, wallet=wallet)
     at.relay(problem(503, reason="no_node", detail="No answer.") if fault == "down" else cut)
 
     assert "The wallet submitted it to the network." in at.submit()
@@ -335,7 +302,7 @@ def test_a_wallet_that_fails_to_submit_is_named(market: Market, browser: Browser
         raise ValueError("out of reach")
 
     market.fund(VOTER)
-    at = arena(browser, market, ARC0001_POSTS, post=fails)
+    at = arena(browser, market, POSTS, post=fails)
     at.relay(problem(503, reason="busy", detail="Too many."))
 
     assert "out of reach" in at.submit("unsure")
@@ -375,7 +342,7 @@ def test_an_account_that_cannot_pay_the_fee_gets_the_free_file(market: Market, b
     def poor(unsigned: str) -> str:
         return signed(encoding.msgpack_decode(unsigned), 7)
 
-    at = arena(browser, market, ARC0001.replace("VOTER", address_from_private_key(voter(7))), signer=poor)
+    at = arena(browser, market, provider(ARC0001, address_from_private_key(voter(7))), signer=poor)
     at.press("BULLISH")
 
     assert "cannot pay the fee" in at.state("signed")
@@ -415,19 +382,21 @@ def test_a_wallet_that_changes_the_ballot_is_said(market: Market, browser: Brows
     assert not at.page.get_by_role("link", name="Download the ballot").is_visible()
 
 
-def test_a_wallet_of_another_network_is_said(market: Market, browser: Browser) -> None:
-    at = arena(browser, market, ARC0027_SIGNS.replace("HASH", "anotherHash="), wallet="arc0027")
+@pytest.mark.parametrize(
+    ("script", "wallet", "state"),
+    [
+        (provider(ARC0027, VOTER, hash="anotherHash=", methods=METHODS), "arc0027", "wrong-network"),
+        ("", "arc0001", "missing"),
+        ("", "arc0027", "missing"),
+    ],
+)
+def test_a_wallet_of_another_network_and_none_at_all_are_said(
+    market: Market, browser: Browser, script: str, wallet: str, state: str
+) -> None:
+    at = arena(browser, market, script, wallet=wallet)
     at.press("BULLISH")
 
-    at.state("wrong-network")
-
-
-@pytest.mark.parametrize("wallet", ["arc0001", "arc0027"])
-def test_without_a_wallet_it_is_said(market: Market, browser: Browser, wallet: str) -> None:
-    at = arena(browser, market, "", wallet=wallet)
-    at.press("NEUTRAL")
-
-    at.page.get_by_text("This browser has no wallet of this kind").wait_for()
+    at.state(state)
 
 
 def test_where_scripts_are_off_the_page_is_whole_without_it(market: Market, browser: Browser) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateway.errors import NotAdopted
+from gateway.errors import GatewayError
 from gateway.ledger.record import KEEP_ROUNDS
 from gateway.ledger.store import Ledger
 from gateway.payments.adoption import adopt
@@ -112,7 +112,7 @@ async def test_a_transfer_that_does_not_pay_for_the_product_is_not_adopted(
 ) -> None:
     settings = settings_in(tmp_path)
 
-    with pytest.raises(NotAdopted, match=reason):
+    with pytest.raises(GatewayError, match=reason):
         await adopt(settings, nodes, TXID, product, ManualClock())
 
     assert Ledger(settings.ledger_where).find(TXID) is None
@@ -120,7 +120,7 @@ async def test_a_transfer_that_does_not_pay_for_the_product_is_not_adopted(
 
 @in_loop
 async def test_nothing_is_asked_with_an_invalid_transaction_id(tmp_path: Path) -> None:
-    with pytest.raises(NotAdopted, match="not a transaction id"):
+    with pytest.raises(GatewayError, match="not a transaction id"):
         await adopt(settings_in(tmp_path), Nodes(indexed=INDEXED), "../" + TXID, PRODUCT, ManualClock())
 
 
@@ -134,7 +134,7 @@ async def test_a_ledger_that_does_not_take_it_is_one_clear_line(tmp_path: Path) 
         )
     ledger.close()
 
-    with pytest.raises(NotAdopted, match="does not take it: no room"):
+    with pytest.raises(GatewayError, match="does not take it: no room"):
         await adopt(settings, Nodes(indexed=INDEXED), TXID, PRODUCT, ManualClock())
 
 
@@ -143,7 +143,7 @@ async def test_a_payment_that_the_ledger_knows_is_left_as_it_is(tmp_path: Path) 
     settings = settings_in(tmp_path)
     await adopt(settings, Nodes(indexed=INDEXED), TXID, PRODUCT, ManualClock())
 
-    with pytest.raises(NotAdopted, match="ledger knows TTT"):
+    with pytest.raises(GatewayError, match="ledger knows TTT"):
         await adopt(settings, Nodes(indexed=INDEXED), TXID, PRODUCT, ManualClock())
 
 

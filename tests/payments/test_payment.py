@@ -262,12 +262,6 @@ def _never_an_accident(header: str) -> None:
 
 
 @settings(max_examples=150)
-@given(st.text(max_size=200))
-def test_any_text_is_refused_with_a_reason(text: str) -> None:
-    _never_an_accident(text)
-
-
-@settings(max_examples=150)
 @given(JSON)
 def test_any_json_is_refused_with_a_reason(value: Any) -> None:
     _never_an_accident(encode_header(value))
@@ -287,19 +281,6 @@ def test_one_flipped_bit_is_another_payment_or_none(data: st.DataObject) -> None
     raw[data.draw(st.integers(0, len(raw) - 1))] ^= 1 << data.draw(st.integers(0, 7))
 
     _never_an_accident(item_header(bytes(raw)))
-
-
-@in_loop
-async def test_on_the_wire_it_is_402_with_a_fresh_challenge_and_no_facilitator_call(tmp_path: Path) -> None:
-    headers = ["", "garbage", encode_header([]), setting("payload", "paymentIndex", to=True)]
-
-    async with gateway_app(tmp_path) as home:
-        answers = [await home.client.get("/api/x402-atlas.php", headers={"PAYMENT-SIGNATURE": h}) for h in headers]
-
-    assert {answer.status_code for answer in answers} == {402}
-    assert "invalid_payment_index" in answers[3].json()["error"]
-    assert all("PAYMENT-REQUIRED" in answer.headers for answer in answers)
-    assert home.upstream.asked("/verify") == []
 
 
 @in_loop

@@ -10,8 +10,9 @@ from pydantic import SecretStr
 
 from gateway.settings import GatewaySettings
 from gateway.wire.algorand import unpack
-from generator.cli._anchor import NOTE_PREFIX, AnchorError, check, head_in, note_of, send
+from generator.cli._anchor import NOTE_PREFIX, check, head_in, note_of, send
 from generator.cli._published import PublishedError
+from generator.errors import GeneratorError
 from generator.record.log.note import NoteError
 from generator.record.log.reader import LogReader
 from tests.support.arena_inputs import GENESIS, voter
@@ -120,7 +121,7 @@ def test_an_anchor_is_sent_found_and_shows_what_was_there_by_then(sent: tuple[st
 def test_an_anchor_that_cannot_be_sent_is_one_clear_line(answers: dict[str, object], line: str, sent: int) -> None:
     fake = FakeNode(**answers)
 
-    with pytest.raises(AnchorError, match=line):
+    with pytest.raises(GeneratorError, match=line):
         anchored(fake)
     assert len(fake.sent) == sent
 
@@ -133,7 +134,7 @@ def test_a_node_of_another_network_or_with_a_wild_fee_gets_nothing(changes: dict
     fake = FakeNode()
     fake.answers["/v2/transactions/params"] |= changes  # type: ignore[operator]
 
-    with pytest.raises(AnchorError, match=line):
+    with pytest.raises(GeneratorError, match=line):
         anchored(fake)
     assert not fake.sent
 

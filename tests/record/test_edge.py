@@ -36,9 +36,3 @@ def test_a_log_of_three_levels_has_the_root_of_its_leaves() -> None:
     assert edge.root() == root_of(LEAVES)
     assert [len(level) for level in edge.levels] == [70_000 % 256, 273 % 256, 1]
     assert sum(node.level == 0 for node in nodes) == 273
-
-
-def test_a_node_is_the_root_of_its_tile() -> None:
-    _, nodes = Edge().append(LEAVES[:512])
-
-    assert nodes == [TileRoot(0, 0, root_of(LEAVES[:256])), TileRoot(0, 1, root_of(LEAVES[256:512]))]

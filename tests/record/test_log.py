@@ -15,7 +15,7 @@ from generator.errors import GeneratorError, LeadershipLost
 from generator.record.audit.audit import Audit, AuditError, scores_of
 from generator.record.log.note import Checkpoint, Signer
 from generator.record.log.tiles import unbundle
-from generator.record.published import KeyFileError, PublishedRecord, add_key, drop_old_keys, make_key, read_keys
+from generator.record.published import PublishedRecord, add_key, drop_old_keys, make_key, read_keys
 from tests.support import rfc6962
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, hours, inputs_at, play_tick, ticks
 from tests.support.databases import dump, url_in
@@ -186,7 +186,7 @@ def test_a_key_file_is_for_its_owner_alone_and_never_overwritten(tmp_path: Path)
     make_key(path, NAME)
     before = path.read_bytes()
 
-    with pytest.raises(KeyFileError, match="never overwritten"):
+    with pytest.raises(GeneratorError, match="never overwritten"):
         make_key(path, NAME)
     assert path.read_bytes() == before
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -197,7 +197,7 @@ def test_a_lost_key_stops_the_log_and_does_not_begin_another(record: Record) -> 
     record.key_file.unlink()
     record.restart()
 
-    with pytest.raises(KeyFileError, match="cannot be read"):
+    with pytest.raises(GeneratorError, match="cannot be read"):
         record.published.begin(NOON + MINUTE)
 
 
@@ -207,7 +207,7 @@ def test_a_strange_key_is_refused(record: Record) -> None:
     make_key(record.key_file, NAME)
     record.restart()
 
-    with pytest.raises(KeyFileError, match="never signed this log"):
+    with pytest.raises(GeneratorError, match="never signed this log"):
         record.published.begin(NOON + MINUTE)
 
 
@@ -245,7 +245,7 @@ def test_an_invalid_key_file_is_one_clear_line_without_its_content(tmp_path: Pat
 def test_a_key_file_that_was_named_must_be_there(record: Record) -> None:
     published = PublishedRecord(record.memory, record.folder / "elsewhere.key", NAME, "live", made_if_missing=False)
 
-    with pytest.raises(KeyFileError, match=r"elsewhere\.key cannot be read"):
+    with pytest.raises(GeneratorError, match=r"elsewhere\.key cannot be read"):
         published.begin(NOON)
 
 

@@ -111,25 +111,6 @@ def test_whatever_step_fails_the_next_tick_publishes_and_reports_it(
     assert harness.sold() == [status["generation"], *sold]
 
 
-def test_a_store_that_is_away_is_reported_and_waited_for(harness: GeneratorHarness, tmp_path: Path) -> None:
-    disk = FailingDisk("write")
-    harness.move(tmp_path, disk)
-    first = harness.shown()
-
-    for _ in range(3):
-        harness.tick()
-        assert harness.shown() == first
-    failures = harness.failures()
-    disk.heal()
-    harness.tick()
-
-    status = harness.shown()
-    assert failures == harness.failures() == 3
-    assert status["ticks"]["failed_24h"] == first["ticks"]["failed_24h"] + 3
-    assert status["valid_until"] > first["valid_until"]
-    assert int(status["generation"]) > int(first["generation"])
-
-
 def test_bytes_that_must_not_be_published_fail_the_tick_before_anything_is_sold(
     harness: GeneratorHarness, tmp_path: Path
 ) -> None:

@@ -226,13 +226,6 @@ def test_debris_of_a_crash_is_swept_at_the_start(tmp_path: Path) -> None:
     assert not any(folder.exists() for folder in debris)
 
 
-def test_a_generation_is_never_used_again_after_a_crash_before_the_pointer(tmp_path: Path) -> None:
-    opened(tmp_path).publish("000000000001", FILES, now_s=0)
-    (tmp_path / "releases" / "000000000002").mkdir()
-
-    assert opened(tmp_path).generation() == 2
-
-
 def test_a_generation_is_never_used_again_when_folders_or_pointer_were_removed(tmp_path: Path) -> None:
     releases = opened(tmp_path)
     releases.publish("000000000007", FILES, now_s=1000)

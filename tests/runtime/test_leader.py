@@ -13,7 +13,7 @@ import pytest
 
 from generator.errors import GeneratorError
 from generator.record.memory.store import Memory
-from generator.record.published import KeyFileError, make_key
+from generator.record.published import make_key
 from generator.release.release import Releases
 from generator.runtime.app import build
 from generator.runtime.leader import Leader, State
@@ -225,7 +225,7 @@ def test_a_wrong_key_of_the_log_is_refused_before_any_history_is_read(tmp_path: 
         if key == "of no log":
             (tmp_path / "log.key").write_text("not a key\n")
         one = Candidate(tmp_path / "state", FakeLease(), log_key_file=tmp_path / "log.key")
-        with pytest.raises(KeyFileError):
+        with pytest.raises(GeneratorError):
             await one.leader.run()
         assert not len(one.app.market.history)
         await one.app.aclose()

@@ -164,25 +164,6 @@ def test_a_standby_takes_over_what_the_last_leader_wrote_last(tmp_path: Path) ->
     run(work)
 
 
-def test_a_restart_reads_what_the_same_run_without_a_restart_reads(tmp_path: Path) -> None:
-    async def work() -> None:
-        clock = ManualClock()
-        async with opened(tmp_path / "one", clock) as app:
-            await tick(app, clock.now())
-            await tick(app, clock.step(timedelta(minutes=30)))
-        clock = ManualClock()
-        async with opened(tmp_path / "two", clock) as app:
-            await tick(app, clock.now())
-        clock.step(timedelta(minutes=30))
-        async with opened(tmp_path / "two", clock) as app:
-            await tick(app, clock.now())
-
-    run(work)
-
-    one, two = (body(tmp_path / name, "/api/market-regime.php")["regime"] for name in ("one", "two"))
-    assert one == two
-
-
 def test_a_brain_state_of_other_weights_is_not_used_and_nothing_is_lost(tmp_path: Path) -> None:
     async def work() -> None:
         clock = ManualClock()

@@ -36,7 +36,7 @@ def test_tables_keep_their_rows_together() -> None:
 def test_the_landing_twin_says_what_the_page_says() -> None:
     twin = Pages().render(view())["/index.md"].decode()
 
-    assert "# A range: no broad direction" in twin
+    assert "# Range-bound: two assets are up and five down on the day" in twin
     assert "**Simulated data.**" in twin
     assert "78.2\n\nconfidence, out of 100" in twin
     assert all(f"\n| {asset} " in twin for asset in ASSETS)

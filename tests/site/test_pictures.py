@@ -16,7 +16,7 @@ from tests.support.page_view import bodies, context
 
 SMALL = 100_000
 RESOURCES = Resources.locate()
-PLAIN = Drawing("A project", "", "The market now", "A range: no broad direction", "A sentence.")
+PLAIN = Drawing("A project", "", "The market now", "Range-bound: two assets are up", "A sentence.")
 LONG = Drawing(
     project="A very long name of a project " * 5,
     mark="SIMULATED",
@@ -92,14 +92,21 @@ def test_confidence_comes_with_what_forecasts_were_worth() -> None:
 def test_the_alternative_text_says_what_is_drawn(drawn: Pictures) -> None:
     alt = drawn.shares["/"].alt
 
-    for said in ("A range: no broad direction", "78.2 confidence", "34.1%", "Simulated data", "09:53 UTC", "learning"):
+    for said in (
+        "Range-bound: two assets are up",
+        "78.2 confidence",
+        "34.1%",
+        "Simulated data",
+        "09:53 UTC",
+        "learning",
+    ):
         assert said in alt
 
 
 def test_an_unknown_reading_shows_no_number_for_it() -> None:
     unknown = words(known=False)
 
-    assert unknown["/"].headline == "No reading at the moment"
+    assert unknown["/"].headline.startswith("The regime is unknown:")
     assert not [card for card in unknown["/"].cards if "confidence" in card.meaning]
 
 

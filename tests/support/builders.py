@@ -22,7 +22,7 @@ from generator.arena.values import (
     TeacherMetrics,
     TrackRecord,
 )
-from generator.brain.evidence import Evidence, Side
+from generator.brain.evidence import Evidence
 from generator.brain.facts import BASELINES, AssetFacts, MarketFacts
 from generator.brain.forecast import Forecast, Probabilities
 from generator.brain.outlook import HORIZONS
@@ -44,9 +44,11 @@ from generator.catalog.words import (
     LiquidityContext,
     MarketStructure,
     PatternType,
+    Points,
     Prediction,
     RegimeLabel,
     RoundPhase,
+    Side,
     SourceMode,
     SourceStatus,
     Trend,
@@ -134,12 +136,12 @@ def forecast(asset: str, bias: Bias) -> Forecast:
 
 def evidence() -> tuple[Evidence, ...]:
     return (
-        Evidence("trend", Side.FOR, "prices rose steadily over the last hours"),
-        Evidence("momentum", Side.AGAINST, "the rise slows"),
-        Evidence("volatility", Side.NEUTRAL, "moves are about as large as in the last week"),
-        Evidence("breadth", Side.FOR, "most coins rise with it"),
-        Evidence("liquidity", Side.NEUTRAL, "a normal amount rests near the price"),
-        Evidence("derivatives", Side.AGAINST, "longs pay a lot, that side is crowded"),
+        Evidence("trend", Side.FOR, Points.UP, "prices rose steadily over the last hours"),
+        Evidence("momentum", Side.AGAINST, Points.DOWN, "the rise slows"),
+        Evidence("volatility", Side.NEUTRAL, None, "moves are about as large as in the last week"),
+        Evidence("breadth", Side.FOR, Points.UP, "most coins rise with it"),
+        Evidence("liquidity", Side.NEUTRAL, Points.FLAT, "a normal amount rests near the price"),
+        Evidence("derivatives", Side.AGAINST, Points.DOWN, "longs pay a lot, that side is crowded"),
     )
 
 
@@ -167,7 +169,6 @@ def asset_reading(asset: str) -> AssetReading:
         agreement=0.666_667,
         coverage=1.0,
         evidence=evidence(),
-        summary=f"{asset} leans {bias.lower()} by a small margin.",
     )
 
 
@@ -201,7 +202,6 @@ def reading() -> BrainReading:
         coverage=1.0,
         assets={asset: asset_reading(asset) for asset in ASSETS},
         learning=LearningReading(resolved=321, status="learning"),
-        summary="Three of seven coins lean up, one down; the margins are small.",
     )
 
 
@@ -501,7 +501,6 @@ def young_context() -> TickContext:
             coverage=0.0,
             assets=blank,
             bars_seen=3,
-            summary="There is too little data to name a regime.",
             limitations=("too little history",),
             learning=LearningReading(0, "idle"),
         ),

@@ -24,8 +24,14 @@ from tests.support.vaults import write_sample_vault
 @contextmanager
 def serving(app: Starlette, listener: socket.socket | None = None) -> Iterator[str]:
     """Serve an application in a thread until the context ends; gives its origin."""
-    listener = listener or open_port()
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False, lifespan="on", ws="none"))
+    with running(server, listener or open_port()) as origin:
+        yield origin
+
+
+@contextmanager
+def running(server: uvicorn.Server, listener: socket.socket) -> Iterator[str]:
+    """Run a server in a thread until the context ends; gives its origin."""
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
     thread.start()
     try:
@@ -91,8 +97,8 @@ def devnet_at(folder: Path) -> Iterator[tuple[str, Ledger]]:
 
 
 @contextmanager
-def shop(folder: Path) -> Iterator[Shop]:
-    """Run both over a small vault."""
+def shop(folder: Path, *, preview: bool = False) -> Iterator[Shop]:
+    """Run both over a small vault; `preview` serves the site's files in the folder too."""
     write_sample_vault(folder / "vault")
     with devnet_at(folder) as (devnet, ledger):
         listener = open_port()
@@ -103,5 +109,5 @@ def shop(folder: Path) -> Iterator[Shop]:
             algod_url=f"{devnet}/algod",
             indexer_url=f"{devnet}/indexer",
         )
-        with serving(build_app(settings), listener) as gateway:
+        with serving(build_app(settings, preview=preview), listener) as gateway:
             yield Shop(gateway, devnet, ledger, folder)

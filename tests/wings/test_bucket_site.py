@@ -103,20 +103,15 @@ def test_whatever_write_fails_for_good_readers_see_a_whole_release(how: str, whe
     assert int(pointer(bucket)["generation"]) in {number, number + 1}
 
 
-@pytest.mark.parametrize(
-    ("how", "where", "n"),
-    [
-        *((how, *write) for how in (NOT_STORED, NOT_ANSWERED) for write in WRITES if write[0] != "current.json"),
-        (NOT_ANSWERED, "current.json", 0),  # a swap that was not stored is for the next tick
-    ],
-)
-def test_one_lost_answer_at_any_file_does_not_fail_the_tick(how: str, where: str, n: int) -> None:
+# Asking again is obstore's: what a fault of a bucket leaves open is only whether it was stored.
+@pytest.mark.parametrize(("where", "n"), WRITES)
+def test_one_lost_answer_at_any_file_does_not_fail_the_tick(where: str, n: int) -> None:
     bucket = memory()
     publish(site(bucket))
     faulty = FaultyBucket(bucket)
     shaken = site(faulty, "b")
     shaken.generation()
-    faulty.how, faulty.where, faulty.n, faulty.times = how, where, n, 1
+    faulty.how, faulty.where, faulty.n, faulty.times = NOT_ANSWERED, where, n, 1
 
     publish(shaken, once={"/log/tile/0/000": b"tile"})
 

@@ -3,11 +3,9 @@
 from typing import Final, NamedTuple
 
 from generator.catalog.words import (
-    Bias,
     DerivativesState,
     LiquidityContext,
     MarketState,
-    MarketStructure,
     RegimeLabel,
     Trend,
     VolatilityWord,
@@ -28,96 +26,26 @@ class Text(NamedTuple):
     most: str = ""
 
 
-class RegimeText(NamedTuple):
-    """A regime in words.
-
-    Args:
-        name: within a sentence.
-        report_name: the same in the human report.
-        reading: as a clause, no full stop.
-        report: a sentence.
-        headline: of a page.
-        subject: where it begins a headline; empty for what cannot be overtaken.
-    """
-
-    name: str
-    report_name: str
-    reading: str
-    report: str
-    headline: str
-    subject: str = ""
-
-
-REGIME: Final[dict[RegimeLabel, RegimeText]] = {
-    RegimeLabel.RISK_ON: RegimeText(
-        "risk-on",
-        "risk on",
-        "Prices have been climbing with modest swings",
-        "Most coins rise, and the moves are calm.",
-        "Risk-on: a broad, steady rise",
-        "Risk-on",
-    ),
-    RegimeLabel.RISK_OFF: RegimeText(
-        "risk-off",
-        "risk off",
-        "Prices have been falling with wide swings",
-        "Most coins fall.",
-        "Risk-off: a broad fall",
-        "Risk-off",
-    ),
-    RegimeLabel.RANGE: RegimeText(
-        "range",
-        "range",
-        "Prices move sideways with small swings",
-        "Coins move up and down but go nowhere.",
-        "A range: no broad direction",
-        "The range",
-    ),
-    RegimeLabel.HIGH_VOLATILITY: RegimeText(
-        "high volatility",
-        "high volatility",
-        "Swings are large and have no lasting direction",
-        "Prices swing far and fast, both ways.",
-        "High volatility: large moves, no clear side",
-        "High volatility",
-    ),
-    RegimeLabel.TRANSITION: RegimeText(
-        "transition",
-        "transition",
-        "The market is between two moods and no reading leads",
-        "The market may be on its way from one mood to the next.",
-        "In transition: one regime fades, the next is not settled",
-    ),
-    RegimeLabel.UNKNOWN: RegimeText(
-        "unknown",
-        "not known",
-        "There is too little data to name a regime",
-        "We can not tell what mood the market is in now.",
-        "No reading at the moment",
-    ),
+REGIME: Final[dict[RegimeLabel, str]] = {
+    RegimeLabel.RISK_ON: "risk-on",
+    RegimeLabel.RISK_OFF: "risk-off",
+    RegimeLabel.RANGE: "range",
+    RegimeLabel.HIGH_VOLATILITY: "high volatility",
+    RegimeLabel.TRANSITION: "no clear regime",
+    RegimeLabel.UNKNOWN: "unknown",
 }
-TREND: Final[dict[Trend, Text]] = {
-    Trend.UP: Text("The price has been going up for hours.", "It has gone up in the last hours."),
-    Trend.DOWN: Text("The price has been going down for hours.", "It has gone down in the last hours."),
-    Trend.SIDEWAYS: Text("The price shows no clear trend.", "It has gone nowhere in the last hours."),
-    Trend.UNKNOWN: Text("The trend is not known yet.", "Where it has gone in the last hours is not known."),
+TREND: Final[dict[Trend, str]] = {
+    Trend.UP: "The trend over the last 8 to 20 hours is up.",
+    Trend.DOWN: "The trend over the last 8 to 20 hours is down.",
+    Trend.SIDEWAYS: "There is no clear trend over the last 8 to 20 hours.",
+    Trend.UNKNOWN: "The trend is not known yet.",
 }
-VOLATILITY: Final[dict[VolatilityWord, Text]] = {
-    VolatilityWord.CALM: Text(
-        "The next hour looks calmer than most of the week.", "Moves are smaller than in the last week."
-    ),
-    VolatilityWord.NORMAL: Text(
-        "The next hour looks about as lively as most of the week.", "Moves are about as large as in the last week."
-    ),
-    VolatilityWord.ELEVATED: Text(
-        "The next hour looks livelier than most of the week.", "Moves are larger than in the last week."
-    ),
-    VolatilityWord.EXTREME: Text(
-        "The next hour looks wilder than almost all of the week.", "Moves are far larger than in the last week."
-    ),
-    VolatilityWord.UNKNOWN: Text(
-        "How lively the next hour will be is not known yet.", "How large the next moves may be is not known."
-    ),
+EXPECTED: Final[dict[VolatilityWord, str]] = {
+    VolatilityWord.CALM: "The next hours are expected to be calmer than most of the past week.",
+    VolatilityWord.NORMAL: "The next hours are expected to be about as volatile as usual.",
+    VolatilityWord.ELEVATED: "The next hours are expected to be more volatile than most of the past week.",
+    VolatilityWord.EXTREME: "The next hours are expected to be more volatile than almost all of the past week.",
+    VolatilityWord.UNKNOWN: "How volatile the next hours will be is not known yet.",
 }
 LIQUIDITY: Final[dict[LiquidityContext, Text]] = {
     LiquidityContext.DEEP: Text(
@@ -160,29 +88,13 @@ DERIVATIVES: Final[dict[DerivativesState, Text]] = {
     ),
     DerivativesState.UNAVAILABLE: Text("Futures data is missing.", "futures deals are not known"),
 }
-LEAN: Final[dict[Bias | None, Text]] = {
-    Bias.UP: Text("The evidence leans up by a small edge.", "The brain leans up."),
-    Bias.DOWN: Text("The evidence leans down by a small edge.", "The brain leans down."),
-    Bias.FLAT: Text(
-        "There is no clear edge either way, so the call is neutral.", "The brain does not lean to one side."
-    ),
-    None: Text("It is too early for a call.", "The brain says nothing of what comes next."),
-}
-FAMILY: Final[dict[str, Text]] = {
-    "trend": Text("the trend", "where the price has gone"),
-    "momentum": Text("the last hours", "how fast the price goes"),
-    "volatility": Text("the swings", "how far the price moves"),
-    "breadth": Text("most coins", "how many coins rise"),
-    "liquidity": Text("the order book", "how much can change hands"),
-    "derivatives": Text("the futures side", "futures deals"),
-}
-STRUCTURE: Final[dict[MarketStructure, str]] = {
-    MarketStructure.UPTREND: "in an uptrend",
-    MarketStructure.DOWNTREND: "in a downtrend",
-    MarketStructure.RANGE: "moving sideways",
-    MarketStructure.BREAKOUT: "above the top of its last day",
-    MarketStructure.BREAKDOWN: "below the low of its last day",
-    MarketStructure.UNKNOWN: "not readable now",
+FAMILY: Final[dict[str, str]] = {
+    "trend": "the trend",
+    "momentum": "momentum",
+    "volatility": "volatility",
+    "breadth": "market breadth",
+    "liquidity": "the order book",
+    "derivatives": "derivatives",
 }
 STATE: Final[dict[MarketState, str]] = {
     MarketState.OPPORTUNITY: "clear and calm conditions; it does not predict a gain",
@@ -192,21 +104,22 @@ STATE: Final[dict[MarketState, str]] = {
 }
 # What the evidence of an asset says by its sign; None where it is not known.
 MOMENTUM: Final[dict[int | None, str]] = {
-    1: "The last hours pushed the price up.",
-    0: "The last hours had no clear push.",
-    -1: "The last hours pushed the price down.",
-    None: "The push of the last hours is not known yet.",
+    1: "Momentum over the last one to three hours is up.",
+    0: "There is no clear momentum over the last one to three hours.",
+    -1: "Momentum over the last one to three hours is down.",
+    None: "Momentum is not known yet.",
 }
 BREADTH: Final[dict[int | None, str]] = {
-    1: "Most coins rose over the last day.",
-    0: "The coins shared no direction over the last day.",
-    -1: "Most coins fell over the last day.",
-    None: "How many coins rose is not known yet.",
+    1: "At least two thirds of the assets are up on the day.",
+    0: "The assets share no direction on the day.",
+    -1: "At least two thirds of the assets are down on the day.",
+    None: "How many assets are up on the day is not known yet.",
 }
-BOOK: Final[dict[int, str]] = {
-    1: "Lately there have been more bids than asks near the price.",
-    0: "Lately bids and asks near the price have been about even.",
-    -1: "Lately there have been more asks than bids near the price.",
+BOOK: Final[dict[int | None, str]] = {
+    1: "Over the last half hour there were more bids than asks near the price.",
+    0: "Over the last half hour bids and asks near the price were about even.",
+    -1: "Over the last half hour there were more asks than bids near the price.",
+    None: "The order book is not known.",
 }
 BIAS_MARKS: Final[dict[str | None, str]] = {
     "UP": "\N{BLACK UP-POINTING TRIANGLE}",
@@ -224,17 +137,3 @@ MODE_BANNERS: Final[dict[str, tuple[str, str]]] = {
         "Market data on this site are real prices of the past, replayed, not those of today.",
     ),
 }
-
-
-def regime_headline(label: str, likelier: str | None) -> str:
-    """Return the headline of a regime.
-
-    Args:
-        label: the label shown.
-        likelier: the label that has overtaken it without a clear lead, None without one.
-    """
-    shown = REGIME[RegimeLabel(label)]
-    if likelier is None or not shown.subject:
-        return shown.headline
-    other = REGIME[RegimeLabel(likelier)].subject or likelier
-    return f"{shown.subject} is fading; {other[:1].lower()}{other[1:]} is now likelier"

@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import io
 import re
 import zlib
 from array import array
@@ -22,8 +21,6 @@ from generator.market.bars import FloatArray, IntArray
 
 _FIRST_MS: Final = 1_230_768_000_000  # 2009: older times are not milliseconds
 _LAST_MS: Final = 4_102_444_800_000  # 2100
-MOST_ROWS: Final = 1_000_000  # of a file: nine years of 5-minute bars
-MOST_MB: Final = 128  # of a file, unpacked
 _QUOTES: Final = frozenset({"", "USD", "USDT", "USDC", "BUSD", "FDUSD", "USDTPERP", "USDPERP", "PERP"})
 _SUFFIXES: Final = (".csv", ".csv.gz")
 # A venue's name precedes the cadence: binance-spot-5m-2022-10 -> binance-spot.
@@ -73,32 +70,12 @@ class Rows:
     dropped: int
 
 
-class _Bounded(io.RawIOBase):
-    """A file that ends with an error after `MOST_MB`: a packed one can grow a thousandfold."""
-
-    def __init__(self, path: Path, source: io.BufferedIOBase) -> None:
-        self._path = path
-        self._source = source
-        self._left = MOST_MB * 1_000_000
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        data = self._source.read(len(buffer))
-        self._left -= len(data)
-        if self._left < 0:
-            raise SourceError(f"{self._path} holds more than {MOST_MB} MB unpacked; split the recording")
-        buffer[: len(data)] = data
-        return len(data)
-
-
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[str]]:
     opener = gzip.open if path.name.endswith(".gz") else open
     try:
-        with opener(path, "rb") as packed, io.BufferedReader(_Bounded(path, packed), io.DEFAULT_BUFFER_SIZE) as raw:
-            yield io.TextIOWrapper(raw, encoding="utf-8", errors="replace", newline="")
+        with opener(path, "rt", encoding="utf-8", errors="replace", newline="") as text:
+            yield text
     except (OSError, EOFError, zlib.error, csv.Error) as error:
         raise UnreadableFileError(str(getattr(error, "strerror", None) or error)) from error
 
@@ -121,12 +98,11 @@ def _header(fields: list[str]) -> list[str]:
     return [field.strip().lstrip("\ufeff").lower() for field in fields]
 
 
-def read_rows(path: Path, kind: Kind, most_rows: int = MOST_ROWS) -> Rows:
+def read_rows(path: Path, kind: Kind) -> Rows:
     """Read a file's rows; columns are found by name, others ignored.
 
     Raises:
         UnreadableFileError: the file cannot be read to its end.
-        SourceError: it holds more than a recording may; the text names it.
     """
     known, rows = array("d"), 0
     with _opened(path) as text:
@@ -135,8 +111,6 @@ def read_rows(path: Path, kind: Kind, most_rows: int = MOST_ROWS) -> Rows:
         columns = [header.index(name) for name in _NUMBERS[kind]]
         for line in filter(None, lines):
             rows += 1
-            if rows > most_rows:
-                raise SourceError(f"{path} holds more than {most_rows} rows; split the recording")
             known.extend(_numbers(line, columns) or ())
     table = np.array(known, dtype=np.float64).reshape(-1, len(columns))
     return Rows(table[:, 0].astype(np.int64), table[:, 1:], rows - len(table))

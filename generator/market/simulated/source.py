@@ -35,21 +35,15 @@ class SimulatedSource:
 
     Args:
         seed: 0 <= seed < 2**63.
-        assets: which of the catalog's assets to show, in which order; the market itself does not depend on it.
 
     Raises:
-        ValueError: the seed is out of range or an asset is not in the catalog.
+        ValueError: the seed is out of range.
     """
 
     mode = SourceMode.SIMULATED
 
-    def __init__(self, seed: int, assets: tuple[str, ...] = ASSETS) -> None:
-        unknown = [asset for asset in assets if asset not in ASSETS]
-        if unknown:
-            raise ValueError(f"the simulated market has no {', '.join(unknown)}; it has {', '.join(ASSETS)}")
+    def __init__(self, seed: int) -> None:
         self._seed = seed
-        self._assets = assets
-        self._columns = [ASSETS.index(asset) for asset in assets]
         self._market = SimulatedMarket(seed)
 
     async def backfill(self, now_ms: int, days: int, progress: Progress) -> BarFrame:
@@ -59,21 +53,21 @@ class SimulatedSource:
         for done in range(days):
             self._market.bars(first + done * DAY_MS, first + done * DAY_MS + BAR_MS)  # fills the cache
             progress(done + 1, days, "days of simulated market")
-        return self._shown(self._market.bars(first, stop))
+        return self._market.bars(first, stop)
 
     async def observe(self, now_ms: int, since_ms: int) -> Observation:
         """Observe the minute that holds `now_ms`; bars older than 30 days are not repeated."""
         minute_ms = now_ms // MINUTE_MS * MINUTE_MS
         stop = now_ms // BAR_MS * BAR_MS
         first = max(since_ms // BAR_MS * BAR_MS + BAR_MS, stop - _MAX_NEW_BARS * BAR_MS)
-        day = self._shown(self._market.bars(stop - DAY_MS - BAR_MS, stop))
+        day = self._market.bars(stop - DAY_MS - BAR_MS, stop)
         mids = self.venue_mids(minute_ms)
         return Observation(
             mode=self.mode,
             market_ms=now_ms,
-            assets={asset: self._asset(asset, mids[asset], day, minute_ms) for asset in self._assets},
+            assets={asset: self._asset(asset, mids[asset], day, minute_ms) for asset in ASSETS},
             sources=tuple(SourceHealth(venue, kind, SourceStatus.OK, minute_ms) for venue in VENUES for kind in _KINDS),
-            new_bars=self._shown(self._market.bars(first, stop)),
+            new_bars=self._market.bars(first, stop),
             venues_needed=VENUES_NEEDED,
         )
 
@@ -102,13 +96,13 @@ class SimulatedSource:
         offered = np.column_stack([mids * (1.0 - gaps[:, 0]), mids, mids * (1.0 + gaps[:, 1])])
         return {
             asset: dict(zip(VENUES, np.roll(offered[column], turns[column]).tolist(), strict=True))
-            for asset, column in zip(self._assets, self._columns, strict=True)
+            for column, asset in enumerate(ASSETS)
         }
 
     def _asset(self, asset: str, mids: dict[str, float], day: BarFrame, minute_ms: int) -> AssetObservation:
         if len(day) <= BARS_A_DAY:  # a clock that fell back to 1970
             return AssetObservation(asset, limitations=("the simulated market has no day before this minute",))
-        column = self._assets.index(asset)
+        column = ASSETS.index(asset)
         row = {name: float(values[-1, column]) for name, values in day.fields.items()}
         bar_closed_ms = int(day.t[-1]) + BAR_MS
         price = median(mids.values())
@@ -132,12 +126,6 @@ class SimulatedSource:
                 VENUES,
             ),
         )
-
-    def _shown(self, frame: BarFrame) -> BarFrame:
-        if self._assets == ASSETS:
-            return frame
-        fields = {name: values[:, self._columns] for name, values in frame.fields.items()}
-        return BarFrame(self._assets, frame.t, fields, frame.interval_ms)
 
 
 def _change(values: FloatArray) -> float:

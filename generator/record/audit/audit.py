@@ -29,13 +29,12 @@ class AuditError(ValueError):
 
 @dataclass
 class Audit:
-    """What was read so far. Entries of unknown kinds are counted, not judged: later versions may write some."""
+    """What was read so far. Entries of unknown kinds are not judged: later versions may write some."""
 
     rounds: dict[str, dict[str, Any]] = field(default_factory=dict)  # ended, as rows of /arena/rounds.json
     open: dict[str, dict[str, Any]] = field(default_factory=dict)
     hours: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)  # begun and not judged, by start
     entries: dict[str, list[int]] = field(default_factory=dict)  # numbers of each round's entries, among those taken
-    kinds: dict[str, int] = field(default_factory=dict)
     clock_steps: int = 0
     arena: Sums = field(default_factory=Sums)
     hourly: Sums = field(default_factory=Sums)
@@ -84,7 +83,6 @@ class Audit:
             raise AuditError(f"entry {self._index}, {kind} {_subject(entry)}: {complaint}")
         if "round_id" in entry:
             self.entries.setdefault(str(entry["round_id"]), []).append(self._index)
-        self.kinds[kind] = self.kinds.get(kind, 0) + 1
         self._index += 1
 
     def finish(self) -> None:

@@ -102,10 +102,10 @@ def _regimes(regime: RegimeReading, source: str) -> Chart | None:
     shares = {label: share(value) or 0.0 for label, value in regime.posterior.items()}
     first, second = sorted(shares, key=lambda label: -shares[label])[:2]
     finding = (
-        f"The most probable regime is {REGIME[first].name}, {percent(shares[first])}; next is {REGIME[second].name}, "
+        f"The most probable regime is {REGIME[first]}, {percent(shares[first])}; next is {REGIME[second]}, "
         f"{percent(shares[second])}"
     )
-    rows = [Row(REGIME[label].name.capitalize(), value, percent(value)) for label, value in shares.items()]
+    rows = [Row(REGIME[label].capitalize(), value, percent(value)) for label, value in shares.items()]
     caption = Caption(
         "report-regimes",
         finding,

@@ -9,7 +9,7 @@ from generator.arena.values import ArenaView
 from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.text.answers import BARS_MISSING, NEEDS_5_MINUTE_BARS, RECORDED_NOTICE, SIMULATED_NOTICE
-from generator.catalog.text.labels import BIAS_MARKS, STATE, regime_headline
+from generator.catalog.text.labels import BIAS_MARKS, STATE
 from generator.compose.context import TickContext
 from generator.market.bars import BAR_MS
 from generator.site.charts.now import fundings, scale, sparkline, usual_moves
@@ -114,8 +114,8 @@ def _regime(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any]:
         ("In this regime for", duration(regime["dwell_minutes"] if known else None), ""),
     )
     return {
-        "headline": regime_headline(label, ctx.reading.regime.likelier if ctx.reading else None),
-        "summary": str(body["summary"]),
+        "headline": str(body["headline"]),
+        "summary": str(body["summary"]).removeprefix(str(body["headline"])).strip(),
         "known": known,
         "why_unknown": _why_unknown(ctx),
         "confidence": _of_100(regime["confidence"] if known else None),

@@ -1,16 +1,22 @@
 """Where a generator publishes to: folders of this machine, or prefixes of an object store."""
 
+from __future__ import annotations
+
 import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import structlog
 
 from generator.errors import PublishError
 from generator.lease import Fence, one_writer
 from generator.release.release import Releases
-from generator.release.values import NOTHING, SiteStore, VaultStore
+from generator.release.values import NOTHING, SiteStore
 from generator.release.vault import Vault
+
+if TYPE_CHECKING:
+    from generator.wings.bucket.vault import BucketVault
 
 log = structlog.get_logger("emi.publish")
 
@@ -87,7 +93,7 @@ def site_store(folder: Path, url: str | None, fence: Fence = one_writer) -> Site
     return Mirrored(BucketSite(open_bucket(url), secrets.token_hex(8), fence), releases)
 
 
-def vault_store(folder: Path, url: str | None, fence: Fence = one_writer) -> VaultStore:
+def vault_store(folder: Path, url: str | None, fence: Fence = one_writer) -> Vault | BucketVault:
     """Return where the vault goes: an object store, or the folder when there is no `url`.
 
     Raises:

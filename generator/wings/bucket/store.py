@@ -7,8 +7,6 @@ into an error's text: a store may repeat them in what it answers.
 from __future__ import annotations
 
 import re
-import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -22,7 +20,6 @@ from generator.errors import PublishError
 
 MAX_POINTER_BYTES: Final = 8 * 1024 * 1024
 UPLOADS_AT_ONCE: Final = 16
-TRIES: Final = 2
 NO_BUCKET: Final = re.compile("NoSuchBucket|ContainerNotFound|bucket does not exist")  # S3, Azure, GCS
 REFUSALS: Final = frozenset({"PermissionDeniedError", "UnauthenticatedError"})
 Version = Mapping[str, str]  # e_tag and, where the store has one, version
@@ -211,42 +208,32 @@ def upload(bucket: Bucket, objects: Sequence[Upload], deadline_s: float) -> None
     Raises:
         StoreFault: not all of it is there.
     """
-    until = time.monotonic() + deadline_s
-    stop = threading.Event()
     pool = ThreadPoolExecutor(UPLOADS_AT_ONCE, thread_name_prefix="upload")
     try:
-        waiting = [pool.submit(_store, bucket, item, until, stop) for item in objects]
+        waiting = [pool.submit(_store, bucket, item) for item in objects]
         done, late = wait(waiting, timeout=deadline_s, return_when=FIRST_EXCEPTION)
         for future in done:
             future.result()
         if late:
             raise StoreFault(f"{len(late)} of {len(objects)} objects were not stored within {deadline_s:g} s")
     finally:
-        stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _store(bucket: Bucket, item: Upload, until: float, stop: threading.Event) -> None:
+def _store(bucket: Bucket, item: Upload) -> None:
     """Store one object; what a try stored without an answer counts.
 
     Raises:
         StoreFault: it is not there, or that is unknown.
     """
-    for left in reversed(range(TRIES)):
-        if stop.is_set():
-            return
-        try:
-            bucket.create(item.path, item.data, item.attributes)
-        except Conflict:
-            if not _is_there(bucket, item):
-                raise StoreFault(f"{item.path} is there already with other bytes: it is never overwritten") from None
-        except StoreFault as fault:
-            last_try = fault.refused or not left or time.monotonic() >= until
-            if not (last_try or stop.is_set()):
-                continue
-            if fault.refused or not _is_there(bucket, item):
-                raise
-        return
+    try:
+        bucket.create(item.path, item.data, item.attributes)
+    except Conflict:
+        if not _is_there(bucket, item):
+            raise StoreFault(f"{item.path} is there already with other bytes: it is never overwritten") from None
+    except StoreFault as fault:
+        if fault.refused or not _is_there(bucket, item):
+            raise
 
 
 def _is_there(bucket: Bucket, item: Upload) -> bool:

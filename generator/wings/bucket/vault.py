@@ -18,7 +18,7 @@ log = structlog.get_logger("emi.publish")
 
 
 class BucketVault(NumberedStore):
-    """Put up for sale below one prefix of a bucket, which must be private; a `VaultStore`.
+    """Put up for sale below one prefix of a bucket, which must be private.
 
     Args:
         bucket: the prefix.
@@ -31,7 +31,7 @@ class BucketVault(NumberedStore):
         super().__init__(bucket, SNAPSHOTS, Pointer(bucket, MANIFEST, fence, writer, _is_manifest), deadline_s)
 
     def publish(self, offer: Offer) -> None:
-        """Store the bodies, then move the manifest; see `VaultStore`."""
+        """Store the bodies, then move the manifest; see `Vault`."""
         if int(offer.generation) <= self.generation():
             raise PublishError(f"vault {offer.generation} not published: {self._highest:012d} is there already")
         self._highest = int(offer.generation)
