@@ -100,7 +100,11 @@ class GeneratorSettings(BaseSettings):
     )
     host: str = Field("127.0.0.1", description="Address the gateway listens on.")
     port: int = Field(8402, ge=1, le=65535, description="Port the gateway listens on.")
-    seed: int = Field(2026, ge=0, description="Seed of the simulated market and crowd.")
+    seed: int | None = Field(
+        None,
+        ge=0,
+        description="Seed of the simulated market and crowd; default: one whose market is quiet at the first start.",
+    )
     source: SourceMode | None = Field(None, description="simulated, recorded or live.")
     data_dir: Annotated[tuple[Path, ...], NoDecode] = Field((), description="Folders of a recording.")
     venues: Annotated[tuple[str, ...], NoDecode] = Field((), description="Venues of the live source; default all.")

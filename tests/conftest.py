@@ -3,12 +3,15 @@
 `pytest --hypothesis-profile=search` looks for new ones.
 """
 
+import os
 import sys
 
 from hypothesis import HealthCheck, settings
 
 # Every worker imports every test: compiled once, not in each run (processes that tests start do the same).
 sys.dont_write_bytecode = False
+
+os.environ.setdefault("EMI_SEED", "2026")  # the same market whenever a test starts one
 
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("same", PATIENT, derandomize=True, database=None)

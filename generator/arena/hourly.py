@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from generator.arena import ranges
 from generator.arena.numbers import published_triple
 from generator.arena.outcome import PricePoint, change_bps, fix_price, moment, outcome_of
 from generator.arena.timetable import HOUR_MS, MINUTE_MS
-from generator.arena.values import PredictionMade
+from generator.arena.values import PredictionMade, RangeForecast
 from generator.brain.forecast import Forecast
 from generator.catalog.formats import basis_points
 from generator.catalog.words import Prediction
@@ -27,9 +28,15 @@ def hour_in_reach(now_ms: int) -> int | None:
 
 
 def predict(
-    forecast: Forecast, start_ms: int, now_ms: int, previous: Prediction | None, *, warm_up: bool
+    forecast: Forecast,
+    start_ms: int,
+    now_ms: int,
+    previous: Prediction | None,
+    far: Mapping[str, RangeForecast] | None = None,
+    *,
+    warm_up: bool,
 ) -> PredictionMade:
-    """Store a forecast as the prediction of one hour.
+    """Store a forecast as the prediction of one hour, with the ranges of the horizons that start with it.
 
     Raises:
         ValueError: the hour has begun.
@@ -47,27 +54,35 @@ def predict(
         warm_up=warm_up,
         made_ms=now_ms,
         previous=previous,
+        ranges=far,
     )
 
 
 def void(made: PredictionMade, reason: str) -> PredictionMade:
-    """Take a prediction out of the scores; its record stays."""
-    return replace(made, void_reason=reason, end_price=None, change_bps=None, outcome=None)
+    """Take a prediction and its moves out of the scores; their record stays."""
+    nothing = replace(made, moves={})
+    return replace(interrupt(nothing, reason), void_reason=reason, end_price=None, change_bps=None, outcome=None)
+
+
+def interrupt(made: PredictionMade, reason: str) -> PredictionMade:
+    """Void what is not known yet of a prediction."""
+    ended = made.outcome is not None or made.void_reason is not None
+    return replace(made, void_reason=made.void_reason if ended else reason, moves=ranges.void_moves(made, reason))
 
 
 def judge(made: PredictionMade, now_ms: int, prices: Mapping[str, PricePoint], venues_needed: int) -> PredictionMade:
-    """Fix the start price, then the end price and the outcome, or the reason why the prediction is void."""
-    if made.outcome is not None or made.void_reason is not None:
-        return made
-    if made.start_price is None:
-        if now_ms < made.start_ms:
+    """Fix the start price, then the moves and the outcome, or the reason why one of them is void."""
+    started = made.start_price
+    if started is None:
+        if now_ms < made.start_ms or made.void_reason is not None:
             return made
         start = fix_price(prices, made.asset, venues_needed, "start", moment(made.start_ms, now_ms))
-        return replace(made, start_price=start.price, void_reason=start.reason)
-    if now_ms < made.end_ms:
+        return replace(made, start_price=start.price) if start.reason is None else interrupt(made, start.reason)
+    made = replace(made, moves=ranges.measure(made, now_ms, prices, venues_needed))
+    if now_ms < made.end_ms or made.outcome is not None or made.void_reason is not None:
         return made
     end = fix_price(prices, made.asset, venues_needed, "end", moment(made.end_ms, now_ms))
     if end.price is None:
         return replace(made, void_reason=end.reason)
-    change = change_bps(made.start_price, end.price)
+    change = change_bps(started, end.price)
     return replace(made, end_price=end.price, change_bps=change, outcome=outcome_of(change, made.band_bps))

@@ -1,19 +1,19 @@
 """One tick of the Arena as a pure function: what the memory holds and what the tick brings in, what changes out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import isfinite
 
 from gateway.wire.algorand import key_of
 from generator.arena.ballots import BallotFile
-from generator.arena.hourly import HORIZON_MINUTES, hour_in_reach, judge, predict, void
+from generator.arena.hourly import HORIZON_MINUTES, hour_in_reach, interrupt, judge, predict, void
 from generator.arena.lessons import lesson_of
 from generator.arena.life import Forecaster, advance, event_of, open_round, regime_event, schedule_round, withdraw
 from generator.arena.outcome import PricePoint
 from generator.arena.tally import simulated_tally
 from generator.arena.teacher import PredictionChange, RoundChange
 from generator.arena.timetable import Slot, Timetable, check_round_minutes, revise
-from generator.arena.values import Event, Lesson, PredictionMade, Round, Tally
+from generator.arena.values import Event, Lesson, PredictionMade, RangeForecast, Round, Tally
 from generator.brain.forecast import Forecast
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Prediction, RoundPhase
@@ -71,6 +71,7 @@ class PlayInputs:
     config: ArenaConfig
     ballots: Sequence[BallotFile]
     salt: Callable[[], str]
+    ranges: Mapping[str, Mapping[str, RangeForecast]] = field(default_factory=dict)  # by asset and horizon
     regime: RegimeRow | None = None
     warm_up: bool = False
     interrupted: str | None = None  # why what is under way cannot be settled, e.g. the replay was moved
@@ -87,7 +88,7 @@ class PlayState:
         last_start_ms: latest start of any stored round.
         taken: starts of stored rounds that lie in the future.
         active: rounds scheduled, open or live.
-        pending: hourly predictions without an outcome.
+        pending: hourly predictions without an outcome, or with a horizon of theirs that has ended by now.
         begun: (asset, start) of hourly predictions that must not be made again although their start lies in the
             future: the clock went back after their hour had begun.
         real, simulated: counted ballots by round: of open rounds so far, of live rounds as locked.
@@ -180,12 +181,12 @@ class _LastOutcomes:
 
 def _judged(made: PredictionMade, inputs: PlayInputs, published_ms: int | None) -> PredictionMade:
     if inputs.interrupted is not None:
-        return replace(made, void_reason=inputs.interrupted)
+        return interrupt(made, inputs.interrupted)
     if made.made_ms is not None and _of_the_future(made.made_ms, inputs):
         return void(made, SET_BACK)
     begins = made.start_price is None and inputs.now_ms >= made.start_ms
     if begins and made.made_ms is not None and _unseen(made.made_ms, made.warm_up, published_ms):
-        return replace(made, void_reason=UNSEEN)
+        return interrupt(made, UNSEEN)
     return judge(made, inputs.now_ms, inputs.prices, inputs.venues_needed)
 
 
@@ -283,7 +284,8 @@ def _predictions(
     for asset in inputs.config.hourly_assets:
         forecast = sound(inputs.forecast(asset, HORIZON_MINUTES))
         if forecast is not None and (asset, hour) not in begun:
-            made = predict(forecast, hour, inputs.now_ms, last("hourly", asset), warm_up=inputs.warm_up)
+            far, before = inputs.ranges.get(asset), last("hourly", asset)
+            made = predict(forecast, hour, inputs.now_ms, before, far, warm_up=inputs.warm_up)
             changes.append((standing.get(asset), made))
     return tuple((before, after) for before, after in changes if before != after)
 

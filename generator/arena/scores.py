@@ -43,16 +43,21 @@ def log_score(chances: Triple, outcome: Prediction) -> float:
     return -log(max(chance_of(chances, outcome), LOG_CLAMP))
 
 
-def wilson(hits: int, n: int) -> Rate:
+def wilson(hits: int, n: int, effect: float = 1.0) -> Rate:
     """Return a share with its 95% interval.
+
+    Args:
+        hits: of n.
+        n: cases.
+        effect: how many of them are worth one independent case.
 
     Source: E. B. Wilson, Probable inference, 1927, without continuity correction.
     """
     if n == 0:
         return Rate(0, None, None, None)
-    share, z2 = hits / n, Z_95**2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = Z_95 / (1 + z2 / n) * sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+    share, z2, cases = hits / n, Z_95**2, n / effect
+    centre = (share + z2 / (2 * cases)) / (1 + z2 / cases)
+    half = Z_95 / (1 + z2 / cases) * sqrt(share * (1 - share) / cases + z2 / (4 * cases * cases))
     low, high = max(0.0, centre - half), min(1.0, centre + half)
     return Rate(n, round(100 * share, 1), round(100 * low, 1) + 0.0, round(100 * high, 1))
 
@@ -87,11 +92,15 @@ class Sums:
     void: int = 0
     warm_up: int = 0
     hits: int = 0
+    base_hits: int = 0  # of always naming the outcome that was most frequent before
     brier_e8: int = 0
     log_e9: int = 0
     base_rate_e8: int = 0
     persistence_e8: int = 0
-    bins: tuple[tuple[int, int], ...] = ((0, 0),) * (len(BIN_EDGES) - 1)
+    squares: int = 0  # sums over the hours whose forecasts move together: n squared, n x hits, hits squared
+    products: int = 0
+    hit_squares: int = 0
+    bins: tuple[tuple[int, int, int], ...] = ((0, 0, 0),) * (len(BIN_EDGES) - 1)  # n, hits, tenths of confidence
 
     def moved(self, before: Case | None, after: Case | None) -> Sums:
         """Replace one case by its later state."""
@@ -106,8 +115,9 @@ class Sums:
             return _plus(self, predictions=sign, void=sign * case.void)
         hit = int(case.prediction == outcome)
         bins = list(self.bins)
-        index = bin_of(confidence_percent(case.probabilities, case.prediction))
-        bins[index] = (bins[index][0] + sign, bins[index][1] + sign * hit)
+        confidence = confidence_percent(case.probabilities, case.prediction)
+        n, hits, tenths = bins[index := bin_of(confidence)]
+        bins[index] = (n + sign, hits + sign * hit, tenths + sign * round(10 * confidence))
         return _plus(
             self,
             tuple(bins),
@@ -115,22 +125,44 @@ class Sums:
             resolved=sign,
             warm_up=sign * case.warm_up,
             hits=sign * hit,
+            base_hits=sign * (ORDER[case.base_rate.index(max(case.base_rate))] == outcome),
             brier_e8=sign * _brier_e8(case.probabilities, outcome),
             log_e9=sign * round(log_score(case.probabilities, outcome) * _E9),
             base_rate_e8=sign * _brier_e8(case.base_rate, outcome),
             persistence_e8=sign * _persistence_e8(case.previous, outcome),
         )
 
+    def together(self, n: int, hits: int, sign: int = 1) -> Sums:
+        """Note that so many forecasts, already added, came due in the same hour and are no independent cases."""
+        return _plus(self, squares=sign * n * n, products=sign * n * hits, hit_squares=sign * hits * hits)
+
+    @property
+    def design_effect(self) -> float:
+        """Return how many cases are worth one independent case.
+
+        Source: L. Kish, Survey sampling, 1965: the variance of the rate over clusters, over that of as many independent
+        cases.
+        """
+        n, hits = self.resolved, self.hits
+        if not self.squares or not 0 < hits < n:
+            return max(1.0, self.squares / n) if n else 1.0
+        share = hits / n
+        spread = self.hit_squares - 2 * share * self.products + share * share * self.squares
+        return max(1.0, spread / (n * share * (1 - share)))
+
     def without(self, part: Sums) -> Sums:
         """Return what is left when a part of the cases is taken out."""
-        bins = tuple((n - m, hits - less) for (n, hits), (m, less) in zip(self.bins, part.bins, strict=True))
+        bins = tuple(
+            (n - m, hits - less, tenths - fewer)
+            for (n, hits, tenths), (m, less, fewer) in zip(self.bins, part.bins, strict=True)
+        )
         return _plus(self, bins, **{name: -getattr(part, name) for name in _NUMBERS})
 
 
 _NUMBERS: Final = tuple(field.name for field in fields(Sums) if field.name != "bins")
 
 
-def _plus(sums: Sums, bins: tuple[tuple[int, int], ...] | None = None, **more: int) -> Sums:
+def _plus(sums: Sums, bins: tuple[tuple[int, int, int], ...] | None = None, **more: int) -> Sums:
     values: dict[str, Any] = {name: getattr(sums, name) + value for name, value in more.items()}
     return replace(sums, bins=sums.bins if bins is None else bins, **values)
 
@@ -170,14 +202,21 @@ def track_record(kind: str, sums: Sums, *, warm_up: int = 0) -> TrackRecord:
         resolved=n,
         void=sums.void,
         warm_up=warm_up,
-        hit=wilson(sums.hits, n),
+        hit=wilson(sums.hits, n, sums.design_effect),
         brier=score,
         log_score=_mean(sums.log_e9, _E9, n),
+        chance_percent=round(100 * sums.base_hits / n, 1) if n else None,
         baselines=baselines,
         skill_percent={name: skill_percent(score, baseline) for name, baseline in baselines.items()},
         bins=tuple(
-            Bin(low, high, count, wilson(hits, count) if count >= BIN_CASES else None)
-            for low, high, (count, hits) in zip(BIN_EDGES[:-1], BIN_EDGES[1:], sums.bins, strict=True)
+            Bin(
+                low,
+                high,
+                count,
+                wilson(hits, count, sums.design_effect) if count >= BIN_CASES else None,
+                round(tenths / 10 / count, 1) if count else None,
+            )
+            for low, high, (count, hits, tenths) in zip(BIN_EDGES[:-1], BIN_EDGES[1:], sums.bins, strict=True)
         ),
     )
 

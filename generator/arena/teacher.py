@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from math import comb
 from typing import Final
 
+from generator.arena.range_scores import Counts, RangeSums, new_cases
 from generator.arena.scores import Case, Sums, case_of, track_record, wilson
-from generator.arena.values import Lesson, Pattern, PredictionMade, Rate, Rehearsal, Round, TeacherMetrics, TrackRecord
+from generator.arena.values import Lesson, Pattern, PredictionMade, Rehearsal, Round, TeacherMetrics, TrackRecord
 from generator.catalog.words import PatternType, RoundPhase
 
 
@@ -52,6 +54,7 @@ ALL: Final = "all rounds with a crowd"
 AGREED: Final = "brain and crowd said the same"
 DIFFERED: Final = "brain and crowd did not say the same"
 ENOUGH: Final = 30
+SIGNIFICANT: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,20 +104,34 @@ class PatternSums:
 
 def _pattern(name: str, sums: GroupSums) -> Pattern:
     brain, crowd = wilson(sums.brain, sums.rounds), wilson(sums.crowd, sums.rounds)
-    return Pattern(name, sums.rounds, brain, crowd, wilson(sums.both_wrong, sums.rounds), finding(name, brain, crowd))
+    return Pattern(name, sums.rounds, brain, crowd, wilson(sums.both_wrong, sums.rounds), finding(name, sums))
 
 
-def finding(name: str, brain: Rate, crowd: Rate) -> str:
-    """Say what a group shows; intervals that overlap show nothing."""
-    if brain.n < ENOUGH:
-        return f"{brain.n} rounds: fewer than {ENOUGH}, too few to tell."
+def finding(name: str, sums: GroupSums) -> str:
+    """Say what a group shows, by the rounds in which brain and crowd differed: only these can tell them apart."""
+    rounds = sums.rounds
+    if rounds < ENOUGH:
+        return f"{rounds} rounds: fewer than {ENOUGH}, too few to tell."
+    brain, crowd = (f"{100 * hits / rounds:.0f}%" for hits in (sums.brain, sums.crowd))
     if name == AGREED:
-        return f"When both said the same they were right in {brain.percent:g}% of {brain.n} rounds."
-    if (brain.low_percent or 0) > (crowd.high_percent or 0):
-        return f"The brain was right more often than the crowd over {brain.n} rounds; the 95% intervals do not overlap."
-    if (crowd.low_percent or 0) > (brain.high_percent or 0):
-        return f"The crowd was right more often than the brain over {brain.n} rounds; the 95% intervals do not overlap."
-    return f"Neither was right more often than the other over {brain.n} rounds: the difference could be chance."
+        return f"When both said the same they were right in {brain} of {rounds} rounds."
+    both_right = sums.brain + sums.crowd + sums.both_wrong - rounds
+    ahead, behind = sums.brain - both_right, sums.crowd - both_right  # rounds in which one alone was right
+    who, of = ("brain", (brain, crowd)) if ahead >= behind else ("crowd", (crowd, brain))
+    if ahead == behind:
+        return f"Brain and crowd were level: each was right in {brain} of {rounds} rounds."
+    chance = sign_test(ahead, behind)
+    shown = "more than chance would give" if chance < SIGNIFICANT else "that could be chance"
+    return (
+        f"The {who} was ahead, {of[0]} to {of[1]} of {rounds} rounds: where only one of them was right it was the {who} in "
+        f"{max(ahead, behind)} of {ahead + behind} ({shown}, sign test p = {chance:.2f})."
+    )
+
+
+def sign_test(one: int, other: int) -> float:
+    """Return how likely a split at least as uneven is by chance, if either were as likely (exact, two-sided)."""
+    n = one + other
+    return min(1.0, 2 * sum(comb(n, k) for k in range(max(one, other), n + 1)) / (1 << n))
 
 
 RoundChange = tuple[Round | None, Round]
@@ -134,6 +151,8 @@ class RunningTotals:
     arena_live: Sums = field(default_factory=Sums)  # without the backtest: what the log can show
     hourly_live: Sums = field(default_factory=Sums)
     patterns: PatternSums = field(default_factory=PatternSums)
+    ranges: RangeSums = field(default_factory=RangeSums)  # of the backtest
+    ranges_live: RangeSums = field(default_factory=RangeSums)
 
     def after(
         self,
@@ -147,19 +166,13 @@ class RunningTotals:
         for was, round_now in rounds:
             totals = totals._with_round(was, round_now)
             modes[round_now.round_id] = round_now.regime_mode
-        hourly, live = totals.hourly, totals.hourly_live
-        for made_before, made in predictions:
-            before, now = case_of(made_before) if made_before else None, case_of(made)
-            hourly = hourly.moved(before, now)
-            live = live.moved(_live_only(before), _live_only(now))
+        totals = _counting(totals, predictions)
         lessons_all, live_only, patterns = totals.lessons, totals.lessons_live, totals.patterns
         for lesson in lessons:
             lessons_all = lessons_all.plus(lesson)
             live_only = live_only if lesson.warm_up else live_only.plus(lesson)
             patterns = patterns.plus(lesson, modes.get(lesson.round_id))
-        return replace(
-            totals, hourly=hourly, hourly_live=live, lessons=lessons_all, lessons_live=live_only, patterns=patterns
-        )
+        return replace(totals, lessons=lessons_all, lessons_live=live_only, patterns=patterns)
 
     def _with_round(self, before: Round | None, now: Round) -> RunningTotals:
         phases = dict(self.phases)
@@ -188,13 +201,38 @@ class RunningTotals:
         hourly, arena = self.hourly.without(self.hourly_live), self.arena.without(self.arena_live)
         if not hourly.resolved and not arena.resolved:
             return None
-        return Rehearsal(hourly=track_record("hourly", hourly), arena=track_record("arena", arena))
+        return Rehearsal(track_record("hourly", hourly), track_record("arena", arena), self.ranges.scores())
 
     @property
     def void_rate_percent(self) -> float | None:
         """Share of finished rounds that were void, in percent with one decimal; None before the first."""
         void, resolved = self.phases.get(RoundPhase.VOID, 0), self.phases.get(RoundPhase.RESOLVED, 0)
         return round(100 * void / (void + resolved), 1) if void + resolved else None
+
+
+def _counting(totals: RunningTotals, changes: Iterable[PredictionChange]) -> RunningTotals:
+    hourly, live = totals.hourly, totals.hourly_live
+    hours: dict[tuple[int, bool], tuple[int, int]] = {}
+    ended: list[tuple[str, int, Counts]] = []
+    ended_live: list[tuple[str, int, Counts]] = []
+    for made_before, made in changes:
+        before, now = case_of(made_before) if made_before else None, case_of(made)
+        hourly = hourly.moved(before, now)
+        live = live.moved(_live_only(before), _live_only(now))
+        if made.outcome is not None and (made_before is None or made_before.outcome is None):
+            n, hits = hours.get((made.start_ms, made.warm_up), (0, 0))
+            hours[made.start_ms, made.warm_up] = n + 1, hits + (made.outcome == made.prediction)
+        (ended if made.warm_up else ended_live).extend(new_cases(made_before, made))
+    for (_, warm_up), (n, hits) in hours.items():
+        hourly = hourly.together(n, hits)
+        live = live if warm_up else live.together(n, hits)
+    return replace(
+        totals,
+        hourly=hourly,
+        hourly_live=live,
+        ranges=totals.ranges.plus(ended) if ended else totals.ranges,
+        ranges_live=totals.ranges_live.plus(ended_live) if ended_live else totals.ranges_live,
+    )
 
 
 def _live_only(case: Case | None) -> Case | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from generator.catalog.words import Consensus, PatternType, Prediction, RoundPhase
@@ -109,13 +110,84 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
+class RangeForecast:
+    """How far one asset may move over one horizon, in percent, as published (4 decimals).
+
+    The 90% range is from `low_90` to `high_90`. `last_hour`, `last_day` and `ewma` are what three simple rules take for
+    sigma, the standard deviation of the move.
+    """
+
+    sigma: float
+    low_90: float
+    low_50: float
+    high_50: float
+    high_90: float
+    last_hour: float
+    last_day: float
+    ewma: float
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """How far an asset moved over one horizon, from the hour's start price; in percent, as published (4 decimals)."""
+
+    end_price: float | None = None
+    move: float | None = None
+    void_reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean with its 95% interval; None where nothing, or too little for an interval, has resolved."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RangeScore:
+    """How the ranges of one forecaster did; losses in units of percent moves, lower is better."""
+
+    name: str
+    inside_50: Estimate  # percent
+    inside_90: Estimate
+    pinball: float | None
+    qlike: float | None
+    pinball_saved: Estimate = field(default_factory=Estimate)  # by how many percent the brain's loss is below its
+    qlike_saved: Estimate = field(default_factory=Estimate)  # its loss minus the brain's
+
+
+@dataclass(frozen=True, slots=True)
+class HorizonScores:
+    """The ranges over one horizon: the brain's first, then those of the simple rules; `blocks` are resampled whole."""
+
+    horizon: str
+    resolved: int
+    void: int
+    blocks: int
+    scores: tuple[RangeScore, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Bin:
-    """One bin of published confidence against what came true; rate None below 30 cases."""
+    """One bin of published confidence against what came true; rate None below 30 cases.
+
+    `fits`: whether the mean confidence lies within the interval of the rate.
+    """
 
     low_percent: float
     high_percent: float
     n: int
     hit: Rate | None
+    said_percent: float | None = None  # mean confidence of its forecasts
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether the mean confidence lies within the interval of what came true; None without a rate."""
+        if self.hit is None or self.hit.low_percent is None or self.hit.high_percent is None:
+            return None
+        return self.hit.low_percent <= (self.said_percent or 0.0) <= self.hit.high_percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +205,7 @@ class TrackRecord:
     hit: Rate
     brier: float | None
     log_score: float | None
+    chance_percent: float | None  # hit rate of always naming the outcome that was most frequent before
     baselines: dict[str, float | None]  # uniform, base_rate, persistence -> Brier
     skill_percent: dict[str, float | None]  # the same keys
     bins: tuple[Bin, ...]
@@ -157,6 +230,8 @@ class PredictionMade:
     made_ms: int | None = None  # the tick that stored it, before `start_ms`
     change_bps: float | None = None
     previous: Prediction | None = None  # the asset's last hourly outcome known at `made_ms` (persistence)
+    ranges: Mapping[str, RangeForecast] | None = None  # by horizon, from the same start price
+    moves: Mapping[str, Move] = field(default_factory=dict)  # of the horizons that ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +311,7 @@ class Rehearsal:
 
     hourly: TrackRecord
     arena: TrackRecord
+    how_far: tuple[HorizonScores, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +326,7 @@ class ArenaView:
     teacher: TeacherMetrics
     arena_record: TrackRecord  # live; `rehearsal` has the backtest
     hourly_record: TrackRecord
+    how_far: tuple[HorizonScores, ...] = ()  # live, by horizon
     rounds: dict[RoundPhase, int] = field(default_factory=dict)
     rounds_warm_up: int = 0
     ballots_counted: int = 0

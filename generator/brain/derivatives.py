@@ -1,5 +1,6 @@
-"""Derivatives words: the level of funding with hysteresis, then the change of open interest."""
+"""Derivatives words: funding within its own 30 days, then the change of open contracts; bars of any length."""
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -7,22 +8,39 @@ import numpy as np
 
 from generator.brain.liquidity import hysteresis
 from generator.brain.smoothing import HOUR_BARS, Pace, rates
+from generator.catalog.text.labels import FUNDING_ODD, FUNDING_SHORT, NO_FUTURES, UNSTEADY
 from generator.catalog.words import DerivativesState, DerivativesVote
 from generator.market.bars import FloatArray
 
-_USUAL: Final = 0.0001  # funding per 8 hours in a balanced market (its interest-rate part)
-# Funding away from the usual; log change of open interest against about half a day.
-_ENTER: Final = np.array([[0.0002], [0.05]])
-_LEAVE: Final = np.array([[0.00012], [0.025]])
-_MIDDLE: Final = 0.5 * (_ENTER + _LEAVE)
-# Bars after which funding (venues pay every 8 hours at most) and open interest are too old.
-_HOLDS: Final = np.array([[9.0 * HOUR_BARS], [5.0 * HOUR_BARS]])
+HOUR_MS: Final = 3_600_000
+_USUAL: Final = 0.0001  # funding per 8 hours of most venues: its interest-rate part
+_EIGHTS: Final = 90  # 30 days of 8 hours
+_FEWEST: Final = 21  # 8-hour values before funding is ranked: a week
+# Rows are longs and shorts. Rate per 8 hours that is paid to hold that side (longs usually pay 0.0001),
+# and the share of the asset's own 30 days that it exceeds.
+_ENTER: Final = np.array([[0.0002], [0.00005]])
+_LEAVE: Final = np.array([[0.00016], [0.00002]])
+_UNRANKED: Final = 0.0001  # more than that while there are no 30 days to compare with
+_RANK_ENTER: Final = 0.75
+_RANK_LEAVE: Final = 2.0 / 3.0
+_BUILT: Final = 0.04  # log change of open contracts over a day
+_KEPT: Final = 0.02
+# Hours after which funding (venues pay every 8 hours at most) and open interest are too old.
+_HOLDS: Final = np.array([[9.0], [5.0]])
 _WILD: Final = 0.01  # of funding per 8 hours: three percent a day
 _NOTHING: Final = np.array([[0.0], [1.0]])  # stands in for unknown funding or open interest; never counted
-_ODD: Final = 0.5  # of the confidence in a word, taken by wild funding
-_STEADY_CASES: Final = 34.0  # bars that a mean with a 2-hour half-life is worth
+_STEADY: Final = 0.5
 
-VOTES: Final = {
+_STATES: Final = (
+    DerivativesState.UNAVAILABLE,
+    DerivativesState.BALANCED,
+    DerivativesState.CROWDED_LONGS,
+    DerivativesState.CROWDED_SHORTS,
+    DerivativesState.LEVERAGING_UP,
+    DerivativesState.DELEVERAGING,
+)
+_VOTES: Final = {
+    DerivativesState.UNAVAILABLE: DerivativesVote.NO_VOTE,
     DerivativesState.CROWDED_LONGS: DerivativesVote.BEARISH,
     DerivativesState.CROWDED_SHORTS: DerivativesVote.BULLISH,
 }
@@ -33,88 +51,152 @@ class Pressure:
     """The derivatives word of one asset.
 
     Args:
-        vote: what the state leans to on its own: a crowd tends to be squeezed.
-        confidence: how steadily the word held over the last hours, below 1; None where there is no word.
+        state: the word now, however young.
+        steadiness: share of the last hours in which it held.
+        rank: share of the asset's own 30 days with lower funding; None with less than a week of them.
+        odd: the last funding was so large that it may be a fault.
     """
 
     state: DerivativesState
-    vote: DerivativesVote
-    confidence: float | None
+    steadiness: float
+    rank: float | None
+    odd: bool = False
+
+    @property
+    def steady(self) -> bool:
+        """Whether the word has held for long enough to be shown."""
+        return self.state is not DerivativesState.UNAVAILABLE and self.steadiness >= _STEADY
+
+    @property
+    def shown(self) -> DerivativesState:
+        """The state once it is steady; unavailable until then."""
+        return self.state if self.steady else DerivativesState.UNAVAILABLE
+
+    @property
+    def vote(self) -> DerivativesVote:
+        """What a steady state points to on its own: a crowd tends to be squeezed."""
+        return _VOTES.get(self.shown, DerivativesVote.NEUTRAL)
+
+    @property
+    def limitations(self) -> tuple[str, ...]:
+        """What is unknown, in words."""
+        if self.state is DerivativesState.UNAVAILABLE:
+            return (FUNDING_ODD if self.odd else NO_FUTURES,)
+        young = () if self.rank is not None else (FUNDING_SHORT,)
+        return young if self.steady else (*young, UNSTEADY)
+
+
+NO_PRESSURE: Final = Pressure(DerivativesState.UNAVAILABLE, 0.0, None)
 
 
 class Derivatives:
-    """Funding and open interest of each asset; arrays are (k, assets) or (assets,)."""
+    """Funding and open contracts of each asset; arrays are (k, assets) or (assets,)."""
 
-    def __init__(self, assets: int) -> None:
-        self.funding = np.zeros((1, assets))
+    def __init__(self, assets: int, bars_an_hour: int = HOUR_BARS) -> None:
+        self.funding = np.zeros((1, assets))  # over an hour
         self.interest = np.zeros((2, assets))  # log, over an hour and over half a day
+        self.last = np.full((2, assets), np.nan)  # funding, and log of open contracts
+        self.month = np.full((_EIGHTS, assets), np.nan)  # last funding of each 8 hours
+        self.day = np.full((25, assets), np.nan)  # log of open contracts at the end of each hour
+        self.hour = np.full(1, -1.0)  # of the last bar, since 1970
         self.age = np.full((2, assets), 1e6)
         self.count = np.zeros((2, assets))
         self.word = np.zeros((2, assets))  # -1 shorts, 0 balanced, 1 longs; -1 leaving, 0, 1 building
-        self.steady = np.zeros((2, assets))  # share of the last hours in which the raw word was the shown one
+        self.held = np.zeros((len(_STATES), assets))  # share of the last hours in which each state held
         self.odd = np.zeros(assets)  # 1 where the last known funding was so large that it may be a fault
-        self._enter, self._leave, self._middle = (np.repeat(one, assets, axis=1) for one in (_ENTER, _LEAVE, _MIDDLE))
-        self._alpha_funding = rates((HOUR_BARS,), 1)
-        self._alpha_interest = rates((HOUR_BARS, 12 * HOUR_BARS), 1)
-        self._alpha_steady = rates((2 * HOUR_BARS,), 1)
+        self._others: tuple[int, FloatArray, FloatArray] | None = None  # the month but for its last 8 hours
+        self._holds = _HOLDS * bars_an_hour
+        self._alpha_funding = rates((bars_an_hour,), 1)
+        self._alpha_interest = rates((bars_an_hour, 12 * bars_an_hour), 1)
+        self._alpha_held = 1.0 - 0.5 ** (1.0 / (2 * bars_an_hour))
 
-    def update(self, funding: FloatArray, open_interest: FloatArray) -> None:
-        """Take one bar; NaN leaves what is known, until it is too old."""
-        given = np.array((funding, open_interest))
+    def update(self, t_ms: int, funding: FloatArray, contracts: FloatArray) -> None:
+        """Take one bar that opened at `t_ms`; NaN leaves what is known, until it is too old."""
+        self._turn(t_ms // HOUR_MS)
+        given = np.array((funding, contracts))
         seen = np.isfinite(given)
-        wild = np.abs(funding) > _WILD
-        if np.count_nonzero(wild) or np.count_nonzero(self.odd):
-            self.odd = np.where(seen[0], wild, self.odd)
-            np.minimum(
-                np.maximum(given[0], -_WILD, out=given[0]), _WILD, out=given[0]
-            )  # not to dominate for hours after
-        known = np.count_nonzero(seen)
-        if not known:
-            self.age += 1.0
-            return
-        if known == seen.size:
-            weights: tuple[FloatArray | None, ...] = (None, None, None)
-            self.count += 1.0
-            self.age = np.zeros(seen.shape)
-        else:
-            weight = seen.astype(np.float64)
-            weights = (weight, weight[0], weight[1])
-            self.count += weight
-            self.age = np.where(seen, 0.0, self.age + 1.0)
-            given = np.where(seen, given, _NOTHING)
-        paces = [Pace(*one) for one in zip((self.count, self.count[0], self.count[1]), weights, strict=True)]
-        paces[1].step(self.funding, given[:1], self._alpha_funding)
-        paces[2].step(self.interest, np.log(given[1]), self._alpha_interest)
-        away = np.empty(seen.shape)
-        np.subtract(self.funding[0], _USUAL, out=away[0])
-        np.multiply(self.interest[0] - self.interest[1], self.count[1] >= 2 * HOUR_BARS, out=away[1])
-        self.word = hysteresis(self.word, away, self._enter, self._leave)
-        raw = np.sign(away) * (np.abs(away) >= self._middle)  # without a dead zone
-        paces[0].step(self.steady, raw == self.word, self._alpha_steady)
+        if not np.count_nonzero(seen) and not np.count_nonzero(self.count):
+            return  # a market without futures
+        self.odd = np.where(seen[0], np.abs(funding) > _WILD, self.odd)
+        given[0] = np.minimum(np.maximum(given[0], -_WILD), _WILD)  # not to dominate for hours after
+        weight = seen.astype(np.float64)
+        self.count += weight
+        self.age = np.where(seen, 0.0, self.age + 1.0)
+        given = np.where(seen, given, _NOTHING)
+        given[1] = np.log(given[1])
+        self.last = np.where(seen, given, self.last)
+        Pace(self.count[0], weight[0]).step(self.funding, given[:1], self._alpha_funding)
+        Pace(self.count[1], weight[1]).step(self.interest, given[1], self._alpha_interest)
+        known = self.age <= self._holds
+        hour = int(self.hour[0])
+        self.month[hour // 8 % _EIGHTS] = np.where(known[0], self.last[0], np.nan)
+        self.day[hour % 25] = np.where(known[1], self.last[1], np.nan)
+        ranks = self._ranks()
+        self.word = np.array((self._crowd(ranks[0]), self._leverage()))
+        self.held += ((self._state(ranks[1]) == np.arange(len(_STATES))[:, None]) - self.held) * self._alpha_held
+
+    def _turn(self, hour: int) -> None:
+        """Empty the places of the hours that begin now or were missed."""
+        before = int(self.hour[0])
+        if hour != before:
+            self.day[[one % 25 for one in range(max(before + 1, hour - 24), hour + 1)]] = np.nan
+            eight = hour // 8
+            self.month[[one % _EIGHTS for one in range(max(before // 8 + 1, eight - _EIGHTS + 1), eight + 1)]] = np.nan
+            self.hour[0] = hour
+
+    def _ranks(self) -> FloatArray:
+        """Return the share of the last 30 days with lower funding, ties counted half; NaN before a week is known.
+
+        Returns:
+            Of the smoothed and of the last funding, shape (2, assets).
+        """
+        eighth = int(self.hour[0]) // 8
+        if self._others is None or self._others[0] != eighth:
+            others = np.delete(self.month, eighth % _EIGHTS, axis=0)[:, None]
+            known = np.isfinite(others).sum(axis=0)
+            self._others = eighth, others, np.where(known >= _FEWEST, 1.0 / np.maximum(known, 1), np.nan)
+        _, others, share = self._others
+        funding = np.array((self.funding[0], self.last[0]))
+        lower = (others < funding).sum(axis=0) + 0.5 * (others == funding).sum(axis=0)
+        out: FloatArray = lower * share
+        return out
+
+    def _crowd(self, rank: FloatArray) -> FloatArray:
+        """Return 1 where longs pay unusually much, -1 where shorts do."""
+        paid, share = np.array((self.funding[0], -self.funding[0])), np.array((rank, 1.0 - rank))
+        was, unranked = self.word[0] == np.array([[1.0], [-1.0]]), np.isnan(share)
+        extreme = unranked | (share >= np.where(was, _RANK_LEAVE, _RANK_ENTER))
+        side = extreme & (paid >= np.where(was, _LEAVE, _ENTER + _UNRANKED * unranked))
+        word: FloatArray = side[0].astype(np.float64) - side[1]
+        return word
+
+    def _leverage(self) -> FloatArray:
+        """Return 1 where contracts have risen over a day and still stand above their half-day mean, -1 the reverse."""
+        change = self.last[1] - self.day[(int(self.hour[0]) + 1) % 25]
+        lately = self.interest[0] - self.interest[1]
+        return hysteresis(self.word[1], np.where(change * lately > 0.0, change, 0.0), _BUILT, _KEPT)
+
+    def _state(self, rank: FloatArray) -> FloatArray:
+        """Return the index of each asset's state; a crowd outranks a change of contracts.
+
+        The last rate and its rank must be on the crowd's side as well, for they are published with the word.
+        """
+        known = self.age <= self._holds
+        known[0] &= self.odd == 0.0
+        crowd, leverage = self.word * known
+        longs = (crowd > 0) & (self.last[0] > _USUAL) & ~(rank < _RANK_LEAVE)
+        shorts = (crowd < 0) & (self.last[0] < 0.0) & ~(rank > 1.0 - _RANK_LEAVE)
+        moved = np.where(leverage > 0, 4, np.where(leverage < 0, 5, known[0]))
+        state: FloatArray = np.where(longs, 2, np.where(shorts, 3, moved))
+        return state
 
     def readings(self) -> list[Pressure]:
-        """Return the word of every asset, what it leans to on its own, and how steadily it held."""
-        known = self.age <= _HOLDS
-        known[1] &= self.count[1] >= 2 * HOUR_BARS
-        crowd, leverage = (self.word * known).tolist()
-        cases = np.minimum(self.count, _STEADY_CASES)
-        # Shrunk to a half by one case, because a few hours never prove a state (Laplace).
-        steady = ((self.steady * cases + 0.5) / (cases + 1.0) * (1.0 - _ODD * self.odd)).tolist()
-        return list(map(_pressure, crowd, leverage, known[0].tolist(), *steady))
-
-
-def _pressure(crowd: float, leverage: float, known: bool, paying: float, holding: float) -> Pressure:  # noqa: FBT001
-    """Return one asset's reading; a crowd outranks a change of open interest.
-
-    Args:
-        paying, holding: how steadily the words of funding and of open interest held.
-    """
-    if crowd:
-        state = DerivativesState.CROWDED_LONGS if crowd > 0 else DerivativesState.CROWDED_SHORTS
-        return Pressure(state, VOTES[state], paying)
-    if leverage:
-        state = DerivativesState.LEVERAGING_UP if leverage > 0 else DerivativesState.DELEVERAGING
-        return Pressure(state, DerivativesVote.NEUTRAL, holding)
-    if known:
-        return Pressure(DerivativesState.BALANCED, DerivativesVote.NEUTRAL, paying)
-    return Pressure(DerivativesState.UNAVAILABLE, DerivativesVote.NO_VOTE, None)
+        """Return the word of every asset, how steadily it held, and the rank of its funding in its month."""
+        rank = self._ranks()[1]
+        state = self._state(rank)
+        steady = self.held[state, np.arange(len(state))]
+        columns = zip(state.tolist(), steady.tolist(), rank.tolist(), self.odd.tolist(), strict=True)
+        return [
+            Pressure(_STATES[at], held, None if math.isnan(share) else share, bool(odd))
+            for at, held, share, odd in columns
+        ]

@@ -14,7 +14,7 @@ from generator.brain.forecast import Forecast, Probabilities
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
 from generator.brain.volatility import IDLE_BARS, STILL_BARS
 from generator.catalog.text import readings
-from generator.catalog.words import Prediction, RegimeLabel
+from generator.catalog.words import Prediction
 from generator.market.bars import FloatArray
 
 # How much of what is claimed a fault takes away.
@@ -92,11 +92,6 @@ def overall(every: tuple[Doubt, ...]) -> float:
 def doubted_chance(chance: float, share: float) -> float:
     """Return a regime's chance, moved towards an even one of four by the doubt."""
     return _EVEN + (chance - _EVEN) * (1.0 - share) if share else chance
-
-
-def doubted_confidence(confidence: float, label: RegimeLabel, share: float) -> float:
-    """Return the confidence in a label, lowered by the doubt; that of `transition` is not a chance of a regime."""
-    return confidence * (1.0 - share) if label is RegimeLabel.TRANSITION else doubted_chance(confidence, share)
 
 
 def doubted(forecast: Forecast, share: float) -> Forecast:

@@ -16,19 +16,19 @@ from generator.brain.derivatives import Derivatives
 from generator.brain.direction import MIN_BARS, Direction, direction_inputs
 from generator.brain.doubt import Doubt, doubted, doubts
 from generator.brain.evidence import VOTE_LEAN, breadth_lean
-from generator.brain.facts import baselines, day_change
+from generator.brain.facts import baselines, day_change, usual_days
 from generator.brain.features import REGIME_INPUTS, Features
 from generator.brain.forecast import WORDS, Forecast, Probabilities, Shown, words
 from generator.brain.liquidity import Liquidity
 from generator.brain.outlook import HORIZON_BARS, Outlook
 from generator.brain.ranges import Ranges
 from generator.brain.reading import BrainReading, Parts, assemble
-from generator.brain.regime import RegimeFilter
+from generator.brain.regime import Facts, RegimeFilter, facts_of
 from generator.brain.smoothing import HOUR_BARS
 from generator.brain.stress import Stress
 from generator.brain.structure import Structure, counts
 from generator.brain.volatility import Volatility, VolatilityReading, bar_variance
-from generator.brain.week import Bands, Week
+from generator.brain.week import QUARTER_MS, Bands, Week, quarter_is_over
 from generator.brain.weights import Weights
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 
@@ -72,7 +72,7 @@ class Engine:
         self.counters = Counters()
         self.volatility = Volatility((n,))
         self.features = Features((n,))
-        self.filter = RegimeFilter(n, (weights.asset, weights.market), weights.filter, weights.calibrations)
+        self.filter = RegimeFilter(n, (weights.asset, weights.market), weights.calibrations)
         self.direction = Direction(n, weights.direction)
         self.liquidity = Liquidity(n)
         self.derivatives = Derivatives(n)
@@ -89,6 +89,7 @@ class Engine:
         # Derived from the present state.
         self._inputs: FloatArray | None = None
         self._doubts: tuple[Doubt, ...] | None = None
+        self._usual: tuple[int, FloatArray] = (-1, np.full(n + 1, np.nan))  # of a quarter hour
 
     @property
     def t_ms(self) -> int | None:
@@ -164,15 +165,15 @@ class Engine:
         support = self.features.count
         if np.count_nonzero(informative) < informative.size:
             support = support * np.append(informative, informative.max())
-        self.filter.update(t_ms, self.features.current[: len(REGIME_INPUTS)], support, steps)
         depth, spread, imbalance = (extra[name][row] for name in ("depth_usd", "spread_bps", "imbalance"))
         self.liquidity.update(depth, spread, imbalance, self.volatility.levels()[1])
-        self.derivatives.update(extra["funding"][row], extra["open_interest"][row])
+        self.derivatives.update(t_ms, extra["funding"][row], extra["open_interest"][row])
         self.structure.update(self.features)
         more = np.array((extra["volume"][row], bar_variance(returns, bars.range_variance[row])))
         self.week.update(t_ms, bars.log_close[row], bars.top[row], bars.bottom[row], more)
         self.outlook.update(t_ms, self.volatility)
         self.stress.update(t_ms, self.outlook.level[_STRESS_HORIZON] + 0.5 * self.volatility.slow[0], fresh)
+        self.filter.update(t_ms, self.features.current[: len(REGIME_INPUTS)], support, self.facts(), steps)
         ready = self.ready()
         self.ranges.update(t_ms, bars.log_close[row], self.outlook.sigma, ready)
         self.direction.update(t_ms, bars.log_close[row], self.inputs, self.round, ready)
@@ -199,6 +200,18 @@ class Engine:
         self.log_close = np.where(here, log_close, self.log_close)
         self.close_age = np.where(here, 0.0, age)
         return returns
+
+    def facts(self) -> Facts:
+        """Return what the regimes may not contradict after the last bar."""
+        t_ms = self._t or 0
+        if self._usual[0] != t_ms // QUARTER_MS or quarter_is_over(t_ms):
+            self._usual = (t_ms // QUARTER_MS, usual_days(self.week, t_ms))
+        return facts_of(self._day_change(), self.structure.trend, self.stress.reading()[1], self._usual[1])
+
+    def _day_change(self) -> FloatArray:
+        """Return each asset's change over the day, as a fraction, NaN where unknown or stale."""
+        here = np.where(self.close_age > HOUR_BARS, np.nan, self.log_close)
+        return np.expm1(day_change(self.week, self._t or 0, here))
 
     def _far(self) -> VolatilityReading:
         """Return how far prices may move."""
@@ -240,13 +253,10 @@ class Engine:
     def _balance(self) -> FloatArray:
         """Return how many families of evidence point up less how many point down, (assets,)."""
         here = (self.close_age <= HOUR_BARS) & (self.volatility.count[0] >= HOUR_BARS)
-        moved = np.expm1(
-            day_change(self.week, self._t or 0, np.where(self.close_age > HOUR_BARS, np.nan, self.log_close))
-        )
         votes = [VOTE_LEAN[one.vote] or 0 for one in self.derivatives.readings()]
         books = [lean or 0 for lean in self.liquidity.reading().lean]
         own = (self.structure.trend[:-1] + np.sign(self.features.pushes())) * here
-        out: FloatArray = own + np.array(votes) + np.array(books) + (breadth_lean(counts(moved)) or 0)
+        out: FloatArray = own + np.array(votes) + np.array(books) + (breadth_lean(counts(self._day_change())) or 0)
         return out
 
     def inputs(self) -> FloatArray:

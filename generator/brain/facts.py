@@ -59,23 +59,33 @@ def facts(week: Week, t_ms: int) -> tuple[list[AssetFacts], MarketFacts]:
     open_quarter = (t_ms + BAR_MS) % QUARTER_MS != 0
     closes = _filled(week.last(t_ms, WEEK, CLOSE, before=int(open_quarter)))
     close_ms = ((t_ms + BAR_MS) // QUARTER_MS) * QUARTER_MS
-    hours = closes[::-HOUR][::-1]  # one an hour up to now, oldest first
-    moves = np.diff(hours, axis=0)
+    moves = _hourly(closes)
     volume = _ratios(week.last(t_ms, WEEK, VOLUME, before=int(open_quarter)))
-    usual, place = _usual_day(moves), _place(week, t_ms)
+    usual, place = usual_days(week, t_ms), _place(week, t_ms)
     variance = week.last(t_ms, WEEK, VARIANCE, before=int(open_quarter))
-    mean = _mean(moves)
     since_hour, since_share = _since(closes, close_ms)
     market = MarketFacts(
-        usual_day=_known(_usual_day(mean[:, None])[0]),
+        usual_day=_known(usual[-1]),
         since_hour=since_hour,
         since_share=since_share,
         volume_ratio=_known(_median(volume)),
         correlation=_correlation(moves[-24:]),
         hour_rank=_hour_rank(variance),
     )
-    each = zip(usual.tolist(), place.tolist(), volume.tolist(), strict=True)
+    each = zip(usual[:-1].tolist(), place.tolist(), volume.tolist(), strict=True)
     return [AssetFacts(*map(_known, one)) for one in each], market
+
+
+def usual_days(week: Week, t_ms: int) -> FloatArray:
+    """Return the root mean square of a day's move of each asset and, last, of their mean, (assets + 1,)."""
+    open_quarter = (t_ms + BAR_MS) % QUARTER_MS != 0
+    moves = _hourly(_filled(week.last(t_ms, WEEK, CLOSE, before=int(open_quarter))))
+    return _usual_day(np.column_stack((moves, _mean(moves))))
+
+
+def _hourly(closes: FloatArray) -> FloatArray:
+    """Return the moves of each hour up to now, oldest first."""
+    return np.diff(closes[::-HOUR][::-1], axis=0)
 
 
 def day_edges(week: Week, t_ms: int) -> tuple[FloatArray, FloatArray]:

@@ -1,30 +1,18 @@
 """Readings from 60-minute bars: the last day's trend and futures pressure. No view of direction."""
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from generator.brain.derivatives import Derivatives
-from generator.catalog.text.labels import DERIVATIVES
-from generator.catalog.words import DerivativesState, DerivativesVote, Trend
-from generator.market.bars import BAR_MS, BarFrame, FloatArray
+from generator.brain.derivatives import Derivatives, Pressure
+from generator.catalog.words import Trend
+from generator.market.bars import BarFrame, FloatArray
 
 HOUR_MS: Final = 3_600_000
 HOURS: Final = 24
-FUTURES_HOURS: Final = 36
+FUTURES_HOURS: Final = 30 * 24
 FEWEST: Final = 12
 CLEAR: Final = 1.2  # t-statistic of the mean hourly return from which a trend is called one
-
-
-@dataclass(frozen=True, slots=True)
-class FuturesReading:
-    """The derivatives words of one asset where nothing else can be read (60-minute bars)."""
-
-    state: DerivativesState
-    vote: DerivativesVote
-    confidence: float | None  # 0..1
-    text: str
 
 
 def trends(frame: BarFrame) -> dict[str, Trend]:
@@ -37,23 +25,17 @@ def trends(frame: BarFrame) -> dict[str, Trend]:
     return {asset: _word(recent[:, column]) for column, asset in enumerate(frame.assets)}
 
 
-def futures(frame: BarFrame) -> dict[str, FuturesReading]:
-    """Return the derivatives words from funding and open interest as known at each hour of the last 36.
-
-    Both are levels, so that each hour's value holds for its twelve 5-minute steps: no bar is split for it.
+def futures(frame: BarFrame) -> dict[str, Pressure]:
+    """Return the derivatives words from funding and open contracts as known at each hour of the last 30 days.
 
     Args:
         frame: closed 60-minute bars, oldest first.
     """
     recent = frame.rows(max(len(frame) - FUTURES_HOURS, 0))
-    measure = Derivatives(len(frame.assets))
-    for row in range(len(recent)):
-        for _ in range(HOUR_MS // BAR_MS):
-            measure.update(recent.fields["funding"][row], recent.fields["open_interest"][row])
-    return {
-        asset: FuturesReading(found.state, found.vote, found.confidence, DERIVATIVES[found.state].reading)
-        for asset, found in zip(frame.assets, measure.readings(), strict=True)
-    }
+    measure = Derivatives(len(frame.assets), bars_an_hour=1)
+    for row, t_ms in enumerate(recent.t.tolist()):
+        measure.update(t_ms, recent.fields["funding"][row], recent.fields["open_interest"][row])
+    return dict(zip(frame.assets, measure.readings(), strict=True))
 
 
 def _word(closes: FloatArray) -> Trend:

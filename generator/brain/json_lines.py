@@ -16,7 +16,7 @@ from generator.catalog.words import READ_BIAS, READ_DERIVATIVES, READ_LIQUIDITY
 from generator.market.bars import BAR_FIELDS, BarFrame
 
 ARENA_MINUTES: Final = 15
-_SHORT: Final = {"open": "o", "high": "h", "low": "l", "close": "c", "volume": "v"}
+SHORT: Final = {"open": "o", "high": "h", "low": "l", "close": "c", "volume": "v"}
 _LARGEST_T: Final = 2**53
 
 
@@ -63,7 +63,7 @@ def _checked(bar: Any) -> tuple[int, dict[str, dict[str, Any]]]:
 
 def _frame(assets: tuple[str, ...], t_ms: int, given: dict[str, dict[str, Any]]) -> BarFrame:
     fields = {
-        name: np.array([[_number(given.get(asset, {}), _SHORT.get(name, name)) for asset in assets]])
+        name: np.array([[_number(given.get(asset, {}), SHORT.get(name, name)) for asset in assets]])
         for name in BAR_FIELDS
     }
     return BarFrame(assets, np.array([t_ms], dtype=np.int64), fields)
@@ -108,7 +108,7 @@ def _asset(asset: AssetReading, forecast: Forecast | None) -> dict[str, Any]:
     hour = asset.forecast
     return {
         "liquidity": READ_LIQUIDITY[asset.liquidity],
-        "derivatives": READ_DERIVATIVES[asset.derivatives],
+        "derivatives": READ_DERIVATIVES[asset.pressure.state],
         "arena": asdict(forecast.probabilities) if forecast else None,
         "band_bps": forecast.band_bps if forecast else None,
         "arena_60m": {**asdict(hour.probabilities), "band_bps": hour.band_bps} if hour else None,

@@ -1,9 +1,14 @@
-"""Liquidity words: log depth minus log spread, cleared of volatility, against the asset's own week."""
+"""Liquidity words: log depth minus log spread, cleared of most of volatility, against the asset's own week.
+
+Thin and deep begin half-way between the week's mean and the mean of what lies as far out, each side for itself: so the
+words need not be equally common.
+"""
 
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS, Pace, rates
 from generator.catalog.words import LiquidityContext
@@ -11,9 +16,10 @@ from generator.market.bars import FloatArray
 
 MIN_BARS: Final = HOUR_BARS
 _WORDS: Final = {-1: LiquidityContext.THIN, 0: LiquidityContext.NORMAL, 1: LiquidityContext.DEEP}
-_ENTER: Final = 1.0
-_LEAVE: Final = 0.5
-_LEAST_SPREAD: Final = 0.12  # a book that hardly varies must not turn noise into words
+_CLEARED: Final = 0.7  # of the log volatility: books are thinner in rough hours, less than in proportion
+_BAND: Final = 0.3  # dead zone around the edge of a word, as a fraction of its distance
+_LEAST: Final = 0.2  # nearest edge: a book that hardly varies must not turn noise into words
+_FIRST: Final = 0.5  # edge before anything is known
 _TILTED: Final = 0.15  # imbalance from which a book leans to one side
 
 
@@ -35,14 +41,17 @@ class Liquidity:
 
     def __init__(self, assets: int) -> None:
         self.level = np.zeros((1, assets))
-        self.week = np.zeros((2, assets))  # mean and mean absolute deviation
+        self.week = np.zeros((1, assets))
+        self.far = np.full((2, assets), 2.0 * _FIRST)  # mean distance of what is thin, and of what is deep
         self.word = np.zeros(assets)  # -1 thin, 0 normal, 1 deep
         self.count = np.zeros(assets)
         self.age = np.full(assets, 1e6)
         self.imbalance = np.zeros((1, assets))
         self.imbalance_age = np.full(assets, 1e6)
         self._alpha = rates((6,), 1)
-        self._alpha_week = rates((7 * DAY_BARS, 7 * DAY_BARS), 1)
+        self._alpha_level = rates((3,), 1)
+        self._alpha_week = rates((7 * DAY_BARS,), 1)
+        self._alpha_far = float(rates((1.75 * DAY_BARS,), 0)[0])
 
     def update(
         self, depth_usd: FloatArray, spread_bps: FloatArray, imbalance: FloatArray, volatility: FloatArray
@@ -54,15 +63,12 @@ class Liquidity:
         weight = None if whole else seen.astype(np.float64)
         self.count += 1.0 if weight is None else weight
         self.age = np.zeros(seen.shape) if whole else np.where(seen, 0.0, self.age + 1.0)
-        raw = np.log(book if whole else np.where(seen, book, 1.0)) + volatility
+        raw = np.log(book if whole else np.where(seen, book, 1.0)) + _CLEARED * volatility
         pace = Pace(self.count, weight)
-        pace.step(self.level, raw[None], self._alpha)
-        level = self.level[0]
-        away = np.abs(level - self.week[0])
-        away *= self.count > 1.0
-        pace.step(self.week, np.array((level, away)), self._alpha_week)
+        pace.step(self.level, raw[None], self._alpha_level)
+        pace.step(self.week, self.level, self._alpha_week)
         self._take_imbalance(imbalance)
-        self._reword()
+        self._reword(seen)
 
     def _take_imbalance(self, imbalance: FloatArray) -> None:
         """Follow the book's imbalance over about half an hour."""
@@ -74,10 +80,15 @@ class Liquidity:
             imbalance = np.where(seen, imbalance, self.imbalance[0])
         self.imbalance += (imbalance - self.imbalance) * self._alpha
 
-    def _reword(self) -> None:
-        """Change the word only past the far edge of a dead zone."""
-        score = (self.level[0] - self.week[0]) / np.maximum(1.25 * self.week[1], _LEAST_SPREAD)
-        self.word = hysteresis(self.word, score, _ENTER, _LEAVE)
+    def _reword(self, seen: npt.NDArray[np.bool_]) -> None:
+        """Move the edges of the words, and change a word only past the far side of a dead zone."""
+        away = self.level[0] - self.week[0]
+        out = np.array((-away, away))
+        beyond = (out > np.maximum(0.5 * self.far, _LEAST)) & seen
+        self.far += beyond * (out - self.far) * self._alpha_far
+        thin, deep = np.maximum(0.5 * self.far, _LEAST)
+        edge = np.where(away < 0.0, thin, deep)
+        self.word = hysteresis(self.word, away, (1.0 + _BAND) * edge, (1.0 - _BAND) * edge)
 
     def known_imbalance(self) -> FloatArray:
         """Return the smoothed imbalance, NaN where it is not known now."""

@@ -2,22 +2,22 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, TypeVar
 
 import numpy as np
 
 from generator.brain.derivatives import Pressure
-from generator.brain.doubt import Doubt, doubted_chance, doubted_confidence, named, overall
+from generator.brain.doubt import Doubt, doubted_chance, named, overall
 from generator.brain.evidence import Evidence, Words, breadth_lean, gather
 from generator.brain.facts import AssetFacts, MarketFacts
 from generator.brain.forecast import Forecast
 from generator.brain.liquidity import LiquidityReading
 from generator.brain.outlook import HORIZONS, MIN_BARS
-from generator.brain.regime import REGIMES, FilterReading, dwell_minutes
+from generator.brain.regime import REGIMES, FilterReading, dwell_minutes, facts_of
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
-from generator.brain.structure import Counts, StructureReading
+from generator.brain.structure import SIGN, Counts, StructureReading
 from generator.brain.volatility import VolatilityReading
 from generator.catalog.text import labels, readings
 from generator.catalog.words import (
@@ -31,6 +31,7 @@ from generator.catalog.words import (
     Trend,
     VolatilityWord,
 )
+from generator.market.bars import BAR_MS
 
 _Word = TypeVar("_Word", bound=StrEnum)
 _BIAS: Final = {Prediction.BULLISH: Bias.UP, Prediction.BEARISH: Bias.DOWN, Prediction.NEUTRAL: Bias.FLAT}
@@ -64,7 +65,7 @@ class RegimeReading:
 
     label: RegimeLabel
     posterior: dict[RegimeLabel, float]  # over risk_on, risk_off, range, high_volatility; sums to 1
-    confidence: float  # posterior of the shown label
+    confidence: float  # chance of the shown label; of `transition`, the likeliest's
     since_ms: int  # close of the first bar with the label
     dwell_minutes: int
     previous: RegimeLabel | None
@@ -115,7 +116,7 @@ class AssetReading:
     liquidity: LiquidityContext
     derivatives: DerivativesState
     vote: DerivativesVote
-    derivatives_confidence: float | None  # 0..1
+    pressure: Pressure  # what the derivatives word and vote rest on
     volatility: VolatilityWord
     outlook: VolatilityOutlook | None
     ranges: dict[str, Range] | None  # by horizon: 15m, 1h, 4h, 24h
@@ -199,7 +200,7 @@ def assemble(parts: Parts) -> BrainReading:
     """Return what the brain says after the last bar."""
     share = overall(parts.doubt)
     assets = {name: _asset(name, column, parts) for column, name in enumerate(parts.assets)}
-    books, futures = _shared(parts.liquidity.context), _shared([one.state for one in parts.pressure])
+    books, futures = _shared(parts.liquidity.context), _shared([one.shown for one in parts.pressure])
     regime = _regime(parts, share, books, futures)
     forecasts = [one.forecast for one in assets.values() if one.forecast]
     agreements = [one.agreement for one in assets.values() if one.agreement is not None]
@@ -230,7 +231,7 @@ def _asset(name: str, column: int, parts: Parts) -> AssetReading:
         trend=shape.trend[column] if placed else Trend.UNKNOWN,
         volatility=parts.volatility.word[column] if fresh else VolatilityWord.UNKNOWN,
         liquidity=parts.liquidity.context[column],
-        derivatives=pressure.state,
+        derivatives=pressure.shown,
         vote=pressure.vote,
         push=parts.push[column] if placed else None,
         breadth=breadth_lean(shape.counts),
@@ -239,7 +240,7 @@ def _asset(name: str, column: int, parts: Parts) -> AssetReading:
     structure = shape.structure[column] if placed else MarketStructure.UNKNOWN
     evidence = gather(words)
     outlook = VolatilityOutlook(*parts.volatility.sigma[column]) if fresh and seen >= MIN_BARS else None
-    confidence = doubted_confidence(parts.regime.confidence[column], label, doubt.share) if fresh else None
+    confidence = doubted_chance(parts.regime.confidence[column], doubt.share) if fresh else None
     return AssetReading(
         asset=name,
         bias=bias,
@@ -251,7 +252,7 @@ def _asset(name: str, column: int, parts: Parts) -> AssetReading:
         liquidity=words.liquidity,
         derivatives=words.derivatives,
         vote=words.vote,
-        derivatives_confidence=pressure.confidence,
+        pressure=pressure,
         volatility=words.volatility,
         outlook=outlook,
         ranges=_ranges(parts.volatility.reach[column]) if outlook else None,
@@ -289,14 +290,21 @@ def _regime(
         drivers.append(labels.LIQUIDITY[LiquidityContext.THIN].most)
     if futures in _CROWDS:
         drivers.append(labels.DERIVATIVES[futures].most)
+    trend = shape.trend[-1] if known and parts.bars[-1] >= HOUR_BARS else Trend.UNKNOWN
+    change = np.array(shape.day, dtype=np.float64)
+    usual = np.full(len(change) + 1, shape.market.usual_day, dtype=np.float64)
+    facts = facts_of(change, np.full(len(usual), SIGN.get(trend, np.nan)), [volatility] * len(usual), usual)
+    now = found.held(facts)
+    if now is not label:  # prices of this minute, which the bars do not have, forbid the label of the last bar
+        found = replace(found, since_ms=parts.t_ms + BAR_MS, previous=label)
     return RegimeReading(
-        label=label,
+        label=now,
         posterior={regime: doubted_chance(one, doubt) for regime, one in zip(REGIMES, found.market, strict=True)},
-        confidence=doubted_confidence(found.confidence[-1], label, doubt),
+        confidence=doubted_chance(found.chance(now), doubt),
         since_ms=found.since_ms,
         dwell_minutes=dwell_minutes(parts.t_ms, found.since_ms),
         previous=found.previous,
-        trend=shape.trend[-1] if known and parts.bars[-1] >= HOUR_BARS else Trend.UNKNOWN,
+        trend=trend,
         volatility=volatility,
         counts=shape.counts,
         facts=shape.market,
@@ -341,8 +349,8 @@ def _limits(column: int, parts: Parts, words: Words) -> tuple[str, ...]:
         missing.append(readings.SHORT)
     if words.liquidity is LiquidityContext.UNKNOWN:
         missing.append(readings.NO_BOOK)
-    if words.derivatives is DerivativesState.UNAVAILABLE:
-        missing.append(readings.NO_FUTURES)
+    if parts.pressure[column].state is DerivativesState.UNAVAILABLE:
+        missing += parts.pressure[column].limitations
     return (*missing, *parts.doubt[column].reasons)
 
 

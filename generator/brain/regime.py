@@ -1,5 +1,6 @@
 """The regime: a learned forward filter over features, and a label that does not flicker. It never sees the future."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,33 +10,118 @@ import numpy.typing as npt
 from generator.brain.calibration import KEEP, PLAIN, USUAL, Calibration, softmax, temperature, tempered
 from generator.brain.recurrent import Pair, Recurrent
 from generator.brain.smoothing import rates
-from generator.catalog.words import RegimeLabel
+from generator.brain.structure import FLAT
+from generator.catalog.words import RegimeLabel, VolatilityWord
 from generator.market.bars import BAR_MS, FloatArray
 
 REGIMES: Final = (RegimeLabel.RISK_ON, RegimeLabel.RISK_OFF, RegimeLabel.RANGE, RegimeLabel.HIGH_VOLATILITY)
 LABELS: Final = (*REGIMES, RegimeLabel.TRANSITION)
 TRANSITION: Final = 4
 STEP_BARS: Final = 6  # the hidden state advances every half hour; the open half hour is evaluated at every bar
+Flags = npt.NDArray[np.bool_]
 _STEP_MS: Final = STEP_BARS * BAR_MS
-_MOVED_HALF_LIFE: Final = 12  # bars
+LEAD: Final = 0.10
+"""How far another regime must lead in the published chances before the label moves to it."""
+_UNDECIDED: Final = 0.30  # with no regime at this chance nothing is decided
+_PUBLISHED_HALF_LIFE: Final = 3  # bars
 _FORGET_HALF_LIFE: Final = 72  # bars without evidence
+_RAMP_BARS: Final = 576.0  # over which a new stream earns the network's full trust
+_BROAD: Final = 0.80  # share of the assets
+_CLEARLY: Final = (0.60, 0.80, 0.40)  # share of the assets, days of a direction, days within which a range is one
+_DISCOUNT: Final = np.exp([[-1.0], [-1.0], [-0.5], [-0.5]])  # of the chance of a regime that the facts do not bear out
+_STRESS: Final = {
+    VolatilityWord.CALM: 0.0,
+    VolatilityWord.NORMAL: 0.0,
+    VolatilityWord.ELEVATED: 1.0,
+    VolatilityWord.EXTREME: 1.0,
+}
 
 
 @dataclass(frozen=True, slots=True)
-class FilterSettings:
-    """How a posterior becomes a label.
+class Facts:
+    """What no regime may contradict, by asset and, last, of the market; NaN where unknown, (assets + 1,).
 
     Args:
-        lead: how far a challenger must lead before the label moves to range or high_volatility.
-        claim: the same for risk_on and risk_off, which say more.
-        undecided: a leading posterior below this is `transition`.
-        ramp_bars: bars over which a new stream earns the filter's full trust.
+        up, down: share of the assets that rose and that fell over the day; of an asset itself 1 or 0.
+        trend: 1 up, 0 sideways, -1 down.
+        stressed: 1 with elevated or extreme volatility, 0 with calm or normal.
+        days: the day's mean move in usual days.
     """
 
-    lead: float
-    claim: float
-    undecided: float
-    ramp_bars: float
+    up: FloatArray
+    down: FloatArray
+    trend: FloatArray
+    stressed: FloatArray
+    days: FloatArray
+
+    def allowed(self) -> Flags:
+        """Return which regimes the facts allow, (4, assets + 1)."""
+        broad = ((self.up > _BROAD) | (self.up < 1.0 - _BROAD)) & (np.abs(self.days) > 1.0)
+        return ~np.array(
+            (
+                (self.up < 0.5) & (self.trend < 1.0),
+                (self.down < 0.5) & (self.trend > -1.0),
+                (self.stressed == 1.0) | broad,
+                self.stressed == 0.0,
+            )
+        )
+
+    def clear(self) -> Flags:
+        """Return which regimes the facts bear out by a margin, or say nothing against, (4, assets + 1)."""
+        share, days, still = _CLEARLY
+        return np.array(
+            (
+                ((self.days > days) & (self.up >= share)) | (self.trend == 1.0),
+                ((self.days < -days) & (self.down >= share)) | (self.trend == -1.0),
+                ~(self.stressed == 1.0) & ~(np.abs(self.days) > still),
+                ~(self.stressed == 0.0),
+            )
+        )
+
+
+def facts_of(change: FloatArray, trend: FloatArray, words: Sequence[VolatilityWord], usual: FloatArray) -> Facts:
+    """Return the facts from each asset's change over the day and the words that are published.
+
+    Args:
+        change: over the day, as a fraction, NaN where unknown, (assets,).
+        trend: 1 up, 0 sideways, -1 down, the market last, (assets + 1,).
+        words: of each asset and, last, of the market.
+        usual: size of a usual day's move of each and, last, of their mean, as a fraction, (assets + 1,).
+    """
+    known = np.isfinite(change)
+    many = np.count_nonzero(known) or np.nan
+    sides = [np.where(known, side, np.nan) for side in (change > FLAT, change < -FLAT)]
+    up, down = (np.append(side, np.nansum(side) / many) for side in sides)
+    mean = np.where(known, change, 0.0).sum() / many
+    return Facts(
+        up=up,
+        down=down,
+        trend=trend,
+        stressed=np.array([_STRESS.get(word, np.nan) for word in words]),
+        days=np.append(change, mean) / usual,
+    )
+
+
+def label_of(chances: FloatArray, allowed: Flags | None, shown: FloatArray) -> FloatArray:
+    """Return the label of each column: the one shown, the likeliest, or `transition`; always an allowed one.
+
+    It is never `LEAD` or more behind the likeliest.
+
+    Args:
+        chances: published, (4, columns).
+        allowed: by the facts, (4, columns); None: all.
+        shown: the label before, (columns,).
+    """
+    best = np.maximum.reduce(chances)
+    near = chances > best - LEAD
+    if allowed is not None:
+        near &= allowed
+    near &= best >= _UNDECIDED
+    held, columns = np.minimum(shown, 3.0).astype(np.int64), np.arange(len(shown))
+    stays = (shown != TRANSITION) & near[held, columns]
+    likeliest = np.where(near, chances, -1.0).argmax(axis=0)
+    found: FloatArray = np.where(stays, shown, np.where(near.any(axis=0), likeliest, float(TRANSITION)))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +129,7 @@ class FilterReading:
     """The filter after a bar.
 
     Args:
-        label, confidence: of each asset and, last, of the market.
+        label, confidence: of each asset and, last, of the market; that of `transition` is the likeliest's chance.
         market: the market's chances of the four regimes.
         since_ms: close of the first bar with the market's label; previous: its label before, None where there is none.
     """
@@ -54,6 +140,15 @@ class FilterReading:
     since_ms: int
     previous: RegimeLabel | None
 
+    def held(self, facts: Facts) -> RegimeLabel:
+        """Return the market's label once more, by facts that may be newer than the last bar."""
+        before = np.array([float(LABELS.index(self.label[-1]))])
+        return LABELS[int(label_of(np.array(self.market)[:, None], facts.allowed()[:, -1:], before)[0])]
+
+    def chance(self, label: RegimeLabel) -> float:
+        """Return the market's chance of a regime; of `transition`, the likeliest's."""
+        return max(self.market) if label is RegimeLabel.TRANSITION else self.market[LABELS.index(label)]
+
 
 class RegimeFilter:
     """Posterior and label of each asset and, in the last column, of the market; arrays are (..., assets + 1)."""
@@ -62,7 +157,6 @@ class RegimeFilter:
         self,
         assets: int,
         models: tuple[Recurrent, Recurrent],
-        settings: FilterSettings,
         calibrations: tuple[Calibration, Calibration] = (PLAIN, PLAIN),
     ) -> None:
         """Start with no opinion.
@@ -70,19 +164,19 @@ class RegimeFilter:
         Args:
             assets: how many.
             models: networks of one size, of an asset and of the market.
-            settings: how to label.
             calibrations: of an asset's chances and of the market's.
         """
         columns = assets + 1
         self.hidden = np.zeros((models[0].units, columns))
         self.committed = np.full(1, -1.0)  # the half hour last remembered
         self.posterior = np.full((4, columns), 0.25)
-        self.earlier = self.posterior.copy()
+        self.smooth = self.posterior.copy()  # the calibrated posterior over about half an hour
+        self.clear = np.ones((4, columns))  # 0 from where the facts forbid a regime to where they clearly bear it out
+        self.chances = self.posterior.copy()  # as published
         self.trust = np.ones(columns)  # lost in a gap, regained by bars
         self.label = np.full(columns, float(TRANSITION))
         self.previous = np.full(columns, -1.0)
         self.since = np.full(columns, -1.0)  # open time of the first bar with this label
-        self.held = np.full(columns, -1.0)  # the last label that was decided
         self.clarity = np.full(columns, USUAL)  # mean of the highest chance over about a week
         self._heat: tuple[FloatArray, FloatArray] | None = None  # with the clarity that it was computed from
         self._models = Pair(*models, columns)
@@ -91,17 +185,18 @@ class RegimeFilter:
             for name in ("level", "slope")
         )
         self._columns = np.arange(columns)
-        self._settings = settings
-        self._alpha = float(rates((_MOVED_HALF_LIFE,), 0)[0])
-        self._recover = float(rates((_FORGET_HALF_LIFE,), 0)[0])
+        self._alpha, self._recover = rates((_PUBLISHED_HALF_LIFE, _FORGET_HALF_LIFE), 0).tolist()
 
-    def update(self, t_ms: int, features: FloatArray, support: FloatArray, steps: int = 1) -> None:
+    def update(
+        self, t_ms: int, features: FloatArray, support: FloatArray, facts: Facts | None = None, steps: int = 1
+    ) -> None:
         """Take one bar's features.
 
         Args:
             t_ms: open time of the bar.
             features: (inputs, assets + 1).
             support: bars that each column has seen, 0 where it is stale.
+            facts: what the label must agree with; None: nothing.
             steps: bars since the last update; a gap lets the filter forget.
         """
         known = support > 0.0
@@ -112,7 +207,7 @@ class RegimeFilter:
         chance = softmax(scores)
         self.trust += (1.0 - self.trust) * (self._recover * known)
         chance -= 0.25
-        chance *= self.trust * np.minimum(support / self._settings.ramp_bars, 1.0)
+        chance *= self.trust * np.minimum(support / _RAMP_BARS, 1.0)
         chance += 0.25
         self.posterior = chance if whole else np.where(known, chance, self.posterior)
         half_hour = (t_ms + BAR_MS) // _STEP_MS
@@ -121,11 +216,16 @@ class RegimeFilter:
             remembered = hidden if whole else np.where(known, hidden, self.hidden)
             self.hidden = remembered.astype(np.float32).astype(np.float64)
             self.committed[0] = half_hour
-            self._relabel(t_ms, known)
+            self.clarity += (np.maximum.reduce(self.posterior) - self.clarity) * (known * (1.0 - KEEP))
             self._heat = None
-        self.earlier += (self.posterior - self.earlier) * self._alpha
-        if self.since[0] < 0:
-            self.since[:] = float(t_ms)
+        self.smooth += (self._calibrated() - self.smooth) * (1.0 - (1.0 - self._alpha) ** steps)
+        allowed = None
+        if facts:
+            allowed = facts.allowed()
+            self.clear = np.where(facts.clear(), 1.0, self.clear) * allowed
+        self.chances = self.smooth * np.where(self.clear > 0.0, 1.0, _DISCOUNT)
+        self.chances /= np.add.reduce(self.chances)
+        self._relabel(t_ms, allowed)
 
     def _forget(self, known: np.ndarray, steps: int) -> None:
         """Let belief and memory fade over bars that never came, and where an asset is stale."""
@@ -141,57 +241,36 @@ class RegimeFilter:
         hidden = self._models.step(self.hidden, scaled)
         return hidden, self._models.scores(hidden, scaled)
 
-    def _relabel(self, t_ms: int, known: npt.NDArray[np.bool_]) -> None:
-        """Move the label where a challenger clearly leads; say `transition` where nothing does.
-
-        Only at the end of a half hour, as in training: in between the posterior moves and the label does not.
-        """
-        top, columns = self.posterior.argmax(axis=0), self._columns
-        best = np.maximum.reduce(self.posterior)
-        self.clarity += (best - self.clarity) * (known * (1.0 - KEEP))
-        if np.array_equal(top, self.label) and np.count_nonzero(best >= self._settings.undecided) == best.size:
-            return  # every leader is the label shown, so nothing can move
-        held = np.maximum(self.held, 0.0).astype(np.int64)
-        lead = best - self.posterior[held, columns]
-        decided = best >= self._settings.undecided
-        moves = decided & ((self.held < 0) | (lead > np.where(top < 2, self._settings.claim, self._settings.lead)))
-        self.held = np.where(moves, top, self.held)
-        shown = np.where((self.held < 0) | ~decided, float(TRANSITION), self.held)
+    def _relabel(self, t_ms: int, allowed: Flags | None) -> None:
+        """Move the labels where they are no longer near the likeliest, or no longer true."""
+        if self.since[0] < 0:
+            self.since[:] = float(t_ms)
+        shown = label_of(self.chances, allowed, self.label)
         changed = shown != self.label
         if np.count_nonzero(changed):
             self.previous = np.where(changed, self.label, self.previous)
             self.since = np.where(changed, float(t_ms), self.since)
             self.label = shown
 
-    def chances(self) -> FloatArray:
-        """Return the posterior as published, (4, assets + 1): calibrated; the label goes by the plain one."""
+    def _calibrated(self) -> FloatArray:
+        """Return the posterior at its temperature."""
         if self._heat is None or self._heat[0] is not self.clarity:
             self._heat = (self.clarity, temperature(self._level, self._slope, self.clarity))
         return tempered(self.posterior, self._heat[1])
 
-    def moved(self) -> FloatArray:
-        """Return how much of the belief moved in about the last hour, 0..1."""
-        out: FloatArray = 0.5 * np.abs(self.posterior - self.earlier).sum(axis=0)
-        return out
-
-    def confidence(self, chances: FloatArray | None = None) -> FloatArray:
-        """Return the calibrated posterior of the shown label; of `transition`, the share of belief that moved.
-
-        Args:
-            chances: what `chances` returns, where the caller has it already.
-        """
-        lost = self.label == TRANSITION
+    def confidence(self) -> FloatArray:
+        """Return the published chance of the shown label, and where that is `transition` of the likeliest."""
         shown = np.minimum(self.label, 3.0).astype(np.int64)
-        chance: FloatArray = (self.chances() if chances is None else chances)[shown, self._columns]
-        return np.where(lost, self.moved(), chance) if np.count_nonzero(lost) else chance
+        out: FloatArray = self.chances[shown, self._columns]
+        return np.where(self.label == TRANSITION, np.maximum.reduce(self.chances), out)
 
     def reading(self) -> FilterReading:
         """Return labels, confidence and the market's chances."""
-        chances, before = self.chances(), int(self.previous[-1])
+        before = int(self.previous[-1])
         return FilterReading(
             label=[LABELS[int(one)] for one in self.label.tolist()],
-            confidence=self.confidence(chances).tolist(),
-            market=chances[:, -1].tolist(),
+            confidence=self.confidence().tolist(),
+            market=self.chances[:, -1].tolist(),
             since_ms=int(self.since[-1]) + BAR_MS,
             previous=LABELS[before] if before >= 0 else None,
         )

@@ -21,6 +21,7 @@ _WORDS: Final = {
     1: MarketStructure.UPTREND,
 }
 _TRENDS: Final = {-1: Trend.DOWN, 0: Trend.SIDEWAYS, 1: Trend.UP}
+SIGN: Final = {word: float(sign) for sign, word in _TRENDS.items()}
 _TREND_ENTER: Final = 1.2
 _TREND_LEAVE: Final = 0.7
 

@@ -15,7 +15,6 @@ from generator.brain.direction import INPUTS
 from generator.brain.features import REGIME_INPUTS
 from generator.brain.outlook import OUTLOOK_FORMAT, OutlookWeights, outlook_of
 from generator.brain.recurrent import Recurrent
-from generator.brain.regime import FilterSettings
 from generator.errors import WeightsError
 from generator.market.bars import FloatArray
 
@@ -37,7 +36,6 @@ class Weights:
     Args:
         market, asset: networks of the regime, of one size.
         direction: frozen logits for 15 and 60 minutes, (2, 11).
-        filter: how evidence becomes a posterior and a label.
         calibrations: of an asset's chances and of the market's.
         outlook: how far prices may move.
         digest: SHA-256 hex of the digests of both files.
@@ -47,7 +45,6 @@ class Weights:
     market: Recurrent
     asset: Recurrent
     direction: FloatArray
-    filter: FilterSettings
     calibrations: tuple[Calibration, Calibration]
     outlook: OutlookWeights
     digest: str
@@ -84,7 +81,6 @@ class Weights:
             market=_network(body["market"], units),
             asset=_network(body["asset"], units),
             direction=_array(body["direction"], (2, INPUTS)),
-            filter=FilterSettings(**{name: float(value) for name, value in body["filter"].items()}),
             calibrations=(_calibration(body["calibration"]["asset"]), _calibration(body["calibration"]["market"])),
             outlook=outlook,
             digest=digest,

@@ -91,13 +91,13 @@ PAGES: Final[tuple[SitePage, ...]] = (
         "pages/arena.html",
         "Arena",
         "The Arena: people and the brain, same question",
-        "A prediction game with no stakes: the live round, the votes, the brain's sealed answer and who was right so far.",
+        "A prediction game with no stakes: the live round, the votes, the brain's sealed forecast and who was right so far.",
     ),
     SitePage(
         TRACK_RECORD,
         "pages/track_record.html",
         "Track record",
-        "What the forecasts were worth",
+        "How good the forecasts were",
         "How often forecasts came true, how sure they were, and how they compare with simple rules. Every miss is kept.",
     ),
     SitePage(
@@ -105,7 +105,7 @@ PAGES: Final[tuple[SitePage, ...]] = (
         "pages/learn.html",
         "Learn",
         "Learn to read a market without being fooled by it",
-        "How to read a regime, a confidence and funding, lessons from finished rounds, and every word explained.",
+        "How to read a regime, a confidence and funding, with lessons from finished rounds.",
     ),
     SitePage(
         DOCS,
@@ -119,23 +119,23 @@ PAGES: Final[tuple[SitePage, ...]] = (
         "pages/pricing.html",
         "Pricing",
         "What is free and what costs a few cents",
-        f"{ENDPOINTS_IN_WORDS.capitalize()} answers are free without a key. {PRODUCTS_IN_WORDS.capitalize()} deeper ones cost {_CHEAPEST} to {_DEAREST} USDC each, paid with the "
+        f"{ENDPOINTS_IN_WORDS.capitalize()} answers are free without a key. {PRODUCTS_IN_WORDS.capitalize()} more detailed ones cost {_CHEAPEST} to {_DEAREST} USDC each, paid with the "
         "request.",
     ),
     SitePage(
         METHODOLOGY,
         "pages/methodology.html",
         "Methodology",
-        "How it reads, predicts and scores",
-        "What a regime, a confidence, a prediction and a score mean here, and what they do not.",
+        "How the service reads, forecasts and scores",
+        "What a regime, a confidence, a forecast and a score mean here, and what they do not.",
         primary=False,
     ),
     SitePage(
         GLOSSARY,
         "pages/glossary.html",
         "Glossary",
-        "The words used here",
-        "Plain-English meanings of every word that the pages and answers use.",
+        "Glossary",
+        "The terms of the pages and answers, in plain English.",
         primary=False,
     ),
     SitePage(
@@ -143,7 +143,7 @@ PAGES: Final[tuple[SitePage, ...]] = (
         "pages/status.html",
         "Status",
         "How fresh the data is",
-        "Sources, their age, ticks published and failed, and what is missing now.",
+        "The sources and their age, ticks published and failed, and what is missing now.",
         primary=False,
     ),
     SitePage(
@@ -182,11 +182,11 @@ FEEDS: Final = (
 )
 _SHARED: Final = (1200, 630)  # the size that Open Graph's readers crop nothing from
 SHARE_PICTURE: Final = SharePicture(
-    "/share/general.png", *_SHARED, "The crypto market in words, with what each forecast was worth. For learning only."
+    "/share/general.png", *_SHARED, "The crypto market in words, and every forecast scored. For learning only."
 )
 # What a page shows where it is shared; the pages that are not here show SHARE_PICTURE.
 SHARE_PICTURES: Final = {
-    "/": SharePicture("/share/now.png", *_SHARED, "The reading of the crypto market in words. For learning only."),
+    "/": SharePicture("/share/now.png", *_SHARED, "The regime of the crypto market in words. For learning only."),
     ARENA: SharePicture("/share/arena.png", *_SHARED, "The live round of the Arena. For learning only."),
 }
 
@@ -242,16 +242,16 @@ STATUSES: Final[tuple[StatusRow, ...]] = (
     ),
     StatusRow(
         410,
-        "Paid path: the payment is settled, and its answer is kept no longer (at least a day past its last round).",
+        "Paid path: the payment is settled, and its answer is no longer kept (it was for at least a day).",
         "Do not pay again for it; PAYMENT-RESPONSE is the receipt.",
     ),
     StatusRow(413, "A request body. No endpoint takes one.", "Send none."),
     StatusRow(429, "Too many requests from one address.", "Wait for the seconds in Retry-After."),
     StatusRow(431, "Request headers over 16 KiB.", "Send a smaller payment header."),
-    StatusRow(500, "A fault on our side.", "Try once more later; report it if it stays."),
+    StatusRow(500, "An error on our side.", "Try again later; report it if it persists."),
     StatusRow(
         503,
-        "No honest quote can be made now, or the outcome of a payment you sent is not known yet.",
+        "There is nothing to quote now, or the outcome of a payment you sent is not known yet.",
         "Wait for Retry-After and send the same signed payment again. Never sign a second one.",
     ),
 )

@@ -97,6 +97,16 @@ ROUND_FIELDS: Final = (
         "learning_score",
     ),
 )
+_HORIZONS: Final = ("15m", "1h", "4h", "24h")
+_SAID: Final = ("sigma", "low_90", "low_50", "high_50", "high_90", "last_hour", "last_day", "ewma")
+RANGE_FIELDS: Final = (
+    *_plain("asset", "start", "made", "source_mode", "warm_up", "start_price"),
+    *(
+        Field(f"{name}_{horizon}", ("ranges", horizon, name))
+        for horizon in _HORIZONS
+        for name in (*_SAID, "end_price", "move", "void_reason")
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +119,7 @@ class Series:
 
 
 SERIES: Final = (
+    Series("ranges", f"Ranges of {ASSETS_IN_WORDS} assets over four horizons and the moves that came", RANGE_FIELDS),
     Series("hourly", f"Hourly forecasts of {ASSETS_IN_WORDS} assets and what came true", HOURLY_FIELDS),
     Series("rounds", "Finished Arena rounds with forecast, votes and outcome", ROUND_FIELDS),
 )

@@ -17,6 +17,7 @@ METHODOLOGY: Final = "/methodology/"
 ARENA: Final = "/arena/"
 LEARN: Final = "/learn/"
 TRACK_RECORD: Final = "/track-record/"
+RANGES_JSONL: Final = f"{TRACK_RECORD}ranges.jsonl"  # of the running month; `emi verify` compares it with the log
 PRICING: Final = "/pricing/"
 CHANGELOG: Final = "/changelog/"
 GLOSSARY: Final = "/glossary/"

@@ -104,7 +104,7 @@ PRODUCTS: Final[tuple[Product, ...]] = (
         cache_seconds=0,
         stability="evolving",
         buy_name="atlas-human-report",
-        what_this_is="A plain-English report of the market now, with scenarios, what would prove them wrong, and the track record with its losses.",
+        what_this_is="A plain-English report of the market now, with scenarios, what would prove them wrong, and the track record with its misses.",
     ),
 )
 PRODUCT_BY_ID: Final[dict[str, Product]] = {product.id: product for product in PRODUCTS}

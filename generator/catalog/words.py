@@ -123,11 +123,11 @@ class Consensus(Word):
 
 
 class LiquidityContext(Word):
-    """How much can change hands near the price."""
+    """How deep the order book is for its own week. Tested on simulated order books only."""
 
-    DEEP = "deep", "Order books are deeper and spreads tighter than usual for this asset."
-    NORMAL = "normal", "Depth and spread are about usual."
-    THIN = "thin", "Order books are shallower or spreads wider than usual for this asset."
+    DEEP = "deep", "Order books are deeper or spreads tighter than usual for this asset and its volatility."
+    NORMAL = "normal", "Depth and spread are about usual for this asset and its volatility."
+    THIN = "thin", "Order books are shallower or spreads wider than usual for this asset and its volatility."
     UNKNOWN = "unknown", "No order book is known."
 
 
@@ -145,15 +145,46 @@ class MarketStructure(Word):
 class DerivativesState(Word):
     """Where the pressure in perpetual futures lies."""
 
-    CROWDED_LONGS = "crowded_longs", "Funding is high for this asset: longs pay shorts more than usual."
+    CROWDED_LONGS = (
+        "crowded_longs",
+        "Longs pay shorts well above the usual rate, and the rate is high within the asset's own 30 days.",
+    )
     CROWDED_SHORTS = (
         "crowded_shorts",
-        "Funding is low for this asset: shorts pay longs, or longs pay far less than usual.",
+        "Shorts pay longs, and the rate is low within the asset's own 30 days.",
     )
-    BALANCED = "balanced", "Funding is about usual."
-    DELEVERAGING = "deleveraging", "Open contracts are falling."
-    LEVERAGING_UP = "leveraging_up", "Open contracts are rising."
-    UNAVAILABLE = "unavailable", "No funding is known."
+    BALANCED = "balanced", "Funding is extreme on neither side, and the number of contracts is steady."
+    DELEVERAGING = "deleveraging", "The number of open contracts fell over 24 hours: positions are being closed."
+    LEVERAGING_UP = (
+        "leveraging_up",
+        "The number of open contracts rose over 24 hours: new longs and shorts are being opened.",
+    )
+    UNAVAILABLE = "unavailable", "Too little is known of funding and open interest."
+
+
+class PriceAndInterest(Word):
+    """The changes of price and of open contracts over the same 24 hours."""
+
+    RISING_PRICE_RISING_INTEREST = (
+        "rising_price_rising_interest",
+        "New longs and shorts are being opened while the price rises.",
+    )
+    RISING_PRICE_FALLING_INTEREST = (
+        "rising_price_falling_interest",
+        "Positions are being closed while the price rises: usually read as shorts closing (short covering).",
+    )
+    FALLING_PRICE_RISING_INTEREST = (
+        "falling_price_rising_interest",
+        "New longs and shorts are being opened while the price falls.",
+    )
+    FALLING_PRICE_FALLING_INTEREST = (
+        "falling_price_falling_interest",
+        "Positions are being closed while the price falls: usually read as longs closing (deleveraging).",
+    )
+    LITTLE_CHANGE = (
+        "little_change",
+        "The price or the number of contracts changed too little to tell whether positions are being opened or closed.",
+    )
 
 
 class DerivativesVote(Word):

@@ -15,7 +15,9 @@ def verify(  # noqa: PLR0917  typer passes by name
     anchor: Annotated[
         str | None, typer.Option(help="Transaction that carries an earlier checkpoint, looked up at INDEXER_URL.")
     ] = None,
-    key: Annotated[str | None, typer.Option(help="The log's public key, as its keeper gave it: name+hash+key.")] = None,
+    key: Annotated[
+        str | None, typer.Option(help="The log's public key, as its operator gave it: name+hash+key.")
+    ] = None,
     seen: Annotated[
         Path | None, typer.Option(help="Folder for what was seen on earlier visits; default STATE_DIR/seen.")
     ] = None,

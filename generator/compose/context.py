@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from generator.arena.values import ArenaView
-from generator.brain.hourly import FuturesReading
+from generator.brain.derivatives import Pressure
 from generator.brain.reading import BrainReading
 from generator.catalog.words import RegimeLabel
 from generator.contract.envelope import Change
@@ -70,5 +70,5 @@ class TickContext:
     ticks: Ticks
     closes: Mapping[str, tuple[tuple[int, float], ...]] = field(default_factory=dict)
     trends: Mapping[str, str] = field(default_factory=dict)  # of 60-minute bars, without a reading
-    futures: Mapping[str, FuturesReading] = field(default_factory=dict)  # likewise
+    futures: Mapping[str, Pressure] = field(default_factory=dict)  # likewise
     changed: tuple[Change, ...] | None = None  # since the last published tick; None on the first after a start

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from generator.brain.hourly import FuturesReading
+from generator.brain.derivatives import NO_PRESSURE, Pressure
 from generator.brain.reading import AssetReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.text.answers import (
@@ -13,7 +13,9 @@ from generator.catalog.text.answers import (
     RECORDING_ENDED,
     SIMULATED_NOTICE,
 )
-from generator.catalog.words import DerivativesState, DerivativesVote, SourceMode, SourceStatus, Status
+from generator.catalog.text.labels import NO_FUTURES
+from generator.catalog.text.readings import NO_BOOK
+from generator.catalog.words import SourceMode, SourceStatus, Status
 from generator.compose.context import TickContext
 from generator.market.bars import BAR_MS
 from generator.market.observation import AssetObservation
@@ -33,14 +35,10 @@ def reading_of(ctx: TickContext, asset: str) -> AssetReading | None:
     return ctx.reading.assets.get(asset) if ctx.reading else None
 
 
-def futures_of(ctx: TickContext, asset: str) -> FuturesReading:
-    """Return the derivatives words of an asset, from the reading or, without one, from funding and interest alone."""
+def futures_of(ctx: TickContext, asset: str) -> Pressure:
+    """Return the derivatives word of an asset, from the reading or, without one, from funding and contracts alone."""
     read = reading_of(ctx, asset)
-    if read is not None:
-        texts = [row.text for row in read.evidence if row.family == "derivatives"]
-        return FuturesReading(read.derivatives, read.vote, read.derivatives_confidence, " ".join(texts))
-    nothing = FuturesReading(DerivativesState.UNAVAILABLE, DerivativesVote.NO_VOTE, None, "")
-    return ctx.futures.get(asset, nothing)
+    return read.pressure if read else ctx.futures.get(asset, NO_PRESSURE)
 
 
 def fresh(ctx: TickContext, asset: str) -> bool:
@@ -127,16 +125,28 @@ def held(ctx: TickContext, asset: str) -> dict[str, bool]:
     }
 
 
+def lacked_by(ctx: TickContext) -> dict[str, list[str]]:
+    """Return kind of data -> the assets that lack it."""
+    having = {asset: held(ctx, asset) for asset in ASSETS}
+    return {kind: [asset for asset in ASSETS if not having[asset][kind]] for kind in having[ASSETS[0]]}
+
+
+def lacked_by_all(ctx: TickContext) -> list[str]:
+    """Return the kinds of data that no asset has: one sentence of the whole answer says so."""
+    return [kind for kind, assets in lacked_by(ctx).items() if len(assets) == len(ASSETS)]
+
+
 def market_gaps(ctx: TickContext) -> list[str]:
     """Name the kinds of data that assets lack."""
-    having = {asset: held(ctx, asset) for asset in ASSETS}
-    found = []
-    for kind in having[ASSETS[0]]:
-        lacking = [asset for asset in ASSETS if not having[asset][kind]]
-        if lacking:
-            whose = "from any source" if len(lacking) == len(ASSETS) else f"for {', '.join(lacking)}"
-            found.append(f"no {kind} {whose}")
-    return found
+    nowhere = lacked_by_all(ctx)
+    *first, last = nowhere or [""]
+    listed = f"{', '.join(first)} or {last}" if first else last
+    some = [
+        f"no {kind} for {', '.join(assets)}"
+        for kind, assets in lacked_by(ctx).items()
+        if assets and kind not in nowhere
+    ]
+    return [*([f"no {listed} from any source"] if nowhere else []), *some]
 
 
 def forecast_reason(ctx: TickContext, asset: str) -> str:
@@ -148,9 +158,12 @@ def forecast_reason(ctx: TickContext, asset: str) -> str:
 
 
 def asset_limitations(ctx: TickContext, asset: str, *more: str) -> tuple[str, ...]:
-    """Name what is unknown of one asset, and why; the source's own words stand before general ones."""
+    """Name what is unknown of one asset, and why, but for what the whole answer says of all: the source's words first."""
     seen, read = observed(ctx, asset), reading_of(ctx, asset)
-    said = read.limitations if read else (missing_reason(ctx),)
+    nowhere = lacked_by_all(ctx)
+    above = {NO_BOOK, NO_FUTURES, *(ctx.reading.limitations if ctx.reading else ())}
+    said = [text for text in read.limitations if text not in above] if read else []
+    own = [text for text in seen.limitations if not any(kind in text for kind in nowhere)]
     gaps = []
     if seen.price is None:
         gaps.append("no price")
@@ -158,6 +171,6 @@ def asset_limitations(ctx: TickContext, asset: str, *more: str) -> tuple[str, ..
         gaps.append("no price of 24 hours ago")
     if read is not None and read.forecast is None and not read.limitations:
         gaps.append(BARS_MISSING)
-    stated = " ".join(seen.limitations)
+    stated = " ".join([*seen.limitations, *nowhere])
     gaps += [f"no {kind} from any source" for kind, has in held(ctx, asset).items() if not has and kind not in stated]
-    return unique([*seen.limitations, *gaps, *said, *more])
+    return unique([*own, *gaps, *said, *more])

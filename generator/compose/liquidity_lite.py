@@ -1,11 +1,10 @@
 """GET /api/liquidity-lite.php."""
 
-from typing import Final
-
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import basis_points, change, percent, price, significant
 from generator.catalog.text.answers import DISCLAIMER
+from generator.catalog.text.labels import BOOK, BOOKS_UNTESTED
 from generator.catalog.words import LiquidityContext, MarketStructure
 from generator.compose.coins import bias_of, confidence_percent, forecast_of
 from generator.compose.context import TickContext
@@ -21,12 +20,6 @@ from generator.compose.inputs import (
     verified,
 )
 from generator.contract.liquidity_lite import LiquidityLiteAsset, LiquidityLiteResponse
-
-_BOOK: Final = {
-    1: "lately more bids than asks near the price",
-    0: "lately bids and asks near the price about even",
-    -1: "lately more asks than bids near the price",
-}
 
 
 def liquidity_lite(ctx: TickContext) -> LiquidityLiteResponse:
@@ -55,7 +48,7 @@ def liquidity_lite(ctx: TickContext) -> LiquidityLiteResponse:
         assets_failed=len(ASSETS) - good,
         assets=assets,
         upsell=expanded_access(ctx, endpoint.next_resource),
-        limitations=market_limitations(ctx),
+        limitations=market_limitations(ctx, BOOKS_UNTESTED),
         truth_statement=endpoint.truth_statement,
         disclaimer=DISCLAIMER,
     )
@@ -89,9 +82,10 @@ def notes(ctx: TickContext, asset: str) -> tuple[str, ...]:
     said = []
     if book:
         depth = significant(book.depth_1pct_usd, 3) or 0.0
-        said.append(f"about {depth:,.0f} US dollars rest within 1% of the price")
+        said.append(f"About {depth:,.0f} US dollars rest within 1% of the price.")
+        said.append(f"Now {50 + book.imbalance_percent / 2:.0f}% of that is on the bid side.")
     if read and read.book_lean is not None:
-        said.append(_BOOK[read.book_lean])
+        said.append(BOOK[read.book_lean])
     if read and read.structure is not MarketStructure.UNKNOWN:
-        said.append(f"the shape of the last day: {read.structure}")
+        said.append(f"The shape of the last day: {read.structure}.")
     return tuple(said)

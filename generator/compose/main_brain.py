@@ -25,7 +25,7 @@ from generator.compose.facts import asset_sentence, facts, regime_sentence
 from generator.compose.inputs import asset_limitations, forecast_reason, observed, reading_of
 from generator.compose.paid import evidence_block, paid_head
 from generator.compose.regime import market_context, regime
-from generator.compose.scores import score_limits, track_record
+from generator.compose.scores import performance, score_limits, track_record
 from generator.contract.main_brain import (
     AssetDirection,
     Brain,
@@ -44,7 +44,7 @@ def main_brain(ctx: TickContext) -> MainBrainResponse:
         **rich(ctx, ENDPOINT_BY_ID["main-brain"], *score_limits(ctx.arena.hourly_record)),
         brain=brain(ctx),
         market_context=market_context(ctx),
-        public_performance=track_record(ctx.arena.hourly_record),
+        public_performance=performance(ctx.arena),
         summary=brain_sentence(ctx),
         market_state=MarketStateSummary.of(now, summary=regime_sentence(ctx)),
         coins={asset: coin(ctx, asset) for asset in ASSETS},

@@ -9,10 +9,11 @@ from generator.catalog.formats import change, price
 from generator.catalog.products import PRODUCT_BY_ID
 from generator.catalog.text.answers import REPORT_LIMITS, REPORT_REPLAYED, REPORT_SIMULATED, REPORT_TITLE
 from generator.catalog.text.glossary import GLOSSARY
-from generator.catalog.text.labels import DERIVATIVES, FAMILY, LIQUIDITY, REGIME
-from generator.catalog.text.market import signed
+from generator.catalog.text.labels import FAMILY, LIQUIDITY, REGIME
+from generator.catalog.text.market import listed, signed
 from generator.catalog.words import LiquidityContext, RegimeLabel, Side, SourceMode
 from generator.compose.context import TickContext
+from generator.compose.derivatives import funding, who_pays
 from generator.compose.facts import asset_sentence, moves, regime_sentence
 from generator.compose.inputs import futures_of, observed, reading_of
 from generator.compose.paid import as_of, evidence_of, paid_head
@@ -127,36 +128,28 @@ def _amount(value: float) -> str:
 
 
 def futures(ctx: TickContext) -> ReportSection:
-    """Say which side of the futures market is crowded."""
-    points = []
-    for asset in ASSETS:
-        state, seen = futures_of(ctx, asset).state, observed(ctx, asset)
-        fee = f" The fee is {_fee(seen.funding.rate_8h)} for eight hours." if seen.funding else ""
-        points.append(f"{ASSET_NAMES[asset]}: {DERIVATIVES[state].report}.{fee}")
+    """Say which side of each perpetual future pays the other."""
+    paid = {asset: funding(observed(ctx, asset), futures_of(ctx, asset)) for asset in ASSETS}
+    unknown = [ASSET_NAMES[asset] for asset, rate in paid.items() if rate is None]
+    points = [f"{ASSET_NAMES[asset]}: {who_pays(rate)}" for asset, rate in paid.items() if rate is not None]
     return ReportSection(
-        text="Futures are deals on a later price. When most deals are on one side, that side pays a fee. "
-        "A fee above zero is paid by those who bet on a rise, one below zero by those who bet on a fall. "
-        "The fee shows who is crowded. It does not tell who is right.",
-        points=tuple(points),
+        text="A perpetual future has no end date, and each contract has one long and one short. Funding keeps its price "
+        "near the spot price: the side in demand pays the other. It shows which side pays, not who is right.",
+        points=(*points, *([f"Funding is not known for {listed(unknown)}."] if unknown else [])),
     )
 
 
-def _fee(rate: float) -> str:
-    """Return a funding rate (fraction per 8 hours) as a percentage with four decimals, never as minus nothing."""
-    shown = f"{100 * rate:.4f} %"
-    return "less than 0.0001 %" if rate and float(shown[:-2]) == 0.0 else shown
-
-
 def liquidity(ctx: TickContext) -> ReportSection:
-    """Say how much can change hands."""
+    """Say how deep the order books are."""
     points = []
     for asset in ASSETS:
         read, book = reading_of(ctx, asset), observed(ctx, asset).book
         word = read.liquidity if read else LiquidityContext.UNKNOWN
-        amount = f" About {_round_usd(book.depth_1pct_usd)} wait close to the price." if book else ""
+        amount = f" About {_round_usd(book.depth_1pct_usd)} rest within 1% of the price." if book else ""
         points.append(f"{ASSET_NAMES[asset]}: {LIQUIDITY[word].report}.{amount}")
     return ReportSection(
-        text="Where few wait to trade, a small trade can move the price. This can change from one minute to the next.",
+        text="Depth is what rests in the order book within 1% of the price. Where it is thin, a small trade moves the price far. "
+        "This can change from one minute to the next.",
         points=tuple(points),
     )
 

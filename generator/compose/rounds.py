@@ -68,7 +68,8 @@ def sealed(ctx: TickContext, current: Round) -> bool:
 def round_info(ctx: TickContext) -> RoundInfo:
     """Compose the shown round with its clock."""
     current = shown_round(ctx)
-    seconds = max(0, (current.end_ms - ctx.freshness.generated_ms) // 1000)
+    until_ms = current.start_ms if current.phase in _SEALED else current.end_ms
+    seconds = max(0, (until_ms - ctx.freshness.generated_ms) // 1000)
     minutes, rest = divmod(seconds, 60)
     return RoundInfo.of(
         current,
@@ -145,9 +146,9 @@ def crowd_by_record(ctx: TickContext) -> CrowdByRecord | None:
     }
     return CrowdByRecord(
         voters=crowd.voters,
-        bullish_percent=shares[Consensus.BULLISH],
-        bearish_percent=shares[Consensus.BEARISH],
-        neutral_percent=shares[Consensus.NEUTRAL],
+        bullish_percent=shares[Consensus.BULLISH] if crowd.voters else None,
+        bearish_percent=shares[Consensus.BEARISH] if crowd.voters else None,
+        neutral_percent=shares[Consensus.NEUTRAL] if crowd.voters else None,
         consensus=most_said(shares) if crowd.voters else Consensus.NONE,
         note=BY_RECORD_NOTE if crowd.voters else NO_RECORDS,
     )

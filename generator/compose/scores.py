@@ -1,8 +1,10 @@
 """Track records to the contract's form, each with a plain sentence."""
 
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, Literal
 
-from generator.arena.values import Bin, Rate, TrackRecord
+from generator.arena.range_scores import ENOUGH_BLOCKS
+from generator.arena.values import ArenaView, Bin, Estimate, HorizonScores, RangeScore, Rate, TrackRecord
 from generator.catalog.formats import percent, score
 from generator.catalog.text.answers import NO_ROUND_COUNTS, NO_ROUND_ENDED, NO_SCORES
 from generator.contract import scores as contract
@@ -10,6 +12,9 @@ from generator.contract import scores as contract
 BASELINE: Final = "base_rate"
 ENOUGH: Final = 30
 CHANCE_PERCENT: Final = 34.0  # a third, and the width of one step of the published figures
+NO_MOVES: Final = "No move over {horizon} is known yet, so no score of the ranges is shown."
+HORIZON_WORDS: Final = {"15m": "15 minutes", "1h": "1 hour", "4h": "4 hours", "24h": "24 hours"}
+RULE_WORDS: Final = {"last_hour": "last hour", "last_day": "last day", "ewma": "EWMA"}
 
 
 def rate(value: Rate) -> contract.Rate:
@@ -29,6 +34,7 @@ def calibration_bin(value: Bin) -> contract.CalibrationBin:
         value,
         low_percent=percent(value.low_percent) or 0.0,
         high_percent=percent(value.high_percent) or 0.0,
+        fits=value.fits,
         hit=None if hit is None else rate(hit),
         note=f"{value.n} case{'' if value.n == 1 else 's'}: fewer than {ENOUGH}, too few for a rate"
         if hit is None
@@ -78,31 +84,136 @@ def score_limits(*records: TrackRecord, rounds_ended: int = 0) -> tuple[str, ...
 
 
 def looks_better(record: TrackRecord) -> bool:
-    """Return whether a record looks better than guessing: enough cases, better than the base rate and a blind guess.
+    """Return whether a record looks better than guessing: enough cases, better than the base rate and than chance.
 
-    The interval takes forecasts as independent. Those of one hour are not, so this is a hint and never a proof.
+    Chance is a blind guess of three, or always naming the outcome that was most frequent before.
     """
     skill, low = percent(record.skill_percent.get(BASELINE)), percent(record.hit.low_percent)
-    return record.resolved >= ENOUGH and skill is not None and skill > 0 and low is not None and low > CHANCE_PERCENT
+    if record.resolved < ENOUGH or skill is None or low is None:
+        return False
+    return skill > 0 and low > max(CHANCE_PERCENT, record.chance_percent or 0.0)
 
 
 def statement(record: TrackRecord) -> str:
     """Say in one plain sentence what a record shows."""
-    apart = (
-        f" {record.warm_up} more were made by backtest before the start and are counted apart."
-        if record.warm_up
-        else ""
-    )
     if not record.resolved:
-        return f"No forecast has resolved yet, so no score is shown.{apart}"
+        return f"No forecast has resolved yet, so no score is shown.{counted_apart(record.warm_up)}"
     if record.resolved < ENOUGH:
-        return f"Only {record.resolved} forecasts have resolved: no skill is shown, it is too few to tell.{apart}"
-    skill = percent(record.skill_percent.get(BASELINE))
-    if looks_better(record):
-        return (
-            f"Over {record.resolved} forecasts the Brier score is {skill:g}% better than the base rate's, and more came "
-            f"true than of a blind guess. Coins move together, so this may still be chance, and it promises nothing of the "
-            f"next forecast.{apart}"
-        )
-    against = "" if skill is None else f" (Brier skill against the base rate {skill:g}%)"
-    return f"No skill is shown: over {record.resolved} forecasts the result could be chance{against}.{apart}"
+        few = f"Only {record.resolved} forecasts have resolved: no skill is shown, it is too few to tell."
+        return f"{few}{counted_apart(record.warm_up)}"
+    hit, skill = rate(record.hit), percent(record.skill_percent.get(BASELINE))
+    came = spread(Estimate(hit.percent, hit.low_percent, hit.high_percent))
+    chance = percent(record.chance_percent) or 0.0
+    rates = f"of {record.resolved} forecasts {came} came true; always naming the outcome most frequent before gets {chance:g}%"
+    brier = "" if skill is None else f", and the Brier skill against the base rate is {skill:g}%"
+    shown = "More than chance so far" if looks_better(record) else "No skill is shown"
+    future = " That promises nothing of the next forecast." if looks_better(record) else ""
+    return f"{shown}: {rates}{brier}.{future}{counted_apart(record.warm_up)}"
+
+
+def counted_apart(warm_up: int) -> str:
+    """Say how many more there are of before the start."""
+    return f" {warm_up} more were made by backtest before the start and are counted apart." if warm_up else ""
+
+
+def how_far(view: ArenaView) -> contract.HowFar:
+    """Publish the scores of the ranges over every horizon."""
+    return contract.HowFar(
+        resolved=sum(one.resolved for one in view.how_far),
+        warm_up=sum(one.resolved for one in view.rehearsal.how_far) if view.rehearsal else 0,
+        horizons=tuple(
+            contract.HorizonScores.of(
+                one, scores=tuple(map(_range_score(one), one.scores)), statement=far_statement(one)
+            )
+            for one in view.how_far
+        ),
+        statement=hour_statement(view),
+    )
+
+
+def performance(view: ArenaView) -> contract.Performance:
+    """Publish the record of the hourly forecasts: how far in short, and which way."""
+    one = hour_of(view.how_far)
+    brain = one.scores[0] if one and one.scores else None
+    short = contract.HowFarSummary(
+        n=one.resolved if one else 0,
+        inside_50_percent=_estimate(brain.inside_50) if brain else None,
+        inside_90_percent=_estimate(brain.inside_90) if brain else None,
+        statement=hour_statement(view),
+    )
+    return contract.Performance.of(track_record(view.hourly_record), how_far=short)
+
+
+def hour_of(scores: Iterable[HorizonScores]) -> HorizonScores | None:
+    """Return the scores over one hour, the first figure of the record; None before the first move."""
+    return next((one for one in scores if one.horizon == "1h"), None)
+
+
+def hour_statement(view: ArenaView) -> str:
+    """Say what the ranges over one hour were worth so far."""
+    one, before = hour_of(view.how_far), hour_of(view.rehearsal.how_far) if view.rehearsal else None
+    said = NO_MOVES.format(horizon=HORIZON_WORDS["1h"]) if one is None else far_statement(one)
+    return f"{said}{counted_apart(before.resolved if before else 0)}"
+
+
+def _range_score(one: HorizonScores) -> Callable[[RangeScore], contract.RangeScore]:
+    return lambda found: contract.RangeScore.of(
+        found,
+        n=one.resolved,
+        inside_50_percent=_estimate(found.inside_50),
+        inside_90_percent=_estimate(found.inside_90),
+        pinball_saved_percent=_estimate(found.pinball_saved),
+        qlike_saved=_estimate(found.qlike_saved),
+    )
+
+
+def _estimate(found: Estimate) -> contract.Estimate | None:
+    return None if found.value is None else contract.Estimate.of(found)
+
+
+def far_statement(one: HorizonScores) -> str:
+    """Say what the ranges over one horizon show, and what they do not."""
+    horizon = HORIZON_WORDS[one.horizon]
+    if not one.resolved:
+        return NO_MOVES.format(horizon=horizon)
+    if one.blocks < ENOUGH_BLOCKS:
+        return f"Only {one.resolved} moves over {horizon} are known, all from a short time: too few to tell."
+    brain = one.scores[0]
+    return (
+        f"Of {one.resolved} moves over {horizon} {spread(brain.inside_50)} ended inside the 50% range and "
+        f"{spread(brain.inside_90)} inside the 90% range. {against(one)}"
+    )
+
+
+def spread(found: Estimate) -> str:
+    """Write a share with its interval."""
+    if found.low is None or found.high is None:
+        return f"{found.value:g}%"
+    return f"{found.value:g}% (95% interval {found.low:g} to {found.high:g}%)"
+
+
+def against(one: HorizonScores) -> str:
+    """Say how the ranges compare with those of the simple rules; better is better by both losses."""
+    names: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
+    for rule in one.scores[1:]:
+        names[compared(rule)].append(RULE_WORDS[rule.name])
+    if len(names["better"]) == len(one.scores) - 1:
+        return "They were better than those of all three simple rules: last hour, last day and EWMA."
+    said = [f"{word} than {listed(names[word])}" for word in ("better", "worse") if names[word]]
+    first = f"They were {' and '.join(said)}" if said else ""
+    chance = f"against {listed(names['open'])} the difference could be chance" if names["open"] else ""
+    text = "; ".join(filter(None, (first, chance)))
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def compared(score: RangeScore) -> Literal["better", "worse", "open"]:
+    """Judge the brain against a simple rule by pinball loss and QLIKE: better by both, worse by one, or open."""
+    losses = (score.pinball_saved, score.qlike_saved)
+    if any(loss.high is not None and loss.high < 0 for loss in losses):
+        return "worse"
+    return "better" if all(loss.low is not None and loss.low > 0 for loss in losses) else "open"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Write names as a sentence lists them."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -11,7 +11,7 @@ from generator.catalog.text.answers import DEVELOPER_NOTE
 from generator.catalog.words import RoundPhase, TeacherStatus
 from generator.compose.context import TickContext
 from generator.compose.envelope import notice
-from generator.compose.scores import score_limits, track_record
+from generator.compose.scores import how_far, score_limits, track_record
 from generator.compose.teacher_lessons import teacher_brain
 from generator.contract.statistics import (
     ApiEcosystem,
@@ -30,7 +30,10 @@ def statistics(ctx: TickContext) -> StatisticsResponse:
     return StatisticsResponse(
         **notice(ctx, ENDPOINT_BY_ID["statistics"], *limits),
         main_brain=MainBrainStatistics(
-            horizon_minutes=HORIZON_MINUTES, assets=len(ASSETS), record=track_record(ctx.arena.hourly_record)
+            horizon_minutes=HORIZON_MINUTES,
+            assets=len(ASSETS),
+            how_far=how_far(ctx.arena),
+            record=track_record(ctx.arena.hourly_record),
         ),
         core_learning=core_learning(ctx),
         arena=arena(ctx),

@@ -2,7 +2,15 @@
 
 from pydantic import Field
 
-from generator.catalog.words import ConfidenceKind, DerivativesState, DerivativesVote, OverallState, OverallVote, Status
+from generator.catalog.words import (
+    ConfidenceKind,
+    DerivativesState,
+    DerivativesVote,
+    OverallState,
+    OverallVote,
+    PriceAndInterest,
+    Status,
+)
 from generator.contract import envelope
 from generator.contract.base import Body
 from generator.contract.scores import KIND
@@ -13,6 +21,16 @@ class Funding(Body):
 
     rate_8h_percent: float = Field(description="Paid by longs to shorts every 8 hours, percent, four decimals.")
     annualised_percent: float = Field(description="The same over a year without compounding, percent, two decimals.")
+    rank_30d_percent: float | None = Field(
+        description="Share of the asset's own last 30 days (8-hour values) in which the rate was lower, ties counted half, "
+        "percent 0..100; null with less than a week of them."
+    )
+    usual_rate_8h_percent: float = Field(
+        description="The rate of most venues while neither side is in demand, percent; it is 0.01, not zero."
+    )
+    cost_per_1000_usd_day: float = Field(
+        description="US dollars that a long of 1,000 dollars pays shorts in a day at this rate; negative: it is paid."
+    )
     venues: tuple[str, ...] = Field(description="Venues behind the mean.")
     as_of: str = Field(description="Market time of the newest rate, ISO 8601 UTC.")
 
@@ -47,10 +65,17 @@ class DerivativesAsset(Body):
 
     asset: str = Field(description="Asset symbol.")
     status: Status = Field(description="How complete the inputs for this asset are.")
-    state: DerivativesState | None = Field(description="Where the pressure lies; unavailable without funding.")
-    vote: DerivativesVote | None = Field(description="What the state leans to on its own; no_vote without data.")
-    confidence: float | None = Field(description="How clearly the state stands out, percent 0..100.")
+    state: DerivativesState | None = Field(
+        description="crowded_longs or crowded_shorts: the rate is extreme within the asset's own 30 days and that side pays; "
+        "leveraging_up or deleveraging: contracts rose or fell over 24 hours; unavailable without data; null while the "
+        "state has held for less than half of the last hours."
+    )
+    vote: DerivativesVote | None = Field(description="What the state points to on its own; no_vote without a state.")
+    confidence: float | None = Field(description="Share of the last hours in which the state held, percent 0..100.")
     confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.STEADINESS, description=KIND)
+    price_and_interest: PriceAndInterest | None = Field(
+        description="Price and contracts over the same 24 hours; a price within 0.1% and contracts within 0.5% count as little_change."
+    )
     funding: Funding | None = Field(description="Funding; null where no source gives it.")
     open_interest: OpenInterest | None = Field(description="Open interest; null where no source gives it.")
     liquidations: Liquidations | None = Field(description="Liquidations; null where no venue publishes them.")
@@ -71,13 +96,14 @@ class DerivativesResponse(envelope.FreeResponse):
     source: str | None = Field(description="Where the market data come from.")
     summary: str | None = Field(description="The reading in one or two sentences.")
     overall_state: OverallState | None = Field(
-        description="The state of most assets with data; mixed on a tie; null with fewer than three."
+        description="The commonest state of the assets that have one; mixed on a tie; null with fewer than three."
     )
     overall_vote: OverallVote | None = Field(
-        description="The vote of most assets with data; mixed on a tie; null with fewer than three."
+        description="The commonest vote of the assets that have one; mixed on a tie; null with fewer than three."
     )
     confidence: float | None = Field(
-        description="Mean confidence of the assets with data, percent 0..100; null with fewer than three."
+        description="Share of the assets with a state that have the overall one, percent 0..100; null on a tie and with "
+        "fewer than three."
     )
     confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.SHARE_OF_ASSETS, description=KIND)
     assets: dict[str, DerivativesAsset] = Field(description="Asset symbol to its derivatives pressure.")

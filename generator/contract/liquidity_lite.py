@@ -15,14 +15,20 @@ class LiquidityLiteAsset(Body):
     status: Status | None = Field(description="How complete the inputs for this asset are.")
     price: float | None = Field(description="Price in US dollars, 6 significant digits.")
     change_24h: float | None = Field(description="Change over 24 hours, percent.")
-    liquidity_context: LiquidityContext | None = Field(description="How much can change hands near the price.")
+    liquidity_context: LiquidityContext | None = Field(
+        description="How deep the order book is against its own week, cleared of most of volatility; tested on simulated "
+        "order books only."
+    )
     market_structure: MarketStructure | None = Field(description="Shape of the last days.")
     bias: Bias | None = Field(description="UP, DOWN or FLAT; null without a forecast.")
     confidence: float | None = Field(description="Chance of the bias's class over 60 minutes, percent 0..100.")
     confidence_kind: ConfidenceKind = Field(default=ConfidenceKind.CLASS_PROBABILITY, description=KIND)
     spread_bps: float | None = Field(description="Gap between best bid and best ask, basis points of the mid.")
     depth_1pct_usd: float | None = Field(description="Resting within 1% of the mid, both sides, US dollars.")
-    imbalance_percent: float | None = Field(description="-100 (asks only) .. 100 (bids only), within 1% of the mid.")
+    imbalance_percent: float | None = Field(
+        description="At this moment, within 1% of the mid: -100 (asks only) .. 100 (bids only). The note on bids and asks "
+        "is about the last half hour."
+    )
     venues: tuple[str, ...] = Field(description="Venues behind the book figures.")
     notes: tuple[str, ...] | None = Field(description="The figures in words.")
     limitations: tuple[str, ...] = Field(description="What is unknown of this asset, and why.")

@@ -7,7 +7,7 @@ from generator.contract.base import Body
 from generator.contract.envelope import RichResponse
 from generator.contract.paid import RANGES, EvidenceBlock, MoveRange, PaidResponse
 from generator.contract.regime import MarketContext
-from generator.contract.scores import KIND, Probabilities, TrackRecord
+from generator.contract.scores import KIND, Performance, Probabilities, TrackRecord
 
 
 class Brain(Body):
@@ -59,7 +59,7 @@ class MainBrainResponse(RichResponse):
     market_context: MarketContext = Field(description="The regime in short.")
     market_state: MarketStateSummary = Field(description="Mode and state in words.")
     coins: dict[str, CoinSnapshot] = Field(description="Asset symbol to its snapshot.")
-    public_performance: TrackRecord = Field(description="How resolved hourly forecasts turned out.")
+    public_performance: Performance = Field(description="How resolved hourly forecasts turned out.")
     educational_only: bool = Field(description="Always true.")
 
 

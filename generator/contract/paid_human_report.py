@@ -86,7 +86,7 @@ class HumanReport(Body):
     what_changed: tuple[str, ...] = Field(description="What changed over the last 24 hours.")
     assets: tuple[ReportAsset, ...] = Field(description="Each coin.")
     derivatives: ReportSection = Field(description="Futures.")
-    liquidity: ReportSection = Field(description="How much can change hands.")
+    liquidity: ReportSection = Field(description="How deep the order books are.")
     scenarios: tuple[ReportScenario, ...] = Field(description="Ways in which the next hours may go.")
     arena: ReportSection = Field(description="The guessing game.")
     track_record: ReportTrackRecord = Field(description="How past forecasts turned out.")

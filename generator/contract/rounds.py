@@ -15,8 +15,8 @@ class RoundInfo(Body):
     phase: RoundPhase = Field(description="Where the round is in its life.")
     start: str = Field(description="When it goes live, ISO 8601 UTC, wall time.")
     end: str = Field(description="When it settles, ISO 8601 UTC, wall time.")
-    seconds_left: int = Field(description="Seconds until end.")
-    timer: str = Field(description="The same as MM:SS; 100 minutes and more have three digits.")
+    seconds_left: int = Field(description="Seconds until end; until start while the round still takes votes.")
+    timer: str = Field(description="The same as MM:SS.")
     band_bps: float | None = Field(description="Half-width of the neutral band, basis points; a rule of the game.")
 
 
@@ -54,9 +54,11 @@ class CrowdByRecord(Body):
     """The same round when voters count by their record; anyone can make addresses, a record takes rounds."""
 
     voters: int = Field(description="Voters with a record above chance.")
-    bullish_percent: float = Field(description="Their share for BULLISH by record, percent; 0 without such voters.")
-    bearish_percent: float = Field(description="Their share for BEARISH by record, percent.")
-    neutral_percent: float = Field(description="Their share for NEUTRAL by record, percent.")
+    bullish_percent: float | None = Field(
+        description="Their share for BULLISH by record, percent; null without such voters."
+    )
+    bearish_percent: float | None = Field(description="Their share for BEARISH by record, percent.")
+    neutral_percent: float | None = Field(description="Their share for NEUTRAL by record, percent.")
     consensus: Consensus = Field(description="What most said by record; NEUTRAL on a tie; NONE without such voters.")
     note: str = Field(description="What it is worth.")
 

@@ -5,7 +5,7 @@ from pydantic import Field
 from generator.catalog.words import TeacherStatus
 from generator.contract.base import Body
 from generator.contract.envelope import NoticeResponse
-from generator.contract.scores import TrackRecord
+from generator.contract.scores import HowFar, TrackRecord
 from generator.contract.teacher_lessons import TeacherBrain
 
 
@@ -14,7 +14,8 @@ class MainBrainStatistics(Body):
 
     horizon_minutes: int = Field(description="How far ahead they look, minutes.")
     assets: int = Field(description="Assets that are forecast.")
-    record: TrackRecord = Field(description="Scores with their counts.")
+    how_far: HowFar = Field(description="How far prices would move: the ranges, scored.")
+    record: TrackRecord = Field(description="Which way they would move: scores with their counts.")
 
 
 class CoreLearning(Body):

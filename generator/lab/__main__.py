@@ -9,6 +9,7 @@ import typer
 
 from generator.brain.weights import PACKAGED, PACKAGED_OUTLOOK, Weights
 from generator.errors import GeneratorError
+from generator.lab.entrant import EntrantError
 from generator.lab.evaluate import check, read_candles
 from generator.lab.evaluate import evaluate as measure
 from generator.lab.far import table as how_far
@@ -57,21 +58,25 @@ def evaluate(
     *,
     seeds: Annotated[
         list[str] | None,
-        typer.Option(help="FIRST-LAST, outside the training's 1000-1999; default 70001-70012; may be repeated."),
+        typer.Option(help="FIRST-LAST, outside the training's 1000-1999; default 71001-71012; may be repeated."),
     ] = None,
     candles: Annotated[
         list[Path] | None, typer.Option(help="A folder of 5-minute candles, one PAIR.csv.gz each; may be repeated.")
+    ] = None,
+    entrant: Annotated[
+        list[str] | None,
+        typer.Option(help="A program that reads bars as `emi read` does, scored beside ours; may be repeated."),
     ] = None,
     peers: Annotated[bool, typer.Option("--peers/--no-peers", help="Also run the peers that need a library.")] = True,
     weights: Annotated[Path | None, typer.Option(help="Weights file; default: the packaged one.")] = None,
     days: Annotated[int, typer.Option(min=3, help="Of each market; the first half is warm-up.")] = 60,
 ) -> None:
-    """Measure the regime, the forecasts and the outlook next to peers on the same markets; print Markdown tables.
+    """Measure the regime and the hour's forecasts next to peers on the same markets; print Markdown tables.
 
     Peers that need a library are run where it is installed (dependency group `peers`), else skipped with a line.
-    Candles are read with the first seeds.
+    Candles are read with the first seeds. An entrant is started anew for each market and has 30 s for each line.
 
-    Example: python -m generator.lab evaluate --seeds 70001-70012 --candles DIR
+    Example: python -m generator.lab evaluate --seeds 71001-71012 --candles DIR --entrant "python my_brain.py"
     """
     asked = [peer for peer in PEERS if peers or peer.library is None]
     missing = [peer.name for peer in asked if not peer.installed]
@@ -79,14 +84,19 @@ def evaluate(
         print(f"skipped: {name}, because its library is not installed", file=sys.stderr)
     able = [peer for peer in asked if peer.installed]
     try:
-        spans = [span_of(one) for one in seeds or ["70001-70012"]]
+        spans = [span_of(one) for one in seeds or ["71001-71012"]]
         for span in spans:
             check(span)
         trained, recorded = Weights.load(weights), {folder.name: read_candles(folder) for folder in candles or []}
     except (ValueError, GeneratorError) as error:
         raise typer.BadParameter(str(error)) from error
     for at, span in enumerate(spans):
-        found = measure(span, {} if at else recorded, able, trained, _progress, days=days)
+        try:
+            sets = {} if at else recorded
+            found = measure(span, trained, _progress, candles=sets, peers=able, entrants=entrant or [], days=days)
+        except EntrantError as error:
+            print(error, file=sys.stderr)
+            raise typer.Exit(1) from error
         print(tables(found, missing))
     for name, frame in recorded.items():
         print(how_far(name, frame, trained))

@@ -1,4 +1,4 @@
-"""Score weights on fresh simulated markets by family, next to peers, and on recorded candles."""
+"""Measure our brain, peers and any entrant on the same fresh simulated markets, and on recorded candles."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,84 +10,81 @@ import numpy as np
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
 from generator.errors import SourceError
+from generator.lab.entrant import Entrant
 from generator.lab.peers import Peer, answers, hourly
-from generator.lab.scores import BARS_A_DAY, Outcomes, RegimeRun, RegimeScore, forward_ratio, join, score_regimes
+from generator.lab.scores import BARS_A_DAY, Outcomes, RegimeRun, join
 from generator.lab.simulator import FAMILIES, Market, simulate
-from generator.lab.trace import outcomes, outlook_fits, trace
+from generator.lab.trace import Ours, Trace, outcomes, trace
 from generator.market.bars import BAR_MS, BarFrame
 from generator.market.recorded.recording import load_recording
 
-BRAIN: Final = "this brain"
-REGIME_FAMILIES: Final = tuple(family for family in FAMILIES if family != "null")
+OURS: Final = "this brain"
 DAYS: Final = 60  # of a market; the first half is warm-up
 RECORDED_WARM_DAYS: Final = 7
 TRAINING_SEEDS: Final = range(1000, 2000)
 Progress = Callable[[int, int, str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedScore:
-    """Figures of one set of recorded candles."""
-
-    name: str
-    assets: int
-    shares: tuple[float, ...]  # of the five labels
-    dwell_hours: float
-    ratio: float
-    outcomes: tuple[Outcomes, Outcomes]
-    fits: list[tuple[float, float]]
+Reader = Callable[[BarFrame, int], Trace]
 
 
 @dataclass(slots=True)
 class Evaluation:
-    """All figures of one span of seeds.
+    """What every model said of one span of seeds.
 
     Args:
         seeds: of the simulated markets; days: of each, the first half is warm-up.
-        scores: by model, then family.
-        outcomes: by family: 15 and 60 minutes.
+        runs: by model, then family.
+        outcomes: of the hour's forecasts, by model, then family.
+        recorded: by set of candles, then model; the truth is not known there.
     """
 
     seeds: range
     digest: str
     days: int = DAYS
-    scores: dict[str, dict[str, RegimeScore]] = field(default_factory=dict)
-    outcomes: dict[str, tuple[Outcomes, Outcomes]] = field(default_factory=dict)
-    recorded: list[RecordedScore] = field(default_factory=list)
+    runs: dict[str, dict[str, list[RegimeRun]]] = field(default_factory=dict)
+    outcomes: dict[str, dict[str, Outcomes]] = field(default_factory=dict)
+    recorded: dict[str, dict[str, RegimeRun]] = field(default_factory=dict)
 
 
 def evaluate(
     seeds: range,
-    candles: Mapping[str, BarFrame],
-    peers: Sequence[Peer],
     weights: Weights,
     progress: Progress,
     *,
+    candles: Mapping[str, BarFrame],
+    peers: Sequence[Peer],
+    entrants: Sequence[str] = (),
     days: int = DAYS,
 ) -> Evaluation:
-    """Measure the brain and the peers on the same markets.
+    """Measure our brain, the peers and the entrants on the same markets.
 
     Args:
         seeds: outside the training's 1000 to 1999.
         candles: sets of recorded 5-minute candles by name.
+        entrants: commands that read as `emi read` does.
         days: of each market; the first half is warm-up.
 
     Raises:
         ValueError: a seed belongs to the training.
+        EntrantError: an entrant died, hung or answered garbage.
     """
     check(seeds)
-    found = Evaluation(seeds, weights.digest, days)
+    found, readers = Evaluation(seeds, weights.digest, days), _readers(entrants, weights)
     for family in FAMILIES:
-        runs: dict[str, list[RegimeRun]] = {}
-        parts = []
-        for seed in seeds:
-            parts.append(_market(simulate(family, seed, days), peers, weights, runs))
-            progress(len(parts), len(seeds), f"seeds {seeds.start}-{seeds.stop - 1}, {family}")
-        found.outcomes[family] = (join([part[0] for part in parts]), join([part[1] for part in parts]))
-        for name, every in runs.items():
-            found.scores.setdefault(name, {})[family] = score_regimes(every)
+        came: dict[str, list[Outcomes]] = {}
+        for number, seed in enumerate(seeds, start=1):
+            for model, run in _market(simulate(family, seed, days), peers, readers, came).items():
+                found.runs.setdefault(model, {}).setdefault(family, []).append(run)
+            progress(number, len(seeds), f"seeds {seeds.start}-{seeds.stop - 1}, {family}")
+        for model, parts in came.items():
+            found.outcomes.setdefault(model, {})[family] = join(parts)
+    week = RECORDED_WARM_DAYS * BARS_A_DAY
     for number, (name, frame) in enumerate(candles.items(), start=1):
-        found.recorded.append(_recorded(name, frame, weights))
+        warm = week if len(frame) > week else len(frame) // 2
+        nothing = np.zeros(len(frame) - warm, dtype=np.int64)
+        for model, said in readers.items():
+            seen = said(frame, warm)
+            run = RegimeRun(seen.label, nothing, nothing > 0, seen.chances)
+            found.recorded.setdefault(name, {})[model] = run
         progress(number, len(candles), "recorded candles")
     return found
 
@@ -116,34 +113,32 @@ def read_candles(folder: Path) -> BarFrame:
     return BarFrame(tuple(frame.assets[column] for column in held), frame.t, fields)
 
 
+def _readers(entrants: Sequence[str], weights: Weights) -> dict[str, Reader]:
+    """Return what reads a market from its frame and warm-up, by model."""
+
+    def of(command: str) -> Reader:
+        def run(frame: BarFrame, warm: int) -> Trace:
+            with Entrant(command) as program:
+                return trace(frame, warm, program)
+
+        return run
+
+    ours: Reader = lambda frame, warm: trace(frame, warm, Ours(weights, frame.assets))  # noqa: E731
+    return {OURS: ours} | {f"`{command}`": of(command) for command in entrants}
+
+
 def _market(
-    market: Market, peers: Sequence[Peer], weights: Weights, runs: dict[str, list[RegimeRun]]
-) -> tuple[Outcomes, Outcomes]:
-    """Add every model's run of one market to `runs`; return the brain's forecasts."""
+    market: Market, peers: Sequence[Peer], readers: Mapping[str, Reader], came: dict[str, list[Outcomes]]
+) -> dict[str, RegimeRun]:
+    """Return every model's run of one market; add what came of the hour's forecasts."""
     warm = len(market.regime) // 2
-    seen = trace(market.frame, warm, weights)
     truth, moving = market.regime[warm:], market.moving[warm:]
-    runs.setdefault(BRAIN, []).append(RegimeRun(seen.label, truth, moving, seen.confidence))
     hours = hourly(market.frame, market.regime, warm)
+    runs = {}
+    for model, said in readers.items():
+        seen = said(market.frame, warm)
+        runs[model] = RegimeRun(seen.label, truth, moving, seen.chances)
+        came.setdefault(model, []).append(outcomes(market.frame, seen))
     for peer in peers:
-        label, confidence = answers(peer, hours, len(market.regime))
-        known = None if confidence is None else confidence[warm:]
-        runs.setdefault(peer.name, []).append(RegimeRun(label[warm:], truth, moving, known))
-    return outcomes(market.frame, seen, 0), outcomes(market.frame, seen, 1)
-
-
-def _recorded(name: str, frame: BarFrame, weights: Weights) -> RecordedScore:
-    """Return the figures of recorded candles, a week of them (of less, the first half) as warm-up."""
-    week = RECORDED_WARM_DAYS * BARS_A_DAY
-    seen = trace(frame, week if len(frame) > week else len(frame) // 2, weights)
-    changes = int((np.diff(seen.label) != 0).sum())
-    moves = np.nan_to_num(np.diff(np.log(frame.fields["close"]), axis=0, prepend=np.nan))
-    return RecordedScore(
-        name=name,
-        assets=len(frame.assets),
-        shares=tuple(float((seen.label == word).mean()) for word in range(5)),
-        dwell_hours=len(seen.label) / 12.0 / max(changes, 1),
-        ratio=forward_ratio(moves, seen.at, seen.label),
-        outcomes=(outcomes(frame, seen, 0), outcomes(frame, seen, 1)),
-        fits=outlook_fits(frame, seen),
-    )
+        runs[peer.name] = RegimeRun(answers(peer, hours, len(market.regime))[warm:], truth, moving)
+    return runs

@@ -51,14 +51,20 @@ class TrainingSet:
     first: int
 
 
-def fit_recurrent(data: TrainingSet, hyper: Hyperparameters, progress: Progress | None = None) -> Recurrent:
-    """Fit the network to name the class of every half hour from all before it."""
+def fit_recurrent(
+    data: TrainingSet, hyper: Hyperparameters, progress: Progress | None = None, onward: Recurrent | None = None
+) -> Recurrent:
+    """Fit the network to name the class of every half hour from all before it; `onward` is one to go on with."""
     rng = np.random.default_rng(hyper.seed)
     used = data.inputs[data.first :]
     mean, std = used.mean(axis=(0, 2)), np.maximum(used.std(axis=(0, 2)), 1e-6)
+    if onward:
+        mean, std = onward.mean, onward.std
     scaled = np.clip((data.inputs - mean[:, None]) / std[:, None], -INPUT_LIMIT, INPUT_LIMIT)
     x = np.ascontiguousarray(scaled.transpose(0, 2, 1), dtype=np.float32)
     parts = initial_weights(x.shape[2], hyper.units, rng)
+    if onward:
+        parts = {name: getattr(onward, name).T.astype(np.float32).copy() for name in parts}
     moments = {name: (np.zeros_like(value), np.zeros_like(value)) for name, value in parts.items()}
     steps = np.arange(hyper.window)[:, None]
     for number in range(1, hyper.updates + 1):

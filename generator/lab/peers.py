@@ -1,9 +1,9 @@
-"""Peers to compare the brain with: thresholds on EWMAs, and three libraries where they are installed.
+"""Peers to compare the brain with: thresholds on EWMAs, and hmmlearn where it is installed.
 
 Each is fitted on the warm-up of the same market, on hourly values of the market's mean return. Its states have no
 names, so the truth of the warm-up names them in the way that scores best there: help that the brain does not get. After
-the warm-up each answers causally: the HMM and the Markov regression by a forward filter with their fitted parameters
-(their own whole-series answers are smoothed, that is, they look ahead), the jump model by its online prediction.
+the warm-up each answers causally: the HMM by a forward filter with its fitted parameters (its own whole-series answer is
+smoothed, that is, it looks ahead).
 """
 
 import importlib
@@ -13,7 +13,7 @@ import logging
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +23,6 @@ from generator.market.bars import BarFrame, FloatArray
 
 HOUR: Final = 12
 Labels = npt.NDArray[np.int64]
-Answer = tuple[Labels, FloatArray | None]
-"""Label and, where the model gives one, its confidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,7 @@ class Peer:
 
     name: str
     library: str | None
-    answer: Callable[[Hourly], Answer]
+    answer: Callable[[Hourly], Labels]
 
     @property
     def installed(self) -> bool:
@@ -90,7 +88,7 @@ def _ewma(values: FloatArray, half_life: float) -> FloatArray:
     return out
 
 
-def _thresholds(seen: Hourly) -> Answer:
+def _thresholds(seen: Hourly) -> Labels:
     """Name regimes by limits on the EWMAs, chosen on the warm-up with its truth."""
 
     def named(high: float, trend: float, fast: float) -> Labels:
@@ -99,16 +97,10 @@ def _thresholds(seen: Hourly) -> Answer:
         return np.where((moving == 0) & (seen.volatility > fast), 3, quiet)
 
     grid = itertools.product(np.linspace(-0.3, 0.6, 7), np.linspace(0.4, 2.4, 9), (0.2, 0.4, 0.6, 9.0))
-    return named(*max(grid, key=lambda limits: seen.score(named(*limits)))), None
+    return named(*max(grid, key=lambda limits: seen.score(named(*limits))))
 
 
-def _named(state: Labels, chance: FloatArray | None, seen: Hourly) -> Answer:
-    """Give the states the names that score best on the warm-up."""
-    names = max(itertools.permutations(range(4)), key=lambda order: seen.score(np.array(order)[state]))
-    return np.array(names)[state], None if chance is None else chance[np.arange(len(state)), state]
-
-
-def _hmm(seen: Hourly) -> Answer:
+def _hmm(seen: Hourly) -> Labels:
     """Fit hmmlearn's Gaussian HMM, then apply Hamilton's forward filter."""
     from hmmlearn.hmm import GaussianHMM
     from scipy.stats import multivariate_normal
@@ -124,49 +116,25 @@ def _hmm(seen: Hourly) -> Answer:
     for i, row in enumerate(density):
         now = (now if i == 0 else now @ best.transmat_) * np.exp(row - row.max())
         chance[i] = now = np.maximum(now / max(now.sum(), 1e-300), 1e-12)
-    return _named(chance.argmax(axis=1), chance, seen)
-
-
-def _markov(seen: Hourly) -> Answer:
-    """Fit statsmodels' Markov switching of mean and variance of the returns, then filter with its parameters."""
-    from statsmodels.tsa.regime_switching.markov_regression import MarkovRegression
-
-    def model(values: FloatArray) -> Any:
-        return MarkovRegression(values, k_regimes=4, switching_variance=True)
-
-    fitted = model(seen.returns[: seen.warm]).fit(em_iter=20, maxiter=40, disp=False)
-    chance = np.asarray(model(seen.returns).filter(fitted.params).filtered_marginal_probabilities)
-    return _named(chance.argmax(axis=1), chance, seen)
-
-
-def _jump(seen: Hourly) -> Answer:
-    """Fit the statistical jump model with the penalty that is best on the warm-up, then predict online."""
-    from jumpmodels.jump import JumpModel
-
-    x = np.column_stack((seen.returns, seen.level, seen.volatility, seen.trend))
-    x = (x - x[: seen.warm].mean(axis=0)) / x[: seen.warm].std(axis=0)
-    tries = []
-    for penalty in (3.0, 10.0, 30.0):
-        model = JumpModel(n_components=4, jump_penalty=penalty, random_state=0).fit(x[: seen.warm])
-        tries.append(_named(np.asarray(model.predict_online(x)).astype(np.int64), None, seen))
-    return max(tries, key=lambda answer: seen.score(answer[0]))
+    state = chance.argmax(axis=1)
+    names = max(itertools.permutations(range(4)), key=lambda order: seen.score(np.array(order)[state]))
+    named: Labels = np.array(names)[state]
+    return named
 
 
 PEERS: Final = (
     Peer("EWMA thresholds", None, _thresholds),
     Peer("Gaussian HMM (hmmlearn)", "hmmlearn", _hmm),
-    Peer("Markov switching (statsmodels)", "statsmodels", _markov),
-    Peer("jump model (jumpmodels)", "jumpmodels", _jump),
 )
 
 
-def answers(peer: Peer, seen: Hourly, bars: int) -> Answer:
-    """Return a peer's label and confidence at every one of `bars` bars: each hour's answer holds until the next."""
+def answers(peer: Peer, seen: Hourly, bars: int) -> Labels:
+    """Return a peer's label at every one of `bars` bars: each hour's answer holds until the next."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         if peer.library:
             importlib.import_module(peer.library)  # before the filter, because some set their own
             logging.getLogger(peer.library).setLevel(logging.ERROR)
         warnings.simplefilter("ignore")  # of fits that did not converge
-        label, confidence = peer.answer(seen)
+        label = peer.answer(seen)
     hour = np.clip((np.arange(bars) + 1) // HOUR - 1, 0, len(label) - 1)
-    return label[hour].astype(np.int64), None if confidence is None else confidence[hour]
+    return label[hour].astype(np.int64)

@@ -1,4 +1,6 @@
-"""Scores of regimes, forecasts and outlooks against the truth and the outcomes."""
+"""Scores of regimes and forecasts against the truth and the outcomes, with what chance alone would give."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +14,10 @@ from generator.market.bars import FloatArray
 BINS: Final = 15
 STRESSED: Final = (1, 3)
 CLAIMS: Final = (0, 1)
-RANGE, HIGH = 2, 3
+TRANSITION: Final = 4
 BARS_A_DAY: Final = 288
 _NEVER: Final = 1e9
+_DRAWS: Final = 200
 Labels = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
@@ -25,13 +28,30 @@ class RegimeRun:
 
     Args:
         shown: 0..3, 4 for transition; truth: 0..3; moving: inside a transition window.
-        confidence: in the shown label, 0..1; None where the model gives none.
+        chances: (n, 4); None where the model gives none.
     """
 
     shown: Labels
     truth: Labels
     moving: Flags
-    confidence: FloatArray | None
+    chances: FloatArray | None = None
+
+    def counted(self) -> Labels:
+        """Return the labels that are scored: `transition` counts as the likeliest of its chances."""
+        if self.chances is None:
+            return self.shown
+        return np.where(self.shown == TRANSITION, self.chances.argmax(axis=1), self.shown)
+
+    def behind(self) -> FloatArray:
+        """Return how far the label is behind the likeliest regime at every bar, 0 for `transition`."""
+        if self.chances is None:
+            return np.zeros(len(self.shown))
+        own = self.chances[np.arange(len(self.shown)), np.minimum(self.shown, 3)]
+        return np.where(self.shown == TRANSITION, 0.0, self.chances.max(axis=1) - own)
+
+    def changes(self) -> Labels:
+        """Return the bars at which the label moved."""
+        return np.flatnonzero(np.diff(self.shown) != 0) + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,44 +60,58 @@ class RegimeScore:
 
     accuracy: float
     stressed: float
-    error: float | None  # calibration
     dwell_hours: float
     delay_hours: float  # median over all changes of regime; one that was never seen counts as endless
     missed: float  # share of the regimes that were never named
     false_a_day: float  # changes of the label to one that is not true then
     claimed: float  # share of the time as risk_on or risk_off
+    transition: float  # share of the time
 
 
 def score_regimes(runs: Sequence[RegimeRun]) -> RegimeScore:
     """Return the figures of a family, all its runs together."""
-    shown, truth = (np.concatenate([getattr(run, name)[~run.moving] for run in runs]) for name in ("shown", "truth"))
+    shown, truth = (np.concatenate(parts) for parts in zip(*map(_scored, runs), strict=True))
     days = sum(len(run.shown) for run in runs) / BARS_A_DAY
-    changes = [np.flatnonzero(np.diff(run.shown) != 0) + 1 for run in runs]
+    changes = [run.changes() for run in runs]
     wrong = sum(int((run.shown[at] != run.truth[at]).sum()) for run, at in zip(runs, changes, strict=True))
     delays = np.concatenate([_delays(run) for run in runs])
-    error = None
-    if all(run.confidence is not None for run in runs):
-        sure = np.concatenate([run.confidence[~run.moving] for run in runs if run.confidence is not None])
-        error = calibration_error(sure, shown == truth)
+    every = np.concatenate([run.shown for run in runs])
     return RegimeScore(
         accuracy=balanced(shown, truth),
-        stressed=balanced(np.isin(shown, STRESSED).astype(np.int64), np.isin(truth, STRESSED).astype(np.int64)),
-        error=error,
+        stressed=balanced(np.isin(shown, STRESSED), np.isin(truth, STRESSED)),
         dwell_hours=24.0 * days / max(sum(map(len, changes)), 1),
         delay_hours=float(np.median(delays)) if delays.size else float("nan"),
         missed=float((delays == _NEVER).mean()) if delays.size else 0.0,
         false_a_day=wrong / days,
-        claimed=float(np.isin(np.concatenate([run.shown for run in runs]), CLAIMS).mean()),
+        claimed=float(np.isin(every, CLAIMS).mean()),
+        transition=float((every == TRANSITION).mean()),
     )
+
+
+def _scored(run: RegimeRun) -> tuple[Labels, Labels]:
+    return run.counted()[~run.moving], run.truth[~run.moving]
+
+
+def resampled(families: Sequence[Sequence[RegimeRun]], key: str) -> tuple[float, float]:
+    """Return the 95% interval of the mean over families of a field of the score, by drawing whole markets with replacement."""
+    rng = np.random.default_rng(0)
+    drawn = [
+        np.mean(
+            [getattr(score_regimes([runs[i] for i in rng.integers(0, len(runs), len(runs))]), key) for runs in families]
+        )
+        for _ in range(_DRAWS // 2)
+    ]
+    low, high = np.percentile(drawn, (2.5, 97.5))
+    return float(low), float(high)
 
 
 def _delays(run: RegimeRun) -> FloatArray:
     """Return the hours from each change of the true regime to the first bar that shows it."""
-    starts = np.flatnonzero(np.diff(run.truth) != 0) + 1
+    shown, starts = run.counted(), np.flatnonzero(np.diff(run.truth) != 0) + 1
     ends = np.append(starts, len(run.truth))[1:]
     found = []
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        hits = np.flatnonzero(run.shown[start:end] == run.truth[start])
+        hits = np.flatnonzero(shown[start:end] == run.truth[start])
         found.append(hits[0] / 12.0 if hits.size else _NEVER)
     return np.array(found)
 
@@ -93,6 +127,23 @@ def calibration_error(sure: FloatArray, right: Flags) -> float:
     return float(np.abs(np.bincount(which, weights=right - sure)).sum() / len(sure))
 
 
+def regime_error(runs: Sequence[RegimeRun]) -> tuple[float, Chance]:
+    """Return the calibration error of the confidence in the label, and its size by chance; a spell comes true as one."""
+    sure, right, spell = [], [], []
+    at = 0
+    for run in runs:
+        if run.chances is None:
+            raise ValueError("a model without chances has no calibration error")
+        shown, kept = run.counted(), ~run.moving
+        own = np.cumsum(np.diff(run.truth, prepend=run.truth[0]) != 0)
+        sure.append(run.chances[np.arange(len(shown)), shown][kept])
+        right.append((shown == run.truth)[kept])
+        spell.append(at + own[kept])
+        at += int(own[-1]) + 1
+    confidence = np.concatenate(sure)
+    return calibration_error(confidence, np.concatenate(right)), by_chance(confidence, np.concatenate(spell))
+
+
 @dataclass(frozen=True, slots=True)
 class Chance:
     """The calibration error that a perfectly calibrated reader of the same confidences gets by chance alone.
@@ -105,7 +156,7 @@ class Chance:
     high: float
 
 
-def by_chance(sure: FloatArray, together: Labels, *, draws: int = 200) -> Chance:
+def by_chance(sure: FloatArray, together: Labels, *, draws: int = _DRAWS) -> Chance:
     """Simulate outcomes that come true exactly as often as claimed, and score them.
 
     Args:
@@ -152,14 +203,13 @@ class Outcomes:
         top = self.chance.argmax(axis=1)
         return calibration_error(self.chance[np.arange(len(top)), top], top == self.outcome)
 
-    def error_by_chance(self, overlap: int) -> tuple[Chance, Chance]:
-        """Return what a calibrated forecaster would score: every outcome for itself, and all of one time as one.
+    def error_by_chance(self, overlap: int) -> Chance:
+        """Return what a calibrated forecaster would score where all of one time comes true as one.
 
         Args:
             overlap: moments whose horizons overlap.
         """
-        sure = self.chance.max(axis=1)
-        return by_chance(sure, np.arange(len(sure))), by_chance(sure, self.moment // overlap)
+        return by_chance(self.chance.max(axis=1), self.moment // overlap)
 
     def interval(self, block: int) -> tuple[float, float]:
         """Return the 95% interval of the skill by a block bootstrap over moments (Kuensch 1989).
@@ -186,18 +236,3 @@ def join(parts: Sequence[Outcomes]) -> Outcomes:
         outcome=np.concatenate([part.outcome for part in parts]),
         moment=np.concatenate([part.moment + at for part, at in zip(parts, shift, strict=True)]),
     )
-
-
-def forward_ratio(moves: FloatArray, at: Labels, shown: Labels, bars: int = 48) -> float:
-    """Return the volatility of the next 4 hours after high_volatility over that after range.
-
-    Args:
-        moves: log returns, (n, assets), 0 where unknown.
-    """
-    square = np.concatenate(([0.0], np.cumsum((moves**2).mean(axis=1))))
-    fits = at + bars < len(moves)
-    ahead = np.sqrt((square[at[fits] + 1 + bars] - square[at[fits] + 1]) / bars)
-    label = shown[fits]
-    if not ((label == HIGH).any() and (label == RANGE).any()):
-        return float("nan")
-    return float(ahead[label == HIGH].mean() / ahead[label == RANGE].mean())

@@ -1,7 +1,7 @@
 """Simulated markets with known regimes: a pure function of (family, seed).
 
-The families base, hard, wild and null teach and are scored on other seeds; broad and still (broad without drift) only
-teach; alt never teaches and is only scored.
+The families base, hard, wild, second and null teach and are scored on other seeds; broad and still (broad without drift)
+only teach; alt never teaches and is only scored. In second every spell of a regime draws its own drift and level.
 """
 
 from dataclasses import dataclass, replace
@@ -16,7 +16,9 @@ DAY: Final = 288
 START_MS: Final = 1_700_006_400_000  # a UTC midnight
 NAMES: Final = ("A", "B", "C", "D", "E", "F", "G")
 DRIFTLESS: Final = ("null", "still")
-FAMILIES: Final = ("base", "hard", "wild", "alt", "null")
+RANGE: Final = 2
+_UNEVEN: Final = (0.6, 0.3, 0.1)
+FAMILIES: Final = ("base", "hard", "wild", "alt", "second", "null")
 
 Four = tuple[float, float, float, float]
 
@@ -40,6 +42,10 @@ class Parameters:
         season: size of the daily season of log volatility.
         week_sd: standard deviation of a third log-volatility scale, with a half-life of four days.
         bounce: how much of each asset's own noise is undone by the next bar, as between bid and ask, 0..1.
+        spell_sd: how far the log level of each spell lies from its regime's; its drift is drawn from 0.2 to 1.5 of it.
+        own_sd: standard deviation of each asset's own log volatility.
+        revert_hours: half-life in which a range returns to where it began, 0 for a range that wanders.
+        uneven: each regime is followed by the three others with chances of 0.6, 0.3 and 0.1.
     """
 
     volatility: Four = (0.020, 0.032, 0.013, 0.048)
@@ -57,6 +63,10 @@ class Parameters:
     season: float = 0.15
     week_sd: float = 0.0
     bounce: float = 0.0
+    spell_sd: float = 0.0
+    own_sd: float = 0.0
+    revert_hours: float = 0.0
+    uneven: bool = False
 
 
 def parameters(family: str, rng: np.random.Generator) -> Parameters:
@@ -70,6 +80,16 @@ def parameters(family: str, rng: np.random.Generator) -> Parameters:
         "base": Parameters(),
         "hard": Parameters(drift=(0.020, -0.030, 0.0, 0.0), fast_sd=0.32, slow_sd=0.25),
         "alt": Parameters(dwell_shape=1.0, tail=0.0, momentum=0.06, smooth=False, egarch=True),
+        "second": Parameters(
+            dwell_hours=12.0,
+            dwell_shape=2.0,
+            momentum=0.05,
+            egarch=True,
+            spell_sd=0.25,
+            own_sd=0.3,
+            revert_hours=4.0,
+            uneven=True,
+        ),
         "null": Parameters(volatility=flat, drift=(0.0,) * 4, fast_sd=0.25, slow_sd=0.3, correlation=(0.65,) * 4),
     }
     if family in fixed:
@@ -163,7 +183,14 @@ def simulate(family: str, seed: int, days: int = 60) -> Market:
     bars = days * DAY
     regime, blend, moving = _regimes(made, bars, rng)
     sigma_log = blend @ np.log(np.array(made.volatility)) + _volatility_noise(made, bars, rng)
-    returns, sigma = _returns(made, blend, sigma_log, rng, martingale=family in DRIFTLESS)
+    push = blend @ np.array(made.drift)
+    if made.spell_sd:
+        spell = np.cumsum(np.diff(regime, prepend=regime[0]) != 0)
+        sigma_log = sigma_log + rng.normal(0.0, made.spell_sd, spell[-1] + 1)[spell]
+        push = push * rng.uniform(0.2, 1.5, spell[-1] + 1)[spell]
+    returns, sigma = _returns(made, blend, sigma_log, push, rng, martingale=family in DRIFTLESS)
+    if made.revert_hours:
+        returns = _reverted(returns, regime == RANGE, 12.0 * made.revert_hours)
     return Market(_frame(returns, sigma, rng), regime, moving)
 
 
@@ -187,7 +214,8 @@ def _regimes(
                 share = (np.arange(width) + 1.0) / (width + 1.0)
                 blend[at : at + width, now] = share
                 blend[at : at + width, before] = 1.0 - share
-        before, now, at = now, int((now + rng.integers(1, 4)) % 4), end
+        step = rng.choice(3, p=_UNEVEN) + 1 if made.uneven else rng.integers(1, 4)
+        before, now, at = now, int((now + step) % 4), end
     return regime, blend, moving
 
 
@@ -235,12 +263,20 @@ def _noise(made: Parameters, shape: tuple[int, ...], rng: np.random.Generator) -
 
 
 def _returns(
-    made: Parameters, blend: FloatArray, sigma_log: FloatArray, rng: np.random.Generator, *, martingale: bool
+    made: Parameters,
+    blend: FloatArray,
+    sigma_log: FloatArray,
+    push: FloatArray,
+    rng: np.random.Generator,
+    *,
+    martingale: bool,
 ) -> tuple[FloatArray, FloatArray]:
-    """Draw log returns and per-bar sigma, both (bars, assets)."""
+    """Draw log returns and per-bar sigma, both (bars, assets); `push` is the daily drift."""
     bars, assets = len(sigma_log), len(NAMES)
     scale = np.exp(rng.normal(0.0, 0.2, assets))
     sigma = np.exp(sigma_log)[:, None] * scale / np.sqrt(DAY)
+    if made.own_sd:
+        sigma = sigma * np.exp(np.stack([_ou(bars, 144.0, made.own_sd, rng) for _ in NAMES], axis=1))
     common = _noise(made, (bars,), rng)
     if made.momentum:
         common[1:] += made.momentum * common[:-1]
@@ -250,10 +286,20 @@ def _returns(
     own = _noise(made, (bars, assets), rng)
     if made.bounce:
         own[1:] -= made.bounce * own[:-1]
-    drift = (blend @ np.array(made.drift))[:, None] * scale / DAY
+    drift = push[:, None] * scale / DAY
     if martingale:
         drift = drift - 0.5 * sigma**2
     return drift + sigma * (np.sqrt(rho) * common[:, None] + np.sqrt(1.0 - rho) * own), sigma
+
+
+def _reverted(returns: FloatArray, still: npt.NDArray[np.bool_], half_life: float) -> FloatArray:
+    """Pull every range back to where it began, in half-lives of `half_life` bars."""
+    out, pull, away = returns.copy(), 1.0 - 0.5 ** (1.0 / half_life), np.zeros(returns.shape[1])
+    for i in np.flatnonzero(still):
+        away = away * still[i - 1] if i else away
+        out[i] -= pull * away
+        away = away + out[i]
+    return out
 
 
 def _frame(returns: FloatArray, sigma: FloatArray, rng: np.random.Generator) -> BarFrame:

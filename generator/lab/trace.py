@@ -1,96 +1,123 @@
-"""Feed a market to the engine bar by bar and keep its readings."""
+"""What a brain says of a market bar by bar: ours in this process, or any program that speaks as `emi read` does."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from generator.brain.direction import outcomes_of
+from generator.brain.doubt import doubted_chance, overall
 from generator.brain.engine import Engine
 from generator.brain.weights import Weights
 from generator.lab.scores import Outcomes
 from generator.market.bars import BarFrame, FloatArray
 
 FORECAST_EVERY: Final = 3  # bars between kept forecasts: a quarter of an hour
-HORIZON_BARS: Final = (3, 12)
-OUTLOOK_BARS: Final = (3, 12, 48)
+HOUR: Final = 12
+WEEK: Final = 7 * 288
+Forecasts = list[tuple[float, float, float, float]]
+"""Chances of down, neutral and up over 60 minutes and the band in basis points, of every asset; NaN where unknown."""
+UNKNOWN: Final = (np.nan,) * 4
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was said of one bar.
+
+    Args:
+        label: 0..4; chances: of the four regimes.
+        forecasts: asked for once a quarter of an hour.
+    """
+
+    label: int
+    chances: list[float]
+    forecasts: Callable[[], Forecasts]
+
+
+class Brain(Protocol):
+    """One reader of one market."""
+
+    def warm(self, bars: BarFrame) -> None:
+        """Take bars whose answers are not scored."""
+
+    def answer(self, bar: BarFrame) -> Answer:
+        """Take one bar."""
+
+
+class Ours:
+    """This brain."""
+
+    def __init__(self, weights: Weights, assets: tuple[str, ...]) -> None:
+        self._engine = Engine(weights, assets)
+
+    def warm(self, bars: BarFrame) -> None:
+        """Take bars whose answers are not scored."""
+        self._engine.advance(bars)
+
+    def answer(self, bar: BarFrame) -> Answer:
+        """Take one bar."""
+        engine = self._engine
+        engine.advance(bar)
+        doubt = overall(engine.doubts())
+        chances = [doubted_chance(one, doubt) for one in engine.filter.chances[:, -1].tolist()]
+        return Answer(int(engine.filter.label[-1]), chances, self._forecasts)
+
+    def _forecasts(self) -> Forecasts:
+        found = []
+        for one in self._engine.forecasts(60):
+            chance = one.probabilities if one else None
+            found.append((chance.down, chance.neutral, chance.up, one.band_bps) if one and chance else UNKNOWN)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The engine's readings of one market after the warm-up.
+    """The answers to one market after the warm-up.
 
     Args:
-        at: row of every scored bar; label, confidence: of the market's regime then.
-        forecast_at: rows of the kept forecasts; chance, base: (n, 2, 3, assets); band: (n, 2, assets).
-        outlook: (n, 4) at every scored bar, mean over assets: the three horizons in log slow sigmas, a 2-hour EWMA.
-        slow: (n, assets).
+        label: 0..4; chances: (n, 4), at every scored bar.
+        at: rows of the kept forecasts; forecasts: (n, assets, 4), as `Forecasts`.
     """
 
-    at: npt.NDArray[np.int64]
     label: npt.NDArray[np.int64]
-    confidence: FloatArray
-    forecast_at: npt.NDArray[np.int64]
-    chance: FloatArray
-    base: FloatArray
-    band: FloatArray
-    outlook: FloatArray
-    slow: FloatArray
+    chances: FloatArray
+    at: npt.NDArray[np.int64]
+    forecasts: FloatArray
 
 
-def trace(frame: BarFrame, warm_up: int, weights: Weights) -> Trace:
-    """Feed a market bar by bar and keep the readings after `warm_up` bars."""
-    engine = Engine(weights, frame.assets)
-    engine.advance(frame.rows(0, warm_up))
-    every, forecasts = [], []
+def trace(frame: BarFrame, warm_up: int, brain: Brain) -> Trace:
+    """Feed a market bar by bar and keep the answers after `warm_up` bars."""
+    brain.warm(frame.rows(0, warm_up))
+    label, chances, at, forecasts = [], [], [], []
     for row in range(warm_up, len(frame)):
-        engine.advance(frame.rows(row, row + 1))
-        found, volatility = engine.filter, engine.volatility
-        outlook = np.append(engine.outlook.level[:3].mean(axis=-1), volatility.levels()[1].mean())
-        now = (int(found.label[-1]), float(found.confidence()[-1]))
-        every.append((row, *now, outlook, volatility.slow[0].copy()))
+        said = brain.answer(frame.rows(row, row + 1))
+        label.append(said.label)
+        chances.append(said.chances)
         if row % FORECAST_EVERY == FORECAST_EVERY - 1:
-            inputs = engine.inputs()
-            bands = [engine.round(h) for h in range(2)]
-            mixed = [engine.direction.mixed(h, inputs, bands[h][1]) for h in range(2)]
-            chance, base = (np.stack([pair[i] for pair in mixed]) for i in range(2))
-            forecasts.append((row, chance, base, np.array([one[0] for one in bands])))
-    at, label, confidence, outlook, slow = (np.array(column) for column in zip(*every, strict=True))
-    forecast_at, chance, base, band = (np.array(column) for column in zip(*forecasts, strict=True))
-    return Trace(at, label, confidence, forecast_at, chance, base, band, outlook, slow)
+            at.append(row)
+            forecasts.append(said.forecasts())
+    return Trace(np.array(label), np.array(chances), np.array(at), np.array(forecasts))
 
 
-def outcomes(frame: BarFrame, seen: Trace, horizon: int) -> Outcomes:
-    """Return the forecasts of a horizon index (0: 15 minutes, 1: 60) with their outcomes; gaps are left out."""
-    bars = HORIZON_BARS[horizon]
+def outcomes(frame: BarFrame, seen: Trace) -> Outcomes:
+    """Return the hour's forecasts with what came and the base rates of their bands; gaps are left out."""
     close = np.log(frame.fields["close"])
-    fits = seen.forecast_at + bars < len(close)
-    at = seen.forecast_at[fits]
-    moves = close[at + bars] - close[at]
-    known = np.isfinite(moves) & np.isfinite(seen.band[fits][:, horizon])
-    moment = np.broadcast_to(np.arange(len(at))[:, None], known.shape)
-    return Outcomes(
-        chance=seen.chance[fits][:, horizon].transpose(0, 2, 1)[known],
-        base=seen.base[fits][:, horizon].transpose(0, 2, 1)[known],
-        outcome=outcomes_of(moves[known], seen.band[fits][:, horizon][known]),
-        moment=moment[known],
-    )
+    inside = seen.at + HOUR < len(close)
+    at, said = seen.at[inside], seen.forecasts[inside]
+    came = close[at + HOUR] - close[at]
+    band = np.log1p(said[..., 3] / 1e4)
+    moment = np.broadcast_to(np.arange(len(at))[:, None], came.shape)
+    base = np.stack([_base(close[max(0, row - WEEK) : row + 1], wide) for row, wide in zip(at, band, strict=True)])
+    known = np.isfinite(came) & np.isfinite(said).all(axis=2) & np.isfinite(base).all(axis=2)
+    outcome = 1 + (came > band).astype(np.int64) - (came < -band)
+    return Outcomes(chance=said[..., :3][known], base=base[known], outcome=outcome[known], moment=moment[known])
 
 
-def outlook_fits(frame: BarFrame, seen: Trace) -> list[tuple[float, float]]:
-    """Return the R2 of the outlook and of a 2-hour EWMA over 15 minutes, 1 hour and 4 hours."""
-    span = np.nan_to_num(np.log(frame.fields["high"] / frame.fields["low"]) ** 2) / (4.0 * np.log(2.0))
-    moved = np.nan_to_num(np.diff(np.log(frame.fields["close"]), axis=0, prepend=np.nan)) ** 2
-    total = np.cumsum(0.5 * (moved + span), axis=0)
-    missing = np.cumsum(np.isnan(frame.fields["close"]).any(axis=1))
-    inside = seen.at < len(frame) - OUTLOOK_BARS[-1]
-    at = seen.at[inside]
-    whole = missing[at + OUTLOOK_BARS[-1]] == missing[at - 1]
-    at, outlook, slow = at[whole], seen.outlook[inside][whole], seen.slow[inside][whole]
-    found = []
-    for column, bars in enumerate(OUTLOOK_BARS):
-        came = (0.5 * (np.log(np.maximum(total[at + bars] - total[at], 1e-12) / bars) - slow)).mean(axis=1)
-        fits = [1.0 - float(((came - outlook[:, c]) ** 2).mean() / came.var()) for c in (column, 3)]
-        found.append((fits[0], fits[1]))
-    return found
+def _base(past: FloatArray, band: FloatArray) -> FloatArray:
+    """Return how often the week's hours ended below, in and above the band, (assets, 3); up and down are alike."""
+    moves = past[HOUR:] - past[:-HOUR]
+    many = np.maximum(np.isfinite(moves).sum(axis=0), 1)
+    out = (np.abs(moves) > band).sum(axis=0) / many
+    out = np.where(np.isfinite(band), np.clip(out, 0.02, 0.98), np.nan)
+    return np.stack((0.5 * out, 1.0 - out, 0.5 * out), axis=1)

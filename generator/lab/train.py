@@ -29,7 +29,6 @@ SEEDS: Final = {
 CALIBRATED_ON: Final = (("base", "hard", "wild", "broad"), range(1600, 1632))  # not in the training of either network
 _CALIBRATION_DAYS: Final = 30  # of warm-up before a market's chances count
 HYPERPARAMETERS: Final = Hyperparameters()
-FILTER: Final = {"lead": 0.32, "claim": 0.4, "undecided": 0.3, "ramp_bars": 576.0}
 # A driftless market has no regime with a drift to name. There the label describes the path: high_volatility where it
 # is much livelier than its month, else risk_on or risk_off where the realised trend is large, range where it is calm
 # and flat. The remaining half hours have no weight, these a quarter.
@@ -66,7 +65,6 @@ def train(out: Path, progress: Progress | None = None) -> dict[str, Any]:
         "market": _plain(market),
         "asset": _plain(asset),
         "direction": _direction(data, posterior, ~still, first),
-        "filter": FILTER,
         "calibration": calibration,
         "recipe": _recipe(),
         "figures": _figures(data, posterior, ~still, first),

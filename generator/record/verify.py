@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from generator.catalog.links import RANGES_JSONL
 from generator.errors import GeneratorError
-from generator.record.audit.audit import Audit, score_line
+from generator.record.audit.audit import Audit, far_line, score_line
+from generator.record.audit.ranges import ranges_complaint
 from generator.record.audit.recount import RecountError, path_of, recount
 from generator.record.audit.rows import Row, RowsReport, row_complaint, rows_complaint
 from generator.record.log.note import Checkpoint, NoteError, Verifier
@@ -130,7 +132,7 @@ def open_log(read: Read, seen: Seen | None = None, key: str | None = None) -> Si
         trusted = (Verifier.parse(key),) if key else seen.keys if seen else keys
         head = Checkpoint.open(note, trusted)
     except (NoteError, UnicodeDecodeError) as error:
-        hint = "; if its keeper announced a new key, pass it with --key" if seen and not key else ""
+        hint = "; if its operator announced a new key, pass it with --key" if seen and not key else ""
         raise VerifyError(f"the log's checkpoint: {error}{hint}") from None
     if seen is not None and seen.head.origin != head.origin:
         raise VerifyError(f"this is the log {head.origin}; on the last visit it was {seen.head.origin}")
@@ -174,6 +176,7 @@ class Verified:
             f"{head}, signed by {self.log.keys[0].name}; {since}",
             f"from {audit.first_at} to {audit.last_at}: {len(audit.rounds)} rounds ended{steps}",
             *(score_line(f"brain, {name} in the log", record) for name, record in records if record.resolved),
+            *(far_line(scores) for scores in audit.how_far() if scores.resolved),
             *([recounted] if self.rounds else []),
         ]
 
@@ -228,6 +231,7 @@ def verify_all(log: SignedLog, rows: Sequence[Row] | None, read: Read, progress:
     if audit.origin is not None and audit.origin != log.head.origin:
         raise VerifyError(f"the log was opened as {audit.origin}, its checkpoint says {log.head.origin}")
     complaint = None if rows is None else rows_complaint(rows, audit)
+    complaint = complaint or ranges_complaint(read(RANGES_JSONL), audit)
     if complaint is not None:
         raise VerifyError(complaint)
     voted = sorted((row["start"], name) for name, row in audit.rounds.items() if _real_votes(row))
@@ -306,9 +310,9 @@ def _real_votes(row: Mapping[str, Any]) -> int:
 
 
 LOG: Final = (
-    "every entry is in the log that its keeper signed, in its order; nothing seen on an earlier visit was changed, "
-    "dropped or moved since; forecasts open to their digests; outcomes, lessons and scores follow from the logged "
-    "prices, votes and bands"
+    "every entry is in the log that its operator signed, in its order; nothing seen on an earlier visit was changed, "
+    "dropped or moved since; forecasts open to their digests; outcomes, moves, lessons and scores follow from the logged "
+    "prices, votes and bands; the ranges are published as they were logged before their hour"
 )
 NOT_LOG: Final = (
     "It does not prove: when an entry was written, beyond this: what an earlier visit saw was there at that visit, so a "
@@ -316,7 +320,7 @@ NOT_LOG: Final = (
     "(compare checkpoints with someone), that the prices were the market's, that no ballot was left out, or any skill."
 )
 ROUND: Final = (
-    "This proves: the entries of this round are in the log that its keeper signed, its forecast opens to the digest "
+    "This proves: the entries of this round are in the log that its operator signed, its forecast opens to the digest "
     "published before its start, its outcome and lesson follow from the logged prices, votes and band, and it is "
     "published as it was logged{ballots}."
 )

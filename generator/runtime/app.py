@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 OFFSET_KEY = "replay_offset_ms"
 ORIGIN_KEY = "source"
+SEEDED = "simulated seed "  # and the seed: the origin of a simulated record
 MOVED_KEY = "replay_moved_ms"
 
 
@@ -158,6 +159,7 @@ def build(
     try:
         network = NETWORKS[settings.network or "devnet"]
         weights = Weights.load(None)
+        seed = _seed(settings, memory, clock)
         indexer = _indexer(settings)
         releases = site_store(settings.site_path, settings.site_url, fence)
         checker = Checker()
@@ -166,10 +168,10 @@ def build(
             settings=settings,
             clock=clock,
             market=Market(
-                _source(settings, memory, at, loop=loop), weights, Engine(weights, ASSETS), History(ASSETS), days
+                _source(settings, memory, at, seed, loop=loop), weights, Engine(weights, ASSETS), History(ASSETS), days
             ),
             record=Record(
-                arena=_arena(settings, network.genesis_hash),
+                arena=_arena(settings, network.genesis_hash, seed),
                 memory=memory,
                 published=_published(settings, memory),
                 box=_box(settings, indexer),
@@ -221,7 +223,21 @@ def _published(settings: GeneratorSettings, memory: Memory) -> PublishedRecord:
     )
 
 
-def _source(settings: GeneratorSettings, memory: Memory, at: datetime | None, *, loop: bool) -> Source:
+def _seed(settings: GeneratorSettings, memory: Memory, clock: Clock) -> int:
+    """Return the seed that is set, else that of the record, else one whose market is quiet now."""
+    if settings.seed is not None:
+        return settings.seed
+    kept = (memory.meta(ORIGIN_KEY) or "").removeprefix(SEEDED)
+    if kept.isdecimal():
+        return int(kept)
+    if (settings.source or SourceMode.SIMULATED) is not SourceMode.SIMULATED:
+        return 0
+    from generator.market.simulated.schedule import quiet_seed  # noqa: PLC0415
+
+    return quiet_seed(int(clock.now().timestamp()) // 60)
+
+
+def _source(settings: GeneratorSettings, memory: Memory, at: datetime | None, seed: int, *, loop: bool) -> Source:
     """Make the source of these settings; the libraries of the others are not even imported."""
     mode = settings.source or SourceMode.SIMULATED
     if mode == SourceMode.LIVE:
@@ -236,15 +252,15 @@ def _source(settings: GeneratorSettings, memory: Memory, at: datetime | None, *,
         return RecordedSource(list(settings.data_dir), at, loop=loop, offset_ms=offset)
     from generator.market.simulated.source import SimulatedSource  # noqa: PLC0415
 
-    return SimulatedSource(settings.seed)
+    return SimulatedSource(seed)
 
 
-def _arena(settings: GeneratorSettings, genesis_hash: str) -> ArenaConfig:
+def _arena(settings: GeneratorSettings, genesis_hash: str, seed: int) -> ArenaConfig:
     return ArenaConfig(
         round_minutes=settings.arena.round_minutes,
         assets=settings.arena.assets,
         address=settings.arena.address or DEMO_ARENA,
         genesis_hash=genesis_hash,
-        seed=settings.seed,
+        seed=seed,
         simulated_crowd=(settings.source or SourceMode.SIMULATED) == SourceMode.SIMULATED,
     )

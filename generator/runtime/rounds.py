@@ -28,7 +28,8 @@ def play_rounds(
         on_chain = frozenset(file.name for file in inputs.ballots if file.confirmed)
         refused = record.save_ballots(ballots, verdicts, on_chain)
     ahead_ms = inputs.next_close_ms if inputs.follows_clock else None
-    state = record.state(inputs.now_ms, next_close_ms=ahead_ms, published_ms=published_ms)
+    interrupted = inputs.interrupted is not None
+    state = record.state(inputs.now_ms, next_close_ms=ahead_ms, published_ms=published_ms, interrupted=interrupted)
     record.save(play(state, inputs), inputs.now_ms, warm_up=inputs.warm_up)
     record.save_brain(inputs.now_ms, inputs.regime, brain_state, warm_up=inputs.warm_up)
     return replace(record.view(inputs.now_ms), verdicts=verdicts, refused=refused)

@@ -20,12 +20,12 @@ from generator.market.bars import BAR_MS, BarFrame
 from generator.market.history import History
 from generator.market.source import Progress
 from generator.record.published import CHECKPOINT
-from generator.runtime.app import ORIGIN_KEY, App
+from generator.runtime.app import ORIGIN_KEY, SEEDED, App
 from generator.runtime.market import DAYS_OF_HISTORY, has_read, no_progress, to_ms
 from generator.runtime.tick import DAY_MS, play_arena
 
 BACKTEST_HOURS: Final = 48
-HOURLY_MADE_AT_MINUTE: Final = 55
+MINUTES: Final = (0, 15, 55)  # an hour and its ranges start and end, those over 15 minutes end, the next are made
 
 log = structlog.get_logger("emi.startup")
 
@@ -112,9 +112,9 @@ async def _fill(app: App, start: datetime, progress: Progress) -> None:
 
 def _origin(app: App) -> str:
     """Name the market that the record is of."""
-    origin = app.market.mode.value
     if app.market.mode == SourceMode.SIMULATED:
-        origin += f" seed {app.settings.seed}"
+        return f"{SEEDED}{app.record.arena.seed}"
+    origin = app.market.mode.value
     if app.market.mode == SourceMode.RECORDED:
         origin += " " + ", ".join(sorted(folder.resolve().name for folder in app.settings.data_dir))
     return origin
@@ -182,11 +182,11 @@ async def _backtest(app: App, start: datetime, end: datetime, progress: Progress
 
 
 def backtest_moments(start: datetime, end: datetime, round_minutes: int) -> list[datetime]:
-    """Return the full minutes in [start, end) at which rounds turn or hourly predictions are made."""
+    """Return the full minutes in [start, end) at which rounds turn, or predictions are made or end."""
     minute = start.astimezone(UTC).replace(second=0, microsecond=0)
     moments = []
     while (minute := minute + timedelta(minutes=1)) < end:
         of_day = minute.hour * 60 + minute.minute
-        if of_day % round_minutes == 0 or of_day % 60 in {0, HOURLY_MADE_AT_MINUTE}:
+        if of_day % round_minutes == 0 or of_day % 60 in MINUTES:
             moments.append(minute)
     return moments

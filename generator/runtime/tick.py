@@ -9,7 +9,8 @@ from typing import Final
 from generator.arena.ballots import BallotFile
 from generator.arena.outcome import PricePoint
 from generator.arena.play import PlayInputs, RegimeRow
-from generator.arena.values import ArenaView
+from generator.arena.ranges import ranges_of
+from generator.arena.values import ArenaView, RangeForecast
 from generator.brain.forecast import Forecast
 from generator.brain.hourly import HOUR_MS, futures, trends
 from generator.brain.reading import BrainReading
@@ -110,6 +111,7 @@ def play_arena(
         config=app.record.arena,
         ballots=ballots,
         salt=app.record.salt,
+        ranges=_ranges(reading),
         regime=_regime_row(reading),
         warm_up=warm_up,
         interrupted="the replay was moved to another market time" if moved else None,
@@ -181,6 +183,11 @@ def _day_before(app: App, now_ms: int) -> DayBefore:
 def _silent(_asset: str, _minutes: int) -> Forecast | None:
     """Forecast nothing: without 5-minute bars, and past a recording's end, the brain says nothing that could be scored."""
     return None
+
+
+def _ranges(reading: BrainReading | None) -> dict[str, dict[str, RangeForecast]]:
+    found = {asset: ranges_of(one) for asset, one in reading.assets.items()} if reading else {}
+    return {asset: ranges for asset, ranges in found.items() if ranges is not None}
 
 
 def _freshness(observation: Observation, at: datetime, number: int) -> Freshness:

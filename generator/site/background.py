@@ -220,7 +220,8 @@ class BackgroundFiles:
         arena = tick.context.arena
         hourly = arena.hourly_record
         ended = tuple(arena.rounds.get(phase, 0) for phase in (RoundPhase.RESOLVED, RoundPhase.VOID))
-        return (month_of(at), hourly.resolved, hourly.void, ended, self._months_noted)
+        moves = tuple(one.resolved + one.void for one in arena.how_far)
+        return (month_of(at), hourly.resolved, hourly.void, moves, ended, self._months_noted)
 
 
 def static_files(site: Site, examples: Mapping[str, Any], at: datetime) -> StaticFiles:

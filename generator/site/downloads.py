@@ -10,11 +10,11 @@ import hashlib
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from generator.arena.values import PredictionMade
+from generator.arena.values import Move, PredictionMade
 from generator.catalog.downloads import FORMATS, MONTHS, SERIES, SUMS, Field, RecordFile, Series
 from generator.catalog.formats import iso, iso_or_none
 from generator.catalog.links import TRACK_RECORD
@@ -165,6 +165,22 @@ def hourly_row(made: PredictionMade, mode: SourceMode) -> dict[str, Any]:
     }
 
 
+def ranges_row(made: PredictionMade, mode: SourceMode) -> dict[str, Any]:
+    """Return the ranges of one asset and hour, in percent, with the moves that came; null where one is still open."""
+    forecasts = made.ranges or {}
+    return {
+        "asset": made.asset,
+        "start": iso(made.start_ms),
+        "made": iso_or_none(made.made_ms),
+        "source_mode": str(mode),
+        "warm_up": made.warm_up,
+        "start_price": made.start_price,
+        "ranges": {
+            name: {**asdict(said), **asdict(made.moves.get(name) or Move())} for name, said in forecasts.items()
+        },
+    }
+
+
 def csv_file(fields: Sequence[Field], rows: Rows) -> bytes:
     """Write RFC 4180: a header, lines that end in CRLF, quotes where they are needed; no text begins a formula."""
     text = io.StringIO()
@@ -198,6 +214,7 @@ def _cell(value: Any) -> Any:
 
 def _rows_of(span: Span, mode: SourceMode) -> dict[str, Rows]:
     return {
+        "ranges": [ranges_row(made, mode) for made in span.hourly if made.ranges],
         "hourly": [hourly_row(made, mode) for made in span.hourly],
         "rounds": [{**row, "source_mode": str(mode)} for row in span.rounds],
     }

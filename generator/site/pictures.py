@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import resvg_py
 
-from generator.arena.values import Rate, TrackRecord
+from generator.arena.values import ArenaView, Rate
 from generator.catalog.counts import ENDPOINTS_IN_WORDS
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES, SharePicture
 from generator.catalog.endpoints import ENDPOINT_BY_ID
@@ -15,6 +15,7 @@ from generator.catalog.links import ARENA
 from generator.catalog.words import Prediction, SourceMode
 from generator.compose.context import TickContext
 from generator.site.format import count, moment
+from generator.site.pages.record import far_figure
 from generator.site.pages.render import environment
 from generator.site.resources import Resources
 
@@ -235,19 +236,15 @@ def _now(ctx: TickContext, body: Mapping[str, Any], mark: str, as_of: str) -> Dr
         kicker=kicker.get(mark, "The crypto market now"),
         headline=str(body["headline"]),
         text=str(body["summary"]) if sure is not None else "The regime is unknown at the moment.",
-        cards=(*cards, _hit_rate(ctx.arena.hourly_record)),
+        cards=(*cards, _how_far(ctx.arena)),
         as_of=as_of,
     )
 
 
-def _hit_rate(record: TrackRecord) -> Card:
-    """Say how good the forecasts were so far."""
-    if record.hit.percent is None:
-        return Card("none yet", "hourly forecasts scored")
-    return Card(
-        f"{record.hit.percent:.1f}%",
-        f"of {record.hit.n:,} hourly forecasts came true; a blind guess gets 33.3%",
-    )
+def _how_far(arena: ArenaView) -> Card:
+    """Say what the ranges were worth so far."""
+    figure = far_figure(arena)
+    return Card(figure["number"], figure["what"])
 
 
 def _arena(ctx: TickContext, mark: str, as_of: str) -> Drawing:

@@ -1,11 +1,10 @@
-"""Patterns over many rounds: what they show, and that few rounds or overlapping intervals show nothing."""
+"""Patterns over many rounds: who was ahead, by the rounds in which brain and crowd differed, and whether by chance."""
 
 from dataclasses import replace
 
 import pytest
 
-from generator.arena.scores import wilson
-from generator.arena.teacher import AGREED, ALL, DIFFERED, PatternSums, finding
+from generator.arena.teacher import AGREED, ALL, DIFFERED, GroupSums, PatternSums, finding, sign_test
 from generator.arena.values import Lesson, Pattern
 from generator.catalog.words import PatternType
 from tests.support import builders
@@ -50,21 +49,34 @@ def test_every_round_with_a_crowd_is_in_its_groups() -> None:
 @pytest.mark.parametrize(
     ("crowd_only", "brain_only", "named"),
     [
-        (60, 10, "The crowd was right more often"),
-        (10, 60, "The brain was right more often"),
-        (22, 18, "could be chance"),
+        (60, 10, "The crowd was ahead, 86% to 14% of 70 rounds"),
+        (10, 60, "(more than chance would give, sign test p = 0.00)"),
+        (22, 18, "it was the crowd in 22 of 40 (that could be chance, sign test p = 0.64)"),
+        (20, 20, "Brain and crowd were level: each was right in 50% of 40 rounds."),
         (1, 0, "too few to tell"),
         (29, 0, "too few to tell"),
     ],
 )
-def test_a_finding_says_no_more_than_the_intervals_show(crowd_only: int, brain_only: int, named: str) -> None:
+def test_a_finding_says_who_was_ahead_and_whether_it_could_be_chance(
+    crowd_only: int, brain_only: int, named: str
+) -> None:
     assert named in after(crowd_only=crowd_only, brain_only=brain_only)[DIFFERED].finding
 
 
 def test_rounds_of_agreement_are_not_a_contest() -> None:
-    assert finding(AGREED, wilson(20, 40), wilson(20, 40)) == (
+    assert finding(AGREED, GroupSums(40, 20, 20, 20)) == (
         "When both said the same they were right in 50% of 40 rounds."
     )
+
+
+def test_only_the_rounds_in_which_they_differ_decide() -> None:
+    found = after(both_wrong=8, crowd_only=15, brain_only=8)[ALL].finding
+
+    assert found == (
+        "The crowd was ahead, 48% to 26% of 31 rounds: where only one of them was right it was the crowd in 15 of 23 "
+        "(that could be chance, sign test p = 0.21)."
+    )
+    assert sign_test(3, 0) == 0.25
 
 
 def test_without_rounds_there_are_no_patterns() -> None:

@@ -14,7 +14,8 @@ from generator.brain.smoothing import DAY_BARS
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
 from generator.catalog.text import readings
-from generator.catalog.words import RegimeLabel
+from generator.catalog.text.labels import FUNDING_ODD
+from generator.catalog.words import DerivativesState, RegimeLabel
 from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
 from generator.market.simulated.market import SimulatedMarket
 from tests.support.markets import floats
@@ -200,7 +201,7 @@ def test_a_day_without_volume_does_not_rule_the_outlook_after_it(shown: tuple[Ba
     assert other.outlook.h1 == pytest.approx(one.outlook.h1, rel=0.03)
 
 
-def test_funding_of_five_percent_lowers_the_confidence_in_the_derivatives_word(shown: tuple[BarFrame, bytes]) -> None:
+def test_funding_of_five_percent_in_8_hours_is_not_believed(shown: tuple[BarFrame, bytes]) -> None:
     frame, state = shown
     spoilt = copied(frame)
     spoilt.fields["funding"][WARM:] = 0.05
@@ -209,9 +210,9 @@ def test_funding_of_five_percent_lowers_the_confidence_in_the_derivatives_word(s
         read(Engine.load(WEIGHTS, ASSETS, state), bars.rows(WARM, WARM + 2)).assets["BTC"] for bars in (frame, spoilt)
     )
 
-    assert one.derivatives_confidence is not None
-    assert other.derivatives_confidence is not None
-    assert other.derivatives_confidence < one.derivatives_confidence
+    assert one.pressure.steady
+    assert other.derivatives is DerivativesState.UNAVAILABLE
+    assert FUNDING_ODD in other.limitations
 
 
 def test_a_fault_of_one_asset_is_named_with_its_name_for_the_market(shown: tuple[BarFrame, bytes]) -> None:
@@ -232,7 +233,7 @@ def test_data_without_a_fault_is_published_as_the_models_say_it(shown: tuple[Bar
         reading = read(engine, frame.rows(row, row + 1))
 
         assert reading.regime.confidence == engine.filter.confidence()[-1]
-        assert list(reading.regime.posterior.values()) == engine.filter.chances()[:, -1].tolist()
+        assert list(reading.regime.posterior.values()) == engine.filter.chances[:, -1].tolist()
         chances = engine.direction.mixed(1, engine.inputs(), engine.round(1)[1])[0].T.tolist()
         for asset, expected in zip(reading.assets.values(), chances, strict=True):
             assert asset.forecast is not None

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from generator.brain.derivatives import Derivatives
+from generator.brain.derivatives import HOUR_MS, Derivatives, Pressure
 from generator.brain.engine import Engine
 from generator.brain.liquidity import Liquidity, hysteresis
 from generator.brain.weights import Weights
+from generator.catalog.text.labels import FUNDING_SHORT, UNSTEADY
 from generator.catalog.words import (
     DerivativesState,
     DerivativesVote,
@@ -66,57 +67,91 @@ def test_a_word_is_left_later_than_it_is_entered() -> None:
     assert said == [0, 1, 1, 1, 0, 0, 0, -1, -1, 1, -1]
 
 
-def pressed(found: Derivatives, funding: float, interest: float, bars: int) -> DerivativesState:
+def pressed(found: Derivatives, funding: float, contracts: float, bars: int) -> Pressure:
     for _ in range(bars):
-        found.update(funding * ONE, interest * ONE)
-    return found.readings()[0].state
+        found.update(int(found.hour[0] + 1) * HOUR_MS, funding * ONE, contracts * ONE)
+    return found.readings()[0]
+
+
+def a_month(funding: float = 0.0001, contracts: float = np.nan) -> Derivatives:
+    """Return hourly derivatives that have seen 30 days of one funding, with a little noise."""
+    found = Derivatives(1, bars_an_hour=1)
+    for eighth in range(90):
+        pressed(found, funding + 1e-6 * (eighth % 9 - 4), contracts, 8)
+    return found
 
 
 @pytest.mark.parametrize(
-    ("funding", "state", "vote"),
+    ("before", "funding", "state"),
     [
-        (0.0008, DerivativesState.CROWDED_LONGS, DerivativesVote.BEARISH),
-        (-0.0005, DerivativesState.CROWDED_SHORTS, DerivativesVote.BULLISH),
-        (0.0001, DerivativesState.BALANCED, DerivativesVote.NEUTRAL),
-        (np.nan, DerivativesState.UNAVAILABLE, DerivativesVote.NO_VOTE),
+        (0.0001, 0.0004, DerivativesState.CROWDED_LONGS),
+        (0.0004, 0.0004, DerivativesState.BALANCED),  # far from the usual rate, and ordinary for its month
+        (0.0001, -0.0002, DerivativesState.CROWDED_SHORTS),
+        (-0.0002, -0.0002, DerivativesState.BALANCED),
+        (0.0002, 0.00006, DerivativesState.BALANCED),  # the lowest of its month, but longs still pay
+        (-0.0003, 0.0001, DerivativesState.BALANCED),  # the highest of its month, and only the usual rate
     ],
 )
-def test_funding_decides_who_is_crowded(funding: float, state: DerivativesState, vote: DerivativesVote) -> None:
-    found = Derivatives(1)
-
-    assert pressed(found, funding, np.nan, 48) is state
-    assert found.readings()[0].vote is vote
-    assert (found.readings()[0].confidence is None) == (state is DerivativesState.UNAVAILABLE)
+def test_a_side_is_crowded_only_where_it_pays_and_that_is_extreme_in_its_month(
+    before: float, funding: float, state: DerivativesState
+) -> None:
+    assert pressed(a_month(before), funding, np.nan, 12).state is state
 
 
-def test_open_interest_shows_building_and_leaving_when_no_side_is_crowded() -> None:
-    found = Derivatives(1)
+def test_the_rank_is_the_share_of_the_last_thirty_days_with_lower_funding() -> None:
+    found = Derivatives(1, bars_an_hour=1)
+    for eighth in range(200):
+        pressed(found, (eighth % 100) * 1e-6, np.nan, 8)
 
-    assert pressed(found, 0.0001, 1e9, 300) is DerivativesState.BALANCED
-    assert pressed(found, 0.0001, 1.2e9, 40) is DerivativesState.LEVERAGING_UP
-    assert pressed(found, 0.0001, 1.2e9, 600) is DerivativesState.BALANCED
-    assert pressed(found, 0.0001, 0.9e9, 40) is DerivativesState.DELEVERAGING
-    assert pressed(found, 0.001, 0.9e9, 40) is DerivativesState.CROWDED_LONGS
+    rank = pressed(found, 39.5e-6, np.nan, 8).rank  # after the values 0 to 99: 10 to 99 are its month
+
+    assert rank == pytest.approx(29 / 89, abs=0.012)
 
 
-def test_confidence_in_a_derivatives_word_is_never_full_and_grows_with_history() -> None:
-    young, old = Derivatives(1), Derivatives(1)
-    pressed(young, 0.0008, np.nan, 2)
-    pressed(old, 0.0008, np.nan, 500)
+def test_the_first_week_is_judged_by_the_rate_alone_and_says_so() -> None:
+    found = Derivatives(1, bars_an_hour=1)
 
-    few, many = young.readings()[0].confidence, old.readings()[0].confidence
+    young = pressed(found, 0.0004, np.nan, 48)
 
-    assert few is not None
-    assert many is not None
-    assert 0.5 < few < many < 0.99
+    assert (young.state, young.rank) == (DerivativesState.CROWDED_LONGS, None)
+    assert FUNDING_SHORT in young.limitations
+    assert FUNDING_SHORT not in pressed(found, 0.0004, np.nan, 8 * 24).limitations
+
+
+def test_contracts_show_building_and_leaving_where_no_side_is_crowded() -> None:
+    found = a_month(contracts=1e9)
+
+    assert pressed(found, 0.0001, 1.1e9, 4).state is DerivativesState.LEVERAGING_UP
+    assert pressed(found, 0.0001, 1.1e9, 48).state is DerivativesState.BALANCED
+    assert pressed(found, 0.0001, 0.9e9, 4).state is DerivativesState.DELEVERAGING
+    assert pressed(found, 0.0008, 0.9e9, 4).state is DerivativesState.CROWDED_LONGS
+
+
+def test_a_state_younger_than_half_of_the_last_hours_has_no_name_and_no_vote() -> None:
+    found = a_month()
+
+    young, old = pressed(found, 0.0008, np.nan, 2), pressed(found, 0.0008, np.nan, 10)
+
+    assert young.state is old.state is DerivativesState.CROWDED_LONGS
+    assert (young.shown, young.vote) == (DerivativesState.UNAVAILABLE, DerivativesVote.NO_VOTE)
+    assert UNSTEADY in young.limitations
+    assert (old.shown, old.vote) == (DerivativesState.CROWDED_LONGS, DerivativesVote.BEARISH)
+    assert young.steadiness < 0.5 < old.steadiness < 1.0
+
+
+def test_the_last_rate_is_on_the_side_of_the_crowd() -> None:
+    found = a_month()
+    pressed(found, -0.0004, np.nan, 24)
+
+    assert pressed(found, 0.00008, np.nan, 1).state is DerivativesState.BALANCED  # though its hourly mean is below 0
 
 
 def test_funding_holds_between_payments_and_then_is_unavailable() -> None:
-    found = Derivatives(1)
-    pressed(found, 0.0008, np.nan, 48)
+    found = a_month()
+    pressed(found, 0.0008, np.nan, 24)
 
-    assert pressed(found, np.nan, np.nan, 8 * 12) is DerivativesState.CROWDED_LONGS
-    assert pressed(found, np.nan, np.nan, 2 * 12) is DerivativesState.UNAVAILABLE
+    assert pressed(found, np.nan, np.nan, 8).state is DerivativesState.CROWDED_LONGS
+    assert pressed(found, np.nan, np.nan, 2).state is DerivativesState.UNAVAILABLE
 
 
 @pytest.mark.parametrize(("drift", "trend"), [(0.0012, Trend.UP), (-0.0012, Trend.DOWN), (0.0, Trend.SIDEWAYS)])

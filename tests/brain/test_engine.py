@@ -225,7 +225,7 @@ def test_without_books_and_futures_both_are_unknown_with_a_reason() -> None:
 
     assert asset.liquidity is LiquidityContext.UNKNOWN
     assert asset.derivatives is DerivativesState.UNAVAILABLE
-    assert asset.derivatives_confidence is None
+    assert asset.pressure.rank is None
     assert asset.coverage == pytest.approx(4 / 6)
     assert len(asset.limitations) == 2
 

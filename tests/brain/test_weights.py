@@ -51,8 +51,6 @@ def test_only_training_seeds_were_used_and_the_held_out_family_was_not() -> None
         (lambda content: content["asset"]["carry"].pop(), "shape"),
         (lambda content: content["market"].pop("direct"), "parts"),
         (lambda content: content["direction"][0].__setitem__(0, float("nan")), "finite"),
-        (lambda content: content.pop("filter"), "filter"),
-        (lambda content: content["filter"].update(surprise=1.0), "surprise"),
     ],
 )
 def test_a_wrong_file_is_refused(tmp_path: Path, spoil: Callable[[dict[str, Any]], None], reason: str) -> None:

@@ -48,7 +48,7 @@ def observe(seed: int) -> Observed:
         volatility.update(returns[row], bars.range_variance[row], extra["volume"][row])
         depth, spread, imbalance = (extra[name][row] for name in ("depth_usd", "spread_bps", "imbalance"))
         liquidity.update(depth, spread, imbalance, volatility.levels()[1])
-        derivatives.update(extra["funding"][row], extra["open_interest"][row])
+        derivatives.update(t_ms, extra["funding"][row], extra["open_interest"][row])
         regime = market.regime(t_ms)[0]
         since, before = (since + 1, regime) if regime is before else (0, regime)
         if row >= WARM * DAY and since >= SETTLED and row % EVERY == 0:

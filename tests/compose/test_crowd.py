@@ -26,7 +26,7 @@ def test_a_round_whose_voters_have_no_record_says_so() -> None:
     body = human_consensus(replace(context, arena=replace(context.arena, crowd=no_one)))
 
     assert body.by_record is not None
-    assert body.by_record.consensus is Consensus.NONE
+    assert (body.by_record.consensus, body.by_record.bullish_percent) == (Consensus.NONE, None)
     assert body.by_record.note.startswith("No voter")
 
 

@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 
+from generator.catalog.text.labels import UNSTEADY
+from generator.catalog.words import DerivativesState, DerivativesVote, PriceAndInterest
 from generator.compose.context import TickContext
+from generator.compose.derivatives import derivatives, derivatives_asset
 from generator.compose.liquidity_lite import notes
 from generator.compose.paid_human_report import futures, report_asset, track_record
 from generator.compose.scenarios import scenarios
@@ -48,16 +51,74 @@ def test_a_report_writes_prices_as_people_do(price: float, written: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("rate", "written"), [(0.0001, "0.0100 %"), (-0.000_009_846, "-0.0010 %"), (2e-7, "less than 0.0001 %")]
+    ("rate", "said"),
+    [
+        (
+            0.000_31,
+            "Longs pay shorts 0.0310% every 8 hours, 3.1 times the usual 0.01%: demand to be long exceeds supply.",
+        ),
+        (0.0001, "Longs pay shorts 0.0100% every 8 hours, about the usual 0.01%."),
+        (0.000_03, "Longs pay shorts 0.0030% every 8 hours, less than the usual 0.01%."),
+        (2e-7, "Neither side pays the other: 0.0000% every 8 hours, less than the usual 0.01%."),
+        (-0.000_01, "Shorts pay longs 0.0010% every 8 hours: almost nothing."),
+        (-0.000_119, "Shorts pay longs 0.0119% every 8 hours: demand to be short exceeds supply."),
+    ],
 )
-def test_a_report_writes_fees_with_four_decimals(rate: float, written: str) -> None:
+def test_funding_is_worded_by_who_pays_and_how_much_against_the_usual_rate(rate: float, said: str) -> None:
     ctx = full_context()
     funding = ctx.observation.assets["BTC"].funding
     assert funding is not None
+    ctx = seen(ctx, "BTC", funding=replace(funding, rate_8h=rate))
 
-    points = futures(seen(ctx, "BTC", funding=replace(funding, rate_8h=rate))).points
+    evidence = derivatives_asset(ctx, "BTC").evidence
 
-    assert f"The fee is {written} for eight hours." in points[0]
+    assert futures(ctx).points[0].startswith(f"Bitcoin: {said}")
+    assert evidence is not None
+    assert evidence[0].startswith(said)
+
+
+def test_an_unsteady_state_is_null_and_the_overall_confidence_is_a_share_of_assets() -> None:
+    ctx = full_context()
+    assert ctx.reading is not None
+    read = ctx.reading.assets["BTC"]
+    young = replace(read, pressure=replace(read.pressure, steadiness=0.49))
+
+    body = derivatives(replace(ctx, reading=replace(ctx.reading, assets=ctx.reading.assets | {"BTC": young})))
+
+    row = body.assets["BTC"]
+    assert (row.state, row.vote, row.confidence) == (None, DerivativesVote.NO_VOTE, None)
+    assert UNSTEADY in (row.limitations or ())
+    states = [one.state for one in body.assets.values()]
+    assert (states.count(DerivativesState.CROWDED_LONGS), states.count(DerivativesState.BALANCED)) == (3, 3)
+    assert (body.overall_state, body.confidence) == ("mixed", None)
+    assert (derivatives(ctx).overall_state, derivatives(ctx).confidence) == ("crowded_longs", 57.1)
+
+
+@pytest.mark.parametrize(
+    ("price", "contracts", "word"),
+    [
+        (2.0, 1.0, PriceAndInterest.RISING_PRICE_RISING_INTEREST),
+        (2.0, -1.0, PriceAndInterest.RISING_PRICE_FALLING_INTEREST),
+        (-2.0, 1.0, PriceAndInterest.FALLING_PRICE_RISING_INTEREST),
+        (-2.0, -1.0, PriceAndInterest.FALLING_PRICE_FALLING_INTEREST),
+        (2.0, 0.3, PriceAndInterest.LITTLE_CHANGE),
+        (0.05, 1.0, PriceAndInterest.LITTLE_CHANGE),
+        (None, 1.0, None),
+        (2.0, None, None),
+    ],
+)
+def test_price_and_contracts_make_a_quadrant_whatever_the_dollar_value_did(
+    price: float | None, contracts: float | None, word: PriceAndInterest | None
+) -> None:
+    ctx = full_context()
+    held = ctx.observation.assets["BTC"].open_interest
+    assert held is not None
+    held = replace(held, contracts_change_24h_percent=contracts, change_24h_percent=9.6)
+
+    asset = derivatives_asset(seen(ctx, "BTC", open_interest=held, change_24h_percent=price), "BTC")
+
+    assert asset.price_and_interest is word
+    assert word is None or any(word.meaning in said for said in asset.evidence or ())
 
 
 @pytest.mark.parametrize(("minutes", "written"), [(475, "7 hours and 55 minutes"), (60, "1 hour"), (1, "1 minute")])

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from generator.lab.__main__ import app, span_of
-from generator.lab.evaluate import BRAIN, check
+from generator.lab.evaluate import OURS, check
 from generator.lab.peers import PEERS, Peer, answers, hourly
 from generator.lab.scores import (
     Outcomes,
@@ -16,31 +16,34 @@ from generator.lab.scores import (
     balanced,
     by_chance,
     calibration_error,
-    forward_ratio,
     join,
+    regime_error,
+    resampled,
     score_regimes,
 )
 from generator.lab.simulator import DAY, FAMILIES, simulate
 from tests.lab.evaluated import candles, evaluated
 
 MEASURES = (
-    "balanced accuracy, mean of four families",
-    "... over the best peer",
+    "balanced accuracy, first families",
+    "balanced accuracy, second",
+    "ratio to the best peer, first families",
+    "ratio to the best peer, second",
+    "transition, share of bars",
     "stressed against calm",
-    "median detection delay",
+    "median delay, hours",
     "false switches a day",
-    "mean dwell",
-    "confidence ECE, worst family",
-    "driftless: share of time with a claimed bias",
-    "Arena skill, driftless, worse horizon",
-    "Arena ECE, worst family and horizon",
+    "mean dwell, hours",
+    "label near the likeliest",
+    "driftless: share of time with a claim",
+    "regime ECE of each family",
+    "Arena ECE of each family",
+    "Arena skill %, driftless",
 )
 
 
 def run(shown: list[int], truth: list[int]) -> RegimeRun:
-    return RegimeRun(
-        np.repeat(shown, 12), np.repeat(truth, 12), np.zeros(12 * len(truth), dtype=bool), np.ones(12 * len(truth))
-    )
+    return RegimeRun(np.repeat(shown, 12), np.repeat(truth, 12), np.zeros(12 * len(truth), dtype=bool))
 
 
 def forecasts(n: int, chance: float, share: float) -> Outcomes:
@@ -72,6 +75,28 @@ def test_a_regime_that_is_never_named_is_an_endless_delay() -> None:
     assert score.delay_hours > 1e6
 
 
+def test_transition_counts_as_the_likeliest_and_is_never_behind_it() -> None:
+    chances = np.tile([0.5, 0.3, 0.1, 0.1], (3, 1))
+    one = RegimeRun(np.array([4, 0, 1]), np.array([0, 0, 0]), np.zeros(3, dtype=bool), chances)
+
+    score = score_regimes([one])
+
+    assert one.counted().tolist() == [0, 0, 1]
+    assert one.behind() == pytest.approx([0.0, 0.0, 0.2])
+    assert score.accuracy == pytest.approx(2 / 3)
+    assert score.transition == pytest.approx(1 / 3)
+    assert regime_error([one])[0] == pytest.approx((2 * 0.5 + 0.3) / 3)
+
+
+def test_an_interval_is_of_whole_markets() -> None:
+    good, bad = run([2, 2, 3, 3], [2, 2, 3, 3]), run([3, 3, 2, 2], [2, 2, 3, 3])
+
+    low, high = resampled([[good, bad]], "accuracy")
+
+    assert (low, high) == (0.0, 1.0)
+    assert resampled([[good, good]], "accuracy") == (1.0, 1.0)
+
+
 def test_an_error_by_chance_falls_with_the_cases_and_rises_where_they_are_correlated() -> None:
     sure = np.full(4000, 0.4)
 
@@ -88,8 +113,8 @@ def test_an_error_by_chance_falls_with_the_cases_and_rises_where_they_are_correl
 def test_a_calibrated_forecaster_scores_within_the_error_by_chance() -> None:
     good, bad = forecasts(4000, 0.5, 0.5), forecasts(4000, 0.6, 0.5)
 
-    assert good.error() < good.error_by_chance(1)[0].high
-    assert bad.error() > bad.error_by_chance(1)[0].high
+    assert good.error() < good.error_by_chance(1).high
+    assert bad.error() > bad.error_by_chance(1).high
 
 
 def test_skill_is_against_the_base_rate_and_its_interval_holds_it() -> None:
@@ -107,14 +132,6 @@ def test_joined_outcomes_keep_their_moments_apart() -> None:
     assert both.moment.tolist() == [*range(10), *range(10, 15)]
 
 
-def test_the_volatility_ratio_is_of_the_next_hours_and_not_of_the_past() -> None:
-    moves = np.concatenate([np.full((60, 1), 0.01), np.full((61, 1), 0.03)])
-
-    ratio = forward_ratio(moves, np.array([5, 59]), np.array([2, 3]))
-
-    assert ratio == pytest.approx(3.0)
-
-
 @pytest.mark.parametrize("peer", [peer for peer in PEERS if peer.library is None], ids=lambda peer: peer.name)
 def test_an_answer_of_a_peer_does_not_depend_on_the_future(peer: Peer) -> None:
     market = simulate("base", 60030, 4)
@@ -124,7 +141,7 @@ def test_an_answer_of_a_peer_does_not_depend_on_the_future(peer: Peer) -> None:
     seen = hourly(market.frame, market.regime, 2 * DAY)
     changed = hourly(dataclasses.replace(market.frame, fields=other), market.regime, 2 * DAY)
 
-    before, after = (answers(peer, one, 4 * DAY)[0] for one in (seen, changed))
+    before, after = (answers(peer, one, 4 * DAY) for one in (seen, changed))
 
     assert np.array_equal(before[: 3 * DAY], after[: 3 * DAY])
 
@@ -151,10 +168,10 @@ def test_the_tables_hold_every_measure_model_and_family(run_command: Result) -> 
 
     assert run_command.exit_code == 0, run_command.output
     assert [measure for measure in MEASURES if f"| {measure} | " not in tables] == []
-    for model in (BRAIN, *(peer.name for peer in PEERS if peer.library is None)):
+    for model in (OURS, *(peer.name for peer in PEERS if peer.library is None)):
         for family in FAMILIES:
-            assert tables.count(f"| {family} | {model} | ") == 1
-    assert "| small-5m, 2 assets | " in tables
+            assert f"| {family} | {model} | " in tables
+    assert f"| small-5m | {OURS} | " in tables
 
 
 def test_progress_is_reported_for_each_family(run_command: Result) -> None:

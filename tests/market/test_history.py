@@ -87,3 +87,10 @@ def test_hourly_bars_are_held_as_such_and_not_mixed_with_5_minute_bars() -> None
         history.append(_frame(100))
 
     assert history.frame().interval_ms == 3_600_000
+
+
+def test_no_room_and_bars_of_other_assets_are_a_callers_mistake() -> None:
+    with pytest.raises(ValueError, match="at least one bar"):
+        History(ASSETS, 0)
+    with pytest.raises(ValueError, match="got bars of"):
+        History(("BTC",)).append(_frame(1))

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+from generator.catalog.words import RegimeLabel
 from generator.market.bars import BAR_MS, BarFrame, FloatArray, IntArray
 from generator.market.simulated.market import SimulatedMarket
 from generator.market.simulated.params import BETA, BLOCK_BARS, DRIFT_DAY, LOG_PRICE, REGIMES, SIGMA_DAY
 from generator.market.simulated.random import autoregress
-from generator.market.simulated.schedule import regime_mix, schedule
+from generator.market.simulated.schedule import quiet_seed, regime_mix, schedule
 
 FIRST_BLOCK, BLOCKS = 560, 3
 SEEDS = (101, 102, 103, 104)
@@ -164,3 +165,12 @@ def test_the_fast_recursion_equals_the_plain_one() -> None:
         plain[row] += 0.97 * plain[row - 1]
 
     np.testing.assert_allclose(autoregress(shocks, 0.97), plain, atol=1e-9)
+
+
+@pytest.mark.parametrize("minute", np.random.default_rng(5).integers(29_000_000, 31_000_000, 12).tolist())
+def test_whenever_a_market_is_begun_it_has_been_quiet_and_stays_so_for_a_while(minute: int) -> None:
+    market = SimulatedMarket(quiet_seed(minute))
+
+    ruling = {market.regime((minute + hours * 60) * 60_000)[0] for hours in range(-18, 4)}
+
+    assert ruling == {RegimeLabel.RANGE}

@@ -1,10 +1,10 @@
-"""`python -m generator.lab evaluate` with every peer: hmmlearn, statsmodels and jumpmodels in the same run."""
+"""`python -m generator.lab evaluate` with every peer: hmmlearn in the same run."""
 
 from pathlib import Path
 
 import pytest
 
-from generator.lab.evaluate import BRAIN
+from generator.lab.evaluate import OURS
 from generator.lab.peers import PEERS
 from generator.lab.simulator import FAMILIES
 from tests.lab.evaluated import evaluated
@@ -26,4 +26,4 @@ def test_every_peer_answers_on_the_same_markets_as_the_brain(tmp_path: Path) -> 
     for family in FAMILIES:
         rows = [line for line in result.stdout.splitlines() if line.startswith(f"| {family} | ")]
         models = [row.split(" | ")[1] for row in rows if row.count("|") > 8]
-        assert models == [BRAIN, *(peer.name for peer in PEERS)]
+        assert models == [OURS, *(peer.name for peer in PEERS)]

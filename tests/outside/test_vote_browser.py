@@ -317,8 +317,8 @@ def test_a_wallet_that_fails_to_submit_is_named(market: Market, browser: Browser
         (problem(404), "does not submit ballots"),
         (problem(503, reason="no_node", detail="Ballots cannot be handed on now: no node."), "no node"),
         (cut, "does not answer"),
-        (lambda route: route.fulfill(body="<html>"), "not of one Arena"),
-        (lambda route: route.fulfill(json={"genesis_hash": "x", "arena": "y"}), "not of one Arena"),
+        (lambda route: route.fulfill(body="<html>"), "different Arenas"),
+        (lambda route: route.fulfill(json={"genesis_hash": "x", "arena": "y"}), "different Arenas"),
     ],
     ids=["static site", "no node", "cut", "html", "another arena"],
 )

@@ -180,3 +180,19 @@ def test_a_brain_state_of_other_weights_is_not_used_and_nothing_is_lost(tmp_path
         assert report.regime != "unknown"
 
     run(work)
+
+
+def test_without_a_seed_the_market_that_was_begun_is_resumed_at_any_later_time(tmp_path: Path) -> None:
+    unset = GeneratorSettings(state_dir=tmp_path, seed=None)
+    seeds = []
+
+    async def work() -> None:
+        for days in (0, 40):
+            async with opened(tmp_path, ManualClock(NOON + timedelta(days=days)), unset) as app:
+                seeds.append(app.record.arena.seed)
+
+    run(work)
+
+    assert seeds[0] == seeds[1]
+    other = build(GeneratorSettings(state_dir=tmp_path / "other", seed=None), ManualClock(NOON + timedelta(days=40)))
+    assert other.record.arena.seed != seeds[0]

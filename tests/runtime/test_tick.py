@@ -153,7 +153,10 @@ def test_on_hourly_data_the_brain_says_nothing_and_nothing_is_scored_or_learned(
     state = settings.state_dir
     statistics = body(state, "/api/statistics.php")
     assert statistics["main_brain"]["record"]["predictions"] == statistics["arena"]["record"]["predictions"] == 0
+    assert (statistics["main_brain"]["how_far"]["resolved"], statistics["main_brain"]["how_far"]["warm_up"]) == (0, 0)
     assert statistics["teacher_brain"]["metrics"]["lessons_total"] == 0
+    site = state / "site" / "current"
+    assert "Nothing is forecast, so nothing is scored" in (site / "index.html").read_text()
     reasoning = body(state, "/api/reasoning.php")["reasoning"]
     assert (reasoning["prediction"], reasoning["confidence"], reasoning["brain_silent"]) == ("NEUTRAL", None, True)
     shared = body(state, "/arena/get_shared_intelligence.php")

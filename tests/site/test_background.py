@@ -61,7 +61,8 @@ def test_the_first_release_is_whole_and_a_month_that_ends_is_written_once(tmp_pa
 
     async def work() -> None:
         async with generator(tmp_path) as (app, clock):
-            for _ in range(4):  # 23:58, 23:59, 00:00, 00:01
+            for later in (1, 1, 1, 1440, 1):  # 23:58, 23:59, 00:00, a day later when the last range has ended, 00:01
+                clock.step(timedelta(minutes=later - 1))
                 await minutes(app, clock, 1)
                 file = tmp_path / "site" / "current" / "track-record" / "hourly.csv"
                 seen.append((file.read_bytes(), int(file.stat().st_mtime)))
@@ -70,7 +71,7 @@ def test_the_first_release_is_whole_and_a_month_that_ends_is_written_once(tmp_pa
 
     asyncio.run(work())
 
-    assert closed == [False, False, False, True]
+    assert closed == [False, False, False, False, True]
     assert seen[0] == seen[1] == seen[2]  # within an hour it stays as it is
     assert seen[3][0].startswith(seen[0][0])
     assert len(seen[3][0].splitlines()) == len(seen[0][0].splitlines()) + len(ASSETS)
@@ -80,14 +81,16 @@ def test_the_first_release_is_whole_and_a_month_that_ends_is_written_once(tmp_pa
     assert '<meta property="og:image" content="http://127.0.0.1:8402/share/now.png">' in page
     assert '<link rel="alternate" type="application/atom+xml" href="/feed.xml"' in page
     once = sorted((tmp_path / "site" / "once" / "files" / "track-record" / "2026-11").iterdir())
-    assert [path.name[:14] for path in once] == ["hourly-2026-11"] * 2 + ["rounds-2026-11"] * 2
+    assert [path.name[:14] for path in once] == [
+        f"{name}-2026-11" for name in ("hourly", "ranges", "rounds") for _ in "12"
+    ]
     sums = site(tmp_path, "track-record/SHA256SUMS").decode()
     page = site(tmp_path, "track-record/index.html").decode()
     for path in once:
         assert f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" in sums
         assert f'href="/files/track-record/2026-11/{path.name}"' in page
     running = [json.loads(line) for line in site(tmp_path, "track-record/hourly.jsonl").splitlines() if line]
-    assert not running  # of December nothing has ended yet
+    assert {row["start"] for row in running} == {"2026-12-01T00:00:00Z"}
 
 
 @pytest.mark.parametrize("done", [False, True], ids=["the pointer did not move", "it moved unanswered"])
@@ -95,6 +98,8 @@ def test_a_release_that_fails_has_its_month_again_in_the_next(tmp_path: Path, do
     async def work() -> None:
         async with generator(tmp_path, draw=lambda _: Pictures({}, {})) as (app, clock):
             await minutes(app, clock, 3)
+            clock.step(timedelta(days=1))  # the last range of the month has ended
+            await minutes(app, clock, 1)
             disk = FailingDisk("point", done=done)
             failing = with_disk(app, disk)
             with pytest.raises(PublishError):

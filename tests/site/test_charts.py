@@ -1,28 +1,24 @@
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
+from generator.arena.ranges import HORIZONS
 from generator.arena.scores import wilson
-from generator.arena.values import Bin, Rate, TrackRecord
+from generator.arena.values import Rate, TrackRecord
 from generator.catalog.assets import ASSETS
 from generator.site.charts.now import fundings, live_round, usual_moves
-from generator.site.charts.plot import LEFT, RIGHT, TOP, WIDTH, Axis, Chart, Plot, nice_ticks
-from generator.site.charts.record import Outcome, briers, curve, rates, reliability
-from tests.support.builders import HOUR_MS, NOW_MS
+from generator.site.charts.plot import LEFT, RIGHT, ROW_LABEL, ROW_VALUE, TOP, WIDTH, Axis, Chart, Plot, nice_ticks
+from generator.site.charts.record import coverage, rates, saved, skills
+from tests.support.builders import NOW_MS
 from tests.support.page_view import START_MS, arena
+from tests.support.ranges import how_far
 
 SOURCE = "Source: a test."
 MOVES: dict[str, float | None] = dict(zip(ASSETS, (0.28, 0.33, 0.36, 0.49, 0.42, None, 0.52), strict=False))
 RATES: dict[str, float | None] = dict(zip(ASSETS, (0.01, -0.02, 0.0, 0.0051, -0.0009, None, 0.1234), strict=False))
-
-
-def _outcomes(number: int) -> list[Outcome]:
-    return [
-        Outcome(START_MS + number // 7 * HOUR_MS, ASSETS[number % 7], "BULLISH", ("BULLISH", "BEARISH")[number % 3 > 0])
-        for number in range(number)
-    ]
 
 
 def _record() -> TrackRecord:
@@ -40,10 +36,11 @@ CHARTS: dict[str, Callable[[], Chart | None]] = {
     "swings": lambda: usual_moves("swings", MOVES, SOURCE),
     "funding": lambda: fundings(RATES, dict.fromkeys(ASSETS, "balanced"), SOURCE),
     "live": _live,
-    "reliability": lambda: reliability("r", _record().bins, SOURCE),
+    "coverage": lambda: coverage("c", how_far(), SOURCE),
+    "saved": lambda: saved("s", how_far(), SOURCE),
+    "saved, worse": lambda: saved("s", how_far(wider=1.9), SOURCE),
     "rates": lambda: rates("h", "The brain", (("Brain", wilson(40, 90)), ("People", wilson(0, 0))), SOURCE),
-    "brier": lambda: briers("b", _record(), SOURCE),
-    "curve": lambda: curve("c", _outcomes(200), SOURCE),
+    "skill": lambda: skills("b", _record(), SOURCE),
 }
 
 
@@ -143,26 +140,31 @@ def test_the_live_round_says_where_it_is(now: float, words: str) -> None:
     [
         usual_moves("swings", dict.fromkeys(ASSETS), SOURCE),
         fundings(dict.fromkeys(ASSETS), {}, SOURCE),
-        reliability("r", (Bin(35.0, 40.0, 29, None),), SOURCE),
+        coverage("c", how_far(36), SOURCE),
+        saved("s", how_far(36), SOURCE),
         rates("h", "The brain", (("Brain", Rate(0, None, None, None)),), SOURCE),
-        briers("b", replace(_record(), brier=None), SOURCE),
-        curve("c", _outcomes(29), SOURCE),
+        skills("b", replace(_record(), brier=None), SOURCE),
     ],
 )
 def test_nothing_is_drawn_of_nothing_or_of_too_little(chart: Chart | None) -> None:
     assert chart is None
 
 
-def test_a_level_below_thirty_cases_has_no_rate_in_the_table_either() -> None:
-    cells = [[cell.text for cell in row] for row in _drawn("reliability").iter("tr")]
+def test_the_axis_of_the_scores_holds_every_mark_and_its_interval() -> None:
+    for name in ("saved", "saved, worse", "skill"):
+        chart = CHARTS[name]()
+        assert chart is not None
+        marks = [float(x) for x in re.findall(r'<circle class="dot" cx="([0-9.]+)"', str(chart.svg()))]
 
-    assert [cell for row in cells for cell in row if cell and "too few" in cell] == ["too few for a rate"]
+        assert len(set(marks)) > 1
+        assert ROW_LABEL < min(marks) < max(marks) < WIDTH - ROW_VALUE, name  # none is cut off at an end
 
 
-def test_every_hit_and_every_miss_has_its_stroke() -> None:
-    paths = {path.get("class"): (path.get("d") or "").count("M") for path in _drawn("curve").iter("path")}
+def test_the_coverage_has_a_row_and_an_interval_for_each_range() -> None:
+    rows = [[cell.text for cell in row] for row in _drawn("coverage").iter("tr")][1:]
 
-    assert paths == {"hits": 67, "misses": 133}
+    assert [row[0] for row in rows] == [f"{horizon}, {level}%" for level in (90, 50) for horizon in HORIZONS]
+    assert all(row[2] and " to " in row[2] for row in rows)
 
 
 @pytest.mark.parametrize(

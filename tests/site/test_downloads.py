@@ -16,15 +16,16 @@ import brotli
 import pytest
 from sqlalchemy import delete
 
+from generator.arena.ranges import HORIZONS
 from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import ONCE_PREFIXES
-from generator.catalog.downloads import DOWNLOADS, HOURLY_FIELDS, ROUND_FIELDS
+from generator.catalog.downloads import DOWNLOADS, HOURLY_FIELDS, RANGE_FIELDS, ROUND_FIELDS
 from generator.catalog.words import SourceMode
 from generator.errors import PublishError
 from generator.record.memory import tables as t
 from generator.record.memory.store import Memory
 from generator.site.downloads import Downloads, csv_file, downloads, hourly_row, json_lines, no_downloads
-from tests.support.filled_memory import fill, game, ms, opened, prediction, record
+from tests.support.filled_memory import CAME, fill, game, ms, opened, prediction, record
 
 NOON = datetime(2026, 12, 2, 12, tzinfo=UTC)
 ENDED = "2026-11-30 20:00", "2026-12-01 03:00"
@@ -77,7 +78,7 @@ def test_csv_and_json_lines_hold_the_same_values(memory: Memory) -> None:
     record(memory, "2026-12-01 00:00", "2026-12-02 11:00")
     files = made(memory).files
 
-    for name, fields in (("hourly", HOURLY_FIELDS), ("rounds", ROUND_FIELDS)):
+    for name, fields in (("ranges", RANGE_FIELDS), ("hourly", HOURLY_FIELDS), ("rounds", ROUND_FIELDS)):
         rows, objects = (
             table(files[f"/track-record/{name}.csv"]),
             lines(files[f"/track-record/{name}.jsonl"]),
@@ -95,6 +96,18 @@ def value_at(row: Any, keys: tuple[str, ...]) -> Any:
 
 def written(value: Any) -> str:
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def test_a_month_is_not_closed_before_its_last_range_has_ended(memory: Memory) -> None:
+    record(memory, "2026-11-01 00:00", "2026-11-30 23:00")
+    moves = {name: CAME for name in HORIZONS if name != "24h"}
+    fill(memory, [prediction("BTC", ms("2026-11-30 23:00"), moves=moves)], [])
+
+    waiting = made(memory, datetime(2026, 12, 1, 2, tzinfo=UTC))
+
+    assert (dict(waiting.notes), dict(waiting.once)) == ({}, {})
+    last = lines(waiting.files["/track-record/ranges.jsonl"])[-1]["ranges"]
+    assert (last["4h"]["move"], last["24h"]["move"], last["24h"]["low_90"]) == (-0.028, None, -0.329)
 
 
 def test_rounds_are_the_rows_that_were_published(memory: Memory) -> None:
@@ -150,13 +163,13 @@ def test_digests_are_those_of_the_files(memory: Memory) -> None:
     files = {path.rsplit("/", 1)[-1]: data for path, data in {**first.files, **first.once}.items()}
 
     sums = dict(
-        line.split("  ")[::-1] for line in closed(memory).files["/track-record/SHA256SUMS"].decode().split("\n")[4:-1]
+        line.split("  ")[::-1] for line in closed(memory).files["/track-record/SHA256SUMS"].decode().split("\n")[6:-1]
     )
     own = dict(line.split("  ")[::-1] for line in first.files["/track-record/SHA256SUMS"].decode().split("\n")[:-1])
 
     assert {name: hashlib.sha256(files[name]).hexdigest() for name in own} == own
     assert {name: hashlib.sha256(files[name]).hexdigest() for name in sums} == sums
-    assert len(sums) == 4
+    assert len(sums) == 6
 
 
 def test_packed_variants_are_of_the_same_content(memory: Memory) -> None:
@@ -227,7 +240,7 @@ def test_a_backlog_of_months_is_closed_one_at_a_time_and_current_files_stay_smal
 
     assert list(first.notes) == ["2026-01"]
     assert {row["start"][:7] for row in lines(first.files["/track-record/hourly.jsonl"])} == {"2026-11"}
-    assert len(closed(memory).months) == 11 * 4
+    assert len(closed(memory).months) == 11 * 6
 
 
 def test_a_file_too_large_to_publish_never_reaches_a_tick(memory: Memory) -> None:

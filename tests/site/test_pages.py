@@ -156,7 +156,8 @@ def test_first_moments_read_well_without_prices_rounds_or_lessons() -> None:
     assert "no prices yet" in text
     assert "No round is live at the moment." in text
     assert "No round has finished yet" in text
-    assert "No forecast has been scored yet." in text
+    assert "Nothing is forecast, so nothing is scored" in text
+    assert "No forecast has resolved yet, so no score is shown." in text
     assert "None" not in text
 
 
@@ -172,24 +173,28 @@ def test_the_open_rounds_forecast_stays_hidden(pages: Pages) -> None:
     base = view()
     open_round = base.ctx.arena.open
     assert open_round is not None
-    revealed = replace(open_round, confidence_percent=87.6, probabilities=(0.05, 0.074, 0.876))
+    revealed = replace(open_round, confidence_percent=97.3, probabilities=(0.01, 0.017, 0.973))
 
     html = pages.render(replace(base, ctx=replace(base.ctx, arena=replace(base.ctx.arena, open=revealed))))[
         "/index.html"
     ]
 
-    assert b"87.6" not in html
+    assert b"97.3" not in html
 
 
 @pytest.mark.parametrize(
-    ("skill", "words"), [(-0.4, "no skill shown"), (1.2, "1.2% better, which may still be chance")]
+    ("skill", "words"),
+    [
+        (-0.4, "Which way prices will move is not known. No skill is shown"),
+        (1.2, "the Brier skill against the base rate is 1.2%"),
+    ],
 )
 def test_track_record_says_whether_skill_was_shown(pages: Pages, skill: float, words: str) -> None:
     base = view()
 
     html = pages.render(replace(base, ctx=replace(base.ctx, arena=arena(skill=skill))))["/index.html"]
 
-    assert "Of 1,204 hourly forecasts, 34.1%" in _text(html)
+    assert "of 1204 forecasts 34.1% (95% interval 31.5 to 36.8%) came true" in _text(html)
     assert words in _text(html)
 
 

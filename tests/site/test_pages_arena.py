@@ -7,16 +7,16 @@ from html import unescape
 
 import pytest
 
-from generator.arena.scores import track_record, wilson
-from generator.arena.teacher import RunningTotals
-from generator.arena.values import Tally
+from generator.arena.values import Estimate, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose_free
-from generator.site.pages.record import headline, verdict
+from generator.compose.scores import against, hour_of
+from generator.site.pages.record import headline
 from generator.site.pages.render import Pages, PageView
 from tests.support.builders import CONTEXTS, SEALED_PROBABILITIES, SEALED_SALT
 from tests.support.page_view import arena, predictions, rounds, view
+from tests.support.ranges import how_far
 
 EMPTY = view(SourceMode.LIVE, known=False, empty=True)
 
@@ -133,20 +133,18 @@ def test_pages_of_every_state_have_no_holes(name: str) -> None:
         assert not {"None", "nan", "NaN", "inf", "Undefined"} & set(re.findall(r"\w+", text)), path
 
 
-def test_the_record_draws_confidence_rates_scores_and_its_growth() -> None:
+def test_the_record_draws_ranges_first_then_rates_and_skill() -> None:
     html = _rendered()["/track-record/index.html"].decode()
 
-    drawn = set(re.findall(r'<figure class="chart" id="chart-([a-z-]+)"', html))
+    drawn = re.findall(r'<figure class="chart" id="chart-([a-z-]+)"', html)
 
-    assert drawn == {
-        f"{kind}-{name}" for kind in ("hourly", "arena") for name in ("reliability", "rates", "brier", "curve")
-    }
+    assert drawn == ["coverage", "saved", "hourly-rates", "hourly-skill", "arena-rates", "arena-skill"]
 
 
 def test_below_thirty_nothing_is_drawn_and_the_page_says_how_many_are_missing() -> None:
     few = arena(resolved=12)
     base = view()
-    young = replace(few, arena_record=replace(few.arena_record, resolved=29))
+    young = replace(few, how_far=how_far(36), arena_record=replace(few.arena_record, resolved=29))
 
     html = Pages().render(replace(base, ctx=replace(base.ctx, arena=young)))["/track-record/index.html"]
 
@@ -158,14 +156,15 @@ def test_below_thirty_nothing_is_drawn_and_the_page_says_how_many_are_missing() 
 def test_before_the_first_outcome_the_record_reads_well() -> None:
     text = _page("/track-record/", EMPTY)
 
-    assert "No forecast has been scored yet" in text
+    assert "No forecast has resolved yet, so no score is shown." in text
+    assert "No move over 1 hour is known yet" in text
     assert "0 of 30" in text
     assert "No hourly forecast has come due yet." in text
 
 
 def test_every_hour_and_asset_has_its_cell_hit_or_miss() -> None:
     html = _rendered()["/track-record/index.html"].decode()
-    grid = html.split('<table class="grid">')[1].split("</table>")[0]
+    grid = html.split('<table class="grid">')[2].split("</table>")[0]
     due = [made for made in predictions() if made.outcome is not None][: 24 * len(ASSETS)]
     hours = {made.start_ms for made in due}
     shown = [made for made in predictions() if made.start_ms in sorted(hours, reverse=True)[:24] and made.outcome]
@@ -174,30 +173,51 @@ def test_every_hour_and_asset_has_its_cell_hit_or_miss() -> None:
     assert grid.count("wrong: ") == sum(made.prediction != made.outcome for made in shown)
 
 
-def test_counts_of_hits_and_misses_are_those_of_the_forecasts_given() -> None:
-    due = [made for made in predictions() if made.outcome is not None]
-    hits = sum(made.prediction == made.outcome for made in due)
-
-    assert f"{hits} hits and {len(due) - hits} misses are drawn below." in _page("/track-record/")
+@pytest.mark.parametrize(
+    ("hours", "words"),
+    [
+        (36, "Too early to tell"),
+        (480, "How far prices move: not shown to beat every simple rule"),
+    ],
+)
+def test_the_headline_claims_no_more_than_the_intervals_allow(hours: int, words: str) -> None:
+    assert headline(hour_of(how_far(hours))) == words
 
 
 @pytest.mark.parametrize(
-    ("hits", "n", "skill", "words"),
+    ("signs", "said"),
     [
-        (200, 400, 3.0, "So far a little better than a blind guess"),
-        (200, 400, -1.0, "So far no better than a blind guess"),
-        (60, 400, -9.0, "So far worse than a blind guess"),
-        (20, 29, 9.0, "Too early to tell"),
-        (134, 400, 0.4, "So far no better than a blind guess"),
+        ((1, 1, 1), "They were better than those of all three simple rules: last hour, last day and EWMA."),
+        (
+            (1, 0, -1),
+            "They were better than last hour and worse than EWMA; against last day the difference could be chance.",
+        ),
+        ((0, 0, 0), "Against last hour, last day and EWMA the difference could be chance."),
     ],
 )
-def test_the_headline_claims_no_more_than_the_interval_allows(hits: int, n: int, skill: float, words: str) -> None:
-    record = replace(arena().hourly_record, resolved=n, hit=wilson(hits, n), skill_percent={"base_rate": skill})
+def test_the_comparison_is_true_of_its_intervals(signs: tuple[int, ...], said: str) -> None:
+    hour = hour_of(how_far())
+    assert hour is not None
+    brain, *simple = hour.scores
+    ends = {1: (1.0, 3.0), 0: (-1.0, 1.0), -1: (-3.0, -1.0)}
+    changed = [
+        replace(one, pinball_saved=(found := Estimate(sum(ends[sign]) / 2, *ends[sign])), qlike_saved=found)
+        for one, sign in zip(simple, signs, strict=True)
+    ]
 
-    assert headline(record) == words
+    assert against(replace(hour, scores=(brain, *changed))) == said
 
 
-def test_a_verdict_without_cases_claims_nothing() -> None:
-    none = track_record("hourly", RunningTotals().hourly)
+def test_direction_is_called_unknown_once_and_with_its_numbers() -> None:
+    text = _page("/track-record/")
 
-    assert verdict(none) == "No forecast has been scored yet."
+    assert text.count("Which way prices will move is not known.") == 1
+    assert "of 1204 forecasts 34.1% (95% interval 31.5 to 36.8%) came true" in text
+    assert "always naming the outcome most frequent before gets 35.9%" in text
+
+
+def test_confidence_is_shown_with_how_often_it_came_true() -> None:
+    text = _page("/track-record/")
+
+    assert "36.9% 900 36.1% 33.0 to 39.3% yes" in text
+    assert "44.8% 290 41.1% 37.2 to 44.7% no" in text

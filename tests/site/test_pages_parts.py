@@ -16,6 +16,7 @@ from generator.site.pages.render import Pages
 from generator.site.resources import Resources
 from tests.support.builders import empty_arena
 from tests.support.page_view import arena, predictions, view
+from tests.support.ranges import how_far
 
 
 @pytest.mark.parametrize(
@@ -170,26 +171,21 @@ def test_a_field_without_words_of_its_own_borrows_those_of_its_type() -> None:
 
 
 def test_the_backtest_is_named_apart_and_in_no_figure_of_the_record() -> None:
-    held = replace(arena(), rehearsal=Rehearsal(arena().hourly_record, arena().arena_record))
+    held = replace(empty_arena(), rehearsal=Rehearsal(arena().hourly_record, arena().arena_record, how_far(36)))
     due = tuple(replace(made, warm_up=place >= 10 * len(ASSETS)) for place, made in enumerate(predictions(20)))
-    view = record_view(held, due, (), "Source: a test.")
+    view = record_view(held, due, "Source: a test.")
 
-    assert view["hits"] + view["misses"] == sum(made.outcome is not None for made in due[: 10 * len(ASSETS)])
-    assert view["rehearsal"] is not None
-    assert [row[:2] for row in view["rehearsal"]["rows"]] == [("Hourly forecasts", "1,204"), ("Arena forecasts", "60")]
-    assert view["rehearsal"]["charts"] == ()  # the record has charts of its own
-    assert [row["rehearsed"] for row in view["grid"]] == [place >= 10 for place in range(20)]
-
-
-def test_before_anything_counts_the_backtest_alone_is_drawn() -> None:
-    nothing = empty_arena()
-    held = replace(nothing, rehearsal=Rehearsal(arena().hourly_record, arena().arena_record))
-    view = record_view(held, tuple(replace(made, warm_up=True) for made in predictions(20)), (), "Source: a test.")
-
-    assert view["number"] == "none yet"
-    assert view["rehearsal"] is not None
-    assert [chart.caption.name for chart in view["rehearsal"]["charts"]] == ["rehearsal-reliability", "rehearsal-curve"]
+    assert view["figure"]["number"] == "none yet"
+    assert "36 more were made by backtest before the start" in view["figure"]["how"]
+    assert [row[:2] for row in view["rehearsal"]["rows"]] == [
+        ("Which way, each hour", "1,204"),
+        ("Arena forecasts", "60"),
+    ]
+    assert [row[:2] for row in view["rehearsal"]["far"]] == [
+        (words, "36") for words in ("15 minutes", "1 hour", "4 hours", "24 hours")
+    ]
     assert not any(section["charts"] for section in view["sections"])
+    assert [row["rehearsed"] for row in view["grid"]] == [place >= 10 for place in range(20)]
 
 
 def test_the_landing_page_says_one_change_of_a_day_in_cell_and_picture() -> None:

@@ -84,22 +84,15 @@ def test_every_picture_of_simulated_or_replayed_data_bears_its_mark(mode: Source
 def test_confidence_comes_with_what_forecasts_were_worth() -> None:
     cards = words()["/"].cards
 
-    assert [card.number for card in cards] == ["78.2", "34.1%"]
-    assert "1,204 hourly forecasts" in cards[1].meaning
-    assert {"78.2", "34.1%"} < set(texts(words()["/"]))
+    assert [card.number for card in cards] == ["78.2", "89.8%"]
+    assert "of 480 moves over 1 hour" in cards[1].meaning
+    assert {"78.2", "89.8%"} < set(texts(words()["/"]))
 
 
 def test_the_alternative_text_says_what_is_drawn(drawn: Pictures) -> None:
     alt = drawn.shares["/"].alt
 
-    for said in (
-        "Range-bound: two assets are up",
-        "78.2 confidence",
-        "34.1%",
-        "Simulated data",
-        "09:53 UTC",
-        "learning",
-    ):
+    for said in ("Range-bound: two assets", "78.2 confidence", "89.8%", "Simulated data", "09:53 UTC", "learning"):
         assert said in alt
 
 

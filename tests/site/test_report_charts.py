@@ -22,7 +22,7 @@ TRAITS = {
 }
 PARTS = {
     *("report-regimes", "report-moves", "report-swings", "report-funding", "report-outlook"),
-    *("report-rates", "report-reliability"),
+    "report-rates",
 }
 
 
@@ -38,7 +38,7 @@ def test_the_report_of_a_whole_tick_has_every_chart() -> None:
     ("name", "left_out"),
     [
         ("hourly", PARTS - {"report-moves", "report-funding"}),
-        ("empty_memory", {"report-rates", "report-reliability"}),
+        ("empty_memory", {"report-rates"}),
         ("candles_only", {"report-funding"}),
         ("everything_missing", PARTS),
     ],

@@ -15,13 +15,15 @@ from gateway.wire.algorand import DEMO_ARENA
 from gateway.wire.networks import NETWORKS
 from generator.arena.ballots import BallotFile
 from generator.arena.play import ArenaConfig, PlayInputs, PricePoint
-from generator.arena.values import ArenaView
+from generator.arena.ranges import HORIZONS
+from generator.arena.values import ArenaView, RangeForecast
 from generator.brain.forecast import Forecast, Probabilities
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Prediction
 from generator.cli._ballot import sign_ballot
 from generator.record.memory.store import Memory
 from generator.runtime.rounds import play_rounds
+from tests.support.ranges import range_of
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -60,6 +62,15 @@ def forecast_at(now_ms: int) -> Callable[[str, int], Forecast | None]:
     return forecast
 
 
+def ranges_at(now_ms: int) -> dict[str, dict[str, RangeForecast]]:
+    """Return every asset's ranges, wider or narrower by the hour."""
+    found = {}
+    for place, asset in enumerate(ASSETS):
+        sigma = 0.2 + 0.1 * math.sin(now_ms / HOUR + place)
+        found[asset] = {horizon: range_of(round(sigma * (m / 15) ** 0.5, 4)) for horizon, m in HORIZONS.items()}
+    return found
+
+
 def no_forecast(_asset: str, _minutes: int) -> Forecast | None:
     """Stand for a brain that has nothing to say."""
     return None
@@ -85,6 +96,7 @@ def inputs_at(
         config=config,
         ballots=tuple(ballots),
         salt=salt_at(now_ms),
+        ranges=ranges_at(now_ms),
         regime=(label, "NEUTRAL", 61.5, 40.0),
     )
 

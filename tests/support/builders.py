@@ -22,6 +22,7 @@ from generator.arena.values import (
     TeacherMetrics,
     TrackRecord,
 )
+from generator.brain.derivatives import NO_PRESSURE, Pressure
 from generator.brain.evidence import Evidence
 from generator.brain.facts import BASELINES, AssetFacts, MarketFacts
 from generator.brain.forecast import Forecast, Probabilities
@@ -36,6 +37,7 @@ from generator.brain.reading import (
 )
 from generator.brain.structure import Counts
 from generator.catalog.assets import ASSETS
+from generator.catalog.text.labels import NO_FUTURES
 from generator.catalog.words import (
     Bias,
     Consensus,
@@ -65,6 +67,7 @@ from generator.market.observation import (
     OpenInterest,
     SourceHealth,
 )
+from tests.support.ranges import how_far
 
 NOW_MS: Final = 1_795_168_380_000  # 2026-11-20T09:53:00Z
 HOUR_MS: Final = 3_600_000
@@ -141,7 +144,7 @@ def evidence() -> tuple[Evidence, ...]:
         Evidence("volatility", Side.NEUTRAL, None, "moves are about as large as in the last week"),
         Evidence("breadth", Side.FOR, Points.UP, "most coins rise with it"),
         Evidence("liquidity", Side.NEUTRAL, Points.FLAT, "a normal amount rests near the price"),
-        Evidence("derivatives", Side.AGAINST, Points.DOWN, "longs pay a lot, that side is crowded"),
+        Evidence("derivatives", Side.AGAINST, Points.DOWN, "longs pay shorts well above the usual rate"),
     )
 
 
@@ -159,7 +162,9 @@ def asset_reading(asset: str) -> AssetReading:
         liquidity=(LiquidityContext.DEEP, LiquidityContext.NORMAL, LiquidityContext.THIN)[place % 3],
         derivatives=DerivativesState.CROWDED_LONGS if place < 4 else DerivativesState.BALANCED,
         vote=DerivativesVote.BEARISH if place < 4 else DerivativesVote.NEUTRAL,
-        derivatives_confidence=0.654_321,
+        pressure=Pressure(
+            DerivativesState.CROWDED_LONGS if place < 4 else DerivativesState.BALANCED, 0.654_321, 0.912_345
+        ),
         volatility=VolatilityWord.NORMAL,
         outlook=VolatilityOutlook(0.002_123, 0.004_234, 0.008_345, 0.019_876),
         ranges={name: Range(-0.012_345, -0.003_456, 0.003_567, 0.012_678) for name in HORIZONS},
@@ -193,7 +198,7 @@ def reading() -> BrainReading:
             counts=Counts(5, 2, 0),
             facts=MarketFacts(0.021_234, 3, 0.654_321, 1.234_567, 0.765_432, 0.654_321),
             risk_score=41.234,
-            drivers=("futures deals are crowded on one side", "two coins are thinly traded"),
+            drivers=("longs pay shorts well above the usual rate", "two coins are thinly traded"),
         ),
         outlook=VolatilityOutlook(0.002_123, 0.004_234, 0.008_345, 0.019_876),
         direction=Bias.UP,
@@ -219,6 +224,7 @@ def record(kind: str, n: int = 321) -> TrackRecord:
         hit=rate(n, 37.712),
         brier=0.661_234 if n else None,
         log_score=1.091_234 if n else None,
+        chance_percent=36.2 if n else None,
         baselines={
             "uniform": 0.666_667 if n else None,
             "base_rate": 0.662_3 if n else None,
@@ -285,6 +291,7 @@ def arena() -> ArenaView:
         events=tuple(Event(NOW_MS - i * 60_000, "round_live", "A round went live.") for i in range(10)),
         teacher=TeacherMetrics(46, 40, rate(46, 39.1), rate(46, 34.8), rate(46, 41.3), {PatternType.BRAIN_ONLY: 18}),
         arena_record=record("arena", 46),
+        how_far=how_far(),
         hourly_record=record("hourly"),
         rounds={RoundPhase.RESOLVED: 46, RoundPhase.VOID: 2, RoundPhase.LIVE: 1, RoundPhase.OPEN: 1},
         rounds_warm_up=40,
@@ -395,9 +402,9 @@ def candles_only_context() -> TickContext:
             liquidity=LiquidityContext.UNKNOWN,
             derivatives=DerivativesState.UNAVAILABLE,
             vote=DerivativesVote.NO_VOTE,
-            derivatives_confidence=None,
+            pressure=NO_PRESSURE,
             coverage=0.666_667,
-            limitations=("no futures data, so crowding is unknown",),
+            limitations=(NO_FUTURES,),
         )
         for asset, read in said.assets.items()
     }
@@ -435,7 +442,7 @@ def missing_asset_context(asset: str = "HBAR") -> TickContext:
         liquidity=LiquidityContext.UNKNOWN,
         derivatives=DerivativesState.UNAVAILABLE,
         vote=DerivativesVote.NO_VOTE,
-        derivatives_confidence=None,
+        pressure=NO_PRESSURE,
         volatility=VolatilityWord.UNKNOWN,
         outlook=None,
         agreement=None,

@@ -8,15 +8,18 @@ from typing import Any
 from sqlalchemy import insert
 
 from generator.arena.lessons import learning_score, pattern_of, shared_intelligence_score
-from generator.arena.values import Lesson, PredictionMade, Round, Tally
+from generator.arena.ranges import HORIZONS
+from generator.arena.values import Lesson, Move, PredictionMade, Round, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Consensus, Prediction, RoundPhase
 from generator.record.memory import tables as t
 from generator.record.memory.rows import row_of
 from generator.record.memory.store import Memory
 from tests.support.databases import url_in
+from tests.support.ranges import range_of
 
 HOUR_MS = 3_600_000
+CAME, VOID = Move(65_592.1, -0.028), Move(void_reason="no tick in the minute after the start")
 WORDS = (Prediction.BEARISH, Prediction.NEUTRAL, Prediction.BULLISH)
 
 
@@ -36,6 +39,8 @@ def prediction(asset: str, start_ms: int, *, ended: bool = True, **other: Any) -
         found = {"void_reason": "no tick in the minute after the start"}
     elif ended:
         found |= {"end_price": 65_592.1, "change_bps": -2.8, "outcome": WORDS[place % 3]}
+    if ended:
+        found["moves"] = dict.fromkeys(HORIZONS, VOID if void else CAME)
     return PredictionMade(
         asset=asset,
         start_ms=start_ms,
@@ -46,6 +51,7 @@ def prediction(asset: str, start_ms: int, *, ended: bool = True, **other: Any) -
         band_bps=15.19,
         made_ms=start_ms - 300_000,
         previous=WORDS[1],
+        ranges=dict.fromkeys(HORIZONS, range_of(0.2)),
         **{**found, **other},
     )
 

@@ -12,11 +12,14 @@ import typer
 from typer.testing import CliRunner, Result
 
 from generator.arena.ballots import BallotFile
+from generator.catalog.links import RANGES_JSONL
+from generator.catalog.words import SourceMode
 from generator.cli.verify import verify
 from generator.errors import LeadershipLost
 from generator.record.audit.recount import PART
 from generator.record.memory.store import Memory
 from generator.record.published import PublishedRecord, RecordFiles
+from generator.site.downloads import json_lines, ranges_row
 from tests.support.arena_inputs import CONFIG, inputs_at, play_tick
 from tests.support.databases import url_in
 
@@ -73,7 +76,9 @@ class Record:
         files = self.published.prepare()
         tiles = [path for path in files.immutable if path.startswith("/log/")]
         rows = self.memory.resolved_rounds(500)
-        self.write({**files.immutable, **files.in_release, "/arena/rounds.json": json.dumps({"rounds": rows}).encode()})
+        ranges = json_lines([ranges_row(made, SourceMode.SIMULATED) for made in self.memory.settled_predictions(10**6)])
+        shown = {"/arena/rounds.json": json.dumps({"rounds": rows}).encode(), RANGES_JSONL: ranges}
+        self.write({**files.immutable, **files.in_release, **shown})
         self.done(files)
         while (files := self.published.prepare()).ballots is not None:
             self.write(files.immutable)

@@ -83,11 +83,12 @@ def arena(hit: float = 34.1, skill: float = -0.4, resolved: int = 1204) -> Arena
         hit=Rate(resolved, hit, 31.5, 36.8),
         brier=0.6664,
         log_score=1.0981,
+        chance_percent=35.9,
         baselines={"uniform": 0.6667, "base_rate": 0.6641, "persistence": 0.98},
         skill_percent={"uniform": 0.0, "base_rate": skill, "persistence": 32.0},
         bins=(
-            Bin(35.0, 40.0, 900, Rate(900, 36.1, 33.0, 39.3)),
-            Bin(40.0, 45.0, 290, Rate(290, 44.8, 39.2, 50.6)),
+            Bin(35.0, 40.0, 900, Rate(900, 36.1, 33.0, 39.3), 36.9),
+            Bin(40.0, 45.0, 290, Rate(290, 41.1, 37.2, 44.7), 44.8),
             Bin(45.0, 50.0, 14, None),
         ),
     )

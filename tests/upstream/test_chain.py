@@ -32,6 +32,25 @@ async def test_both_404s_after_a_round_are_absence_at_that_round() -> None:
     assert finding == Finding(Presence.ABSENT, 5_000, indexed=True)
 
 
+@pytest.mark.parametrize(
+    ("confirmed", "looks", "presence"),
+    [(5_000, 0, Presence.FOUND), (5_000, 1, Presence.FOUND), (0, 0, Presence.UNCLEAR)],
+    ids=["at the node", "at the indexer alone", "in the pool"],
+)
+@in_loop
+async def test_what_is_confirmed_is_found_and_what_waits_in_the_pool_is_unclear(
+    confirmed: int, looks: int, presence: Presence
+) -> None:
+    upstream = FakeUpstream(DEVNET.full)
+    upstream.confirmed[TXID] = confirmed
+    upstream.behind_looks = looks
+
+    async with chain_of(upstream) as chain:
+        finding, landed = await chain.lookup(TXID), await chain.landed(TXID)
+
+    assert (finding.presence, landed) == (presence, presence is Presence.FOUND)
+
+
 @in_loop
 async def test_an_indexers_wrong_address_whose_every_answer_is_404_proves_nothing() -> None:
     async with chain_of(FakeUpstream(DEVNET.full), indexer="/nowhere") as chain:

@@ -84,8 +84,10 @@ NO_VOTES: Final = "no votes in the live round: shares are 0 by convention"
 SIMULATED_VOTES: Final = "votes of a labelled simulated crowd are counted"
 SPARSE_VOTES: Final = "few votes: the shares say little"
 NO_SCORES: Final = "no forecast has resolved yet: scores are null"
-NO_ROUND_ENDED: Final = "no Arena round has ended yet: its rates are null"
-NO_ROUND_COUNTS: Final = "Arena rounds that ended: {ended}, all played before the start or void; its rates are null"
+NO_ROUND_ENDED: Final = "no Arena round has ended yet: its scores are null"
+NO_ROUND_COUNTS: Final = (
+    "all {ended} Arena rounds that ended are void or were played by backtest before the start: no score counts them"
+)
 NO_OPEN_ROUND: Final = "no Arena round takes votes now"
 NO_START_PRICE: Final = "the round has no start price"
 NO_LESSONS: Final = "no Arena round has resolved yet"

@@ -49,52 +49,63 @@ EXPECTED: Final[dict[VolatilityWord, str]] = {
 }
 LIQUIDITY: Final[dict[LiquidityContext, Text]] = {
     LiquidityContext.DEEP: Text(
-        "Much can change hands near the price.",
-        "a lot can change hands near the price",
-        "Much can change hands near the price of most coins.",
+        "The order book is deep for its week and its volatility.",
+        "the order book is deep for its week",
+        "The order books of most assets are deep for their week and their volatility.",
     ),
     LiquidityContext.NORMAL: Text(
-        "About as much as usual can change hands near the price.",
-        "a normal amount can change hands near the price",
+        "The order book is about as deep as usual for its week and its volatility.",
+        "the order book is about as deep as usual",
     ),
     LiquidityContext.THIN: Text(
-        "Little can change hands near the price.",
-        "little can change hands near the price, so it can jump",
-        "Little can change hands near the price of most coins.",
+        "The order book is thin for its week and its volatility.",
+        "the order book is thin for its week, so the price can jump",
+        "The order books of most assets are thin for their week and their volatility.",
     ),
-    LiquidityContext.UNKNOWN: Text("The order book is not known.", "how much can change hands is not known"),
+    LiquidityContext.UNKNOWN: Text("The order book is not known.", "the order book is not known"),
 }
+BOOKS_UNTESTED: Final = "liquidity words were tested on simulated order books only, never on real ones"
+# Every contract has one long and one short: funding says which side pays, never that more people are on it.
 DERIVATIVES: Final[dict[DerivativesState, Text]] = {
     DerivativesState.CROWDED_LONGS: Text(
-        "Traders pay a lot to hold deals on a rise, so that side is crowded.",
-        "most futures deals are on a rise",
-        "For most coins, traders pay a lot to hold deals on a rise.",
+        "Longs pay shorts well above the usual rate: demand to be long exceeds supply.",
+        "longs pay shorts well above the usual rate",
+        "In most assets longs pay shorts well above the usual rate: demand to be long exceeds supply.",
     ),
     DerivativesState.CROWDED_SHORTS: Text(
-        "Traders pay to hold deals on a fall, so that side is crowded.",
-        "most futures deals are on a fall",
-        "For most coins, traders pay to hold deals on a fall.",
+        "Shorts pay longs: demand to be short exceeds supply.",
+        "shorts pay longs",
+        "In most assets shorts pay longs: demand to be short exceeds supply.",
     ),
-    DerivativesState.BALANCED: Text("Neither side of the futures market is crowded.", "futures deals are about even"),
+    DerivativesState.BALANCED: Text(
+        "Funding is not extreme on either side, and open interest is steady.",
+        "funding is not extreme on either side",
+    ),
     DerivativesState.DELEVERAGING: Text(
-        "Traders are closing futures deals.",
-        "futures deals are being closed",
-        "For most coins, futures deals are being closed.",
+        "Open contracts are falling: positions are being closed.",
+        "open contracts are falling, so positions are being closed",
+        "In most assets open contracts are falling: positions are being closed.",
     ),
     DerivativesState.LEVERAGING_UP: Text(
-        "Traders are adding futures deals.",
-        "new futures deals are being made",
-        "For most coins, new futures deals are being made.",
+        "Open contracts are rising: new longs and shorts are being opened.",
+        "open contracts are rising, so new longs and shorts are being opened",
+        "In most assets open contracts are rising: new longs and shorts are being opened.",
     ),
-    DerivativesState.UNAVAILABLE: Text("Futures data is missing.", "futures deals are not known"),
+    DerivativesState.UNAVAILABLE: Text(
+        "No derivatives state can be named now.", "no derivatives state can be named now"
+    ),
 }
+NO_FUTURES: Final = "no funding and no open interest, so there is no derivatives state"
+FUNDING_ODD: Final = "the last funding rate is so large that it may be a fault: no derivatives state"
+FUNDING_SHORT: Final = "less than a week of funding history: judged by its distance from the usual 0.01% alone"
+UNSTEADY: Final = "the derivatives state held for less than half of the last hours: it is not named"
 FAMILY: Final[dict[str, str]] = {
     "trend": "the trend",
     "momentum": "momentum",
     "volatility": "volatility",
     "breadth": "market breadth",
     "liquidity": "the order book",
-    "derivatives": "derivatives",
+    "derivatives": "funding",
 }
 STATE: Final[dict[MarketState, str]] = {
     MarketState.OPPORTUNITY: "clear and calm conditions; it does not predict a gain",

@@ -170,7 +170,7 @@ def _moved(facts: Facts) -> tuple[str, str]:
             (count, way) for count, way in ((facts.up, "up"), (facts.down, "down"), (facts.flat, "flat")) if count
         ]
         opening = f"{in_words(first)} {'asset is' if first == 1 else 'assets are'} {way}"
-        shown = _listed([opening, *(f"{in_words(count)} {word}" for count, word in rest)])
+        shown = listed([opening, *(f"{in_words(count)} {word}" for count, word in rest)])
         return (f"{shown} on the day, {signed(facts.mean or 0.0)} on average",) * 2
     ends = sorted(facts.changes, key=lambda asset: facts.changes[asset], reverse=facts.broad > 0)
     most, least = (f"{ASSET_NAMES.get(one, one)} {{}} ({signed(facts.changes[one])})" for one in (ends[0], ends[-1]))
@@ -234,7 +234,8 @@ def _volume(facts: Facts) -> str:
     return f"Trading volume over the last day was {ratio:.1f} times the week's daily average."
 
 
-def _listed(parts: Sequence[str]) -> str:
+def listed(parts: Sequence[str]) -> str:
+    """Write names as people list them: `a, b and c`."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
@@ -310,7 +311,7 @@ def direction(facts: AssetFacts) -> str:
     if facts.forecast is Bias.FLAT:
         return f"No direction stands out: up {up:.1f}%, flat {flat:.1f}%, down {down:.1f}%."
     at, side = (2, 0) if facts.forecast is Bias.UP else (0, 1)
-    word, why = facts.forecast.value.lower(), _listed(facts.points[side]) if facts.points[side] else ""
+    word, why = facts.forecast.value.lower(), listed(facts.points[side]) if facts.points[side] else ""
     rests = f"; {why} {'points' if len(facts.points[side]) == 1 else 'point'} that way" if why else ""
     return f"A move {word} is the likeliest of three outcomes: {facts.chances[at]:.1f}%, usually {facts.base[at]:.1f}%{rests}."
 
@@ -325,5 +326,5 @@ def brain_summary(facts: Facts, up: int, down: int, flat: int) -> str:
     else:
         sides = [f"{way} for {in_words(count)}" for count, way in ((up, "up"), (down, "down")) if count]
         rest = f"; none stands out for the other {in_words(flat)}" if flat else ""
-        said = f"The forecast for the next hour is {_listed(sides)} of {in_words(known)} assets{rest}."
+        said = f"The forecast for the next hour is {listed(sides)} of {in_words(known)} assets{rest}."
     return f"{summary(facts)} {said}"

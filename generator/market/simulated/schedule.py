@@ -3,9 +3,11 @@
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 import numpy as np
 
+from generator.catalog.words import RegimeLabel
 from generator.market.bars import FloatArray, IntArray
 from generator.market.simulated.params import (
     BAR_MINUTES,
@@ -19,6 +21,11 @@ from generator.market.simulated.params import (
     TRANSITION_MINUTES,
 )
 from generator.market.simulated.random import Stream, generator
+
+FIRST_SEED: Final = 2026
+SEEDS_TRIED: Final = 5_000
+QUIET_SINCE_MINUTES: Final = 18 * 60
+QUIET_UNTIL_MINUTES: Final = 3 * 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +86,24 @@ def schedule(seed: int, block: int) -> Schedule:
     if block > 0 and _drawn(seed, block - 1).labels[-1] != drawn.labels[0]:
         return drawn
     return Schedule(drawn.starts, drawn.labels, (0, *drawn.widths[1:]))
+
+
+def quiet_seed(minute: int) -> int:
+    """Return the first seed from `FIRST_SEED` on whose market is quiet at a minute since 1970.
+
+    Quiet is: a range has ruled for the last 18 hours and rules for the next 3. Which market a start shows first is then
+    no matter of luck, and no other market is made: the same seed gives the same prices whenever it is asked.
+    """
+    moments = range(minute - QUIET_SINCE_MINUTES, minute + QUIET_UNTIL_MINUTES + 1, DWELL_MIN_MINUTES // 2)
+    for seed in range(FIRST_SEED, FIRST_SEED + SEEDS_TRIED):
+        if all(REGIMES[_ruling(seed, moment)] is RegimeLabel.RANGE for moment in moments):
+            return seed
+    return FIRST_SEED
+
+
+def _ruling(seed: int, minute: int) -> int:
+    block, rest = divmod(max(minute, 0), BLOCK_MINUTES)
+    return schedule(seed, block).at(rest)[0]
 
 
 def regime_mix(seed: int, block: int, lead_bars: int = 0) -> FloatArray:

@@ -3,28 +3,41 @@
 What holds of an honest log and is checked here: time never runs backwards unless the log says that the clock stepped;
 a forecast is sealed before its round starts and opens to its commitment; a round that was sealed ends, once; outcomes,
 lessons and scores follow from the logged prices, votes and bands; an hourly prediction opens to the commitment that
-stood before its hour.
+stood before its hour, and the moves of its ranges follow from the logged prices.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
 from generator.arena.outcome import change_bps, outcome_of
 from generator.arena.published import case_of_row, complaint_of
+from generator.arena.range_scores import Counts, RangeSums, counts_of
+from generator.arena.ranges import HORIZONS, move_percent
 from generator.arena.scores import Case, Sums, track_record
 from generator.arena.sealing import digest_of
-from generator.arena.values import TrackRecord
+from generator.arena.values import HorizonScores, Move, RangeForecast, TrackRecord
 from generator.catalog.words import Prediction
 
 OVERDUE_S: Final = 2 * 3600  # a round or an hour that ended this long before the log's last entry has its outcome
 PRICE_WINDOW_S: Final = 60
+KEPT_STARTS: Final = 24 * 70  # hours whose ranges are kept to be compared with the published ones
 
 
 class AuditError(ValueError):
     """An entry of the log does not hold; the message names it."""
+
+
+@dataclass
+class Ranges:
+    """The ranges of one asset and hour, as they are in the log."""
+
+    forecasts: dict[str, RangeForecast]
+    start_price: float | None
+    moves: dict[str, Move] = field(default_factory=dict)
+    at: dict[str, str] = field(default_factory=dict)  # of the entries with the moves
 
 
 @dataclass
@@ -38,6 +51,8 @@ class Audit:
     clock_steps: int = 0
     arena: Sums = field(default_factory=Sums)
     hourly: Sums = field(default_factory=Sums)
+    far: RangeSums = field(default_factory=RangeSums)
+    ranges: dict[str, dict[str, Ranges]] = field(default_factory=dict)  # by start and asset, of the last weeks
     origin: str | None = None
     mode: str | None = None
     keys: list[str] = field(default_factory=list)
@@ -60,6 +75,7 @@ class Audit:
             "predictions.made": self._made,
             "predictions.started": self._started,
             "predictions.judged": self._judged,
+            "ranges.judged": self._moved,
             "scores": self._scores,
         }
 
@@ -99,6 +115,12 @@ class Audit:
         for start, assets in self.hours.items():
             if assets and _seconds(start, self.last_at) > OVERDUE_S + 3600:
                 raise AuditError(f"the predictions of {start} were made and never judged: {', '.join(sorted(assets))}")
+        for start, ranges in self.ranges.items():
+            for asset, said in ranges.items():
+                overdue = (name for name in said.forecasts if name not in said.moves)
+                late = next((name for name in overdue if _late(start, name, self.last_at) > OVERDUE_S), None)
+                if late is not None:
+                    raise AuditError(f"the {late} range of {asset} of {start} was made and never judged")
 
     def arena_record(self) -> TrackRecord:
         """The rounds' scores, of what is in the log alone."""
@@ -107,6 +129,10 @@ class Audit:
     def hourly_record(self) -> TrackRecord:
         """The hourly predictions' scores, of what is in the log alone."""
         return track_record("hourly", self.hourly)
+
+    def how_far(self) -> tuple[HorizonScores, ...]:
+        """The ranges' scores, of what is in the log alone."""
+        return self.far.scores()
 
     def _clock(self, kind: str, at: str) -> None:
         if self.last_at is not None and _seconds(self.last_at, at) < 0 and kind != "clock.stepped":
@@ -228,17 +254,55 @@ class Audit:
             if complaint:
                 return complaint
             self.hours[entry["start"]][asset]["start_price"] = shown["start_price"]
+            self._keep_ranges(entry["start"], asset, shown["forecast"], shown["start_price"])
+        return None
+
+    def _keep_ranges(self, start: str, asset: str, forecast: Mapping[str, Any], start_price: float | None) -> Ranges:
+        forecasts = {name: RangeForecast(**one) for name, one in forecast.get("ranges", {}).items()}
+        ranges = Ranges(forecasts, start_price)
+        if forecasts:
+            self.ranges.setdefault(start, {})[asset] = ranges
+            while len(self.ranges) > KEPT_STARTS:
+                del self.ranges[next(iter(self.ranges))]
+        return ranges
+
+    def _moved(self, entry: Mapping[str, Any]) -> str | None:
+        start, horizon = entry["start"], entry["horizon"]
+        late = _late(start, horizon, entry["at"])
+        counted: list[tuple[str, int, Counts]] = []
+        taken_back: list[tuple[str, int, Counts]] = []
+        for asset, shown in entry["assets"].items():
+            ranges = self.ranges.get(start, {}).get(asset)
+            if ranges is None or horizon not in ranges.forecasts or ranges.start_price is None:
+                return f"{asset}: no {horizon} range was made for this hour"
+            came = Move(shown.get("end_price"), shown.get("move"), shown.get("void_reason"))
+            if horizon in ranges.moves and (came.void_reason is None or entry["at"] >= ranges.at[horizon]):
+                return f"{asset}: the {horizon} range was judged before"
+            if came.void_reason is None and not 0 <= late < PRICE_WINDOW_S:
+                return f"{asset}: the end price over {horizon} was fixed {late:.0f} s after the end"
+            if came.void_reason is None and came.move != move_percent(ranges.start_price, shown["end_price"]):
+                return f"{asset}: the move over {horizon} is {came.move}, the prices give another"
+            said, before = ranges.forecasts[horizon], ranges.moves.get(horizon)
+            counted.append((horizon, milliseconds(start), counts_of(said, came)))
+            if before is not None:
+                taken_back.append((horizon, milliseconds(start), counts_of(said, before)))
+            ranges.moves[horizon], ranges.at[horizon] = came, entry["at"]
+        self.far = self.far.plus(counted).plus(taken_back, -1)
         return None
 
     def _judged(self, entry: Mapping[str, Any]) -> str | None:
+        n, hits, gone, gone_hits = 0, 0, 0, 0
         for asset, judged in entry["assets"].items():
-            if "void_reason" in judged and self._retracted(entry, asset):
+            back = self._retracted(entry, asset) if "void_reason" in judged else None
+            if back is not None:
+                gone, gone_hits = gone + 1, gone_hits + (back.prediction == back.outcome)
                 continue
             complaint = self._revealed(entry["start"], asset, judged) if "forecast" in judged else None
             made = self.hours.get(entry["start"], {}).pop(asset, None)
             if complaint or made is None:
                 return complaint or f"{asset}: no prediction was made for this hour"
             if "void_reason" in judged:
+                self._never_started(entry["start"], asset, made, judged["void_reason"])
                 continue
             change = change_bps(made["start_price"], judged["end_price"])
             if change != judged["change_bps"]:
@@ -249,23 +313,41 @@ class Audit:
             case = _case(made, outcome)
             self._judged_at[entry["start"], asset] = (entry["at"], case)
             self.hourly = self.hourly.added(case)
+            n, hits = n + 1, hits + (case.prediction == case.outcome)
+        self.hourly = self.hourly.together(n, hits).together(gone, gone_hits, -1)
         if not self.hours.get(entry["start"], True):
             del self.hours[entry["start"]]
         return None
 
-    def _retracted(self, entry: Mapping[str, Any], asset: str) -> bool:
-        """Take back an outcome of a time which, after the clock was set back, has not come; False if there is none."""
+    def _never_started(self, start: str, asset: str, made: Mapping[str, Any], reason: str) -> None:
+        """Note that ranges are void of which no start price was logged."""
+        if asset not in self.ranges.get(start, {}):
+            ranges = self._keep_ranges(start, asset, made, None)
+            ranges.moves |= {horizon: Move(void_reason=reason) for horizon in ranges.forecasts}
+            counted = [
+                (name, milliseconds(start), counts_of(said, ranges.moves[name]))
+                for name, said in ranges.forecasts.items()
+            ]
+            self.far = self.far.plus(counted)
+
+    def _retracted(self, entry: Mapping[str, Any], asset: str) -> Case | None:
+        """Take back an outcome of a time which, after the clock was set back, has not come; None if there is none."""
         at, case = self._judged_at.get((entry["start"], asset), ("", None))
         if case is None or entry["at"] >= at:
-            return False
+            return None
         del self._judged_at[entry["start"], asset]
         self.hourly = self.hourly.added(case, -1)
-        return True
+        return case
 
     def _scores(self, entry: Mapping[str, Any]) -> str | None:
-        for name, record in (("arena", self.arena_record()), ("hourly", self.hourly_record())):
-            if entry[name] != scores_of(record):
-                return f"the {name} scores are {entry[name]}, the log gives {scores_of(record)}"
+        found = {
+            "arena": scores_of(self.arena_record()),
+            "hourly": scores_of(self.hourly_record()),
+            **({"how_far": far_scores_of(self.how_far())} if "how_far" in entry else {}),
+        }
+        for name, scores in found.items():
+            if entry[name] != scores:
+                return f"the {name} scores are {entry[name]}, the log gives {scores}"
         return None
 
 
@@ -286,6 +368,31 @@ def scores_of(record: TrackRecord) -> dict[str, Any]:
         "brier": record.brier,
         "log_score": record.log_score,
         "baselines": dict(record.baselines),
+    }
+
+
+def far_line(scores: HorizonScores) -> str:
+    """Return what the ranges over one horizon were worth in one line."""
+    brain, *simple = scores.scores
+    others = ", ".join(f"{one.name} {one.pinball}" for one in simple)
+    return (
+        f"ranges over {scores.horizon} in the log: {brain.inside_50.value}% inside the 50% range, "
+        f"{brain.inside_90.value}% inside the 90% range (n={scores.resolved}), pinball loss {brain.pinball} ({others})"
+    )
+
+
+def far_scores_of(scores: Sequence[HorizonScores]) -> dict[str, Any]:
+    """Write the ranges' scores as they go into the log once a day."""
+    return {
+        one.horizon: {
+            "resolved": one.resolved,
+            "inside_50_percent": one.scores[0].inside_50.value,
+            "inside_90_percent": one.scores[0].inside_90.value,
+            "pinball": {score.name: score.pinball for score in one.scores},
+            "qlike": {score.name: score.qlike for score in one.scores},
+        }
+        for one in scores
+        if one.resolved
     }
 
 
@@ -313,6 +420,15 @@ def _case(made: Mapping[str, Any], outcome: Prediction) -> Case:
 
 def _subject(entry: Mapping[str, Any]) -> str:
     return str(entry.get("round_id") or entry.get("start") or "")
+
+
+def _late(start: str, horizon: str, at: str) -> float:
+    return _seconds(start, at) - 60 * HORIZONS[horizon]
+
+
+def milliseconds(at: str) -> int:
+    """Return an ISO 8601 time in UTC ms."""
+    return round(1000 * datetime.fromisoformat(at).timestamp())
 
 
 def _seconds(begin: str, end: str) -> float:

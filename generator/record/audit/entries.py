@@ -7,20 +7,21 @@ An entry is canonical JSON (see `sealing`). Kinds, in the order of a round:
 - `round.resolved`: end price, outcome, lesson. `round.void`: the reason, and what was sealed.
 - `predictions.made`: commitments to the hourly predictions of one hour, before it starts; the last of an asset counts.
 - `predictions.started`: those predictions with their salts, and the start prices. `predictions.judged`: the outcomes.
+- `ranges.judged`: the moves over one horizon of the ranges in those predictions.
 - `log.opened`, `log.key`, `clock.stepped`, `scores`: written by the memory.
 
 What was backtested before the start (`warm_up`) is not in the log.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from generator.arena.play import Lock, PlayResult
 from generator.arena.published import lesson_of_row, votes_of_row
 from generator.arena.sealing import canonical_json, digest_of, forecast_of
 from generator.arena.teacher import PredictionChange
-from generator.arena.values import Lesson, PredictionMade, Round
+from generator.arena.values import Lesson, Move, PredictionMade, Round
 from generator.catalog.formats import iso
 from generator.catalog.words import RoundPhase
 
@@ -143,21 +144,29 @@ def _revealed(after: Round) -> dict[str, Any]:
 
 
 def _predictions(changes: Iterable[PredictionChange], now_ms: int, salt: SaltOf) -> list[Entry]:
-    """Write the hourly predictions in one entry an hour and step; one that only was made again says nothing new."""
+    """Write the hourly predictions in one entry an hour and step; one that only was made again says nothing new.
+
+    An outcome that is taken back, because the clock was set back, is written again as void.
+    """
+    ended: dict[tuple[int, str], dict[str, Any]] = {}
     made: dict[int, dict[str, Any]] = {}
     started: dict[int, dict[str, Any]] = {}
     judged: dict[int, dict[str, Any]] = {}
     for before, after in changes:
         if after.warm_up:
             continue
-        if after.outcome is not None:
+        for horizon, came in after.moves.items() if after.start_price is not None else ():
+            if before is None or before.moves.get(horizon) != came:
+                ended.setdefault((after.start_ms, horizon), {})[after.asset] = moved(came)
+        ended_before = before is not None and (before.outcome, before.void_reason) == (after.outcome, after.void_reason)
+        if after.outcome is not None and not ended_before:
             judged.setdefault(after.start_ms, {})[after.asset] = _judged(after)
-        elif after.void_reason is not None:
+        elif after.void_reason is not None and not ended_before:
             judged.setdefault(after.start_ms, {})[after.asset] = {**_revealed_as(after, salt), **_judged(after)}
-        elif after.start_price is not None:
+        elif after.start_price is not None and (before is None or before.start_price is None):
             shown = {**_revealed_as(after, salt), "start_price": after.start_price}
             started.setdefault(after.start_ms, {})[after.asset] = shown
-        elif before is None or replace(before, made_ms=after.made_ms) != after:
+        elif after.start_price is None and (before is None or replace(before, made_ms=after.made_ms) != after):
             content = _made(after)
             made.setdefault(after.start_ms, {})[after.asset] = digest_of(content, _salt(content, salt))
     kinds = (("predictions.judged", judged), ("predictions.started", started), ("predictions.made", made))
@@ -165,7 +174,17 @@ def _predictions(changes: Iterable[PredictionChange], now_ms: int, salt: SaltOf)
         entry(kind, now_ms, iso(start), start=iso(start), assets=assets)
         for kind, hours in kinds
         for start, assets in sorted(hours.items())
+    ] + [
+        entry("ranges.judged", now_ms, iso(start), start=iso(start), horizon=horizon, assets=assets)
+        for (start, horizon), assets in sorted(ended.items())
     ]
+
+
+def moved(came: Move) -> dict[str, Any]:
+    """Write the move over one horizon."""
+    if came.void_reason is not None:
+        return {"void_reason": came.void_reason}
+    return {"end_price": came.end_price, "move": came.move}
 
 
 def _made(after: PredictionMade) -> dict[str, Any]:
@@ -178,6 +197,7 @@ def _made(after: PredictionMade) -> dict[str, Any]:
         "base_rate": list(after.base_rate),
         "band_bps": after.band_bps,
         "previous_outcome": None if after.previous is None else str(after.previous),
+        **({} if after.ranges is None else {"ranges": {name: asdict(one) for name, one in after.ranges.items()}}),
     }
 
 

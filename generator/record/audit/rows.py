@@ -92,16 +92,15 @@ def rows_complaint(rows: Sequence[Row], audit: Audit) -> str | None:
 
 def row_complaint(row: Row, logged: Row) -> str | None:
     """Name the fields of one published round that differ from the log, whatever the row states of itself."""
-    found = [
-        difference
-        for name, value in logged.items()
-        if name != "ballots_sha256"
-        for difference in _differences(name, row.get(name, MISSING), value)
-    ]
-    if not found:
-        return None
+    found = row_differences(row, {name: value for name, value in logged.items() if name != "ballots_sha256"})
+    return f"round {logged['round_id']}: {found}" if found else None
+
+
+def row_differences(row: Row, logged: Row) -> str | None:
+    """Name the fields of a published row that differ from the log; None where there are none."""
+    found = [text for name, value in logged.items() for text in _differences(name, row.get(name, MISSING), value)]
     more = f"; and {len(found) - FIELDS_NAMED} fields more" if len(found) > FIELDS_NAMED else ""
-    return f"round {logged['round_id']}: {'; '.join(found[:FIELDS_NAMED])}{more}"
+    return f"{'; '.join(found[:FIELDS_NAMED])}{more}" if found else None
 
 
 def _differences(name: str, published: Any, logged: Any) -> Iterator[str]:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.schema import CreateColumn, CreateIndex
 
 from generator.errors import LeadershipLost, MemoryUnreadable
 from generator.record.memory import tables
@@ -115,6 +116,7 @@ def _check(connection: Connection, name: str) -> None:
     found = connection.execute(select(tables.meta.c.value).where(tables.meta.c.key == tables.SCHEMA_KEY)).scalar()
     if found in tables.ADDED_TO:
         tables.metadata.create_all(connection)
+        _add_columns(connection)
         connection.execute(
             tables.meta.update().where(tables.meta.c.key == tables.SCHEMA_KEY), {"value": tables.SCHEMA_VERSION}
         )
@@ -124,6 +126,18 @@ def _check(connection: Connection, name: str) -> None:
             f"memory {name} has schema version {found}, this program knows {tables.SCHEMA_VERSION}: "
             "run the version that wrote it, or move the file away to start again; nothing was changed"
         )
+
+
+def _add_columns(connection: Connection) -> None:
+    """Give an older table of predictions the columns that it lacks, and their index; its rows stay as they are."""
+    table = tables.predictions
+    present = {column["name"] for column in inspect(connection).get_columns(table.name)}
+    for column in table.columns:
+        if column.name not in present:
+            definition = CreateColumn(column).compile(dialect=connection.dialect)
+            connection.exec_driver_sql(f"alter table {table.name} add column {definition}")
+    for index in table.indexes:
+        connection.execute(CreateIndex(index, if_not_exists=True))
 
 
 def use_wal(engine: Engine) -> None:

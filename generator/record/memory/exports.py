@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Column, Connection, Engine, func, select
+from sqlalchemy import Column, Connection, Engine, func, or_, select
 
 from generator.arena.published import published_round
 from generator.arena.values import PredictionMade, Round, Tally
@@ -108,7 +108,8 @@ def _rounds(connection: Connection, since_ms: int, until_ms: int) -> tuple[Round
 
 def _waiting(connection: Connection, since_ms: int, until_ms: int) -> int:
     p, r = t.predictions.c, t.rounds.c
-    return _count(connection, p.id, _within(p.start_ms, since_ms, until_ms), p.settled.is_(False)) + _count(
+    open_ends = or_(p.settled.is_(False), p.due_ms.is_not(None))
+    return _count(connection, p.id, _within(p.start_ms, since_ms, until_ms), open_ends) + _count(
         connection, r.id, _within(r.start_ms, since_ms, until_ms), r.phase.in_(rounds.ACTIVE)
     )
 

@@ -18,7 +18,7 @@ from generator.arena.play import PlayResult
 from generator.arena.scores import track_record
 from generator.arena.teacher import RunningTotals
 from generator.catalog.formats import iso
-from generator.record.audit.audit import scores_of
+from generator.record.audit.audit import far_scores_of, scores_of
 from generator.record.audit.entries import Entry, entries_of, entry
 from generator.record.log.merkle import leaf_hash
 from generator.record.log.tiles import LARGEST_ENTRY, WIDTH, Edge, Tile, bundle
@@ -108,7 +108,8 @@ def _written(connection: Connection, state: LogState, now_ms: int, entries: list
 
 def _scores(totals: RunningTotals, now_ms: int) -> Entry:
     arena, hourly = track_record("arena", totals.arena_live), track_record("hourly", totals.hourly_live)
-    return entry("scores", now_ms, arena=scores_of(arena), hourly=scores_of(hourly))
+    far = far_scores_of(totals.ranges_live.scores())
+    return entry("scores", now_ms, arena=scores_of(arena), hourly=scores_of(hourly), how_far=far)
 
 
 def load_edge(connection: Connection) -> Edge:

@@ -38,7 +38,13 @@ def active_rounds(connection: Connection) -> tuple[Round, ...]:
 
 
 def load_state(
-    connection: Connection, now_ms: int, next_close_ms: int | None, last_regime: str | None, published_ms: int | None
+    connection: Connection,
+    now_ms: int,
+    next_close_ms: int | None,
+    last_regime: str | None,
+    published_ms: int | None,
+    *,
+    interrupted: bool = False,
 ) -> PlayState:
     """Load what the pure rules need.
 
@@ -49,12 +55,14 @@ def load_state(
             and predictions of later times that were resolved by then are withdrawn. None where prices are the venues'.
         last_regime: label of the tick before.
         published_ms: wall time of the last published tick, None where nothing is published.
+        interrupted: whether nothing under way can be settled, e.g. because the replay was moved.
     """
     active = active_rounds(connection)
     starts = select(t.rounds.c.start_ms).where(t.rounds.c.start_ms > now_ms)
     p = t.predictions.c
     begun = select(p.asset, p.start_ms).where(p.start_ms > now_ms, or_(p.settled, p.start_price.is_not(None)))
-    pending = select(t.predictions).where(t.predictions.c.settled.is_(False)).order_by(t.predictions.c.id)
+    due = p.due_ms.is_not(None) if interrupted else p.due_ms <= now_ms
+    pending = select(t.predictions).where(or_(p.settled.is_(False), due)).order_by(p.id)
     stored = get_meta(connection, SCHEDULE_KEY)
     return PlayState(
         timetable=None if stored is None else Timetable(**json.loads(stored)),
@@ -83,7 +91,8 @@ def _resolved_ahead(connection: Connection, now_ms: int, next_close_ms: int) -> 
 def _judged_ahead(connection: Connection, now_ms: int, next_close_ms: int) -> tuple[PredictionMade, ...]:
     """Return the hourly predictions likewise."""
     c = t.predictions.c
-    late = (c.start_ms > now_ms, c.made_ms >= next_close_ms, c.outcome.is_not(None))
+    judged = or_(c.outcome.is_not(None), c.due_ms.is_not(None))
+    late = (c.start_ms > now_ms, c.made_ms >= next_close_ms, c.settled.is_(True), judged)
     return values_in(connection, PredictionMade, select(t.predictions).where(*late).order_by(c.id))
 
 
@@ -92,8 +101,14 @@ def recount(connection: Connection, result: PlayResult) -> RunningTotals | None:
     rounds = [before.round_id for before, after in result.rounds if before and before.outcome and not after.outcome]
     if rounds:
         connection.execute(delete(t.lessons).where(t.lessons.c.round_id.in_(rounds)))
-    hours = any(before and before.outcome and not after.outcome for before, after in result.predictions)
+    hours = any(before and _taken_back(before, after) for before, after in result.predictions)
     return count_all(connection) if rounds or hours else None
+
+
+def _taken_back(before: PredictionMade, after: PredictionMade) -> bool:
+    return any(after.moves[horizon] != came for horizon, came in before.moves.items()) or (
+        before.outcome is not None and after.outcome is None
+    )
 
 
 def last_outcome(connection: Connection, kind: str, asset: str, now_ms: int) -> Prediction | None:

@@ -1,13 +1,15 @@
 """Values to rows and back, which are equal, and the few statements that every table needs."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import Column, Connection, Select, Table, delete, func, insert, select, update
 
-from generator.arena.values import Event, Lesson, PredictionMade, Round
+from generator.arena.ranges import due_ms
+from generator.arena.values import Event, Lesson, Move, PredictionMade, RangeForecast, Round
 from generator.catalog.words import Consensus, PatternType, Prediction, RoundPhase
 from generator.record.memory import tables as t
 
@@ -18,6 +20,7 @@ TRIPLES: Final = {
     "probabilities": ("p_down", "p_neutral", "p_up"),
     "base_rate": ("base_down", "base_neutral", "base_up"),
 }
+BY_HORIZON: Final[Mapping[str, type[RangeForecast | Move]]] = {"ranges": RangeForecast, "moves": Move}
 WORDS: Final[Mapping[str, type[StrEnum]]] = {
     "phase": RoundPhase,
     "human_consensus": Consensus,
@@ -27,16 +30,19 @@ WORDS: Final[Mapping[str, type[StrEnum]]] = {
 
 
 def row_of(value: Round | PredictionMade | Lesson | Event) -> dict[str, Any]:
-    """Write a value as columns: three chances are three columns, words are text."""
+    """Write a value as columns: three chances are three columns, words are text, what is by horizon is JSON."""
     row: dict[str, Any] = {}
     for name in NAMES[type(value)]:
         item = getattr(value, name)
         if name in TRIPLES:
             row |= zip(TRIPLES[name], item or (None, None, None), strict=True)
+        elif name in BY_HORIZON:
+            row[name] = json.dumps({key: asdict(one) for key, one in item.items()}) if item else None
         else:
             row[name] = str(item) if isinstance(item, StrEnum) else item
     if isinstance(value, PredictionMade):
         row["settled"] = value.outcome is not None or value.void_reason is not None
+        row["due_ms"] = due_ms(value) if value.start_price is not None else None
     return row
 
 
@@ -47,10 +53,18 @@ def value_of(kind: type[Stored], row: Mapping[Any, Any]) -> Stored:
         if name in TRIPLES:
             triple = tuple(row[column] for column in TRIPLES[name])
             values[name] = None if triple[0] is None else triple
+        elif name in BY_HORIZON:
+            values[name] = _by_horizon(BY_HORIZON[name], row[name])
         else:
             item = row[name]
             values[name] = WORDS[name](item) if item is not None and name in WORDS else item
     return kind(**values)
+
+
+def _by_horizon(kind: type[RangeForecast | Move], text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return {} if kind is Move else None
+    return {horizon: kind(**one) for horizon, one in json.loads(text).items()}
 
 
 def values_in(connection: Connection, kind: type[Stored], query: Select[Any]) -> tuple[Stored, ...]:

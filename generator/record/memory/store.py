@@ -230,7 +230,8 @@ class Memory:
             arena_record=totals.arena_record(),
             hourly_record=totals.hourly_record(),
             teacher_live=totals.lessons_live.metrics(),
-            rehearsal=totals.rehearsal(),
+            rehearsal=self._cached("rehearsal", totals, totals.rehearsal),
+            how_far=self._cached("how far", totals.ranges_live, totals.ranges_live.scores),
             rounds=dict(totals.phases),
             rounds_warm_up=totals.rounds_warm_up,
             ballots_counted=counted,
@@ -351,10 +352,19 @@ class TickTransaction:
         ballots.store_ballots(self._connection, found)
         return ballots.count_refusals(self._connection, verdicts, on_chain)
 
-    def state(self, now_ms: int, *, next_close_ms: int | None = None, published_ms: int | None = None) -> PlayState:
+    def state(
+        self,
+        now_ms: int,
+        *,
+        next_close_ms: int | None = None,
+        published_ms: int | None = None,
+        interrupted: bool = False,
+    ) -> PlayState:
         """Return what is stored as the rules need it; see `rounds.load_state`."""
         last_regime = history.last_regime(self._connection)
-        return rounds.load_state(self._connection, now_ms, next_close_ms, last_regime, published_ms)
+        return rounds.load_state(
+            self._connection, now_ms, next_close_ms, last_regime, published_ms, interrupted=interrupted
+        )
 
     def save(self, result: PlayResult, now_ms: int, *, warm_up: bool = False) -> None:
         """Store what the rules changed, and write it into the transparency log unless it is a backtest."""

@@ -17,8 +17,8 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMA_VERSION: Final = "4"
-ADDED_TO: Final = frozenset({"1", "2", "3"})  # versions that only lack tables: those are made, and nothing else changes
+SCHEMA_VERSION: Final = "5"
+ADDED_TO: Final = frozenset({"1", "2", "3", "4"})  # versions that only lack tables, or columns of `predictions`
 SCHEMA_KEY: Final = "schema_version"
 FENCE_KEY: Final = "fence"
 GENERATION_KEY: Final = "generation"
@@ -135,7 +135,11 @@ predictions = Table(
     Column("void_reason", Text),
     Column("warm_up", Boolean, nullable=False),
     Column("settled", Boolean, nullable=False),
+    Column("ranges", Text),  # JSON, by horizon
+    Column("moves", Text),  # JSON, by horizon
+    Column("due_ms", BigInteger),  # when the next horizon ends
     UniqueConstraint("asset", "start_ms"),
+    Index("predictions_by_due", "due_ms"),
     Index("predictions_by_state", "settled", "start_ms"),
     Index("predictions_by_start", "start_ms"),
 )

@@ -71,8 +71,8 @@ def fundings(
     caption = Caption(
         name,
         _funding_finding(above, below, len(known)),
-        "A bar for each asset from zero to its funding rate. Right of zero, those who hold longs pay; left of it, those "
-        "who hold shorts pay.",
+        "A bar for each asset from zero to its funding rate. Right of zero longs pay shorts, left of it shorts pay "
+        "longs. The usual rate is 0.01% per 8 hours, not zero.",
         source,
         ("Asset", "Funding, 8 h", "Futures"),
         tuple((row.label, row.text, word(states.get(row.label))) for row in rows),
@@ -82,7 +82,7 @@ def fundings(
         around_zero(known.values(), "funding, % per 8 hours"),
         rows,
         bars=True,
-        mark=(0.0, "shorts pay \N{LEFTWARDS ARROW} 0 \N{RIGHTWARDS ARROW} longs pay"),
+        marks=((0.0, "shorts pay \N{LEFTWARDS ARROW} 0 \N{RIGHTWARDS ARROW} longs pay"),),
     )
 
 

@@ -191,7 +191,7 @@ class Plot:
 
 
 def row_chart(
-    caption: Caption, axis: Axis, rows: Sequence[Row], *, bars: bool = False, mark: tuple[float, str] | None = None
+    caption: Caption, axis: Axis, rows: Sequence[Row], *, bars: bool = False, marks: Sequence[tuple[float, str]] = ()
 ) -> Chart:
     """Draw one mark for each row along one axis.
 
@@ -200,9 +200,9 @@ def row_chart(
         axis: the horizontal axis.
         rows: top to bottom.
         bars: from zero to the value, instead of a dot with its interval.
-        mark: a value that all rows are compared with, and its name.
+        marks: values that the rows are compared with, and their names.
     """
-    top = NO_MARK_TOP if mark is None else TOP
+    top = TOP if marks else NO_MARK_TOP
     height = top + ROW * len(rows) + BOTTOM
     left, width = ROW_LABEL, WIDTH - ROW_LABEL - ROW_VALUE
     bottom = height - BOTTOM
@@ -213,9 +213,9 @@ def row_chart(
     parts = [line("grid", (x_of(value), top), (x_of(value), bottom)) for value, _ in axis.ticks]
     parts += [text("tick", x_of(value), bottom + 25, label, "middle") for value, label in axis.ticks]
     parts += [text("axis", left + width, height - 6, axis.label, "end")]
-    if mark is not None:
-        x = x_of(mark[0])
-        parts += [line("mark", (x, top - 8), (x, bottom)), text("axis", x, 22, mark[1], "middle")]
+    for value, name in marks:
+        x = x_of(value)
+        parts += [line("mark", (x, top - 8), (x, bottom)), text("axis", x, 22, name, "middle")]
     for number, row in enumerate(rows):
         parts.append(_row(row, top + ROW * (number + 0.5), x_of, bars=bars))
     return Chart(caption, Markup("").join(parts), height)

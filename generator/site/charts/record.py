@@ -1,78 +1,79 @@
-"""The charts of the track record: confidence against what came true, rates, scores, and the record as it grew."""
+"""The charts of the track record: ranges against the moves that came, hit rates, and scores against simple rules."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Final
 
 from markupsafe import Markup
 
-from generator.arena.scores import BIN_CASES, wilson
-from generator.arena.values import Bin, Rate, TrackRecord
-from generator.site.charts.plot import Axis, Caption, Chart, Plot, Row, nice_ticks, row_chart
-from generator.site.format import UNKNOWN, moment, percent
+from generator.arena.values import Estimate, HorizonScores, Rate, TrackRecord
+from generator.compose.scores import HORIZON_WORDS, RULE_WORDS, against
+from generator.site.charts.now import around_zero
+from generator.site.charts.plot import Axis, Caption, Chart, Row, row_chart
+from generator.site.format import UNKNOWN, percent, signed
 
 GUESS_PERCENT: Final = 100 / 3
-BASELINE_NAMES: Final = {
-    "brain": "The brain",
-    "base_rate": "Base rate",
-    "uniform": "Equal chances",
-    "persistence": "Last outcome",
-}
-_HEIGHT: Final = 380
+UNIFORM_BRIER: Final = 2 / 3
+BASELINE_NAMES: Final = {"brain": "The brain", "base_rate": "Base rate", "persistence": "Last outcome"}
 _INTERVAL: Final = "95% interval"
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """One forecast that came due: when (wall ms), of what, what was said, what came true."""
-
-    at_ms: int
-    name: str
-    said: str
-    came: str
-
-    @property
-    def hit(self) -> bool:
-        """Whether the word came true."""
-        return self.said == self.came
-
-
-def enough(bins: Iterable[Bin]) -> tuple[Bin, ...]:
-    """Return the bins that have cases enough for a rate."""
-    return tuple(part for part in bins if part.hit is not None and part.n >= BIN_CASES)
-
-
-def fits(part: Bin) -> bool:
-    """Return whether a bin's confidence lies within the interval of what came true."""
-    hit = part.hit
-    if hit is None or hit.low_percent is None or hit.high_percent is None:
-        return False
-    return hit.low_percent <= part.high_percent and part.low_percent <= hit.high_percent
-
-
-def reliability(name: str, bins: Sequence[Bin], source: Markup | str) -> Chart | None:
-    """Draw how often each level of confidence came true; None while no level has cases enough."""
-    known = enough(bins)
+def coverage(name: str, scores: Sequence[HorizonScores], source: Markup | str) -> Chart | None:
+    """Draw how many moves ended inside the 50% and the 90% range; None where no horizon has its interval."""
+    known = [(one, one.scores[0]) for one in scores if one.scores and one.scores[0].inside_90.low is not None]
     if not known:
         return None
-    low, high = _round_down(min(part.low_percent for part in known), known), _round_up(known)
-    ticks = tuple((tick, f"{tick:g}") for tick in nice_ticks(low, high, 6))
-    plot = Plot(
-        Axis(low, high, ticks, "confidence that was given, %"),
-        Axis(low, high, ticks, "came true, %"),
-        _HEIGHT,
+    rows = [
+        _estimated(f"{one.horizon}, {level}%", inside)
+        for level in (90, 50)
+        for one, brain in known
+        for inside in (brain.inside_90 if level == 90 else brain.inside_50,)
+    ]
+    hour, brain = next((found for found in known if found[0].horizon == "1h"), known[0])
+    caption = Caption(
+        name,
+        f"Of {hour.resolved:,} moves over {HORIZON_WORDS[hour.horizon]} {percent(brain.inside_90.value)} ended inside the 90% "
+        f"range, {percent(brain.inside_50.value)} inside the 50% range",
+        "A dot for each horizon and range with its 95% interval as a line. The upright dashed lines are where the dots of "
+        "the 50% and the 90% ranges should be.",
+        source,
+        ("Horizon and range", "Ended inside", _INTERVAL),
+        tuple((row.label, row.text, _ends(row)) for row in rows),
     )
-    marks = [_bin(plot, part) for part in known]
-    inner = Markup("").join(
-        [plot.frame(), plot.span("mark", (low, low), (high, high)), _diagonal_note(plot, low, high), *marks]
-    )
-    return Chart(Caption(name, _reliability_finding(known), _RELIABILITY, source, *_bin_table(bins)), inner, _HEIGHT)
+    ticks = tuple((float(tick), str(tick)) for tick in (0, 25, 50, 75, 100))
+    axis = Axis(0.0, 100.0, ticks, "ended inside, %")
+    return row_chart(caption, axis, rows, marks=((50.0, "50%"), (90.0, "90%")))
 
 
-_RELIABILITY: Final = (
-    "Each level of confidence with at least 30 forecasts is a dot at how often it came true, with its 95% interval as "
-    "an upright line. On the dashed diagonal the confidence equals the share that came true."
-)
+def saved(name: str, scores: Sequence[HorizonScores], source: Markup | str) -> Chart | None:
+    """Draw by how much the pinball loss is below that of each simple rule; None where no horizon has its interval."""
+    known = [one for one in scores if one.scores and one.scores[0].inside_90.low is not None]
+    if not known:
+        return None
+    rows = [
+        _estimated(f"{one.horizon}, {RULE_WORDS[score.name]}", score.pinball_saved)
+        for one in known
+        for score in one.scores[1:]
+    ]
+    hour = next((one for one in known if one.horizon == "1h"), known[0])
+    caption = Caption(
+        name,
+        f"Over {HORIZON_WORDS[hour.horizon]}: {against(hour)[0].lower()}{against(hour)[1:-1]}",
+        "A dot for each horizon and simple rule, with its 95% interval as a line: how much smaller the pinball loss of the "
+        "brain's ranges is. To the right of zero the brain is better.",
+        source,
+        ("Horizon and rule", "Pinball loss smaller by", _INTERVAL),
+        tuple((row.label, row.text, _ends(row)) for row in rows),
+    )
+    reach = [end for row in rows for end in (row.low, row.high) if end is not None]
+    return row_chart(caption, around_zero(reach, "pinball loss smaller by, %"), rows, marks=((0.0, "no better"),))
+
+
+def _estimated(label: str, found: Estimate) -> Row:
+    return Row(label, found.value, percent(found.value), found.low, found.high)
+
+
+def _ends(row: Row) -> str:
+    return UNKNOWN if row.low is None or row.high is None else f"{row.low:.1f} to {percent(row.high)}"
 
 
 def rates(name: str, who: str, rows: Sequence[tuple[str, Rate]], source: Markup | str) -> Chart | None:
@@ -103,34 +104,27 @@ def rates(name: str, who: str, rows: Sequence[tuple[str, Rate]], source: Markup 
         ("Who", "Cases", "Came true", _INTERVAL),
         tuple((label, f"{rate.n:,}", percent(rate.percent), interval(rate)) for label, rate in rows),
     )
-    return row_chart(caption, axis, drawn, mark=(GUESS_PERCENT, "blind guess"))
+    return row_chart(caption, axis, drawn, marks=((GUESS_PERCENT, "blind guess"),))
 
 
-def briers(name: str, record: TrackRecord, source: Markup | str) -> Chart | None:
-    """Draw the Brier score next to those of simple rules; None when nothing came due."""
+def skills(name: str, record: TrackRecord, source: Markup | str) -> Chart | None:
+    """Draw how much better than equal chances the Brier scores are; None when nothing came due."""
     if record.brier is None:
         return None
-    scores = {"brain": record.brier, **record.baselines}
-    rows = [
-        Row(BASELINE_NAMES.get(key, key), value, UNKNOWN if value is None else f"{value:.4f}")
-        for key, value in sorted(scores.items(), key=lambda item: (item[1] is None, item[1] or 0.0))
-    ]
-    highest = max(value for value in scores.values() if value is not None)
-    top = 2.0 if highest > 1 else 1.0
-    axis = Axis(
-        0.0, top, tuple((tick, f"{tick:g}") for tick in nice_ticks(0.0, top, 5)), "Brier score, lower is better"
+    scores = {"brain": record.brier, **{key: record.baselines.get(key) for key in ("base_rate", "persistence")}}
+    found = {key: 100 * (1 - score / UNIFORM_BRIER) for key, score in scores.items() if score is not None}
+    rows = [Row(BASELINE_NAMES[key], skill, signed(skill, 1)) for key, skill in found.items()]
+    caption = Caption(
+        name,
+        brier_finding(record),
+        "A dot for the brain and for each simple rule, over the same forecasts: how much smaller its Brier score is than "
+        "that of equal chances. To the right of zero it is better.",
+        source,
+        ("Who", "Brier score", "Better than equal chances by"),
+        tuple((BASELINE_NAMES[key], f"{scores[key]:.4f}", signed(skill, 1)) for key, skill in found.items()),
     )
     return row_chart(
-        Caption(
-            name,
-            brier_finding(record),
-            "A dot for the Brier score of the brain and of each simple rule, over the same forecasts.",
-            source,
-            ("Who", "Brier score", "The brain is better by"),
-            tuple((row.label, row.text, _skill(record, row.label)) for row in rows),
-        ),
-        axis,
-        rows,
+        caption, around_zero(found.values(), "better than equal chances by, %"), rows, marks=((0.0, "equal chances"),)
     )
 
 
@@ -144,56 +138,6 @@ def brier_finding(record: TrackRecord) -> str:
     return f"The brain's Brier score is {record.brier:.3f}, always giving the base rate scores {base:.3f} (lower is better)"
 
 
-def curve(name: str, outcomes: Sequence[Outcome], source: Markup | str) -> Chart | None:
-    """Draw the hit rate as it grew, with its band, and a tick for each forecast, hits above and misses below.
-
-    Args:
-        name: for element ids.
-        outcomes: oldest first; several may have come due at one time.
-        source: for the line under it.
-
-    Returns:
-        The chart, or None below 30 outcomes.
-    """
-    if len(outcomes) < BIN_CASES:
-        return None
-    steps = _steps(outcomes)
-    shown = [step for step in steps if step[1].n >= BIN_CASES] or [steps[-1]]
-    start, end = outcomes[0].at_ms, max(outcomes[-1].at_ms, outcomes[0].at_ms + 1)
-    plot = Plot(
-        Axis(start, end, _dates(start, end), "when it came due, UTC"),
-        Axis(0.0, 100.0, tuple((tick, f"{tick:g}") for tick in (0.0, 25.0, 50.0, 75.0, 100.0)), "came true so far, %"),
-        _HEIGHT,
-    )
-    band = [(at, rate.low_percent or 0.0) for at, rate in shown]
-    band += [(at, rate.high_percent or 0.0) for at, rate in reversed(shown)]
-    line = [(at, rate.percent or 0.0) for at, rate in shown]
-    last = shown[-1][1]
-    inner = Markup("").join(
-        [
-            plot.frame(),
-            plot.path("band", band, closed=True),
-            plot.span("mark", (start, GUESS_PERCENT), (end, GUESS_PERCENT)),
-            plot.note("axis", (start, GUESS_PERCENT - 7), "blind guess"),
-            plot.note("axis", (end, 76), "a stroke for each hit", "end"),
-            plot.note("axis", (end, 21), "a stroke for each miss", "end"),
-            plot.path("line", line),
-            *_tips(plot, shown),
-            _rug(plot, outcomes),
-        ]
-    )
-    caption = Caption(
-        name,
-        f"{percent(last.percent)} of {last.n:,} forecasts came true ({_INTERVAL} {interval(last)})",
-        "A line of the hit rate so far with its 95% band, over time. Short strokes at the top are hits, at the bottom "
-        "misses, one for each forecast.",
-        source,
-        ("Up to", "Forecasts", "Came true", _INTERVAL),
-        tuple((_when(at), f"{rate.n:,}", percent(rate.percent), interval(rate)) for at, rate in _some(shown, 12)),
-    )
-    return Chart(caption, inner, _HEIGHT)
-
-
 def interval(rate: Rate) -> str:
     """Write the interval of a rate."""
     if rate.low_percent is None or rate.high_percent is None:
@@ -205,122 +149,3 @@ def _rate_row(label: str, rate: Rate) -> Row:
     if rate.percent is None:
         return Row(label, None, "nothing came due yet")
     return Row(label, rate.percent, f"{percent(rate.percent)} of {rate.n:,}", rate.low_percent, rate.high_percent)
-
-
-def _bin(plot: Plot, part: Bin) -> Markup:
-    hit = part.hit
-    assert hit is not None
-    assert hit.percent is not None
-    middle = (part.low_percent + min(part.high_percent, plot.x.high)) / 2
-    tip = f"Said {part.low_percent:g} to {part.high_percent:g}%: came true {percent(hit.percent)} of {hit.n:,}"
-    return Markup("").join(
-        [
-            plot.span("whisker", (middle, hit.low_percent or 0.0), (middle, hit.high_percent or 0.0)),
-            plot.dot("dot", (middle, hit.percent), tip, 6),
-        ]
-    )
-
-
-def _diagonal_note(plot: Plot, low: float, high: float) -> Markup:
-    return plot.note("axis", (high, high - (high - low) * 0.24), "perfectly calibrated", "end")
-
-
-def _reliability_finding(known: Sequence[Bin]) -> str:
-    most = max(known, key=lambda part: part.n)
-    assert most.hit is not None
-    caption = (
-        f"Said {most.low_percent:g} to {most.high_percent:g}%: "
-        f"came true {percent(most.hit.percent)} of {most.n:,} times"
-    )
-    right = sum(fits(part) for part in known)
-    if len(known) == 1:
-        return f"{caption}, which {'fits' if right else 'does not fit'} within chance"
-    return f"{caption}; {right} of {len(known)} levels fit what happened within chance"
-
-
-def _bin_table(bins: Sequence[Bin]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    rows = []
-    for part in bins:
-        caption = part.hit if part.n >= BIN_CASES else None
-        few = "too few for a rate" if caption is None else percent(caption.percent)
-        rows.append(
-            (
-                f"{part.low_percent:g} to {part.high_percent:g}%",
-                f"{part.n:,}",
-                few,
-                "" if caption is None else interval(caption),
-            )
-        )
-    return ("Confidence", "Cases", "Came true", _INTERVAL), tuple(rows)
-
-
-def _round_down(low: float, known: Sequence[Bin]) -> float:
-    lows = [part.hit.low_percent for part in known if part.hit is not None and part.hit.low_percent is not None]
-    return max(0.0, 10 * (min(low, *lows) // 10))
-
-
-def _round_up(known: Sequence[Bin]) -> float:
-    highs = [part.hit.high_percent for part in known if part.hit is not None and part.hit.high_percent is not None]
-    return min(100.0, 10 * (max(*highs, *(part.high_percent for part in known)) // 10 + 1))
-
-
-def _skill(record: TrackRecord, label: str) -> str:
-    key = next((key for key, name in BASELINE_NAMES.items() if name == label), "")
-    value = record.skill_percent.get(key)
-    return "" if value is None else percent(value)
-
-
-def _steps(outcomes: Sequence[Outcome]) -> list[tuple[int, Rate]]:
-    """Return (time, rate of all up to then) after each time at which something came due."""
-    steps: list[tuple[int, Rate]] = []
-    hits = 0
-    for n, outcome in enumerate(outcomes, start=1):
-        hits += outcome.hit
-        if n == len(outcomes) or outcomes[n].at_ms != outcome.at_ms:
-            steps.append((outcome.at_ms, wilson(hits, n)))
-    return steps
-
-
-def _tips(plot: Plot, shown: Sequence[tuple[int, Rate]]) -> list[Markup]:
-    return [
-        plot.dot(
-            "end" if at == shown[-1][0] else "unseen",
-            (at, rate.percent or 0.0),
-            f"{_when(at)}: {percent(rate.percent)} of {rate.n:,} came true ({interval(rate)})",
-        )
-        for at, rate in _some(shown, 40)
-    ]
-
-
-def _rug(plot: Plot, outcomes: Sequence[Outcome]) -> Markup:
-    """One stroke for each forecast; those of one time lie side by side, two units apart."""
-    strokes: dict[bool, list[str]] = {True: [], False: []}
-    top, bottom = plot.at(plot.x.low, 100.0)[1], plot.at(plot.x.low, 0.0)[1]
-    seen: dict[tuple[int, bool], int] = {}
-    for outcome in outcomes:
-        same = seen[outcome.at_ms, outcome.hit] = seen.get((outcome.at_ms, outcome.hit), 0) + 1
-        x = plot.at(outcome.at_ms, 0.0)[0]
-        y = top + 7 * (same - 1) if outcome.hit else bottom - 7 * same
-        strokes[outcome.hit].append(f"M{x:.0f} {y:.0f}v5")
-    shape = Markup('<path class="{}" d="{}"/>')
-    return shape.format("hits", "".join(strokes[True])) + shape.format("misses", "".join(strokes[False]))
-
-
-def _some(steps: Sequence[tuple[int, Rate]], most: int) -> list[tuple[int, Rate]]:
-    """Every k-th, counted from the newest."""
-    k = -(-len(steps) // most)
-    return list(steps[::-1][::k][::-1])
-
-
-def _dates(start: int, end: int) -> tuple[tuple[float, str], ...]:
-    """Label at most six midnights, or quarters of a day where there are too few."""
-    day = 86_400_000
-    days = (end - start) / day
-    step = day // 4 if days < 1.5 else day * max(1, -(-round(days) // 5))
-    form = "%H:%M" if step < day else "%d %b"
-    first = -(-start // step) * step
-    return tuple((float(at), moment(at).strftime(form)) for at in range(first, end + 1, step))
-
-
-def _when(at: int) -> str:
-    return f"{moment(at):%d %b %H:%M} UTC".lstrip("0")

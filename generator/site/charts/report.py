@@ -22,7 +22,7 @@ from generator.contract.paid import ExpectedMove
 from generator.contract.paid_human_report import ReportChart, X402HumanReportPaidResponse
 from generator.site.charts.now import around_zero, fundings, tick_text, usual_moves
 from generator.site.charts.plot import Axis, Caption, Chart, Plot, Row, nice_ticks, row_chart
-from generator.site.charts.record import rates, reliability
+from generator.site.charts.record import rates
 from generator.site.format import moment, percent, signed
 
 _FROM: Final = {
@@ -66,7 +66,6 @@ def _charts(ctx: TickContext) -> Iterator[tuple[str, Callable[[], Chart | None]]
     yield "derivatives", lambda: _fees(ctx, source)
     yield "scenarios", lambda: _cone(expected_move(ctx.reading.outlook) if ctx.reading else None, source)
     yield "track_record", lambda: rates("report-rates", "The brain", (("The brain", hourly.hit),), record)
-    yield "track_record", lambda: reliability("report-reliability", hourly.bins, record)
 
 
 def illustrated(body: X402HumanReportPaidResponse, charts: tuple[ReportChart, ...]) -> X402HumanReportPaidResponse:
@@ -92,7 +91,7 @@ def _report_chart(part: str, draw: Callable[[], Chart | None]) -> ReportChart | 
 
 
 def _fees(ctx: TickContext, source: str) -> Chart | None:
-    states = {asset: str(futures_of(ctx, asset).state) for asset in ASSETS}
+    states = {asset: str(futures_of(ctx, asset).shown) for asset in ASSETS}
     return fundings({asset: _funding(ctx, asset) for asset in ASSETS}, states, source, name="report-funding")
 
 
@@ -135,7 +134,9 @@ def _moves(ctx: TickContext, source: str) -> Chart | None:
         tuple((row.label, row.text) for row in rows),
     )
     axis = around_zero(known.values(), "change in 24 hours, %")
-    return row_chart(caption, axis, rows, bars=True, mark=(0.0, "fell \N{LEFTWARDS ARROW} 0 \N{RIGHTWARDS ARROW} rose"))
+    return row_chart(
+        caption, axis, rows, bars=True, marks=((0.0, "fell \N{LEFTWARDS ARROW} 0 \N{RIGHTWARDS ARROW} rose"),)
+    )
 
 
 def hour_move(ctx: TickContext, asset: str) -> float | None:

@@ -5,19 +5,19 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from generator.arena.values import ArenaView
 from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.text.answers import BARS_MISSING, NEEDS_5_MINUTE_BARS, RECORDED_NOTICE, SIMULATED_NOTICE
 from generator.catalog.text.labels import BIAS_MARKS, STATE
 from generator.compose.context import TickContext
+from generator.compose.inputs import missing_reason
+from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
 from generator.site.charts.now import fundings, scale, sparkline, usual_moves
-from generator.site.charts.record import GUESS_PERCENT, interval
 from generator.site.charts.report import hour_move
-from generator.site.format import NOT_YET, UNKNOWN, duration, percent, price, signed, usd, when, word
+from generator.site.format import UNKNOWN, duration, percent, price, signed, usd, when, word
 from generator.site.pages.arena import brain_words, crowd_bar, crowd_words, question
-from generator.site.pages.record import verdict
+from generator.site.pages.record import direction, far_figure
 
 Bodies = Mapping[str, Mapping[str, Any]]
 _IN_BANNER: Final = frozenset({SIMULATED_NOTICE, RECORDED_NOTICE})
@@ -31,7 +31,7 @@ def landing(ctx: TickContext, bodies: Bodies) -> dict[str, Any]:
     rates = {asset: (futures[asset].get("funding") or {}).get("rate_8h_percent") for asset in ASSETS}
     return {
         "regime": _regime(ctx, _body(bodies, "market-regime")),
-        "worth": _worth(ctx.arena),
+        "worth": _worth(ctx),
         "why": str(brain.get("summary") or ""),
         "evidence": _evidence(brain.get("brain") or {}),
         "rows": tuple(_row(asset, ctx, bodies) for asset in ASSETS),
@@ -39,29 +39,17 @@ def landing(ctx: TickContext, bodies: Bodies) -> dict[str, Any]:
         "funding_chart": fundings(rates, {asset: futures[asset].get("state") for asset in ASSETS}, source),
         "futures_summary": _futures(_body(bodies, "derivatives")),
         "arena": _arena(ctx),
-        "track_record": verdict(ctx.arena.hourly_record),
+        "how_far": hour_statement(ctx.arena),
+        "direction": direction(ctx.arena.hourly_record),
         "missing": missing(ctx, bodies),
     }
 
 
-def _worth(arena: ArenaView) -> dict[str, str]:
-    """Say what forecasts were worth so far: one number with its count."""
-    record, rehearsed = arena.hourly_record, arena.rehearsal.hourly if arena.rehearsal else None
-    if record.hit.percent is None:
-        tried = (
-            f" In a backtest before the start, which does not count, {percent(rehearsed.hit.percent)} of "
-            f"{rehearsed.hit.n:,} forecasts were right; a blind guess gets {percent(GUESS_PERCENT)}."
-            if rehearsed and rehearsed.hit.n
-            else ""
-        )
-        what, text = "forecasts scored", f"The first scores come within two hours.{tried}"
-        return {"number": NOT_YET, "what": what, "text": text}
-    guess = f"a blind guess gets {percent(GUESS_PERCENT)}"
-    return {
-        "number": percent(record.hit.percent),
-        "what": f"of {record.hit.n:,} hourly forecasts came true",
-        "text": f"95% interval {interval(record.hit)}; {guess}.",
-    }
+def _worth(ctx: TickContext) -> dict[str, str]:
+    """Return the first figure of the record; where nothing is forecast, nothing is scored, and the reason."""
+    if ctx.reading is None and not ctx.arena.how_far:
+        return {"number": "none", "what": "Nothing is forecast, so nothing is scored", "how": f"{missing_reason(ctx)}."}
+    return far_figure(ctx.arena)
 
 
 def _evidence(brain: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

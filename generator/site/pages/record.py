@@ -1,29 +1,31 @@
-"""What the track-record page shows: scores with their counts, charts, and every forecast, hit or miss."""
+"""What the track-record page shows: how far, which way, and every forecast, hit or miss."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from markupsafe import Markup
 
 from generator.arena.scores import BIN_CASES, wilson
-from generator.arena.values import ArenaView, PredictionMade, Rate, Rehearsal, TrackRecord
+from generator.arena.values import ArenaView, HorizonScores, PredictionMade, Rate, Rehearsal, TrackRecord
 from generator.catalog.assets import ASSETS
 from generator.catalog.downloads import SERIES, RecordFile
-from generator.site.charts.record import (
-    GUESS_PERCENT,
-    Outcome,
-    briers,
-    curve,
-    interval,
-    rates,
-    reliability,
+from generator.compose.scores import (
+    HORIZON_WORDS,
+    compared,
+    counted_apart,
+    far_statement,
+    hour_of,
+    hour_statement,
+    looks_better,
+    statement,
 )
-from generator.site.format import NOT_YET, UNKNOWN, count, ms_of, percent
+from generator.site.charts.plot import Chart
+from generator.site.charts.record import coverage, interval, rates, saved, skills
+from generator.site.format import NOT_YET, UNKNOWN, percent
 
 GRID_HOURS: Final = 24
-NAMES: Final = {"hourly": "hourly forecast", "arena": "Arena forecast"}
-
+NOT_KNOWN: Final = "Which way prices will move is not known."
 
 MonthRow = tuple[str, tuple[tuple[str, tuple[RecordFile, ...]], ...]]  # month, then name and files of each series
 
@@ -52,50 +54,45 @@ def by_month(files: Sequence[RecordFile]) -> tuple[MonthRow, ...]:
     )
 
 
-def verdict(record: TrackRecord) -> str:
-    """Say in plain words what forecasts of a kind were worth, always with their count."""
-    apart = (
-        f" {count(record.warm_up, 'forecast')} of a backtest before the start are not counted."
-        if record.warm_up
-        else ""
-    )
-    if not record.resolved or record.hit.percent is None:
-        return f"No forecast has been scored yet.{apart}"
-    text = (
-        f"Of {count(record.resolved, NAMES.get(record.kind, 'forecast'))}, {percent(record.hit.percent)} named the outcome "
-        f"that came true (95% interval {interval(record.hit)}); a blind guess among three gets {percent(GUESS_PERCENT)}."
-    )
-    return f"{text} {compared(record)}{apart}"
-
-
-def compared(record: TrackRecord) -> str:
-    """Say how the Brier score compares with the base rate's."""
-    base, skill = record.baselines.get("base_rate"), record.skill_percent.get("base_rate")
-    if record.resolved < BIN_CASES:
-        return f"That is fewer than {BIN_CASES}: too few to say more."
-    if record.brier is None or base is None or skill is None:
-        return "There are too few cases to compare them with a baseline."
-    said = f"{skill:.1f}% better, which may still be chance" if skill > 0 else "no skill shown"
-    return f"Their Brier score is {record.brier:.3f}; always giving the base rate scores {base:.3f}: {said}."
-
-
-def headline(record: TrackRecord) -> str:
-    """Say the finding in a few words."""
-    low, high = record.hit.low_percent, record.hit.high_percent
-    if record.resolved < BIN_CASES or low is None or high is None:
+def headline(hour: HorizonScores | None) -> str:
+    """Say in a few words how far the ranges can be trusted, by those over one hour."""
+    if hour is None or not hour.scores or hour.scores[0].inside_90.low is None:
         return "Too early to tell"
-    skill = record.skill_percent.get("base_rate")
-    if low > GUESS_PERCENT and skill is not None and skill > 0:
-        return "So far a little better than a blind guess"
-    if high < GUESS_PERCENT:
-        return "So far worse than a blind guess"
-    return "So far no better than a blind guess"
+    words = [compared(rule) for rule in hour.scores[1:]]
+    if set(words) == {"better"}:
+        return "How far prices move: better than three simple rules"
+    if "worse" in words:
+        return "How far prices move: worse than a simple rule"
+    return "How far prices move: not shown to beat every simple rule"
+
+
+def far_figure(arena: ArenaView) -> dict[str, str]:
+    """Return the first figure of the record: how many moves over an hour ended inside the 90% range."""
+    hour = hour_of(arena.how_far)
+    if hour is None or not hour.scores:
+        apart = counted_apart(before.resolved if (before := _rehearsed_hour(arena)) else 0)
+        return {"number": NOT_YET, "what": "of the moves over 1 hour is known", "how": apart.strip()}
+    inside = hour.scores[0].inside_90
+    ends = "" if inside.low is None else f"95% interval {inside.low:.1f} to {percent(inside.high)}; "
+    return {
+        "number": percent(inside.value),
+        "what": f"of {hour.resolved:,} moves over 1 hour ended inside the 90% range",
+        "how": f"{ends}90% would be right",
+    }
+
+
+def _rehearsed_hour(arena: ArenaView) -> HorizonScores | None:
+    return hour_of(arena.rehearsal.how_far) if arena.rehearsal else None
+
+
+def direction(record: TrackRecord) -> str:
+    """Say what the forecasts of direction were worth, and that which way is not known while they show no skill."""
+    return statement(record) if looks_better(record) else f"{NOT_KNOWN} {statement(record)}"
 
 
 def record_view(
     arena: ArenaView,
     predictions: Sequence[PredictionMade],
-    rounds: Sequence[Mapping[str, Any]],
     source: Markup | str,
 ) -> dict[str, Any]:
     """Return what pages/track_record.html reads.
@@ -103,85 +100,62 @@ def record_view(
     Args:
         arena: its scores, and those of the backtest.
         predictions: the newest that came due or were void, newest first.
-        rounds: the newest finished rounds, newest first, as published.
         source: for the line under each chart.
     """
     hourly, people = arena.hourly_record, (arena.teacher_live or arena.teacher).crowd
     due = [made for made in predictions if made.outcome is not None]
-    hourly_outcomes = _outcomes(due, rehearsed=False)
-    arena_outcomes = [
-        Outcome(ms_of(row["end"]), row["asset"], row["forecast"]["prediction"], row["outcome"])
-        for row in reversed(rounds)
-        if row["outcome"] is not None and row["forecast"] is not None and not row["warm_up"]
-    ]
-    hits = sum(outcome.hit for outcome in hourly_outcomes)
     return {
-        "headline": headline(hourly),
-        "lead": verdict(hourly),
-        "number": NOT_YET if hourly.hit.percent is None else percent(hourly.hit.percent),
-        "number_what": f"of {hourly.resolved:,} hourly forecasts came true"
-        if hourly.resolved
-        else "hourly forecasts scored",
-        "number_how": f"95% interval {interval(hourly.hit)}" if hourly.resolved else "",
+        "headline": headline(hour_of(arena.how_far)),
+        "lead": hour_statement(arena),
+        "figure": far_figure(arena),
+        "far": tuple((HORIZON_WORDS[one.horizon], one, far_statement(one)) for one in arena.how_far),
+        "far_charts": _drawn(coverage("coverage", arena.how_far, source), saved("saved", arena.how_far, source)),
         "sections": (
-            _section(
-                "hourly", "Hourly forecasts", hourly, _by_asset(hourly.hit, hourly_outcomes), hourly_outcomes, source
-            ),
+            _section("hourly", "Which way", hourly, direction(hourly), _by_asset(hourly.hit, due), source),
             _section(
                 "arena",
                 "The brain in the Arena",
                 arena.arena_record,
+                statement(arena.arena_record),
                 (("Brain", arena.arena_record.hit), ("People", people)),
-                arena_outcomes,
                 source,
             ),
         ),
-        "rehearsal": _rehearsal(arena.rehearsal, due, drawn=hourly.resolved < BIN_CASES),
+        "rehearsal": _rehearsal(arena.rehearsal),
         "grid": _grid(due),
         "assets": ASSETS,
-        "misses": len(hourly_outcomes) - hits,
-        "hits": hits,
         "needed": BIN_CASES,
     }
 
 
-def _outcomes(due: Sequence[PredictionMade], *, rehearsed: bool) -> list[Outcome]:
-    return [
-        Outcome(made.end_ms, made.asset, str(made.prediction), str(made.outcome))
-        for made in reversed(due)
-        if made.warm_up == rehearsed
-    ]
+def _drawn(*charts: Chart | None) -> tuple[Chart, ...]:
+    return tuple(chart for chart in charts if chart is not None)
 
 
-def _rehearsal(held: Rehearsal | None, due: Sequence[PredictionMade], *, drawn: bool) -> dict[str, Any] | None:
+def _rehearsal(held: Rehearsal | None) -> dict[str, Any] | None:
     if held is None:
         return None
-    named = (("Hourly forecasts", held.hourly), ("Arena forecasts", held.arena))
-    source = "Source: the backtest before the first start; none of it counts."
-    outcomes = _outcomes(due, rehearsed=True)
-    charts = (
-        reliability("rehearsal-reliability", held.hourly.bins, source),
-        curve("rehearsal-curve", outcomes, source),
-    )
+    named = (("Which way, each hour", held.hourly), ("Arena forecasts", held.arena))
     return {
-        "rows": tuple(
+        "far": tuple(
             (
-                name,
-                f"{record.resolved:,}",
-                percent(record.hit.percent),
-                interval(record.hit),
-                UNKNOWN if record.brier is None else f"{record.brier:.4f}",
+                HORIZON_WORDS[one.horizon],
+                f"{one.resolved:,}",
+                *(percent(part.value) for part in (brain.inside_50, brain.inside_90)),
             )
-            for name, record in named
+            for one in held.how_far
+            for brain in one.scores[:1]
         ),
-        "charts": tuple(chart for chart in charts if chart is not None) if drawn else (),
+        "rows": tuple(
+            (name, f"{record.resolved:,}", percent(record.hit.percent), interval(record.hit)) for name, record in named
+        ),
     }
 
 
-def _by_asset(whole: Rate, outcomes: Sequence[Outcome]) -> tuple[tuple[str, Rate], ...]:
+def _by_asset(whole: Rate, due: Sequence[PredictionMade]) -> tuple[tuple[str, Rate], ...]:
     rows = [("All", whole)]
     for asset in ASSETS:
-        own = [outcome.hit for outcome in outcomes if outcome.name == asset]
+        own = [made.outcome == made.prediction for made in due if made.asset == asset and not made.warm_up]
         if own:
             rows.append((asset, wilson(sum(own), len(own))))
     return tuple(rows)
@@ -191,37 +165,35 @@ def _section(  # noqa: PLR0917  each is another thing
     name: str,
     title: str,
     record: TrackRecord,
+    said: str,
     compared_rates: tuple[tuple[str, Rate], ...],
-    outcomes: Sequence[Outcome],
     source: Markup | str,
 ) -> dict[str, Any]:
     enough = record.resolved >= BIN_CASES
-    drawn = (
-        reliability(f"{name}-reliability", record.bins, source),
-        curve(f"{name}-curve", outcomes, source),
-        rates(f"{name}-rates", title, compared_rates, source),
-        briers(f"{name}-brier", record, source),
-    )
+    charts = _drawn(rates(f"{name}-rates", title, compared_rates, source), skills(f"{name}-skill", record, source))
     return {
         "name": name,
         "record": record,
         "title": title,
         "enough": enough,
-        "verdict": verdict(record),
+        "statement": said,
         "facts": _facts(record),
-        "charts": tuple(chart for chart in drawn if chart is not None) if enough else (),
+        "charts": charts if enough else (),
+        "levels": tuple(
+            (percent(part.said_percent), f"{part.n:,}", percent(part.hit.percent), interval(part.hit), part.fits)
+            for part in record.bins
+            if part.hit is not None
+        ),
     }
 
 
 def _facts(record: TrackRecord) -> tuple[tuple[str, str, str], ...]:
     skill = record.skill_percent.get("base_rate")
+    between = f"95% interval {interval(record.hit)}" if record.resolved else ""
     return (
         ("Came due", f"{record.resolved:,}", f"of {record.predictions:,} made, {record.void:,} void"),
-        (
-            "Came true",
-            percent(record.hit.percent),
-            f"95% interval {interval(record.hit)}" if record.resolved else "",
-        ),
+        ("Came true", percent(record.hit.percent), between),
+        ("Chance level", percent(record.chance_percent), "always naming the outcome most frequent before"),
         (
             "Brier score",
             UNKNOWN if record.brier is None else f"{record.brier:.4f}",

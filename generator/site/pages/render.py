@@ -32,6 +32,7 @@ from generator.catalog.text.glossary import glossary
 from generator.catalog.text.labels import MODE_BANNERS
 from generator.catalog.text.questions import LEARN_QUESTIONS, PRICING_QUESTIONS
 from generator.compose.context import TickContext
+from generator.compose.scores import hour_statement
 from generator.site import format as page_format
 from generator.site.pages.arena import history, live_view, question, rate_words, voters, who_was_right
 from generator.site.pages.changelog import versions
@@ -39,7 +40,7 @@ from generator.site.pages.docs import Schemas, answer, docs
 from generator.site.pages.landing import landing, missing
 from generator.site.pages.linked import linked_data
 from generator.site.pages.markdown import markdown
-from generator.site.pages.record import by_month, record_view, verdict
+from generator.site.pages.record import by_month, record_view
 from generator.site.pages.terms import with_terms_linked
 from generator.site.resources import Resources, assets_version
 
@@ -126,6 +127,7 @@ def _record(view: PageView) -> object:
         _settled(view),
         arena.hourly_record,
         arena.arena_record,
+        arena.how_far,
         arena.teacher,
         arena.teacher_live,
         arena.rehearsal,
@@ -197,7 +199,7 @@ _PARTS: Final[Mapping[str, tuple[Part, ...]]] = {
             "pages/track_record.html",
             _record,
             lambda view: {
-                "record": record_view(view.ctx.arena, view.predictions, view.rounds, _record_source(view)),
+                "record": record_view(view.ctx.arena, view.predictions, _record_source(view)),
                 "months": by_month(view.months),
             },
         ),
@@ -209,7 +211,7 @@ _PARTS: Final[Mapping[str, tuple[Part, ...]]] = {
             None,
             lambda view: {
                 "lacking": missing(view.ctx, view.bodies),
-                "verdict": verdict(view.ctx.arena.hourly_record),
+                "how_far": hour_statement(view.ctx.arena),
             },
         ),
     ),

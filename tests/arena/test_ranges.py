@@ -1,0 +1,166 @@
+"""Ranges: stored before the hour, measured by the price rule of the outcomes, scored against slow oracles."""
+
+from dataclasses import replace
+from math import log
+from statistics import NormalDist, fmean
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from generator.arena.hourly import judge, predict, void
+from generator.arena.outcome import PricePoint
+from generator.arena.play import PlayState, play
+from generator.arena.range_scores import ENOUGH_BLOCKS, RangeSums, block_of, counts_of
+from generator.arena.ranges import HORIZONS, NORMAL, due_ms, quantiles_of
+from generator.arena.values import Move, PredictionMade, RangeForecast, RangeScore
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, forecast_at, inputs_at, ranges_at
+from tests.support.ranges import range_of
+
+MOVES = st.lists(st.tuples(st.floats(0.02, 2), st.floats(-3, 3)), min_size=1, max_size=30)
+
+
+def started(at_ms: int = NOON) -> PredictionMade:
+    forecast = forecast_at(NOON)("BTC", 60)
+    assert forecast is not None
+    made = predict(forecast, at_ms, at_ms - MINUTE, None, ranges_at(at_ms)["BTC"], warm_up=False)
+    return judge(made, at_ms, {"BTC": PricePoint(100.0, 3)}, 2)
+
+
+def at(made: PredictionMade, now_ms: int, price: float | None) -> PredictionMade:
+    return judge(made, now_ms, {"BTC": PricePoint(price, 3)}, 2)
+
+
+def test_every_hourly_prediction_is_stored_with_the_ranges_of_its_tick() -> None:
+    made = [after for _, after in play(PlayState(), inputs_at(NOON - MINUTE)).predictions]
+
+    assert {one.asset: one.ranges for one in made} == ranges_at(NOON - MINUTE)
+    assert all(not one.moves for one in made)
+
+
+def test_each_horizon_is_measured_in_the_minute_after_its_end() -> None:
+    made = started()
+    for minutes in HORIZONS.values():
+        made = at(made, NOON + minutes * MINUTE + 59_999, 100 + minutes / 1000)
+
+    assert [came.move for came in made.moves.values()] == [0.015, 0.06, 0.24, 1.44]
+    assert due_ms(made) is None
+
+
+def test_an_end_that_no_tick_saw_is_void_and_the_others_count() -> None:
+    made = at(at(started(), NOON + 16 * MINUTE, 101.0), NOON + HOUR, 101.0)
+
+    assert made.moves["15m"] == Move(void_reason="no tick in the minute after the end")
+    assert (made.moves["1h"].move, made.change_bps) == (1.0, 100.0)
+    assert due_ms(made) == NOON + 4 * HOUR
+
+
+def test_without_a_start_price_every_horizon_is_void_and_none_is_due() -> None:
+    made = at(replace(started(), start_price=None), NOON + MINUTE, 100.0)
+
+    assert {came.void_reason for came in made.moves.values()} == {"no tick in the minute after the start"}
+    assert set(made.moves) == set(HORIZONS)
+
+
+def test_a_prediction_that_is_taken_back_loses_its_moves() -> None:
+    made = void(at(started(), NOON + 15 * MINUTE, 101.0), "clock was set back")
+
+    assert set(made.moves.values()) == {Move(void_reason="clock was set back")}
+
+
+def test_a_simple_rule_has_the_quantiles_of_a_normal_distribution() -> None:
+    said = range_of(0.4)
+
+    assert quantiles_of(said, "last_hour") == tuple(
+        round(0.6 * NormalDist().inv_cdf(p), 4) for p in (0.05, 0.25, 0.75, 0.95)
+    )
+
+
+def slow_pinball(quantiles: tuple[float, ...], move: float) -> float:
+    losses = ((p - (move < q)) * (move - q) for p, q in zip((0.05, 0.25, 0.75, 0.95), quantiles, strict=True))
+    return fmean(losses)
+
+
+def summed(cases: list[tuple[RangeForecast, float]], horizon: str = "1h") -> tuple[RangeScore, ...]:
+    counts = [
+        (horizon, NOON + 4 * HOUR * place, counts_of(said, Move(1.0, move))) for place, (said, move) in enumerate(cases)
+    ]
+    return next(one for one in RangeSums().plus(counts).scores() if one.horizon == horizon).scores
+
+
+@given(MOVES)
+def test_the_scores_are_those_of_their_definitions(drawn: list[tuple[float, float]]) -> None:
+    cases = [(range_of(round(sigma, 4)), round(move, 4)) for sigma, move in drawn]
+
+    brain, hour, *_ = summed(cases)
+
+    assert brain.inside_90.value == pytest.approx(
+        100 * fmean(said.low_90 <= move <= said.high_90 for said, move in cases), abs=0.051
+    )
+    for score, name in ((brain, None), (hour, "last_hour")):
+        losses = [slow_pinball(quantiles_of(said, name), move) for said, move in cases]
+        qlikes = [log(s * s) + m * m / (s * s) for s, m in ((getattr(c, name or "sigma"), m) for c, m in cases)]
+        assert score.pinball == pytest.approx(fmean(losses), abs=6e-5)
+        assert score.qlike == pytest.approx(fmean(qlikes), abs=6e-5)
+
+
+@given(MOVES, st.randoms(use_true_random=False))
+def test_neither_order_nor_a_move_taken_back_changes_the_sums(drawn: list[tuple[float, float]], order: object) -> None:
+    cases = [
+        ("4h", NOON + HOUR * place, counts_of(range_of(round(s, 4)), Move(1.0, round(m, 4))))
+        for place, (s, m) in enumerate(drawn)
+    ]
+    mixed = list(cases)
+    order.shuffle(mixed)  # type: ignore[attr-defined]
+
+    assert RangeSums().plus(mixed).plus(mixed[:1]).plus(mixed[:1], -1) == RangeSums().plus(cases)
+
+
+def test_no_interval_is_shown_below_ten_blocks() -> None:
+    cases = [(range_of(0.4), 0.1 * place) for place in range(ENOUGH_BLOCKS)]
+
+    few, enough = summed(cases[1:])[0], summed(cases)[0]
+
+    assert (few.inside_50.low, few.inside_50.high) == (None, None)
+    assert enough.inside_50.low is not None
+
+
+def test_a_block_is_at_least_as_long_as_the_horizon() -> None:
+    for horizon, minutes in HORIZONS.items():
+        starts = range(0, 48 * HOUR, HOUR)
+        first = [start for start in starts if block_of(start, horizon) == 0]
+        assert len(first) * 60 >= minutes
+
+
+def test_the_interval_is_wider_where_moves_of_a_block_come_together() -> None:
+    said = range_of(0.4)
+    alone, together = RangeSums(), RangeSums()
+    for place in range(120):
+        outside = Move(1.0, 2.0 if place % 10 == 0 else 0.1)
+        alone = alone.plus([("1h", NOON + 4 * HOUR * place, counts_of(said, outside))])
+        burst = Move(1.0, 2.0 if place < 12 else 0.1)
+        together = together.plus([("1h", NOON + HOUR * (place // 2), counts_of(said, burst))])
+
+    wide, narrow = (sums.scores()[1].scores[0].inside_90 for sums in (together, alone))
+
+    assert wide.value == narrow.value == 90.0
+    assert (wide.high or 0) - (wide.low or 0) > 2 * ((narrow.high or 0) - (narrow.low or 0))
+
+
+def test_the_jackknife_gives_the_textbook_interval_of_a_mean() -> None:
+    moves = [0.1, 2.0, 0.1, 0.1, 0.1, 2.0, 0.1, 0.1, 0.1, 0.1, 0.1, 2.0]  # 9 of 12 inside
+
+    inside = summed([(range_of(0.4), move) for move in moves])[0].inside_90
+
+    error = 100 * (0.75 * 0.25 / 11) ** 0.5
+    assert inside.value == 75.0
+    assert inside.low == pytest.approx(75 - 2.201 * error, abs=0.4)  # Student's t with 11 degrees of freedom
+
+
+def test_a_quiet_hour_of_a_simple_rule_does_not_decide_its_qlike() -> None:
+    assert tuple(sorted(NORMAL)) == NORMAL
+    still = replace(range_of(0.4), last_hour=0.0001)
+
+    _, hour, *_ = summed([(still, 0.01)])
+
+    assert hour.qlike == pytest.approx(log(0.01**2) + 1, abs=1e-4)

@@ -1,0 +1,140 @@
+"""`emi verify` recomputes the published ranges from the log, and names the field of a row that was altered."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator.arena.ranges import HORIZONS
+from generator.catalog.links import RANGES_JSONL
+from generator.record.audit.audit import Audit, AuditError
+from tests.support.arena_inputs import HOUR, MINUTE, NOON
+from tests.support.log_records import Record, run_verify
+
+TIMES = [NOON + hour * HOUR + minute * MINUTE for hour in range(27) for minute in (0, 15, 55)]
+Rows = list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Record:
+    made = Record(tmp_path_factory.mktemp("played"))
+    made.play(TIMES)
+    made.publish()
+    return made
+
+
+@pytest.fixture
+def site(played: Record, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(played.site, tmp_path / "site"))
+
+
+def put(site: Path, change: Callable[[Rows], object]) -> None:
+    file = site / RANGES_JSONL.lstrip("/")
+    rows = [json.loads(line) for line in file.read_bytes().splitlines()]
+    change(rows)
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+def test_an_honest_record_of_ranges_is_verified_and_its_scores_are_said(site: Path) -> None:
+    result = run_verify(site)
+
+    assert result.exit_code == 0, result.output
+    for horizon in HORIZONS:
+        assert f"ranges over {horizon} in the log: " in result.output
+
+
+def oldest(rows: Rows) -> dict[str, Any]:
+    return min(rows, key=lambda row: (row["start"], row["asset"]))
+
+
+@pytest.mark.parametrize("name", ["sigma", "low_90", "high_50", "ewma", "end_price"])
+@pytest.mark.parametrize("horizon", ["15m", "24h"])
+def test_an_altered_range_or_price_is_named(site: Path, horizon: str, name: str) -> None:
+    put(site, lambda rows: oldest(rows)["ranges"][horizon].update({name: 0.1234}))
+
+    result = run_verify(site)
+
+    assert result.exit_code == 1
+    assert (
+        f"ranges of ALGO 2026-11-20T13:00:00Z: {'the move' if name == 'end_price' else f'ranges.{horizon}.{name}'}"
+        in (result.output)
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda rows: oldest(rows).update(start_price=1.0), "the prices give another"),
+        (lambda rows: oldest(rows).update(warm_up=True), "warm_up is published as True, the log says False"),
+        (lambda rows: oldest(rows)["ranges"]["1h"].update(end_price=None, move=None), "ranges.1h.end_price"),
+        (lambda rows: oldest(rows).update(asset="DOGE"), "ranges of DOGE 2026-11-20T13:00:00Z are published and not"),
+        (lambda rows: rows.remove(oldest(rows[3:])), "are in the log and not published"),
+        (lambda rows: oldest(rows).pop("ranges"), "is not of the published form"),
+    ],
+)
+def test_a_row_altered_invented_or_left_out_is_found(site: Path, change: Callable[[Rows], object], said: str) -> None:
+    put(site, change)
+
+    result = run_verify(site)
+
+    assert (result.exit_code, said in result.output) == (1, True), result.output
+
+
+def test_ranges_in_the_log_that_are_not_published_are_missed(site: Path) -> None:
+    (site / RANGES_JSONL.lstrip("/")).unlink()
+
+    assert "ranges.jsonl is not published" in run_verify(site).output
+
+
+def entries(played: Record) -> Rows:
+    found: Rows = []
+    for bundle in sorted((played.site / "log" / "tile" / "entries").rglob("*")):
+        data = bundle.read_bytes() if bundle.is_file() else b""
+        while data:
+            size = int.from_bytes(data[:2], "big")
+            found.append(json.loads(data[2 : 2 + size]))
+            data = data[2 + size :]
+    return found
+
+
+def audited(found: Rows) -> Audit:
+    audit = Audit()
+    for entry in found:
+        audit.take(json.dumps(entry).encode())
+    return audit
+
+
+def test_the_audit_gives_the_scores_that_the_memory_counted(played: Record) -> None:
+    audit = audited(entries(played))
+
+    assert audit.how_far() == played.memory.view(TIMES[-1]).how_far
+    assert [one.resolved for one in audit.how_far()] == [26 * 7, 25 * 7, 22 * 7, 2 * 7]
+    assert "how_far" in next(entry for entry in entries(played) if entry["kind"] == "scores")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"move": 9.0}, "the move over 1h is 9.0"),
+        ({"end_price": 1.0}, "the prices give another"),
+    ],
+)
+def test_a_move_that_the_prices_do_not_give_is_found_in_the_log(
+    played: Record, change: dict[str, Any], said: str
+) -> None:
+    found = entries(played)
+    first = next(entry for entry in found if entry["kind"] == "ranges.judged" and entry["horizon"] == "1h")
+    first["assets"]["BTC"].update(change)
+
+    with pytest.raises(AuditError, match=said):
+        audited(found)
+
+
+def test_a_range_that_is_never_judged_is_missed(played: Record) -> None:
+    audit = audited([entry for entry in entries(played) if entry["kind"] not in {"ranges.judged", "scores"}])
+
+    with pytest.raises(AuditError, match=r"the 15m range of ALGO .* was made and never judged"):
+        audit.finish()

@@ -1,0 +1,28 @@
+"""Ranges and moves computed by rule, for tests of the record and of what is shown of it."""
+
+from statistics import NormalDist
+
+from generator.arena.range_scores import RangeSums, counts_of
+from generator.arena.ranges import HORIZONS, NORMAL
+from generator.arena.values import HorizonScores, Move, RangeForecast
+
+HOUR_MS = 3_600_000
+
+
+def range_of(sigma: float) -> RangeForecast:
+    """Return ranges of a sigma in percent, with simple rules that are wrong by a half, a fifth and not at all."""
+    low_90, low_50, high_50, high_90 = (round(z * sigma, 4) for z in NORMAL)
+    return RangeForecast(
+        sigma, low_90, low_50, high_50, high_90, round(1.5 * sigma, 4), round(0.8 * sigma, 4), ewma=sigma
+    )
+
+
+def how_far(hours: int = 480, wider: float = 1.0) -> tuple[HorizonScores, ...]:
+    """Return the scores of so many hours whose moves are `wider` times what the ranges say."""
+    cases = []
+    for hour in range(hours):
+        z = NormalDist().inv_cdf((hour * 0.618_034 + 0.5 / (hours + 1)) % 1 or 0.5)
+        for horizon, minutes in HORIZONS.items():
+            said = range_of(round(0.2 * (minutes / 15) ** 0.5, 4))
+            cases.append((horizon, hour * HOUR_MS, counts_of(said, Move(1.0, round(wider * z * said.sigma, 4)))))
+    return RangeSums().plus(cases).scores()
