@@ -65,7 +65,7 @@ def evaluate(
     ] = None,
     entrant: Annotated[
         list[str] | None,
-        typer.Option(help="A program that reads bars as `emi read` does, scored beside ours; may be repeated."),
+        typer.Option(help="A program that reads bars as `emi read` does, scored next to ours; may be repeated."),
     ] = None,
     peers: Annotated[bool, typer.Option("--peers/--no-peers", help="Also run the peers that need a library.")] = True,
     weights: Annotated[Path | None, typer.Option(help="Weights file; default: the packaged one.")] = None,
@@ -74,7 +74,7 @@ def evaluate(
     """Measure the regime and the hour's forecasts next to peers on the same markets; print Markdown tables.
 
     Peers that need a library are run where it is installed (dependency group `peers`), else skipped with a line.
-    Candles are read with the first seeds. An entrant is started anew for each market and has 30 s for each line.
+    Candles are read with the first seeds. An entrant starts afresh for each market and has 30 s for each line.
 
     Example: python -m generator.lab evaluate --seeds 71001-71012 --candles DIR --entrant "python my_brain.py"
     """

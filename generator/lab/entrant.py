@@ -1,4 +1,4 @@
-"""A program that reads bars as `emi read` does, started for each market and scored beside our own brain."""
+"""A program that reads bars as `emi read` does, started for each market and scored next to our own brain."""
 
 import json
 import math

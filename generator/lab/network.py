@@ -54,7 +54,7 @@ class TrainingSet:
 def fit_recurrent(
     data: TrainingSet, hyper: Hyperparameters, progress: Progress | None = None, onward: Recurrent | None = None
 ) -> Recurrent:
-    """Fit the network to name the class of every half hour from all before it; `onward` is one to go on with."""
+    """Fit the network to name the class of every half hour from all before it; `onward` is one to start from."""
     rng = np.random.default_rng(hyper.seed)
     used = data.inputs[data.first :]
     mean, std = used.mean(axis=(0, 2)), np.maximum(used.std(axis=(0, 2)), 1e-6)

@@ -1,4 +1,4 @@
-"""A program of someone else's, scored beside ours on the same markets."""
+"""A program of someone else's, scored next to ours on the same markets."""
 
 import sys
 from pathlib import Path
