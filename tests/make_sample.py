@@ -1,5 +1,7 @@
 """Make the bundled sample again: `python -m tests.make_sample` plays four simulated days and keeps the last report.
 
+The market is the one that a service shows that begins when those days end: one that is quiet then.
+
 Two ticks an hour are enough: one that stores the forecasts before their hour, and one that sees the prices at its turn.
 """
 
@@ -11,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from generator.catalog.products import HUMAN_REPORT
+from generator.market.simulated.schedule import quiet_seed
 from generator.runtime.app import build
 from generator.runtime.startup import open_market
 from generator.runtime.tick import tick
@@ -27,7 +30,8 @@ TARGET: Final = Path(sample.__file__).parent / sample.BUNDLED
 async def made(state: Path) -> dict[str, object]:
     """Return the last report of the days."""
     clock = ManualClock(START)
-    app = build(GeneratorSettings(state_dir=state), clock, None)
+    seed = quiet_seed(int(START.timestamp()) // 60 + HOURS * 60)
+    app = build(GeneratorSettings(state_dir=state, seed=seed), clock, None)
     without_background(app)
     await open_market(app, clock.now(), lambda *_: None, 0)
     for _ in range(HOURS):

@@ -1,5 +1,7 @@
 """GET /api/main-brain.php, and GET /api/x402-main-brain.php once paid."""
 
+from collections import Counter
+
 from generator.brain.forecast import Forecast
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
@@ -71,9 +73,10 @@ def brain(ctx: TickContext) -> Brain:
 def _count(ctx: TickContext, side: Side) -> int | None:
     if ctx.reading is None:
         return None
-    found = [(asset, row) for asset, read in ctx.reading.assets.items() for row in read.evidence if row.side is side]
-    # Breadth is one fact about the market, not one of each asset.
-    return len({(row.family, "" if row.family == "breadth" else asset) for asset, row in found})
+    families = Counter(row.family for read in ctx.reading.assets.values() for row in read.evidence if row.side is side)
+    # Breadth is one fact about the market, and so is that no asset has an order book; neither is one of each asset.
+    whole = {name for name, n in families.items() if name == "breadth" or (side is Side.MISSING and n == len(ASSETS))}
+    return sum(1 if name in whole else n for name, n in families.items())
 
 
 def brain_sentence(ctx: TickContext) -> str:

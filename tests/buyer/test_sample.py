@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from generator.catalog.text.answers import DISCLAIMER
-from generator.contract.paid_human_report import HumanReport
+from generator.contract.paid_human_report import X402HumanReportPaidResponse
 from generator.site.sample import SAMPLE_KEY, Sample, bundled
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -98,5 +98,7 @@ def test_a_clock_that_steps_back_shows_no_report_of_the_future() -> None:
 def test_the_bundled_report_is_one_of_this_version() -> None:
     content = bundled()
 
-    HumanReport.model_validate(content["report"])
+    sold = {name: value for name, value in content.items() if not name.startswith("sample")}
+    X402HumanReportPaidResponse.model_validate({**sold, "payment_status": "settled"})
     assert content["disclaimer"] == DISCLAIMER
+    assert content["report"]["verdict"].startswith(content["headline"].removesuffix("."))

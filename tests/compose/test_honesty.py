@@ -11,6 +11,7 @@ from generator.arena.scores import track_record
 from generator.arena.sealing import digest_of, forecast_of
 from generator.arena.teacher import RunningTotals
 from generator.arena.values import Tally
+from generator.brain.evidence import FAMILIES
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Consensus, MarketState, RegimeLabel, RoundPhase, Side, VolatilityWord
 from generator.compose.all import compose
@@ -420,6 +421,7 @@ def test_a_fact_of_the_whole_market_is_counted_once() -> None:
 
     rows = [row.side for read in ctx.reading.assets.values() for row in read.evidence]
     assert shown["evidence_for"] == rows.count(Side.FOR) - sides[Side.FOR] + 1
+    assert free("young", "main-brain")["brain"]["evidence_missing"] == len(FAMILIES)
 
 
 @pytest.mark.parametrize("asset", ASSETS)
