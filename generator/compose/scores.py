@@ -14,7 +14,7 @@ ENOUGH: Final = 30
 CHANCE_PERCENT: Final = 34.0  # a third, and the width of one step of the published figures
 NO_MOVES: Final = "No move over {horizon} is known yet, so no score of the ranges is shown."
 HORIZON_WORDS: Final = {"15m": "15 minutes", "1h": "1 hour", "4h": "4 hours", "24h": "24 hours"}
-RULE_WORDS: Final = {"last_hour": "last hour", "last_day": "last day", "ewma": "EWMA"}
+RULE_WORDS: Final = {"last_hour": "the last hour", "last_day": "the last day", "ewma": "EWMA"}
 
 
 def rate(value: Rate) -> contract.Rate:
@@ -198,9 +198,9 @@ def against(one: HorizonScores) -> str:
     for rule in one.scores[1:]:
         names[compared(rule)].append(RULE_WORDS[rule.name])
     if len(names["better"]) == len(one.scores) - 1:
-        return "They were better than those of all three simple rules: last hour, last day and EWMA."
-    said = [f"{word} than {listed(names[word])}" for word in ("better", "worse") if names[word]]
-    first = f"They were {' and '.join(said)}" if said else ""
+        return "They scored better than ranges from all three simple rules: the last hour, the last day and EWMA."
+    said = [f"{word} than ranges from {listed(names[word])}" for word in ("better", "worse") if names[word]]
+    first = f"They scored {' and '.join(said)}" if said else ""
     chance = f"against {listed(names['open'])} the difference could be chance" if names["open"] else ""
     text = "; ".join(filter(None, (first, chance)))
     return f"{text[0].upper()}{text[1:]}."

@@ -187,12 +187,18 @@ def test_the_headline_claims_no_more_than_the_intervals_allow(hours: int, words:
 @pytest.mark.parametrize(
     ("signs", "said"),
     [
-        ((1, 1, 1), "They were better than those of all three simple rules: last hour, last day and EWMA."),
+        (
+            (1, 1, 1),
+            "They scored better than ranges from all three simple rules: the last hour, the last day and EWMA.",
+        ),
         (
             (1, 0, -1),
-            "They were better than last hour and worse than EWMA; against last day the difference could be chance.",
+            (
+                "They scored better than ranges from the last hour and worse than ranges from EWMA; against the last day the "
+                "difference could be chance."
+            ),
         ),
-        ((0, 0, 0), "Against last hour, last day and EWMA the difference could be chance."),
+        ((0, 0, 0), "Against the last hour, the last day and EWMA the difference could be chance."),
     ],
 )
 def test_the_comparison_is_true_of_its_intervals(signs: tuple[int, ...], said: str) -> None:

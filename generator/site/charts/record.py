@@ -50,7 +50,7 @@ def saved(name: str, scores: Sequence[HorizonScores], source: Markup | str) -> C
     if not known:
         return None
     rows = [
-        _estimated(f"{one.horizon}, {RULE_WORDS[score.name]}", score.pinball_saved)
+        _estimated(f"{one.horizon}, {RULE_WORDS[score.name].removeprefix('the ')}", score.pinball_saved)
         for one in known
         for score in one.scores[1:]
     ]
