@@ -248,7 +248,7 @@ class Engine:
     def _stand(self) -> None:
         """Let the words for the next hour take the bar."""
         chance, base = self.direction.mixed(1, self.inputs(), self.round(1)[1])
-        self.shown.update(chance, words(chance, base, self._balance()))
+        self.shown.update(chance, words(chance, base, self._balance))
 
     def _balance(self) -> FloatArray:
         """Return how many families of evidence point up less how many point down, (assets,)."""
@@ -284,7 +284,7 @@ class Engine:
 
         Args:
             asset: one of the engine's.
-            horizon_minutes: 15 to 90; learned at 15 and 60, between them interpolated on the log of time.
+            horizon_minutes: 15 to 90; learned at 15 and 60, between them interpolated on the square root of time.
 
         Raises:
             ValueError: unknown asset, or a horizon outside the limits.
@@ -311,7 +311,7 @@ class Engine:
         if share < 1.0:
             near = self.direction.mixed(0, inputs, self.round(0, horizon_minutes)[1])
             mixed = ((1.0 - share) * near[0] + share * mixed[0], (1.0 - share) * near[1] + share * mixed[1])
-        shown = self.shown.word if horizon_minutes == _SHOWN_MINUTES else words(*mixed, self._balance())
+        shown = self.shown.word if horizon_minutes == _SHOWN_MINUTES else words(*mixed, self._balance)
         ready = self.ready() & np.isfinite(band)
         columns = zip(
             self.assets,

@@ -1,5 +1,6 @@
 """A forecast of one asset and the word shown for it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -59,7 +60,7 @@ class Forecast:
         return self.confidence < max(chance.down, chance.neutral, chance.up)
 
 
-def words(chance: FloatArray, base: FloatArray, balance: FloatArray) -> FloatArray:
+def words(chance: FloatArray, base: FloatArray, balance: Callable[[], FloatArray]) -> FloatArray:
     """Return 1 up, 0 neutral or -1 down for each asset.
 
     A direction is shown only if its class is the likeliest, clearly above its base rate, and more families of evidence
@@ -67,12 +68,12 @@ def words(chance: FloatArray, base: FloatArray, balance: FloatArray) -> FloatArr
 
     Args:
         chance, base: of down, neutral, up, (3, assets).
-        balance: families that point up less those that point down, (assets,).
+        balance: gives the families that point up less those that point down, (assets,); asked only where it matters.
     """
     best = chance.argmax(axis=0)
     edge = np.take_along_axis(chance - base, best[None], axis=0)[0]
-    way = best - 1.0
-    return np.where((edge >= EDGE) & (way * balance > 0.0), way, 0.0)
+    way = np.where(edge >= EDGE, best - 1.0, 0.0)
+    return np.where(way * balance() > 0.0, way, 0.0) if np.count_nonzero(way) else way
 
 
 class Shown:

@@ -11,8 +11,8 @@ from generator.market.bars import BAR_MS, FloatArray
 
 MIN_BARS: Final = DAY_BARS
 _WORDS: Final = (VolatilityWord.CALM, VolatilityWord.NORMAL, VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
-_UP: Final = np.array((0.25, 0.75, 0.97))[:, None]  # a rank past this enters the next word
-_DOWN: Final = np.array((0.15, 0.35, 0.90))[:, None]  # below this it leaves again
+_UP: Final = np.array((0.25, 0.85, 0.97))[:, None]  # a rank past this enters the next word
+_DOWN: Final = np.array((0.15, 0.50, 0.90))[:, None]  # below this it leaves again
 _NORMAL: Final = 1.0
 
 

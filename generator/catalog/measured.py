@@ -6,9 +6,9 @@ Made by `python -m generator.lab evaluate`; a test holds it to the table of docs
 from dataclasses import dataclass
 from typing import Final
 
-WEIGHTS: Final = "2f784da64198"
+WEIGHTS: Final = "04eadb3e9ef8"
 """Beginning of the digest of the weights that were measured."""
-SEEDS: Final = "70001-70012"
+SEEDS: Final = "71001-71012"
 MARKETS: Final = 12
 """Simulated markets of each kind."""
 DAYS: Final = 30
@@ -33,8 +33,9 @@ class Measured:
 
 
 MEASURED: Final = (
-    Measured("base", "ordinary markets", 80.3, 2.6),
-    Measured("hard", "markets whose regimes differ little", 65.2, 1.2),
-    Measured("wild", "markets of many different kinds", 74.9, 1.8),
-    Measured("alt", "markets made in a way that the training never saw", 76.5, 2.2),
+    Measured("base", "ordinary markets", 79.4, 1.6),
+    Measured("hard", "markets whose regimes differ little", 65.4, 4.1),
+    Measured("wild", "markets of many different kinds", 70.5, 4.5),
+    Measured("alt", "markets made in a way that the training never saw", 80.4, 1.4),
+    Measured("second", "markets whose drift and level change with every spell", 70.0, 8.0),
 )

@@ -26,9 +26,21 @@ SEEDS: Final = {
     "base": range(1000, 1200), "hard": range(1000, 1200), "wild": range(1000, 1400), "broad": range(1000, 1400),
     "null": range(1000, 1200), "still": range(1000, 1200),
 }  # fmt: skip
-CALIBRATED_ON: Final = (("base", "hard", "wild", "broad"), range(1600, 1632))  # not in the training of either network
+# Then the networks continue to learn on a mix in which every third market is of the family second.
+FURTHER_SEEDS: Final = {
+    "second": range(1000, 1192), "base": range(1000, 1080), "hard": range(1000, 1080), "wild": range(1000, 1120),
+    "broad": range(1000, 1040), "null": range(1000, 1060), "still": range(1000, 1020),
+}  # fmt: skip
+CALIBRATED_ON: Final = (
+    ("base", "hard", "wild", "broad", "second"),
+    range(1600, 1616),
+)  # not in the training of either network
 _CALIBRATION_DAYS: Final = 30  # of warm-up before a market's chances count
 HYPERPARAMETERS: Final = Hyperparameters()
+FURTHER: Final = {
+    "market": Hyperparameters(updates=2500, rate=0.003, seed=1),
+    "asset": Hyperparameters(updates=2000, rate=0.003, seed=1),
+}
 # A driftless market has no regime with a drift to name. There the label describes the path: high_volatility where it
 # is much livelier than its month, else risk_on or risk_off where the realised trend is large, range where it is calm
 # and flat. The remaining half hours have no weight, these a quarter.
@@ -48,14 +60,17 @@ _TINY: Final = 1e-9
 
 def train(out: Path, progress: Progress | None = None) -> dict[str, Any]:
     """Train on the simulated families, write the weights file and return its body."""
-    jobs = [(family, seed) for family, seeds in SEEDS.items() for seed in seeds]
-    data = build(jobs, _part(progress, "simulated markets"))
-    still = np.array([family in DRIFTLESS for family, _ in jobs])
     first = SKIP_DAYS * _HALF_HOURS_A_DAY
-    market, asset = (
-        _rounded(fit_recurrent(training_set(inputs, data, still, first), HYPERPARAMETERS, _part(progress, what)))
-        for inputs, what in ((data.market, "network of the market"), (data.asset, "network of an asset"))
-    )
+    networks: dict[str, Recurrent] = {}
+    for seeds, hyper in ((SEEDS, dict.fromkeys(FURTHER, HYPERPARAMETERS)), (FURTHER_SEEDS, FURTHER)):
+        jobs = [(family, seed) for family, span in seeds.items() for seed in span]
+        data = build(jobs, _part(progress, "simulated markets"))
+        still = np.array([family in DRIFTLESS for family, _ in jobs])
+        for name, how in hyper.items():
+            lessons = training_set(getattr(data, name), data, still, first)
+            what = _part(progress, f"network, {name}")
+            networks[name] = _rounded(fit_recurrent(lessons, how, what, networks.get(name)))
+    market, asset = networks["market"], networks["asset"]
     posterior = posteriors(market, data.market)
     calibration = _calibrations(market, asset, progress)
     body: dict[str, Any] = {
@@ -125,6 +140,8 @@ def _recipe() -> dict[str, Any]:
     """Return what the weights were made from; seeds are text, so that no test mistakes them for weights."""
     return {
         "seeds": {family: f"{seeds.start}-{seeds.stop - 1}" for family, seeds in SEEDS.items()},
+        "further_seeds": {family: f"{seeds.start}-{seeds.stop - 1}" for family, seeds in FURTHER_SEEDS.items()},
+        "further": {name: asdict(hyper) for name, hyper in FURTHER.items()},
         "days": 60,
         "skipped_days": SKIP_DAYS,
         "horizon_minutes": list(HORIZON_MINUTES),

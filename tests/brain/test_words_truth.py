@@ -17,7 +17,7 @@ from generator.market.simulated.market import SimulatedMarket
 from generator.market.simulated.params import DEPTH_FACTOR, FUNDING_8H, REGIMES, SPREAD_FACTOR
 
 DAY = 288
-WARM, DAYS = 5, 18
+WARM, DAYS = 12, 32
 EVERY = 6  # bars between words that are compared
 SETTLED = 8 * 12  # bars after a switch until funding, which follows with a half-life of three hours, shows the regime
 START = 20_700 * DAY  # a bar number, a midnight
@@ -102,3 +102,29 @@ def test_a_word_is_said_far_more_often_where_it_is_true(
 )
 def test_the_opposite_is_hardly_ever_said(observed: Observed, kind: str, word: str, regime: RegimeLabel) -> None:
     assert observed.share(getattr(observed, kind), word, regime) < 0.05
+
+
+def test_derivatives_words_are_true_in_four_of_five_settled_bars_of_one_seed(observed: Observed) -> None:
+    crowded = {
+        REGIMES.index(RegimeLabel.RISK_ON): DerivativesState.CROWDED_LONGS.value,
+        REGIMES.index(RegimeLabel.RISK_OFF): DerivativesState.CROWDED_SHORTS.value,
+    }
+    truth = np.array([crowded.get(regime, "") for regime in observed.regime.tolist()])[:, None]
+    said = np.where(np.isin(observed.derivatives, list(crowded.values())), observed.derivatives, "")
+
+    assert (said == truth).mean() >= 0.80
+
+
+def test_liquidity_words_are_true_in_nine_of_ten_bars_of_books_with_known_states() -> None:
+    rng, days, assets, words = np.random.default_rng(9401), 24, 14, np.array(["thin", "normal", "deep"])
+    states = np.repeat(rng.choice(3, (days * 2, assets), p=(0.2, 0.6, 0.2)), DAY // 2, axis=0)
+    pace, volatility = 0.5 ** (1.0 / 36.0), np.repeat(0.35 * rng.standard_normal((days * 4, assets)), DAY // 4, axis=0)
+    found, noise, right = Liquidity(assets), np.zeros(assets), []
+    for row, state in enumerate(states):
+        noise = pace * noise + np.sqrt(1.0 - pace * pace) * rng.standard_normal(assets)
+        depth = 1e6 * np.exp(state - 1.0 - 0.7 * volatility[row] + 0.23 * noise)
+        found.update(depth, np.full(assets, 2.0), np.zeros(assets), volatility[row])
+        if row > 10 * DAY:
+            right.append([one.value for one in found.reading().context] == words[state])
+
+    assert np.mean(right) >= 0.90

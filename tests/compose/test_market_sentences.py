@@ -145,6 +145,7 @@ PLANTED = {
         CRASH, "A broad rise of 8.2% and no fall; more volatile than"
     ),
     "a broad move without its name and size": market(replace(QUIET, up=4, down=0, flat=0), "Range"),
+    "a volatility word that its rank contradicts": market(CRASH, risk_score=46.0),
     "extreme volatility not named": market(CRASH, "A broad fall of -8.2%."),
     "a state that volatility contradicts": market(QUIET, state=MarketState.CAUTION),
     "a headline too long": market(QUIET, "x" * 141),

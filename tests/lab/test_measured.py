@@ -12,7 +12,7 @@ REPORT = Path(__file__).resolve().parents[2] / "docs" / "brain.md"
 def test_the_published_figures_are_those_of_the_report() -> None:
     text = REPORT.read_text(encoding="utf-8").split("<!-- measured: begin -->")[1].split("<!-- measured: end -->")[0]
     text = text.strip().split("\nSeeds ")[0]  # further spans of seeds stand below the first
-    row = r"^\| (\w+) \| this brain \| ([\d.]+) \| [\d.]+ \| ([\d.]+)(?: \([\d.]+\))? \|"
+    row = r"^\| (\w+) \| this brain \| ([\d.]+) \| [\d.]+ \| ([\d.]+)(?: \([\d., ]+\))? \|"
     rows = re.findall(row, text, re.MULTILINE)
 
     assert {(one.family, one.accuracy_percent, one.error_points) for one in MEASURED} == {

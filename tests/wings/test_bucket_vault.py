@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from generator.catalog.products import PRODUCTS
+from generator.catalog.products import PRODUCTS, VAULT_MOST_BYTES
 from generator.errors import LeadershipLost, PublishError
 from generator.wings.bucket.store import Bucket
 from generator.wings.bucket.vault import BucketVault
@@ -71,6 +71,19 @@ def test_a_snapshot_stays_for_as_long_as_its_quote_can_be_paid() -> None:
     vault(bucket, "z", epoch=200).publish(offer(300, minute=22))
     assert len(bucket.folders("snapshots")) == 61  # of those without a name 40 are dropped at once
     assert holds(bucket)
+
+
+def test_a_full_vault_sells_nothing_newer_until_the_oldest_quotes_have_run_out() -> None:
+    bucket = memory()
+    ours = vault(bucket)
+    for number in range(1, 30):
+        ours.publish(offer(number, second=1, size=VAULT_MOST_BYTES // 100))
+
+    assert manifest(bucket)["generation"] == "000000000024"
+    assert "000000000001" in bucket.folders("snapshots")
+    ours.publish(offer(30, minute=22))
+    assert manifest(bucket)["generation"] == "000000000030"
+    assert len(bucket.folders("snapshots")) == 20
 
 
 @pytest.mark.parametrize("how", [NOT_STORED, NOT_ANSWERED, "refused"])

@@ -14,6 +14,7 @@ from generator.catalog.words import Bias, MarketState, RegimeLabel, Trend, Volat
 
 _STRESSED: Final = (VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
 _QUIET: Final = (VolatilityWord.CALM, VolatilityWord.NORMAL)
+EVEN: Final = 50.0  # a rank above it is more than most of the week
 LEAD_LIMIT: Final = 10.0  # percentage points that a shown regime may lie behind the likeliest
 
 
@@ -97,6 +98,13 @@ MARKET: Final[dict[str, Callable[[MarketText], bool]]] = {
     ),
     "a broad move without its name and size": lambda t: (
         t.facts.broad != 0 and not ((_rise if t.facts.broad > 0 else _fall)(t.headline) and _sized(t.headline))
+    ),
+    "a volatility word that its rank contradicts": lambda t: (
+        t.facts.risk_score is not None
+        and (
+            (t.facts.volatility in _STRESSED and t.facts.risk_score < EVEN)
+            or (t.facts.volatility is VolatilityWord.CALM and t.facts.risk_score > EVEN)
+        )
     ),
     "extreme volatility not named": lambda t: (
         (t.facts.risk_score or 0.0) >= EXTREME_RANK and not _said("more volatile than")(t.summary)
