@@ -13,11 +13,12 @@ MIN_BARS: Final = DAY_BARS
 _WORDS: Final = (VolatilityWord.CALM, VolatilityWord.NORMAL, VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
 _UP: Final = np.array((0.25, 0.85, 0.97))[:, None]  # a rank past this enters the next word
 _DOWN: Final = np.array((0.15, 0.50, 0.90))[:, None]  # below this it leaves again
+_EVEN: Final = 0.5
 _NORMAL: Final = 1.0
 
 
 class Stress:
-    """Ranks and words of each asset and, in the last column, of the market; words move on quarter hours."""
+    """Ranks and words of each asset and, in the last column, of the market; words are entered on quarter hours."""
 
     def __init__(self, assets: int) -> None:
         """Start empty."""
@@ -50,9 +51,10 @@ class Stress:
         below = np.count_nonzero(self.week < now, axis=0) + np.count_nonzero(self.week <= now, axis=0)
         known = seen & (self.past > 0)
         self.rank = np.where(known, below / (2.0 * np.maximum(self.past, 1.0)), self.rank)
-        if over:
-            floor, top = (np.count_nonzero(self.rank >= edge, axis=0) for edge in (_UP, _DOWN))
-            self.word = np.where(known, np.minimum(np.maximum(self.word, floor), top), self.word)
+        # A word is entered on quarter hours, and left at any bar that it would not be true of.
+        floor = np.count_nonzero(self.rank >= _UP, axis=0) if over else (self.rank >= _EVEN).astype(np.int64)
+        top = np.count_nonzero(self.rank >= _DOWN, axis=0)
+        self.word = np.where(known, np.minimum(np.maximum(self.word, floor), top), self.word)
 
     def reading(self) -> tuple[list[float | None], list[VolatilityWord]]:
         """Return risk scores, 0..100, and words; None and unknown under a day of bars."""

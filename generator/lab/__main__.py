@@ -40,7 +40,7 @@ def train_outlook(
     candles: Annotated[Path, typer.Option(help="A folder of 5-minute candles, one PAIR.csv.gz each.")],
     out: Annotated[Path, typer.Option(help="Where to write the outlook.")] = PACKAGED_OUTLOOK,
 ) -> None:
-    """Fit how far prices may move on recorded candles: about a minute for a year of seven assets.
+    """Fit how far prices may move on recorded candles: about a minute for a year of every asset.
 
     The same candles give the same file on the same machine; they must not be scored afterwards.
 

@@ -138,7 +138,7 @@ def test_the_rank_is_the_share_of_the_week_that_was_calmer() -> None:
 def test_a_word_does_not_flicker_between_two_thresholds() -> None:
     words = [word for _, word in shown([0.6, 0.1, 0.4, -0.1, -0.3, 0.4, -0.8, -0.6, -0.3])]
 
-    assert words == [2, 2, 2, 2, 1, 1, 0, 0, 1]
+    assert words == [2, 2, 2, 1, 1, 1, 0, 0, 1]
 
 
 def test_the_word_of_volatility_is_the_axis_and_unknown_under_a_day_of_bars() -> None:

@@ -155,7 +155,9 @@ PLANTED_ASSETS = {
     "going nowhere said of a move": AssetText(replace(COIN, change=1.6), "Solana is without a clear trend."),
     "above a high that was not passed": AssetText(COIN, "above its high", price=9.0, high=9.5),
     "below a low that was not passed": AssetText(COIN, "below its low", price=9.0, low=8.5),
-    "a direction that the evidence does not back": AssetText(replace(COIN, forecast=Bias.UP), ""),
+    "evidence claimed that does not back the direction": AssetText(
+        replace(COIN, forecast=Bias.UP, points=(("the trend",), ("momentum",))), "the trend points that way"
+    ),
     "likeliest said of a class that is not": AssetText(replace(COIN, forecast=Bias.UP), "the likeliest"),
 }  # fmt: skip
 

@@ -133,9 +133,9 @@ ASSET: Final[dict[str, Callable[[AssetText], bool]]] = {
     "below a low that was not passed": lambda t: (
         "below its low" in t.text and t.price is not None and t.low is not None and t.price >= t.low
     ),
-    "a direction that the evidence does not back": lambda t: (
-        t.facts.forecast in (Bias.UP, Bias.DOWN)
-        and len(t.facts.points[t.facts.forecast is Bias.DOWN]) <= len(t.facts.points[t.facts.forecast is Bias.UP])
+    "evidence claimed that does not back the direction": lambda t: (
+        "that way" in t.text
+        and len(t.facts.points[t.facts.forecast is Bias.DOWN]) <= len(t.facts.points[t.facts.forecast is not Bias.DOWN])
     ),
     "likeliest said of a class that is not": lambda t: (
         "likeliest" in t.text

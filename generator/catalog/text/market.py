@@ -311,9 +311,15 @@ def direction(facts: AssetFacts) -> str:
     if facts.forecast is Bias.FLAT:
         return f"No direction stands out: up {up:.1f}%, flat {flat:.1f}%, down {down:.1f}%."
     at, side = (2, 0) if facts.forecast is Bias.UP else (0, 1)
-    word, why = facts.forecast.value.lower(), listed(facts.points[side]) if facts.points[side] else ""
-    rests = f"; {why} {'points' if len(facts.points[side]) == 1 else 'point'} that way" if why else ""
-    return f"A move {word} is the likeliest of three outcomes: {facts.chances[at]:.1f}%, usually {facts.base[at]:.1f}%{rests}."
+    backing, against = facts.points[side], facts.points[1 - side]
+    # A direction is kept for a quarter of an hour, in which the evidence may turn.
+    rests = (
+        f"; {listed(backing)} {'points' if len(backing) == 1 else 'point'} that way"
+        if len(backing) > len(against)
+        else ""
+    )
+    word, chance, usual = facts.forecast.value.lower(), facts.chances[at], facts.base[at]
+    return f"A move {word} is the likeliest of three outcomes: {chance:.1f}%, usually {usual:.1f}%{rests}."
 
 
 def brain_summary(facts: Facts, up: int, down: int, flat: int) -> str:
