@@ -111,6 +111,8 @@ def signed(value: float, decimals: int = 1) -> str:
 
 def headline(facts: Facts) -> str:
     """Return one true sentence of at most 140 characters, the fullest that fits."""
+    if not facts.chances and not facts.changes:
+        return f"The regime is unknown: {facts.missing or 'price changes are not known'}."
     lead = _lead(facts)
     loud = "; volatility is extreme for the week" if facts.volatility is VolatilityWord.EXTREME else ""
     full, short = _moved(facts)
@@ -224,10 +226,10 @@ def _volatility(facts: Facts) -> str:
 def _regime(facts: Facts) -> str:
     """Name the regime with its chance and its beginning."""
     if not facts.chances:
-        return f"The regime is unknown: {facts.missing}." if facts.missing else ""
+        return f"The regime is unknown: {facts.missing}." if facts.missing and facts.changes else ""
     if facts.asserted:
         since = f" since {facts.since}" if facts.since else ""
-        return f"Regime: {REGIME[facts.label]}{since}, probability {facts.confidence:.0f}%."
+        return f"Regime: {REGIME[facts.label]}{since}, probability {facts.confidence:.1f}%."
     if max(facts.chances.values()) < LIKELY:
         return "No regime is more likely than not."
     first = REGIME[max(facts.chances, key=lambda label: facts.chances[label])]
