@@ -101,10 +101,7 @@ def test_the_usual_move_follows_from_the_published_band() -> None:
 
 @pytest.mark.parametrize(
     ("rate", "finding"),
-    [
-        (0.01, "Longs pay shorts in every asset"),
-        (-0.01, "Shorts pay longs in every asset"),
-    ],
+    [(0.01, "Longs pay shorts in every asset"), (-0.01, "Shorts pay longs in every asset")],
 )
 def test_funding_says_who_pays(rate: float, finding: str) -> None:
     chart = ET.fromstring(str(fundings(dict.fromkeys(ASSETS, rate), {}, SOURCE)))
