@@ -20,8 +20,8 @@ const PAGE_POLICY =
   "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const DISCLAIMER =
   "For educational use only. This is not financial, investment, trading, tax, legal, betting, gambling or " +
-  "fund-management advice. Confidence describes how strong the evidence is and how far it agrees; it is neither " +
-  "certainty nor a promise of any outcome.";
+  "fund-management advice. A confidence says how far the evidence supports the word next to it, in the sense that " +
+  "confidence_kind names; it is neither certainty nor a promise of any outcome.";
 const PROBLEMS = {
   400: ["bad-request", "The request cannot be understood"],
   404: ["not-found", "There is nothing at this path"],
