@@ -43,7 +43,6 @@ def report_charts(ctx: TickContext, attempt: Attempt = _call) -> tuple[ReportCha
     """Draw the charts of a tick's report; what is unknown has none.
 
     Args:
-        ctx: the tick.
         attempt: takes a name and calls what draws that one chart; may return None where that fails, and the report goes
             without it.
     """
@@ -111,7 +110,6 @@ def _regimes(regime: RegimeReading, source: str) -> Chart | None:
         "A bar for each regime, as long as its probability. Together they make 100%.",
         source,
         ("Regime", "Probability"),
-        tuple((row.label, row.text) for row in rows),
     )
     ticks = tuple((float(tick), str(tick)) for tick in (0, 25, 50, 75, 100))
     return row_chart(caption, Axis(0.0, 100.0, ticks, "probability, %"), rows, bars=True)
@@ -131,7 +129,6 @@ def _moves(ctx: TickContext, source: str) -> Chart | None:
         "A bar for each coin from zero to its change over 24 hours: to the right it rose, to the left it fell.",
         source,
         ("Coin", "Change in 24 hours"),
-        tuple((row.label, row.text) for row in rows),
     )
     axis = around_zero(known.values(), "change in 24 hours, %")
     return row_chart(

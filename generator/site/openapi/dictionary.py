@@ -13,12 +13,7 @@ Schemas = Mapping[str, Mapping[str, Any]]
 
 
 def dictionary(project: str, schemas: Schemas) -> DictionaryResponse:
-    """Describe every word set and every numeric scale that the schemas use.
-
-    Args:
-        project: name of the service.
-        schemas: component schemas of OpenAPI by name.
-    """
+    """Describe every word set and every numeric scale that the schemas use."""
     words = {kind.__name__: kind for kind in Word.__subclasses__() if kind.__name__ in schemas}
     uses: dict[str, list[str]] = {name: [] for name in words}
     scales: dict[Scale, dict[str, None]] = {}

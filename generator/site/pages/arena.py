@@ -108,12 +108,7 @@ def brain_words(live: Round | None) -> str:
 
 
 def live_view(ctx: TickContext, body: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Work out the live round.
-
-    Args:
-        ctx: the tick.
-        body: the published shared-intelligence answer.
-    """
+    """Work out the live round."""
     live = ctx.arena.live
     if live is None:
         return None
