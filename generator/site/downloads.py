@@ -120,8 +120,7 @@ def _close(exports: Exports, month: str, mode: SourceMode) -> tuple[dict[str, by
 
 
 def _note(listed: Sequence[RecordFile]) -> str:
-    names = ("path", "series", "ending", "rows", "bytes", "sha256", "month")
-    return json.dumps([{name: getattr(row, name) for name in names} for row in listed], separators=(",", ":"))
+    return json.dumps([asdict(row) for row in listed], separators=(",", ":"))
 
 
 def _listed(notes: Mapping[str, str]) -> tuple[RecordFile, ...]:

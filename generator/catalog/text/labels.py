@@ -2,14 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from generator.catalog.words import (
-    DerivativesState,
-    LiquidityContext,
-    MarketState,
-    RegimeLabel,
-    Trend,
-    VolatilityWord,
-)
+from generator.catalog.words import DerivativesState, LiquidityContext, MarketState, RegimeLabel, Trend, VolatilityWord
 
 
 class Text(NamedTuple):

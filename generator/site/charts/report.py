@@ -25,7 +25,7 @@ from generator.site.charts.plot import Axis, Caption, Chart, Plot, Row, nice_tic
 from generator.site.charts.record import rates
 from generator.site.format import moment, percent, signed
 
-_FROM: Final = {
+DATA_FROM: Final = {
     SourceMode.LIVE: "public exchange data",
     SourceMode.RECORDED: "a recording of public exchange data",
     SourceMode.SIMULATED: "a simulated market",
@@ -56,7 +56,7 @@ def report_charts(ctx: TickContext, attempt: Attempt = _call) -> tuple[ReportCha
 def _charts(ctx: TickContext) -> Iterator[tuple[str, Callable[[], Chart | None]]]:
     """Give for each chart the part of the report it belongs to, and what draws it."""
     market_ms = ctx.observation.market_ms
-    source = f"Source: {_FROM[ctx.observation.mode]}, as of {moment(market_ms):%d %b %Y, %H:%M} UTC."
+    source = f"Source: {DATA_FROM[ctx.observation.mode]}, as of {moment(market_ms):%d %b %Y, %H:%M} UTC."
     record = "Source: own record; each forecast is kept before its hour begins."
     hourly = ctx.arena.hourly_record
     yield "verdict", lambda: _regimes(ctx.reading.regime, source) if ctx.reading else None

@@ -37,14 +37,7 @@ def dictionary(project: str, schemas: Schemas) -> DictionaryResponse:
             for name, kind in words.items()
         },
         scales=tuple(
-            ScaleRow(
-                unit=one.unit,
-                range=one.range,
-                meaning=one.meaning,
-                fields=tuple(names),
-                do_not_conclude=one.caution or None,
-            )
-            for one, names in scales.items()
+            ScaleRow.of(one, fields=tuple(names), do_not_conclude=one.caution or None) for one, names in scales.items()
         ),
         disclaimer=DISCLAIMER,
     )
