@@ -23,21 +23,13 @@ __all__ = ["MAX_FILE_BYTES", "NOTE_PREFIX", "Ballot", "BallotFile", "Poll", "Ref
 
 @dataclass(frozen=True, slots=True)
 class BallotFile:
-    """One file of the inbox (or one chain transaction) as it came.
+    """One file of the inbox (or one chain transaction) as it came."""
 
-    Args:
-        name: the file's name.
-        data: base64 of the msgpack of a signed transaction.
-        arrived_ms: wall time of arrival.
-        refusal: set by the adapter when there is nothing to read.
-        confirmed: a chain vouches for the time of arrival.
-    """
-
-    name: str
-    data: bytes
-    arrived_ms: int
-    refusal: Refusal | None = None
-    confirmed: bool = False
+    name: str  # the file's name
+    data: bytes  # base64 of the msgpack of a signed transaction
+    arrived_ms: int  # wall time of arrival
+    refusal: Refusal | None = None  # set by the adapter when there is nothing to read
+    confirmed: bool = False  # a chain vouches for the time of arrival
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +67,6 @@ def judge(
     """Judge every ballot file.
 
     Args:
-        files: as they came; their order does not matter.
-        poll: network, address and rounds.
         known: returns which of these transaction ids were counted before.
 
     Returns:

@@ -20,9 +20,7 @@ def published_round(
     """Return one row of `/arena/rounds.json`.
 
     Args:
-        finished: resolved or void.
         tally: all counted votes at the close, the simulated ones included.
-        lesson: of a resolved round.
         simulated: the part of `tally` that the demo simulated.
     """
     revealed = finished.probabilities is not None

@@ -47,8 +47,6 @@ def wilson(hits: int, n: int, effect: float = 1.0) -> Rate:
     """Return a share with its 95% interval.
 
     Args:
-        hits: of n.
-        n: cases.
         effect: how many of them are worth one independent case.
 
     Source: E. B. Wilson, Probable inference, 1927, without continuity correction.
@@ -183,8 +181,6 @@ def track_record(kind: str, sums: Sums, *, warm_up: int = 0) -> TrackRecord:
     """Work out the scores from the sums.
 
     Args:
-        kind: `hourly` or `arena`.
-        sums: of the cases that count.
         warm_up: how many more came due in the backtest before the start, which is counted apart.
 
     Scores have 4 decimals; skill is computed from those, in percent with one decimal.

@@ -10,11 +10,7 @@ from generator.catalog.words import Consensus, Prediction
 
 
 def most_said(shares: Mapping[Consensus, float]) -> Consensus:
-    """Return the word with most behind it, NEUTRAL on a tie at the top.
-
-    Args:
-        shares: counts, weights or shares, of every word that may be said.
-    """
+    """Return the word with most behind it, NEUTRAL on a tie at the top."""
     top = max(shares.values())
     leaders = [word for word, part in shares.items() if part == top]
     return leaders[0] if len(leaders) == 1 else Consensus.NEUTRAL

@@ -31,11 +31,7 @@ class WayIn(Protocol):
 
 
 class BallotBox:
-    """All ways in together.
-
-    Args:
-        ways: read at the same time.
-    """
+    """All ways in together."""
 
     def __init__(self, ways: Sequence[WayIn]) -> None:
         self._ways = ways

@@ -48,13 +48,7 @@ class IndexerError(Exception):
 
 
 class ChainBallots:
-    """The way in by chain. It keeps nothing on disk: after a restart it reads the last hour and a half again.
-
-    Args:
-        ask: asks the indexer.
-        address: the arena's.
-        patience: with the indexer.
-    """
+    """The way in by chain. It keeps nothing on disk: after a restart it reads the last hour and a half again."""
 
     def __init__(self, ask: Ask, address: str, patience: Patience | None = None) -> None:
         self._ask = ask

@@ -17,9 +17,7 @@ class Indexer:
     """One indexer; the connection is made at the first question.
 
     Args:
-        url: such as `https://indexer.example`.
         token: sent in the header that indexers expect; None sends none.
-        timeout_s: seconds for one answer.
     """
 
     def __init__(self, url: str, token: str | None, timeout_s: float = TIMEOUT_S) -> None:

@@ -16,7 +16,7 @@ from generator.errors import GeneratorError
 from generator.record.audit.recount import PART, BallotPart, content, path_of
 from generator.record.log.note import Checkpoint, NoteError, Signer, Verifier
 from generator.record.log.reader import LogReader
-from generator.record.log.tiles import Tile, tiles_between
+from generator.record.log.tiles import tiles_between
 from generator.record.memory import ballots, log
 from generator.record.memory.store import Memory
 
@@ -74,11 +74,7 @@ def make_key(path: Path, name: str) -> Signer:
 
 
 def add_key(path: Path) -> Signer:
-    """Put a new key before the others of a file: old and new sign together until `drop_old_keys`.
-
-    Raises:
-        GeneratorError: there is no key file, or it cannot be written.
-    """
+    """Put a new key before the others of a file: old and new sign together until `drop_old_keys`."""
     signers = read_keys(path)
     fresh = Signer.generate(signers[0].verifier.name)
     _replace(path, (fresh, *signers))
@@ -86,11 +82,7 @@ def add_key(path: Path) -> Signer:
 
 
 def drop_old_keys(path: Path) -> Signer:
-    """Keep only the newest key of a file.
-
-    Raises:
-        GeneratorError: there is no key file, or it cannot be written.
-    """
+    """Keep only the newest key of a file."""
     newest = read_keys(path)[0]
     _replace(path, (newest,))
     return newest
@@ -118,19 +110,12 @@ def _write(path: Path, text: str, flag: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RecordFiles:
-    """What one release publishes of the record.
+    """What one release publishes of the record."""
 
-    Args:
-        checkpoint: the signed head of the log, empty before its begin.
-        keys: one a line.
-        immutable: tiles and a part of the ballots; written before the checkpoint that needs them.
-        ballots: that part, None when all are published.
-    """
-
-    checkpoint: bytes
-    keys: bytes
-    immutable: Mapping[str, bytes]
-    ballots: BallotPart | None
+    checkpoint: bytes  # the signed head of the log, empty before its begin
+    keys: bytes  # one a line
+    immutable: Mapping[str, bytes]  # tiles and a part of the ballots; written before the checkpoint that needs them
+    ballots: BallotPart | None  # that part, None when all are published
 
     @property
     def in_release(self) -> dict[str, bytes]:
@@ -151,12 +136,8 @@ class PublishedRecord:
     standby holds no key and no log.
 
     Args:
-        memory: holds entries and ballots.
-        key_file: of the log.
         name: of a log that is begun now; one that was begun keeps its own.
-        source_mode: stated in the first entry.
         made_if_missing: make the key at a log's very beginning, where the operator named no file.
-        part: ballots that a file holds at most.
     """
 
     def __init__(
@@ -247,7 +228,7 @@ class PublishedRecord:
         if not self._last:
             return
         with self._memory.reading() as connection:
-            reader = LogReader(lambda path: log.content(connection, Tile.parse(path)), self._head(connection))
+            reader = LogReader(lambda tile: log.content(connection, tile), self._head(connection))
             try:
                 reader.check_extends(head_of(self._last))
             except ValueError as error:
@@ -278,14 +259,7 @@ class PublishedRecord:
             return RecordFiles(head.signed(self._signers), keys, tiles | found, part)
 
     def done(self, files: RecordFiles, tick_id: str, generation: str, at_ms: int) -> None:
-        """Note that the release with these files is published.
-
-        Args:
-            files: as `prepare` returned them.
-            tick_id: of the tick.
-            generation: of its release.
-            at_ms: wall time of the tick.
-        """
+        """Note that the release with these files is published."""
         if files.checkpoint:
             self._published, self._last = head_of(files.checkpoint).size, files.checkpoint
         self._memory.tick_done(tick_id, generation, at_ms, ok=True, reason=None, published=files.ballots)

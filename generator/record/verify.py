@@ -44,12 +44,7 @@ class Seen:
 
 
 class SeenFile:
-    """The note of the last visit to one origin or folder.
-
-    Args:
-        folder: of all notes.
-        where: the origin or folder that is verified.
-    """
+    """The note of the last visit to one origin or folder."""
 
     def __init__(self, folder: Path, where: str) -> None:
         self.path = folder / f"{hashlib.sha256(where.encode()).hexdigest()[:16]}.json"
@@ -94,29 +89,19 @@ class SeenFile:
 
 @dataclass(frozen=True, slots=True)
 class SignedLog:
-    """A log whose checkpoint has a trusted signature.
+    """A log whose checkpoint has a trusted signature."""
 
-    Args:
-        reader: of the log.
-        head: its checkpoint.
-        note: the checkpoint as signed.
-        keys: as published.
-        seen: on the last visit, None on the first.
-    """
-
-    reader: LogReader
-    head: Checkpoint
-    note: bytes
-    keys: tuple[Verifier, ...]
-    seen: Seen | None
+    reader: LogReader  # of the log
+    head: Checkpoint  # its checkpoint
+    note: bytes  # the checkpoint as signed
+    keys: tuple[Verifier, ...]  # as published
+    seen: Seen | None  # on the last visit, None on the first
 
 
 def open_log(read: Read, seen: Seen | None = None, key: str | None = None) -> SignedLog:
     """Read the checkpoint and check its signature.
 
     Args:
-        read: of the published site.
-        seen: on the last visit.
         key: the public key that the reader was given out of band; None trusts the last visit's, or what is published.
 
     Raises:
@@ -136,7 +121,7 @@ def open_log(read: Read, seen: Seen | None = None, key: str | None = None) -> Si
         raise VerifyError(f"the log's checkpoint: {error}{hint}") from None
     if seen is not None and seen.head.origin != head.origin:
         raise VerifyError(f"this is the log {head.origin}; on the last visit it was {seen.head.origin}")
-    return SignedLog(LogReader(lambda path: _tile(read, path), head), head, note, keys, seen)
+    return SignedLog(LogReader(lambda tile: _tile(read, tile.path), head), head, note, keys, seen)
 
 
 def _tile(read: Read, path: str) -> bytes:
@@ -208,10 +193,7 @@ def verify_all(log: SignedLog, rows: Sequence[Row] | None, read: Read, progress:
     """Read the whole log, check that it extends the last visit's, recompute what it states, recount the ballots.
 
     Args:
-        log: with a trusted signature.
         rows: of `/arena/rounds.json`; None where it has none that can be read.
-        read: of the published site.
-        progress: called with the entries and rounds done.
 
     Raises:
         VerifyError: naming the first thing that does not hold.
@@ -247,9 +229,6 @@ def verify_round(log: SignedLog, report: RowsReport, round_id: str, read: Read) 
 
     Returns:
         What was checked, in lines, and what it proves.
-
-    Raises:
-        VerifyError: naming what does not hold.
     """
     row = next((row for row in report.rows or () if row.get("round_id") == round_id), None)
     if row is None:
@@ -286,9 +265,6 @@ def _recount(read: Read, name: str, row: Row) -> int:
     """Count one round with real votes again and return its ballots.
 
     No round is exempt: the release that shows a lock in the log comes with the first of its ballots.
-
-    Raises:
-        VerifyError: they do not hold, or are not there.
     """
     try:
         found = recount(name, row, read)
@@ -299,7 +275,7 @@ def _recount(read: Read, name: str, row: Row) -> int:
             f"round {name}: {path_of(name)} is not published; the log counted {_real_votes(row)} ballots at the lock, "
             f"of the digest {row['ballots_sha256']}"
         )
-    return found.ballots
+    return found
 
 
 def _real_votes(row: Mapping[str, Any]) -> int:

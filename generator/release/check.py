@@ -31,8 +31,6 @@ class Checker:
 
         Args:
             generation: what every free body must say of itself.
-            files: path with leading slash to bytes, variants included.
-            once: likewise, the immutable files.
 
         Raises:
             PublishError: it counts the faults and names the first.

@@ -34,7 +34,6 @@ class LastGood:
     """Make such files, and count what failed. One thread calls its methods.
 
     Args:
-        checker: looks at each file as it is made.
         shown: reads what is published, for a process that has not yet made a file itself.
     """
 
@@ -49,9 +48,7 @@ class LastGood:
         """Return the files that `make` returns; where it fails, the last good bytes of `paths` that there are.
 
         Args:
-            kind: for the log and the count.
             paths: of the files; the first names them in the log.
-            make: returns path -> bytes.
 
         Raises:
             LeadershipLost: nothing more may be published here.
@@ -67,8 +64,6 @@ class LastGood:
         """Return what `make` returns; None where it fails, which is counted, and logged once until it is well again.
 
         Args:
-            kind: for the log and the count.
-            make: returns anything.
             name: for the log, of this one thing: what fails again under a name that others share is logged each time.
 
         Raises:

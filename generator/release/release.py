@@ -67,11 +67,7 @@ class Releases:
         self._sweeper = ThreadPoolExecutor(1, thread_name_prefix="sweeper")
 
     def open(self) -> None:
-        """Create the folders, sweep the debris of a crash and remember what the last release holds.
-
-        Raises:
-            PublishError: the folder cannot be written.
-        """
+        """Create the folders, sweep the debris of a crash and remember what the last release holds."""
         try:
             for folder in (self._folder, self._once):
                 self._disk.folder(folder)
@@ -109,9 +105,6 @@ class Releases:
 
         Unchanged files are hard-linked, so they keep their mtime; every other file gets one in whole seconds, as HTTP
         dates have them, that the path did not have with other bytes. None is later than `now_s`.
-
-        Returns:
-            How many files were written again.
 
         Raises:
             PublishError: nothing changed for readers; the last release is still shown. Only if the very last sync failed, they
@@ -242,11 +235,7 @@ class Releases:
             raise PublishError(f"release {generation} not published: {self.generation():012d} is there already")
 
     def _not_there_yet(self, once: Mapping[str, bytes]) -> dict[str, bytes]:
-        """Return what is still to be put.
-
-        Raises:
-            PublishError: a path is there with another content.
-        """
+        """Return what is still to be put."""
         new: dict[str, bytes] = {}
         changed: list[str] = []
         for path, data in once.items():

@@ -53,7 +53,6 @@ def has_room(offer: Offer, before: Sequence[Row]) -> bool:
     snapshots that can still be paid. Then what is for sale stays as it is until the oldest promises have run out.
 
     Args:
-        offer: the snapshot to come.
         before: rows of the snapshots of the last manifest, newest first.
     """
     kept = [_snapshot(offer), *_kept(offer, before)]
@@ -65,7 +64,6 @@ def manifest_of(offer: Offer, before: Sequence[Row]) -> dict[str, Any]:
     """Return the manifest that puts `offer` up for sale.
 
     Args:
-        offer: the newest snapshot.
         before: rows of the snapshots of the last manifest, newest first; those are kept that can still be paid, and
             the newest of the others.
     """

@@ -43,12 +43,6 @@ log = structlog.get_logger("emi.publish")
 def lay_down(releases: SiteStore, site: Site, mode: SourceMode, at: datetime) -> bool:
     """Publish the bootstrap release where nothing was ever published, so that no reader meets an empty server.
 
-    Args:
-        releases: opened.
-        site: names and addresses that stand in bodies.
-        mode: of the market that will be read.
-        at: aware UTC wall time.
-
     Raises:
         PublishError: the site cannot be written, or another's release came first.
         LeadershipLost: the lease is another's.

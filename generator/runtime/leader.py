@@ -51,9 +51,6 @@ class Leader:
     Args:
         app: built with the fence of `leadership`, nothing opened yet.
         leadership: not started yet; it is closed when `run` ends.
-        on_report: called with the report and the seconds of every published tick.
-        metrics: counted in.
-        progress: shows long work before the first tick.
         retry_s: seconds before history that could not be fetched is fetched again; then twice as long each time.
     """
 
@@ -157,11 +154,7 @@ class Leader:
         await self.scheduler.fire()
 
     async def _opened(self, epoch: int) -> bool:
-        """Open the market; where that fails after the start, release the lease and stand by.
-
-        Raises:
-            GeneratorError: it fails at the start.
-        """
+        """Open the market; where that fails after the start, release the lease and stand by."""
         try:
             await self._spawn("open", self._open())
         except asyncio.CancelledError:

@@ -19,8 +19,6 @@ class Counts(Collector):
 
     Args:
         name: without `_total`.
-        help_text: for the scraper.
-        label: its name.
     """
 
     def __init__(self, name: str, help_text: str, label: str) -> None:

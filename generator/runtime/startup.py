@@ -37,9 +37,6 @@ async def open_market(app: App, at: datetime, progress: Progress, hours: int | N
     this backtest is marked `warm_up`.
 
     Args:
-        app: built.
-        at: aware UTC wall time of the first tick.
-        progress: shows long work.
         hours: of backtest to play first; None means those 48 on an empty memory, else 0.
 
     Raises:

@@ -23,7 +23,6 @@ from generator.market.observation import Observation
 from generator.runtime.app import MOVED_KEY, OFFSET_KEY, App
 from generator.runtime.market import SOURCES_DEADLINE_S, to_ms
 from generator.runtime.publication import Report, publish
-from generator.runtime.rounds import play_rounds
 
 VALID_S: Final = 180
 SPARK_POINTS: Final = 288
@@ -33,11 +32,6 @@ MINUTE_MS: Final = 60_000
 
 async def tick(app: App, at: datetime, sources_s: float = SOURCES_DEADLINE_S) -> Report:
     """Make one release.
-
-    Args:
-        app: the rooms.
-        at: aware UTC wall time of the tick.
-        sources_s: seconds within which the market source has to come back.
 
     Raises:
         GeneratorError: the tick failed; what was published and recorded before is kept.
@@ -122,7 +116,7 @@ def play_arena(
     newest = 0 if warm_up else max(app.publisher.releases.generation(), app.publisher.vault.generation())
     brain_state = app.market.engine.dump() if reading is not None else None
     with app.record.memory.tick() as record:
-        view = play_rounds(record, inputs, brain_state, published_ms)
+        view = record.play(inputs, brain_state, published_ms)
         if observation.mode == SourceMode.RECORDED:
             record.note(OFFSET_KEY, str(observation.offset_ms))
             if moved:

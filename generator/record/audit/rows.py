@@ -18,17 +18,11 @@ MISSING: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class RowsReport:
-    """The result of recomputing every row.
+    """The result of recomputing every row."""
 
-    Args:
-        rows: of the body; None where it has no list of them.
-        lines: a summary.
-        complaint: names the first row that fails, or None.
-    """
-
-    rows: Sequence[Row] | None
-    lines: tuple[str, ...]
-    complaint: str | None
+    rows: Sequence[Row] | None  # of the body; None where it has no list of them
+    lines: tuple[str, ...]  # a summary
+    complaint: str | None  # names the first row that fails, or None
 
 
 def check_rows(body: Any) -> RowsReport:

@@ -138,7 +138,6 @@ class Checkpoint:
         """Read a signed checkpoint.
 
         Args:
-            note: as served.
             verifiers: keys that are trusted; one signature of theirs must hold, none may fail.
 
         Raises:

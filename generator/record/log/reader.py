@@ -13,7 +13,7 @@ from generator.record.log.merkle import (
 from generator.record.log.note import Checkpoint
 from generator.record.log.tiles import WIDTH, Edge, Tile, hashes_of, unbundle
 
-Fetch = Callable[[str], bytes]  # a path below the log's prefix -> its bytes
+Fetch = Callable[[Tile], bytes]
 TILE_HEIGHT: Final = 8
 
 
@@ -25,7 +25,6 @@ class LogReader:
     """A published log at one checkpoint.
 
     Args:
-        fetch: returns what is served at a path such as `tile/0/000`; asked once for each.
         head: the checkpoint, its signature already checked.
     """
 
@@ -112,7 +111,7 @@ class LogReader:
 
     def _read(self, tile: Tile, parse: Callable[[bytes], list[bytes]]) -> list[bytes]:
         try:
-            return parse(self._fetch(tile.path))
+            return parse(self._fetch(tile))
         except ValueError as error:
             raise LogError(f"{tile.path}: {error}") from error
 

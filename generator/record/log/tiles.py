@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,22 +27,6 @@ class Tile:
         level = "entries" if self.level is None else str(self.level)
         partial = f".p/{self.width}" if self.width < WIDTH else ""
         return f"tile/{level}/{_number(self.index)}{partial}"
-
-    @classmethod
-    def parse(cls, path: str) -> Tile:
-        """Read a path below the log's prefix.
-
-        Raises:
-            ValueError: it is not a tile's.
-        """
-        found = re.fullmatch(
-            r"tile/(entries|[0-9]|[1-5][0-9]|6[0-3])/((?:x[0-9]{3}/)*[0-9]{3})(?:\.p/([0-9]{1,3}))?", path
-        )
-        if found is None:
-            raise ValueError(f"{path} is not a tile's path")
-        level, number, width = found.groups()
-        index = int(number.replace("x", "").replace("/", ""))
-        return cls(None if level == "entries" else int(level), index, WIDTH if width is None else int(width))
 
 
 def _number(index: int) -> str:

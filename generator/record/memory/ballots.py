@@ -17,7 +17,7 @@ from generator.arena.play import Lock, PlayResult
 from generator.arena.values import BallotVerdict, Burst, Leaderboard, LockedCrowd, RecordCrowd, Round, Tally
 from generator.arena.voters import CountedVote, Voter, bursts, by_record, leaderboard
 from generator.catalog.words import Prediction, RoundPhase
-from generator.record.audit.recount import BallotPart, CountedBallot
+from generator.record.audit.recount import BallotPart
 from generator.record.memory import tables as t
 from generator.record.memory.rows import forget, get_meta, insert_all, put_meta, upsert, where_in
 
@@ -94,8 +94,6 @@ def count_refusals(
     """Add to the counts of refused ballots by reason, and return what was added.
 
     Args:
-        connection: of the tick's transaction.
-        verdicts: of this tick.
         on_chain: names of the ballots that are read again after every restart: what was counted or refused before is
             nothing new of them.
     """
@@ -162,8 +160,9 @@ def due(connection: Connection, size: int) -> BallotPart | None:
         .limit(size)
         .offset(row["put"])
     )
-    ballots = tuple(CountedBallot(txid, voter, Prediction(word), at, data) for txid, voter, word, at, data in found)
-    return BallotPart(row["round_id"], row["start_ms"], row["ballots"], row["put"] // size + 1, ballots, size)
+    name = row["round_id"]
+    ballots = tuple(Ballot(txid, voter, name, Prediction(word), at, data) for txid, voter, word, at, data in found)
+    return BallotPart(name, row["start_ms"], row["ballots"], row["put"] // size + 1, ballots, size)
 
 
 def done(connection: Connection, sheet: BallotPart) -> None:

@@ -33,9 +33,6 @@ POSTGRES_ARGUMENTS: Final = {  # nothing that a tick asks takes seconds; a serve
 def open_database(url: str) -> Engine:
     """Open a database, make its tables when it is new, and check what is there when it is not.
 
-    Args:
-        url: SQLAlchemy URL, e.g. `sqlite:///emi-state/memory.sqlite3`.
-
     Raises:
         MemoryUnreadable: it cannot be opened, is corrupt, is another program's or of another schema version. Nothing
             was changed.
@@ -159,9 +156,6 @@ def use_wal(engine: Engine) -> None:
 @contextmanager
 def translated(name: str) -> Iterator[None]:
     """Turn the driver's failures into one line that names the database and what to do.
-
-    Args:
-        name: of the database, without password.
 
     Raises:
         MemoryUnreadable: the database did not do what was asked inside the block; nothing of it was kept.

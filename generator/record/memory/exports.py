@@ -22,17 +22,11 @@ NOTE_PREFIX: Final = "record."
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What began in a span of time.
+    """What began in a span of time."""
 
-    Args:
-        hourly: predictions that came due or were void, by start and asset.
-        rounds: rows of `/arena/rounds.json`, by start.
-        waiting: how many predictions and rounds have not ended yet.
-    """
-
-    hourly: tuple[PredictionMade, ...]
-    rounds: tuple[dict[str, Any], ...]
-    waiting: int
+    hourly: tuple[PredictionMade, ...]  # predictions that came due or were void, by start and asset
+    rounds: tuple[dict[str, Any], ...]  # rows of `/arena/rounds.json`, by start
+    waiting: int  # how many predictions and rounds have not ended yet
 
 
 class Exports:

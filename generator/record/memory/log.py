@@ -78,15 +78,7 @@ def note_key(connection: Connection, state: LogState, now_ms: int, key: str) -> 
 def record_tick(
     connection: Connection, state: LogState, result: PlayResult, totals: RunningTotals, now_ms: int
 ) -> LogState:
-    """Add what one tick changed, and once a UTC day the scores; a log that was not begun stays empty.
-
-    Args:
-        connection: of the tick's transaction.
-        state: before it.
-        result: what the tick changed, already stored.
-        totals: the counts after it.
-        now_ms: wall time of the tick.
-    """
+    """Add what one tick changed, and once a UTC day the scores; a log that was not begun stays empty."""
     if not state.edge.size:
         return state
     entries = entries_of(result, now_ms, lambda round_id: ballots_sha256(connection, round_id), state.salt)
@@ -113,11 +105,7 @@ def _scores(totals: RunningTotals, now_ms: int) -> Entry:
 
 
 def load_edge(connection: Connection) -> Edge:
-    """Read the right edge of the log; its cost does not grow with the log.
-
-    Raises:
-        ValueError: entries or nodes are missing.
-    """
+    """Read the right edge of the log; its cost does not grow with the log."""
     size = int(connection.execute(select(func.max(t.log_entries.c.id))).scalar() or 0)
     levels: list[tuple[bytes, ...]] = []
     scale, level = 1, 0

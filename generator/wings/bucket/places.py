@@ -27,10 +27,6 @@ class Mirrored:
     Readers see the object store, so it is written first: the copy never shows a release that they cannot have. The copy
     is for what reads on this machine: `emi gateway --preview`, `emi vote`, `emi verify`. Where it cannot be written,
     that is logged and counted, and the release is published all the same.
-
-    Args:
-        public: where readers are.
-        copy: written after it.
     """
 
     def __init__(self, public: SiteStore, copy: SiteStore) -> None:
@@ -79,7 +75,6 @@ def site_store(folder: Path, url: str | None, fence: Fence = one_writer) -> Site
     Args:
         folder: of this machine; with `url` it holds the copy.
         url: object store that readers see, None when they see the folder.
-        fence: returns the epoch held, or raises LeadershipLost.
 
     Raises:
         PublishError: the environment lacks what the object store needs.

@@ -25,9 +25,6 @@ class Pointer:
     """A JSON object in a bucket; `epoch` and `writer` in it tell whose it is.
 
     Args:
-        bucket: where it lies.
-        path: its path there.
-        fence: returns the epoch held, or raises LeadershipLost.
         writer: a text that no other process has: it makes the bytes of every writer its own.
         valid: returns whether a body is one of ours to build on.
     """
@@ -189,9 +186,7 @@ class NumberedStore:
     """Releases in folders of a bucket, each named by a number that is used once, and the pointer to the newest.
 
     Args:
-        bucket: the prefix.
         folder: below which the releases lie.
-        pointer: moved last.
         deadline_s: seconds for the files of one release.
     """
 

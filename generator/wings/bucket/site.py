@@ -36,14 +36,7 @@ log = structlog.get_logger("emi.publish")
 
 
 class BucketSite(NumberedStore):
-    """Publish releases below one prefix of a bucket; a `SiteStore`.
-
-    Args:
-        bucket: the prefix.
-        fence: returns the epoch held, or raises LeadershipLost.
-        writer: a text that no other process has.
-        deadline_s: seconds for the files of one release.
-    """
+    """Publish releases below one prefix of a bucket; a `SiteStore`."""
 
     copy_failures = 0
 
@@ -90,11 +83,7 @@ class BucketSite(NumberedStore):
         return len(uploads)
 
     def _not_there_yet(self, once: Mapping[str, bytes]) -> dict[str, bytes]:
-        """Return what is still to be put.
-
-        Raises:
-            PublishError: a path is there with other content, or that is unknown.
-        """
+        """Return what is still to be put."""
         if not once:
             return {}
         if self._put is None:
@@ -110,9 +99,7 @@ def attributes(path: str, siblings: Collection[str], cache_control: str) -> dict
     """Return the headers with which an object store and its CDN are to serve one file.
 
     Args:
-        path: with leading slash.
         siblings: the paths published with it: `a.json.gz` is a variant only where there is `a.json`.
-        cache_control: as every file of its kind has it.
     """
     base, encoding = path, None
     for ending, name in ENCODINGS.items():

@@ -55,7 +55,6 @@ def open_bucket(url: str, request_s: float = REQUEST_S) -> Bucket:
 
     Args:
         url: `s3://bucket/prefix`, `gs://…` or `az://…`.
-        request_s: seconds that one try may take.
 
     Raises:
         ValueError: the URL is not of the form.
@@ -94,11 +93,6 @@ class Bucket:
 
     def create(self, path: str, data: bytes, attributes: Mapping[str, str]) -> Version:
         """Store `data` where nothing lies yet.
-
-        Args:
-            path: below the prefix, without a leading slash.
-            data: all of it.
-            attributes: Content-Type, Cache-Control, Content-Encoding.
 
         Raises:
             Conflict: something lies there; it may be what an earlier try stored.
@@ -182,17 +176,11 @@ def swap(bucket: Bucket, path: str, data: bytes, known: Stored | None, attribute
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """One object that no one may ever change.
+    """One object that no one may ever change."""
 
-    Args:
-        path: below the bucket's prefix, without a leading slash.
-        data: all of it.
-        attributes: Content-Type, Cache-Control, Content-Encoding.
-    """
-
-    path: str
-    data: bytes
-    attributes: Mapping[str, str]
+    path: str  # below the bucket's prefix, without a leading slash
+    data: bytes  # all of it
+    attributes: Mapping[str, str]  # Content-Type, Cache-Control, Content-Encoding
 
 
 def upload(bucket: Bucket, objects: Sequence[Upload], deadline_s: float) -> None:
@@ -201,8 +189,6 @@ def upload(bucket: Bucket, objects: Sequence[Upload], deadline_s: float) -> None
     What is under way when it stops may still arrive: nothing points to it yet, and it is never overwritten.
 
     Args:
-        bucket: where to.
-        objects: stored in no particular order.
         deadline_s: seconds for all of them.
 
     Raises:
@@ -221,11 +207,7 @@ def upload(bucket: Bucket, objects: Sequence[Upload], deadline_s: float) -> None
 
 
 def _store(bucket: Bucket, item: Upload) -> None:
-    """Store one object; what a try stored without an answer counts.
-
-    Raises:
-        StoreFault: it is not there, or that is unknown.
-    """
+    """Store one object; what a try stored without an answer counts."""
     try:
         bucket.create(item.path, item.data, item.attributes)
     except Conflict:
