@@ -36,11 +36,7 @@ def predict(
     *,
     warm_up: bool,
 ) -> PredictionMade:
-    """Store a forecast as the prediction of one hour, with the ranges of the horizons that start with it.
-
-    Raises:
-        ValueError: the hour has begun.
-    """
+    """Store a forecast as the prediction of one hour, with the ranges of the horizons that start with it."""
     if now_ms >= start_ms:
         raise ValueError("no forecast after the fact")
     return PredictionMade(

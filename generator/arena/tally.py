@@ -47,11 +47,7 @@ SWING: Final = 0.5  # each round's mood stretches each share by up to this part
 
 
 def simulated_tally(seed: int, round_id: str) -> Tally:
-    """Simulate the votes of one round.
-
-    Returns:
-        Between 12 and 90 votes; the same for the same arguments.
-    """
+    """Simulate the votes of one round: between 12 and 90, the same for the same arguments."""
     draws = _draws(seed, round_id)
     voters = 12 + int(draws[0] * 79)
     stretched = [share * (1 + SWING * (2 * draw - 1)) for share, draw in zip(MEAN_SHARES, draws[1:4], strict=True)]

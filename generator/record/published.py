@@ -172,11 +172,7 @@ class PublishedRecord:
             self._keys(origin, noted)
 
     def begin(self, now_ms: int) -> None:
-        """Load the keys, begin the log if it is empty, and note a key that is new to it. Cheap when done before.
-
-        Raises:
-            GeneratorError: there is no key that can be used.
-        """
+        """Load the keys, begin the log if it is empty, and note a key that is new to it. Cheap when done before."""
         if self._signers:
             return
         origin, noted = self._noted_keys()
@@ -283,18 +279,10 @@ class PublishedRecord:
 
 
 def head_of(note: bytes) -> Checkpoint:
-    """Return what a checkpoint states, its signature not checked.
-
-    Raises:
-        NoteError: it is not a checkpoint.
-    """
+    """Return what a checkpoint states, its signature not checked."""
     return Checkpoint.parse(note.decode(errors="replace").partition("\n\n")[0] + "\n")
 
 
 def read_verifiers(text: str) -> tuple[Verifier, ...]:
-    """Read published keys, one a line.
-
-    Raises:
-        NoteError: a line is not a key.
-    """
+    """Read published keys, one a line."""
     return tuple(Verifier.parse(line) for line in text.splitlines() if line.strip())

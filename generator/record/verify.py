@@ -69,11 +69,7 @@ class SeenFile:
             ) from None
 
     def store(self, keys: Sequence[Verifier], note: bytes) -> None:
-        """Remember what was verified, whole or not at all.
-
-        Raises:
-            GeneratorError: it cannot be written.
-        """
+        """Remember what was verified, whole or not at all."""
         noted = {"where": self._where, "keys": [key.text for key in keys], "checkpoint": note.decode()}
         draft = self.path.with_suffix(".new")
         try:

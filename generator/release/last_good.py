@@ -49,9 +49,6 @@ class LastGood:
 
         Args:
             paths: of the files; the first names them in the log.
-
-        Raises:
-            LeadershipLost: nothing more may be published here.
         """
         name = next(iter(paths))
         files = self.attempt(kind, lambda: self._checked(make()), name)
@@ -65,9 +62,6 @@ class LastGood:
 
         Args:
             name: for the log, of this one thing: what fails again under a name that others share is logged each time.
-
-        Raises:
-            LeadershipLost: nothing more may be published here.
         """
         try:
             made = make()

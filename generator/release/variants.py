@@ -36,7 +36,6 @@ class Variants:
 
         Args:
             files: path with leading slash to bytes.
-            lasting: the paths that seldom change; they are packed best.
         """
         out = dict(files)
         texts = {path: content for path, content in files.items() if len(content) >= SMALLEST and path.endswith(TEXT)}

@@ -158,11 +158,7 @@ class Vault:
         self._seen: tuple[int, int] | None = None  # inode and mtime of the manifest that holds them
 
     def open(self) -> None:
-        """Create the folder and read the snapshots that can still be paid.
-
-        Raises:
-            PublishError: the folder cannot be written, or its manifest is not one.
-        """
+        """Create the folder and read the snapshots that can still be paid."""
         try:
             self._disk.folder(self._folder / "snapshots")
             self._look()
@@ -174,11 +170,7 @@ class Vault:
         return int(self._snapshots[0]["snapshot_id"]) if self._snapshots else 0
 
     def publish(self, offer: Offer) -> None:
-        """Write the bodies, then swap the manifest; a vault full of what can still be paid stays as it is.
-
-        Raises:
-            PublishError: the last manifest is still valid.
-        """
+        """Write the bodies, then swap the manifest; a vault full of what can still be paid stays as it is."""
         try:
             self._look()
             if self.generation() >= int(offer.generation):

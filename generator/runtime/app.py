@@ -27,7 +27,7 @@ from generator.record.memory.store import Memory
 from generator.record.published import PublishedRecord, name_of
 from generator.release.check import Checker
 from generator.release.last_good import LastGood
-from generator.release.values import SiteStore
+from generator.release.release import Releases
 from generator.release.variants import Variants
 from generator.release.vault import Vault
 from generator.runtime.market import DAYS_OF_HISTORY, Market
@@ -37,7 +37,7 @@ from generator.site.feeds import Feeds
 from generator.site.pages.render import Pages
 from generator.site.resources import Assets
 from generator.site.sample import Sample
-from generator.wings.bucket.places import site_store, vault_store
+from generator.wings.bucket.places import Mirrored, site_store, vault_store
 
 if TYPE_CHECKING:
     from generator.inbox.indexer import Indexer
@@ -72,7 +72,7 @@ class Publisher:
     """What makes and writes releases."""
 
     site: Site  # names and addresses that stand in bodies
-    releases: SiteStore  # the published site
+    releases: Releases | Mirrored  # the published site
     vault: Vault | BucketVault  # what is for sale
     assets: Assets  # scripts and style sheets
     sample: Sample  # the report given away

@@ -21,7 +21,7 @@ from generator.market.observation import AssetObservation, Observation, SourceHe
 from generator.release.check import Checker
 from generator.release.last_good import Kind, LastGood
 from generator.release.release import POINTER, Releases
-from generator.release.values import FIRST_GENERATION, SiteStore
+from generator.release.values import FIRST_GENERATION
 from generator.release.variants import Variants
 from generator.runtime.app import App, site_of
 from generator.runtime.market import to_ms
@@ -34,13 +34,14 @@ from generator.site.feeds import Feeds
 from generator.site.pages.render import Pages, PageView
 from generator.site.resources import static_assets
 from generator.site.sample import bundled
+from generator.wings.bucket.places import Mirrored
 
 REASON: Final = "not started yet"
 
 log = structlog.get_logger("emi.publish")
 
 
-def lay_down(releases: SiteStore, site: Site, mode: SourceMode, at: datetime) -> bool:
+def lay_down(releases: Releases | Mirrored, site: Site, mode: SourceMode, at: datetime) -> bool:
     """Publish the bootstrap release where nothing was ever published, so that no reader meets an empty server.
 
     Raises:
@@ -83,10 +84,6 @@ def ensure_in_store(app: App, at: datetime) -> bool:
     """Lay the bootstrap release into an object store that has no pointer; see `lay_down`. Asked of who leads.
 
     A store that is away is logged; the first tick's release needs none before it.
-
-    Raises:
-        PublishError: the bucket, the credentials or the pointer will not do.
-        LeadershipLost: the lease is another's.
     """
     if app.settings.site_url is None:
         return False

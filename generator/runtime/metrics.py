@@ -78,9 +78,6 @@ class Metrics:
     def serve(self, port: int) -> Callable[[], None]:
         """Serve the metrics on loopback from a thread, so that a tick that hangs can be seen.
 
-        Returns:
-            What ends it.
-
         Raises:
             GeneratorError: the port cannot be used.
         """

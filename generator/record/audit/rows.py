@@ -63,15 +63,7 @@ def _summary(rows: Sequence[Row]) -> tuple[str, ...]:
 
 
 def rows_complaint(rows: Sequence[Row], audit: Audit) -> str | None:
-    """Compare all published rounds with the log.
-
-    Args:
-        rows: of `/arena/rounds.json`, as they were found.
-        audit: of the whole log.
-
-    Returns:
-        The first that does not hold, with its round and fields, or None.
-    """
+    """Compare all published rounds with the log; return the first that does not hold, with its fields, or None."""
     names = {str(row.get("round_id")) for row in rows}
     for row in rows:
         logged = audit.rounds.get(str(row.get("round_id")))

@@ -62,11 +62,7 @@ class LogReader:
             raise LogError(f"the first {old} entries are not those that were signed before: history was changed")
 
     def audit(self) -> Iterator[bytes]:
-        """Yield every entry of the whole log; ends normally only if all of them lead to the signed root.
-
-        Raises:
-            LogError: the entries are not those of the signed head.
-        """
+        """Yield every entry of the whole log; ends normally only if all of them lead to the signed root."""
         edge = Edge()
         for number in range(-(-self._head.size // WIDTH)):
             bundle = self._bundle(number)

@@ -69,11 +69,7 @@ def bundle(entries: Sequence[bytes]) -> bytes:
 
 
 def unbundle(data: bytes) -> list[bytes]:
-    """Return the entries of a bundle.
-
-    Raises:
-        ValueError: it is cut.
-    """
+    """Return the entries of a bundle."""
     entries, at = [], 0
     while at < len(data):
         if at + 2 > len(data):
@@ -87,11 +83,7 @@ def unbundle(data: bytes) -> list[bytes]:
 
 
 def hashes_of(tile: bytes) -> list[bytes]:
-    """Return the hashes of a tile.
-
-    Raises:
-        ValueError: its length is not a multiple of 32.
-    """
+    """Return the hashes of a tile."""
     if len(tile) % HASH_BYTES:
         raise ValueError("a tile is cut")
     return [tile[at : at + HASH_BYTES] for at in range(0, len(tile), HASH_BYTES)]

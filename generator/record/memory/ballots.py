@@ -8,7 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
@@ -98,25 +98,19 @@ def count_refusals(
             nothing new of them.
     """
     refused = [verdict for verdict in verdicts if verdict.reason is not None]
-    again = _refused_before(connection, [verdict.name for verdict in refused if verdict.name in on_chain])
+    c = t.refused_on_chain.c.txid
+    names = [verdict.name for verdict in refused if verdict.name in on_chain]
+    again = {row[0] for row in where_in(connection, select(c), c, names)}
     again |= {verdict.name for verdict in refused if verdict.name in on_chain and verdict.reason == REPEATED}
     counts = Counter(str(verdict.reason) for verdict in refused if verdict.name not in again)
     for reason, n in counts.items():
-        upsert(connection, t.rejected, {"reason": reason}, {"n": func.coalesce(_stored(reason), 0) + n})
+        before = select(t.rejected.c.n).where(t.rejected.c.reason == reason).scalar_subquery()
+        upsert(connection, t.rejected, {"reason": reason}, {"n": func.coalesce(before, 0) + n})
     new = sorted({verdict.name for verdict in refused if verdict.name in on_chain - again})
     insert_all(connection, t.refused_on_chain, [{"txid": name} for name in new])
     if new:
         forget(connection, t.refused_on_chain, REFUSED_KEPT)
     return dict(counts)
-
-
-def _refused_before(connection: Connection, names: Sequence[str]) -> set[str]:
-    c = t.refused_on_chain.c.txid
-    return {row[0] for row in where_in(connection, select(c), c, names)}
-
-
-def _stored(reason: str) -> Any:
-    return select(t.rejected.c.n).where(t.rejected.c.reason == reason).scalar_subquery()
 
 
 def ballot_counts(connection: Connection) -> tuple[int, int]:

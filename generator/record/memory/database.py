@@ -209,11 +209,6 @@ def pass_fence(connection: Connection, epoch: int) -> None:
         put_meta(connection, tables.FENCE_KEY, str(epoch))
 
 
-def stored_epoch(connection: Connection) -> int:
-    """Return the highest epoch that ever wrote, 0 before the first."""
-    return int(get_meta(connection, tables.FENCE_KEY) or 0)
-
-
 def reserve(connection: Connection, at_least: int) -> int:
     """Return a generation number that was never used and never will be again.
 

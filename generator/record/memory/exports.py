@@ -37,11 +37,7 @@ class Exports:
         self._name = name_of(engine.url)
 
     def span(self, since_ms: int, until_ms: int) -> Span:
-        """Return what began in [since, until).
-
-        Raises:
-            MemoryUnreadable: the database failed.
-        """
+        """Return what began in [since, until)."""
         with translated(self._name), self._engine.connect() as connection, connection.begin():
             waiting = _waiting(connection, since_ms, until_ms)  # first: what ends while we read is not called read
             return Span(

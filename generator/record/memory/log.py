@@ -51,17 +51,14 @@ def load(connection: Connection) -> LogState:
     last, scored = newest(connection), newest(connection, "scores")
     day = "" if scored is None else scored["at"][:10]
     secret = get_meta(connection, SECRET_KEY) or ""
-    return LogState(load_edge(connection), 0 if last is None else time_of(last), day, secret)
+    last_ms = 0 if last is None else round(datetime.fromisoformat(last["at"]).timestamp() * 1000)
+    return LogState(load_edge(connection), last_ms, day, secret)
 
 
 def begin(  # noqa: PLR0917
     connection: Connection, now_ms: int, origin: str, source_mode: str, key: str, secret: str
 ) -> LogState:
-    """Write the log's first entry: who keeps it, of which market, under which key; `secret` makes the salts.
-
-    Raises:
-        ValueError: the log was begun before.
-    """
+    """Write the log's first entry: who keeps it, of which market, under which key; `secret` makes the salts."""
     state = load(connection)
     if state.edge.size:
         raise ValueError("the log was begun before")
@@ -118,11 +115,7 @@ def load_edge(connection: Connection) -> Edge:
 
 
 def append(connection: Connection, edge: Edge, entries: Sequence[Entry]) -> Edge:
-    """Add entries and return the edge after them.
-
-    Raises:
-        ValueError: an entry is larger than a log can hold.
-    """
+    """Add entries and return the edge after them."""
     if not entries:
         return edge
     if any(len(item.data) > LARGEST_ENTRY for item in entries):
@@ -139,11 +132,7 @@ def append(connection: Connection, edge: Edge, entries: Sequence[Entry]) -> Edge
 
 
 def content(connection: Connection, tile: Tile) -> bytes:
-    """Return the bytes of a published tile.
-
-    Raises:
-        ValueError: the log does not reach that far.
-    """
+    """Return the bytes of a published tile."""
     first = tile.index * WIDTH
     if tile.level is None:
         return bundle(_entries(connection, first, first + tile.width))
@@ -173,11 +162,6 @@ def newest(connection: Connection, kind: str | None = None) -> dict[str, Any] | 
     query = select(e.data).order_by(e.id.desc()).limit(1)
     data = connection.execute(query if kind is None else query.where(e.kind == kind)).scalar()
     return None if data is None else dict(json.loads(data))
-
-
-def time_of(entry: dict[str, Any]) -> int:
-    """Return an entry's time in UTC ms."""
-    return round(datetime.fromisoformat(entry["at"]).timestamp() * 1000)
 
 
 def ballots_sha256(connection: Connection, round_id: str) -> str:

@@ -194,7 +194,7 @@ class Memory:
     def epoch(self) -> int:
         """Return the highest epoch that ever wrote here, 0 before the first."""
         with self.reading() as connection:
-            return database.stored_epoch(connection)
+            return int(get_meta(connection, t.FENCE_KEY) or 0)
 
     # The Arena
 

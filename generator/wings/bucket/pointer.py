@@ -64,12 +64,7 @@ class Pointer:
         return self._known is None
 
     def peek(self) -> str | None:
-        """Return the generation it names now, None without one; nothing is remembered, and nothing written.
-
-        Raises:
-            PublishError: it is not one of our pointers.
-            StoreFault: not answered.
-        """
+        """Return the generation it names now, None without one; nothing is remembered, and nothing written."""
         body = self._body if self._epoch is not None and not self._doubt and self._lost is None else self._look()[1]
         return str(body["generation"]) if body else None
 
@@ -198,11 +193,7 @@ class NumberedStore:
         self._highest = 0  # numbers once used are not used again, also of releases that failed half-way
 
     def open(self) -> None:
-        """Look whether the store lets us in and the pointer is ours; one that is away is waited for.
-
-        Raises:
-            PublishError: the bucket, the credentials or the pointer will not do.
-        """
+        """Look whether the store lets us in and the pointer is ours; one that is away is waited for."""
         self._pointer.check()
 
     def generation(self) -> int:

@@ -36,7 +36,7 @@ log = structlog.get_logger("emi.publish")
 
 
 class BucketSite(NumberedStore):
-    """Publish releases below one prefix of a bucket; a `SiteStore`."""
+    """Publish releases below one prefix of a bucket."""
 
     copy_failures = 0
 
@@ -45,11 +45,11 @@ class BucketSite(NumberedStore):
         self._put: dict[str, int] | None = None  # immutable path -> its length
 
     def is_empty(self) -> bool:
-        """Return whether nothing was ever published here, whole or in part; see `SiteStore`."""
+        """Return whether nothing was ever published here, whole or in part; see `Releases`."""
         return self.generation() == 0 and self._pointer.missing
 
     def shown(self, paths: Iterable[str]) -> dict[str, bytes]:
-        """Return those of `paths` that the release which readers see has; see `SiteStore`."""
+        """Return those of `paths` that the release which readers see has; see `Releases`."""
         try:
             generation = self._pointer.peek()
             if generation is None:
@@ -64,7 +64,7 @@ class BucketSite(NumberedStore):
     def publish(
         self, generation: str, files: Mapping[str, bytes], now_s: float, once: Mapping[str, bytes] = NOTHING
     ) -> int:
-        """Publish `files` as `generation`, after the new ones of `once`; see `SiteStore`."""
+        """Publish `files` as `generation`, after the new ones of `once`; see `Releases`."""
         if int(generation) <= self.generation() and not (generation == FIRST_GENERATION and self.is_empty()):
             raise PublishError(f"release {generation} not published: {self._highest:012d} is there already")
         self._highest = int(generation)

@@ -101,12 +101,7 @@ class Bucket:
         return self._put(path, data, "create", attributes)
 
     def update(self, path: str, data: bytes, version: Version, attributes: Mapping[str, str]) -> Version:
-        """Store `data` in the place of exactly `version`.
-
-        Raises:
-            Conflict: another version lies there, or nothing.
-            StoreFault: not answered: it may be stored or not.
-        """
+        """Store `data` in the place of exactly `version`."""
         return self._put(path, data, dict(version), attributes)
 
     def _put(self, path: str, data: bytes, mode: Any, attributes: Mapping[str, str]) -> Version:
